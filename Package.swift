@@ -1,0 +1,89 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let swiftSettings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+]
+
+let package = Package(
+  name: "Dragoman",
+  platforms: [.macOS(.v15)],
+  products: [
+    .library(name: "Dragoman", targets: ["Dragoman"]),
+    .library(name: "DragomanGraph", targets: ["DragomanGraph"]),
+    .executable(name: "dragoman", targets: ["DragomanCLI"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+  ],
+  targets: [
+    // The object graph: model, fetching, store. Knows nothing of feeds.
+    .target(
+      name: "DragomanGraph",
+      dependencies: [.product(name: "GRDB", package: "GRDB.swift")],
+      swiftSettings: swiftSettings
+    ),
+    // The pipeline: foreign values, readers, maps, import. In the order in which a record travels.
+    .target(
+      name: "Dragoman",
+      dependencies: [
+        "DragomanGraph", "CSimdJSON", "CLibXML2", "CZlib", "CZstd",
+        .product(name: "Yams", package: "Yams"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "OrderedCollections", package: "swift-collections"),
+      ],
+      swiftSettings: swiftSettings
+    ),
+    .executableTarget(
+      name: "DragomanCLI",
+      dependencies: [
+        "Dragoman",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: swiftSettings
+    ),
+
+    // C and C++ libraries of the system; Scripts/setup.sh installs them.
+    .target(
+      name: "CSimdJSON",
+      linkerSettings: [.linkedLibrary("simdjson")]
+    ),
+    .systemLibrary(
+      name: "CLibXML2",
+      pkgConfig: "libxml-2.0",
+      providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]
+    ),
+    .systemLibrary(
+      name: "CZlib",
+      pkgConfig: "zlib",
+      providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
+    ),
+    .systemLibrary(
+      name: "CZstd",
+      pkgConfig: "libzstd",
+      providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]
+    ),
+
+    .testTarget(
+      name: "DragomanGraphTests",
+      dependencies: ["DragomanGraph"],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
+      name: "DragomanTests",
+      dependencies: ["Dragoman"],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
+      name: "DragomanCLITests",
+      dependencies: ["Dragoman", "DragomanCLI"],
+      swiftSettings: swiftSettings
+    ),
+  ],
+  cxxLanguageStandard: .cxx17
+)

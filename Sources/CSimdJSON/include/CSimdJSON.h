@@ -1,0 +1,97 @@
+// The tape that every reader fills, and the JSON parser that fills it with simdjson.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What a node of the tape is.
+enum {
+  TAPE_NULL = 0,    // null; in XML an element with xsi:nil="true"
+  TAPE_FALSE = 1,
+  TAPE_TRUE = 2,
+  TAPE_NUMBER = 3,  // text = the digits as written in the source
+  TAPE_STRING = 4,  // text = the unescaped UTF-8 bytes; in XML an attribute's value
+  TAPE_ARRAY = 5,   // the elements follow, up to `next`
+  TAPE_OBJECT = 6,  // the members follow, each with its key, up to `next`
+  TAPE_ELEMENT = 7  // XML: text = the direct text; attributes (key "@name"), then child elements follow
+};
+
+// One value. Offsets count bytes from the start of the batch's buffer.
+typedef struct TapeNode {
+  uint32_t text;       // offset of the scalar's bytes
+  uint32_t length;     // their count
+  uint32_t key;        // offset of the member's name (objects' members, XML names without prefix)
+  uint32_t keyLength;  // its byte count; 0 for elements of arrays
+  uint32_t next;       // index of the first node behind this one and all it holds
+  uint32_t origin;     // offset, in the batch's source bytes, of the value's first byte
+  uint16_t space;      // XML: number of the name's namespace (0 = none), see RecordBatch.namespaces
+  uint8_t kind;        // TAPE_…
+  uint8_t flags;       // XML: TAPE_ATTRIBUTE
+} TapeNode;
+
+enum { TAPE_ATTRIBUTE = 1 };  // TapeNode.flags: the node is an XML attribute
+
+// A parser with its reusable memory. Not thread-safe.
+typedef struct JSONParser JSONParser;
+
+// Returns NULL when there is no memory.
+JSONParser *jsonParserCreate(void);
+void jsonParserDestroy(JSONParser *parser);
+
+// How many bytes behind the text must be readable (their values do not matter).
+size_t jsonPadding(void);
+
+// Why a text was refused.
+typedef enum JSONStatus {
+  JSON_OK = 0,
+  JSON_SYNTAX = 1,          // not JSON
+  JSON_UTF8 = 2,            // invalid UTF-8
+  JSON_CONTROL = 3,         // raw control character or missing end quote in a string
+  JSON_STRING = 4,          // a bad escape
+  JSON_SURROGATE = 5,       // an escaped surrogate without its pair
+  JSON_NUMBER = 6,          // a number against RFC 8259's grammar
+  JSON_LITERAL = 7,         // neither true, false nor null
+  JSON_DEPTH = 8,           // nested deeper than JSON_MAX_DEPTH
+  JSON_TRAILING = 9,        // something behind the value
+  JSON_INCOMPLETE = 10,     // the text ends inside the value
+  JSON_NODES = 11,          // the tape is full: enlarge and call again
+  JSON_TOO_LARGE = 12,      // more than 4 GB or out of memory
+  JSON_EMPTY = 13           // nothing but white space
+} JSONStatus;
+
+enum { JSON_MAX_DEPTH = 1024 };
+
+// Parses one whole JSON text, validating every byte of it, and appends its nodes to the tape.
+//
+//   base, start, length   the text is base[start ..< start + length]
+//   arena                 in: offset of free bytes in base for unescaped text (at least
+//                         length + padding of them); out: behind what was used
+//   nodes, count, capacity  the tape; count is advanced
+//   errorAt               out: offset in base where the text was refused
+JSONStatus jsonParse(JSONParser *parser, uint8_t *base, size_t start, size_t length,
+                     size_t *arena, TapeNode *nodes, size_t *count, size_t capacity,
+                     size_t *errorAt);
+
+// Finds the end of the JSON value that starts at text[0], without validating it.
+// The scan can be resumed when more bytes have come: pass the same state again.
+typedef struct JSONScan {
+  uint64_t position;  // bytes already scanned
+  uint32_t depth;     // open brackets
+  uint8_t inString;   // inside a string
+  uint8_t escaped;    // the last byte was a backslash
+  uint8_t started;    // the first byte of a scalar was seen
+} JSONScan;
+
+// Returns the value's length, or 0 when it does not end within the bytes given.
+// With atEnd, a scalar may end with the text.
+size_t jsonScanValue(JSONScan *scan, const uint8_t *text, size_t length, int atEnd);
+
+// Counts the line feeds in text[0 ..< length].
+size_t countLineFeeds(const uint8_t *text, size_t length);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,64 @@
+/// One place in a foreign record, parsed from the small path language of MAPS.md.
+///
+/// The language is small on purpose: every path can be followed in one streaming pass.
+public struct ForeignPath: Sendable, Hashable {
+  /// One step of a path.
+  public enum Step: Sendable, Hashable {
+    /// A member of an object (JSON) or a child element (XML), with its namespace URI in XML.
+    case member(String, namespace: String?)
+    /// An XML attribute.
+    case attribute(String, namespace: String?)
+    /// An element of an array, from 0.
+    case index(Int)
+    /// All elements of an array.
+    case all
+    /// Every member of a dictionary, or every child element.
+    case anyMember
+    /// The direct text of an XML element.
+    case text
+  }
+
+  /// Where the path starts.
+  public enum Root: Sendable, Hashable {
+    /// At the record itself.
+    case record
+    /// At the record that contains this one (`$parent`).
+    case parent
+    /// At the members that stand before the records (`$root`).
+    case document
+    /// The record's number in its feed, from 0 (`$index`).
+    case index
+    /// The file's name (`$file`).
+    case file
+    /// The record's line (`$line`).
+    case line
+    /// The member name of a dictionary-keyed record (`$key`).
+    case key
+  }
+
+  /// Where the path starts.
+  public var root: Root
+  /// The steps from there; empty is the root itself (`.`).
+  public var steps: [Step]
+  /// The path as written in the map.
+  public var text: String
+
+  /// Makes a path from parts.
+  public init(root: Root = .record, steps: [Step], text: String) {
+    self.root = root
+    self.steps = steps
+    self.text = text
+  }
+}
+
+/// The formats a feed may have.
+public enum ForeignFormat: String, Sendable, Hashable, Codable, CaseIterable {
+  /// One JSON text.
+  case json
+  /// One JSON text a line.
+  case ndjson
+  /// XML 1.0.
+  case xml
+  /// Comma-separated values.
+  case csv
+}

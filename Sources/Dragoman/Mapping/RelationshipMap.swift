@@ -1,0 +1,94 @@
+import DragomanGraph
+
+/// How the links of one relationship are found in a record.
+public struct RelationshipMap: Sendable, Hashable {
+  /// What a to-many does with the targets it had before.
+  public enum Assignment: String, Sendable, Hashable, Codable, CaseIterable {
+    /// Exactly the record's targets.
+    case replace
+    /// The record's targets besides those already there.
+    case union
+  }
+
+  /// What becomes of objects that `replace` unlinks.
+  public enum Unlinked: String, Sendable, Hashable, Codable, CaseIterable {
+    /// They stay.
+    case keep
+    /// They are deleted.
+    case delete
+  }
+
+  /// Where one attribute of the target's key is taken from.
+  public enum KeyPart: Sendable, Hashable {
+    /// A path in the record; `split` cuts a string into several keys.
+    case path(ForeignPaths, split: String?)
+    /// An attribute of the owner.
+    case attribute(String)
+  }
+
+  /// The relationship's local name.
+  public var name: String
+  /// The target entity's name.
+  public var entity: String
+  /// To-one or to-many.
+  public var kind: Relationship.Kind
+  /// Where nested objects stand; nil where the relationship is given by keys.
+  public var from: ForeignPaths?
+  /// The target's key attributes and where each is taken from; nil for nested objects.
+  public var key: [String: KeyPart]?
+  /// The target's relationship that points back.
+  public var inverse: String?
+  /// Whether order is kept.
+  public var isOrdered: Bool
+  /// Whether a target may occur more than once.
+  public var allowsRepeats: Bool
+  /// What a to-many does with earlier targets; nil is `replace`.
+  public var assign: Assignment?
+  /// The delete rule of the owner; nil is `nullify`.
+  public var onDelete: Relationship.DeleteRule?
+  /// What becomes of what `replace` unlinks; nil is `keep`.
+  public var onUnlink: Unlinked?
+  /// What becomes of unresolved keys; nil is the file's.
+  public var onUnresolved: UnresolvedPolicy?
+  /// How the relationship is exported; nil is the file's.
+  public var export: ImportMap.ExportOptions.Inclusion?
+  /// The policies.
+  public var policies: ValuePolicies
+  /// Where the relationship stands in the map file.
+  public var position: MapPosition?
+
+  /// Makes a relationship map.
+  public init(
+    name: String,
+    entity: String,
+    kind: Relationship.Kind,
+    from: ForeignPaths? = nil,
+    key: [String: KeyPart]? = nil,
+    inverse: String? = nil,
+    isOrdered: Bool = false,
+    allowsRepeats: Bool = false,
+    assign: Assignment? = nil,
+    onDelete: Relationship.DeleteRule? = nil,
+    onUnlink: Unlinked? = nil,
+    onUnresolved: UnresolvedPolicy? = nil,
+    export: ImportMap.ExportOptions.Inclusion? = nil,
+    policies: ValuePolicies = ValuePolicies(),
+    position: MapPosition? = nil
+  ) {
+    self.name = name
+    self.entity = entity
+    self.kind = kind
+    self.from = from
+    self.key = key
+    self.inverse = inverse
+    self.isOrdered = isOrdered
+    self.allowsRepeats = allowsRepeats
+    self.assign = assign
+    self.onDelete = onDelete
+    self.onUnlink = onUnlink
+    self.onUnresolved = onUnresolved
+    self.export = export
+    self.policies = policies
+    self.position = position
+  }
+}

@@ -1,0 +1,40 @@
+/// Where the records of one entity stand in one format.
+public struct SourceMap: Sendable, Hashable {
+  /// The source's name, chosen with `--source`.
+  public var name: String
+  /// The format.
+  public var format: ForeignFormat
+  /// The entity its records become.
+  public var entity: String
+  /// Where the records stand; nil is the root array or the single root object (JSON).
+  public var records: ForeignPath?
+  /// Prefixes of XML names and the namespace URIs they stand for.
+  public var namespaces: [String: String]
+  /// The text encoding, where the file does not say; nil is UTF-8.
+  public var encoding: String?
+  /// CSV: the separator; nil is a comma.
+  public var separator: String?
+  /// Where the source stands in the map file.
+  public var position: MapPosition?
+
+  /// Makes a source.
+  public init(
+    name: String,
+    format: ForeignFormat,
+    entity: String,
+    records: ForeignPath? = nil,
+    namespaces: [String: String] = [:],
+    encoding: String? = nil,
+    separator: String? = nil,
+    position: MapPosition? = nil
+  ) {
+    self.name = name
+    self.format = format
+    self.entity = entity
+    self.records = records
+    self.namespaces = namespaces
+    self.encoding = encoding
+    self.separator = separator
+    self.position = position
+  }
+}
