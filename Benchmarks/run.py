@@ -110,7 +110,7 @@ def importing(tool, map_name, *options):
 
 def all_peers(tool):
     peers = HERE / "peers"
-    dragoman = [(f"dragoman ({tool})", tool.exists())]
+    dragoman = [("dragoman", tool.exists())]
     ours = importing(tool, "people.map.yaml")
     python = [PYTHON, "SCRIPT", "FEED", "DB"]
     grdb = HERE / "GRDBCodable" / ".build" / "release" / "GRDBCodable"

@@ -49,7 +49,7 @@ struct Person: Codable, PersistableRecord {
     lastName = person.lastName
     socialSecurityNumber = person.socialSecurityNumber
     salary = Double(person.salary.filter { $0 != "," })
-    dateOfBirth = person.dateOfBirth.prefix(19).replacing("T", with: " ")
+    dateOfBirth = String(person.dateOfBirth.prefix(19)).replacing("T", with: " ")
     active = person.active
     score = person.score
     visits = person.visits
