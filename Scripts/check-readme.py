@@ -127,7 +127,7 @@ def check(document: Path, tool: Path, update: bool) -> tuple[int, int]:
                     continue
                 failed += 1
                 line = text.count("\n", 0, block.start()) + 2
-                print(f"{document.relative_to(ROOT)}:{line}: $ {command}")
+                print(f"{os.path.relpath(document, ROOT)}:{line}: $ {command}")
                 names = (str(document.name), "what it prints")
                 for change in difflib.unified_diff(wanted, found, *names, lineterm=""):
                     print("    " + change)
@@ -136,7 +136,7 @@ def check(document: Path, tool: Path, update: bool) -> tuple[int, int]:
         replayed = BLOCK.sub(replay, text)
     if update and replayed != text:
         document.write_text(replayed, encoding="utf-8")
-        print(f"{document.relative_to(ROOT)}: updated")
+        print(f"{os.path.relpath(document, ROOT)}: updated")
     return passed, failed
 
 
