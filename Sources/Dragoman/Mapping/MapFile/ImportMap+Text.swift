@@ -61,7 +61,7 @@ extension ImportMap {
     case .text(let word):
       // Words that YAML readers take for something else are quoted; ours reads text anyway.
       let isDoubtful =
-        word.isEmpty || isJSONNumber(word)
+        word.isEmpty || word.isPlainNumber
         || ["~", "null", "true", "false", "yes", "no", "on", "off", "y", "n"]
           .contains(word.lowercased())
       return Node(word, Tag(.str), isDoubtful ? .doubleQuoted : .any)

@@ -134,7 +134,7 @@ struct JSONMapParser {
     var end = offset
     while end < bytes.count, isWordByte(bytes[end]) { end += 1 }
     let word = String(decoding: bytes[start..<end], as: UTF8.self)
-    guard ["true", "false", "null"].contains(word) || isJSONNumber(word) else {
+    guard ["true", "false", "null"].contains(word) || word.isPlainNumber else {
       throw fault(word.isEmpty ? "a value belongs here" : "\"\(word)\" is no value")
     }
     offset = end
@@ -211,28 +211,4 @@ struct JSONMapParser {
     offset += 4
     return unit
   }
-}
-
-/// Whether the text is a number of RFC 8259.
-func isJSONNumber(_ text: String) -> Bool {
-  var rest = text.utf8[...]
-  if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
-  func digits() -> Int {
-    let run = rest.prefix { (48...57).contains($0) }
-    rest.removeFirst(run.count)
-    return run.count
-  }
-  let startsWithZero = rest.first == UInt8(ascii: "0")
-  let integerCount = digits()
-  guard integerCount > 0, !startsWithZero || integerCount == 1 else { return false }
-  if rest.first == UInt8(ascii: ".") {
-    rest.removeFirst()
-    guard digits() > 0 else { return false }
-  }
-  if rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") {
-    rest.removeFirst()
-    if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest.removeFirst() }
-    guard digits() > 0 else { return false }
-  }
-  return rest.isEmpty
 }

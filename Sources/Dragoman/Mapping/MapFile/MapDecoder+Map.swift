@@ -1,7 +1,7 @@
 import DragomanGraph
 
 extension MapDecoder {
-  /// Decodes the whole file. The value is only meant to be used when there are no faults.
+  /// Decodes the whole file; the value is only meant to be used when there are no faults.
   mutating func map(_ root: MapNode) -> ImportMap {
     positions[""] = root.position
     let top = section(root, at: "", keys: MapGrammar.top, of: "a map")

@@ -6,9 +6,8 @@ extension MapValidator {
     checkMisplaced(attribute, at: place)
     checkTimeZone(attribute.timeZone, at: place)
     if attribute.type.isDateOrTime {
-      for (index, format) in (attribute.dates ?? []).enumerated() {
-        checkDate(format, type: attribute.type, at: "\(place).dates", index)
-      }
+      let dates = attribute.dates ?? []
+      report(FormatChecks.faults(inDates: dates, type: attribute.type), at: "\(place).dates")
       if attribute.dates?.isEmpty == true {
         report(.format, "The list of date formats is empty.", at: "\(place).dates")
       }

@@ -113,9 +113,7 @@ struct MapValidator {
   private mutating func checkDefaults() {
     let defaults = map.defaults
     checkTimeZone(defaults.timeZone, at: "defaults")
-    for (index, format) in (defaults.dates ?? []).enumerated() {
-      checkDate(format, type: .timestamp, at: "defaults.dates", index)
-    }
+    report(FormatChecks.faults(inDefaultDates: defaults.dates ?? []), at: "defaults.dates")
     checkNumbers(defaults.numbers, at: "defaults")
   }
 
@@ -205,29 +203,19 @@ struct MapValidator {
   }
 
   mutating func checkTimeZone(_ name: String?, at place: String) {
-    guard let name else { return }
-    do {
-      try FormatChecks.checkTimeZone(name)
-    } catch {
-      report(.format, error.message, at: "\(place).timeZone", suggestion: error.suggestion)
-    }
-  }
-
-  mutating func checkDate(_ format: String, type: AttributeType, at place: String, _ index: Int) {
-    do {
-      try FormatChecks.checkDate(format, type: type)
-    } catch {
-      let place = listPlace(place, index)
-      report(.format, error.message, at: place, suggestion: error.suggestion)
-    }
+    guard let name, let fault = FormatChecks.fault(inTimeZone: name) else { return }
+    report(.format, fault.message, at: "\(place).timeZone", suggestion: fault.suggestion)
   }
 
   mutating func checkNumbers(_ format: NumberFormat?, at place: String) {
-    guard let format else { return }
-    do {
-      try FormatChecks.checkNumber(format)
-    } catch {
-      report(.format, error.message, at: "\(place).numbers", suggestion: error.suggestion)
+    guard let format, let fault = FormatChecks.fault(in: format) else { return }
+    report(.format, fault.message, at: "\(place).numbers", suggestion: fault.suggestion)
+  }
+
+  mutating func report(_ faults: [(Int, FormatFault)], at place: String) {
+    for (index, fault) in faults {
+      let place = listPlace(place, index)
+      report(.format, fault.message, at: place, suggestion: fault.suggestion)
     }
   }
 }

@@ -23,9 +23,10 @@ struct YAMLMapParser {
     return try conversion.node(root, depth: 0)
   }
 
-  /// A key that is an alias or a collection is hashed by Yams with all that it expands to, which
-  /// an alias bomb makes endless. Maps need no such keys, so a document with anchors may not even
-  /// look as if it had one.
+  /// Refuses keys that are aliases or collections in a document with anchors.
+  ///
+  /// Yams hashes such a key with all that it expands to, which an alias bomb makes endless. Maps
+  /// need no such keys, so a document with anchors may not even look as if it had one.
   private func refuseComplexKeys(_ text: String) throws(MapFaults) {
     let bytes = Array(text.utf8)
     var place = MapPosition(line: 1, column: 0)
