@@ -15,11 +15,14 @@ extension ImportMap {
     entities.first { $0.name.utf8.elementsEqual(name.utf8) }
   }
 
-  /// The entity and its ancestors, nearest first; stops at a name that is missing or met before.
+  /// The entity and its ancestors, nearest first.
+  ///
+  /// Stops at a name that is missing or met before, and where `Model.ancestors(of:)` does.
   func lineage(of entity: EntityMap) -> [EntityMap] {
     var found = [entity]
     while let parent = found[found.count - 1].parent, let next = self.entity(named: parent),
-      !found.contains(where: { $0.name.utf8.elementsEqual(next.name.utf8) })
+      !found.contains(where: { $0.name.utf8.elementsEqual(next.name.utf8) }),
+      found.count <= Model.maximumAncestorCount + 1
     {
       found.append(next)
     }

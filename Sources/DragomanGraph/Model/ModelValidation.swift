@@ -53,6 +53,8 @@ public struct ModelFault: Error, Sendable, Hashable, CustomStringConvertible {
 extension Model {
   /// SQLite's limit on the columns of a table (https://www.sqlite.org/limits.html).
   public static let maximumColumnCount = 2000
+  /// How many ancestors an entity may have.
+  public static let maximumAncestorCount = 8
 
   /// Everything that is wrong with the model; empty when a store can be made of it.
   ///
@@ -83,12 +85,15 @@ extension Model {
     return faults
   }
 
-  /// The entity's ancestors, nearest first; stops at a name that is missing or met before.
+  /// The entity's ancestors, nearest first.
+  ///
+  /// Stops at a name that is missing or met before, and behind `maximumAncestorCount`.
   public func ancestors(of entity: Entity) -> [Entity] {
     var found: [Entity] = []
     var parent = entity.parent
     while let name = parent, let next = self.entity(named: name),
-      !found.contains(where: { sameBytes($0.name, name) }), found.count < entities.count
+      !found.contains(where: { sameBytes($0.name, name) }),
+      found.count <= Model.maximumAncestorCount
     {
       found.append(next)
       parent = next.parent
@@ -101,17 +106,16 @@ extension Model {
     guard self.entity(named: parent) != nil else {
       return [unknown("entity", parent, of: entity, part: .parent, in: entities.map(\.name))]
     }
-    if ancestors(of: entity).contains(where: { sameBytes($0.name, entity.name) }) {
-      return [
-        ModelFault(
-          rule: .reference,
-          entity: entity.name,
-          part: .parent,
-          message: "An entity cannot be its own ancestor."
-        )
-      ]
+    let ancestors = ancestors(of: entity)
+    let problem: String
+    if ancestors.contains(where: { sameBytes($0.name, entity.name) }) {
+      problem = "An entity cannot be its own ancestor."
+    } else if ancestors.count > Model.maximumAncestorCount {
+      problem = "An entity has at most \(Model.maximumAncestorCount) ancestors."
+    } else {
+      return []
     }
-    return []
+    return [ModelFault(rule: .reference, entity: entity.name, part: .parent, message: problem)]
   }
 
   private func propertyFaults(_ entity: Entity) -> [ModelFault] {
@@ -219,47 +223,21 @@ extension Model {
   /// Columns of one table: those of the root entity and of everything below it.
   private func columnFaults(root: Entity) -> [ModelFault] {
     var faults: [ModelFault] = []
-    var columns = NameRegister()
+    var register = NameRegister()
     // _pk, _v, _entity and _stub are the table's own.
     var count = 4
-    let members = entities.filter { member in
-      sameBytes(member.name, root.name)
-        || ancestors(of: member).contains { sameBytes($0.name, root.name) }
-    }
-    for entity in members {
-      for attribute in entity.attributes {
+    for entity in entities where sameBytes((ancestors(of: entity).last ?? entity).name, root.name) {
+      let links = entity.relationships.filter { $0.kind == .toOne }
+      let columns =
+        entity.attributes.map { (name: $0.name, column: $0.column) }
+        + links.map { (name: $0.name, column: $0.name) }
+      var names = NameRegister()
+      for (name, column) in columns {
         count += 1
-        if let earlier = columns.insert(attribute.column),
-          // Names that clash within the entity have been told already.
-          !sameBytes(attribute.column, attribute.name)
-            || !entity.attributes.contains(where: { sameBytes($0.name, earlier) })
-        {
-          faults.append(
-            clash(
-              attribute.column,
-              with: "column \"\(earlier)\"",
-              of: entity,
-              attribute.name,
-              part: .column
-            )
-          )
-        }
-      }
-      for relationship in entity.relationships where relationship.kind == .toOne {
-        count += 1
-        if let earlier = columns.insert(relationship.name),
-          !entity.attributes.contains(where: { sameBytes($0.name, earlier) }),
-          !entity.relationships.contains(where: { sameBytes($0.name, earlier) })
-        {
-          faults.append(
-            clash(
-              relationship.name,
-              with: "column \"\(earlier)\"",
-              of: entity,
-              relationship.name,
-              part: .column
-            )
-          )
+        let isToldAsName = names.insert(name) != nil
+        if let earlier = register.insert(column), !isToldAsName {
+          let other = "column \"\(earlier)\""
+          faults.append(clash(column, with: other, of: entity, name, part: .column))
         }
       }
     }

@@ -9,16 +9,16 @@ extension MapDecoder {
     entity.table = text(section["table"])
     entity.parent = text(section["parent"])
     entity.discriminator = discriminator(section["discriminator"], in: context)
-    entity.uniqueKeys = uniqueKeys(section["unique"])
+    entity.uniqueKeys = boundedKeys(section["unique"])
     if let attributes = section["attributes"] {
-      entity.attributes = members(of: attributes.node, at: attributes.place).map {
+      entity.attributes = properties(attributes).map {
         attribute($0, at: "\(attributes.place).\($0.key)", in: context)
       }
     } else if section["parent"] == nil {
       missing("attributes", in: section)
     }
     if let relationships = section["relationships"] {
-      entity.relationships = members(of: relationships.node, at: relationships.place).compactMap {
+      entity.relationships = properties(relationships).compactMap {
         relationship($0, at: "\(relationships.place).\($0.key)", in: context)
       }
     }
@@ -30,9 +30,38 @@ extension MapDecoder {
     return entity
   }
 
-  /// A name; a list of names, one composite key; a list of lists, several keys.
-  private mutating func uniqueKeys(_ found: (node: MapNode, place: String)?) -> [[String]] {
+  /// The members of `attributes` or `relationships`, of which a table cannot have any number.
+  private mutating func properties(_ found: (node: MapNode, place: String)) -> [MapNode.Member] {
+    let members = members(of: found.node, at: found.place)
+    guard members.count > Model.maximumColumnCount else { return members }
+    report(
+      .limit,
+      "A table has at most \(Model.maximumColumnCount) columns; these are \(members.count).",
+      at: found.place,
+      found.node.position
+    )
+    return Array(members.prefix(Model.maximumColumnCount))
+  }
+
+  /// The unique keys, each of which is an index to keep up with every record.
+  private mutating func boundedKeys(_ found: (node: MapNode, place: String)?) -> [[String]] {
     guard let found else { return [] }
+    let keys = uniqueKeys(found)
+    let count = keys.joined().count
+    guard count > Self.maximumKeyPartCount else { return keys }
+    report(
+      .limit,
+      "Unique keys have at most \(Self.maximumKeyPartCount) names in all, these \(count).",
+      at: found.place,
+      found.node.position
+    )
+    return []
+  }
+
+  private static let maximumKeyPartCount = 64
+
+  /// A name; a list of names, one composite key; a list of lists, several keys.
+  private mutating func uniqueKeys(_ found: (node: MapNode, place: String)) -> [[String]] {
     guard case .sequence(let nodes) = found.node.content else {
       return text(found).map { [[$0]] } ?? []
     }
@@ -127,7 +156,7 @@ extension MapDecoder {
       of: "an attribute"
     )
     attribute.from = paths(section["from"], in: context)
-    attribute.type = word(section["type"]) ?? .string
+    attribute.type = word(section["type"], others: Self.otherTypeNames) ?? .string
     attribute.isRequired = flag(section["required"])
     attribute.defaultValue = text(section["default"])
     attribute.isIndexed = flag(section["index"]) ?? false
@@ -153,6 +182,13 @@ extension MapDecoder {
     attribute.policies = policies(section)
     return attribute
   }
+
+  private static let otherTypeNames = [
+    "int": "int64", "integer": "int64", "bigint": "int64", "long": "int64", "text": "string",
+    "varchar": "string", "boolean": "bool", "number": "double", "numeric": "decimal",
+    "real": "double", "datetime": "timestamp", "binary": "data", "blob": "data", "uri": "url",
+    "object": "json", "array": "json",
+  ]
 
   private mutating func valueTable(
     _ found: (node: MapNode, place: String)?

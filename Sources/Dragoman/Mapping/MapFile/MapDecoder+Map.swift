@@ -238,7 +238,7 @@ extension MapDecoder {
 
 extension ImportMap {
   /// The most entities a map may declare.
-  static let maximumEntityCount = 1000
+  static let maximumEntityCount = 250
 
   /// The sources that an entity's records come from: its own, or, where it is only met inside
   /// other records, all of them.

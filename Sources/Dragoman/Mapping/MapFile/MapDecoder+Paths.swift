@@ -49,6 +49,8 @@ extension MapDecoder {
   ) -> ForeignPaths {
     var paths = ForeignPaths()
     for (index, text) in texts.enumerated() {
+      // A text that is wrong in several formats is told once.
+      var isTold = false
       for (format, member) in ForeignPaths.members {
         let parser = ForeignPathParser(format: format, namespaces: context.namespaces)
         let isUsed = context.formats.contains(format)
@@ -58,8 +60,9 @@ extension MapDecoder {
         } catch {
           // JSON syntax in a path that serves both is a warning, told by lint().
           let isJSONSyntax = text.hasPrefix("/") || text.contains("[")
-          if isUsed, format != .xml || isXMLOnly || !isJSONSyntax {
+          if !isTold, isUsed, format != .xml || isXMLOnly || !isJSONSyntax {
             report(error, in: text, at: place(found, index))
+            isTold = true
           }
         }
       }

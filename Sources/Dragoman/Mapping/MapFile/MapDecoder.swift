@@ -171,10 +171,10 @@ struct MapDecoder {
     return value
   }
 
-  /// One word of an enumeration.
+  /// One word of an enumeration; `others` are words of other tools and what they mean here.
   mutating func word<Word: RawRepresentable & CaseIterable>(
     _ found: (node: MapNode, place: String)?,
-    as type: Word.Type = Word.self
+    others: [String: String] = [:]
   ) -> Word? where Word.RawValue == String {
     guard let found, let text = text(found) else { return nil }
     let words = Word.allCases.map(\.rawValue)
@@ -184,17 +184,25 @@ struct MapDecoder {
         "\"\(text)\" is none of \(words.joined(separator: ", ")).",
         at: found.place,
         found.node.position,
-        suggestion: nearest(to: text, in: words)
+        suggestion: others[text.lowercased()] ?? nearest(to: text, in: words)
       )
       return nil
     }
     return Word(rawValue: words[index])
   }
 
+  /// The most words a list may have; a table has no more columns either.
+  static let maximumListCount = 2000
+
   /// A list of words; a single word is a list of one.
   mutating func list(_ found: (node: MapNode, place: String)?) -> [String]? {
     guard let found else { return nil }
     guard case .sequence(let nodes) = found.node.content else { return text(found).map { [$0] } }
+    guard nodes.count <= Self.maximumListCount else {
+      let problem = "A list has at most \(Self.maximumListCount) elements, this one \(nodes.count)."
+      report(.limit, problem, at: found.place, found.node.position)
+      return nil
+    }
     var words: [String] = []
     for (index, node) in nodes.enumerated() {
       let place = "\(found.place).\(index)"

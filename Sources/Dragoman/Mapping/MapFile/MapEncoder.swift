@@ -136,11 +136,14 @@ struct MapEncoder {
     }
     members.add("pattern", attribute.pattern)
     members += encode(attribute.policies)
-    // The short form, where the path is all there is to say.
-    if attribute.from != nil, members.count == 1, case .mapping = members[0].value {
-      return .mapping(members)
+    // The short form, where one path for every format is all there is to say.
+    if members.count == 1, members[0].key == "from" {
+      switch members[0].value {
+      case .text, .list: return members[0].value
+      default: break
+      }
     }
-    return attribute.from != nil && members.count == 1 ? members[0].value : .mapping(members)
+    return .mapping(members)
   }
 
   private func encode(_ relationship: RelationshipMap) -> Members {
@@ -175,12 +178,25 @@ struct MapEncoder {
   /// One text where it serves every format, otherwise `{ json, xml, csv }`.
   private func encode(_ paths: ForeignPaths) -> Value {
     let texts = ForeignPaths.members.map { paths[keyPath: $0.1].map(\.text) }
-    if texts[0] == texts[1], texts[0] == texts[2] { return encode(words: texts[0]) }
+    // What is no XML path at all was left out of XML when the short form was read.
+    let isShared = texts[0] == texts[1] || (texts[1].isEmpty && !texts[0].contains(where: isXML))
+    if texts[0] == texts[2], isShared { return encode(words: texts[0]) }
     var members: Members = []
     for ((format, _), words) in zip(ForeignPaths.members, texts) where !words.isEmpty {
       members.append((format.rawValue, encode(words: words)))
     }
     return .mapping(members)
+  }
+
+  private func isXML(_ text: String) -> Bool {
+    let namespaces = ImportMap.namespaces(of: map.sources)
+    let parser = ForeignPathParser(format: .xml, namespaces: namespaces)
+    do {
+      _ = try parser.parse(text)
+      return true
+    } catch {
+      return false
+    }
   }
 
   private func encode(words: [String]) -> Value {

@@ -67,7 +67,8 @@ extension MapValidator {
   }
 
   private mutating func checkWords(_ attribute: AttributeMap, at place: String) {
-    if attribute.unknown != nil, attribute.values.isEmpty {
+    let admitsValues = attribute.type == .enum || attribute.type == .string
+    if admitsValues, attribute.unknown != nil, attribute.values.isEmpty {
       report(
         .misplaced,
         "\"unknown\" is for words that \"values\" does not have; there is no \"values\".",

@@ -59,6 +59,8 @@ struct MapValidator {
   }
 
   /// Reports a name that refers to nothing.
+  ///
+  /// The nearest name costs its length times all candidates: past a hundred faults nobody reads it.
   mutating func reportUnknown(
     _ kind: String,
     _ name: String,
@@ -70,7 +72,7 @@ struct MapValidator {
       .reference,
       "\(owner.map { "\($0) has" } ?? "There is") no \(kind) \"\(name)\".",
       at: place,
-      suggestion: nearest(to: name, in: candidates)
+      suggestion: faults.count > 100 ? nil : nearest(to: name, in: candidates)
     )
   }
 

@@ -1,0 +1,68 @@
+import DragomanGraph
+import Testing
+
+@Suite struct ModelValidationTests {
+  @Test("A sound model has no faults")
+  func sound() {
+    let model = Model(entities: [
+      Entity(
+        name: "Person",
+        table: "people",
+        attributes: [Attribute(name: "id", type: .int64), Attribute(name: "phones")],
+        relationships: [
+          Relationship(name: "numbers", destination: "Phone", kind: .toMany, inverse: "owner")
+        ],
+        uniqueKeys: [["id"]]
+      ),
+      Entity(
+        name: "Phone",
+        attributes: [Attribute(name: "kind")],
+        uniqueKeys: [["owner", "kind"]]
+      ),
+    ])
+    #expect(model.validate() == [])
+  }
+
+  @Test("Every fault is told with entity, property and nearest name")
+  func faults() {
+    let model = Model(entities: [
+      Entity(
+        name: "A",
+        attributes: [
+          Attribute(name: "x"), Attribute(name: "X"), Attribute(name: "_y"),
+          Attribute(name: "z", column: "x"),
+        ],
+        relationships: [Relationship(name: "b", destination: "Bee", kind: .toOne)],
+        uniqueKeys: [["x", "x"], ["Z1"]]
+      ),
+      Entity(name: "Beee", table: "a", attributes: []),
+      Entity(name: "C", attributes: [], parent: "C"),
+      Entity(name: "SQLite_d", attributes: []),
+    ])
+    #expect(
+      model.validate().map(\.description) == [
+        "A.X: The name \"X\" clashes with \"x\": SQLite ignores case in names.",
+        "A._y: Names that start with \"_\" belong to Dragoman.",
+        "A.b: There is no entity \"Bee\". (did you mean \"Beee\"?)",
+        "A: The name \"x\" clashes with itself in the same key: SQLite ignores case in names.",
+        "A: There is no attribute or to-one \"Z1\". (did you mean \"z\"?)",
+        "Beee: The name \"a\" clashes with table \"A\": SQLite ignores case in names.",
+        "C: An entity cannot be its own ancestor.",
+        "SQLite_d: Names that start with \"sqlite_\" belong to SQLite.",
+        "A.z: The name \"x\" clashes with column \"x\": SQLite ignores case in names.",
+      ]
+    )
+  }
+
+  @Test(
+    "The nearest name is found, and none where nothing is near",
+    arguments: [
+      ("entitties", String?.some("entities")), ("entitty", "entities"), ("form", "from"),
+      ("Form", "from"),
+      ("xml", nil), ("", nil), ("f", nil),
+    ]
+  )
+  func nearestName(word: String, found: String?) {
+    #expect(nearest(to: word, in: ["entities", "from", "sources"]) == found)
+  }
+}
