@@ -19,14 +19,15 @@ enum {
   TAPE_ELEMENT = 7  // XML: text = the direct text; attributes (key "@name"), then child elements follow
 };
 
-// One value. Offsets count bytes from the start of the batch's buffer.
+// One value. `text` and `key` count bytes from the start of the batch's arena, `origin` from the
+// start of its source bytes.
 typedef struct TapeNode {
   uint32_t text;       // offset of the scalar's bytes
   uint32_t length;     // their count
   uint32_t key;        // offset of the member's name (objects' members, XML names without prefix)
   uint32_t keyLength;  // its byte count; 0 for elements of arrays
   uint32_t next;       // index of the first node behind this one and all it holds
-  uint32_t origin;     // offset, in the batch's source bytes, of the value's first byte
+  uint32_t origin;     // offset of the value's first byte in the source
   uint16_t space;      // XML: number of the name's namespace (0 = none), see RecordBatch.namespaces
   uint8_t kind;        // TAPE_…
   uint8_t flags;       // XML: TAPE_ATTRIBUTE
@@ -66,14 +67,14 @@ enum { JSON_MAX_DEPTH = 1024 };
 
 // Parses one whole JSON text, validating every byte of it, and appends its nodes to the tape.
 //
-//   base, start, length   the text is base[start ..< start + length]
-//   arena                 in: offset of free bytes in base for unescaped text (at least
-//                         length + padding of them); out: behind what was used
-//   nodes, count, capacity  the tape; count is advanced
-//   errorAt               out: offset in base where the text was refused
-JSONStatus jsonParse(JSONParser *parser, uint8_t *base, size_t start, size_t length,
-                     size_t *arena, TapeNode *nodes, size_t *count, size_t capacity,
-                     size_t *errorAt);
+//   source, start, length  the text is source[start ..< start + length]
+//   arena, arenaEnd        where unescaped text goes; at least length + padding bytes must be free
+//                          behind arenaEnd, which is advanced
+//   nodes, count, capacity the tape; count is advanced
+//   errorAt                out: offset in source where the text was refused
+JSONStatus jsonParse(JSONParser *parser, const uint8_t *source, size_t start, size_t length,
+                     uint8_t *arena, size_t *arenaEnd, TapeNode *nodes, size_t *count,
+                     size_t capacity, size_t *errorAt);
 
 // Finds the end of the JSON value that starts at text[0], without validating it.
 // The scan can be resumed when more bytes have come: pass the same state again.

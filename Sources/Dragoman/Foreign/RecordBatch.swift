@@ -7,25 +7,27 @@ import DragomanGraph
 /// its memory, is reused for batch after batch, and belongs to one thread at a time: the reader
 /// fills it, hands it to the writer through a queue, and gets it back when it is applied.
 ///
-///     buffer   [ source bytes | padding | arena: unescaped and decoded text ]
+///     source   the bytes as they came: a record's text can be cut out, a value's place told
+///     arena    the text of values and names, unescaped and decoded
 ///     nodes    [ record 1 | its values … | record 2 | … ]
 ///     records  [ root node, place of the record's source text, number ] …
+///
+/// Nodes hold offsets, never pointers: source and arena may grow, and so move, at any time.
 final class RecordBatch {
   /// One record of the batch.
   struct Record {
     /// Index of the record's root node; `malformedNode` when the text could not be parsed.
     var node: UInt32
-    /// Where the record's source text starts in the buffer, and how many bytes it has.
+    /// Where the record's text starts in the source, and how many bytes it has.
     var start: UInt32
     var length: UInt32
     /// The record's number in its file, from 1, counted per source.
     var number: Int
     /// Which of the reader's record paths it was found at: an index into its list.
     var source: Int
-    /// The member name of a dictionary-keyed record (`$key`): place in the buffer, or nil.
-    var key: Range<UInt32>?
-    /// Why the text could not be parsed (NDJSON only: elsewhere the whole feed is refused).
-    var failure: ReadError?
+    /// The member name of a dictionary-keyed record (`$key`): its place in the arena.
+    var key: UInt32 = 0
+    var keyLength: UInt32 = 0
   }
 
   /// The value of `Record.node` for a record whose text is not well-formed.
@@ -33,17 +35,18 @@ final class RecordBatch {
 
   /// The file the records come from, as the user named it (`-` for standard input).
   var file = ""
-  /// How many bytes of the decoded file stand before `buffer[0]`.
+  /// How many bytes of the decoded file stand before `source[0]`.
   var byteOffset = 0
-  /// Line (from 1) and column (from 1) of `buffer[0]`.
+  /// Line (from 1) and column (from 1) of `source[0]`.
   var line = 1
   var column = 1
 
-  /// The source bytes, then padding, then the arena.
-  private(set) var buffer: UnsafeMutableRawBufferPointer
-  /// How many source bytes the buffer holds.
+  /// The bytes as they came; the first `sourceCount` are in use.
+  private(set) var source: UnsafeMutableRawBufferPointer
   var sourceCount = 0
-  /// Offset of the first free byte of the arena.
+
+  /// Text of values and names; the first `arenaEnd` bytes are in use.
+  private(set) var arena: UnsafeMutableRawBufferPointer
   var arenaEnd = 0
 
   /// The tape.
@@ -52,18 +55,25 @@ final class RecordBatch {
 
   /// The records, in the order of the feed.
   var records: [Record] = []
+  /// Why a record's text could not be parsed, by the record's place in `records`. NDJSON only:
+  /// elsewhere the whole feed is refused.
+  var failures: [Int: ReadError] = [:]
+  /// The node of the members that stand before the records (`$root`), if the reader keeps them.
+  var document: UInt32?
 
   /// Namespace URIs, by the number in `TapeNode.space`; number 0 is "no namespace". XML only.
   /// The reader owns the numbering and keeps it for the whole file.
   var namespaces: [String] = [""]
 
-  init(sourceCapacity: Int = 1 << 20) {
-    buffer = .allocate(byteCount: sourceCapacity, alignment: 16)
+  init() {
+    source = .allocate(byteCount: 64, alignment: 16)
+    arena = .allocate(byteCount: 64, alignment: 16)
     nodes = .allocate(capacity: 4096)
   }
 
   deinit {
-    buffer.deallocate()
+    source.deallocate()
+    arena.deallocate()
     nodes.deallocate()
   }
 
@@ -73,10 +83,28 @@ final class RecordBatch {
     arenaEnd = 0
     nodeCount = 0
     records.removeAll(keepingCapacity: true)
+    failures.removeAll()
+    document = nil
   }
 
-  /// Makes the buffer at least that large; its first `keeping` bytes survive.
-  func reserveBuffer(_ byteCount: Int, keeping: Int) {
+  /// Makes room for that many source bytes in all; those in use stay.
+  func reserveSource(_ byteCount: Int) {
+    Self.grow(&source, to: byteCount, keeping: sourceCount)
+  }
+
+  /// Makes room for that many more bytes in the arena; those in use stay.
+  @inline(__always)
+  func reserveArena(_ free: Int) {
+    if arena.count - arenaEnd < free {
+      Self.grow(&arena, to: arenaEnd + free, keeping: arenaEnd)
+    }
+  }
+
+  private static func grow(
+    _ buffer: inout UnsafeMutableRawBufferPointer,
+    to byteCount: Int,
+    keeping: Int
+  ) {
     guard byteCount > buffer.count else { return }
     let larger = UnsafeMutableRawBufferPointer.allocate(
       byteCount: max(byteCount, buffer.count * 2),
@@ -93,7 +121,7 @@ final class RecordBatch {
     let larger = UnsafeMutableBufferPointer<TapeNode>.allocate(
       capacity: max(count, nodes.count * 2)
     )
-    larger.baseAddress?.update(from: nodes.baseAddress!, count: nodeCount)
+    _ = larger.update(fromContentsOf: nodes[..<nodeCount])
     nodes.deallocate()
     nodes = larger
   }
@@ -113,21 +141,27 @@ final class RecordBatch {
     nodeCount = count
   }
 
-  /// The bytes of a range of the buffer; valid until the batch is refilled.
+  /// Bytes of the arena; valid until the arena grows or the batch is refilled.
+  @inline(__always)
   func bytes(_ start: UInt32, _ length: UInt32) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(rebasing: buffer[Int(start)..<Int(start) + Int(length)])
+    UnsafeRawBufferPointer(rebasing: arena[Int(start)..<Int(start) + Int(length)])
   }
 
-  /// The text of a range of the buffer, copied.
+  /// Text of the arena, copied.
   func text(_ start: UInt32, _ length: UInt32) -> String {
     String(decoding: bytes(start, length), as: UTF8.self)
+  }
+
+  /// The source text of a record, copied.
+  func sourceText(of record: Record) -> [UInt8] {
+    Array(source[Int(record.start)..<Int(record.start) + Int(record.length)])
   }
 
   /// Where the byte at `offset` of the source stands in the file.
   ///
   /// Counted from the start of the batch, so it costs O(batch): for messages only.
   func origin(at offset: UInt32, record: Int?) -> Origin {
-    let before = buffer[..<min(Int(offset), sourceCount)]
+    let before = source[..<min(Int(offset), sourceCount)]
     var line = self.line
     var column = self.column
     for byte in before {

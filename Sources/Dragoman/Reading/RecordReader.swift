@@ -16,6 +16,9 @@ protocol RecordReader: AnyObject {
 
   /// How many source bytes were consumed from the input so far, before decompression.
   var consumedByteCount: Int { get }
+
+  /// How many records each record path had so far; nil while its place was not met at all.
+  var recordCounts: [Int?] { get }
 }
 
 /// A stream of bytes, pulled.

@@ -1,0 +1,404 @@
+import CSimdJSON
+
+/// Reads one JSON text and finds the records in it, wherever the record paths say they stand.
+///
+/// The reader walks the text from container to container by itself until it comes to the records,
+/// and hands each record, and each value that is on no path, to simdjson as a whole: so every byte
+/// of the text is validated, and only one window of it is in memory.
+final class JSONReader: RecordReader {
+  /// A record path that may still be met, as far as it has been followed.
+  private struct Candidate {
+    let source: Int
+    /// How many of the path's steps lead to the value at hand.
+    var matched: Int
+  }
+
+  /// A container that the reader is inside of.
+  private struct Frame {
+    let isObject: Bool
+    /// The paths that may still lead to records below.
+    let candidates: [Candidate]
+    /// Whose records the elements are, if they are records.
+    let records: Int?
+    /// How many elements or members came before.
+    var count = 0
+  }
+
+  private enum State {
+    /// A value is expected, reached by these paths, with this member name.
+    case value([Candidate], key: Range<UInt32>)
+    /// The next element, member or closing bracket of the innermost container is expected.
+    case next
+    /// The text's value is complete; only white space may follow.
+    case complete
+  }
+
+  private var window: SourceWindow
+  private let text: JSONText
+  private let paths: [[ForeignPath.Step]]
+  private var frames: [Frame] = []
+  private var state: State
+  private var isAtStart = true
+  /// The members of the root object before the records, as JSON text; nil when no map asks.
+  private var documentMembers: [UInt8]?
+  /// How many records each path had; nil while its place was not met.
+  private(set) var recordCounts: [Int?]
+
+  /// The most bytes that are kept for `$root`.
+  private static let documentByteCount = 64 << 10
+
+  /// Makes a reader.
+  ///
+  /// - Parameters:
+  ///   - source: The text.
+  ///   - paths: Where records stand, an entry a source; no steps means the root.
+  ///   - keepsDocument: Whether the members before the records are kept for `$root` paths.
+  /// - Throws: `.limit` when there is no memory for a parser.
+  init(
+    source: any ByteSource,
+    paths: [[ForeignPath.Step]],
+    keepsDocument: Bool = false
+  ) throws(ReadError) {
+    window = SourceWindow(source: source)
+    text = try JSONText()
+    self.paths = paths
+    state = .value(paths.indices.map { Candidate(source: $0, matched: 0) }, key: 0..<0)
+    documentMembers = keepsDocument ? [] : nil
+    recordCounts = paths.map { _ in nil }
+  }
+
+  var consumedByteCount: Int { window.source.consumedByteCount }
+
+  func read(into batch: RecordBatch, limit: Int) throws(ReadError) -> Bool {
+    window.open(batch)
+    defer { window.close(batch) }
+    if isAtStart {
+      isAtStart = false
+      try window.skipByteOrderMark(batch)
+    }
+    try appendDocument(to: batch)
+    while batch.records.count < limit && window.position < SourceWindow.targetByteCount {
+      switch state {
+      case .value(let candidates, let key):
+        try enterValue(batch, candidates, key: key)
+      case .next:
+        guard let frame = frames.last else {
+          state = .complete
+          continue
+        }
+        if let source = frame.records {
+          try readRecords(batch, of: source, limit: limit)
+        } else if frame.isObject {
+          try nextMember(batch, of: frame)
+        } else {
+          try nextElement(batch, of: frame)
+        }
+      case .complete:
+        guard try peek(batch) != nil else { return false }
+        throw fault(
+          batch,
+          "Something stands behind the end of the JSON text",
+          help: "one JSON text a line is NDJSON: name the file .ndjson"
+        )
+      }
+    }
+    return true
+  }
+
+  // MARK: - Records
+
+  /// Reads records from their array until it ends or the batch is full.
+  private func readRecords(_ batch: RecordBatch, of source: Int, limit: Int) throws(ReadError) {
+    while batch.records.count < limit && window.position < SourceWindow.targetByteCount {
+      guard try separator(batch, closing: UInt8(ascii: "]")) else { return }
+      guard try peek(batch) != nil else { throw cutOff(batch) }
+      try readRecord(batch, of: source, key: 0..<0)
+    }
+  }
+
+  /// Takes the value at the position as a record.
+  private func readRecord(
+    _ batch: RecordBatch,
+    of source: Int,
+    key: Range<UInt32>
+  ) throws(ReadError) {
+    let length = try scan(batch)
+    let number = (recordCounts[source] ?? 0) + 1
+    let start = window.position
+    let node: UInt32
+    do throws(ReadError) {
+      node = try text.parse(batch, start: start, length: length)
+    } catch {
+      throw numbered(error, record: number)
+    }
+    recordCounts[source] = number
+    batch.records.append(
+      RecordBatch.Record(
+        node: node,
+        start: UInt32(start),
+        length: UInt32(length),
+        number: number,
+        source: source,
+        key: key.lowerBound,
+        keyLength: UInt32(key.count)
+      )
+    )
+    window.position += length
+    state = .next
+  }
+
+  // MARK: - The way to the records
+
+  /// A value stands at the position: enters it, takes it as a record, or skips it.
+  private func enterValue(
+    _ batch: RecordBatch,
+    _ candidates: [Candidate],
+    key: Range<UInt32>
+  ) throws(ReadError) {
+    guard let byte = try peek(batch) else {
+      if frames.isEmpty { throw fault(batch, "The input is empty: there is no JSON text in it") }
+      throw cutOff(batch)
+    }
+    let isObject = byte == UInt8(ascii: "{")
+    let isArray = byte == UInt8(ascii: "[")
+    guard let found = candidates.first(where: { $0.matched == paths[$0.source].count }) else {
+      if (isObject || isArray) && !candidates.isEmpty {
+        return enter(isObject: isObject, candidates: candidates, records: nil)
+      }
+      return try skipValue(batch, isContainer: isObject || isArray)
+    }
+    if isObject || endsInWildcard(found.source) {
+      try readRecord(batch, of: found.source, key: key)
+    } else if isArray {
+      recordCounts[found.source] = recordCounts[found.source] ?? 0
+      enter(isObject: false, candidates: [], records: found.source)
+    } else {
+      try takeNoRecords(batch, of: found.source)
+    }
+  }
+
+  private func enter(isObject: Bool, candidates: [Candidate], records: Int?) {
+    window.position += 1
+    frames.append(Frame(isObject: isObject, candidates: candidates, records: records))
+    state = .next
+  }
+
+  /// Whether the path's last step names each record rather than what contains them.
+  private func endsInWildcard(_ source: Int) -> Bool {
+    switch paths[source].last {
+    case .anyMember, .all: true
+    default: false
+    }
+  }
+
+  /// A scalar stands where the records should be: null means that there are none.
+  private func takeNoRecords(_ batch: RecordBatch, of source: Int) throws(ReadError) {
+    let length = try scan(batch)
+    let node = try text.parse(batch, start: window.position, length: length)
+    guard batch.nodes[Int(node)].kind == UInt8(TAPE_NULL), !frames.isEmpty else {
+      throw ReadError(
+        .noRecords,
+        "There are no records: \(JSONText.excerpt(batch, window.position)) stands in their place.",
+        at: place(batch),
+        help: "records are objects; `records:` in the map names the array that holds them"
+      )
+    }
+    recordCounts[source] = recordCounts[source] ?? 0
+    window.position += length
+    state = .next
+  }
+
+  /// Validates a value that is on no path, keeping it only for `$root`.
+  private func skipValue(_ batch: RecordBatch, isContainer: Bool) throws(ReadError) {
+    let start = window.position
+    var state = JSONScan()
+    while true {
+      let available = batch.sourceCount - start
+      let length = jsonScanValue(&state, pointer(batch, start), available, 0)
+      if length > 0 { return try validate(batch, length: length) }
+      // A container larger than the window is gone through element by element.
+      if isContainer && available >= SourceWindow.targetByteCount {
+        guard frames.count < Int(JSON_MAX_DEPTH) else {
+          throw ReadError(
+            .limit,
+            "The text is nested deeper than \(JSON_MAX_DEPTH) levels.",
+            at: place(batch)
+          )
+        }
+        let isObject = batch.source[start] == UInt8(ascii: "{")
+        return enter(isObject: isObject, candidates: [], records: nil)
+      }
+      if try !window.fill(batch) { return try validate(batch, length: available) }
+    }
+  }
+
+  private func validate(_ batch: RecordBatch, length: Int) throws(ReadError) {
+    let nodeCount = batch.nodeCount
+    let arenaEnd = batch.arenaEnd
+    _ = try text.parse(batch, start: window.position, length: length)
+    batch.didAppendNodes(to: nodeCount)
+    batch.arenaEnd = arenaEnd
+    window.position += length
+    state = .next
+  }
+
+  private func nextElement(_ batch: RecordBatch, of frame: Frame) throws(ReadError) {
+    guard try separator(batch, closing: UInt8(ascii: "]")) else { return }
+    let next = follow(frame.candidates) { step in
+      switch step {
+      case .index(let wanted): wanted == frame.count
+      case .all: true
+      default: false
+      }
+    }
+    state = .value(next, key: 0..<0)
+  }
+
+  private func nextMember(_ batch: RecordBatch, of frame: Frame) throws(ReadError) {
+    guard try separator(batch, closing: UInt8(ascii: "}")) else { return }
+    let nameStart = window.position
+    switch try peek(batch) {
+    case UInt8(ascii: "\""): break
+    case nil: throw cutOff(batch)
+    default: throw fault(batch, "A member's name in double quotes is missing")
+    }
+    let length = try scan(batch)
+    let node = batch.nodes[Int(try text.parse(batch, start: window.position, length: length))]
+    batch.didAppendNodes(to: batch.nodeCount - 1)
+    window.position += length
+    switch try peek(batch) {
+    case UInt8(ascii: ":"): window.position += 1
+    case nil: throw cutOff(batch)
+    default: throw fault(batch, "A colon is missing behind the member's name")
+    }
+    let name = batch.bytes(node.text, node.length)
+    let next = follow(frame.candidates) { step in
+      switch step {
+      case .member(let wanted, _): wanted.utf8.elementsEqual(name)
+      case .anyMember: true
+      default: false
+      }
+    }
+    if frames.count == 1 && next.isEmpty && documentMembers != nil {
+      try keepForDocument(batch, from: nameStart)
+    } else {
+      state = .value(next, key: node.text..<node.text + node.length)
+    }
+  }
+
+  /// The paths that a step leads on, with one step more matched.
+  private func follow(
+    _ candidates: [Candidate],
+    where matches: (ForeignPath.Step) -> Bool
+  ) -> [Candidate] {
+    candidates.compactMap { candidate in
+      let steps = paths[candidate.source]
+      guard candidate.matched < steps.count, matches(steps[candidate.matched]) else { return nil }
+      return Candidate(source: candidate.source, matched: candidate.matched + 1)
+    }
+  }
+
+  // MARK: - $root
+
+  /// Skips the member whose value stands at the position, keeping its text if it is small.
+  private func keepForDocument(_ batch: RecordBatch, from nameStart: Int) throws(ReadError) {
+    guard let byte = try peek(batch) else { throw cutOff(batch) }
+    let frameCount = frames.count
+    try skipValue(batch, isContainer: byte == UInt8(ascii: "{") || byte == UInt8(ascii: "["))
+    guard frames.count == frameCount, let kept = documentMembers else { return }
+    let member = batch.source[nameStart..<window.position]
+    guard kept.count + member.count < Self.documentByteCount else { return }
+    documentMembers?.append(contentsOf: kept.isEmpty ? [] : [UInt8(ascii: ",")])
+    documentMembers?.append(contentsOf: member)
+  }
+
+  /// Puts the members kept so far on the batch's tape.
+  private func appendDocument(to batch: RecordBatch) throws(ReadError) {
+    guard let documentMembers, frames.last?.records != nil else { return }
+    batch.document = try text.parse(
+      batch,
+      detached: [UInt8(ascii: "{")] + documentMembers + [UInt8(ascii: "}")]
+    )
+  }
+
+  // MARK: - Bytes
+
+  /// Moves over white space and the comma before the next element or member.
+  ///
+  /// - Returns: false when the container ended; it is then left.
+  private func separator(_ batch: RecordBatch, closing: UInt8) throws(ReadError) -> Bool {
+    guard let byte = try peek(batch) else { throw cutOff(batch) }
+    let last = frames.count - 1
+    if byte == closing {
+      window.position += 1
+      frames.removeLast()
+      return false
+    }
+    if frames[last].count > 0 {
+      guard byte == UInt8(ascii: ",") else { throw fault(batch, "A comma is missing") }
+      window.position += 1
+      if try peek(batch) == closing { throw fault(batch, "Something is missing behind the comma") }
+    }
+    frames[last].count += 1
+    return true
+  }
+
+  /// The next byte that is not white space; nil at the end. Moves to it.
+  @inline(__always)
+  private func peek(_ batch: RecordBatch) throws(ReadError) -> UInt8? {
+    while true {
+      while window.position < batch.sourceCount {
+        let byte = batch.source[window.position]
+        if !isJSONSpace(byte) { return byte }
+        window.position += 1
+      }
+      if try !window.fill(batch) { return nil }
+    }
+  }
+
+  /// The length of the value at the position, reading on until it ends.
+  private func scan(_ batch: RecordBatch) throws(ReadError) -> Int {
+    var state = JSONScan()
+    while true {
+      let available = batch.sourceCount - window.position
+      let length = jsonScanValue(&state, pointer(batch, window.position), available, 0)
+      if length > 0 { return length }
+      if try !window.fill(batch) { return available }
+    }
+  }
+
+  private func pointer(_ batch: RecordBatch, _ offset: Int) -> UnsafePointer<UInt8>? {
+    batch.source.baseAddress.map { UnsafePointer($0.assumingMemoryBound(to: UInt8.self) + offset) }
+  }
+
+  // MARK: - Faults
+
+  private func place(_ batch: RecordBatch) -> Origin {
+    batch.origin(at: UInt32(window.position), record: nil)
+  }
+
+  private func numbered(_ error: ReadError, record: Int) -> ReadError {
+    var error = error
+    error.origin?.record = record
+    return error
+  }
+
+  private func cutOff(_ batch: RecordBatch) -> ReadError {
+    ReadError(
+      .truncated,
+      "The text ends before its JSON is complete.",
+      at: place(batch),
+      help: "the feed was cut off: fetch it again"
+    )
+  }
+
+  private func fault(_ batch: RecordBatch, _ message: String, help: String? = nil) -> ReadError {
+    let found = JSONText.excerpt(batch, window.position)
+    return ReadError(
+      .json,
+      "\(message): found \(found).",
+      at: place(batch),
+      help: found.contains("<") ? "this looks like HTML or XML, not JSON" : help
+    )
+  }
+}

@@ -1,0 +1,88 @@
+import CSimdJSON
+
+/// Reads newline-delimited JSON: one record a line, blank lines skipped.
+///
+/// Lines are texts of their own: one that is not JSON is a record that the report names, and the
+/// others are read. Only a last line without its line feed that ends inside a value refuses the
+/// feed: it was cut off.
+final class NDJSONReader: RecordReader {
+  private var window: SourceWindow
+  private let text: JSONText
+  private var recordCount = 0
+  private var isAtStart = true
+
+  /// - Throws: `.limit` when there is no memory for a parser.
+  init(source: any ByteSource) throws(ReadError) {
+    window = SourceWindow(source: source)
+    text = try JSONText()
+  }
+
+  var consumedByteCount: Int { window.source.consumedByteCount }
+
+  var recordCounts: [Int?] { [recordCount] }
+
+  func read(into batch: RecordBatch, limit: Int) throws(ReadError) -> Bool {
+    window.open(batch)
+    defer { window.close(batch) }
+    if isAtStart {
+      isAtStart = false
+      try window.skipByteOrderMark(batch)
+    }
+    while batch.records.count < limit && window.position < SourceWindow.targetByteCount {
+      guard let (line, isTerminated) = try nextLine(batch) else { return false }
+      try append(line, isTerminated: isTerminated, to: batch)
+      window.position = isTerminated ? line.upperBound + 1 : line.upperBound
+    }
+    return true
+  }
+
+  /// The next line without its line feed, and whether it had one; nil at the end.
+  private func nextLine(
+    _ batch: RecordBatch
+  ) throws(ReadError) -> (line: Range<Int>, isTerminated: Bool)? {
+    var searched = window.position
+    while true {
+      let rest = UnsafeRawBufferPointer(rebasing: batch.source[searched..<batch.sourceCount])
+      if let feed = rest.firstIndex(of: UInt8(ascii: "\n")) {
+        return (window.position..<searched + feed, true)
+      }
+      searched = batch.sourceCount
+      if try !window.fill(batch) {
+        let line = window.position..<batch.sourceCount
+        return line.isEmpty ? nil : (line, false)
+      }
+    }
+  }
+
+  private func append(
+    _ line: Range<Int>,
+    isTerminated: Bool,
+    to batch: RecordBatch
+  ) throws(ReadError) {
+    guard let start = line.first(where: { !isJSONSpace(batch.source[$0]) }) else { return }
+    recordCount += 1
+    var node = RecordBatch.malformedNode
+    do throws(ReadError) {
+      node = try text.parse(batch, start: start, length: line.upperBound - start)
+    } catch {
+      guard isTerminated else {
+        throw ReadError(
+          .truncated,
+          "The feed was cut off: its last line has no line feed and is not a whole JSON text.",
+          at: error.origin,
+          help: "fetch the feed again"
+        )
+      }
+      batch.failures[batch.records.count] = error
+    }
+    batch.records.append(
+      RecordBatch.Record(
+        node: node,
+        start: UInt32(start),
+        length: UInt32(line.upperBound - start),
+        number: recordCount,
+        source: 0
+      )
+    )
+  }
+}

@@ -1,0 +1,88 @@
+import CSimdJSON
+
+/// The part of a JSON input that is in memory: it slides over the source, batch by batch.
+///
+/// The window's bytes lie in the batch, so that a value's place can be told. What a batch does not
+/// consume (the beginning of the next record) is carried over to the next one.
+struct SourceWindow {
+  /// A batch is closed when it has consumed about this many source bytes.
+  static let targetByteCount = 1 << 20
+  /// A single record may not be larger than this.
+  static let maximumByteCount = 256 << 20
+  /// How many bytes are asked of the source at a time.
+  private static let chunkByteCount = 256 << 10
+
+  let source: any ByteSource
+  /// Offset in the batch's source bytes of the first one not consumed.
+  var position = 0
+  private var carry: [UInt8] = []
+  private var byteOffset = 0
+  private var line = 1
+  private var column = 1
+
+  init(source: any ByteSource) {
+    self.source = source
+  }
+
+  /// Empties the batch and moves into it what the last one left over.
+  mutating func open(_ batch: RecordBatch) {
+    batch.removeAll()
+    batch.file = source.name
+    batch.byteOffset = byteOffset
+    batch.line = line
+    batch.column = column
+    batch.reserveSource(carry.count)
+    carry.withUnsafeBytes { batch.source.copyMemory(from: $0) }
+    batch.sourceCount = carry.count
+    carry.removeAll(keepingCapacity: true)
+    position = 0
+  }
+
+  /// Keeps what stands behind `position` for the next batch.
+  mutating func close(_ batch: RecordBatch) {
+    carry.append(contentsOf: batch.source[position..<batch.sourceCount])
+    let consumed = batch.source[..<position]
+    byteOffset += position
+    line += consumed.withMemoryRebound(to: UInt8.self) {
+      countLineFeeds($0.baseAddress, $0.count)
+    }
+    let lastLine = consumed.lastIndex(of: UInt8(ascii: "\n"))
+    let scalars = consumed[(lastLine.map { $0 + 1 } ?? 0)...].count { $0 & 0xC0 != 0x80 }
+    column = lastLine == nil ? column + scalars : scalars + 1
+  }
+
+  /// Reads more bytes behind those that are there.
+  ///
+  /// - Returns: false at the end of the source.
+  /// - Throws: `ReadError` from the source, or `.limit` when one record is too large.
+  mutating func fill(_ batch: RecordBatch) throws(ReadError) -> Bool {
+    guard batch.sourceCount - position < Self.maximumByteCount else {
+      throw ReadError(
+        .limit,
+        "One record is larger than \(Self.maximumByteCount >> 20) MB.",
+        at: batch.origin(at: UInt32(position), record: nil),
+        help: "check the map's record path: it may name something that contains the records"
+      )
+    }
+    let end = batch.sourceCount + Self.chunkByteCount
+    batch.reserveSource(end + jsonPadding())
+    let free = UnsafeMutableRawBufferPointer(rebasing: batch.source[batch.sourceCount..<end])
+    let count = try source.read(into: free)
+    batch.sourceCount += count
+    return count > 0
+  }
+
+  /// Steps over a UTF-8 byte order mark at the start of the input.
+  mutating func skipByteOrderMark(_ batch: RecordBatch) throws(ReadError) {
+    while batch.sourceCount < 3 {
+      if try !fill(batch) { return }
+    }
+    if batch.source[..<3].elementsEqual([0xEF, 0xBB, 0xBF]) { position = 3 }
+  }
+}
+
+/// White space as RFC 8259 has it.
+@inline(__always)
+func isJSONSpace(_ byte: UInt8) -> Bool {
+  byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+}
