@@ -25,7 +25,10 @@ let package = Package(
     // The object graph: model, fetching, store. Knows nothing of feeds.
     .target(
       name: "DragomanGraph",
-      dependencies: [.product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: [
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
       swiftSettings: swiftSettings
     ),
     // The pipeline: foreign values, readers, maps, import. In the order in which a record travels.

@@ -1,0 +1,161 @@
+import Foundation
+import GRDB
+import Synchronization
+
+/// A SQLite file (or memory) that holds the objects of a model, laid out as STORE.md says.
+///
+///     let store = try SQLiteStore(at: .file("people.db"))
+///     try store.grow(to: model)
+///
+/// One process at a time writes, any number read (WAL). Every transaction that writes begins with
+/// `BEGIN IMMEDIATE`; a lock held elsewhere is waited for as long as `Options.busyTimeout` says.
+public final class SQLiteStore: Sendable {
+  /// Where the objects are.
+  public enum Location: Sendable, Hashable {
+    /// A file; it is made when it does not exist, unless the options say otherwise.
+    case file(String)
+    /// Memory; gone with the store.
+    case inMemory
+    /// A temporary file that SQLite deletes when the store is closed: larger than memory.
+    case temporary
+  }
+
+  /// How a store is opened.
+  public struct Options: Sendable {
+    /// How long to wait for a lock that another process holds; 5 seconds by default.
+    public var busyTimeout: Duration
+    /// Whether nothing may be written.
+    public var isReadOnly: Bool
+    /// Whether a file that does not exist is made; otherwise that is an error.
+    public var createsFile: Bool
+    /// The page cache of the writing connection, in bytes; 32 MB by default.
+    public var cacheByteCount: Int
+
+    /// Makes options.
+    public init(
+      busyTimeout: Duration = .seconds(5),
+      isReadOnly: Bool = false,
+      createsFile: Bool = true,
+      cacheByteCount: Int = 32 << 20
+    ) {
+      self.busyTimeout = busyTimeout
+      self.isReadOnly = isReadOnly
+      self.createsFile = createsFile
+      self.cacheByteCount = cacheByteCount
+    }
+  }
+
+  /// The file, or nil in memory.
+  public let path: String?
+  /// Whether this store made the file.
+  public let isNew: Bool
+  private let database: any DatabaseWriter
+  private let storedModel: Mutex<Model>
+
+  /// Opens a store.
+  ///
+  /// - Throws: `StoreError`: `.missing`, `.unreachable`, `.permission`, `.notAStore`, `.newerFormat`,
+  ///   `.damaged` or `.busy`.
+  public init(at location: Location, options: Options = Options()) throws(StoreError) {
+    let configuration = Self.configuration(options)
+    do {
+      switch location {
+      case .file(let path):
+        self.path = path
+        isNew = try StoreFile.check(path, options: options)
+        database = try DatabasePool(path: path, configuration: configuration)
+      case .inMemory:
+        path = nil
+        isNew = true
+        database = try DatabaseQueue(configuration: configuration)
+      case .temporary:
+        path = nil
+        isNew = true
+        database = try DatabaseQueue(path: "", configuration: configuration)
+      }
+      storedModel = Mutex(try database.read(StoredModel.load))
+    } catch {
+      var path: String?
+      if case .file(let file) = location { path = file }
+      throw StoreError(error, path: path)
+    }
+  }
+
+  /// The model of everything the store holds.
+  public var model: Model { storedModel.withLock { $0 } }
+
+  /// Adds to the store what `model` names and the store does not have yet, in one transaction.
+  ///
+  /// Runs `CREATE TABLE`, `ALTER TABLE … ADD COLUMN` and `CREATE INDEX`; drops nothing.
+  /// - Throws: `.modelConflict` when the model contradicts what is stored.
+  public func grow(to model: Model) throws(StoreError) {
+    try write { (session) throws(StoreError) in
+      try session.begin()
+      try session.grow(to: model)
+      try session.commit()
+    }
+  }
+
+  /// Closes the connections; the last one moves the write-ahead log into the file.
+  ///
+  /// A store that is let go closes by itself; closing it tells of errors.
+  public func close() throws(StoreError) {
+    do {
+      try database.close()
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+
+  /// Removes the files of a store that was opened as new and committed nothing. Closes it first.
+  public func discard() throws(StoreError) {
+    try close()
+    guard let path, isNew else { return }
+    for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
+      do {
+        try FileManager.default.removeItem(atPath: path + suffix)
+      } catch {
+        throw StoreError(.inputOutput, "An unused file cannot be removed: \(error).", path: path)
+      }
+    }
+  }
+
+  /// Reads from one snapshot of the store.
+  func read<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {
+    do {
+      return try database.read(body)
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+
+  /// Lends the writing connection to `body`, which decides where transactions begin and end.
+  ///
+  /// A transaction that `body` leaves open is rolled back.
+  public func write<T>(
+    _ body: (borrowing WriteSession) throws(StoreError) -> T
+  ) throws(StoreError) -> T {
+    let result: Result<T, StoreError> = database.writeWithoutTransaction { database in
+      let session = WriteSession(database: database, path: path, model: model)
+      let result = Result { () throws(StoreError) in try body(session) }
+      session.rollbackIfOpen()
+      if let model = session.committedModel { storedModel.withLock { $0 = model } }
+      return result
+    }
+    return try result.get()
+  }
+
+  private static func configuration(_ options: Options) -> Configuration {
+    var configuration = Configuration()
+    configuration.readonly = options.isReadOnly
+    configuration.busyMode = .timeout(TimeInterval(options.busyTimeout.components.seconds))
+    configuration.maximumReaderCount = 4
+    let cacheKilobytes = options.cacheByteCount >> 10
+    configuration.prepareDatabase { database in
+      try database.execute(
+        sql: "PRAGMA synchronous=FULL; PRAGMA cache_size=-\(cacheKilobytes); PRAGMA temp_store=FILE"
+      )
+    }
+    return configuration
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+
+/// What can be told of a database file before SQLite opens it.
+enum StoreFile {
+  /// Checks that a store can be opened at `path`.
+  ///
+  /// - Returns: Whether the file has to be made.
+  /// - Throws: `.missing`, `.unreachable`, `.permission` or `.notAStore`, each naming the path.
+  static func check(_ path: String, options: SQLiteStore.Options) throws(StoreError) -> Bool {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+      try checkFolder(of: path, options: options)
+      return true
+    }
+    if isFolder.boolValue {
+      throw StoreError(.unreachable, "This is a folder, not a database file.", path: path)
+    }
+    guard FileManager.default.isReadableFile(atPath: path) else {
+      throw StoreError(.permission, "The database may not be read.", path: path)
+    }
+    if !options.isReadOnly && !FileManager.default.isWritableFile(atPath: path) {
+      throw StoreError(.permission, "The database may not be written.", path: path)
+    }
+    try checkHeader(path)
+    return false
+  }
+
+  private static func checkFolder(
+    of path: String,
+    options: SQLiteStore.Options
+  ) throws(StoreError) {
+    if options.isReadOnly || !options.createsFile {
+      throw StoreError(
+        .missing,
+        "There is no such database.",
+        help: "`dragoman import MAP INPUT -d \(path)` makes one",
+        path: path
+      )
+    }
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder),
+      isFolder.boolValue
+    else {
+      throw StoreError(
+        .unreachable,
+        "The folder \(folder) does not exist.",
+        help: "make it first",
+        path: path
+      )
+    }
+    guard FileManager.default.isWritableFile(atPath: folder) else {
+      throw StoreError(.permission, "The folder \(folder) may not be written.", path: path)
+    }
+  }
+
+  /// A SQLite file starts with 16 known bytes (https://www.sqlite.org/fileformat.html); an empty
+  /// file is an empty database.
+  private static func checkHeader(_ path: String) throws(StoreError) {
+    let header: Data
+    do {
+      guard let file = FileHandle(forReadingAtPath: path) else {
+        throw StoreError(.permission, "The database may not be read.", path: path)
+      }
+      defer { try? file.close() }
+      header = try file.read(upToCount: 16) ?? Data()
+    } catch {
+      throw StoreError(.inputOutput, "Reading the database failed: \(error).", path: path)
+    }
+    guard header.isEmpty || header.elementsEqual("SQLite format 3\0".utf8) else {
+      throw StoreError(
+        .notAStore,
+        "The file is not a SQLite database.",
+        help: "name another file with -d",
+        path: path
+      )
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import GRDB
+
+/// The model that is stored with the file, in `_dragoman_model`.
+enum StoredModel {
+  /// The stored model; empty for a database without tables.
+  ///
+  /// Reads `PRAGMA application_id`, `PRAGMA user_version`, `sqlite_master` and `_dragoman_model`.
+  /// - Throws: `.notAStore`, `.newerFormat` or `.damaged`.
+  static func load(_ database: Database) throws -> Model {
+    let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+    let tables = try String.fetchAll(
+      database,
+      sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"
+    )
+    guard application == Schema.applicationID else {
+      if application == 0 && tables.isEmpty { return Model() }
+      throw StoreError(
+        .notAStore,
+        tables.isEmpty
+          ? "The database belongs to another program (application_id \(application))."
+          : "The database holds tables that Dragoman did not make: \(tables.prefix(5).joined(separator: ", ")).",
+        help: "name another file with -d"
+      )
+    }
+    let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    guard version <= Schema.formatVersion else {
+      throw StoreError(
+        .newerFormat,
+        "The database has format \(version); this version of Dragoman knows \(Schema.formatVersion).",
+        help: "use a newer version of Dragoman"
+      )
+    }
+    let text = try String.fetchOne(database, sql: "SELECT model FROM _dragoman_model WHERE id = 1")
+    guard let text else {
+      throw StoreError(.damaged, "The database has lost its model (_dragoman_model is empty).")
+    }
+    do {
+      return try JSONDecoder().decode(Model.self, from: Data(text.utf8))
+    } catch {
+      throw StoreError(.damaged, "The model in _dragoman_model cannot be read: \(error).")
+    }
+  }
+
+  /// Makes our own tables in a database that has none.
+  static func initialize(_ database: Database) throws {
+    try database.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+    try database.execute(sql: "PRAGMA user_version = \(Schema.formatVersion)")
+    for statement in Schema.ownTables { try database.execute(sql: statement) }
+  }
+
+  /// Stores the model in place of the one that was there.
+  static func save(_ model: Model, to database: Database) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let text = String(decoding: try encoder.encode(model), as: UTF8.self)
+    try database.execute(
+      sql: "INSERT INTO _dragoman_model (id, model) VALUES (1, ?)"
+        + " ON CONFLICT (id) DO UPDATE SET model = excluded.model",
+      arguments: [text]
+    )
+  }
+}

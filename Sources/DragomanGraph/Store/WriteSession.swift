@@ -1,0 +1,145 @@
+import GRDB
+
+/// The writing connection of a store, lent to a closure: transactions, growth of the model, and
+/// writers for the rows of an entity.
+public final class WriteSession {
+  private let database: Database
+  private let path: String?
+  private var model: Model
+  /// The model as it stands after the last commit, where a commit changed it.
+  private(set) var committedModel: Model?
+  private var modelChanged = false
+  private var keys: [String: PrimaryKeys] = [:]
+  private var writers: [EntityWriter] = []
+
+  init(database: Database, path: String?, model: Model) {
+    self.database = database
+    self.path = path
+    self.model = model
+  }
+
+  /// Takes the write lock: `BEGIN IMMEDIATE`.
+  ///
+  /// - Throws: `.busy` when another process kept the lock longer than the store waits.
+  public func begin() throws(StoreError) {
+    try run { try database.beginTransaction(.immediate) }
+    if model.entities.isEmpty {
+      // Another process may have been the first one since the store was opened.
+      try run { model = try StoredModel.load(database) }
+    }
+  }
+
+  /// Makes everything since `begin` durable: `COMMIT`.
+  public func commit() throws(StoreError) {
+    try run {
+      for keys in keys.values { try keys.save(to: database) }
+      try database.commit()
+    }
+    if modelChanged { committedModel = model }
+    modelChanged = false
+  }
+
+  /// Undoes everything since `begin`: `ROLLBACK`.
+  public func rollbackIfOpen() {
+    writers.removeAll()
+    keys.removeAll()
+    guard database.isInsideTransaction else { return }
+    // SQLite may have rolled back by itself (full disk, I/O error); then this fails harmlessly.
+    try? database.rollback()
+  }
+
+  /// Adds what `model` names and the store does not have yet. Needs an open transaction.
+  ///
+  /// - Returns: The joined model.
+  /// - Throws: `.modelConflict` when the model contradicts what is stored; nothing is added then.
+  @discardableResult
+  public func grow(to model: Model) throws(StoreError) -> Model {
+    try run { self.model = try StoredModel.load(database) }
+    let isNew = try run { try !database.tableExists("_dragoman_model") }
+    let growth = self.model.growing(by: model)
+    guard growth.conflicts.isEmpty else {
+      throw StoreError(
+        .modelConflict,
+        growth.conflicts.joined(separator: " "),
+        help: "change the map, or import into another database",
+        path: path
+      )
+    }
+    if isNew { try run { try StoredModel.initialize(database) } }
+    for addition in growth.additions {
+      try checkName(of: addition)
+      for statement in Schema.statements(for: addition) {
+        try run { try database.execute(sql: statement) }
+      }
+    }
+    if isNew || growth.model != self.model {
+      try run { try StoredModel.save(growth.model, to: database) }
+      self.model = growth.model
+      modelChanged = true
+    }
+    return growth.model
+  }
+
+  /// A writer for rows of `entity`. It is valid until the transaction is rolled back.
+  ///
+  /// - Parameters:
+  ///   - entity: The entity as the store knows it, after `grow(to:)`.
+  ///   - slots: The attributes that rows give, in the order of their values.
+  ///   - mode: What happens to objects that exist.
+  public func writer(
+    for entity: Entity,
+    slots: [Attribute],
+    mode: EntityWriter.Mode
+  ) throws(StoreError) -> EntityWriter {
+    let keys = try primaryKeys(of: entity.table)
+    return EntityWriter(
+      database: database,
+      path: path,
+      entity: entity,
+      slots: slots,
+      mode: mode,
+      keys: keys
+    )
+  }
+
+  /// Writes or rewrites a row of the import ledger. Needs an open transaction.
+  ///
+  /// Runs `INSERT` on the first call and `UPDATE` on later ones, into `_dragoman_imports`.
+  public func record(_ entry: inout ImportLedgerEntry) throws(StoreError) {
+    do {
+      try entry.save(to: database)
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+
+  private func primaryKeys(of table: String) throws(StoreError) -> PrimaryKeys {
+    if let known = keys[table] { return known }
+    let made = try run { try PrimaryKeys(table: table, database: database) }
+    keys[table] = made
+    return made
+  }
+
+  /// A table that we did not make is not taken over.
+  private func checkName(of addition: Model.Addition) throws(StoreError) {
+    guard case .entity(let entity) = addition else { return }
+    let exists = try run { try database.tableExists(entity.table) }
+    if exists {
+      throw StoreError(
+        .modelConflict,
+        "The database has a table \(entity.table) already that Dragoman does not know as an entity.",
+        help: "give the entity another name with `table:` in the map",
+        path: path
+      )
+    }
+  }
+
+  @discardableResult
+  private func run<T>(_ body: () throws -> T) throws(StoreError) -> T {
+    do {
+      return try body()
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+}
