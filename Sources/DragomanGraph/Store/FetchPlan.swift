@@ -16,7 +16,7 @@ struct FetchPlan {
     let entity = try model.requireEntity(request.entity)
     let attributes = try Self.attributes(request, of: entity)
     var compiler = FilterCompiler(entity)
-    var source = " FROM \(entity.table.quotedName)"
+    var source = " FROM \(Schema.quoted(entity.table))"
     if let filter = request.filter { source += " WHERE \(try compiler.condition(filter))" }
     var arguments = compiler.arguments
     var slice = ""
@@ -27,7 +27,7 @@ struct FetchPlan {
       slice = " LIMIT ? OFFSET ?"
       arguments += [.integer(Int64(request.limit ?? -1)), .integer(Int64(request.offset))]
     }
-    let columns = ["\"_pk\""] + attributes.map { $0.column.quotedName }
+    let columns = ["\"_pk\""] + attributes.map { Schema.quoted($0.column) }
     let order = try Self.order(request.sortKeys, in: entity)
     self.entity = entity
     self.attributes = attributes
@@ -60,7 +60,7 @@ struct FetchPlan {
       let attribute = try entity.requireAttribute(key.name)
       let collation =
         attribute.type == .decimal ? " COLLATE \(FetchFunctions.decimalCollation)" : ""
-      terms.append("\(attribute.column.quotedName)\(collation)\(key.isAscending ? "" : " DESC")")
+      terms.append("\(Schema.quoted(attribute.column))\(collation)\(key.isAscending ? "" : " DESC")")
     }
     return (terms + ["\"_pk\""]).joined(separator: ", ")
   }

@@ -6,12 +6,12 @@ import GRDBSQLite
 /// The statements are not kept by GRDB's cache, which never forgets a text; values are bound with
 /// their length, since GRDB binds a text only up to its first NUL.
 enum FetchStatement {
-  /// Lends each row to the closure, in order; what the closure throws ends the fetch.
+  /// Lends each row to the closure, in order, as long as it says true.
   static func forEachRow(
-    _ plan: FetchPlan, _ database: Database, _ body: (borrowing FetchedRow) throws -> Void
+    _ plan: FetchPlan, _ database: Database, _ body: (borrowing FetchedRow) -> Bool
   ) throws {
     try run(plan.rowsSQL, plan.arguments, database) { statement in
-      try body(
+      body(
         FetchedRow(
           entity: plan.entity.name, count: plan.attributes.count, statement: statement))
     }
@@ -22,13 +22,14 @@ enum FetchStatement {
     var count = 0
     try run(plan.countSQL, plan.arguments, database) { statement in
       count = Int(sqlite3_column_int64(statement, 0))
+      return true
     }
     return count
   }
 
   private static func run(
     _ sql: String, _ arguments: [StoredValue], _ database: Database,
-    _ body: (OpaquePointer) throws -> Void
+    _ body: (OpaquePointer) -> Bool
   ) throws {
     let statement: Statement
     do {
@@ -43,7 +44,8 @@ enum FetchStatement {
     }
     while true {
       switch sqlite3_step(handle) {
-      case SQLITE_ROW: try body(handle)
+      case SQLITE_ROW:
+        guard body(handle) else { return }
       case SQLITE_DONE: return
       case SQLITE_ERROR:
         // A function of ours gave up on a value.

@@ -93,7 +93,7 @@ struct FilterCompiler {
     }
     try checkOptions(comparison, of: left)
     let sides = [left, right].map { attribute in
-      let column = attribute.column.quotedName
+      let column = Schema.quoted(attribute.column)
       return comparison.options.isEmpty
         ? column : "dragoman_fold(\(column), \(comparison.options.rawValue))"
     }
@@ -116,7 +116,7 @@ struct FilterCompiler {
   ) throws(StoreError) -> String {
     try checkOptions(comparison, of: attribute)
     let options = comparison.options
-    let plain = attribute.column.quotedName
+    let plain = Schema.quoted(attribute.column)
     let column = options.isEmpty ? plain : "dragoman_fold(\(plain), \(options.rawValue))"
     let relation = comparison.relation
     switch relation {
