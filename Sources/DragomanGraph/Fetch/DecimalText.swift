@@ -40,7 +40,9 @@ enum DecimalText {
   static func padded(_ canonical: String, scale: Int) -> String {
     guard scale > 0 else { return canonical }
     let point = canonical.utf8.firstIndex(of: UInt8(ascii: "."))
-    let digitCount = point.map { canonical.utf8.distance(from: $0, to: canonical.utf8.endIndex) - 1 }
+    let digitCount = point.map {
+      canonical.utf8.distance(from: $0, to: canonical.utf8.endIndex) - 1
+    }
     return canonical + (point == nil ? "." : "")
       + String(repeating: "0", count: max(0, scale - (digitCount ?? 0)))
   }
@@ -89,7 +91,9 @@ enum DecimalText {
   }
 
   private static func shift(
-    _ whole: ArraySlice<UInt8>, _ fraction: ArraySlice<UInt8>, by exponent: Int
+    _ whole: ArraySlice<UInt8>,
+    _ fraction: ArraySlice<UInt8>,
+    by exponent: Int
   ) -> (ArraySlice<UInt8>, ArraySlice<UInt8>) {
     let zero = UInt8(ascii: "0")
     var digits = Array(whole) + fraction
@@ -104,10 +108,13 @@ enum DecimalText {
   }
 }
 
-private func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+private func isDigit(_ byte: UInt8) -> Bool {
+  (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+}
 
 private func byteOrder(
-  _ left: Slice<UnsafeRawBufferPointer>, _ right: Slice<UnsafeRawBufferPointer>
+  _ left: Slice<UnsafeRawBufferPointer>,
+  _ right: Slice<UnsafeRawBufferPointer>
 ) -> Int {
   for (a, b) in zip(left, right) where a != b { return a < b ? -1 : 1 }
   return left.count - right.count

@@ -106,7 +106,7 @@ struct FilterLexer {
     if current == "e" || current == "E" {
       let hasSign = at(1) == "+" || at(1) == "-"
       if at(hasSign ? 2 : 1).map(isDigit) == true {
-        text += "e" + (at(1) == "-" ? "-" : "")
+        text += "e" + (hasSign ? at(1).map(String.init) ?? "" : "")
         position += hasSign ? 2 : 1
         text += take(isDigit)
       }
@@ -185,7 +185,9 @@ struct FilterLexer {
   }
 
   private mutating func symbol() throws(StoreError) -> String {
-    let pair = String(String.UnicodeScalarView(scalars[position..<min(position + 2, scalars.count)]))
+    let pair = String(
+      String.UnicodeScalarView(scalars[position..<min(position + 2, scalars.count)])
+    )
     if ["==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||"].contains(pair) {
       position += 2
       return pair

@@ -29,7 +29,9 @@ struct FilterParser {
     }
     guard arguments.isEmpty else {
       throw StoreError(
-        .badRequest, "The predicate leaves \(arguments.count) of its arguments unused.")
+        .badRequest,
+        "The predicate leaves \(arguments.count) of its arguments unused."
+      )
     }
     return filter
   }
@@ -80,7 +82,9 @@ struct FilterParser {
     depth += 1
     guard depth <= Self.maximumDepth else {
       throw FilterLexer.fault(
-        column: column, "more than \(Self.maximumDepth) parentheses or NOTs inside one another")
+        column: column,
+        "more than \(Self.maximumDepth) parentheses or NOTs inside one another"
+      )
     }
   }
 
@@ -99,7 +103,12 @@ struct FilterParser {
     let relation = try relation()
     let options = try options()
     return Filter.Comparison(
-      left, relation, try operand("a value"), options: options, quantifier: quantifier)
+      left,
+      relation,
+      try operand("a value"),
+      options: options,
+      quantifier: quantifier
+    )
   }
 
   private mutating func relation() throws(StoreError) -> Filter.Comparison.Relation {
@@ -139,7 +148,8 @@ struct FilterParser {
   // MARK: Operands
 
   private mutating func operand(
-    _ wanted: String, inList: Bool = false
+    _ wanted: String,
+    inList: Bool = false
   ) throws(StoreError) -> Filter.Operand {
     let token = place.token
     switch token {

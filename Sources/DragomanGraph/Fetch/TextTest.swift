@@ -53,7 +53,9 @@ struct TextTest {
     case .expression(let expression):
       let isFolded = options.contains(.diacriticInsensitive)
       return try Self.matches(
-        isFolded ? TextFold.fold(text, .diacriticInsensitive) : text, expression)
+        isFolded ? TextFold.fold(text, .diacriticInsensitive) : text,
+        expression
+      )
     }
   }
 
@@ -106,7 +108,8 @@ struct TextTest {
   private static let maximumPatternLength = 10_000
 
   private static func expression(
-    _ pattern: String, _ options: Filter.Comparison.Options
+    _ pattern: String,
+    _ options: Filter.Comparison.Options
   ) throws(Failure) -> NSRegularExpression {
     guard pattern.unicodeScalars.count <= maximumPatternLength else {
       throw Failure(message: "the regular expression is longer than \(maximumPatternLength)")
@@ -131,7 +134,8 @@ struct TextTest {
   private static let maximumReports = 1_000
 
   private static func matches(
-    _ text: String, _ expression: NSRegularExpression
+    _ text: String,
+    _ expression: NSRegularExpression
   ) throws(Failure) -> Bool {
     var isMatch = false
     var reportCount = 0

@@ -28,7 +28,10 @@ enum FetchFunctions {
       FetchFunctions.value(context, arguments)
     }
     let code = sqlite3_create_collation_v2(
-      connection, decimalCollation, SQLITE_UTF8, nil,
+      connection,
+      decimalCollation,
+      SQLITE_UTF8,
+      nil,
       { _, leftCount, left, rightCount, right in
         let order = DecimalText.order(
           UnsafeRawBufferPointer(start: left, count: Int(leftCount)),
@@ -47,11 +50,21 @@ enum FetchFunctions {
     _ name: String,
     argumentCount: Int32,
     to connection: OpaquePointer?,
-    _ function: @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+    _ function:
+      @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
   ) throws {
     let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
     let code = sqlite3_create_function_v2(
-      connection, name, argumentCount, flags, nil, function, nil, nil, nil)
+      connection,
+      name,
+      argumentCount,
+      flags,
+      nil,
+      function,
+      nil,
+      nil,
+      nil
+    )
     guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
   }
 
@@ -117,11 +130,18 @@ enum FetchFunctions {
 
   private static func setResult(_ text: String, of context: OpaquePointer?) {
     sqlite3_result_text64(
-      context, text, UInt64(text.utf8.count), transient, UInt8(SQLITE_UTF8))
+      context,
+      text,
+      UInt64(text.utf8.count),
+      transient,
+      UInt8(SQLITE_UTF8)
+    )
   }
 
   /// SQLITE_TRANSIENT: SQLite copies the bytes before the call returns. Swift does not import the
   /// macro, a cast of −1.
   static let transient = unsafeBitCast(
-    OpaquePointer(bitPattern: -1), to: sqlite3_destructor_type.self)
+    OpaquePointer(bitPattern: -1),
+    to: sqlite3_destructor_type.self
+  )
 }

@@ -10,7 +10,9 @@ struct FetchPlan {
   let countSQL: String
   /// The values of the `?`, the same for both statements.
   let arguments: [StoredValue]
+}
 
+extension FetchPlan {
   /// Checks and compiles; throws `StoreError.Code.badRequest`.
   init(_ request: FetchRequest, in model: Model) throws(StoreError) {
     let entity = try model.requireEntity(request.entity)
@@ -29,17 +31,19 @@ struct FetchPlan {
     }
     let columns = ["\"_pk\""] + attributes.map { Schema.quoted($0.column) }
     let order = try Self.order(request.sortKeys, in: entity)
-    self.entity = entity
-    self.attributes = attributes
-    self.arguments = arguments
-    rowsSQL = "SELECT \(columns.joined(separator: ", "))\(source) ORDER BY \(order)\(slice)"
-    countSQL =
-      slice.isEmpty
-      ? "SELECT count(*)\(source)" : "SELECT count(*) FROM (SELECT 1\(source)\(slice))"
+    self.init(
+      entity: entity,
+      attributes: attributes,
+      rowsSQL: "SELECT \(columns.joined(separator: ", "))\(source) ORDER BY \(order)\(slice)",
+      countSQL: slice.isEmpty
+        ? "SELECT count(*)\(source)" : "SELECT count(*) FROM (SELECT 1\(source)\(slice))",
+      arguments: arguments
+    )
   }
 
   private static func attributes(
-    _ request: FetchRequest, of entity: Entity
+    _ request: FetchRequest,
+    of entity: Entity
   ) throws(StoreError) -> [Attribute] {
     guard let names = request.columns else { return entity.attributes }
     var attributes: [Attribute] = []
@@ -60,7 +64,9 @@ struct FetchPlan {
       let attribute = try entity.requireAttribute(key.name)
       let collation =
         attribute.type == .decimal ? " COLLATE \(FetchFunctions.decimalCollation)" : ""
-      terms.append("\(Schema.quoted(attribute.column))\(collation)\(key.isAscending ? "" : " DESC")")
+      terms.append(
+        "\(Schema.quoted(attribute.column))\(collation)\(key.isAscending ? "" : " DESC")"
+      )
     }
     return (terms + ["\"_pk\""]).joined(separator: ", ")
   }

@@ -8,12 +8,18 @@ import GRDBSQLite
 enum FetchStatement {
   /// Lends each row to the closure, in order, as long as it says true.
   static func forEachRow(
-    _ plan: FetchPlan, _ database: Database, _ body: (borrowing FetchedRow) -> Bool
+    _ plan: FetchPlan,
+    _ database: Database,
+    _ body: (borrowing FetchedRow) -> Bool
   ) throws {
     try run(plan.rowsSQL, plan.arguments, database) { statement in
       body(
         FetchedRow(
-          entity: plan.entity.name, count: plan.attributes.count, statement: statement))
+          entity: plan.entity.name,
+          count: plan.attributes.count,
+          statement: statement
+        )
+      )
     }
   }
 
@@ -28,7 +34,9 @@ enum FetchStatement {
   }
 
   private static func run(
-    _ sql: String, _ arguments: [StoredValue], _ database: Database,
+    _ sql: String,
+    _ arguments: [StoredValue],
+    _ database: Database,
     _ body: (OpaquePointer) -> Bool
   ) throws {
     let statement: Statement
@@ -36,7 +44,9 @@ enum FetchStatement {
       statement = try database.makeStatement(sql: sql)
     } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
       throw StoreError(
-        .badRequest, "SQLite cannot run this fetch: \(error.message ?? "no reason given").")
+        .badRequest,
+        "SQLite cannot run this fetch: \(error.message ?? "no reason given")."
+      )
     }
     let handle = statement.sqliteStatement
     for (index, value) in arguments.enumerated() {
@@ -63,7 +73,13 @@ enum FetchStatement {
     case .real(let real): return sqlite3_bind_double(handle, index, real)
     case .text(let text):
       return sqlite3_bind_text64(
-        handle, index, text, UInt64(text.utf8.count), FetchFunctions.transient, UInt8(SQLITE_UTF8))
+        handle,
+        index,
+        text,
+        UInt64(text.utf8.count),
+        FetchFunctions.transient,
+        UInt8(SQLITE_UTF8)
+      )
     case .blob(let bytes):
       return bytes.isEmpty
         ? sqlite3_bind_zeroblob(handle, index, 0)

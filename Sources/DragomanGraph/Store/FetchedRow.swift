@@ -33,7 +33,8 @@ public struct FetchedRow: ~Copyable {
       let bytes = sqlite3_column_text(statement, column)
       let count = Int(sqlite3_column_bytes(statement, column))
       return .text(
-        String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self))
+        String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+      )
     case SQLITE_BLOB:
       let bytes = sqlite3_column_blob(statement, column)
       let count = Int(sqlite3_column_bytes(statement, column))

@@ -18,7 +18,9 @@ struct FilterCompiler {
   mutating func condition(_ filter: Filter, depth: Int = 0) throws(StoreError) -> String {
     guard depth <= FilterParser.maximumDepth else {
       throw StoreError(
-        .badRequest, "The predicate is nested deeper than \(FilterParser.maximumDepth) levels.")
+        .badRequest,
+        "The predicate is nested deeper than \(FilterParser.maximumDepth) levels."
+      )
     }
     switch filter {
     case .constant(let value): return value ? "1" : "0"
@@ -41,7 +43,10 @@ struct FilterCompiler {
   /// Joins in groups of a hundred: SQLite refuses an expression deeper than 1000, and a chain of
   /// operators is as deep as it is long (https://www.sqlite.org/limits.html, item 4).
   private mutating func join(
-    _ parts: [Filter], _ conjunction: String, empty: String, _ depth: Int
+    _ parts: [Filter],
+    _ conjunction: String,
+    empty: String,
+    _ depth: Int
   ) throws(StoreError) -> String {
     guard !parts.isEmpty else { return empty }
     var groups: [String] = []
@@ -70,7 +75,9 @@ struct FilterCompiler {
     case (let operand, .path(let path)):
       guard let relation = comparison.relation.mirrored else {
         throw StoreError(
-          .badRequest, "\(comparison.relation.rawValue) wants the attribute on its left side.")
+          .badRequest,
+          "\(comparison.relation.rawValue) wants the attribute on its left side."
+        )
       }
       var mirrored = comparison
       mirrored.relation = relation
@@ -82,7 +89,9 @@ struct FilterCompiler {
 
   /// An attribute beside an attribute: equality takes two nulls for equal, as NSPredicate does.
   private func condition(
-    _ left: Attribute, _ comparison: Filter.Comparison, _ right: Attribute
+    _ left: Attribute,
+    _ comparison: Filter.Comparison,
+    _ right: Attribute
   ) throws(StoreError) -> String {
     guard left.type.compares(with: right.type) else {
       throw StoreError(
@@ -106,13 +115,17 @@ struct FilterCompiler {
       return "\(sides[0]) \(comparison.relation.rawValue) \(sides[1])\(collation)"
     default:
       throw StoreError(
-        .badRequest, "\(comparison.relation.rawValue) wants a value on its right side.")
+        .badRequest,
+        "\(comparison.relation.rawValue) wants a value on its right side."
+      )
     }
   }
 
   /// An attribute beside a value or list.
   private mutating func condition(
-    _ attribute: Attribute, _ comparison: Filter.Comparison, _ operand: Filter.Operand
+    _ attribute: Attribute,
+    _ comparison: Filter.Comparison,
+    _ operand: Filter.Operand
   ) throws(StoreError) -> String {
     try checkOptions(comparison, of: attribute)
     let options = comparison.options
@@ -133,7 +146,10 @@ struct FilterCompiler {
       try checkOrder(relation, of: attribute)
       let bounds = try elements(operand, relation)
       guard bounds.count == 2 else {
-        throw StoreError(.badRequest, "BETWEEN wants two bounds, {low, high}; found \(bounds.count).")
+        throw StoreError(
+          .badRequest,
+          "BETWEEN wants two bounds, {low, high}; found \(bounds.count)."
+        )
       }
       let low = bind(try present(bounds[0], attribute, relation, options))
       let high = bind(try present(bounds[1], attribute, relation, options))
@@ -221,21 +237,29 @@ struct FilterCompiler {
   }
 
   private func resolved(
-    _ operand: Filter.Operand, _ relation: Filter.Comparison.Relation
+    _ operand: Filter.Operand,
+    _ relation: Filter.Comparison.Relation
   ) throws(StoreError) -> Filter.Operand {
     if case .variable(let name) = operand {
       throw StoreError(
-        .badRequest, "The variable $\(name) of the predicate has no value.",
-        help: "give it one, on the command line with -p \(name)=…")
+        .badRequest,
+        "The variable $\(name) of the predicate has no value.",
+        help: "give it one, on the command line with -p \(name)=…"
+      )
     }
     return operand
   }
 
   private func value(
-    _ operand: Filter.Operand, _ attribute: Attribute, _ options: Filter.Comparison.Options
+    _ operand: Filter.Operand,
+    _ attribute: Attribute,
+    _ options: Filter.Comparison.Options
   ) throws(StoreError) -> StoredValue {
     guard case .value(let literal) = try resolved(operand, .equalTo) else {
-      throw StoreError(.badRequest, "\(attribute.name) is compared with a list where one value fits.")
+      throw StoreError(
+        .badRequest,
+        "\(attribute.name) is compared with a list where one value fits."
+      )
     }
     if !options.isEmpty, case .string(let text) = literal {
       return .text(TextFold.fold(text, options))
@@ -252,14 +276,17 @@ struct FilterCompiler {
     let value = try value(operand, attribute, options)
     guard value != .null else {
       throw StoreError(
-        .badRequest, "\(relation.rawValue) cannot compare \(attribute.name) with nil.",
-        help: "nil goes with == and != only")
+        .badRequest,
+        "\(relation.rawValue) cannot compare \(attribute.name) with nil.",
+        help: "nil goes with == and != only"
+      )
     }
     return value
   }
 
   private func elements(
-    _ operand: Filter.Operand, _ relation: Filter.Comparison.Relation
+    _ operand: Filter.Operand,
+    _ relation: Filter.Comparison.Relation
   ) throws(StoreError) -> [Filter.Operand] {
     guard case .list(let elements) = try resolved(operand, relation) else {
       throw StoreError(.badRequest, "\(relation.rawValue) wants a list, {a, b}.")
@@ -272,29 +299,35 @@ struct FilterCompiler {
   }
 
   private func checkOptions(
-    _ comparison: Filter.Comparison, of attribute: Attribute
+    _ comparison: Filter.Comparison,
+    of attribute: Attribute
   ) throws(StoreError) {
     guard comparison.options.isEmpty || attribute.type.isTextual else {
       throw StoreError(
         .badRequest,
-        "[c] and [d] want a text attribute; \(attribute.name) is \(attribute.type.withArticle).")
+        "[c] and [d] want a text attribute; \(attribute.name) is \(attribute.type.withArticle)."
+      )
     }
   }
 
   private func checkOrder(
-    _ relation: Filter.Comparison.Relation, of attribute: Attribute
+    _ relation: Filter.Comparison.Relation,
+    of attribute: Attribute
   ) throws(StoreError) {
     guard attribute.type.isOrdered else {
       throw StoreError(
         .badRequest,
         "\(relation.rawValue) wants an order; \(attribute.name) is "
-          + "\(attribute.type.withArticle), which has none.")
+          + "\(attribute.type.withArticle), which has none."
+      )
     }
   }
 
   private static func notYet(_ what: String) -> StoreError {
     StoreError(
-      .badRequest, "Not in this version: \(what), and predicates reach attributes only.")
+      .badRequest,
+      "Not in this version: \(what), and predicates reach attributes only."
+    )
   }
 }
 
@@ -331,7 +364,8 @@ extension AttributeType {
 
   /// The type with its indefinite article, for messages.
   fileprivate var withArticle: String {
-    let startsWithVowel = rawValue.first.map("aeiou".contains) == true && self != .uuid && self != .url
+    let startsWithVowel =
+      rawValue.first.map("aeiou".contains) == true && self != .uuid && self != .url
     return "\(startsWithVowel ? "an" : "a") \(rawValue)"
   }
 

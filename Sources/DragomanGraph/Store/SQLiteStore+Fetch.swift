@@ -20,7 +20,8 @@ extension SQLiteStore {
   /// - Throws: `StoreError`: `.badRequest` for a name or literal that does not fit, with the nearest
   ///   name; and what `body` throws.
   public func forEachRow(
-    _ request: FetchRequest, _ body: (borrowing FetchedRow) throws -> Void
+    _ request: FetchRequest,
+    _ body: (borrowing FetchedRow) throws -> Void
   ) throws {
     let plan = try FetchPlan(request, in: model)
     // Kept apart, so that an error of the caller does not come back as one of the store.

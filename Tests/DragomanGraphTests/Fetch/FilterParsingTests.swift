@@ -17,7 +17,9 @@ struct FilterParsingTests {
       ("a != NULL", .where("a", .notEqualTo, nil)),
       ("a = YES", .where("a", .equalTo, true)),
       ("a = false", .where("a", .equalTo, false)),
-      ("city ==[cd] 'é'", .where("city", .equalTo, "é", [.caseInsensitive, .diacriticInsensitive])),
+      (
+        "city ==[cd] 'é'", .where("city", .equalTo, "é", [.caseInsensitive, .diacriticInsensitive])
+      ),
       ("a beginswith[c] \"x\"", .where("a", .beginsWith, "x", .caseInsensitive)),
       ("a IN {1, 'b', $c}", .where("a", .in, [1, "b", .variable("c")])),
       ("a IN {}", .where("a", .in, [])),
@@ -48,7 +50,12 @@ struct FilterParsingTests {
         "ANY phones.kind == 'work'",
         .comparison(
           .init(
-            .path(FilterPath(steps: ["phones", "kind"])), .equalTo, "work", quantifier: .any))
+            .path(FilterPath(steps: ["phones", "kind"])),
+            .equalTo,
+            "work",
+            quantifier: .any
+          )
+        )
       ),
       (
         "phones.@count > 1",
@@ -72,7 +79,8 @@ struct FilterParsingTests {
         == .and([
           .where("home.town", .equalTo, "Oslo"), .where("age", .in, [1, nil]),
           .where("pay", .greaterThan, 1.5), .where("n", .equalTo, 7),
-        ]))
+        ])
+    )
   }
 
   @Test("Variables are listed and filled")
@@ -81,14 +89,18 @@ struct FilterParsingTests {
     #expect(filter.variables == ["x", "y", "list"])
     #expect(
       filter.substituting(["x": "1", "y": 3, "list": ["u", "v"]])
-        == (try Filter(parsing: "NOT (a == '1' OR b IN {3, 2}) AND c IN {'u', 'v'}")))
+        == (try Filter(parsing: "NOT (a == '1' OR b IN {3, 2}) AND c IN {'u', 'v'}"))
+    )
   }
 
   @Test(
     "A malformed predicate is refused with the column, what was expected and what was found",
     arguments: [
       ("", "1: expected an attribute, a value or \"(\", found the end"),
-      ("age", "4: expected a comparison (==, !=, <, <=, >, >=, IN, BETWEEN, CONTAINS, LIKE, …), found the end"),
+      (
+        "age",
+        "4: expected a comparison (==, !=, <, <=, >, >=, IN, BETWEEN, CONTAINS, LIKE, …), found the end"
+      ),
       ("age ~ 3", "5: \"~\" has no meaning in a predicate"),
       ("age > ", "7: expected a value, found the end"),
       ("age > AND", "7: expected a value, found \"AND\""),
@@ -131,14 +143,16 @@ struct FilterParsingTests {
   func wide() throws {
     let text = Array(repeating: "a == 1", count: 50_000).joined(separator: " OR ")
     #expect(
-      try Filter(parsing: text) == .or(Array(repeating: .where("a", .equalTo, 1), count: 50_000)))
+      try Filter(parsing: text) == .or(Array(repeating: .where("a", .equalTo, 1), count: 50_000))
+    )
   }
 
   @Test("Sort keys are read with their direction")
   func sortKeys() throws {
     #expect(
       try SortKey.parse("lastName, -salary,+id")
-        == [SortKey("lastName"), SortKey("salary", ascending: false), SortKey("id")])
+        == [SortKey("lastName"), SortKey("salary", ascending: false), SortKey("id")]
+    )
     #expect(throws: StoreError.self) { try SortKey.parse("a,,b") }
     #expect(throws: StoreError.self) { try SortKey.parse("-") }
   }

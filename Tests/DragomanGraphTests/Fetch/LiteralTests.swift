@@ -67,12 +67,14 @@ struct LiteralTests {
     let error = #expect(throws: StoreError.self) { try name.stored(.number("5")) }
     #expect(
       error?.description == "store.request: The attribute city is compared with the number 5, "
-        + "but it wants a string. (write it in quotes: \"5\")")
+        + "but it wants a string. (write it in quotes: \"5\")"
+    )
     let kind = Attribute(name: "kind", type: .enum, allowedValues: ["home", "work"])
     let second = #expect(throws: StoreError.self) { try kind.stored(.string("wrok")) }
     #expect(
       second?.description == "store.request: The attribute kind is compared with the string "
-        + "\"wrok\", but it wants one of home, work. (did you mean \"work\"?)")
+        + "\"wrok\", but it wants one of home, work. (did you mean \"work\"?)"
+    )
   }
 
   @Test("A scale pads the decimal and keeps further digits")

@@ -10,7 +10,8 @@ struct TextTests {
       ("ÀB", .caseInsensitive, "àb"), ("ÀB", .diacriticInsensitive, "AB"),
       ("A\u{300}B", [.caseInsensitive, .diacriticInsensitive], "ab"),
       ("Straße ẞ", .caseInsensitive, "strasse ss"), ("ΣΑΣ σας", .caseInsensitive, "σασ σασ"),
-      ("İıI", .caseInsensitive, "i\u{307}ıi"), ("İ", [.caseInsensitive, .diacriticInsensitive], "i"),
+      ("İıI", .caseInsensitive, "i\u{307}ıi"),
+      ("İ", [.caseInsensitive, .diacriticInsensitive], "i"),
       ("が", .diacriticInsensitive, "か\u{3099}"), ("Łø", .diacriticInsensitive, "Łø"),
       ("Ж", .caseInsensitive, "ж"), ("K", .caseInsensitive, "k"), ("ſ", .caseInsensitive, "s"),
     ] as [(String, Filter.Comparison.Options, String)]
