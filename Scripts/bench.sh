@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Builds Dragoman, the yardstick and the peers, and runs the comparison of Benchmarks/run.py.
+# Arguments go there: --records N, --runs N, --only NAME, --big, --growth, --help.
+# A peer that cannot be built or installed here stands in the table as not installed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+. Scripts/setup.sh
+command -v python3 >/dev/null || {
+  echo "The benchmarks need python3." >&2
+  exit 69
+}
+mkdir -p .build/bench
+swift build -c release --product dragoman >&2
+
+if [ Benchmarks/yardstick/limit.cpp -nt .build/bench/limit ]; then
+  g++ -O3 -std=c++17 Benchmarks/yardstick/limit.cpp -o .build/bench/limit -lsimdjson -lsqlite3
+fi
+swift build -c release --package-path Benchmarks/GRDBCodable >&2 ||
+  echo "GRDBCodable does not build here; it is left out." >&2
+if [ ! -x .build/bench-venv/bin/python ]; then
+  python3 -m venv .build/bench-venv ||
+    echo "There is no venv module; the Python peers are left out." >&2
+fi
+for package in duckdb orjson sqlite-utils; do
+  .build/bench-venv/bin/python -c "import ${package//-/_}" 2>/dev/null ||
+    .build/bench-venv/bin/python -m pip install --quiet --disable-pip-version-check "$package" ||
+    echo "$package cannot be installed here; it is left out." >&2
+done
+exec python3 Benchmarks/run.py "$@"

@@ -1,0 +1,151 @@
+/// A date and a time of day on the clock of some place: proleptic Gregorian, to the microsecond.
+struct CivilTime: Equatable {
+  var year = 1970
+  var month = 1
+  var day = 1
+  var hour = 0
+  var minute = 0
+  var second = 0
+  var microsecond = 0
+
+  /// Seconds from 1970-01-01 00:00 to 0000-01-01 00:00 and to 9999-12-31 23:59:59.
+  static let secondsRange = -62_167_219_200...253_402_300_799
+
+  /// Whether such a day and such a time exist, in the years 0000 to 9999.
+  ///
+  /// Hour 24 and second 60 do not: the store has no spelling that keeps them.
+  var isValid: Bool {
+    0...9999 ~= year && 1...12 ~= month && day >= 1
+      && (day <= 28 || day <= Self.dayCount(year: year, month: month))
+      && 0...23 ~= hour && 0...59 ~= minute && 0...59 ~= second
+  }
+
+  static func dayCount(year: Int, month: Int) -> Int {
+    switch month {
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+}
+
+extension CivilTime {
+  // The two conversions are Howard Hinnant's `days_from_civil` and `civil_from_days`
+  // (https://howardhinnant.github.io/date_algorithms.html): years begin in March.
+
+  /// Days since 1970-01-01.
+  var daysSinceEpoch: Int {
+    let shifted = month <= 2 ? year - 1 : year
+    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    return era * 146_097 + dayOfEra - 719_468
+  }
+
+  /// Seconds since 1970-01-01 00:00:00 on the same clock.
+  var secondsSinceEpoch: Int {
+    daysSinceEpoch * 86_400 + hour * 3600 + minute * 60 + second
+  }
+
+  /// 0 is Sunday.
+  var weekday: Int {
+    let value = (daysSinceEpoch + 4) % 7
+    return value < 0 ? value + 7 : value
+  }
+
+  /// The clock's state that many seconds after 1970-01-01 00:00:00; nil outside 0000 … 9999.
+  init?(seconds: Int, microsecond: Int) {
+    guard Self.secondsRange.contains(seconds) else { return nil }
+    let secondOfDay = ((seconds % 86_400) + 86_400) % 86_400
+    let days = (seconds - secondOfDay) / 86_400 + 719_468
+    let era = (days >= 0 ? days : days - 146_096) / 146_097
+    let dayOfEra = days - era * 146_097
+    let yearOfEra =
+      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+    month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    hour = secondOfDay / 3600
+    minute = secondOfDay / 60 % 60
+    second = secondOfDay % 60
+    self.microsecond = microsecond
+  }
+}
+
+// MARK: - The stored spelling
+
+extension CivilTime {
+  /// The most bytes a stored date, time or timestamp has: `yyyy-MM-dd HH:mm:ss.ffffff`.
+  static let storedCapacity = 26
+
+  /// Writes `yyyy-MM-dd HH:mm:ss[.ffffff]` and returns the number of bytes.
+  func writeTimestamp(into output: UnsafeMutableRawBufferPointer) -> Int {
+    _ = writeDate(into: output)
+    output[10] = UInt8(ascii: " ")
+    return 11 + writeTime(into: UnsafeMutableRawBufferPointer(rebasing: output[11...]))
+  }
+
+  /// Writes `yyyy-MM-dd` and returns the number of bytes.
+  func writeDate(into output: UnsafeMutableRawBufferPointer) -> Int {
+    Self.write(year / 100, to: output, at: 0)
+    Self.write(year % 100, to: output, at: 2)
+    output[4] = UInt8(ascii: "-")
+    Self.write(month, to: output, at: 5)
+    output[7] = UInt8(ascii: "-")
+    Self.write(day, to: output, at: 8)
+    return 10
+  }
+
+  /// Writes `HH:mm:ss[.ffffff]`, the fraction only where there is one and without trailing zeros.
+  func writeTime(into output: UnsafeMutableRawBufferPointer) -> Int {
+    Self.write(hour, to: output, at: 0)
+    output[2] = UInt8(ascii: ":")
+    Self.write(minute, to: output, at: 3)
+    output[5] = UInt8(ascii: ":")
+    Self.write(second, to: output, at: 6)
+    guard microsecond != 0 else { return 8 }
+    output[8] = UInt8(ascii: ".")
+    Self.write(microsecond / 10_000, to: output, at: 9)
+    Self.write(microsecond / 100 % 100, to: output, at: 11)
+    Self.write(microsecond % 100, to: output, at: 13)
+    var count = 15
+    while output[count - 1] == 0x30 { count -= 1 }
+    return count
+  }
+
+  private static func write(_ value: Int, to output: UnsafeMutableRawBufferPointer, at index: Int) {
+    output[index] = 0x30 &+ UInt8(truncatingIfNeeded: value / 10)
+    output[index + 1] = 0x30 &+ UInt8(truncatingIfNeeded: value % 10)
+  }
+
+  /// Takes `yyyy-MM-dd`; the day itself is not checked yet.
+  mutating func takeDate(from cursor: inout ByteCursor) -> Bool {
+    guard let year = cursor.digits(4), cursor.take(UInt8(ascii: "-")),
+      let month = cursor.digits(2), cursor.take(UInt8(ascii: "-")),
+      let day = cursor.digits(2)
+    else { return false }
+    self.year = year
+    self.month = month
+    self.day = day
+    return true
+  }
+
+  /// Takes `HH:mm[:ss[.f…]]`, a comma for the point too; the time itself is not checked yet.
+  mutating func takeTime(from cursor: inout ByteCursor) -> Bool {
+    guard let hour = cursor.digits(2), cursor.take(UInt8(ascii: ":")),
+      let minute = cursor.digits(2)
+    else { return false }
+    self.hour = hour
+    self.minute = minute
+    guard cursor.take(UInt8(ascii: ":")) else { return true }
+    guard let second = cursor.digits(2) else { return false }
+    self.second = second
+    guard cursor.take(UInt8(ascii: ".")) || cursor.take(UInt8(ascii: ",")) else { return true }
+    guard let fraction = cursor.microseconds() else { return false }
+    microsecond = fraction.value
+    return true
+  }
+}

@@ -1,0 +1,194 @@
+import CSimdJSON
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Finds the values of all of an entity's attributes in one walk over a record.
+///
+/// The walker learns the order in which records list their members: after a member it expects the
+/// one that followed it last time, so that a steady feed costs one comparison a member.
+struct PathWalker {
+  /// What was found for one attribute.
+  struct Found {
+    enum State: UInt8 {
+      case missing
+      case value
+      /// The path runs through a scalar or an array.
+      case blocked
+      /// The path names several elements (XML), or the record has the member twice (JSON).
+      case repeated
+    }
+
+    var state = State.missing
+    /// Which of the attribute's paths it was found by.
+    var candidate = UInt8.max
+    /// The value's node, or the node that is in the way.
+    var node: UInt32 = 0
+  }
+
+  private let tree: PathTree
+  /// For each child, the child that came next last time.
+  private var successors: [Int32]
+  /// For each node, the child that came first last time.
+  private var firsts: [Int32]
+  /// The reader's numbers for the tree's namespaces; -1 where the feed does not have one.
+  private var spaces: [Int32]
+  private var knownNamespaceCount = 0
+  /// What was found, a slot each.
+  private(set) var found: [Found]
+
+  init(tree: PathTree, slotCount: Int) {
+    self.tree = tree
+    found = Array(repeating: Found(), count: slotCount)
+    spaces = tree.namespaces.map { $0.isEmpty ? 0 : -1 }
+    firsts = tree.nodes.map { Int32($0.children.lowerBound) }
+    successors = tree.children.indices.map { Int32($0 + 1) }
+  }
+
+  /// Walks one record.
+  mutating func walk(_ record: UInt32, in batch: RecordBatch) {
+    for slot in found.indices { found[slot] = Found() }
+    if batch.namespaces.count != knownNamespaceCount { numberNamespaces(of: batch) }
+    meet(0, record, batch)
+  }
+
+  private mutating func numberNamespaces(of batch: RecordBatch) {
+    knownNamespaceCount = batch.namespaces.count
+    spaces = tree.namespaces.map { uri in
+      Int32(batch.namespaces.firstIndex { $0.utf8.elementsEqual(uri.utf8) } ?? -1)
+    }
+  }
+
+  /// A value stands where a tree node is: serves its targets and goes on below.
+  private mutating func meet(_ place: Int, _ node: UInt32, _ batch: RecordBatch) {
+    let treeNode = tree.nodes[place]
+    for index in treeNode.targets {
+      let target = tree.targets[index]
+      if target.isTextOnly && batch.nodes[Int(node)].length == 0 { continue }
+      set(target, node, .value)
+    }
+    guard treeNode.isInner else { return }
+    switch Int(batch.nodes[Int(node)].kind) {
+    case TAPE_OBJECT, TAPE_ELEMENT:
+      visitMembers(of: node, place, treeNode, batch)
+    case TAPE_ARRAY where !treeNode.elements.isEmpty:
+      visitElements(of: node, treeNode, batch)
+    case TAPE_NULL:
+      setBelow(treeNode, node, .value)
+    default:
+      setBelow(treeNode, node, .blocked)
+    }
+  }
+
+  private mutating func visitMembers(
+    of node: UInt32,
+    _ place: Int,
+    _ treeNode: PathTree.Node,
+    _ batch: RecordBatch
+  ) {
+    var previous = -1
+    var member = node + 1
+    let end = batch.nodes[Int(node)].next
+    while member < end {
+      let value = batch.nodes[Int(member)]
+      let expected = Int(previous < 0 ? firsts[place] : successors[previous])
+      let match = child(of: treeNode, value, expected: expected, batch)
+      if match >= 0 {
+        if match != expected {
+          if previous < 0 {
+            firsts[place] = Int32(match)
+          } else {
+            successors[previous] = Int32(match)
+          }
+        }
+        previous = match
+        meet(tree.children[match].node, member, batch)
+      }
+      member = value.next
+    }
+    for index in treeNode.elements { setAll(tree.elements[index].node, node, .blocked) }
+  }
+
+  /// Which child of the tree node a member is; -1: none.
+  @inline(__always)
+  private func child(
+    of treeNode: PathTree.Node,
+    _ value: TapeNode,
+    expected: Int,
+    _ batch: RecordBatch
+  ) -> Int {
+    let key = batch.bytes(value.key, value.keyLength)
+    if treeNode.children.contains(expected), isMatch(expected, key, value) { return expected }
+    let size = treeNode.table.count
+    guard size > 0 else { return -1 }
+    var entry = PathTree.hash(key) & (size - 1)
+    while true {
+      let candidate = Int(tree.table[treeNode.table.lowerBound + entry])
+      if candidate < 0 { return -1 }
+      if isMatch(candidate, key, value) { return candidate }
+      entry = (entry + 1) & (size - 1)
+    }
+  }
+
+  @inline(__always)
+  private func isMatch(_ index: Int, _ key: UnsafeRawBufferPointer, _ value: TapeNode) -> Bool {
+    let child = tree.children[index]
+    guard child.keyCount == key.count,
+      spaces[child.namespace] == Int32(value.space),
+      child.isAttribute == (value.flags & UInt8(TAPE_ATTRIBUTE) != 0),
+      let bytes = key.baseAddress
+    else { return false }
+    return tree.keys.withUnsafeBytes { keys in
+      keys.baseAddress.map { memcmp($0 + child.keyStart, bytes, key.count) == 0 } ?? key.isEmpty
+    }
+  }
+
+  private mutating func visitElements(
+    of node: UInt32,
+    _ treeNode: PathTree.Node,
+    _ batch: RecordBatch
+  ) {
+    var element = node + 1
+    let end = batch.nodes[Int(node)].next
+    var index = 0
+    while element < end {
+      for number in treeNode.elements where tree.elements[number].index == index {
+        meet(tree.elements[number].node, element, batch)
+      }
+      element = batch.nodes[Int(element)].next
+      index += 1
+    }
+    for child in treeNode.children { setAll(tree.children[child].node, node, .blocked) }
+  }
+
+  /// Serves all targets below a tree node with the value that ends or blocks their paths.
+  private mutating func setBelow(
+    _ treeNode: PathTree.Node,
+    _ node: UInt32,
+    _ state: Found.State
+  ) {
+    for child in treeNode.children { setAll(tree.children[child].node, node, state) }
+    for element in treeNode.elements { setAll(tree.elements[element].node, node, state) }
+  }
+
+  private mutating func setAll(_ place: Int, _ node: UInt32, _ state: Found.State) {
+    let treeNode = tree.nodes[place]
+    for index in treeNode.targets { set(tree.targets[index], node, state) }
+    setBelow(treeNode, node, state)
+  }
+
+  @inline(__always)
+  private mutating func set(_ target: PathTree.Target, _ node: UInt32, _ state: Found.State) {
+    let known = found[target.slot]
+    if target.candidate < known.candidate {
+      found[target.slot] = Found(state: state, candidate: target.candidate, node: node)
+    } else if target.candidate == known.candidate {
+      found[target.slot].state = .repeated
+    }
+  }
+}

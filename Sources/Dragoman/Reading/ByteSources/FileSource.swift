@@ -1,0 +1,85 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// The bytes of a file, read as they are asked for.
+///
+/// Regular files and named pipes can be read; what has no end or no bytes of its own
+/// (directories, devices, sockets) is refused before it is opened.
+final class FileSource: ByteSource {
+  let name: String
+  private(set) var consumedByteCount = 0
+  private let descriptor: CInt
+
+  /// Opens the file.
+  ///
+  /// - Throws: `ReadError` with code `missing`, `permission`, `unsupported` or `inputOutput`.
+  init(path: String) throws(ReadError) {
+    name = path
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw Self.openError(path, errno) }
+    if let kind = Self.unsupportedKind(status.st_mode) {
+      throw ReadError(.unsupported, "\(path) is \(kind), which cannot be read as a feed.")
+    }
+    var opened = open(path, O_RDONLY | O_CLOEXEC)
+    while opened < 0, errno == EINTR { opened = open(path, O_RDONLY | O_CLOEXEC) }
+    guard opened >= 0 else { throw Self.openError(path, errno) }
+    descriptor = opened
+  }
+
+  deinit { close(descriptor) }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(ReadError) -> Int {
+    let count = try readDescriptor(descriptor, into: buffer, name: name)
+    consumedByteCount += count
+    return count
+  }
+
+  /// What a file that cannot be a feed is; nil for the kinds that can be read.
+  private static func unsupportedKind(_ mode: mode_t) -> String? {
+    switch mode & S_IFMT {
+    case S_IFREG, S_IFIFO: nil
+    case S_IFDIR: "a directory"
+    case S_IFCHR, S_IFBLK: "a device"
+    case S_IFSOCK: "a socket"
+    default: "no regular file"
+    }
+  }
+
+  private static func openError(_ path: String, _ number: CInt) -> ReadError {
+    switch number {
+    case ENOENT, ENOTDIR:
+      ReadError(.missing, "There is no file \(path).")
+    case EACCES, EPERM:
+      ReadError(.permission, "The file \(path) may not be read: permission is denied.")
+    default:
+      ReadError(.inputOutput, "The file \(path) cannot be opened: \(errorText(number)).")
+    }
+  }
+}
+
+/// Reads from a descriptor, again where a signal interrupted it; 0 means the end.
+func readDescriptor(
+  _ descriptor: CInt,
+  into buffer: UnsafeMutableRawBufferPointer,
+  name: String
+) throws(ReadError) -> Int {
+  while true {
+    let count = read(descriptor, buffer.baseAddress, buffer.count)
+    if count >= 0 { return count }
+    let number = errno
+    if number == EINTR { continue }
+    throw ReadError(.inputOutput, "Reading \(name) failed: \(errorText(number)).")
+  }
+}
+
+/// What the system says about an error number.
+private func errorText(_ number: CInt) -> String {
+  var text = [CChar](repeating: 0, count: 256)
+  guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }
+  return text.withUnsafeBytes { bytes in
+    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+  }
+}

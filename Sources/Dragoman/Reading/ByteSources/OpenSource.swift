@@ -1,0 +1,81 @@
+/// Opens an input by the name that a user gave: a path, or `-` for standard input.
+///
+/// Compressed data is recognised by its first bytes, never by its name.
+///
+/// - Throws: `ReadError` when the file is missing, may not be read or is no file.
+func openSource(path: String) throws(ReadError) -> any ByteSource {
+  if path == "-" { return try decoded(StandardInputSource()) }
+  return try decoded(FileSource(path: path))
+}
+
+/// The source itself, or its decompressed bytes where it starts as gzip or zstd data does.
+func decoded(_ source: any ByteSource) throws(ReadError) -> any ByteSource {
+  let peekable = PeekableSource(source)
+  let magic = Array(try peekable.peek(4))
+  if magic.starts(with: [0x1F, 0x8B]) { return try GzipSource(peekable) }
+  if magic == [0x28, 0xB5, 0x2F, 0xFD] { return try ZstdSource(peekable) }
+  // A skippable frame may stand before the data (RFC 8878, 3.1.2).
+  if magic.count == 4, magic[0] & 0xF0 == 0x50, magic[1...] == [0x2A, 0x4D, 0x18] {
+    return try ZstdSource(peekable)
+  }
+  return peekable
+}
+
+/// The source itself, or its text as UTF-8 where it starts with a UTF-16 or UTF-32 byte order mark.
+///
+/// A UTF-8 byte order mark is left to the reader, which counts its three bytes.
+func decodedByMark(_ source: any ByteSource) throws(ReadError) -> any ByteSource {
+  let peekable = PeekableSource(source)
+  guard let mark = ByteOrderMark(Array(try peekable.peek(4))), mark != .utf8 else {
+    return peekable
+  }
+  peekable.skip(mark.byteCount)
+  return try TextDecoder(peekable, encoding: mark.encoding)
+}
+
+/// The byte order marks of Unicode.
+enum ByteOrderMark {
+  case utf8
+  case utf16LittleEndian
+  case utf16BigEndian
+  case utf32LittleEndian
+  case utf32BigEndian
+
+  /// The mark that the bytes start with, or nil; up to four bytes matter.
+  init?(_ bytes: [UInt8]) {
+    // UTF-32LE first: its mark starts with that of UTF-16LE.
+    if bytes.starts(with: [0xFF, 0xFE, 0, 0]) {
+      self = .utf32LittleEndian
+    } else if bytes.starts(with: [0, 0, 0xFE, 0xFF]) {
+      self = .utf32BigEndian
+    } else if bytes.starts(with: [0xFF, 0xFE]) {
+      self = .utf16LittleEndian
+    } else if bytes.starts(with: [0xFE, 0xFF]) {
+      self = .utf16BigEndian
+    } else if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+      self = .utf8
+    } else {
+      return nil
+    }
+  }
+
+  /// How many bytes the mark has.
+  var byteCount: Int {
+    switch self {
+    case .utf8: 3
+    case .utf16LittleEndian, .utf16BigEndian: 2
+    case .utf32LittleEndian, .utf32BigEndian: 4
+    }
+  }
+
+  /// The name of the encoding it stands for.
+  var encoding: String {
+    switch self {
+    case .utf8: "UTF-8"
+    case .utf16LittleEndian: "UTF-16LE"
+    case .utf16BigEndian: "UTF-16BE"
+    case .utf32LittleEndian: "UTF-32LE"
+    case .utf32BigEndian: "UTF-32BE"
+    }
+  }
+}

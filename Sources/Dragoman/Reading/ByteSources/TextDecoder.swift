@@ -1,0 +1,153 @@
+import CLibXML2
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// The text of a source as UTF-8, from another encoding.
+///
+/// Conversion is strict: bytes that mean nothing in the encoding are an error, never a
+/// replacement character.
+final class TextDecoder: ByteSource {
+  private let source: any ByteSource
+  private let encoding: String
+  private let converter: iconv_t
+  private let bytes: UnsafeMutableRawBufferPointer
+  /// The bytes that were read and not yet converted: `bytes[start..<end]`.
+  private var start = 0
+  private var end = 0
+  /// How many bytes of the source were converted.
+  private var convertedByteCount = 0
+  private var inputEnded = false
+  private var hasFlushed = false
+  /// Where the decoded text stands, for messages.
+  private var line = 1
+  private var column = 1
+  private var byte = 0
+
+  var name: String { source.name }
+  var consumedByteCount: Int { source.consumedByteCount }
+
+  /// Makes a source that decodes another one.
+  ///
+  /// - Parameters:
+  ///   - source: The bytes, without a byte order mark.
+  ///   - encoding: The name as IANA registers it, in any case.
+  /// - Throws: `ReadError.encoding` when the encoding is not known.
+  init(_ source: any ByteSource, encoding: String) throws(ReadError) {
+    guard let converter = Self.makeConverter(encoding) else {
+      throw ReadError(
+        .encoding,
+        "The encoding \"\(encoding)\" of \(source.name) is not known.",
+        help: "convert the file to UTF-8, or correct the name of its encoding"
+      )
+    }
+    self.source = source
+    self.encoding = encoding
+    self.converter = converter
+    bytes = .allocate(byteCount: 1 << 16, alignment: 16)
+  }
+
+  deinit {
+    iconv_close(converter)
+    bytes.deallocate()
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(ReadError) -> Int {
+    var produced = 0
+    while produced == 0, !hasFlushed {
+      if !inputEnded { try fill() }
+      produced = try convert(into: buffer)
+    }
+    advance(over: UnsafeRawBufferPointer(rebasing: buffer[..<produced]))
+    return produced
+  }
+
+  private func fill() throws(ReadError) {
+    let rest = end - start
+    bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+    start = 0
+    end = rest
+    let count = try source.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[end...]))
+    end += count
+    inputEnded = count == 0
+  }
+
+  /// Converts what was read as far as it goes, and returns how many bytes came out.
+  private func convert(into buffer: UnsafeMutableRawBufferPointer) throws(ReadError) -> Int {
+    guard
+      let inputBase = bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+      let outputBase = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+    else { return 0 }
+    var input: UnsafeMutablePointer<CChar>? = inputBase + start
+    var inputLeft = end - start
+    var output: UnsafeMutablePointer<CChar>? = outputBase
+    var outputLeft = buffer.count
+    var status = 0
+    var number: CInt = 0
+    if inputLeft > 0 {
+      status = iconv(converter, &input, &inputLeft, &output, &outputLeft)
+      number = errno
+      convertedByteCount += end - start - inputLeft
+      start = end - inputLeft
+    } else if inputEnded {
+      status = iconv(converter, nil, nil, &output, &outputLeft)
+      number = errno
+      hasFlushed = status != -1
+    }
+    let produced = buffer.count - outputLeft
+    guard status == -1, produced == 0 else { return produced }
+    switch number {
+    case E2BIG:
+      throw ReadError(.inputOutput, "Decoding \(name) needs a larger buffer.")
+    case EINVAL where !inputEnded:
+      return 0
+    case EINVAL:
+      throw failure("ends in the middle of a character")
+    default:
+      throw failure("holds bytes that are not valid")
+    }
+  }
+
+  private func failure(_ what: String) -> ReadError {
+    ReadError(
+      .encoding,
+      "The text \(what) in \(encoding), at byte \(convertedByteCount) of its encoded form.",
+      at: Origin(file: name, line: line, column: column, byte: byte),
+      help: "name the encoding that the file really has"
+    )
+  }
+
+  private func advance(over text: UnsafeRawBufferPointer) {
+    byte += text.count
+    for byte in text {
+      if byte == UInt8(ascii: "\n") {
+        line += 1
+        column = 1
+      } else if byte & 0xC0 != 0x80 {
+        column += 1
+      }
+    }
+  }
+
+  /// Names that XML's grammar has no place for never reach the converter: a slash would start
+  /// its options (`//IGNORE`).
+  private static func makeConverter(_ encoding: String) -> iconv_t? {
+    let isName = encoding.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+        UInt8(ascii: "."), UInt8(ascii: ":"):
+        true
+      default: false
+      }
+    }
+    guard isName, !encoding.isEmpty else { return nil }
+    guard let converter = iconv_open("UTF-8", encoding), Int(bitPattern: converter) != -1 else {
+      return nil
+    }
+    return converter
+  }
+}

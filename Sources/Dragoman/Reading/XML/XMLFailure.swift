@@ -1,0 +1,35 @@
+import CLibXML2
+
+/// Makes our error of one of libxml2's.
+func xmlFailure(_ error: xmlError, at origin: Origin) -> ReadError {
+  let text = sentence(error.message)
+  switch xmlParserErrors(rawValue: UInt32(bitPattern: error.code)) {
+  case XML_ERR_INVALID_ENCODING, XML_I18N_CONV_FAILED:
+    return ReadError(
+      .encoding,
+      "The text is not valid UTF-8, and names no other encoding.",
+      at: origin,
+      help: "name the encoding that the file really has, in its XML declaration or in the map"
+    )
+  case XML_ERR_NAME_TOO_LONG, XML_ERR_ENTITY_LOOP, XML_ERR_NO_MEMORY:
+    return ReadError(.limit, "The document is beyond a limit of the parser: \(text)", at: origin)
+  case XML_ERR_ATTRIBUTE_NOT_FINISHED where text.contains("too long"):
+    return ReadError(.limit, "The document is beyond a limit of the parser: \(text)", at: origin)
+  case XML_ERR_INTERNAL_ERROR where text.contains("uge input lookup"):
+    return ReadError(
+      .limit,
+      "A tag, comment or declaration of the document is longer than 10000000 bytes.",
+      at: origin
+    )
+  default:
+    return ReadError(.xml, "The text is not well-formed XML: \(text)", at: origin)
+  }
+}
+
+/// libxml2's message on one line, ended by a full stop.
+private func sentence(_ message: UnsafeMutablePointer<CChar>?) -> String {
+  guard let message else { return "no reason was given." }
+  let words = String(cString: message).split(whereSeparator: \.isWhitespace)
+  let text = words.joined(separator: " ")
+  return text.hasSuffix(".") ? text : text + "."
+}

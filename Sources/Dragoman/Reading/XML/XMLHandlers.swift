@@ -1,0 +1,140 @@
+import CLibXML2
+
+/// The callbacks that libxml2 calls, and the parser that calls them.
+///
+/// The parser never opens anything: there is no callback that loads (no `resolveEntity`, no
+/// `externalSubset`), and declarations of external entities are refused as they are read. Errors
+/// come through the parser's own structured handler, never through libxml2's global ones, so
+/// nothing is printed.
+enum XMLHandlers {
+  /// Makes a push parser that tells the builder at that address what it reads.
+  ///
+  /// - Returns: nil when there is no memory.
+  static func makeParser(for builder: UnsafeMutablePointer<XMLTapeBuilder>) -> xmlParserCtxtPtr? {
+    _ = parserIsReady
+    var handler = makeHandler()
+    guard let context = xmlCreatePushParserCtxt(&handler, builder, nil, 0, nil) else { return nil }
+    let options =
+      XML_PARSE_NOENT.rawValue | XML_PARSE_NONET.rawValue | XML_PARSE_IGNORE_ENC.rawValue
+    xmlCtxtUseOptions(context, CInt(options))
+    // The text is UTF-8 by now: libxml2 need not look for another encoding.
+    context.pointee.charset = CInt(XML_CHAR_ENCODING_UTF8.rawValue)
+    return context
+  }
+
+  static func destroy(_ context: xmlParserCtxtPtr) {
+    if let document = context.pointee.myDoc {
+      xmlFreeDoc(document)
+      context.pointee.myDoc = nil
+    }
+    xmlFreeParserCtxt(context)
+  }
+
+  /// libxml2 wants to be initialised once, before threads use it.
+  private static let parserIsReady: Void = xmlInitParser()
+
+  private static func makeHandler() -> xmlSAXHandler {
+    var handler = xmlSAXHandler()
+    handler.initialized = UInt32(XML_SAX2_MAGIC)
+    handler.startElementNs = { builder, name, _, space, _, _, attributeCount, _, attributes in
+      guard let builder, let name else { return }
+      events(builder).pointee.startElement(
+        name,
+        space: space,
+        attributes: attributes,
+        attributeCount: Int(attributeCount)
+      )
+    }
+    handler.endElementNs = { builder, _, _, _ in
+      guard let builder else { return }
+      events(builder).pointee.endElement()
+    }
+    // One function for both, so that libxml2 does not look for ignorable white space. There is
+    // no cdataBlock: the text of CDATA sections comes here as well.
+    handler.characters = characters
+    handler.ignorableWhitespace = characters
+    addEntityHandlers(to: &handler)
+    handler.serror = { builder, error in
+      guard let builder, let error, error.pointee.level.rawValue >= XML_ERR_ERROR.rawValue else {
+        return
+      }
+      let origin = events(builder).pointee.currentOrigin()
+      events(builder).pointee.fail(xmlFailure(error.pointee, at: origin))
+    }
+    return handler
+  }
+
+  private static let characters: charactersSAXFunc = { builder, text, count in
+    guard let builder, let text else { return }
+    events(builder).pointee.characters(text, count: Int(count))
+  }
+
+  /// What is needed to expand internal entities: libxml2 keeps them in the document of the tree
+  /// builder, of which nothing else is used.
+  private static func addEntityHandlers(to handler: inout xmlSAXHandler) {
+    handler.startDocument = { builder in
+      guard let builder else { return }
+      xmlSAX2StartDocument(events(builder).pointee.context)
+    }
+    handler.internalSubset = { builder, name, publicID, systemID in
+      guard let builder else { return }
+      xmlSAX2InternalSubset(events(builder).pointee.context, name, publicID, systemID)
+    }
+    handler.entityDecl = { builder, name, type, publicID, systemID, content in
+      guard let builder, let name else { return }
+      guard type == XML_INTERNAL_GENERAL_ENTITY.rawValue else {
+        events(builder).pointee.refuseEntity(name, type: type, systemID: systemID)
+        return
+      }
+      xmlSAX2EntityDecl(
+        events(builder).pointee.context,
+        name,
+        type,
+        publicID,
+        systemID,
+        content
+      )
+    }
+    handler.unparsedEntityDecl = { builder, name, publicID, systemID, notation in
+      guard let builder else { return }
+      xmlSAX2UnparsedEntityDecl(
+        events(builder).pointee.context,
+        name,
+        publicID,
+        systemID,
+        notation
+      )
+    }
+    handler.getEntity = { builder, name in
+      guard let builder, events(builder).pointee.failure == nil else { return nil }
+      return xmlSAX2GetEntity(events(builder).pointee.context, name)
+    }
+  }
+}
+
+@inline(__always)
+private func events(_ builder: UnsafeMutableRawPointer) -> UnsafeMutablePointer<XMLTapeBuilder> {
+  builder.assumingMemoryBound(to: XMLTapeBuilder.self)
+}
+
+extension XMLTapeBuilder {
+  /// Refuses an entity whose text is outside of the document, and every parameter entity.
+  fileprivate mutating func refuseEntity(
+    _ name: UnsafePointer<UInt8>,
+    type: CInt,
+    systemID: UnsafePointer<UInt8>?
+  ) {
+    let name = String(cString: name)
+    let isGeneral = type == XML_EXTERNAL_GENERAL_PARSED_ENTITY.rawValue
+    let entity = isGeneral ? "external entity \"\(name)\"" : "parameter entity \"\(name)\""
+    let target = systemID.map { " (\(String(cString: $0)))" } ?? ""
+    fail(
+      ReadError(
+        .xmlExternal,
+        "The document declares the \(entity)\(target), which is never followed.",
+        at: currentOrigin(),
+        help: "remove the declaration, or put the text it stands for into the document"
+      )
+    )
+  }
+}

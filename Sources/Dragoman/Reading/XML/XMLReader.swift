@@ -1,0 +1,234 @@
+import CLibXML2
+
+/// Reads the records of an XML document in one pass and constant memory, with libxml2's push
+/// parser.
+///
+/// An element becomes a node of kind `TAPE_ELEMENT`. Its text is its direct text: all text and
+/// CDATA of the element itself, without that of its children. Comments and processing
+/// instructions do not cut text; white space between child elements is layout and dropped; the
+/// text of an element without children is kept to the last blank. Its attributes follow, then its
+/// child elements. An element with `xsi:nil="true"` is one node of kind `TAPE_NULL`, whatever it
+/// holds. Declarations of namespaces are not attributes.
+///
+/// Internal entities are expanded within libxml2's bounds. Whatever stands outside of the
+/// document is never opened. The whole document is checked: every error libxml2 reports, namespace
+/// errors included, ends the reading.
+final class XMLReader: RecordReader {
+  /// How many source bytes a batch has at about, where no record is larger.
+  static let batchByteCount = 1 << 20
+  /// How many bytes are read from the source at once: what was read beyond a batch is copied to
+  /// the next one.
+  private static let readByteCount = 1 << 16
+  /// How many bytes are given to libxml2 at once.
+  private static let pieceByteCount = 1 << 14
+  /// Source part of the buffer: a batch, and the record that crosses its end in most cases.
+  private static let sourceCapacity = batchByteCount + (1 << 17)
+
+  private let source: PeekableSource
+  private let skippedByteCount: Int
+  private let looksLikeHTML: Bool
+  private let builder: UnsafeMutablePointer<XMLTapeBuilder>
+  private let context: xmlParserCtxtPtr
+
+  /// How many bytes the source part of the current batch's buffer may take.
+  private var sourceCapacity = XMLReader.sourceCapacity
+  /// How many bytes of the text were given to libxml2.
+  private var fedByteCount = 0
+  /// The size of the next piece: it grows while libxml2 waits for the end of a long tag, which it
+  /// looks for from the start each time.
+  private var pieceByteCount = XMLReader.pieceByteCount
+  private var sourceEnded = false
+  private var hasFinished = false
+  /// Bytes that were read, but belong to the next batch.
+  private var carry: [UInt8] = []
+  /// Where the next batch starts: in the text, and as line and column.
+  private var batchStart = 0
+  private var line = 1
+  private var column = 1
+
+  /// Makes a reader.
+  ///
+  /// - Parameters:
+  ///   - source: The document, decompressed, in whatever encoding.
+  ///   - paths: Where the records stand; `RecordBatch.Record.source` is an index into this list.
+  ///     An element may be a record of several paths, and a record may stand inside another.
+  ///   - encoding: The encoding of a document that does not say; nil is UTF-8.
+  /// - Throws: `ReadError` when the encoding is not known or the source cannot be read.
+  init(
+    source: any ByteSource,
+    paths: [XMLRecordPath],
+    encoding: String? = nil
+  ) throws(ReadError) {
+    let text = try XMLEncoding.decodedText(of: source, fallback: encoding)
+    self.source = text.source
+    skippedByteCount = text.skippedByteCount
+    looksLikeHTML = Self.looksLikeHTML(try text.source.peek(64))
+    let builder = UnsafeMutablePointer<XMLTapeBuilder>.allocate(capacity: 1)
+    guard let context = XMLHandlers.makeParser(for: builder) else {
+      builder.deallocate()
+      throw ReadError(.inputOutput, "There is no memory to read \(source.name).")
+    }
+    builder.initialize(to: XMLTapeBuilder(context: context, paths: paths))
+    self.builder = builder
+    self.context = context
+  }
+
+  deinit {
+    XMLHandlers.destroy(context)
+    builder.pointee.deallocate()
+    builder.deinitialize(count: 1)
+    builder.deallocate()
+  }
+
+  var consumedByteCount: Int { source.consumedByteCount }
+
+  /// How many records each of the paths has given so far; 0 at the end means that the path occurs
+  /// nowhere.
+  var recordCounts: [Int] { builder.pointee.recordCounts }
+
+  /// Empties the batch, then fills it with the next records.
+  ///
+  /// A record is never cut: one that is larger than a batch makes the batch larger, up to
+  /// `XMLTapeBuilder.maxRecordByteCount`. The limit counts records that stand beside each other;
+  /// those inside them, or of several paths at one element, come with them.
+  func read(into batch: RecordBatch, limit: Int) throws(ReadError) -> Bool {
+    begin(batch)
+    do throws(ReadError) {
+      while !hasFinished {
+        try feed(batch, limit: limit)
+        if let failure = builder.pointee.failure { throw failure }
+        guard builder.pointee.recordDepth == 0, isFull(batch, limit: limit) else { continue }
+        close(batch)
+        if !batch.records.isEmpty { return true }
+        begin(batch)
+      }
+    } catch {
+      throw end(batch, with: error)
+    }
+    close(batch)
+    return false
+  }
+
+  // MARK: Batches
+
+  private func begin(_ batch: RecordBatch) {
+    batch.removeAll()
+    batch.file = source.name
+    batch.byteOffset = batchStart + skippedByteCount
+    batch.line = line
+    batch.column = column
+    sourceCapacity = max(Self.sourceCapacity, carry.count)
+    // The arena gets as much room as the buffer has beyond the source part.
+    batch.reserveBuffer(sourceCapacity + (1 << 16), keeping: 0)
+    batch.buffer.copyBytes(from: carry)
+    batch.sourceCount = carry.count
+    builder.pointee.begin(batch, batchStart: batchStart, arenaStart: sourceCapacity)
+  }
+
+  private func isFull(_ batch: RecordBatch, limit: Int) -> Bool {
+    batch.records.count >= limit || fedByteCount - batchStart >= Self.batchByteCount
+  }
+
+  /// Hands what libxml2 has dealt with to the batch, and keeps the rest for the next one.
+  private func close(_ batch: RecordBatch) {
+    builder.pointee.publish(to: batch)
+    let used = min(max(builder.pointee.parsedByteCount - batchStart, 0), batch.sourceCount)
+    carry.removeAll(keepingCapacity: true)
+    carry.append(contentsOf: batch.buffer[used..<batch.sourceCount])
+    batch.sourceCount = used
+    let next = batch.origin(at: UInt32(used), record: nil)
+    line = next.line
+    column = next.column
+    batchStart += used
+  }
+
+  /// Leaves the records before a failure in the batch, and completes the error.
+  private func end(_ batch: RecordBatch, with error: ReadError) -> ReadError {
+    builder.pointee.fail(error)
+    builder.pointee.dropOpenRecords(of: batch)
+    builder.pointee.publish(to: batch)
+    var error = error
+    if looksLikeHTML, error.help == nil {
+      error.help = "this looks like an HTML page, not like a feed: check where it came from"
+    }
+    return error
+  }
+
+  // MARK: Feeding
+
+  /// Gives libxml2 the next piece of the text, or its end.
+  private func feed(_ batch: RecordBatch, limit: Int) throws(ReadError) {
+    while unfedByteCount(batch) < pieceByteCount, !sourceEnded {
+      try fill(batch)
+      // A whole piece is needed only while a long tag makes pieces grow.
+      if pieceByteCount == Self.pieceByteCount, unfedByteCount(batch) > 0 { break }
+    }
+    let start = fedByteCount - batchStart
+    guard start < batch.sourceCount else { return try finish(batch) }
+    let window = batch.buffer[start..<min(start + pieceByteCount, batch.sourceCount)]
+    let piece = UnsafeRawBufferPointer(rebasing: window)
+    let wanted = isFull(batch, limit: limit) ? 1 : max(limit - batch.records.count, 1)
+    let count = XMLPiece.length(of: piece, tagEnds: wanted)
+    let parsed = builder.pointee.parsedByteCount
+    fedByteCount += count
+    xmlParseChunk(context, piece.baseAddress?.assumingMemoryBound(to: CChar.self), CInt(count), 0)
+    if builder.pointee.parsedByteCount > parsed {
+      pieceByteCount = Self.pieceByteCount
+    } else if count == piece.count, pieceByteCount < XMLTapeBuilder.maxRecordByteCount {
+      pieceByteCount *= 2
+    }
+  }
+
+  private func unfedByteCount(_ batch: RecordBatch) -> Int {
+    batchStart + batch.sourceCount - fedByteCount
+  }
+
+  private func fill(_ batch: RecordBatch) throws(ReadError) {
+    if batch.sourceCount == sourceCapacity {
+      guard sourceCapacity < XMLTapeBuilder.maxRecordByteCount else {
+        throw ReadError(
+          .limit,
+          "A record is longer than \(XMLTapeBuilder.maxRecordByteCount) bytes.",
+          at: builder.pointee.currentOrigin()
+        )
+      }
+      sourceCapacity = min(2 * sourceCapacity, XMLTapeBuilder.maxRecordByteCount)
+      builder.pointee.growSource(of: batch, to: sourceCapacity)
+    }
+    let end = min(batch.sourceCount + Self.readByteCount, sourceCapacity)
+    let room = UnsafeMutableRawBufferPointer(rebasing: batch.buffer[batch.sourceCount..<end])
+    let count = try source.read(into: room)
+    batch.sourceCount += count
+    sourceEnded = count == 0
+  }
+
+  /// Tells libxml2 that the text has ended, and checks that it could end there.
+  private func finish(_ batch: RecordBatch) throws(ReadError) {
+    hasFinished = true
+    let origin = batch.origin(at: UInt32(batch.sourceCount), record: nil)
+    guard fedByteCount > 0 else {
+      throw ReadError(
+        .truncated,
+        "The text is empty: an XML document needs at least its root element.",
+        at: origin
+      )
+    }
+    xmlParseChunk(context, nil, 0, 1)
+    let failure = builder.pointee.failure
+    if let failure, failure.origin?.byte != origin.byte { throw failure }
+    let isWhole = context.pointee.wellFormed == 1 && builder.pointee.depth == 0
+    guard failure == nil, isWhole, builder.pointee.hasRoot else {
+      throw ReadError(
+        .truncated,
+        "The text ends before the document does"
+          + (failure.map { ": \($0.message)" } ?? "."),
+        at: failure?.origin ?? origin
+      )
+    }
+  }
+
+  private static func looksLikeHTML(_ head: ArraySlice<UInt8>) -> Bool {
+    let text = String(decoding: head, as: UTF8.self).lowercased().drop(while: \.isWhitespace)
+    return text.hasPrefix("<!doctype html") || text.hasPrefix("<html")
+  }
+}

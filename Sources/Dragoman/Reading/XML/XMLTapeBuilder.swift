@@ -1,0 +1,472 @@
+import CLibXML2
+import CSimdJSON
+
+/// Turns the events of libxml2 into the tape of a batch.
+///
+/// This is the hot path of reading XML: the callbacks call it for every tag and every piece of
+/// text. It therefore works on plain memory only (the batch's memory, borrowed by address) and
+/// makes no String, closure or object a record.
+///
+/// While a batch is filled, the buffer has a fixed border: source bytes below `arenaStart`, the
+/// arena above it. When a record outgrows the source part, the border moves (`growSource`).
+///
+/// Text that stands in the source as it is meant (no entities, no line ends to normalise) is not
+/// copied: the nodes point into the source bytes. libxml2 works on a copy of them, so a position
+/// in its input is a position in ours.
+struct XMLTapeBuilder {
+  /// Elements may nest that deeply; libxml2 has the same limit, but checks it only for trees.
+  static let maxDepth = 256
+  /// The most bytes of one text; libxml2 has the same limit, but checks it only for trees.
+  static let maxTextByteCount = 10_000_000
+  /// The most bytes of source or of unescaped text in one record.
+  static let maxRecordByteCount = 256 << 20
+
+  private(set) var depth = 0
+  /// The depth of the outermost record that is open; 0 when there is none.
+  private(set) var recordDepth = 0
+  /// Index of the outermost open record in the batch.
+  private var openRecord = 0
+  /// Whether a root element was seen.
+  private(set) var hasRoot = false
+  /// Why reading has to stop. Events that come after it are ignored.
+  private(set) var failure: ReadError?
+
+  private var matcher: XMLPathMatcher
+  private var names = XMLNameTable()
+  private var spaces: XMLNamespaceTable
+  /// The frame of the element at each depth, from 1.
+  private let frames: UnsafeMutableBufferPointer<XMLElementFrame>
+
+  // The parser, and the batch that is being filled.
+  let context: xmlParserCtxtPtr
+  /// Stands in until the first batch comes, so that the addresses always mean something.
+  private let idleBatch = RecordBatch(sourceCapacity: 16)
+  private var batch: Unmanaged<RecordBatch>
+  private var base: UnsafeMutableRawPointer
+  private var arenaStart = 0
+  private var arenaEnd = 0
+  private var nodes: UnsafeMutablePointer<TapeNode>
+  private var nodeCount = 0
+  private var nodeCapacity = 0
+  /// How many bytes of the text given to libxml2 stand before the buffer.
+  private var batchStart = 0
+
+  /// Makes a builder for a parser's events.
+  init(context: xmlParserCtxtPtr, paths: [XMLRecordPath]) {
+    self.context = context
+    batch = .passUnretained(idleBatch)
+    base = Self.address(of: idleBatch.buffer)
+    nodes = Self.address(of: idleBatch.nodes)
+    matcher = XMLPathMatcher(paths, dictionary: context.pointee.dict)
+    spaces = XMLNamespaceTable(dictionary: context.pointee.dict)
+    frames = .allocate(capacity: Self.maxDepth + 1)
+    frames.initialize(repeating: XMLElementFrame())
+  }
+
+  func deallocate() {
+    for frame in frames { frame.deallocate() }
+    frames.deallocate()
+    names.deallocate()
+    matcher.deallocate()
+  }
+
+  /// How many records each path has given so far.
+  var recordCounts: [Int] { matcher.recordCounts }
+
+  /// The namespace URIs by their numbers.
+  var namespaces: [String] { spaces.uris }
+
+  /// How many bytes of the text given to libxml2 it has dealt with.
+  var parsedByteCount: Int {
+    guard let input = context.pointee.input else { return 0 }
+    return Int(input.pointee.consumed) + (input.pointee.cur - input.pointee.base)
+  }
+
+  // MARK: Batches
+
+  /// Starts to fill a batch whose buffer begins behind the first `batchStart` bytes of the text.
+  mutating func begin(_ batch: RecordBatch, batchStart: Int, arenaStart: Int) {
+    self.batch = .passUnretained(batch)
+    self.batchStart = batchStart
+    self.arenaStart = arenaStart
+    arenaEnd = arenaStart
+    base = Self.address(of: batch.buffer)
+    nodes = Self.address(of: batch.nodes)
+    nodeCapacity = batch.nodes.count
+    nodeCount = 0
+    names.forgetPlaces()
+  }
+
+  /// Tells the batch what was put into it.
+  func publish(to batch: RecordBatch) {
+    batch.arenaEnd = arenaEnd
+    batch.didAppendNodes(to: nodeCount)
+    if batch.namespaces.count != spaces.uris.count { batch.namespaces = spaces.uris }
+  }
+
+  /// Drops the record that was being read when the text proved faulty.
+  mutating func dropOpenRecords(of batch: RecordBatch) {
+    guard recordDepth > 0 else { return }
+    nodeCount = Int(batch.records[openRecord].node)
+    batch.records.removeSubrange(openRecord...)
+    recordDepth = 0
+  }
+
+  /// Moves the border between source and arena, because a record needs more source bytes.
+  mutating func growSource(of batch: RecordBatch, to sourceCapacity: Int) {
+    let shift = sourceCapacity - arenaStart
+    batch.reserveBuffer(arenaEnd + shift, keeping: arenaEnd)
+    base = Self.address(of: batch.buffer)
+    (base + sourceCapacity).copyMemory(from: base + arenaStart, byteCount: arenaEnd - arenaStart)
+    for index in 0..<nodeCount {
+      if nodes[index].text >= arenaStart { nodes[index].text += UInt32(shift) }
+      if nodes[index].key >= arenaStart { nodes[index].key += UInt32(shift) }
+    }
+    arenaStart += shift
+    arenaEnd += shift
+    names.forgetPlaces()
+  }
+
+  /// Stops reading: the first failure is the one that is told.
+  mutating func fail(_ error: ReadError) {
+    guard failure == nil else { return }
+    failure = error
+    context.pointee.disableSAX = 1
+  }
+
+  /// The place that the parser has come to.
+  func currentOrigin() -> Origin {
+    let batch = batch.takeUnretainedValue()
+    let number = recordDepth > 0 ? batch.records[openRecord].number : nil
+    return batch.origin(at: UInt32(clamping: parsedByteCount - batchStart), record: number)
+  }
+
+  // MARK: Events
+
+  /// A start tag: appends the element's node and those of its attributes.
+  ///
+  /// - Parameter attributes: Five pointers an attribute: local name, prefix, namespace URI, first
+  ///   byte of the value, byte behind the value.
+  mutating func startElement(
+    _ name: UnsafePointer<UInt8>,
+    space uri: UnsafePointer<UInt8>?,
+    attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+    attributeCount: Int
+  ) {
+    guard failure == nil else { return }
+    depth += 1
+    hasRoot = true
+    guard depth <= Self.maxDepth else { return failDepth() }
+    let isInside = recordDepth > 0
+    let isInNull = isInside && frames[depth - 1].isNull
+    let isRecord =
+      depth <= matcher.longest && !isInNull
+      && matcher.enter(name: name, space: uri, depth: depth)
+    guard isInside || isRecord else { return }
+    if isInside {
+      frames[depth - 1].endRun(source: base)
+      frames[depth - 1].hasChildren = true
+    }
+    let place = tagPlace()
+    if isRecord { openRecords(at: place, isOutermost: !isInside) }
+
+    let isNull = isInNull || spaces.isNull(attributes, count: attributeCount)
+    reserveNodes(1 + attributeCount)
+    let node = append(name, space: uri, kind: isNull ? TAPE_NULL : TAPE_ELEMENT, origin: place)
+    frames[depth].open(node: node, isNull: isNull)
+    if attributeCount > 0, !isNull, let attributes {
+      appendAttributes(attributes, count: attributeCount, origin: place)
+    }
+  }
+
+  /// An end tag: completes the element's node.
+  mutating func endElement() {
+    guard failure == nil else { return }
+    defer { depth -= 1 }
+    if recordDepth > 0 {
+      closeNode()
+      if depth <= matcher.longest { closeRecords() }
+    }
+    if depth <= matcher.longest { matcher.leave(depth: depth) }
+  }
+
+  /// A piece of text or of a CDATA section.
+  @inline(__always)
+  mutating func characters(_ text: UnsafePointer<UInt8>, count: Int) {
+    guard recordDepth > 0, failure == nil, count > 0 else { return }
+    guard let input = context.pointee.input else { return }
+    let frame = frames.baseAddress.unsafelyUnwrapped + depth
+    guard frame.pointee.length + count <= Self.maxTextByteCount else { return failText() }
+    if text >= input.pointee.base, text < input.pointee.end {
+      let offset = Int(input.pointee.consumed) + (text - input.pointee.base) - batchStart
+      if context.pointee.instate == XML_PARSER_CDATA_SECTION {
+        appendSection(UnsafeRawPointer(text), at: offset, count: count)
+      } else {
+        frame.pointee.append(source: base, at: offset, count: count)
+      }
+    } else {
+      frame.pointee.append(copying: text, count: count, source: base)
+    }
+  }
+
+  // MARK: Nodes
+
+  /// Appends a node without text; there is room for it.
+  @inline(__always)
+  private mutating func append(
+    _ name: UnsafePointer<UInt8>,
+    space uri: UnsafePointer<UInt8>?,
+    kind: Int,
+    origin: Int
+  ) -> Int {
+    let slot = names.slot(of: name)
+    let key = names.place(at: slot) ?? placeName(name, slot: slot)
+    let index = nodeCount
+    nodes[index] = TapeNode(
+      text: 0,
+      length: 0,
+      key: key.offset,
+      keyLength: key.length,
+      next: UInt32(truncatingIfNeeded: index + 1),
+      origin: UInt32(truncatingIfNeeded: origin),
+      space: uri == nil ? 0 : spaceNumber(uri),
+      kind: UInt8(truncatingIfNeeded: kind),
+      flags: 0
+    )
+    nodeCount = index + 1
+    return index
+  }
+
+  private mutating func appendAttributes(
+    _ attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>,
+    count: Int,
+    origin: Int
+  ) {
+    for index in 0..<count {
+      let attribute = attributes + 5 * index
+      guard let name = attribute[0], let value = attribute[3], let end = attribute[4] else {
+        continue
+      }
+      let node = append(name, space: attribute[2], kind: TAPE_STRING, origin: origin)
+      nodes[node].flags = UInt8(TAPE_ATTRIBUTE)
+      nodes[node].length = UInt32(truncatingIfNeeded: end - value)
+      nodes[node].text = place(of: value, count: end - value)
+    }
+  }
+
+  /// The offset of an attribute's value: in the source where it stands there, else in the arena.
+  @inline(__always)
+  private mutating func place(of value: UnsafePointer<UInt8>, count: Int) -> UInt32 {
+    if let input = context.pointee.input, value >= input.pointee.base, value < input.pointee.end {
+      let offset = Int(input.pointee.consumed) + (value - input.pointee.base) - batchStart
+      return UInt32(truncatingIfNeeded: offset)
+    }
+    return copyToArena(value, count: count)
+  }
+
+  /// Gives the element at the current depth its text and its end.
+  @inline(__always)
+  private mutating func closeNode() {
+    let frame = frames.baseAddress.unsafelyUnwrapped + depth
+    let node = nodes + frame.pointee.node
+    if frame.pointee.isNull {
+      // What an xsi:nil element holds against its schema is not kept.
+      nodeCount = frame.pointee.node + 1
+    } else {
+      if frame.pointee.hasChildren { frame.pointee.endRun(source: base) }
+      if frame.pointee.length > 0 {
+        node.pointee.length = UInt32(truncatingIfNeeded: frame.pointee.length)
+        if frame.pointee.isCopied, let copy = frame.pointee.copy.baseAddress {
+          node.pointee.text = copyToArena(copy, count: frame.pointee.length)
+        } else {
+          node.pointee.text = UInt32(truncatingIfNeeded: frame.pointee.start)
+        }
+      }
+    }
+    node.pointee.next = UInt32(truncatingIfNeeded: nodeCount)
+  }
+
+  /// Adds raw CDATA text: the push parser leaves its line ends as they are, XML 1.0, 2.11 wants
+  /// them to be line feeds.
+  private mutating func appendSection(_ text: UnsafeRawPointer, at offset: Int, count: Int) {
+    let frame = frames.baseAddress.unsafelyUnwrapped + depth
+    var start = 0
+    if frame.pointee.afterReturn == offset, text.load(as: UInt8.self) == 0x0A { start = 1 }
+    frame.pointee.afterReturn = -1
+    var index = start
+    while index < count {
+      guard text.load(fromByteOffset: index, as: UInt8.self) == 0x0D else {
+        index += 1
+        continue
+      }
+      frame.pointee.append(source: base, at: offset + start, count: index - start)
+      withUnsafeBytes(of: 0x0A as UInt8) { feed in
+        if let feed = feed.baseAddress {
+          frame.pointee.append(copying: feed, count: 1, source: base)
+        }
+      }
+      index += 1
+      if index == count {
+        frame.pointee.afterReturn = offset + index
+      } else if text.load(fromByteOffset: index, as: UInt8.self) == 0x0A {
+        index += 1
+      }
+      start = index
+    }
+    if start < count {
+      frame.pointee.append(source: base, at: offset + start, count: count - start)
+    }
+  }
+
+  // MARK: Records
+
+  /// Opens a record for every path that ends at the element whose tag starts at `place`.
+  private mutating func openRecords(at place: Int, isOutermost: Bool) {
+    let batch = batch.takeUnretainedValue()
+    if isOutermost {
+      recordDepth = depth
+      openRecord = batch.records.count
+    }
+    for path in 0..<matcher.count where matcher.isComplete(path, depth: depth) {
+      let number = matcher.open(path, record: batch.records.count)
+      batch.records.append(
+        RecordBatch.Record(
+          node: UInt32(truncatingIfNeeded: nodeCount),
+          start: UInt32(truncatingIfNeeded: place),
+          length: 0,
+          number: number,
+          source: path
+        )
+      )
+    }
+  }
+
+  /// Completes the records that end with the element at the current depth.
+  private mutating func closeRecords() {
+    let batch = batch.takeUnretainedValue()
+    let end = parsedByteCount - batchStart
+    for path in 0..<matcher.count where matcher.isComplete(path, depth: depth) {
+      guard let record = matcher.close(path) else { continue }
+      batch.records[record].length =
+        UInt32(truncatingIfNeeded: end) - batch.records[record].start
+    }
+    if depth == recordDepth { recordDepth = 0 }
+  }
+
+  /// The offset of the `<` of the start tag that was just read; for an element that comes out of
+  /// an entity, of the `&` of the reference.
+  @inline(__always)
+  private func tagPlace() -> Int {
+    var place = parsedByteCount - batchStart - 1
+    // A start tag never ends in a semicolon (it stands before its `>`), a reference always does.
+    let isReference = place >= 0 && byte(place) == UInt8(ascii: ";")
+    let first = isReference ? UInt8(ascii: "&") : UInt8(ascii: "<")
+    while place > 0, byte(place) != first { place -= 1 }
+    return max(place, 0)
+  }
+
+  @inline(__always)
+  private func byte(_ offset: Int) -> UInt8 {
+    base.load(fromByteOffset: offset, as: UInt8.self)
+  }
+
+  // MARK: Memory
+
+  private mutating func placeName(
+    _ name: UnsafePointer<UInt8>,
+    slot: Int
+  ) -> (offset: UInt32, length: UInt32) {
+    let length = Int(xmlStrlen(name))
+    let offset = copyToArena(name, count: length)
+    names.setPlace(at: slot, offset: offset, length: UInt32(truncatingIfNeeded: length))
+    return (offset, UInt32(truncatingIfNeeded: length))
+  }
+
+  private mutating func copyToArena(_ bytes: UnsafeRawPointer, count: Int) -> UInt32 {
+    let offset = arenaEnd
+    guard offset - arenaStart + count <= Self.maxRecordByteCount else {
+      failRecord()
+      return 0
+    }
+    let batch = batch.takeUnretainedValue()
+    if offset + count > batch.buffer.count {
+      batch.reserveBuffer(offset + count, keeping: offset)
+      base = Self.address(of: batch.buffer)
+    }
+    (base + offset).copyMemory(from: bytes, byteCount: count)
+    arenaEnd = offset + count
+    return UInt32(truncatingIfNeeded: offset)
+  }
+
+  @inline(__always)
+  private mutating func reserveNodes(_ count: Int) {
+    if nodeCount + count > nodeCapacity { growNodes(count) }
+  }
+
+  private mutating func growNodes(_ count: Int) {
+    let batch = batch.takeUnretainedValue()
+    batch.didAppendNodes(to: nodeCount)
+    batch.reserveNodes(nodeCount + count)
+    nodes = Self.address(of: batch.nodes)
+    nodeCapacity = batch.nodes.count
+  }
+
+  @inline(__always)
+  private mutating func spaceNumber(_ uri: UnsafePointer<UInt8>?) -> UInt16 {
+    guard let uri else { return 0 }
+    if let number = spaces.number(of: uri) { return number }
+    fail(
+      ReadError(
+        .limit,
+        "The document uses more than \(UInt16.max) namespaces.",
+        at: currentOrigin()
+      )
+    )
+    return 0
+  }
+
+  /// The start of a buffer; batches never have empty ones.
+  private static func address(of buffer: UnsafeMutableRawBufferPointer) -> UnsafeMutableRawPointer {
+    guard let address = buffer.baseAddress else { preconditionFailure("a batch has a buffer") }
+    return address
+  }
+
+  private static func address(
+    of buffer: UnsafeMutableBufferPointer<TapeNode>
+  ) -> UnsafeMutablePointer<TapeNode> {
+    guard let address = buffer.baseAddress else { preconditionFailure("a batch has nodes") }
+    return address
+  }
+
+  // MARK: Limits
+
+  private mutating func failDepth() {
+    fail(
+      ReadError(
+        .limit,
+        "The elements nest deeper than \(Self.maxDepth) levels.",
+        at: currentOrigin()
+      )
+    )
+  }
+
+  private mutating func failText() {
+    fail(
+      ReadError(
+        .limit,
+        "The text of one element is longer than \(Self.maxTextByteCount) bytes.",
+        at: currentOrigin()
+      )
+    )
+  }
+
+  private mutating func failRecord() {
+    fail(
+      ReadError(
+        .limit,
+        "The text of the records is longer than \(Self.maxRecordByteCount) bytes.",
+        at: currentOrigin()
+      )
+    )
+  }
+}
