@@ -106,8 +106,8 @@ struct FetchTests {
     let plan = try FetchPlan(request, in: Model(entities: [Self.person]))
     #expect(
       plan.rowsSQL == """
-        SELECT "_pk", "id" FROM "Person" WHERE (((("pay" > ? COLLATE DRAGOMAN_DECIMAL \
-        OR ("name" >= ? AND "name" < ?)))) IS NOT TRUE \
+        SELECT "_pk", "id" FROM "Person" WHERE ((("pay" > ? COLLATE DRAGOMAN_DECIMAL \
+        OR ("name" >= ? AND "name" < ?))) IS NOT TRUE \
         AND ("name" IN (SELECT dragoman_value(value) FROM json_each(?)) OR "name" IS NULL) \
         AND "odd""column" = ?) ORDER BY "pay" COLLATE DRAGOMAN_DECIMAL DESC, "_pk" LIMIT ? OFFSET ?
         """
