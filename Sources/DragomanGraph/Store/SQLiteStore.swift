@@ -155,6 +155,7 @@ public final class SQLiteStore: Sendable {
       try database.execute(
         sql: "PRAGMA synchronous=FULL; PRAGMA cache_size=-\(cacheKilobytes); PRAGMA temp_store=FILE"
       )
+      try FetchFunctions.register(on: database)
     }
     return configuration
   }
