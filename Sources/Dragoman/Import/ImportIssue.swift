@@ -66,6 +66,8 @@ public struct ImportIssue: Sendable, Hashable, Codable {
   public var map: String?
   /// What to do about it.
   public var help: String?
+  /// The record's key, as far as it could be told; masked for sensitive attributes.
+  public var key: String?
   /// Whether the record was refused; otherwise the value was cleared, kept or defaulted.
   public var isReject: Bool
 }

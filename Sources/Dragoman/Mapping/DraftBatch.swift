@@ -23,10 +23,10 @@ final class DraftBatch {
   var issues: [ImportIssue] = []
   /// How many values of each kind were passed over without an entry in `issues`.
   var repeatedIssues: [IssueGroup: Int] = [:]
+  /// The plan that the records were mapped by: `Draft.source` is an index of its sources.
+  var plan: ImportPlan?
   /// How many bytes of all inputs were read when the batch was complete, before decompression.
   var consumedByteCount = 0
-  /// Which of the inputs the records come from.
-  var input = 0
 
   /// Forgets what the mapper made, and keeps the memory.
   func removeAll() {

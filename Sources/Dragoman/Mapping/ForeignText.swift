@@ -5,6 +5,9 @@ enum ForeignText {
   /// The longest excerpt of a value, in Unicode scalars.
   static let maximumLength = 60
 
+  /// What stands for the value of a sensitive attribute.
+  static let mask = "•••"
+
   /// A kind of node with its article: "a number", "an object".
   static func kind(_ kind: Int) -> String {
     switch kind {
@@ -24,7 +27,7 @@ enum ForeignText {
     switch Int(node.kind) {
     case TAPE_OBJECT, TAPE_ARRAY:
       var bytes: [UInt8] = []
-      TapeJSON.write(index, of: batch, into: &bytes, limit: 4 * maximumLength)
+      batch.appendJSON(of: index, to: &bytes)
       return shortened(String(decoding: bytes, as: UTF8.self))
     case TAPE_NULL: return "null"
     case TAPE_FALSE: return "false"

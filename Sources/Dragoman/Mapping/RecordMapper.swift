@@ -246,7 +246,7 @@ final class RecordMapper {
     let candidate = min(Int(found.candidate), slot.paths.count - 1)
     issue.path = candidate >= 0 ? slot.paths[candidate].text : nil
     issue.value =
-      slot.attribute.isSensitive ? "•••" : ForeignText.excerpt(of: found.node, in: batch)
+      slot.attribute.isSensitive ? ForeignText.mask : ForeignText.excerpt(of: found.node, in: batch)
     issue.tried = fault.tried(for: slot)
     issue.map = mapPlace(slot.position)
     issue.help = fault.help(for: slot)
@@ -272,8 +272,24 @@ final class RecordMapper {
       tried: [],
       map: mapPlace(plan.position),
       help: nil,
+      key: key(of: record, in: batch),
       isReject: true
     )
+  }
+
+  /// The record's key as text, for messages: `NO, P-001`.
+  private func key(of record: RecordBatch.Record, in batch: RecordBatch) -> String? {
+    guard record.node != RecordBatch.malformedNode else { return nil }
+    let parts = plan.slots.indices.filter { plan.slots[$0].isKey }.map { index -> String? in
+      let slot = plan.slots[index]
+      guard walker.found[index].state == .value,
+        case .value(let value) = slot.converter.convert(walker.found[index].node, in: batch)
+      else { return nil }
+      if slot.attribute.isSensitive { return ForeignText.mask }
+      return value.stored(in: UnsafeRawBufferPointer(batch.arena)).text
+    }
+    let known = parts.compactMap { $0 }
+    return known.isEmpty || known.count < parts.count ? nil : known.joined(separator: ", ")
   }
 
   private func mapPlace(_ position: MapPosition?) -> String? {

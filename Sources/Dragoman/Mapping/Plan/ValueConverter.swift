@@ -204,7 +204,7 @@ struct ValueConverter: Sendable {
 
   private func word(_ start: UInt32, _ length: UInt32, _ batch: RecordBatch) -> Conversion {
     let bytes = batch.bytes(start, length)
-    let known = words.first { word in word.foreign.withUnsafeBytes { bytesEqual($0, bytes) } }
+    let known = words.first { bytes.count == $0.foreign.count && bytes.has($0.foreign, at: 0) }
     guard let local = known?.local ?? otherWord else { return .invalid(.word) }
     return .value(Self.rowValue(of: local, in: batch))
   }
@@ -334,7 +334,7 @@ struct ValueConverter: Sendable {
 
   private func json(_ index: UInt32, _ batch: RecordBatch) -> Conversion {
     var bytes: [UInt8] = []
-    TapeJSON.write(index, of: batch, into: &bytes)
+    batch.appendJSON(of: index, to: &bytes)
     let (start, length) = bytes.withUnsafeBytes { batch.append($0) }
     return .value(.text(at: start, length: length))
   }
@@ -342,7 +342,7 @@ struct ValueConverter: Sendable {
   /// Text of a textual format in a JSON attribute is a JSON string.
   private func jsonString(_ start: UInt32, _ length: UInt32, _ batch: RecordBatch) -> Conversion {
     var bytes: [UInt8] = []
-    TapeJSON.writeString(batch.bytes(start, length), into: &bytes)
+    batch.appendJSONString(batch.bytes(start, length), to: &bytes)
     let (place, count) = bytes.withUnsafeBytes { batch.append($0) }
     return .value(.text(at: place, length: count))
   }
