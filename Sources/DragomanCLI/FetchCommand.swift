@@ -34,7 +34,7 @@ struct FetchCommand: ParsableCommand {
 
   @Option(
     name: .shortAndLong,
-    parsing: .unconditional,
+    parsing: .unconditionalSingleValue,
     help: ArgumentHelp("A value for $NAME in the predicate; repeatable.", valueName: "name=value")
   )
   var parameter: [String] = []
