@@ -4,7 +4,7 @@
 /// the relationship stage of the pipeline.
 public struct Relationship: Sendable, Hashable, Codable {
   /// How many objects the relationship may hold.
-  public enum Kind: String, Sendable, Hashable, Codable {
+  public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
     /// At most one.
     case toOne
     /// Any number.

@@ -1,0 +1,91 @@
+import DragomanGraph
+
+extension ImportMap {
+  /// The model of what the map imports: its entities with their attributes and unique keys.
+  ///
+  /// Attributes of the identity are required unless the map says `required: false` (SEMANTICS.md
+  /// "One record"); a sub-entity shares its root's table. Literals that do not fit their type are
+  /// left out: `validate()` reports them.
+  public func model() -> Model {
+    Model(entities: entities.map { $0.entity(in: self) })
+  }
+
+  /// The entity of that name, compared byte for byte.
+  public func entity(named name: String) -> EntityMap? {
+    entities.first { $0.name.utf8.elementsEqual(name.utf8) }
+  }
+
+  /// The entity and its ancestors, nearest first; stops at a name that is missing or met before.
+  func lineage(of entity: EntityMap) -> [EntityMap] {
+    var found = [entity]
+    while let parent = found[found.count - 1].parent, let next = self.entity(named: parent),
+      !found.contains(where: { $0.name.utf8.elementsEqual(next.name.utf8) })
+    {
+      found.append(next)
+    }
+    return found
+  }
+}
+
+extension EntityMap {
+  /// The attribute of that name, compared byte for byte.
+  public func attribute(named name: String) -> AttributeMap? {
+    attributes.first { $0.name.utf8.elementsEqual(name.utf8) }
+  }
+
+  fileprivate func entity(in map: ImportMap) -> Entity {
+    let lineage = map.lineage(of: self)
+    let identity = lineage.lazy.compactMap(\.uniqueKeys.first).first ?? []
+    let root = lineage[lineage.count - 1]
+    return Entity(
+      name: name,
+      table: root.table ?? root.name,
+      attributes: attributes.map { attribute in
+        attribute.attribute(
+          isKey: identity.contains { $0.utf8.elementsEqual(attribute.name.utf8) }
+        )
+      },
+      relationships: relationships.map(\.relationship),
+      uniqueKeys: uniqueKeys,
+      parent: parent
+    )
+  }
+}
+
+extension AttributeMap {
+  /// The attribute the map describes; `isKey` makes it required where the map does not say.
+  func attribute(isKey: Bool) -> Attribute {
+    Attribute(
+      name: name,
+      type: type,
+      isRequired: isRequired ?? isKey,
+      defaultValue: defaultValue.flatMap(storedValue(ofLiteral:)),
+      isIndexed: isIndexed,
+      column: column,
+      scale: scale,
+      allowedValues: rawValues,
+      minimum: minimum.flatMap(storedValue(ofLiteral:)),
+      maximum: maximum.flatMap(storedValue(ofLiteral:)),
+      minimumLength: length.flatMap { $0.lowerBound > 0 ? $0.lowerBound : nil },
+      maximumLength: length.flatMap { $0.upperBound < .max ? $0.upperBound : nil },
+      pattern: pattern,
+      isSensitive: isSensitive,
+      renamedFrom: renamedFrom
+    )
+  }
+}
+
+extension RelationshipMap {
+  /// The relationship the map describes.
+  var relationship: Relationship {
+    Relationship(
+      name: name,
+      destination: entity,
+      kind: kind,
+      isOrdered: isOrdered,
+      allowsRepeats: allowsRepeats,
+      inverse: inverse,
+      deleteRule: onDelete ?? .nullify
+    )
+  }
+}

@@ -1,0 +1,57 @@
+import DragomanGraph
+import Foundation
+
+extension ImportMap {
+  /// Reads and checks a map file; the name's ending tells JSON (`.json`) from YAML.
+  ///
+  ///     let map = try ImportMap(contentsOf: "Maps/people.map.yaml")
+  ///
+  /// Throws every fault of the file together, in the order of the file.
+  public init(contentsOf path: String) throws(MapFaults) {
+    let data: Data
+    do {
+      // One byte more than a map may have: the limit is checked on the text, and a device or a
+      // pipe without end is never read further.
+      data =
+        try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        .read(upToCount: MapNode.maximumByteCount + 1) ?? Data()
+    } catch {
+      let reason =
+        FileManager.default.fileExists(atPath: path)
+        ? error.localizedDescription : "there is no such file"
+      throw MapFaults([MapFault(.file, "The map cannot be read: \(reason).", file: path)])
+    }
+    guard let text = String(validating: data, as: UTF8.self) else {
+      throw MapFaults([MapFault(.encoding, "The map is not UTF-8 text.", file: path)])
+    }
+    try self.init(text, as: MapSyntax(file: path), file: path)
+  }
+
+  /// Reads and checks a map written in YAML; `file` is named in messages.
+  public init(yaml: String, file: String? = nil) throws(MapFaults) {
+    try self.init(yaml, as: .yaml, file: file)
+  }
+
+  /// Reads and checks a map written in JSON; `file` is named in messages.
+  public init(json: String, file: String? = nil) throws(MapFaults) {
+    try self.init(json, as: .json, file: file)
+  }
+
+  private init(_ text: String, as syntax: MapSyntax, file: String?) throws(MapFaults) {
+    let root = try MapNode.parse(text, as: syntax, file: file)
+    var decoder = MapDecoder(file: file)
+    let map = decoder.map(root)
+    var validator = MapValidator(map, positions: decoder.positions)
+    let faults = decoder.faults + validator.validate(besides: decoder.faults)
+    guard faults.isEmpty else { throw MapFaults(faults) }
+    self = map
+  }
+
+  /// Everything that is wrong with the map; empty when it can be imported with.
+  ///
+  /// Maps read from files have passed this already; it is meant for maps built in code.
+  public func validate() -> [MapFault] {
+    var validator = MapValidator(self, positions: [:])
+    return validator.validate(besides: [])
+  }
+}

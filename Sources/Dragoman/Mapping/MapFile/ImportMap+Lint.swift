@@ -1,0 +1,215 @@
+import DragomanGraph
+
+extension ImportMap {
+  /// What is allowed in the map and probably not meant: warnings in the order of the file.
+  ///
+  /// See MAPS.md "Faults" for the list. A map with faults is linted too.
+  public func lint() -> [MapFault] {
+    var lints = MapLints(map: self)
+    for entity in entities { lints.lint(entity) }
+    lints.lintPatterns(defaults.dates ?? [], at: "defaults.dates", nil)
+    lints.lintZone()
+    for source in sources { lints.lintPrefixes(of: source) }
+    return MapFaults.sorted(lints.found)
+  }
+}
+
+private struct MapLints {
+  let map: ImportMap
+  var found: [MapFault] = []
+
+  private mutating func warn(
+    _ code: MapFault.Code,
+    _ message: String,
+    at place: String,
+    _ position: MapPosition?,
+    rule: String
+  ) {
+    found.append(
+      MapFault(code, message, place: place, file: map.file, position: position, rule: rule)
+    )
+  }
+
+  mutating func lint(_ entity: EntityMap) {
+    let place = "entities.\(entity.name)"
+    let formats = ImportMap.pathContext(of: entity.name, sources: map.sources).formats
+    lintKeys(of: entity, formats, at: place)
+    for attribute in entity.attributes {
+      let attributePlace = "\(place).attributes.\(attribute.name)"
+      lintPatterns(attribute.dates ?? [], at: "\(attributePlace).dates", attribute.position)
+      lintDefault(of: attribute, in: entity, at: attributePlace)
+      if formats.contains(.xml), let from = attribute.from {
+        for path in from.json where isJSONSyntax(path.text) && from.xml.isEmpty {
+          let others = formats.count > 1
+          warn(
+            .jsonPath,
+            "\"\(path.text)\" is a JSON path; XML records will not have the attribute.",
+            at: "\(attributePlace).from",
+            attribute.position,
+            rule: others ? "write from: { json: …, xml: … }" : "XML paths are a/b, @a and text()"
+          )
+        }
+      }
+    }
+    for relationship in entity.relationships { lintInverse(of: relationship, at: place) }
+  }
+
+  /// Dots and brackets only mean something in JSON; in XML they belong to a name or are refused.
+  private func isJSONSyntax(_ text: String) -> Bool { text.hasPrefix("/") || text.contains("[") }
+
+  private mutating func lintKeys(
+    of entity: EntityMap,
+    _ formats: Set<ForeignFormat>,
+    at place: String
+  ) {
+    let attributes = map.lineage(of: entity).flatMap(\.attributes)
+    for name in entity.uniqueKeys.joined() {
+      guard let attribute = attributes.first(where: { $0.name.utf8.elementsEqual(name.utf8) }),
+        attribute.defaultValue == nil, attribute.isRequired != true
+      else { continue }
+      let missing = formats.filter { !attribute.isFed(from: $0) }.map(\.rawValue).sorted()
+      if !missing.isEmpty, missing.count < formats.count {
+        warn(
+          .unmappedKey,
+          "The unique attribute \"\(name)\" has no path in \(missing.joined(separator: ", ")).",
+          at: "\(place).attributes.\(name)",
+          attribute.position,
+          rule: "give it a path for every format, a default, or say required: true"
+        )
+      }
+    }
+  }
+
+  private mutating func lintDefault(
+    of attribute: AttributeMap,
+    in entity: EntityMap,
+    at place: String
+  ) {
+    guard attribute.defaultValue == nil else { return }
+    let missing =
+      attribute.policies.onMissing ?? entity.policies.onMissing
+      ?? map.defaults.policies.onMissing
+    let null = attribute.policies.onNull ?? entity.policies.onNull ?? map.defaults.policies.onNull
+    let invalid =
+      attribute.policies.onInvalid ?? entity.policies.onInvalid
+      ?? map.defaults.policies.onInvalid
+    if [missing, null, invalid].contains(.default), !attribute.policies.hasDefault {
+      warn(
+        .noDefault,
+        "The policy \"default\" applies, and the attribute has no default: it becomes null.",
+        at: place,
+        attribute.position,
+        rule: "add default:, or another policy for this attribute"
+      )
+    }
+  }
+
+  private mutating func lintInverse(of relationship: RelationshipMap, at place: String) {
+    guard let inverse = relationship.inverse, let target = map.entity(named: relationship.entity)
+    else { return }
+    let isDeclared = target.relationships.contains { $0.name.utf8.elementsEqual(inverse.utf8) }
+    let isInKey = target.uniqueKeys.joined().contains { $0.utf8.elementsEqual(inverse.utf8) }
+    guard !isDeclared, !isInKey else { return }
+    warn(
+      .inverse,
+      "\(target.name) declares no relationship \"\(inverse)\".",
+      at: "\(place).relationships.\(relationship.name).inverse",
+      relationship.position,
+      rule: "declare it there if it is to be fetched or exported"
+    )
+  }
+
+  /// `YYYY` is the year of the week, `DD` the day of the year, `hh` counts to 12 (UTS #35).
+  mutating func lintPatterns(_ formats: [String], at place: String, _ position: MapPosition?) {
+    for format in formats where !FormatChecks.dateNames.contains(format) {
+      let letters = unquoted(format)
+      let doubts = [
+        ("YYYY", letters.contains("YYYY"), "the year of the week; the year is yyyy"),
+        ("DD", letters.contains("DD"), "the day of the year; the day of the month is dd"),
+        (
+          "hh",
+          letters.contains("hh") && !letters.contains("a") && !letters.contains("b")
+            && !letters.contains("B"), "the hour up to 12 and needs a; the hour up to 23 is HH"
+        ),
+      ]
+      for (word, isFound, meaning) in doubts where isFound {
+        warn(
+          .patternLetter,
+          "In \"\(format)\" \(word) is \(meaning).",
+          at: place,
+          position,
+          rule: "see Unicode TR35, Date Field Symbol Table"
+        )
+      }
+    }
+  }
+
+  private func unquoted(_ format: String) -> String {
+    format.split(separator: "'", omittingEmptySubsequences: false).enumerated()
+      .compactMap { $0.offset.isMultiple(of: 2) ? String($0.element) : nil }
+      .joined(separator: " ")
+  }
+
+  /// One warning for the whole map, at the first attribute concerned.
+  mutating func lintZone() {
+    guard map.defaults.timeZone == nil else { return }
+    let zoneFields = Set("ZOvVXx")
+    let concerned = map.entities.flatMap { entity in
+      entity.attributes.filter { attribute in
+        guard attribute.type == .timestamp, attribute.timeZone == nil else { return false }
+        return (attribute.dates ?? map.defaults.dates ?? ["iso8601"]).contains { format in
+          FormatChecks.dateNames.contains(format)
+            ? format.hasPrefix("iso8601") : !unquoted(format).contains(where: zoneFields.contains)
+        }
+      }.map { (entity.name, $0) }
+    }
+    guard let (entity, attribute) = concerned.first else { return }
+    let others = concerned.count > 1 ? " (and \(concerned.count - 1) more)" : ""
+    warn(
+      .zone,
+      "No time zone is declared: date-times that carry none are read as UTC\(others).",
+      at: "entities.\(entity).attributes.\(attribute.name)",
+      attribute.position,
+      rule: "write defaults: { timeZone: UTC }, or the zone of the feed"
+    )
+  }
+
+  mutating func lintPrefixes(of source: SourceMap) {
+    guard source.format == .xml else { return }
+    let texts =
+      xmlPaths().map(\.text)
+      + [source.records?.text, map.exportOptions.xmlAt]
+      .compactMap(\.self)
+    let used = Set(
+      texts.flatMap { $0.split(separator: "/") }.compactMap { step -> String? in
+        let name = step.hasPrefix("@") ? step.dropFirst() : step
+        return name.firstIndex(of: ":").map { String(name[..<$0]) }
+      }
+    )
+    for prefix in source.namespaces.keys.sorted() where !prefix.isEmpty && !used.contains(prefix) {
+      warn(
+        .prefix,
+        "The prefix \"\(prefix)\" is declared and not used.",
+        at: "sources.\(source.name).namespaces.\(prefix)",
+        source.position,
+        rule: "remove it, or write it in the paths: \(prefix):name"
+      )
+    }
+  }
+
+  private func xmlPaths() -> [ForeignPath] {
+    var paths: [ForeignPath] = []
+    for entity in map.entities {
+      for attribute in entity.attributes { paths += attribute.from?.xml ?? [] }
+      for relationship in entity.relationships {
+        paths += relationship.from?.xml ?? []
+        for case .path(let part, _) in (relationship.key ?? [:]).values {
+          paths += part.xml
+        }
+      }
+      paths += entity.deleteWhen?.from.xml ?? []
+      paths += entity.discriminator?.from.xml ?? []
+    }
+    return paths
+  }
+}

@@ -1,0 +1,233 @@
+import DragomanGraph
+
+/// Checks the meaning of a map: names, references, types, formats, policies.
+///
+/// Works on the value, so maps built in code pass the same rules; for maps from files it knows
+/// where each place of the structure stands.
+struct MapValidator {
+  let map: ImportMap
+  let positions: [String: MapPosition]
+  var faults: [MapFault] = []
+
+  init(_ map: ImportMap, positions: [String: MapPosition]) {
+    self.map = map
+    self.positions = positions
+  }
+
+  /// Every fault of the map, except at places that `others` speak of already.
+  mutating func validate(besides others: [MapFault]) -> [MapFault] {
+    checkDefaults()
+    checkModel()
+    for entity in map.entities { check(entity) }
+    for source in map.sources { check(source) }
+    checkImport()
+    checkExport()
+    let told = Set(others.map { "\($0.place)\u{0}\($0.position?.line ?? 0)" })
+    return faults.filter { !told.contains("\($0.place)\u{0}\($0.position?.line ?? 0)") }
+  }
+
+  /// Reports a fault; without a position of its own it stands where its place does.
+  mutating func report(
+    _ code: MapFault.Code,
+    _ message: String,
+    at place: String,
+    _ position: MapPosition? = nil,
+    suggestion: String? = nil,
+    rule: String? = nil
+  ) {
+    faults.append(
+      MapFault(
+        code,
+        message,
+        place: place,
+        file: map.file,
+        position: position ?? self.position(of: place),
+        suggestion: suggestion,
+        rule: rule
+      )
+    )
+  }
+
+  /// Where a place stands, or the nearest place around it.
+  private func position(of place: String) -> MapPosition? {
+    var place = place[...]
+    while true {
+      if let position = positions[String(place)] { return position }
+      guard let dot = place.lastIndex(of: ".") else { return positions[""] }
+      place = place[..<dot]
+    }
+  }
+
+  /// Reports a name that refers to nothing.
+  mutating func reportUnknown(
+    _ kind: String,
+    _ name: String,
+    at place: String,
+    in candidates: [String],
+    of owner: String? = nil
+  ) {
+    report(
+      .reference,
+      "\(owner.map { "\($0) has" } ?? "There is") no \(kind) \"\(name)\".",
+      at: place,
+      suggestion: nearest(to: name, in: candidates)
+    )
+  }
+
+  // MARK: The model
+
+  private mutating func checkModel() {
+    for fault in map.model().validate() {
+      let code: MapFault.Code =
+        switch fault.rule {
+        case .name: .name
+        case .clash: .clash
+        case .reference: .reference
+        case .columns: .limit
+        }
+      let entity = map.entity(named: fault.entity)
+      var place = "entities.\(fault.entity)"
+      var position: MapPosition?
+      if let property = fault.property {
+        let attribute = entity?.attribute(named: property)
+        place += attribute == nil ? ".relationships.\(property)" : ".attributes.\(property)"
+        position = attribute?.position
+      } else {
+        position = entity?.position
+      }
+      switch fault.part {
+      case .name: break
+      case .table, .column, .parent, .inverse, .unique:
+        place += ".\(fault.part.rawValue)"
+        position = nil
+      case .destination:
+        place += ".entity"
+        position = nil
+      }
+      report(code, fault.message, at: place, position, suggestion: fault.suggestion)
+    }
+  }
+
+  // MARK: The file's sections
+
+  private mutating func checkDefaults() {
+    let defaults = map.defaults
+    checkTimeZone(defaults.timeZone, at: "defaults")
+    for (index, format) in (defaults.dates ?? []).enumerated() {
+      checkDate(format, type: .timestamp, at: "defaults.dates", index)
+    }
+    checkNumbers(defaults.numbers, at: "defaults")
+  }
+
+  private mutating func check(_ source: SourceMap) {
+    let place = "sources.\(source.name)"
+    if map.entity(named: source.entity) == nil {
+      reportUnknown("entity", source.entity, at: "\(place).entity", in: map.entities.map(\.name))
+    }
+    if source.records != nil, source.format == .ndjson || source.format == .csv {
+      report(
+        .misplaced,
+        "In \(source.format.rawValue) a record is a line; \"records\" has no meaning.",
+        at: "\(place).records"
+      )
+    }
+    if !source.namespaces.isEmpty, source.format != .xml {
+      report(.misplaced, "Only XML has namespaces.", at: "\(place).namespaces")
+    }
+    for prefix in source.namespaces.keys.sorted() where source.namespaces[prefix] == "" {
+      report(
+        .value,
+        "The namespace of \"\(prefix)\" is empty.",
+        at: "\(place).namespaces.\(prefix)"
+      )
+    }
+    guard let separator = source.separator else { return }
+    if source.format != .csv {
+      report(.misplaced, "Only CSV has a separator.", at: "\(place).separator")
+    } else if separator.utf8.count != 1 || "\"\r\n".contains(separator) {
+      report(
+        .value,
+        "The separator is one ASCII character, no quote and no end of line.",
+        at: "\(place).separator"
+      )
+    }
+  }
+
+  private mutating func checkImport() {
+    let options = map.importOptions
+    if let size = options.batchSize, !(1...1_000_000).contains(size) {
+      report(.value, "A batch has 1 to 1000000 records, not \(size).", at: "import.batchSize")
+    }
+    guard let path = options.rejectsFile else { return }
+    let steps = path.split(separator: "/", omittingEmptySubsequences: false)
+    if path.isEmpty || path.hasPrefix("/") || path.hasPrefix("~") || steps.contains("..")
+      || steps.last == "" || path.contains("\u{0}")
+    {
+      report(
+        .outputPath,
+        "The rejects file \"\(path)\" is not a file in the map's folder.",
+        at: "import.rejects.file",
+        rule: "output paths are relative and have no \"..\"; elsewhere: --rejects FILE"
+      )
+    }
+  }
+
+  private mutating func checkExport() {
+    let options = map.exportOptions
+    let entity = options.entity.flatMap { map.entity(named: $0) }
+    if let name = options.entity, entity == nil {
+      reportUnknown("entity", name, at: "export.entity", in: map.entities.map(\.name))
+    }
+    let owners = entity.map { map.lineage(of: $0) } ?? (options.entity == nil ? map.entities : [])
+    guard !owners.isEmpty else { return }
+    let owner = entity?.name ?? "The map"
+    let attributes = owners.flatMap(\.attributes).map(\.name)
+    for (index, key) in (options.sort ?? []).enumerated() {
+      let name = key.hasPrefix("-") ? String(key.dropFirst()) : key
+      if !attributes.contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
+        let place = listPlace("export.sort", index)
+        reportUnknown("attribute", name, at: place, in: attributes, of: owner)
+      }
+    }
+    let relationships = owners.flatMap(\.relationships).map(\.name)
+    for name in options.include.keys.sorted()
+    where !relationships.contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
+      let place = "export.include.\(name)"
+      reportUnknown("relationship", name, at: place, in: relationships, of: owner)
+    }
+  }
+
+  // MARK: Formats
+
+  /// The place of an element; a list of one may stand in the file as a word alone.
+  func listPlace(_ place: String, _ index: Int) -> String {
+    positions["\(place).\(index)"] == nil ? place : "\(place).\(index)"
+  }
+
+  mutating func checkTimeZone(_ name: String?, at place: String) {
+    guard let name else { return }
+    do {
+      try FormatChecks.checkTimeZone(name)
+    } catch {
+      report(.format, error.message, at: "\(place).timeZone", suggestion: error.suggestion)
+    }
+  }
+
+  mutating func checkDate(_ format: String, type: AttributeType, at place: String, _ index: Int) {
+    do {
+      try FormatChecks.checkDate(format, type: type)
+    } catch {
+      let place = listPlace(place, index)
+      report(.format, error.message, at: place, suggestion: error.suggestion)
+    }
+  }
+
+  mutating func checkNumbers(_ format: NumberFormat?, at place: String) {
+    guard let format else { return }
+    do {
+      try FormatChecks.checkNumber(format)
+    } catch {
+      report(.format, error.message, at: "\(place).numbers", suggestion: error.suggestion)
+    }
+  }
+}

@@ -1,0 +1,195 @@
+import Yams
+
+/// Reads YAML 1.1 text into a `MapNode`.
+///
+/// Tags are ignored: the key's type decides. Anchors, aliases and merge keys (`<<`) work within
+/// `MapNode.maximumNodeCount` nodes written out; keys are always plain words. Yams throws at the
+/// first duplicate key, so that fault comes alone.
+struct YAMLMapParser {
+  var file: String?
+
+  func parse(_ text: String) throws(MapFaults) -> MapNode {
+    try refuseComplexKeys(text)
+    let root: Node?
+    do {
+      root = try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
+    } catch {
+      throw MapFaults(faults(of: error, in: text))
+    }
+    guard let root else {
+      throw MapFaults([MapFault(.syntax, "The map is empty.", file: file)])
+    }
+    var conversion = Conversion(file: file)
+    return try conversion.node(root, depth: 0)
+  }
+
+  /// A key that is an alias or a collection is hashed by Yams with all that it expands to, which
+  /// an alias bomb makes endless. Maps need no such keys, so a document with anchors may not even
+  /// look as if it had one.
+  private func refuseComplexKeys(_ text: String) throws(MapFaults) {
+    let bytes = Array(text.utf8)
+    var place = MapPosition(line: 1, column: 0)
+    var hasAnchor = false
+    var suspect: MapPosition?
+    var inAlias = false
+    // The last byte that is no space, and whether it belongs to an alias: what a ":" follows.
+    var last: (byte: UInt8, isAlias: Bool) = (0, false)
+    for (index, byte) in bytes.enumerated() {
+      place.column += 1
+      let previous = index > 0 ? bytes[index - 1] : UInt8(ascii: "\n")
+      let startsToken = isSpace(previous) || "[{,:-?".utf8.contains(previous)
+      let endsToken = index + 1 == bytes.count || isSpace(bytes[index + 1])
+      switch byte {
+      case UInt8(ascii: "&") where startsToken && !endsToken: hasAnchor = true
+      case UInt8(ascii: "*") where startsToken && !endsToken: inAlias = true
+      case UInt8(ascii: "?") where startsToken && endsToken: suspect = suspect ?? place
+      case UInt8(ascii: ":") where last.isAlias || "]}".utf8.contains(last.byte):
+        suspect = suspect ?? place
+      case UInt8(ascii: "\n"):
+        place.line += 1
+        place.column = 0
+      default: break
+      }
+      if isSpace(byte) || "]},".utf8.contains(byte) { inAlias = false }
+      if !isSpace(byte) { last = (byte, inAlias) }
+    }
+    if hasAnchor, let suspect {
+      throw MapFaults([
+        MapFault(
+          .limit,
+          "In a map with anchors an alias or a collection cannot be a key.",
+          file: file,
+          position: suspect,
+          rule: "quote the key, or write out what the anchors stand for"
+        )
+      ])
+    }
+  }
+
+  private func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+  }
+
+  private func faults(of error: any Error, in text: String) -> [MapFault] {
+    func place(_ mark: Mark) -> MapPosition {
+      MapPosition(line: mark.line, column: mark.column)
+    }
+    func fault(_ problem: String, _ position: MapPosition?) -> MapFault {
+      MapFault(
+        .syntax,
+        "This is not YAML: \(problem).",
+        file: file,
+        position: position
+      )
+    }
+    switch error as? YamlError {
+    case .scanner(let context, let problem, let mark, _),
+      .parser(let context, let problem, let mark, _),
+      .composer(let context, let problem, let mark, _):
+      return [
+        fault([context?.text, problem].compactMap(\.self).joined(separator: ", "), place(mark))
+      ]
+    case .duplicatedKeysInMapping(let duplicates, let context):
+      return duplicates.map { key in
+        MapFault(
+          .duplicateKey,
+          "The key \"\(key)\" stands more than once in this mapping.",
+          file: file,
+          position: place(context.mark)
+        )
+      }
+    case .reader(let problem, let offset, _, _):
+      let before = text.unicodeScalars.prefix(offset ?? 0)
+      let line = before.reduce(1) { $1 == "\n" ? $0 + 1 : $0 }
+      let column = before.reversed().prefix { $0 != "\n" }.count + 1
+      return [fault(problem, offset.map { _ in MapPosition(line: line, column: column) })]
+    default:
+      return [fault("\(error)", nil)]
+    }
+  }
+}
+
+/// Turns Yams' nodes into ours, with a budget that ends alias bombs.
+private struct Conversion {
+  var file: String?
+  var count = 0
+
+  mutating func node(_ node: Node, depth: Int) throws(MapFaults) -> MapNode {
+    let position = MapPosition(line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
+    count += 1
+    guard count <= MapNode.maximumNodeCount else {
+      throw limit(
+        "A map has at most \(MapNode.maximumNodeCount) values, aliases included.",
+        position
+      )
+    }
+    guard depth <= MapNode.maximumDepth else {
+      throw limit("A map is nested at most \(MapNode.maximumDepth) deep.", position)
+    }
+    switch node {
+    case .scalar(let scalar):
+      let isPlain = scalar.style == .plain
+      return MapNode(content: .scalar(scalar.string, isPlain: isPlain), position: position)
+    case .sequence(let sequence):
+      var elements: [MapNode] = []
+      for element in sequence { elements.append(try self.node(element, depth: depth + 1)) }
+      return MapNode(content: .sequence(elements), position: position)
+    case .mapping(let mapping):
+      let members = try members(of: mapping, depth: depth)
+      return MapNode(content: .mapping(members), position: position)
+    case .alias:
+      throw limit("This alias cannot be resolved.", position)
+    }
+  }
+
+  private mutating func members(
+    of mapping: Node.Mapping,
+    depth: Int
+  ) throws(MapFaults) -> [MapNode.Member] {
+    var members: [MapNode.Member] = []
+    var merged: [MapNode.Member] = []
+    for (key, value) in mapping {
+      let position = MapPosition(line: key.mark?.line ?? 1, column: key.mark?.column ?? 1)
+      guard case .scalar(let scalar) = key else {
+        throw MapFaults([
+          MapFault(.shape, "A key is a word, not a collection.", file: file, position: position)
+        ])
+      }
+      let node = try self.node(value, depth: depth + 1)
+      if scalar.string == "<<", scalar.style == .plain {
+        merged += try mergeMembers(node)
+      } else {
+        members.append(.init(key: scalar.string, keyPosition: position, value: node))
+      }
+    }
+    // https://yaml.org/type/merge.html: own keys win over merged ones, earlier ones over later.
+    var taken = Set(members.map { Array($0.key.utf8) })
+    for member in merged where taken.insert(Array(member.key.utf8)).inserted {
+      members.append(member)
+    }
+    return members
+  }
+
+  private func mergeMembers(_ node: MapNode) throws(MapFaults) -> [MapNode.Member] {
+    switch node.content {
+    case .mapping(let members): return members
+    case .sequence(let nodes):
+      var members: [MapNode.Member] = []
+      for node in nodes { members += try mergeMembers(node) }
+      return members
+    case .scalar:
+      throw MapFaults([
+        MapFault(
+          .shape,
+          "\"<<\" merges a mapping or a list of mappings, not \(node.kind).",
+          file: file,
+          position: node.position
+        )
+      ])
+    }
+  }
+
+  private func limit(_ message: String, _ position: MapPosition) -> MapFaults {
+    MapFaults([MapFault(.limit, message, file: file, position: position)])
+  }
+}

@@ -1,0 +1,367 @@
+/// One thing that is wrong with a model.
+public struct ModelFault: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The rule that is broken.
+  public enum Rule: String, Sendable, Hashable {
+    /// A name is empty, reserved or holds control characters.
+    case name
+    /// Two names are one to SQLite, which ignores the case of ASCII letters.
+    case clash
+    /// Something refers to a name that does not exist.
+    case reference
+    /// A table would have more columns than SQLite admits.
+    case columns
+  }
+
+  /// Which name of the property (or entity) is concerned.
+  public enum Part: String, Sendable, Hashable {
+    /// Its own name.
+    case name
+    /// The name of the entity's table.
+    case table
+    /// The name of the attribute's column.
+    case column
+    /// The entity's parent.
+    case parent
+    /// The relationship's destination.
+    case destination
+    /// The relationship's inverse.
+    case inverse
+    /// A unique key.
+    case unique
+  }
+
+  /// The rule that is broken.
+  public var rule: Rule
+  /// The entity concerned.
+  public var entity: String
+  /// The attribute or relationship concerned, if it is not the entity itself.
+  public var property: String?
+  /// Which of its names is concerned.
+  public var part: Part
+  /// What is wrong, a full sentence.
+  public var message: String
+  /// The nearest valid word, where there is one.
+  public var suggestion: String?
+
+  /// The place and the message on one line.
+  public var description: String {
+    let help = suggestion.map { " (did you mean \"\($0)\"?)" } ?? ""
+    return "\(entity)\(property.map { ".\($0)" } ?? ""): \(message)\(help)"
+  }
+}
+
+extension Model {
+  /// SQLite's limit on the columns of a table (https://www.sqlite.org/limits.html).
+  public static let maximumColumnCount = 2000
+
+  /// Everything that is wrong with the model; empty when a store can be made of it.
+  ///
+  /// Names must not be empty, start with `_` or `sqlite_`, or hold control characters; names that
+  /// differ only in the case of ASCII letters are one name to SQLite (STORE.md).
+  public func validate() -> [ModelFault] {
+    var faults: [ModelFault] = []
+    var tables = NameRegister()
+    var names = NameRegister()
+    for entity in entities {
+      faults += fault(inName: entity.name, of: entity, part: .name)
+      if let earlier = names.insert(entity.name) {
+        faults.append(clash(entity.name, with: "entity \"\(earlier)\"", of: entity, part: .name))
+      }
+      if entity.parent == nil {
+        if !sameBytes(entity.table, entity.name) {
+          faults += fault(inName: entity.table, of: entity, part: .table)
+        }
+        if let earlier = tables.insert(entity.table), names.contains(only: entity.name) {
+          faults.append(clash(entity.table, with: "table \"\(earlier)\"", of: entity, part: .table))
+        }
+      }
+      faults += parentFaults(entity)
+      faults += propertyFaults(entity)
+      faults += uniqueFaults(entity)
+    }
+    for entity in entities where entity.parent == nil { faults += columnFaults(root: entity) }
+    return faults
+  }
+
+  /// The entity's ancestors, nearest first; stops at a name that is missing or met before.
+  public func ancestors(of entity: Entity) -> [Entity] {
+    var found: [Entity] = []
+    var parent = entity.parent
+    while let name = parent, let next = self.entity(named: name),
+      !found.contains(where: { sameBytes($0.name, name) }), found.count < entities.count
+    {
+      found.append(next)
+      parent = next.parent
+    }
+    return found
+  }
+
+  private func parentFaults(_ entity: Entity) -> [ModelFault] {
+    guard let parent = entity.parent else { return [] }
+    guard self.entity(named: parent) != nil else {
+      return [unknown("entity", parent, of: entity, part: .parent, in: entities.map(\.name))]
+    }
+    if ancestors(of: entity).contains(where: { sameBytes($0.name, entity.name) }) {
+      return [
+        ModelFault(
+          rule: .reference,
+          entity: entity.name,
+          part: .parent,
+          message: "An entity cannot be its own ancestor."
+        )
+      ]
+    }
+    return []
+  }
+
+  private func propertyFaults(_ entity: Entity) -> [ModelFault] {
+    var faults: [ModelFault] = []
+    var names = NameRegister()
+    for attribute in entity.attributes {
+      faults += fault(inName: attribute.name, of: entity, property: attribute.name, part: .name)
+      if let earlier = names.insert(attribute.name) {
+        faults.append(
+          clash(attribute.name, with: "\"\(earlier)\"", of: entity, attribute.name, part: .name)
+        )
+      }
+      if !sameBytes(attribute.column, attribute.name) {
+        faults += fault(
+          inName: attribute.column,
+          of: entity,
+          property: attribute.name,
+          part: .column
+        )
+      }
+    }
+    for relationship in entity.relationships {
+      let name = relationship.name
+      faults += fault(inName: name, of: entity, property: name, part: .name)
+      if let earlier = names.insert(name) {
+        faults.append(clash(name, with: "\"\(earlier)\"", of: entity, name, part: .name))
+      }
+      faults += linkFaults(relationship, of: entity)
+    }
+    return faults
+  }
+
+  private func linkFaults(_ relationship: Relationship, of entity: Entity) -> [ModelFault] {
+    guard let target = self.entity(named: relationship.destination) else {
+      return [
+        unknown(
+          "entity",
+          relationship.destination,
+          of: entity,
+          relationship.name,
+          part: .destination,
+          in: entities.map(\.name)
+        )
+      ]
+    }
+    guard let inverse = relationship.inverse else { return [] }
+    let problem: String
+    if target.attribute(named: inverse) != nil {
+      problem = "\(target.name).\(inverse) is an attribute and cannot be an inverse."
+    } else if let back = target.relationships.first(where: { sameBytes($0.name, inverse) }),
+      !lineage(of: entity).contains(where: { sameBytes($0.name, back.destination) })
+    {
+      problem = "\(target.name).\(inverse) leads to \(back.destination), not to \(entity.name)."
+    } else {
+      return []
+    }
+    return [
+      ModelFault(
+        rule: .reference,
+        entity: entity.name,
+        property: relationship.name,
+        part: .inverse,
+        message: problem
+      )
+    ]
+  }
+
+  private func uniqueFaults(_ entity: Entity) -> [ModelFault] {
+    let names = keyNames(of: entity)
+    var faults: [ModelFault] = []
+    for key in entity.uniqueKeys {
+      for (place, name) in key.enumerated() {
+        if !names.contains(where: { sameBytes($0, name) }) {
+          faults.append(
+            unknown("attribute or to-one", name, of: entity, part: .unique, in: names)
+          )
+        } else if key[..<place].contains(where: { sameBytes($0, name) }) {
+          faults.append(
+            clash(name, with: "itself in the same key", of: entity, part: .unique)
+          )
+        }
+      }
+    }
+    return faults
+  }
+
+  /// The names a unique key of the entity may use: attributes, to-one relationships, and inverses
+  /// that relationships of other entities declare; its own and its ancestors'.
+  private func keyNames(of entity: Entity) -> [String] {
+    let lineage = lineage(of: entity)
+    var names = lineage.flatMap { $0.attributes.map(\.name) }
+    names += lineage.flatMap { $0.relationships.filter { $0.kind == .toOne }.map(\.name) }
+    for relationship in entities.flatMap(\.relationships) {
+      if let inverse = relationship.inverse,
+        lineage.contains(where: { sameBytes($0.name, relationship.destination) })
+      {
+        names.append(inverse)
+      }
+    }
+    return names
+  }
+
+  private func lineage(of entity: Entity) -> [Entity] { [entity] + ancestors(of: entity) }
+
+  /// Columns of one table: those of the root entity and of everything below it.
+  private func columnFaults(root: Entity) -> [ModelFault] {
+    var faults: [ModelFault] = []
+    var columns = NameRegister()
+    // _pk, _v, _entity and _stub are the table's own.
+    var count = 4
+    let members = entities.filter { member in
+      sameBytes(member.name, root.name)
+        || ancestors(of: member).contains { sameBytes($0.name, root.name) }
+    }
+    for entity in members {
+      for attribute in entity.attributes {
+        count += 1
+        if let earlier = columns.insert(attribute.column),
+          // Names that clash within the entity have been told already.
+          !sameBytes(attribute.column, attribute.name)
+            || !entity.attributes.contains(where: { sameBytes($0.name, earlier) })
+        {
+          faults.append(
+            clash(
+              attribute.column,
+              with: "column \"\(earlier)\"",
+              of: entity,
+              attribute.name,
+              part: .column
+            )
+          )
+        }
+      }
+      for relationship in entity.relationships where relationship.kind == .toOne {
+        count += 1
+        if let earlier = columns.insert(relationship.name),
+          !entity.attributes.contains(where: { sameBytes($0.name, earlier) }),
+          !entity.relationships.contains(where: { sameBytes($0.name, earlier) })
+        {
+          faults.append(
+            clash(
+              relationship.name,
+              with: "column \"\(earlier)\"",
+              of: entity,
+              relationship.name,
+              part: .column
+            )
+          )
+        }
+      }
+    }
+    if count > Model.maximumColumnCount {
+      faults.append(
+        ModelFault(
+          rule: .columns,
+          entity: root.name,
+          part: .table,
+          message:
+            "The table would have \(count) columns; SQLite admits \(Model.maximumColumnCount)."
+        )
+      )
+    }
+    return faults
+  }
+
+  private func fault(
+    inName name: String,
+    of entity: Entity,
+    property: String? = nil,
+    part: ModelFault.Part
+  ) -> [ModelFault] {
+    guard let problem = problem(inName: name) else { return [] }
+    return [
+      ModelFault(
+        rule: .name,
+        entity: entity.name,
+        property: property,
+        part: part,
+        message: problem
+      )
+    ]
+  }
+
+  private func clash(
+    _ name: String,
+    with other: String,
+    of entity: Entity,
+    _ property: String? = nil,
+    part: ModelFault.Part
+  ) -> ModelFault {
+    ModelFault(
+      rule: .clash,
+      entity: entity.name,
+      property: property,
+      part: part,
+      message: "The name \"\(name)\" clashes with \(other): SQLite ignores case in names."
+    )
+  }
+
+  private func unknown(
+    _ kind: String,
+    _ name: String,
+    of entity: Entity,
+    _ property: String? = nil,
+    part: ModelFault.Part,
+    in candidates: [String]
+  ) -> ModelFault {
+    ModelFault(
+      rule: .reference,
+      entity: entity.name,
+      property: property,
+      part: part,
+      message: "There is no \(kind) \"\(name)\".",
+      suggestion: nearest(to: name, in: candidates)
+    )
+  }
+
+  private func problem(inName name: String) -> String? {
+    if name.isEmpty { return "A name cannot be empty." }
+    if name.utf8.count > 200 { return "A name has at most 200 bytes." }
+    if name.hasPrefix("_") { return "Names that start with \"_\" belong to Dragoman." }
+    if name.lowercased().hasPrefix("sqlite_") {
+      return "Names that start with \"sqlite_\" belong to SQLite."
+    }
+    if name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+      return "A name cannot hold control characters."
+    }
+    return nil
+  }
+}
+
+/// Names already taken, as SQLite compares them: bytes, without the case of ASCII letters.
+private struct NameRegister {
+  private var taken: [[UInt8]: [String]] = [:]
+
+  /// Takes the name; returns the earlier spelling when it was taken before.
+  mutating func insert(_ name: String) -> String? {
+    let earlier = taken[key(name)]?.first
+    taken[key(name), default: []].append(name)
+    return earlier
+  }
+
+  /// Whether the name was taken once only.
+  func contains(only name: String) -> Bool { taken[key(name)]?.count == 1 }
+
+  private func key(_ name: String) -> [UInt8] {
+    name.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }
+  }
+}
+
+private func sameBytes(_ left: String, _ right: String) -> Bool {
+  left.utf8.elementsEqual(right.utf8)
+}
