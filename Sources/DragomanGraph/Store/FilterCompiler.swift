@@ -178,7 +178,9 @@ struct FilterCompiler {
     return values.contains(.null) ? "(\(membership) OR \(plain) IS NULL)" : membership
   }
 
-  /// The text relations. A plain `BEGINSWITH` is a range of bytes, which an index serves.
+  /// The text relations.
+  ///
+  /// A plain `BEGINSWITH` is a range of bytes, which an index serves.
   private mutating func textCondition(
     _ plain: String,
     _ column: String,
