@@ -34,7 +34,7 @@ struct FetchCommand: ParsableCommand {
 
   @Option(
     name: .shortAndLong,
-    parsing: .unconditional,
+    parsing: .unconditionalSingleValue,
     help: ArgumentHelp("A value for $NAME in the predicate; repeatable.", valueName: "name=value")
   )
   var parameter: [String] = []
@@ -85,7 +85,11 @@ struct FetchCommand: ParsableCommand {
 
   /// Writes the answer; apart from `run()`, so that tests need no process.
   ///
-  /// - Parameter columnCount: The width of the terminal; nil if the output is none.
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - output: Where the answer goes; it is not flushed.
+  ///   - columnCount: The width of the terminal; nil if the output is none.
+  /// - Throws: `StoreError` and `OutputError`.
   func print(from store: SQLiteStore, to output: OutputBuffer, columnCount: Int?) throws {
     let request = try request()
     if count { return try output.write("\(try store.count(request))\n") }

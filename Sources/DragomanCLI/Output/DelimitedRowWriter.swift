@@ -1,6 +1,8 @@
 import DragomanGraph
 
-/// Rows as CSV or TSV, names in the first line. Null and the empty string stay apart in both.
+/// Rows as CSV or TSV, names in the first line.
+///
+/// Null and the empty string stay apart in both.
 struct DelimitedRowWriter: RowWriter {
   /// The two spellings.
   enum Dialect {

@@ -75,12 +75,12 @@ struct JSONRowWriter: RowWriter {
 
   /// Whether the text is a number by JSON's grammar, without an exponent.
   private static func isNumber(_ text: String) -> Bool {
-    let parts = text.utf8.drop { $0 == UInt8(ascii: "-") }
-      .split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard let whole = parts.first, parts.count <= 2,
-      text.utf8.count - text.utf8.prefix { $0 == 45 }.count > 0
-    else { return false }
-    let isPlain = parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { (48...57).contains($0) } }
-    return isPlain && (whole.count == 1 || whole.first != 48) && !text.hasPrefix("--")
+    let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+    let parts = digits.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    let isPlain = parts.allSatisfy { part in
+      !part.isEmpty && part.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
+    }
+    guard isPlain, parts.count <= 2, let whole = parts.first else { return false }
+    return whole.count == 1 || whole.first != UInt8(ascii: "0")
   }
 }

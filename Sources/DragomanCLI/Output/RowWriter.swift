@@ -20,7 +20,11 @@ enum FetchFormat: String, CaseIterable, ExpressibleByArgument {
 
   /// The writer of this format.
   ///
-  /// - Parameter columnCount: The width of the terminal; nil if the output is none.
+  /// - Parameters:
+  ///   - attributes: What the rows hold.
+  ///   - output: Where they go.
+  ///   - columnCount: The width of the terminal; nil if the output is none.
+  /// - Returns: A writer that has written nothing yet.
   func writer(
     for attributes: [Attribute],
     to output: OutputBuffer,

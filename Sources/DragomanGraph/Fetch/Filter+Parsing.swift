@@ -28,6 +28,7 @@ extension Filter {
   ///
   /// - Parameter variables: The replacements by name, without the dollar sign. Superfluous ones
   ///   are no fault; a variable that stays without one is a fault when the filter is used.
+  /// - Returns: The filter without them.
   public func substituting(_ variables: [String: Operand]) -> Filter {
     switch self {
     case .constant: return self

@@ -26,6 +26,7 @@ public indirect enum Filter: Sendable, Hashable {
   ///   - relation: How to compare.
   ///   - value: The literal; a list for `in` (any number) and `between` (two).
   ///   - options: What to overlook when text is compared.
+  /// - Returns: The comparison as a filter.
   public static func `where`(
     _ name: String,
     _ relation: Comparison.Relation,

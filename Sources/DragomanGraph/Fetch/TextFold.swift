@@ -30,8 +30,9 @@ enum TextFold {
     return combiningClass == 1 || combiningClass > 9
   }
 
-  /// Lower, upper, lower: the derivation of case folding from the case mappings. The dotless i,
-  /// whose capital is the ordinary I, folds to itself.
+  /// Lower, upper, lower: the derivation of case folding from the case mappings.
+  ///
+  /// The dotless i, whose capital is the ordinary I, folds to itself.
   private static func caseFolded(_ scalar: Unicode.Scalar) -> String {
     if scalar.isASCII || scalar == "\u{131}" { return scalar.properties.lowercaseMapping }
     var folded = ""

@@ -138,8 +138,9 @@ enum FetchFunctions {
     )
   }
 
-  /// SQLITE_TRANSIENT: SQLite copies the bytes before the call returns. Swift does not import the
-  /// macro, a cast of −1.
+  /// SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
+  ///
+  /// Swift does not import the macro, a cast of −1.
   static let transient = unsafeBitCast(
     OpaquePointer(bitPattern: -1),
     to: sqlite3_destructor_type.self

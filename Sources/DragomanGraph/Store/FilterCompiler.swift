@@ -178,7 +178,9 @@ struct FilterCompiler {
     return values.contains(.null) ? "(\(membership) OR \(plain) IS NULL)" : membership
   }
 
-  /// The text relations. A plain `BEGINSWITH` is a range of bytes, which an index serves.
+  /// The text relations.
+  ///
+  /// A plain `BEGINSWITH` is a range of bytes, which an index serves.
   private mutating func textCondition(
     _ plain: String,
     _ column: String,
@@ -328,50 +330,5 @@ struct FilterCompiler {
       .badRequest,
       "Not in this version: \(what), and predicates reach attributes only."
     )
-  }
-}
-
-extension Filter.Comparison.Relation {
-  /// The relation with its sides exchanged, where there is one.
-  fileprivate var mirrored: Filter.Comparison.Relation? {
-    switch self {
-    case .equalTo, .notEqualTo: self
-    case .lessThan: .greaterThan
-    case .lessThanOrEqualTo: .greaterThanOrEqualTo
-    case .greaterThan: .lessThan
-    case .greaterThanOrEqualTo: .lessThanOrEqualTo
-    default: nil
-    }
-  }
-}
-
-extension AttributeType {
-  /// Whether the text relations and `[cd]` apply.
-  fileprivate var isTextual: Bool {
-    switch self {
-    case .string, .url, .uuid, .enum, .json: true
-    default: false
-    }
-  }
-
-  /// Whether `<` means anything.
-  fileprivate var isOrdered: Bool {
-    switch self {
-    case .bool, .data, .json: false
-    default: true
-    }
-  }
-
-  /// The type with its indefinite article, for messages.
-  fileprivate var withArticle: String {
-    let startsWithVowel =
-      rawValue.first.map("aeiou".contains) == true && self != .uuid && self != .url
-    return "\(startsWithVowel ? "an" : "a") \(rawValue)"
-  }
-
-  /// Whether two attributes can be compared: the same type, or two binary numbers.
-  fileprivate func compares(with other: AttributeType) -> Bool {
-    let numbers: Set<AttributeType> = [.int16, .int32, .int64, .double, .float]
-    return self == other || numbers.contains(self) && numbers.contains(other)
   }
 }
