@@ -39,12 +39,16 @@ final class BatchQueue: @unchecked Sendable {
     }
   }
 
-  /// The next batch to write; nil at the end.
+  /// The next batch to write; nil at the end, or when the import is cancelled.
   ///
   /// - Throws: What the reader failed with, after the batches before it.
-  func next() throws -> DraftBatch? {
+  func next(unless cancellation: Cancellation) throws -> DraftBatch? {
     let (batch, ending) = condition.withLock { () -> (DraftBatch?, Result<Void, any Error>?) in
-      while filled.isEmpty && ending == nil { condition.wait() }
+      // A reader that waits for a pipe does not wake us: look for a cancellation by ourselves.
+      while filled.isEmpty && ending == nil && !cancellation.isCancelled {
+        _ = condition.wait(until: Date(timeIntervalSinceNow: 0.1))
+      }
+      if cancellation.isCancelled { return (nil, nil) }
       return filled.isEmpty ? (nil, ending) : (filled.removeFirst(), nil)
     }
     try ending?.get()
@@ -64,13 +68,6 @@ final class BatchQueue: @unchecked Sendable {
     condition.withLock {
       isStopped = true
       condition.broadcast()
-    }
-  }
-
-  /// Waits until the reader is done with its last batch.
-  func waitForReader() {
-    condition.withLock {
-      while ending == nil { condition.wait() }
     }
   }
 }

@@ -70,23 +70,22 @@ public struct Importer: Sendable {
     _ cancellation: Cancellation,
     progress: @escaping (ImportProgress) -> Void
   ) throws(ImportFailure) -> ImportReport {
-    let clock = ContinuousClock()
-    let start = clock.now
-    var writing = ImportWriting(map: map, request: request, start: start, progress: progress)
+    let writing = ImportWriting(
+      map: map,
+      request: request,
+      cancellation: cancellation,
+      progress: progress
+    )
     do {
-      try writing.check()
-      try store.write { (session) throws(StoreError) in
-        try writing.run(session, cancellation)
-      }
-      try writing.failure?.get()
+      let status = try store.write { try writing.run($0) }
+      var report = writing.report
+      report.status = status
+      return report
     } catch {
       var report = writing.report
       report.status = .failed
-      report.duration = clock.now - start
       throw ImportFailure(cause: error, report: report)
     }
-    writing.report.duration = clock.now - start
-    return writing.report
   }
 
   /// Runs blocking work on a thread of its own: never on the cooperative pool.
