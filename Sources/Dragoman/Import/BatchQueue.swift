@@ -43,16 +43,16 @@ final class BatchQueue: @unchecked Sendable {
   ///
   /// - Throws: What the reader failed with, after the batches before it.
   func next(unless cancellation: Cancellation) throws -> DraftBatch? {
-    let (batch, ending) = condition.withLock { () -> (DraftBatch?, Result<Void, any Error>?) in
+    try condition.withLock {
       // A reader that waits for a pipe does not wake us: look for a cancellation by ourselves.
       while filled.isEmpty && ending == nil && !cancellation.isCancelled {
         _ = condition.wait(until: Date(timeIntervalSinceNow: 0.1))
       }
-      if cancellation.isCancelled { return (nil, nil) }
-      return filled.isEmpty ? (nil, ending) : (filled.removeFirst(), nil)
+      if cancellation.isCancelled { return nil }
+      if !filled.isEmpty { return filled.removeFirst() }
+      try ending?.get()
+      return nil
     }
-    try ending?.get()
-    return batch
   }
 
   /// Gives a batch back to the reader.

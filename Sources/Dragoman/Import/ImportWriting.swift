@@ -40,7 +40,7 @@ final class ImportWriting {
   /// - Returns: The status that the import ended with.
   /// - Throws: `ReadError`, `StoreError`, `MapFaults` or `ImportError`; what was not committed is
   ///   rolled back by the session.
-  func run(_ session: borrowing WriteSession) throws -> ImportReport.Status {
+  func run(_ session: WriteSession) throws -> ImportReport.Status {
     try checkRequest()
     try session.begin()
     let model = try session.grow(to: map.model())
@@ -132,7 +132,7 @@ final class ImportWriting {
   // MARK: - Commits
 
   private func commitBatch(
-    _ session: borrowing WriteSession,
+    _ session: WriteSession,
     _ entry: inout ImportLedgerEntry
   ) throws(StoreError) {
     entry.counts = report.counts
@@ -144,7 +144,7 @@ final class ImportWriting {
   }
 
   private func finish(
-    _ session: borrowing WriteSession,
+    _ session: WriteSession,
     _ entry: inout ImportLedgerEntry
   ) throws(StoreError) -> ImportReport.Status {
     let isCancelled = cancellation.isCancelled

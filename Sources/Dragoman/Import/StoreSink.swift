@@ -33,17 +33,20 @@ final class StoreSink {
   /// - Throws: `StoreError`, or `ImportError` where more records were rejected than is admitted.
   func apply(_ batch: DraftBatch) throws {
     guard let plan = batch.plan else { return }
-    for issue in batch.issues where !issue.isReject { issues.add(issue) }
-    for (group, count) in batch.repeatedIssues { issues.add(count, of: group) }
+    var reported = 0
     for (index, draft) in batch.drafts.enumerated() {
       counts.read += 1
       switch draft {
       case .row(let source, let start):
         try write(batch, record: index, start: start, plan.sources[source].entity)
       case .reject(_, let issue):
+        for passedOver in batch.issues[reported..<issue] { issues.add(passedOver) }
+        reported = issue + 1
         try reject(batch.issues[issue], record: index, in: batch)
       }
     }
+    for passedOver in batch.issues[reported...] { issues.add(passedOver) }
+    for (group, count) in batch.repeatedIssues { issues.add(count, of: group) }
   }
 
   /// The report of everything applied so far.

@@ -31,6 +31,7 @@ final class RecordMapper {
     let batch = drafts.records
     let record = batch.records[index]
     let start = drafts.values.count
+    walker.reset()
     let issue =
       refusal(of: record, at: index, in: batch) ?? mapValues(of: record, in: batch, into: drafts)
     if let issue {
@@ -249,7 +250,7 @@ final class RecordMapper {
       slot.attribute.isSensitive ? ForeignText.mask : ForeignText.excerpt(of: found.node, in: batch)
     issue.tried = fault.tried(for: slot)
     issue.map = mapPlace(slot.position)
-    issue.help = fault.help(for: slot)
+    issue.help = fault.help(for: slot, isScalar: node.next == found.node + 1)
     issue.isReject = isReject
     return issue
   }

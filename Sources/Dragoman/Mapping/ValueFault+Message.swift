@@ -61,9 +61,12 @@ extension ValueConverter.Fault {
   }
 
   /// What to do about it.
-  func help(for slot: EntityPlan.Slot) -> String? {
+  ///
+  /// - Parameter isScalar: whether the value is a string, a number or a boolean.
+  func help(for slot: EntityPlan.Slot, isScalar: Bool) -> String? {
     let lenient = "or set onInvalid: clear"
     switch self {
+    case .type where !isScalar: return "the path should lead to one of its members"
     case .type:
       if slot.attribute.type == .string { return "set coerce: true to take numbers and booleans" }
       if slot.attribute.type.isNumeric && !slot.converter.takesNumberText {

@@ -137,7 +137,7 @@ public final class SQLiteStore: Sendable {
   ///
   /// A transaction that `body` leaves open is rolled back.
   /// - Throws: What `body` throws.
-  public func write<T>(_ body: (borrowing WriteSession) throws -> T) throws -> T {
+  public func write<T>(_ body: (WriteSession) throws -> T) throws -> T {
     try database.writeWithoutTransaction { database in
       let session = WriteSession(database: database, path: path, model: model)
       defer {
