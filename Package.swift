@@ -40,6 +40,7 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "OrderedCollections", package: "swift-collections"),
       ],
+      exclude: ["Reading/XML"],
       swiftSettings: swiftSettings
     ),
     .executableTarget(

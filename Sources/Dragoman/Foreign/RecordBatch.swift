@@ -136,6 +136,26 @@ final class RecordBatch {
     return UInt32(nodeCount - 1)
   }
 
+  /// Makes the node hold everything appended behind it.
+  func setEnd(of node: UInt32) {
+    nodes[Int(node)].next = UInt32(nodeCount)
+  }
+
+  /// Copies text into the arena and returns its place there.
+  func appendText(_ text: String) -> (start: UInt32, length: UInt32) {
+    var text = text
+    return text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Copies bytes into the arena and returns their place there. They must not be the arena's own.
+  func append(_ bytes: UnsafeRawBufferPointer) -> (start: UInt32, length: UInt32) {
+    reserveArena(bytes.count)
+    let start = arenaEnd
+    UnsafeMutableRawBufferPointer(rebasing: arena[start...]).copyMemory(from: bytes)
+    arenaEnd += bytes.count
+    return (UInt32(start), UInt32(bytes.count))
+  }
+
   /// Sets the number of nodes after they were written from outside.
   func didAppendNodes(to count: Int) {
     nodeCount = count

@@ -6,19 +6,24 @@ import GRDB
 /// keys, which holds the write lock: so no other process can give out the same ones.
 final class PrimaryKeys {
   private let table: String
-  private let first: Int64
+  private var stored: Int64 = 1
   /// The next free key.
-  private(set) var next: Int64
+  private(set) var next: Int64 = 1
 
   init(table: String, database: Database) throws {
     self.table = table
-    first =
-      try Int64.fetchOne(
-        database,
-        sql: "SELECT next FROM _dragoman_keys WHERE \"table\" = ?",
-        arguments: [table]
-      ) ?? 1
-    next = first
+    try load(from: database)
+  }
+
+  /// Reads the next free key. Needs an open transaction.
+  func load(from database: Database) throws {
+    let found = try Int64.fetchOne(
+      database,
+      sql: "SELECT next FROM _dragoman_keys WHERE \"table\" = ?",
+      arguments: [table]
+    )
+    stored = found ?? 1
+    next = stored
   }
 
   /// Marks the next key as used.
@@ -29,11 +34,12 @@ final class PrimaryKeys {
 
   /// Stores the next free key, if any were taken.
   func save(to database: Database) throws {
-    guard next != first else { return }
+    guard next != stored else { return }
     try database.execute(
       sql: "INSERT INTO _dragoman_keys (\"table\", next) VALUES (?, ?)"
-        + " ON CONFLICT (\"table\") DO UPDATE SET next = max(next, excluded.next)",
+        + " ON CONFLICT (\"table\") DO UPDATE SET next = excluded.next",
       arguments: [table, next]
     )
+    stored = next
   }
 }

@@ -89,10 +89,14 @@ public final class SQLiteStore: Sendable {
   /// Runs `CREATE TABLE`, `ALTER TABLE … ADD COLUMN` and `CREATE INDEX`; drops nothing.
   /// - Throws: `.modelConflict` when the model contradicts what is stored.
   public func grow(to model: Model) throws(StoreError) {
-    try write { (session) throws(StoreError) in
-      try session.begin()
-      try session.grow(to: model)
-      try session.commit()
+    do {
+      try write { session in
+        try session.begin()
+        try session.grow(to: model)
+        try session.commit()
+      }
+    } catch {
+      throw StoreError(error, path: path)
     }
   }
 
@@ -132,17 +136,16 @@ public final class SQLiteStore: Sendable {
   /// Lends the writing connection to `body`, which decides where transactions begin and end.
   ///
   /// A transaction that `body` leaves open is rolled back.
-  public func write<T>(
-    _ body: (borrowing WriteSession) throws(StoreError) -> T
-  ) throws(StoreError) -> T {
-    let result: Result<T, StoreError> = database.writeWithoutTransaction { database in
+  /// - Throws: What `body` throws.
+  public func write<T>(_ body: (WriteSession) throws -> T) throws -> T {
+    try database.writeWithoutTransaction { database in
       let session = WriteSession(database: database, path: path, model: model)
-      let result = Result { () throws(StoreError) in try body(session) }
-      session.rollbackIfOpen()
-      if let model = session.committedModel { storedModel.withLock { $0 = model } }
-      return result
+      defer {
+        session.rollbackIfOpen()
+        if let model = session.committedModel { storedModel.withLock { $0 = model } }
+      }
+      return try body(session)
     }
-    return try result.get()
   }
 
   private static func configuration(_ options: Options) -> Configuration {
@@ -155,6 +158,7 @@ public final class SQLiteStore: Sendable {
       try database.execute(
         sql: "PRAGMA synchronous=FULL; PRAGMA cache_size=-\(cacheKilobytes); PRAGMA temp_store=FILE"
       )
+      try FetchFunctions.register(on: database)
     }
     return configuration
   }

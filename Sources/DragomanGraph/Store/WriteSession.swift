@@ -22,10 +22,10 @@ public final class WriteSession {
   ///
   /// - Throws: `.busy` when another process kept the lock longer than the store waits.
   public func begin() throws(StoreError) {
-    try run { try database.beginTransaction(.immediate) }
-    if model.entities.isEmpty {
-      // Another process may have been the first one since the store was opened.
-      try run { model = try StoredModel.load(database) }
+    try run {
+      try database.beginTransaction(.immediate)
+      // Another process may have written since the last transaction.
+      for keys in keys.values { try keys.load(from: database) }
     }
   }
 

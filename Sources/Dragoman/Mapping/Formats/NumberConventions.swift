@@ -21,7 +21,7 @@ struct NumberConventions {
     guard Self.isKnown(identifier) else {
       throw FormatFault(
         "There is no locale \"\(name)\".",
-        suggestion: FormatFault.nearest(to: identifier, in: Locale.availableIdentifiers)
+        suggestion: FormatFault.nearest(to: identifier, in: Locale.availableIdentifiers.sorted())
       )
     }
     let locale = Locale(identifier: identifier)

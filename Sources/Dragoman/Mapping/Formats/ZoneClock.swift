@@ -35,7 +35,10 @@ final class ZoneClock: Sendable {
     guard let zone = TimeZone(identifier: identifier) else {
       throw FormatFault(
         "There is no time zone \"\(identifier)\" (IANA names such as Europe/Oslo are known).",
-        suggestion: FormatFault.nearest(to: identifier, in: TimeZone.knownTimeZoneIdentifiers)
+        suggestion: FormatFault.nearest(
+          to: identifier,
+          in: TimeZone.knownTimeZoneIdentifiers.sorted()
+        )
       )
     }
     self.init(identifier: identifier, zone: zone)

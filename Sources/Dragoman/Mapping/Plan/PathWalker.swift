@@ -50,9 +50,13 @@ struct PathWalker {
     successors = tree.children.indices.map { Int32($0 + 1) }
   }
 
-  /// Walks one record.
-  mutating func walk(_ record: UInt32, in batch: RecordBatch) {
+  /// Forgets what the last record had.
+  mutating func reset() {
     for slot in found.indices { found[slot] = Found() }
+  }
+
+  /// Walks one record, after `reset()`.
+  mutating func walk(_ record: UInt32, in batch: RecordBatch) {
     if batch.namespaces.count != knownNamespaceCount { numberNamespaces(of: batch) }
     meet(0, record, batch)
   }

@@ -1,0 +1,73 @@
+import Foundation
+
+/// Carries batches from the reading thread to the writing thread, and back for reuse.
+///
+/// There are a few batches in all, so that memory is bounded: a reader that is ahead waits.
+// @unchecked: all state is guarded by the condition's lock, and a batch is used only by the thread
+// that took it out of the queue.
+final class BatchQueue: @unchecked Sendable {
+  /// Reading, mapping and writing can overlap, and one batch may wait.
+  static let batchCount = 4
+
+  private let condition = NSCondition()
+  private var free: [DraftBatch] = (0..<batchCount).map { _ in DraftBatch() }
+  private var filled: [DraftBatch] = []
+  private var ending: Result<Void, any Error>?
+  private var isStopped = false
+
+  /// A batch to fill; nil when the writer has stopped.
+  func takeFree() -> DraftBatch? {
+    condition.withLock {
+      while free.isEmpty && !isStopped { condition.wait() }
+      return isStopped ? nil : free.removeLast()
+    }
+  }
+
+  /// Hands a filled batch to the writer.
+  func put(_ batch: DraftBatch) {
+    condition.withLock {
+      filled.append(batch)
+      condition.broadcast()
+    }
+  }
+
+  /// Tells the writer that no more batches come, and why.
+  func finish(_ ending: Result<Void, any Error>) {
+    condition.withLock {
+      self.ending = ending
+      condition.broadcast()
+    }
+  }
+
+  /// The next batch to write; nil at the end, or when the import is cancelled.
+  ///
+  /// - Throws: What the reader failed with, after the batches before it.
+  func next(unless cancellation: Cancellation) throws -> DraftBatch? {
+    try condition.withLock {
+      // A reader that waits for a pipe does not wake us: look for a cancellation by ourselves.
+      while filled.isEmpty && ending == nil && !cancellation.isCancelled {
+        _ = condition.wait(until: Date(timeIntervalSinceNow: 0.1))
+      }
+      if cancellation.isCancelled { return nil }
+      if !filled.isEmpty { return filled.removeFirst() }
+      try ending?.get()
+      return nil
+    }
+  }
+
+  /// Gives a batch back to the reader.
+  func reuse(_ batch: DraftBatch) {
+    condition.withLock {
+      free.append(batch)
+      condition.broadcast()
+    }
+  }
+
+  /// Tells the reader to stop: the writer takes no more.
+  func stop() {
+    condition.withLock {
+      isStopped = true
+      condition.broadcast()
+    }
+  }
+}

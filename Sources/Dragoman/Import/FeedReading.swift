@@ -1,0 +1,138 @@
+import DragomanGraph
+
+/// The reading half of an import: opens input after input, reads batches of records, maps them,
+/// and hands them to the writer.
+///
+/// It runs on a thread of its own, so that parsing and mapping overlap with writing.
+struct FeedReading {
+  let map: ImportMap
+  let model: Model
+  let request: ImportRequest
+  let queue: BatchQueue
+  let cancellation: Cancellation
+  /// Records a batch.
+  let batchSize: Int
+  /// Told once, when an input's sources are known.
+  let notices: NoticeLog
+
+  /// Reads all inputs; every batch goes into the queue, which is told how it ended.
+  func run() {
+    queue.finish(Result { try readInputs() })
+  }
+
+  private func readInputs() throws {
+    var plans: [ForeignFormat: CompiledPlan] = [:]
+    var remaining = request.limit ?? .max
+    var earlierByteCount = 0
+    for input in request.inputs {
+      guard remaining > 0, !cancellation.isCancelled else { return }
+      let read = try readInput(
+        input,
+        plans: &plans,
+        remaining: &remaining,
+        earlierByteCount: earlierByteCount
+      )
+      guard let read else { return }
+      earlierByteCount += read
+    }
+  }
+
+  /// Reads one input.
+  ///
+  /// - Returns: How many bytes it had; nil when the import is to stop.
+  private func readInput(
+    _ input: ImportInput,
+    plans: inout [ForeignFormat: CompiledPlan],
+    remaining: inout Int,
+    earlierByteCount: Int
+  ) throws -> Int? {
+    let source = PeekableSource(try Self.open(input))
+    let format = try FormatDetection.format(of: source, name: input.name)
+    let plan = try plans[format] ?? compile(for: format)
+    plans[format] = plan
+    let reader = try makeReader(source, format: format, plan: plan)
+    var isMore = true
+    while isMore && remaining > 0 {
+      guard !cancellation.isCancelled, let batch = queue.takeFree() else { return nil }
+      batch.removeAll()
+      isMore = try reader.read(into: batch.records, limit: min(batchSize, remaining))
+      remaining -= batch.records.records.count
+      for index in batch.records.records.indices {
+        plan.mappers[batch.records.records[index].source].map(index, into: batch)
+      }
+      batch.plan = plan.plan
+      batch.consumedByteCount = earlierByteCount + reader.consumedByteCount
+      queue.put(batch)
+    }
+    if !isMore { try checkPaths(reader.recordCounts, plan: plan, input: input) }
+    return reader.consumedByteCount
+  }
+
+  private func compile(for format: ForeignFormat) throws -> CompiledPlan {
+    let plan = try ImportPlan(map, format: format, names: request.sources, model: model)
+    for notice in plan.notices { notices.add(notice) }
+    return try CompiledPlan(plan, mapFile: map.file)
+  }
+
+  private static func open(_ input: ImportInput) throws(ReadError) -> any ByteSource {
+    switch input {
+    case .file(let path): try openSource(path: path)
+    case .standardInput: try openSource(path: "-")
+    case .bytes(let bytes, let name): try decoded(MemorySource(bytes, name: name))
+    }
+  }
+
+  private func makeReader(
+    _ source: PeekableSource,
+    format: ForeignFormat,
+    plan: CompiledPlan
+  ) throws -> any RecordReader {
+    switch format {
+    case .ndjson:
+      return try NDJSONReader(source: try decodedByMark(source))
+    case .json:
+      return try JSONReader(
+        source: try decodedByMark(source),
+        paths: plan.plan.sources.map { $0.map.records?.steps ?? [] },
+        keepsDocument: plan.plan.usesDocument
+      )
+    case .xml:
+      throw ImportError(.request, "xml tmp")
+    case .csv:
+      throw ImportError(.request, "CSV cannot be read by this version yet.")
+    }
+  }
+
+  /// A record path that occurs nowhere is an error when it is the only one.
+  private func checkPaths(
+    _ counts: [Int?],
+    plan: CompiledPlan,
+    input: ImportInput
+  ) throws {
+    for (source, count) in zip(plan.plan.sources, counts) where count == nil {
+      let path = source.map.records?.text ?? "the root"
+      if counts.count == 1 {
+        throw ReadError(
+          .noRecords,
+          "There are no records: \(path) occurs nowhere in the input.",
+          at: Origin(file: input.name, line: 1, column: 1, byte: 0),
+          help: "`records:` of the source \(source.name) in the map says where records stand"
+        )
+      }
+      notices.add("\(input.name): source \(source.name): \(path) occurs nowhere")
+    }
+  }
+}
+
+/// A plan with the mappers of its sources; mappers belong to the reading thread.
+final class CompiledPlan {
+  let plan: ImportPlan
+  let mappers: [RecordMapper]
+
+  init(_ plan: ImportPlan, mapFile: String?) throws {
+    self.plan = plan
+    mappers = try plan.sources.indices.map {
+      try RecordMapper(plan: plan.sources[$0].entity, source: $0, mapFile: mapFile)
+    }
+  }
+}

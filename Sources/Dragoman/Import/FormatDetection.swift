@@ -1,0 +1,51 @@
+import CSimdJSON
+
+/// Tells the format of a text by its content, then by its name.
+enum FormatDetection {
+  /// How many bytes are looked at.
+  private static let byteCount = 64 << 10
+
+  /// The format of a source, whose first bytes are looked at and stay unread.
+  ///
+  /// - Throws: `.format` for a text that is neither JSON nor XML, or `.noRecords` for an empty one.
+  static func format(of source: PeekableSource, name: String) throws(ReadError) -> ForeignFormat {
+    let bytes = Array(try source.peek(byteCount))
+    var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    // XML may come in UTF-16 or UTF-32; a NUL beside an ASCII sign gives it away.
+    if bytes.prefix(4).contains(0) || bytes.starts(with: [0xFF, 0xFE])
+      || bytes.starts(with: [0xFE, 0xFF])
+    {
+      return bytes.prefix(8).contains(UInt8(ascii: "<")) ? .xml : .json
+    }
+    while start < bytes.count, isJSONSpace(bytes[start]) { start += 1 }
+    let isLines = [".ndjson", ".jsonl", ".ndjson.gz", ".jsonl.gz", ".ndjson.zst", ".jsonl.zst"]
+      .contains { name.lowercased().hasSuffix($0) }
+    guard start < bytes.count else {
+      if isLines { return .ndjson }
+      throw ReadError(
+        .truncated,
+        bytes.isEmpty
+          ? "The input is empty: not even an empty array of records is in it."
+          : "The input holds nothing but white space.",
+        at: Origin(file: name, line: 1, column: 1, byte: 0)
+      )
+    }
+    if bytes[start] == UInt8(ascii: "<") { return .xml }
+    return isLines || isLineDelimited(bytes, from: start) ? .ndjson : .json
+  }
+
+  /// Whether a whole JSON object ends on the first line and another value begins on a later one.
+  private static func isLineDelimited(_ bytes: [UInt8], from start: Int) -> Bool {
+    guard bytes[start] == UInt8(ascii: "{") else { return false }
+    var scan = JSONScan()
+    let length = bytes.withUnsafeBufferPointer { text in
+      jsonScanValue(&scan, text.baseAddress.map { $0 + start }, text.count - start, 0)
+    }
+    guard length > 0, !bytes[start..<start + length].contains(UInt8(ascii: "\n")) else {
+      return false
+    }
+    let rest = bytes[(start + length)...].drop { $0 != UInt8(ascii: "\n") && isJSONSpace($0) }
+    guard rest.first == UInt8(ascii: "\n") else { return false }
+    return rest.first { !isJSONSpace($0) } == UInt8(ascii: "{")
+  }
+}

@@ -1,0 +1,47 @@
+/// Why an import could not be done as asked, where neither the feed nor the store is at fault.
+public struct ImportError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// A stable name for the kind of error.
+  public struct Code: RawRepresentable, Sendable, Hashable {
+    /// The name, as `dragoman explain` takes it.
+    public let rawValue: String
+
+    /// Makes a code; the ones the importer uses are static members.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The request names no input, or a source that the map does not have.
+    public static let request = Code(rawValue: "import.request")
+    /// More records were rejected than the request admits.
+    public static let tooManyRejects = Code(rawValue: "import.rejects")
+    /// The rejects file cannot be created or written.
+    public static let output = Code(rawValue: "import.output")
+  }
+
+  /// The kind of error.
+  public var code: Code
+  /// A full sentence for people.
+  public var message: String
+  /// What to do about it, where there is something to do.
+  public var help: String?
+
+  /// Makes an error.
+  public init(_ code: Code, _ message: String, help: String? = nil) {
+    self.code = code
+    self.message = message
+    self.help = help
+  }
+
+  /// Code and message on one line.
+  public var description: String { "\(code.rawValue): \(message)" }
+}
+
+/// An import that failed, with what it had done until then.
+public struct ImportFailure: Error, Sendable, CustomStringConvertible {
+  /// The cause: a `ReadError`, `StoreError`, `MapFaults` or `ImportError`.
+  public let cause: any Error
+  /// The report up to the failure; what it counts was rolled back, except for batches that
+  /// `report.committed` counts.
+  public let report: ImportReport
+
+  /// The cause's description.
+  public var description: String { "\(cause)" }
+}

@@ -1,0 +1,62 @@
+import Foundation
+
+extension ImportInput {
+  /// How many bytes the input has; nil where it does not tell.
+  var byteCount: Int? {
+    switch self {
+    case .file(let path): Self.attributes(path)?[.size] as? Int
+    case .standardInput: nil
+    case .bytes(let bytes, _): bytes.count
+    }
+  }
+
+  /// Name, size and time of modification: enough to see that a feed is the same as before.
+  var fingerprint: String {
+    switch self {
+    case .file(let path):
+      let attributes = Self.attributes(path)
+      let time = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
+      return "\(name):\(byteCount ?? 0):\(Int(time))"
+    case .standardInput: return "-"
+    case .bytes(let bytes, let name): return "\(name):\(bytes.count)"
+    }
+  }
+
+  private static func attributes(_ path: String) -> [FileAttributeKey: Any]? {
+    // A pipe or a file that is gone has no size; opening it tells why.
+    try? FileManager.default.attributesOfItem(atPath: path)
+  }
+}
+
+extension ImportMap {
+  /// A hash of what the map says: 16 hexadecimal digits, the same for the same map.
+  ///
+  /// FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/): it tells maps apart, it protects nothing.
+  var fingerprint: String {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in json().utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    let digits = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}
+
+/// The time as the ledger writes it.
+enum ImportClock {
+  /// Now, in UTC: `2026-11-21 04:05:06.123456`.
+  static func now() -> String {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    var seconds = time.tv_sec
+    var parts = tm()
+    gmtime_r(&seconds, &parts)
+    func padded(_ number: Int, _ width: Int) -> String {
+      let digits = String(number)
+      return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+    let date = [Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday)]
+    let clock = [Int(parts.tm_hour), Int(parts.tm_min), Int(parts.tm_sec)]
+    return date.map { padded($0, 2) }.joined(separator: "-") + " "
+      + clock.map { padded($0, 2) }.joined(separator: ":") + "."
+      + padded(Int(time.tv_nsec) / 1000, 6)
+  }
+}

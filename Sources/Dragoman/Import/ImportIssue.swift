@@ -1,0 +1,73 @@
+/// Something the report names: a value that did not fit, or a record that was refused.
+public struct ImportIssue: Sendable, Hashable, Codable {
+  /// A stable name for the kind of issue, as `dragoman explain` takes it.
+  public struct Code: RawRepresentable, Sendable, Hashable, Codable {
+    /// The name.
+    public let rawValue: String
+
+    /// Makes a code; the ones the importer uses are static members.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// A value of a type that the attribute does not take.
+    public static let type = Code(rawValue: "value.type")
+    /// A number that is none, or not of the attribute's type.
+    public static let number = Code(rawValue: "value.number")
+    /// A number that the type cannot hold, or that breaks `min` or `max`.
+    public static let range = Code(rawValue: "value.range")
+    /// A date or time that no declared format takes.
+    public static let date = Code(rawValue: "value.date")
+    /// A word that is neither true nor false.
+    public static let boolean = Code(rawValue: "value.boolean")
+    /// A word that the value table does not have.
+    public static let word = Code(rawValue: "value.word")
+    /// Text that is no UUID, URL, base64, or breaks `length` or `pattern`.
+    public static let text = Code(rawValue: "value.text")
+    /// A path that runs through a scalar or an array.
+    public static let path = Code(rawValue: "value.path")
+    /// More than one value where one is wanted.
+    public static let repeated = Code(rawValue: "value.repeated")
+    /// A required attribute is missing or null.
+    public static let required = Code(rawValue: "value.required")
+    /// A policy says that a missing or null value refuses the record.
+    public static let refused = Code(rawValue: "value.refused")
+    /// The record has no key.
+    public static let keyMissing = Code(rawValue: "key.missing")
+    /// Another object has the same value of another unique key.
+    public static let keyDuplicate = Code(rawValue: "key.duplicate")
+    /// Mode `insert`: an object with this key exists.
+    public static let keyExists = Code(rawValue: "key.exists")
+    /// The record is not an object.
+    public static let recordType = Code(rawValue: "record.type")
+    /// The record's text is not well-formed.
+    public static let recordSyntax = Code(rawValue: "record.syntax")
+    /// The record lacks a required attribute, and there is no object that has it.
+    public static let incomplete = Code(rawValue: "record.incomplete")
+    /// The record is larger than the store takes.
+    public static let recordSize = Code(rawValue: "record.size")
+  }
+
+  /// The kind of issue.
+  public var code: Code
+  /// The entity of the record.
+  public var entity: String
+  /// The attribute, where one is concerned.
+  public var attribute: String?
+  /// Where the value (or the record) stands.
+  public var origin: Origin
+  /// The foreign path of the value, as the map has it.
+  public var path: String?
+  /// The value as it came, shortened; masked for sensitive attributes.
+  public var value: String?
+  /// A full sentence for people.
+  public var message: String
+  /// The formats or words that were tried.
+  public var tried: [String]
+  /// Where the rule stands in the map.
+  public var map: String?
+  /// What to do about it.
+  public var help: String?
+  /// The record's key, as far as it could be told; masked for sensitive attributes.
+  public var key: String?
+  /// Whether the record was refused; otherwise the value was cleared, kept or defaulted.
+  public var isReject: Bool
+}

@@ -1,0 +1,138 @@
+import DragomanGraph
+
+/// Which sources of a map an input feeds, compiled for the input's format.
+struct ImportPlan: Sendable {
+  /// One source that takes part.
+  struct Source: Sendable {
+    let name: String
+    let map: SourceMap
+    let entity: EntityPlan
+  }
+
+  let sources: [Source]
+  /// Whether some path starts at `$root`.
+  let usesDocument: Bool
+  /// What the tool cannot run: closures that no program registered.
+  let notices: [String]
+
+  /// Compiles the sources of a map that take part in reading one format.
+  ///
+  /// - Parameters:
+  ///   - names: The sources chosen; empty: all of the format.
+  ///   - model: The model of the store, which may know more than the map.
+  /// - Throws: `MapFaults`, or `ImportError` where the map has no source for the format.
+  init(
+    _ map: ImportMap,
+    format: ForeignFormat,
+    names: [String],
+    model: Model
+  ) throws {
+    let chosen = try Self.sources(of: map, format: format, names: names)
+    var faults: [MapFault] = []
+    var plans: [Source] = []
+    for source in chosen {
+      guard let entityMap = map.entity(named: source.entity),
+        let entity = model.entity(named: source.entity)
+      else {
+        throw ImportError(.request, "The map has no entity \(source.entity).")
+      }
+      faults += Self.unsupported(in: entityMap, of: map)
+      do {
+        let plan = try EntityPlan(entityMap, entity: entity, in: map, format: format)
+        plans.append(Source(name: source.name, map: source, entity: plan))
+      } catch {
+        faults.append(
+          MapFault(
+            .format,
+            error.description,
+            place: "entities.\(entityMap.name)",
+            file: map.file,
+            position: entityMap.position
+          )
+        )
+      }
+    }
+    guard faults.isEmpty else { throw MapFaults(faults) }
+    sources = plans
+    usesDocument = plans.contains { source in
+      source.entity.slots.contains { slot in
+        slot.paths.contains { if case .own(let path) = $0 { path.root == .document } else { false } }
+      }
+    }
+    notices = Self.notices(of: chosen.compactMap { map.entity(named: $0.entity) })
+  }
+
+  /// The sources of a format; without any, a map of one entity is its own source.
+  private static func sources(
+    of map: ImportMap,
+    format: ForeignFormat,
+    names: [String]
+  ) throws(ImportError) -> [SourceMap] {
+    for name in names where !map.sources.contains(where: { $0.name == name }) {
+      let near = nearest(to: name, in: map.sources.map(\.name))
+      throw ImportError(
+        .request,
+        "The map has no source \(name).",
+        help: near.map { "did you mean \($0)?" }
+          ?? "it has \(map.sources.map(\.name).joined(separator: ", "))"
+      )
+    }
+    let named = map.sources.filter { names.isEmpty || names.contains($0.name) }
+    // A line of NDJSON has the paths of a JSON record: a JSON source serves, where it is the only
+    // one.
+    let formats: [ForeignFormat] = format == .ndjson ? [.ndjson, .json] : [format]
+    for format in formats {
+      let sources = named.filter { $0.format == format }
+      if !sources.isEmpty { return sources }
+    }
+    if map.sources.isEmpty, map.entities.count == 1, format != .xml {
+      return [SourceMap(name: format.rawValue, format: format, entity: map.entities[0].name)]
+    }
+    throw ImportError(
+      .request,
+      "The map has no source for \(format.rawValue.uppercased()) input.",
+      help: map.sources.isEmpty
+        ? "add one under `sources:` that names the format, the entity and where its records stand"
+        : "its sources are "
+          + map.sources.map { "\($0.name) (\($0.format.rawValue))" }.joined(separator: ", ")
+    )
+  }
+
+  /// Parts of the grammar that this version reads and checks, but cannot import with: leaving them
+  /// out silently would lose data.
+  private static func unsupported(in entity: EntityMap, of map: ImportMap) -> [MapFault] {
+    var found: [(String, MapPosition?)] = entity.relationships.map {
+      ("The relationship \($0.name)", $0.position)
+    }
+    if entity.parent != nil { found.append(("A sub-entity (`parent`)", entity.position)) }
+    if entity.discriminator != nil { found.append(("A `discriminator`", entity.position)) }
+    if entity.version != nil { found.append(("`version`", entity.position)) }
+    if entity.deleteWhen != nil { found.append(("`deleteWhen`", entity.position)) }
+    return found.map { what, position in
+      MapFault(
+        .unsupported,
+        "\(what) cannot be imported by this version yet.",
+        place: "entities.\(entity.name)",
+        file: map.file,
+        position: position,
+        rule: "remove it from the map to import the attributes alone"
+      )
+    }
+  }
+
+  private static func notices(of entities: [EntityMap]) -> [String] {
+    entities.flatMap { entity in
+      let hooks = entity.hooks
+      let skipped = hooks.beforeRecord + hooks.afterRecord + hooks.afterImport
+      let computed = entity.attributes.filter { $0.compute != nil }.map(\.name)
+      return [
+        skipped.isEmpty
+          ? nil : "\(entity.name): hooks skipped, no program registered them: \(list(skipped))",
+        computed.isEmpty
+          ? nil : "\(entity.name): computed attributes skipped: \(list(computed))",
+      ].compactMap { $0 }
+    }
+  }
+
+  private static func list(_ names: [String]) -> String { names.joined(separator: ", ") }
+}

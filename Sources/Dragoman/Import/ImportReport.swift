@@ -1,0 +1,107 @@
+import DragomanGraph
+
+/// What an import did: exact counts, and every kind of issue with its first examples.
+///
+/// Over the top-level records, `read` is always the sum of `inserted`, `updated`, `unchanged`,
+/// `deleted`, `skipped` and `rejected`.
+public struct ImportReport: Sendable, Hashable {
+  /// How an import ended.
+  public enum Status: String, Sendable, Codable {
+    /// Everything is in.
+    case done
+    /// It is complete, and some records were rejected.
+    case rejected
+    /// It failed; under `commit: all` nothing was written.
+    case failed
+    /// It was cancelled between two batches.
+    case cancelled
+  }
+
+  /// The counts of one entity's objects.
+  public struct EntityCounts: Sendable, Hashable, Codable {
+    /// New objects.
+    public var inserted = 0
+    /// Objects changed.
+    public var updated = 0
+    /// Objects that were already so.
+    public var unchanged = 0
+    /// Objects made for a key alone.
+    public var stubs = 0
+
+    /// Makes zeros.
+    public init() {}
+  }
+
+  /// The issues of one code and attribute.
+  public struct Group: Sendable, Hashable {
+    /// What they have in common.
+    public var code: ImportIssue.Code
+    /// The entity.
+    public var entity: String
+    /// The attribute, where one is concerned.
+    public var attribute: String?
+    /// How many there are.
+    public var count: Int
+    /// The first ones, at most five.
+    public var examples: [ImportIssue]
+  }
+
+  /// How the import ended.
+  public var status = Status.done
+  /// The counts over the top-level records.
+  public var counts = ImportLedgerEntry.Counts()
+  /// Objects that were deleted because the feed no longer has them.
+  public var pruned = 0
+  /// Records whose outcome is committed: all or none of them under `commit: all`.
+  public var committed = 0
+  /// The counts by entity.
+  public var entities: [String: EntityCounts] = [:]
+  /// The issues, in the order of their first occurrence.
+  public var issues: [Group] = []
+  /// Things worth knowing that are no issues: closures that were skipped, paths not found.
+  public var notices: [String] = []
+  /// How many bytes of input were read, before decompression.
+  public var byteCount = 0
+  /// How long it took.
+  public var duration = Duration.zero
+  /// Whether everything was rolled back on purpose.
+  public var isDryRun = false
+
+  /// Makes an empty report.
+  public init() {}
+}
+
+/// Collects issues by code and attribute, keeping the first examples of each.
+struct IssueLog {
+  private(set) var groups: [ImportReport.Group] = []
+  private var indexOfGroup: [IssueGroup: Int] = [:]
+
+  /// Counts an issue, and keeps it if it is one of the first of its kind.
+  mutating func add(_ issue: ImportIssue) {
+    let index = self.index(of: issue.group)
+    groups[index].count += 1
+    if groups[index].examples.count < RecordMapper.exampleCount {
+      groups[index].examples.append(issue)
+    }
+  }
+
+  /// Counts issues that are not described any more.
+  mutating func add(_ count: Int, of group: IssueGroup) {
+    groups[index(of: group)].count += count
+  }
+
+  private mutating func index(of group: IssueGroup) -> Int {
+    if let known = indexOfGroup[group] { return known }
+    indexOfGroup[group] = groups.count
+    groups.append(
+      ImportReport.Group(
+        code: group.code,
+        entity: group.entity,
+        attribute: group.attribute,
+        count: 0,
+        examples: []
+      )
+    )
+    return groups.count - 1
+  }
+}

@@ -1,0 +1,66 @@
+import DragomanGraph
+
+/// One input of an import.
+public enum ImportInput: Sendable, Hashable {
+  /// A file, by its path; gzip and zstd are known by their first bytes.
+  case file(String)
+  /// Standard input.
+  case standardInput
+  /// Bytes in memory, with a name for messages; the format is told by the name and the content.
+  case bytes([UInt8], name: String)
+
+  /// The name for messages.
+  public var name: String {
+    switch self {
+    case .file(let path): path
+    case .standardInput: "-"
+    case .bytes(_, let name): name
+    }
+  }
+}
+
+/// What to import, and how.
+public struct ImportRequest: Sendable {
+  /// The inputs, imported in this order.
+  public var inputs: [ImportInput]
+  /// The names of the map's sources that take part; empty: every source of an input's format.
+  public var sources: [String]
+  /// What happens to objects that exist; nil: `upsert`, or `ignore` where the map says
+  /// `overwriteExisting: false`.
+  public var mode: EntityWriter.Mode?
+  /// When to commit; nil is the map's choice, then `all`.
+  public var commit: ImportMap.ImportOptions.Commit?
+  /// Records a batch, 1 … 1,000,000; nil is the map's choice, then 1000. Used by `commit: batch`.
+  public var batchSize: Int?
+  /// Stop after that many records; nil reads everything.
+  public var limit: Int?
+  /// More rejected records than this and the import fails; nil is the map's choice, then no limit.
+  public var maximumRejects: Int?
+  /// A file that rejected records are written to as NDJSON; nil: none.
+  public var rejectsFile: String?
+  /// Whether everything is rolled back at the end.
+  public var isDryRun: Bool
+
+  /// Makes a request.
+  public init(
+    _ inputs: [ImportInput],
+    sources: [String] = [],
+    mode: EntityWriter.Mode? = nil,
+    commit: ImportMap.ImportOptions.Commit? = nil,
+    batchSize: Int? = nil,
+    limit: Int? = nil,
+    maximumRejects: Int? = nil,
+    rejectsFile: String? = nil,
+    isDryRun: Bool = false
+  ) {
+    self.inputs = inputs
+    self.sources = sources
+    self.mode = mode
+    self.commit = commit
+    self.batchSize = batchSize
+    self.limit = limit
+    self.maximumRejects = maximumRejects
+    self.rejectsFile = rejectsFile
+    self.isDryRun = isDryRun
+  }
+}

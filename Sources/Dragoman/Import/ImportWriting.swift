@@ -1,0 +1,178 @@
+import DragomanGraph
+import Foundation
+
+/// One import on the writing thread: transactions, batches in order, the ledger, the report.
+final class ImportWriting {
+  private let map: ImportMap
+  private let request: ImportRequest
+  private let cancellation: Cancellation
+  private let progress: (ImportProgress) -> Void
+  private let start = ContinuousClock().now
+  private let notices = NoticeLog()
+  private let commit: ImportMap.ImportOptions.Commit
+  private let batchSize: Int
+  private var sink: StoreSink?
+  private var committed = 0
+  private var byteCount = 0
+
+  /// A transaction that holds everything is not cut into batches of the user's size.
+  private static let recordsOfUncommittedBatch = 4096
+
+  init(
+    map: ImportMap,
+    request: ImportRequest,
+    cancellation: Cancellation,
+    progress: @escaping (ImportProgress) -> Void
+  ) {
+    self.map = map
+    self.request = request
+    self.cancellation = cancellation
+    self.progress = progress
+    commit = request.commit ?? map.importOptions.commit ?? .all
+    batchSize =
+      commit == .batch
+      ? request.batchSize ?? map.importOptions.batchSize ?? 1000
+      : Self.recordsOfUncommittedBatch
+  }
+
+  /// Imports everything into the session's store.
+  ///
+  /// - Returns: The status that the import ended with.
+  /// - Throws: `ReadError`, `StoreError`, `MapFaults` or `ImportError`; what was not committed is
+  ///   rolled back by the session.
+  func run(_ session: WriteSession) throws -> ImportReport.Status {
+    try checkRequest()
+    try session.begin()
+    let model = try session.grow(to: map.model())
+    let rejects = try makeRejectsFile()
+    let sink = StoreSink(
+      session: session,
+      request: request,
+      model: model,
+      maximumRejects: request.maximumRejects ?? map.importOptions.maximumRejects,
+      rejects: rejects
+    )
+    self.sink = sink
+    var entry = makeLedgerEntry()
+
+    let queue = startReading(model)
+    defer { queue.stop() }
+    while let batch = try queue.next(unless: cancellation) {
+      try sink.apply(batch)
+      byteCount = batch.consumedByteCount
+      queue.reuse(batch)
+      if commit == .batch && !request.isDryRun {
+        try commitBatch(session, &entry)
+        try session.begin()
+      }
+      progress(currentProgress)
+    }
+    try rejects?.flush()
+    return try finish(session, &entry)
+  }
+
+  /// What was done so far.
+  var report: ImportReport {
+    var report = sink?.report() ?? ImportReport()
+    report.committed = committed
+    report.byteCount = byteCount
+    report.notices = notices.all
+    report.duration = ContinuousClock().now - start
+    report.isDryRun = request.isDryRun
+    return report
+  }
+
+  // MARK: - Beginning
+
+  private func checkRequest() throws(ImportError) {
+    if request.inputs.isEmpty { throw ImportError(.request, "There is nothing to import.") }
+    guard (1...1_000_000).contains(batchSize) else {
+      throw ImportError(.request, "A batch has 1 to 1,000,000 records, not \(batchSize).")
+    }
+    if let limit = request.limit, limit < 0 {
+      throw ImportError(.request, "The limit is a number of records, not \(limit).")
+    }
+  }
+
+  /// The request's file, or the map's beside the map; a dry run writes none.
+  private func makeRejectsFile() throws(ImportError) -> RejectsFile? {
+    guard !request.isDryRun else { return nil }
+    if let path = request.rejectsFile { return try RejectsFile(path: path) }
+    guard let name = map.importOptions.rejectsFile else { return nil }
+    guard let file = map.file else { return try RejectsFile(path: name) }
+    let folder = URL(fileURLWithPath: file).deletingLastPathComponent()
+    return try RejectsFile(path: folder.appendingPathComponent(name).path)
+  }
+
+  private func startReading(_ model: Model) -> BatchQueue {
+    let queue = BatchQueue()
+    let reading = FeedReading(
+      map: map,
+      model: model,
+      request: request,
+      queue: queue,
+      cancellation: cancellation,
+      batchSize: batchSize,
+      notices: notices
+    )
+    Importer.thread("dragoman.read") { reading.run() }
+    return queue
+  }
+
+  private func makeLedgerEntry() -> ImportLedgerEntry {
+    ImportLedgerEntry(
+      source: request.inputs.map(\.name).joined(separator: " "),
+      fingerprint: request.inputs.map(\.fingerprint).joined(separator: " "),
+      map: map.name ?? map.file ?? "",
+      mapHash: map.fingerprint,
+      started: ImportClock.now()
+    )
+  }
+
+  // MARK: - Commits
+
+  private func commitBatch(
+    _ session: WriteSession,
+    _ entry: inout ImportLedgerEntry
+  ) throws(StoreError) {
+    entry.counts = report.counts
+    entry.committed = entry.counts.read
+    entry.byteCount = byteCount
+    try session.record(&entry)
+    try session.commit()
+    committed = entry.committed
+  }
+
+  private func finish(
+    _ session: WriteSession,
+    _ entry: inout ImportLedgerEntry
+  ) throws(StoreError) -> ImportReport.Status {
+    let isCancelled = cancellation.isCancelled
+    let isKept = !request.isDryRun && (!isCancelled || commit == .batch)
+    entry.status = isCancelled ? .cancelled : .done
+    entry.finished = ImportClock.now()
+    if isKept {
+      try commitBatch(session, &entry)
+    } else {
+      session.rollbackIfOpen()
+    }
+    if isCancelled { return .cancelled }
+    return report.counts.rejected > 0 ? .rejected : .done
+  }
+
+  // MARK: - Progress
+
+  private var currentProgress: ImportProgress {
+    ImportProgress(
+      counts: sink?.counts ?? .init(),
+      byteCount: byteCount,
+      totalByteCount: totalByteCount,
+      duration: ContinuousClock().now - start
+    )
+  }
+
+  private lazy var totalByteCount: Int? = request.inputs.reduce(0) { (total: Int?, input) in
+    guard let total, let count = input.byteCount else { return nil }
+    return total + count
+  }
+}

@@ -1,0 +1,99 @@
+import DragomanGraph
+import Foundation
+
+/// Imports feeds into a store by a map.
+///
+///     let map = try ImportMap(contentsOf: "Maps/people.map.yaml")
+///     let store = try SQLiteStore(at: .file("people.db"))
+///     let report = try await Importer(map: map, store: store).run(
+///       ImportRequest([.file("SampleData/people.json")])
+///     )
+///
+/// One record's way, each step one call into one file:
+///
+///     FeedReading        a thread: opens the input, tells its format
+///       RecordReader     bytes -> RecordBatch (tape of values + origins)
+///       RecordMapper     RecordBatch -> DraftBatch (typed rows, rejects)
+///     BatchQueue         hands the batch over
+///     StoreSink          a thread: DraftBatch -> SQLite, counts, rejects
+///       EntityWriter     one prepared statement a row shape
+public struct Importer: Sendable {
+  private let map: ImportMap
+  private let store: SQLiteStore
+
+  /// Makes an importer.
+  public init(map: ImportMap, store: SQLiteStore) {
+    self.map = map
+    self.store = store
+  }
+
+  /// Imports, and waits for the end.
+  ///
+  /// The work is done on two threads of its own; the caller's is not blocked. Cancelling the
+  /// caller's task stops between two batches.
+  /// - Throws: `ImportFailure` with the cause and the report until then. Under `commit: all` nothing
+  ///   was written.
+  public func run(_ request: ImportRequest) async throws(ImportFailure) -> ImportReport {
+    let run = start(request)
+    let result = await withTaskCancellationHandler {
+      await run.task.value
+    } onCancel: {
+      run.cancel()
+    }
+    return try result.get()
+  }
+
+  /// Starts an import whose progress can be followed.
+  public func start(_ request: ImportRequest) -> ImportRun {
+    let cancellation = Cancellation()
+    let (progress, continuation) = AsyncStream.makeStream(
+      of: ImportProgress.self,
+      bufferingPolicy: .bufferingNewest(1)
+    )
+    let task = Task.detached {
+      await withCheckedContinuation { done in
+        Self.thread("dragoman.write") {
+          let result = Result { () throws(ImportFailure) in
+            try self.importFeeds(request, cancellation) { continuation.yield($0) }
+          }
+          continuation.finish()
+          done.resume(returning: result)
+        }
+      }
+    }
+    return ImportRun(progress: progress, task: task, cancellation: cancellation)
+  }
+
+  /// The whole import, on the writing thread.
+  private func importFeeds(
+    _ request: ImportRequest,
+    _ cancellation: Cancellation,
+    progress: @escaping (ImportProgress) -> Void
+  ) throws(ImportFailure) -> ImportReport {
+    let writing = ImportWriting(
+      map: map,
+      request: request,
+      cancellation: cancellation,
+      progress: progress
+    )
+    do {
+      let status = try store.write { try writing.run($0) }
+      var report = writing.report
+      report.status = status
+      return report
+    } catch {
+      var report = writing.report
+      report.status = .failed
+      throw ImportFailure(cause: error, report: report)
+    }
+  }
+
+  /// Runs blocking work on a thread of its own: never on the cooperative pool.
+  static func thread(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    let thread = Thread(block: body)
+    thread.name = name
+    // Nested JSON is parsed by recursion, up to a depth that this stack holds.
+    thread.stackSize = 8 << 20
+    thread.start()
+  }
+}

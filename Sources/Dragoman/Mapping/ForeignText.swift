@@ -1,0 +1,57 @@
+import CSimdJSON
+
+/// Foreign values in words, for messages.
+enum ForeignText {
+  /// The longest excerpt of a value, in Unicode scalars.
+  static let maximumLength = 60
+
+  /// What stands for the value of a sensitive attribute.
+  static let mask = "•••"
+
+  /// A kind of node with its article: "a number", "an object".
+  static func kind(_ kind: Int) -> String {
+    switch kind {
+    case TAPE_NULL: "null"
+    case TAPE_FALSE, TAPE_TRUE: "a boolean"
+    case TAPE_NUMBER: "a number"
+    case TAPE_STRING: "a string"
+    case TAPE_ARRAY: "an array"
+    case TAPE_ELEMENT: "an element"
+    default: "an object"
+    }
+  }
+
+  /// A value as it came, shortened: strings in quotes, numbers as they are.
+  static func excerpt(of index: UInt32, in batch: RecordBatch) -> String {
+    let node = batch.nodes[Int(index)]
+    switch Int(node.kind) {
+    case TAPE_OBJECT, TAPE_ARRAY:
+      var bytes: [UInt8] = []
+      batch.appendJSON(of: index, to: &bytes)
+      return shortened(String(decoding: bytes, as: UTF8.self))
+    case TAPE_NULL: return "null"
+    case TAPE_FALSE: return "false"
+    case TAPE_TRUE: return "true"
+    case TAPE_NUMBER: return shortened(text(node, batch))
+    default: return "\"\(shortened(text(node, batch)))\""
+    }
+  }
+
+  private static func text(_ node: TapeNode, _ batch: RecordBatch) -> String {
+    batch.text(node.text, min(node.length, UInt32(8 * maximumLength)))
+  }
+
+  /// The text on one line, control characters made visible, cut where it is too long.
+  static func shortened(_ text: String) -> String {
+    var shortened = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if shortened.count == maximumLength { return String(shortened) + "…" }
+      switch scalar.value {
+      case 0..<0x20: shortened.append(Unicode.Scalar(0x2400 + scalar.value) ?? "␣")
+      case 0x7F..<0xA0: shortened.append("␡")
+      default: shortened.append(scalar)
+      }
+    }
+    return String(shortened)
+  }
+}

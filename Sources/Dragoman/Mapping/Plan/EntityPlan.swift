@@ -1,0 +1,150 @@
+import DragomanGraph
+
+/// A map of one entity, compiled for one format: what is left to do for a record is to walk it
+/// once and to convert a value a slot.
+struct EntityPlan: Sendable {
+  /// One attribute that the map feeds.
+  struct Slot: Sendable {
+    let attribute: Attribute
+    let converter: ValueConverter
+    /// The paths, in the order in which they are tried.
+    let paths: [Candidate]
+    /// Whether some of the paths are not in the tree.
+    let hasOwnPaths: Bool
+    let isKey: Bool
+    let onMissing: ValuePolicy
+    let onNull: ValuePolicy
+    let onInvalid: ValuePolicy
+    /// Whether invalid values that do not refuse the record are left out of the report.
+    let isSilent: Bool
+    let position: MapPosition?
+  }
+
+  /// One path of a slot, by how it is followed.
+  enum Candidate: Sendable {
+    /// In the walk over the record; the steps as written, for messages.
+    case tree(text: String)
+    /// By itself: it has wildcards, or starts outside of the record.
+    case own(ForeignPath)
+
+    var text: String {
+      switch self {
+      case .tree(let text): text
+      case .own(let path): path.text
+      }
+    }
+  }
+
+  let name: String
+  /// The entity as the map describes it.
+  let entity: Entity
+  let slots: [Slot]
+  let tree: PathTree
+  /// Whether some path is the record itself, so that records may be scalars.
+  let takesScalars: Bool
+  let overwritesExisting: Bool
+  let position: MapPosition?
+
+  /// Compiles the map of one entity.
+  ///
+  /// - Throws: `FormatFault` for a format that cannot be used.
+  init(
+    _ map: EntityMap,
+    entity: Entity,
+    in file: ImportMap,
+    format: ForeignFormat
+  ) throws(FormatFault) {
+    name = map.name
+    self.entity = entity
+    position = map.position
+    overwritesExisting = map.overwriteExisting ?? true
+    var slots: [Slot] = []
+    var builder = PathTree.Builder()
+    var takesScalars = false
+    for attributeMap in map.attributes where attributeMap.compute == nil {
+      guard let attribute = entity.attribute(named: attributeMap.name) else { continue }
+      let paths = Self.paths(of: attributeMap, format: format)
+      var candidates: [Candidate] = []
+      for path in paths {
+        candidates += Self.add(path, to: &builder, slot: slots.count, from: candidates.count, format)
+        if path.root == .record && path.steps.isEmpty { takesScalars = true }
+      }
+      slots.append(
+        Slot(
+          attribute: attribute,
+          converter: try ValueConverter(attributeMap, defaults: file.defaults, format: format),
+          paths: candidates,
+          isKey: entity.identity?.contains(attribute.name) ?? false,
+          policies: [attributeMap.policies, map.policies, file.defaults.policies],
+          position: attributeMap.position
+        )
+      )
+    }
+    self.slots = slots
+    self.takesScalars = takesScalars
+    tree = builder.build()
+  }
+
+  /// The paths of an attribute; without `from` its own name is a member, or a child element.
+  private static func paths(of map: AttributeMap, format: ForeignFormat) -> [ForeignPath] {
+    let own = ForeignPath(steps: [.member(map.name, namespace: nil)], text: map.name)
+    guard let from = map.from else { return [own] }
+    switch format {
+    case .json, .ndjson: return from.json
+    case .xml: return from.xml
+    case .csv: return from.csv
+    }
+  }
+
+  /// Adds a path to the tree, or keeps it aside where the walk cannot follow it.
+  private static func add(
+    _ path: ForeignPath,
+    to builder: inout PathTree.Builder,
+    slot: Int,
+    from candidate: Int,
+    _ format: ForeignFormat
+  ) -> [Candidate] {
+    let hasWildcard = path.steps.contains { $0 == .all || $0 == .anyMember }
+    guard path.root == .record, !hasWildcard else { return [.own(path)] }
+    var candidates: [Candidate] = []
+    // A flat record names its members by whole paths: those come first (SEMANTICS.md "Export").
+    if format != .xml, path.steps.count > 1, !path.text.hasPrefix("/") {
+      builder.add(
+        [.member(path.text, namespace: nil)],
+        slot: slot,
+        candidate: UInt8(clamping: candidate)
+      )
+      candidates.append(.tree(text: path.text))
+    }
+    builder.add(path.steps, slot: slot, candidate: UInt8(clamping: candidate + candidates.count))
+    return candidates + [.tree(text: path.text)]
+  }
+}
+
+extension EntityPlan.Slot {
+  /// Resolves the policies: the innermost level that says something wins; on one level a policy
+  /// wins over the shorthand.
+  init(
+    attribute: Attribute,
+    converter: ValueConverter,
+    paths: [EntityPlan.Candidate],
+    isKey: Bool,
+    policies levels: [ValuePolicies],
+    position: MapPosition?
+  ) {
+    self.attribute = attribute
+    self.converter = converter
+    self.paths = paths
+    hasOwnPaths = paths.contains { if case .own = $0 { true } else { false } }
+    self.isKey = isKey
+    self.position = position
+    let shorthand = { (level: ValuePolicies) -> ValuePolicy? in
+      level.ignoreNullValueOverwrites.map { $0 ? .keep : .clear }
+    }
+    onMissing = levels.lazy.compactMap { $0.onMissing ?? shorthand($0) }.first ?? .keep
+    onNull = levels.lazy.compactMap { $0.onNull ?? shorthand($0) }.first ?? .clear
+    onInvalid = levels.lazy.compactMap(\.onInvalid).first ?? .reject
+    let ignores = levels.lazy.compactMap(\.ignoreOptionalNullValues).first ?? false
+    isSilent = ignores && !attribute.isRequired
+  }
+}

@@ -1,0 +1,360 @@
+import CSimdJSON
+import DragomanGraph
+
+/// Converts the foreign values of one attribute, by the attribute's type and never by the look of
+/// the value (SEMANTICS.md "One value").
+///
+/// Converted text goes into the batch's arena; a string that is stored as it came stays where it
+/// is. Nothing is allocated.
+struct ValueConverter: Sendable {
+  /// What a value turned out to be.
+  enum Conversion {
+    case value(RowValue)
+    case null
+    case invalid(Fault)
+  }
+
+  /// Why a value does not fit.
+  enum Fault: Error, Sendable, Hashable {
+    /// An object, an array, or a JSON type that the attribute does not take.
+    case type
+    case notANumber
+    case fractional
+    case outOfRange
+    case tooManyDigits
+    case tooLong
+    case date
+    case boolean
+    case word
+    case uuid
+    case url
+    case data
+    case blocked
+    case repeated
+    case limits
+    case length
+    case pattern
+  }
+
+  /// One row of a value table, ready to be compared and bound.
+  private struct Word: Sendable {
+    let foreign: [UInt8]
+    let local: StoredValue
+  }
+
+  let type: AttributeType
+  /// Whether all values of the format are text, so that typed attributes take plain notation.
+  let isTextual: Bool
+  private let scale: Int?
+  private let coerces: Bool
+  private let trims: Bool
+  private let emptyIsNull: Bool
+  private let nulls: [[UInt8]]
+  private let dates: DateReader?
+  private let numbers: NumberReader?
+  private let booleans: BooleanReader
+  private let words: [Word]
+  private let otherWord: StoredValue?
+
+  /// The date formats, as declared or by default, for messages.
+  var triedFormats: [String] { dates?.formatNames ?? [] }
+  /// The words of the value table, for messages.
+  var knownWords: [String] { words.map { String(decoding: $0.foreign, as: UTF8.self) } }
+  /// Whether numbers in strings are taken.
+  var takesNumberText: Bool { numbers != nil || isTextual }
+
+  /// Compiles the formats of an attribute.
+  ///
+  /// - Throws: `FormatFault` for a format that cannot be used.
+  init(
+    _ map: AttributeMap,
+    defaults: ImportMap.Defaults,
+    format: ForeignFormat
+  ) throws(FormatFault) {
+    type = map.type
+    isTextual = format == .xml || format == .csv
+    scale = map.scale
+    coerces = map.coerce
+    trims = map.strings.trim ?? defaults.strings.trim ?? false
+    emptyIsNull = map.strings.emptyAsNull ?? defaults.strings.emptyAsNull ?? false
+    nulls = (map.strings.nulls ?? defaults.strings.nulls ?? []).map { Array($0.utf8) }
+    switch map.type {
+    case .timestamp, .date, .time:
+      dates = try DateReader(
+        formats: map.dates ?? defaults.dates ?? [],
+        type: map.type,
+        timeZone: map.timeZone ?? defaults.timeZone
+      )
+    default:
+      dates = nil
+    }
+    let numberFormat = map.type.isNumeric ? map.numbers ?? defaults.numbers : nil
+    if let numberFormat {
+      numbers = try NumberReader(format: numberFormat)
+    } else {
+      numbers = nil
+    }
+    if map.trueValues.isEmpty && map.falseValues.isEmpty {
+      booleans = isTextual ? .plain : try BooleanReader()
+    } else {
+      booleans = try BooleanReader(trueValues: map.trueValues, falseValues: map.falseValues)
+    }
+    words = map.values.map { Word(foreign: Array($0.foreign.utf8), local: .text($0.local)) }
+    otherWord = map.unknown.map { .text($0) }
+  }
+
+  /// Converts the value at a node of the batch's tape.
+  func convert(_ index: UInt32, in batch: RecordBatch) -> Conversion {
+    let node = batch.nodes[Int(index)]
+    switch Int(node.kind) {
+    case TAPE_NULL:
+      return .null
+    case TAPE_STRING:
+      if type == .json && !isTextual { return json(index, batch) }
+      return text(node.text, node.length, batch)
+    case TAPE_ELEMENT:
+      if type == .json { return json(index, batch) }
+      if node.length == 0 && hasChildElements(index, batch) { return .invalid(.type) }
+      return text(node.text, node.length, batch)
+    case TAPE_NUMBER:
+      return number(node, batch)
+    case TAPE_TRUE, TAPE_FALSE:
+      return boolean(node, batch)
+    default:
+      return type == .json ? json(index, batch) : .invalid(.type)
+    }
+  }
+
+  /// Puts a constant of the map (a default, a word's meaning) into a row.
+  static func rowValue(of constant: StoredValue, in batch: RecordBatch) -> RowValue {
+    switch constant {
+    case .null: return .null
+    case .integer(let value): return .integer(value)
+    case .real(let value): return .real(value)
+    case .text(let text):
+      let (start, length) = batch.appendText(text)
+      return .text(at: start, length: length)
+    case .blob(let bytes):
+      let (start, length) = bytes.withUnsafeBytes { batch.append($0) }
+      return .blob(at: start, length: length)
+    }
+  }
+
+  // MARK: - Text
+
+  private func text(_ start: UInt32, _ length: UInt32, _ batch: RecordBatch) -> Conversion {
+    var start = start
+    var length = length
+    if trims {
+      let whole = batch.bytes(start, length)
+      let trimmed = whole.trimmed
+      if trimmed.count != whole.count, let base = whole.baseAddress {
+        start += UInt32((trimmed.baseAddress ?? base) - base)
+        length = UInt32(trimmed.count)
+      }
+    }
+    if length == 0 {
+      if emptyIsNull || (isTextual && type != .string) { return .null }
+    } else if !nulls.isEmpty {
+      let bytes = batch.bytes(start, length)
+      if nulls.contains(where: { bytes.elementsEqual($0) }) { return .null }
+    }
+    if !words.isEmpty || otherWord != nil { return word(start, length, batch) }
+    switch type {
+    case .string, .enum:
+      return .value(.text(at: start, length: length))
+    case .int16, .int32, .int64, .double, .float, .decimal:
+      return numberText(start, length, batch)
+    case .bool:
+      return booleans.read(batch.bytes(start, length))
+        .map { .value(.integer($0 ? 1 : 0)) } ?? .invalid(.boolean)
+    case .timestamp, .date, .time:
+      return write(batch, capacity: DateReader.capacity, fault: .date) { output in
+        dates?.read(text: batch.bytes(start, length), into: output) ?? 0
+      }
+    case .uuid:
+      return write(batch, capacity: UUIDText.byteCount, fault: .uuid) { output in
+        UUIDText.read(batch.bytes(start, length), into: output)
+      }
+    case .url:
+      return URLText.isURL(batch.bytes(start, length))
+        ? .value(.text(at: start, length: length)) : .invalid(.url)
+    case .data:
+      return bytes(start, length, batch)
+    case .json:
+      return jsonString(start, length, batch)
+    }
+  }
+
+  /// Reserves room in the arena and lets `body` write a converted text there; 0 bytes is a fault.
+  @inline(__always)
+  private func write(
+    _ batch: RecordBatch,
+    capacity: Int,
+    fault: Fault,
+    _ body: (UnsafeMutableRawBufferPointer) -> Int
+  ) -> Conversion {
+    batch.reserveArena(capacity)
+    let start = batch.arenaEnd
+    let count = body(UnsafeMutableRawBufferPointer(rebasing: batch.arena[start..<start + capacity]))
+    guard count > 0 else { return .invalid(fault) }
+    batch.arenaEnd += count
+    return .value(.text(at: UInt32(start), length: UInt32(count)))
+  }
+
+  private func word(_ start: UInt32, _ length: UInt32, _ batch: RecordBatch) -> Conversion {
+    let bytes = batch.bytes(start, length)
+    let known = words.first { bytes.count == $0.foreign.count && bytes.has($0.foreign, at: 0) }
+    guard let local = known?.local ?? otherWord else { return .invalid(.word) }
+    return .value(Self.rowValue(of: local, in: batch))
+  }
+
+  private func bytes(_ start: UInt32, _ length: UInt32, _ batch: RecordBatch) -> Conversion {
+    let capacity = BinaryText.capacity(byteCount: Int(length))
+    batch.reserveArena(capacity)
+    let place = batch.arenaEnd
+    let output = UnsafeMutableRawBufferPointer(rebasing: batch.arena[place..<place + capacity])
+    guard let count = BinaryText.read(batch.bytes(start, length), into: output) else {
+      return .invalid(.data)
+    }
+    batch.arenaEnd += count
+    return .value(.blob(at: UInt32(place), length: UInt32(count)))
+  }
+
+  private func hasChildElements(_ index: UInt32, _ batch: RecordBatch) -> Bool {
+    var child = index + 1
+    let end = batch.nodes[Int(index)].next
+    while child < end {
+      let node = batch.nodes[Int(child)]
+      if node.flags & UInt8(TAPE_ATTRIBUTE) == 0 { return true }
+      child = node.next
+    }
+    return false
+  }
+
+  // MARK: - Numbers and booleans
+
+  private func number(_ node: TapeNode, _ batch: RecordBatch) -> Conversion {
+    if !words.isEmpty || otherWord != nil { return word(node.text, node.length, batch) }
+    switch type {
+    case .int16, .int32, .int64, .double, .float, .decimal:
+      return plainNumber(node.text, node.length, .json, batch)
+    case .timestamp, .date, .time:
+      return write(batch, capacity: DateReader.capacity, fault: .date) { output in
+        dates?.read(number: batch.bytes(node.text, node.length), into: output) ?? 0
+      }
+    case .bool:
+      let digits = batch.bytes(node.text, node.length)
+      guard digits.count == 1, digits[0] == UInt8(ascii: "0") || digits[0] == UInt8(ascii: "1")
+      else { return .invalid(.boolean) }
+      return .value(.integer(digits[0] == UInt8(ascii: "1") ? 1 : 0))
+    case .string where coerces, .json:
+      return .value(.text(at: node.text, length: node.length))
+    default:
+      return .invalid(.type)
+    }
+  }
+
+  private func boolean(_ node: TapeNode, _ batch: RecordBatch) -> Conversion {
+    if !words.isEmpty || otherWord != nil { return word(node.text, node.length, batch) }
+    switch type {
+    case .bool: return .value(.integer(Int(node.kind) == TAPE_TRUE ? 1 : 0))
+    case .string where coerces, .json: return .value(.text(at: node.text, length: node.length))
+    default: return .invalid(.type)
+    }
+  }
+
+  private func numberText(_ start: UInt32, _ length: UInt32, _ batch: RecordBatch) -> Conversion {
+    guard let numbers else {
+      return isTextual ? plainNumber(start, length, .text, batch) : .invalid(.type)
+    }
+    let capacity = NumberReader.capacity(byteCount: Int(length))
+    batch.reserveArena(capacity)
+    let place = batch.arenaEnd
+    let output = UnsafeMutableRawBufferPointer(rebasing: batch.arena[place..<place + capacity])
+    let count = numbers.plain(batch.bytes(start, length), into: output)
+    guard count > 0 else { return .invalid(.notANumber) }
+    // The plain notation is only needed until it is converted.
+    batch.arenaEnd += count
+    let converted = plainNumber(UInt32(place), UInt32(count), .text, batch)
+    if type != .decimal { batch.arenaEnd = place }
+    return converted
+  }
+
+  private func plainNumber(
+    _ start: UInt32,
+    _ length: UInt32,
+    _ notation: PlainNumber.Notation,
+    _ batch: RecordBatch
+  ) -> Conversion {
+    if type == .decimal { return decimal(start, length, notation, batch) }
+    guard let number = PlainNumber(batch.bytes(start, length), notation: notation) else {
+      return .invalid(.notANumber)
+    }
+    do throws(NumberFault) {
+      switch type {
+      case .int16: return integer(try number.int64(), in: Int64(Int16.min)...Int64(Int16.max))
+      case .int32: return integer(try number.int64(), in: Int64(Int32.min)...Int64(Int32.max))
+      case .float: return .value(.real(Double(try number.float())))
+      case .double: return .value(.real(try number.double()))
+      default: return .value(.integer(try number.int64()))
+      }
+    } catch {
+      return .invalid(Fault(error))
+    }
+  }
+
+  private func integer(_ value: Int64, in range: ClosedRange<Int64>) -> Conversion {
+    range.contains(value) ? .value(.integer(value)) : .invalid(.outOfRange)
+  }
+
+  private func decimal(
+    _ start: UInt32,
+    _ length: UInt32,
+    _ notation: PlainNumber.Notation,
+    _ batch: RecordBatch
+  ) -> Conversion {
+    let capacity = PlainNumber.decimalCapacity(byteCount: Int(length), scale: scale)
+    batch.reserveArena(capacity)
+    guard let number = PlainNumber(batch.bytes(start, length), notation: notation) else {
+      return .invalid(.notANumber)
+    }
+    let place = batch.arenaEnd
+    let output = UnsafeMutableRawBufferPointer(rebasing: batch.arena[place..<place + capacity])
+    do throws(NumberFault) {
+      let count = try number.decimal(scale: scale, into: output)
+      batch.arenaEnd += count
+      return .value(.text(at: UInt32(place), length: UInt32(count)))
+    } catch {
+      return .invalid(Fault(error))
+    }
+  }
+
+  // MARK: - JSON
+
+  private func json(_ index: UInt32, _ batch: RecordBatch) -> Conversion {
+    var bytes: [UInt8] = []
+    batch.appendJSON(of: index, to: &bytes)
+    let (start, length) = bytes.withUnsafeBytes { batch.append($0) }
+    return .value(.text(at: start, length: length))
+  }
+
+  /// Text of a textual format in a JSON attribute is a JSON string.
+  private func jsonString(_ start: UInt32, _ length: UInt32, _ batch: RecordBatch) -> Conversion {
+    var bytes: [UInt8] = []
+    batch.appendJSONString(batch.bytes(start, length), to: &bytes)
+    let (place, count) = bytes.withUnsafeBytes { batch.append($0) }
+    return .value(.text(at: place, length: count))
+  }
+}
+
+extension ValueConverter.Fault {
+  init(_ fault: NumberFault) {
+    switch fault {
+    case .fractional: self = .fractional
+    case .outOfRange: self = .outOfRange
+    case .tooManyDigits: self = .tooManyDigits
+    case .tooLong: self = .tooLong
+    }
+  }
+}

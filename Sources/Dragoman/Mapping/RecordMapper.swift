@@ -1,0 +1,300 @@
+import CSimdJSON
+import DragomanGraph
+
+/// Turns the records of one source into rows: look up, convert, apply the policies.
+///
+/// It is used by one thread at a time. A record is mapped whole or refused whole: the first fault
+/// that the policies do not forgive refuses it.
+final class RecordMapper {
+  private let plan: EntityPlan
+  private let source: Int
+  private let mapFile: String?
+  private var walker: PathWalker
+  private var rules: [ValueRules?]
+  /// How many examples of each kind of passed-over value were described so far.
+  private var described: [IssueGroup: Int] = [:]
+
+  /// The report shows that many examples of a kind; more are only counted.
+  static let exampleCount = 5
+
+  init(plan: EntityPlan, source: Int, mapFile: String?) throws(FormatFault) {
+    self.plan = plan
+    self.source = source
+    self.mapFile = mapFile
+    walker = PathWalker(tree: plan.tree, slotCount: plan.slots.count)
+    rules = []
+    for slot in plan.slots { rules.append(try ValueRules(slot.attribute)) }
+  }
+
+  /// Maps one record of the batch and appends what it became to the drafts.
+  func map(_ index: Int, into drafts: DraftBatch) {
+    let batch = drafts.records
+    let record = batch.records[index]
+    let start = drafts.values.count
+    walker.reset()
+    let issue =
+      refusal(of: record, at: index, in: batch) ?? mapValues(of: record, in: batch, into: drafts)
+    if let issue {
+      drafts.values.removeLast(drafts.values.count - start)
+      drafts.drafts.append(.reject(source: source, issue: drafts.issues.count))
+      drafts.issues.append(issue)
+    } else {
+      drafts.drafts.append(.row(source: source, start: start))
+    }
+  }
+
+  /// Why the record cannot be mapped at all; nil: it can.
+  private func refusal(
+    of record: RecordBatch.Record,
+    at index: Int,
+    in batch: RecordBatch
+  ) -> ImportIssue? {
+    if let failure = batch.failures[index] {
+      var issue = describe(.recordSyntax, record, record.start, batch, failure.message)
+      issue.origin = failure.origin ?? issue.origin
+      issue.origin.record = record.number
+      return issue
+    }
+    switch Int(batch.nodes[Int(record.node)].kind) {
+    case TAPE_OBJECT, TAPE_ELEMENT: return nil
+    case let kind where plan.takesScalars && kind != TAPE_ARRAY: return nil
+    case let kind:
+      return describe(
+        .recordType,
+        record,
+        record.start,
+        batch,
+        "A record must be an object; this one is \(ForeignText.kind(kind))."
+      )
+    }
+  }
+
+  /// Appends a value for each slot, or returns why the record is refused.
+  private func mapValues(
+    of record: RecordBatch.Record,
+    in batch: RecordBatch,
+    into drafts: DraftBatch
+  ) -> ImportIssue? {
+    walker.walk(record.node, in: batch)
+    for index in plan.slots.indices {
+      var found = walker.found[index]
+      if plan.slots[index].hasOwnPaths {
+        followOwnPaths(of: plan.slots[index], record, batch, &found)
+      }
+      switch map(found, slot: index, record, batch, drafts) {
+      case .success(let value): drafts.values.append(value)
+      case .failure(let refusal): return refusal.issue
+      }
+    }
+    return nil
+  }
+
+  /// A refused record, on its way out.
+  private struct Refusal: Error {
+    let issue: ImportIssue
+  }
+
+  @inline(__always)
+  private func map(
+    _ found: PathWalker.Found,
+    slot index: Int,
+    _ record: RecordBatch.Record,
+    _ batch: RecordBatch,
+    _ drafts: DraftBatch
+  ) -> Result<RowValue, Refusal> {
+    let conversion: ValueConverter.Conversion
+    switch found.state {
+    case .missing: return missing(slot: index, record, batch)
+    case .value: conversion = plan.slots[index].converter.convert(found.node, in: batch)
+    case .blocked: conversion = .invalid(.blocked)
+    case .repeated: conversion = .invalid(.repeated)
+    }
+    switch conversion {
+    case .null:
+      return null(slot: index, found, record, batch)
+    case .value(let value):
+      if let rules = rules[index], let fault = rules.check(value, in: batch) {
+        return invalid(fault, slot: index, found, record, batch, drafts)
+      }
+      return .success(value)
+    case .invalid(let fault):
+      return invalid(fault, slot: index, found, record, batch, drafts)
+    }
+  }
+
+  // MARK: - Policies
+
+  private func missing(
+    slot index: Int,
+    _ record: RecordBatch.Record,
+    _ batch: RecordBatch
+  ) -> Result<RowValue, Refusal> {
+    let slot = plan.slots[index]
+    if slot.isKey {
+      if slot.attribute.defaultValue != nil { return .success(defaultValue(slot, batch)) }
+      if !slot.attribute.isRequired { return .success(.null) }
+      return refuse(.keyMissing, slot, nil, record, batch, "has no value, and it is the key")
+    }
+    switch slot.onMissing {
+    case .keep: return .success(.absent)
+    case .default: return .success(defaultValue(slot, batch))
+    case .clear where !slot.attribute.isRequired: return .success(.null)
+    case .clear:
+      return refuse(.required, slot, nil, record, batch, "is required and missing")
+    case .reject:
+      return refuse(.refused, slot, nil, record, batch, "is missing, and onMissing is reject")
+    }
+  }
+
+  private func null(
+    slot index: Int,
+    _ found: PathWalker.Found,
+    _ record: RecordBatch.Record,
+    _ batch: RecordBatch
+  ) -> Result<RowValue, Refusal> {
+    let slot = plan.slots[index]
+    if slot.isKey && slot.attribute.isRequired && slot.onNull != .default {
+      return refuse(.keyMissing, slot, found, record, batch, "is null, and it is the key")
+    }
+    switch slot.onNull {
+    case .keep: return .success(slot.isKey ? .null : .absent)
+    case .default: return .success(defaultValue(slot, batch))
+    case .clear where !slot.attribute.isRequired: return .success(.null)
+    case .clear:
+      return refuse(.required, slot, found, record, batch, "is required and null")
+    case .reject:
+      return refuse(.refused, slot, found, record, batch, "is null, and onNull is reject")
+    }
+  }
+
+  private func invalid(
+    _ fault: ValueConverter.Fault,
+    slot index: Int,
+    _ found: PathWalker.Found,
+    _ record: RecordBatch.Record,
+    _ batch: RecordBatch,
+    _ drafts: DraftBatch
+  ) -> Result<RowValue, Refusal> {
+    let slot = plan.slots[index]
+    var policy = slot.isKey ? .reject : slot.onInvalid
+    if policy == .clear && slot.attribute.isRequired { policy = .reject }
+    if policy == .reject {
+      return .failure(Refusal(issue: describe(fault, slot, found, record, batch, isReject: true)))
+    }
+    if !slot.isSilent { passOver(fault, slot, found, record, batch, drafts) }
+    switch policy {
+    case .keep: return .success(.absent)
+    case .default: return .success(defaultValue(slot, batch))
+    case .clear, .reject: return .success(.null)
+    }
+  }
+
+  private func defaultValue(_ slot: EntityPlan.Slot, _ batch: RecordBatch) -> RowValue {
+    slot.attribute.defaultValue.map { ValueConverter.rowValue(of: $0, in: batch) } ?? .null
+  }
+
+  /// Counts an invalid value that does not refuse its record, and describes the first few.
+  private func passOver(
+    _ fault: ValueConverter.Fault,
+    _ slot: EntityPlan.Slot,
+    _ found: PathWalker.Found,
+    _ record: RecordBatch.Record,
+    _ batch: RecordBatch,
+    _ drafts: DraftBatch
+  ) {
+    let group = IssueGroup(code: fault.code, entity: plan.name, attribute: slot.attribute.name)
+    if described[group, default: 0] < Self.exampleCount {
+      described[group, default: 0] += 1
+      drafts.issues.append(describe(fault, slot, found, record, batch, isReject: false))
+    } else {
+      drafts.repeatedIssues[group, default: 0] += 1
+    }
+  }
+
+  // MARK: - Messages
+
+  private func refuse(
+    _ code: ImportIssue.Code,
+    _ slot: EntityPlan.Slot,
+    _ found: PathWalker.Found?,
+    _ record: RecordBatch.Record,
+    _ batch: RecordBatch,
+    _ what: String
+  ) -> Result<RowValue, Refusal> {
+    let place = found.map { batch.nodes[Int($0.node)].origin } ?? record.start
+    var issue = describe(code, record, place, batch, "\(plan.name).\(slot.attribute.name) \(what).")
+    issue.attribute = slot.attribute.name
+    issue.path = slot.paths.map(\.text).first
+    issue.map = mapPlace(slot.position)
+    if code == .required || code == .keyMissing {
+      issue.help = "the feed must give \(issue.path ?? slot.attribute.name), or the map a default"
+    }
+    return .failure(Refusal(issue: issue))
+  }
+
+  private func describe(
+    _ fault: ValueConverter.Fault,
+    _ slot: EntityPlan.Slot,
+    _ found: PathWalker.Found,
+    _ record: RecordBatch.Record,
+    _ batch: RecordBatch,
+    isReject: Bool
+  ) -> ImportIssue {
+    let node = batch.nodes[Int(found.node)]
+    let message = fault.message(for: slot)
+    var issue = describe(fault.code, record, node.origin, batch, message)
+    issue.attribute = slot.attribute.name
+    let candidate = min(Int(found.candidate), slot.paths.count - 1)
+    issue.path = candidate >= 0 ? slot.paths[candidate].text : nil
+    issue.value =
+      slot.attribute.isSensitive ? ForeignText.mask : ForeignText.excerpt(of: found.node, in: batch)
+    issue.tried = fault.tried(for: slot)
+    issue.map = mapPlace(slot.position)
+    issue.help = fault.help(for: slot, isScalar: node.next == found.node + 1)
+    issue.isReject = isReject
+    return issue
+  }
+
+  private func describe(
+    _ code: ImportIssue.Code,
+    _ record: RecordBatch.Record,
+    _ place: UInt32,
+    _ batch: RecordBatch,
+    _ message: String
+  ) -> ImportIssue {
+    ImportIssue(
+      code: code,
+      entity: plan.name,
+      attribute: nil,
+      origin: batch.origin(at: place, record: record.number),
+      path: nil,
+      value: nil,
+      message: message,
+      tried: [],
+      map: mapPlace(plan.position),
+      help: nil,
+      key: key(of: record, in: batch),
+      isReject: true
+    )
+  }
+
+  /// The record's key as text, for messages: `NO, P-001`.
+  private func key(of record: RecordBatch.Record, in batch: RecordBatch) -> String? {
+    guard record.node != RecordBatch.malformedNode else { return nil }
+    let parts = plan.slots.indices.filter { plan.slots[$0].isKey }.map { index -> String? in
+      let slot = plan.slots[index]
+      guard walker.found[index].state == .value,
+        case .value(let value) = slot.converter.convert(walker.found[index].node, in: batch)
+      else { return nil }
+      if slot.attribute.isSensitive { return ForeignText.mask }
+      return value.stored(in: UnsafeRawBufferPointer(batch.arena)).text
+    }
+    let known = parts.compactMap { $0 }
+    return known.isEmpty || known.count < parts.count ? nil : known.joined(separator: ", ")
+  }
+
+  private func mapPlace(_ position: MapPosition?) -> String? {
+    guard let mapFile, let position else { return nil }
+    return "\(mapFile):\(position.line):\(position.column)"
+  }
+}

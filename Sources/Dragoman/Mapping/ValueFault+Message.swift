@@ -1,0 +1,105 @@
+import DragomanGraph
+
+/// What is wrong with a value, in words.
+extension ValueConverter.Fault {
+  /// The issue's code.
+  var code: ImportIssue.Code {
+    switch self {
+    case .type: .type
+    case .notANumber, .fractional, .tooManyDigits: .number
+    case .outOfRange, .tooLong, .limits: .range
+    case .date: .date
+    case .boolean: .boolean
+    case .word: .word
+    case .uuid, .url, .data, .length, .pattern: .text
+    case .blocked: .path
+    case .repeated: .repeated
+    }
+  }
+
+  /// A full sentence about the value of a slot.
+  func message(for slot: EntityPlan.Slot) -> String {
+    let type = slot.attribute.type.rawValue
+    switch self {
+    case .type: return "The value is of a type that \(Self.article(type)) attribute does not take."
+    case .notANumber: return "The text is not a number as the map declares them."
+    case .fractional: return "The number has a fraction, and the attribute is \(type)."
+    case .outOfRange: return "The number is outside of what \(type) holds."
+    case .tooManyDigits:
+      return "The number has more than \(slot.attribute.scale ?? 0) digits behind the point."
+    case .tooLong: return "Written without exponent the number is too long."
+    case .date: return "None of the declared formats takes the value as \(Self.article(type))."
+    case .boolean: return "The value is neither of the words for true nor of those for false."
+    case .word: return "The value table does not have this word."
+    case .uuid: return "The text is not a UUID in the form 8-4-4-4-12."
+    case .url: return "The text is not an absolute URL."
+    case .data: return "The text is neither base64 nor \\x and hexadecimal digits."
+    case .blocked: return "The path runs through a value that has no members."
+    case .repeated: return "The path names more than one value."
+    case .limits: return "The value is outside of the limits that the map sets."
+    case .length: return "The text is shorter or longer than the map admits."
+    case .pattern: return "The text does not match the map's pattern."
+    }
+  }
+
+  /// The formats or words that were tried.
+  func tried(for slot: EntityPlan.Slot) -> [String] {
+    switch self {
+    case .date: slot.converter.triedFormats
+    case .word: slot.converter.knownWords
+    case .limits:
+      [slot.attribute.minimum.map { "min \($0.text)" }, slot.attribute.maximum.map { "max \($0.text)" }]
+        .compactMap { $0 }
+    case .length:
+      [
+        slot.attribute.minimumLength.map { "at least \($0)" },
+        slot.attribute.maximumLength.map { "at most \($0)" },
+      ].compactMap { $0 }
+    case .pattern: slot.attribute.pattern.map { [$0] } ?? []
+    default: []
+    }
+  }
+
+  /// What to do about it.
+  ///
+  /// - Parameter isScalar: whether the value is a string, a number or a boolean.
+  func help(for slot: EntityPlan.Slot, isScalar: Bool) -> String? {
+    let lenient = "or set onInvalid: clear"
+    switch self {
+    case .type where !isScalar: return "the path should lead to one of its members"
+    case .type:
+      if slot.attribute.type == .string { return "set coerce: true to take numbers and booleans" }
+      if slot.attribute.type.isNumeric && !slot.converter.takesNumberText {
+        return "declare numbers: {decimal: \".\"} to take numbers in strings"
+      }
+      if slot.attribute.type == .bool { return "declare trueValues and falseValues" }
+      return nil
+    case .date: return "add the format to dates, \(lenient)"
+    case .notANumber: return "declare the separators under numbers, \(lenient)"
+    case .fractional: return "make the attribute a double or a decimal, \(lenient)"
+    case .outOfRange: return "take a larger type, \(lenient)"
+    case .tooManyDigits: return "raise the scale, \(lenient)"
+    case .boolean: return "add the word to trueValues or falseValues, \(lenient)"
+    case .word: return "add the word to values, or set unknown"
+    case .blocked, .repeated: return "check the path"
+    default: return "mend the feed, \(lenient)"
+    }
+  }
+
+  private static func article(_ type: String) -> String {
+    "aeiou".contains(type.prefix(1)) ? "an \(type)" : "a \(type)"
+  }
+}
+
+extension StoredValue {
+  /// The value as text, for messages.
+  var text: String {
+    switch self {
+    case .null: "null"
+    case .integer(let value): String(value)
+    case .real(let value): String(value)
+    case .text(let value): value
+    case .blob(let bytes): "\(bytes.count) bytes"
+    }
+  }
+}

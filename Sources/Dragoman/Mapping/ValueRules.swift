@@ -1,0 +1,48 @@
+import DragomanGraph
+import Foundation
+
+/// The rules that a converted value must obey: `min`, `max`, `length` and `pattern`.
+struct ValueRules {
+  private let type: AttributeType
+  private let minimum: StoredValue?
+  private let maximum: StoredValue?
+  private let length: ClosedRange<Int>?
+  private let pattern: NSRegularExpression?
+
+  /// Compiles the rules of an attribute; nil when it has none.
+  ///
+  /// - Throws: `FormatFault` for a pattern that is no regular expression.
+  init?(_ attribute: Attribute) throws(FormatFault) {
+    type = attribute.type
+    minimum = attribute.minimum
+    maximum = attribute.maximum
+    let bounds = (attribute.minimumLength, attribute.maximumLength)
+    length = bounds.0 == nil && bounds.1 == nil ? nil : (bounds.0 ?? 0)...(bounds.1 ?? .max)
+    do {
+      pattern = try attribute.pattern.map { try NSRegularExpression(pattern: "^(?:\($0))$") }
+    } catch {
+      throw FormatFault("The pattern of \(attribute.name) is no regular expression.")
+    }
+    if minimum == nil && maximum == nil && length == nil && pattern == nil { return nil }
+  }
+
+  /// Which rule the value breaks; nil: none.
+  func check(_ value: RowValue, in batch: RecordBatch) -> ValueConverter.Fault? {
+    if minimum != nil || maximum != nil {
+      let stored = value.stored(in: UnsafeRawBufferPointer(batch.arena))
+      if let minimum, minimum.isLarger(than: stored, as: type) { return .limits }
+      if let maximum, stored.isLarger(than: maximum, as: type) { return .limits }
+    }
+    guard value.kind == .text else { return nil }
+    if let length {
+      let bytes = batch.bytes(UInt32(value.offset), value.length)
+      if !length.contains(bytes.count { $0 & 0xC0 != 0x80 }) { return .length }
+    }
+    if let pattern {
+      let text = batch.text(UInt32(value.offset), value.length)
+      let whole = NSRange(text.startIndex..., in: text)
+      if pattern.firstMatch(in: text, range: whole)?.range != whole { return .pattern }
+    }
+    return nil
+  }
+}

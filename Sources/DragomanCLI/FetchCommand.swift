@@ -1,0 +1,138 @@
+import ArgumentParser
+import DragomanGraph
+import Foundation
+
+/// `dragoman fetch`: prints the objects of an entity that satisfy a predicate.
+struct FetchCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fetch",
+    abstract: "Print the objects of an entity.",
+    discussion: """
+      Predicates are written as for NSPredicate:
+
+        dragoman fetch Person -d people.db --where 'salary > 100000 AND city == "Paris"'
+        dragoman fetch Person -d people.db --where 'lastName BEGINSWITH[cd] $NAME' -p NAME=ó \\
+          --sort lastName,-salary --limit 10
+
+      On a terminal the objects come as a table, in a pipe as NDJSON. Without --sort they come in
+      the order in which they were inserted.
+      """
+  )
+
+  @Argument(help: "The entity, as the map names it.")
+  var entity: String
+
+  @Option(name: [.short, .customLong("database")], help: "The database file.")
+  var database: String
+
+  @Option(
+    name: .customLong("where"),
+    parsing: .unconditional,
+    help: ArgumentHelp("Which objects; all without it.", valueName: "predicate")
+  )
+  var predicate: String?
+
+  @Option(
+    name: .shortAndLong,
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("A value for $NAME in the predicate; repeatable.", valueName: "name=value")
+  )
+  var parameter: [String] = []
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The order: a,-b is a ascending, then b descending.", valueName: "keys")
+  )
+  var sort: String?
+
+  @Option(help: "How many objects at most.")
+  var limit: Int?
+
+  @Option(help: "How many objects to leave out at the beginning.")
+  var offset = 0
+
+  @Option(help: ArgumentHelp("The attributes to print; all without it.", valueName: "a,b"))
+  var columns: String?
+
+  @Flag(help: "Print only how many objects there are.")
+  var count = false
+
+  @Option(name: .shortAndLong, help: "The format; table on a terminal, ndjson in a pipe.")
+  var format: FetchFormat?
+
+  func validate() throws {
+    if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
+    if offset < 0 { throw ValidationError("--offset must be 0 or more.") }
+    if count, format != nil { throw ValidationError("--count and --format exclude each other.") }
+    for text in parameter where !text.dropFirst().contains("=") {
+      throw ValidationError("-p \(text) is not of the form NAME=VALUE.")
+    }
+  }
+
+  func run() throws {
+    let store = try SQLiteStore(
+      at: .file(database),
+      options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
+    )
+    let output = OutputBuffer(descriptor: STDOUT_FILENO)
+    do {
+      try print(from: store, to: output, columnCount: Terminal.columnCount(of: STDOUT_FILENO))
+      try output.flush()
+    } catch let error as OutputError where error.isClosedPipe {
+      // Whoever read has enough.
+    }
+  }
+
+  /// Writes the answer; apart from `run()`, so that tests need no process.
+  ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - output: Where the answer goes; it is not flushed.
+  ///   - columnCount: The width of the terminal; nil if the output is none.
+  /// - Throws: `StoreError` and `OutputError`.
+  func print(from store: SQLiteStore, to output: OutputBuffer, columnCount: Int?) throws {
+    let request = try request()
+    if count { return try output.write("\(try store.count(request))\n") }
+    let format = format ?? (columnCount == nil ? .ndjson : .table)
+    var writer = format.writer(
+      for: try store.attributes(of: request),
+      to: output,
+      columnCount: columnCount
+    )
+    try store.forEachRow(request) { row in try writer.write(row.values) }
+    try writer.finish()
+  }
+
+  /// The request that the options spell.
+  func request() throws(StoreError) -> FetchRequest {
+    FetchRequest(
+      entity,
+      filter: try filter(),
+      sortKeys: try sort.map { (text) throws(StoreError) in try SortKey.parse(text) } ?? [],
+      limit: limit,
+      offset: offset,
+      columns: columns?.split(separator: ",", omittingEmptySubsequences: false).map {
+        $0.trimmingCharacters(in: .whitespaces)
+      }
+    )
+  }
+
+  private func filter() throws(StoreError) -> Filter? {
+    let filter = try predicate.map { (text) throws(StoreError) in try Filter(parsing: text) }
+    let known = filter?.variables ?? []
+    var variables: [String: Filter.Operand] = [:]
+    for text in parameter {
+      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = String(parts[0])
+      guard known.contains(name), parts.count == 2 else {
+        throw StoreError(
+          .badRequest,
+          "The predicate has no variable $\(name).",
+          help: nearest(to: name, in: known.sorted()).map { "did you mean $\($0)?" }
+        )
+      }
+      variables[name] = .value(.string(String(parts[1])))
+    }
+    return filter?.substituting(variables)
+  }
+}

@@ -1,0 +1,171 @@
+import ArgumentParser
+import Dragoman
+import DragomanGraph
+import Foundation
+
+/// `dragoman import`: imports feeds into a database by a map.
+struct ImportCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Import feeds into a database by a map.",
+    discussion: """
+      Inputs are files, folders, quoted globs, or - for standard input; gzip and zstd are known by
+      their first bytes, JSON, NDJSON and XML by their content.
+
+        dragoman import Maps/people.map.yaml SampleData/people.json -d people.db
+
+      Without --commit batch one command is one transaction: it is in the database as a whole or
+      not at all. Exit codes: 0 done, 3 done and some records rejected, 65 bad data, 66 no such
+      input, 73 output cannot be created, 74 I/O error or disk full, 75 database busy.
+      """
+  )
+
+  @Argument(help: "The map: a .map.yaml or .map.json file.")
+  var map: String
+
+  @Argument(help: "The feeds.")
+  var inputs: [String]
+
+  @Option(name: [.short, .customLong("database")], help: "The database file; made if missing.")
+  var database: String
+
+  @Option(help: ArgumentHelp("A source of the map that takes part; repeatable.", valueName: "name"))
+  var source: [String] = []
+
+  @Option(
+    help: """
+      What happens to objects that exist: upsert, insert (reject the record), ignore (leave the \
+      object), replace (set the object to exactly the record).
+      """
+  )
+  var mode: EntityWriter.Mode?
+
+  @Flag(help: "Do everything and keep nothing.")
+  var dryRun = false
+
+  @Option(help: ArgumentHelp("Write rejected records to this file, as NDJSON.", valueName: "file"))
+  var rejects: String?
+
+  @Option(help: ArgumentHelp("Fail when more records than this are rejected.", valueName: "n"))
+  var maxRejects: Int?
+
+  @Option(help: "When to commit: all (at the end) or batch (after every batch).")
+  var commit: ImportMap.ImportOptions.Commit?
+
+  @Option(help: ArgumentHelp("Records a batch, with --commit batch.", valueName: "n"))
+  var batchSize: Int?
+
+  @Option(help: ArgumentHelp("Stop after that many records.", valueName: "n"))
+  var limit: Int?
+
+  @Option(help: "How progress is shown: auto, bar, plain, json or none.")
+  var progress: ProgressDisplay.Style = .auto
+
+  @Flag(help: "Print one JSON document on standard output.")
+  var json = false
+
+  @Flag(name: .shortAndLong, help: "Print no report and no progress; errors are printed.")
+  var quiet = false
+
+  func validate() throws {
+    if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects must be 0 or more.") }
+    if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
+    if let batchSize, !(1...1_000_000).contains(batchSize) {
+      throw ValidationError("--batch-size must be 1 to 1000000.")
+    }
+  }
+
+  func run() async throws {
+    let importMap = try ImportMap(contentsOf: map)
+    let request = ImportRequest(
+      try InputExpansion.inputs(inputs),
+      sources: source,
+      mode: mode,
+      commit: commit,
+      batchSize: batchSize,
+      limit: limit,
+      maximumRejects: maxRejects,
+      rejectsFile: rejects,
+      isDryRun: dryRun
+    )
+    let store = try openStore()
+    let run = Importer(map: importMap, store: store).start(request)
+    let signals = SignalWatch { run.cancel() }
+    let display = ProgressDisplay(style: quiet ? .none : progress)
+    for await progress in run.progress { display.show(progress) }
+    display.clear()
+
+    let outcome = await Result(of: run)
+    try close(store, keeping: outcome)
+    try print(outcome, signal: signals.received)
+    if let status = exitStatus(of: outcome, signal: signals.received) { throw ExitCode(status) }
+  }
+
+  /// A dry run makes no file: without one it goes into a temporary database.
+  private func openStore() throws -> SQLiteStore {
+    let isMissing = !FileManager.default.fileExists(atPath: database)
+    return try SQLiteStore(at: dryRun && isMissing ? .temporary : .file(database))
+  }
+
+  /// A file that was made for an import that kept nothing is removed again.
+  private func close(_ store: SQLiteStore, keeping outcome: Result<ImportReport, ImportFailure>)
+    throws
+  {
+    switch outcome {
+    case .success(let report) where report.status != .cancelled || report.committed > 0:
+      try store.close()
+    case .failure(let failure) where failure.report.committed > 0: try store.close()
+    default: try store.discard()
+    }
+  }
+
+  private func print(
+    _ outcome: Result<ImportReport, ImportFailure>,
+    signal: Int32?
+  ) throws {
+    let (report, failure): (ImportReport, ToolError?) =
+      switch outcome {
+      case .success(let report): (report, nil)
+      case .failure(let failure): (failure.report, ToolError(failure))
+      }
+    let errors = OutputBuffer(descriptor: STDERR_FILENO)
+    if let failure { try errors.write(failure.text + "\n") }
+    if !quiet {
+      try errors.write(
+        ImportReportText(report: report, inputs: inputs, database: database, signal: signal).text
+      )
+    }
+    try errors.flush()
+    guard json else { return }
+    let output = OutputBuffer(descriptor: STDOUT_FILENO)
+    try output.write(try ImportReportJSON(report, failure: failure).text + "\n")
+    try output.flush()
+  }
+
+  private func exitStatus(
+    of outcome: Result<ImportReport, ImportFailure>,
+    signal: Int32?
+  ) -> Int32? {
+    switch outcome {
+    case .failure(let failure): ToolError(failure)?.status.rawValue ?? 1
+    case .success(let report) where report.status == .cancelled: 128 + (signal ?? SIGINT)
+    case .success(let report) where report.status == .rejected:
+      ToolError.ExitStatus.someRejected.rawValue
+    case .success: nil
+    }
+  }
+}
+
+extension Result where Success == ImportReport, Failure == ImportFailure {
+  /// The end of an import.
+  fileprivate init(of run: ImportRun) async {
+    do throws(ImportFailure) {
+      self = .success(try await run.report())
+    } catch {
+      self = .failure(error)
+    }
+  }
+}
+
+extension EntityWriter.Mode: ExpressibleByArgument {}
+extension ImportMap.ImportOptions.Commit: ExpressibleByArgument {}

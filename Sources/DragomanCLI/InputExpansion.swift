@@ -1,0 +1,67 @@
+import Dragoman
+import Foundation
+
+/// Turns the inputs of a command line into files: folders and globs are expanded.
+enum InputExpansion {
+  /// The endings of files that are taken out of a folder.
+  private static let endings = [".json", ".ndjson", ".jsonl", ".xml"]
+  private static let compressions = ["", ".gz", ".zst"]
+
+  /// The inputs in the order of the arguments; files of one folder or glob by name.
+  ///
+  /// - Throws: `ReadError.missing` for a path or glob that names nothing.
+  static func inputs(_ arguments: [String]) throws(ReadError) -> [ImportInput] {
+    var inputs: [ImportInput] = []
+    for argument in arguments {
+      if argument == "-" {
+        inputs.append(.standardInput)
+      } else {
+        inputs += try files(of: argument).map { .file($0) }
+      }
+    }
+    return inputs
+  }
+
+  private static func files(of argument: String) throws(ReadError) -> [String] {
+    var isFolder: ObjCBool = false
+    if FileManager.default.fileExists(atPath: argument, isDirectory: &isFolder) {
+      return isFolder.boolValue ? try feeds(in: argument) : [argument]
+    }
+    guard argument.contains(where: { "*?[".contains($0) }) else {
+      throw ReadError(.missing, "There is no file \(argument).")
+    }
+    let found = matches(of: argument)
+    if found.isEmpty { throw ReadError(.missing, "No file matches \(argument).") }
+    return found
+  }
+
+  private static func feeds(in folder: String) throws(ReadError) -> [String] {
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: folder)
+    } catch {
+      throw ReadError(.permission, "The folder \(folder) cannot be read.")
+    }
+    let feeds = names.filter { name in
+      let name = name.lowercased()
+      return !name.hasPrefix(".")
+        && endings.contains { ending in compressions.contains { name.hasSuffix(ending + $0) } }
+    }
+    if feeds.isEmpty {
+      throw ReadError(
+        .missing,
+        "The folder \(folder) holds no feeds.",
+        help: "feeds end in \(endings.joined(separator: ", ")), and .gz or .zst behind that"
+      )
+    }
+    return feeds.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+      .map { folder.hasSuffix("/") ? folder + $0 : "\(folder)/\($0)" }
+  }
+
+  private static func matches(of pattern: String) -> [String] {
+    var result = glob_t()
+    defer { globfree(&result) }
+    guard glob(pattern, 0, nil, &result) == 0 else { return [] }
+    return (0..<Int(result.gl_pathc)).compactMap { result.gl_pathv[$0].map { String(cString: $0) } }
+  }
+}

@@ -1,0 +1,96 @@
+import Dragoman
+import DragomanGraph
+import Foundation
+
+/// The report of an import for programs: one versioned JSON document.
+struct ImportReportJSON: Encodable {
+  private var v = 1
+  private let status: String
+  private let read: Int
+  private let inserted: Int
+  private let updated: Int
+  private let unchanged: Int
+  private let deleted: Int
+  private let skipped: Int
+  private let rejected: Int
+  private let pruned: Int
+  private let committed: Int
+  private let dryRun: Bool
+  private let entities: [String: ImportReport.EntityCounts]
+  private let issues: [Group]
+  private let notices: [String]
+  private let error: String?
+  private let seconds: Double
+  private let bytes: Int
+
+  private struct Group: Encodable {
+    let code: String
+    let entity: String
+    let attribute: String?
+    let count: Int
+    let examples: [Example]
+  }
+
+  private struct Example: Encodable {
+    let file: String
+    let line: Int
+    let column: Int
+    let byte: Int
+    let record: Int?
+    let key: String?
+    let path: String?
+    let value: String?
+    let message: String
+    let rejected: Bool
+  }
+
+  init(_ report: ImportReport, failure: ToolError?) {
+    status = report.status.rawValue
+    read = report.counts.read
+    inserted = report.counts.inserted
+    updated = report.counts.updated
+    unchanged = report.counts.unchanged
+    deleted = report.counts.deleted
+    skipped = report.counts.skipped
+    rejected = report.counts.rejected
+    pruned = report.pruned
+    committed = report.committed
+    dryRun = report.isDryRun
+    entities = report.entities
+    issues = report.issues.map { group in
+      Group(
+        code: group.code.rawValue,
+        entity: group.entity,
+        attribute: group.attribute,
+        count: group.count,
+        examples: group.examples.map { issue in
+          Example(
+            file: issue.origin.file,
+            line: issue.origin.line,
+            column: issue.origin.column,
+            byte: issue.origin.byte,
+            record: issue.origin.record,
+            key: issue.key,
+            path: issue.path,
+            value: issue.value,
+            message: issue.message,
+            rejected: issue.isReject
+          )
+        }
+      )
+    }
+    notices = report.notices
+    error = failure?.text
+    seconds = (Figures.seconds(report.duration) * 1000).rounded() / 1000
+    bytes = report.byteCount
+  }
+
+  /// The document on one line.
+  var text: String {
+    get throws {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+  }
+}

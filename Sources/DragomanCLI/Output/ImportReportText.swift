@@ -1,0 +1,97 @@
+import Dragoman
+import DragomanGraph
+import Foundation
+
+/// The report of an import for people.
+struct ImportReportText {
+  let report: ImportReport
+  let inputs: [String]
+  let database: String
+  let signal: Int32?
+
+  /// The whole report; ends with a line feed.
+  var text: String {
+    var text = report.issues.map { group in
+      group.examples.map(example).joined() + remainder(of: group)
+    }.joined()
+    if report.status != .failed || report.counts.read > 0 { text += summary + counts }
+    for notice in report.notices { text += "note: \(notice)\n" }
+    return text + closing
+  }
+
+  // MARK: - Issues
+
+  /// One issue in the shape of CLI.md's errors.
+  private func example(_ issue: ImportIssue) -> String {
+    let subject = issue.attribute.map { "\(issue.entity).\($0)" } ?? issue.entity
+    var text = "\(issue.isReject ? "error" : "warning")[\(issue.code.rawValue)]: "
+    text += "\(issue.origin): \(subject)\n"
+    func line(_ name: String, _ value: String?) {
+      guard let value, !value.isEmpty else { return }
+      text += "  " + name.padding(toLength: 9, withPad: " ", startingAt: 0) + value + "\n"
+    }
+    line("problem", issue.message)
+    line("value", issue.value.map { value in value + (issue.path.map { " at \($0)" } ?? "") })
+    line("key", issue.key)
+    line("tried", issue.tried.joined(separator: ", "))
+    line("map", issue.map)
+    line("help", issue.help)
+    return text
+  }
+
+  private func remainder(of group: ImportReport.Group) -> String {
+    let rest = group.count - group.examples.count
+    guard rest > 0 else { return "" }
+    let subject = group.attribute.map { "\(group.entity).\($0)" } ?? group.entity
+    return "… and \(Figures.grouped(rest)) more [\(group.code.rawValue)] of \(subject)\n"
+  }
+
+  // MARK: - Counts
+
+  private var summary: String {
+    let seconds = Figures.seconds(report.duration)
+    let rate = Double(report.counts.read) / max(seconds, 0.000_001)
+    let what = report.isDryRun ? "Tried" : "Read"
+    return "\(what) \(Figures.grouped(report.counts.read)) records"
+      + " (\(Figures.bytes(report.byteCount))) from \(inputs.joined(separator: ", "))"
+      + " in \(Figures.decimals(seconds, 2)) s, \(Figures.grouped(Int(rate)))/s\n"
+  }
+
+  private var counts: String {
+    let counts = report.counts
+    let rows = [
+      ("inserted", counts.inserted), ("updated", counts.updated), ("unchanged", counts.unchanged),
+      ("deleted", counts.deleted), ("skipped", counts.skipped), ("rejected", counts.rejected),
+    ].filter { $0.1 > 0 }
+    let width = rows.map { Figures.grouped($0.1).count }.max() ?? 0
+    return rows.map { name, count in
+      "  " + name.padding(toLength: 10, withPad: " ", startingAt: 0)
+        + Figures.padded(Figures.grouped(count), width) + "\n"
+    }.joined()
+  }
+
+  /// What was kept, where that is not plain.
+  private var closing: String {
+    let kept = Figures.grouped(report.committed)
+    switch report.status {
+    case .done, .rejected:
+      return report.isDryRun ? "Dry run: nothing was kept.\n" : ""
+    case .cancelled where report.committed > 0:
+      return "\(cause): \(kept) records are in \(database);"
+        + " the same command again goes on from there, what is in counts as unchanged.\n"
+    case .cancelled: return "\(cause): nothing was kept.\n"
+    case .failed where report.committed > 0:
+      return "\(kept) records were committed to \(database) before that.\n"
+    case .failed: return "Nothing was written.\n"
+    }
+  }
+
+  private var cause: String {
+    switch signal {
+    case SIGINT: "Stopped by SIGINT"
+    case SIGTERM: "Stopped by SIGTERM"
+    case SIGHUP: "Stopped by SIGHUP"
+    default: "Stopped"
+    }
+  }
+}

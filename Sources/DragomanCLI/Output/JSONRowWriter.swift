@@ -1,0 +1,86 @@
+import DragomanGraph
+
+/// Rows as JSON objects: one a line, or as the elements of one array.
+///
+/// Types decide: numbers, booleans and null are JSON's own; decimals are numbers with all their
+/// digits; `json` attributes stand as the JSON they are; bytes are base64 and instants ISO 8601
+/// strings. Infinity, which JSON does not have, is the number 9e999, which overflows to it.
+struct JSONRowWriter: RowWriter {
+  private let attributes: [Attribute]
+  /// `"name":` of each attribute.
+  private let members: [String]
+  private let output: OutputBuffer
+  private let isArray: Bool
+  private var isEmpty = true
+
+  init(_ attributes: [Attribute], to output: OutputBuffer, isArray: Bool) {
+    self.attributes = attributes
+    self.members = attributes.map { Self.string($0.name) + ":" }
+    self.output = output
+    self.isArray = isArray
+  }
+
+  mutating func write(_ row: [StoredValue]) throws(OutputError) {
+    if isArray { try output.write(isEmpty ? "[\n" : ",\n") }
+    isEmpty = false
+    try output.write(byte: UInt8(ascii: "{"))
+    for index in row.indices {
+      if index > 0 { try output.write(byte: UInt8(ascii: ",")) }
+      try output.write(members[index])
+      try output.write(Self.value(row[index], attributes[index]))
+    }
+    try output.write(isArray ? "}" : "}\n")
+  }
+
+  mutating func finish() throws(OutputError) {
+    if isArray { try output.write(isEmpty ? "[]\n" : "\n]\n") }
+  }
+
+  /// The value as JSON text without line breaks.
+  static func value(_ value: StoredValue, _ attribute: Attribute) -> String {
+    guard let text = CellText.text(value, attribute) else { return "null" }
+    switch value {
+    case .null, .integer: return text
+    case .real(let real): return real.isFinite ? text : real < 0 ? "-9e999" : "9e999"
+    case .text:
+      switch attribute.type {
+      case .decimal where isNumber(text): return text
+      // A line break can only stand between tokens, where a space means the same.
+      case .json: return text.replacing("\n", with: " ").replacing("\r", with: " ")
+      default: return string(text)
+      }
+    case .blob: return string(text)
+    }
+  }
+
+  /// The text as a JSON string (RFC 8259, section 7).
+  static func string(_ text: String) -> String {
+    var bytes: [UInt8] = [UInt8(ascii: "\"")]
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""): bytes += Array("\\\"".utf8)
+      case UInt8(ascii: "\\"): bytes += Array("\\\\".utf8)
+      case 0x0A: bytes += Array("\\n".utf8)
+      case 0x0D: bytes += Array("\\r".utf8)
+      case 0x09: bytes += Array("\\t".utf8)
+      case 0..<0x20:
+        let digits = String(byte, radix: 16)
+        bytes += Array("\\u00\(digits.count == 1 ? "0" : "")\(digits)".utf8)
+      default: bytes.append(byte)
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Whether the text is a number by JSON's grammar, without an exponent.
+  private static func isNumber(_ text: String) -> Bool {
+    let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+    let parts = digits.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    let isPlain = parts.allSatisfy { part in
+      !part.isEmpty && part.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
+    }
+    guard isPlain, parts.count <= 2, let whole = parts.first else { return false }
+    return whole.count == 1 || whole.first != UInt8(ascii: "0")
+  }
+}

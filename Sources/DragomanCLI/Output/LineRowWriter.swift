@@ -1,0 +1,28 @@
+import DragomanGraph
+
+/// Rows as `name = value` lines, the names aligned, an empty line between two rows.
+struct LineRowWriter: RowWriter {
+  private let attributes: [Attribute]
+  private let labels: [String]
+  private let output: OutputBuffer
+  private var isEmpty = true
+
+  init(_ attributes: [Attribute], to output: OutputBuffer) {
+    self.attributes = attributes
+    self.output = output
+    let names = attributes.map { CellText.visible($0.name) }
+    let width = names.map(DisplayWidth.of).max() ?? 0
+    labels = names.map { String(repeating: " ", count: width - DisplayWidth.of($0)) + $0 + " = " }
+  }
+
+  mutating func write(_ row: [StoredValue]) throws(OutputError) {
+    if !isEmpty { try output.write("\n") }
+    isEmpty = false
+    for index in row.indices {
+      let text = CellText.text(row[index], attributes[index]).map(CellText.visible)
+      try output.write(labels[index] + (text ?? TableRowWriter.null) + "\n")
+    }
+  }
+
+  mutating func finish() throws(OutputError) {}
+}

@@ -1,0 +1,64 @@
+import Foundation
+
+/// Why output could not be written.
+struct OutputError: Error, CustomStringConvertible {
+  /// The system's error number.
+  let code: Int32
+
+  /// Whether the reader of the pipe went away, as `head` does: no error worth a message.
+  var isClosedPipe: Bool { code == EPIPE }
+
+  /// A sentence for people.
+  var description: String { "The output cannot be written: \(String(cString: strerror(code)))." }
+}
+
+/// Bytes on their way to a file descriptor, written in large pieces; or kept in memory.
+///
+/// Whoever makes one calls `flush()` at the end.
+final class OutputBuffer {
+  private static let capacity = 64 << 10
+
+  /// What has not been written yet; everything, where there is no descriptor.
+  private(set) var bytes: [UInt8] = []
+  private let descriptor: Int32?
+
+  /// Makes a buffer in front of a descriptor, or one in memory for nil.
+  init(descriptor: Int32?) {
+    self.descriptor = descriptor
+    bytes.reserveCapacity(Self.capacity)
+  }
+
+  /// Appends text as UTF-8.
+  func write(_ text: String) throws(OutputError) { try write(text.utf8) }
+
+  /// Appends bytes.
+  func write(_ bytes: some Sequence<UInt8>) throws(OutputError) {
+    self.bytes.append(contentsOf: bytes)
+    if self.bytes.count >= Self.capacity { try flush() }
+  }
+
+  /// Appends one byte.
+  func write(byte: UInt8) throws(OutputError) {
+    bytes.append(byte)
+    if bytes.count >= Self.capacity { try flush() }
+  }
+
+  /// Hands everything to the system.
+  func flush() throws(OutputError) {
+    guard let descriptor else { return }
+    var start = 0
+    while start < bytes.count {
+      let count = bytes.withUnsafeBytes { buffer in
+        Foundation.write(descriptor, buffer.baseAddress.map { $0 + start }, buffer.count - start)
+      }
+      if count < 0 {
+        let code = errno
+        if code == EINTR { continue }
+        bytes.removeAll(keepingCapacity: true)
+        throw OutputError(code: code)
+      }
+      start += count
+    }
+    bytes.removeAll(keepingCapacity: true)
+  }
+}

@@ -1,0 +1,93 @@
+import DragomanGraph
+
+/// Rows as aligned columns for people: numbers to the right, null as `∅`.
+///
+/// The widths are those of a first window of rows, so memory stays constant. On a terminal the
+/// columns share its width and what is longer ends in `…`; elsewhere nothing is ever cut, and a
+/// cell that is wider than its column moves the rest of its line.
+struct TableRowWriter: RowWriter {
+  /// How null looks.
+  static let null = "∅"
+  private static let gap = "  "
+  private static let windowRowCount = 500
+  private static let windowByteCount = 1 << 20
+  /// A single long value must not pad every line of a file.
+  private static let maximumPadding = 200
+  private static let minimumWidth = 4
+
+  private let attributes: [Attribute]
+  private let output: OutputBuffer
+  private let columnCount: Int?
+  private var window: [[String]] = []
+  private var byteCount = 0
+  private var widths: [Int]?
+
+  init(_ attributes: [Attribute], to output: OutputBuffer, columnCount: Int?) {
+    self.attributes = attributes
+    self.output = output
+    self.columnCount = columnCount
+  }
+
+  mutating func write(_ row: [StoredValue]) throws(OutputError) {
+    let cells = zip(row, attributes).map { value, attribute in
+      CellText.text(value, attribute).map(CellText.visible) ?? Self.null
+    }
+    if let widths { return try line(cells, widths) }
+    window.append(cells)
+    byteCount += cells.reduce(0) { $0 + $1.utf8.count }
+    if window.count >= Self.windowRowCount || byteCount >= Self.windowByteCount { try start() }
+  }
+
+  mutating func finish() throws(OutputError) {
+    if widths == nil { try start() }
+  }
+
+  private mutating func start() throws(OutputError) {
+    let header = attributes.map { CellText.visible($0.name) }
+    var natural = header.map(DisplayWidth.of)
+    for cells in window {
+      for index in cells.indices {
+        natural[index] = max(natural[index], DisplayWidth.of(cells[index]))
+      }
+    }
+    let widths = fit(natural)
+    self.widths = widths
+    try line(header, widths)
+    let rules = zip(natural, widths).map { String(repeating: "─", count: min($0, $1)) }
+    try line(rules, widths)
+    for cells in window { try line(cells, widths) }
+    window = []
+  }
+
+  /// The widest columns give way first, down to a minimum; room that is left goes to the last one.
+  private func fit(_ natural: [Int]) -> [Int] {
+    guard let columnCount else { return natural.map { min($0, Self.maximumPadding) } }
+    let room = columnCount - Self.gap.count * (natural.count - 1)
+    var limit = natural.max() ?? 0
+    while limit > Self.minimumWidth, natural.reduce(0, { $0 + min($1, limit) }) > room {
+      limit -= 1
+    }
+    var widths = natural.map { min($0, limit) }
+    let rest = room - widths.reduce(0, +)
+    if rest > 0, !widths.isEmpty, attributes.last?.type.isNumeric == false {
+      widths[widths.count - 1] += rest
+    }
+    return widths
+  }
+
+  private func line(_ cells: [String], _ widths: [Int]) throws(OutputError) {
+    var text = ""
+    for index in cells.indices {
+      let cell =
+        columnCount == nil ? cells[index] : DisplayWidth.truncate(cells[index], to: widths[index])
+      let padding = String(repeating: " ", count: max(0, widths[index] - DisplayWidth.of(cell)))
+      if index > 0 { text += Self.gap }
+      if attributes[index].type.isNumeric {
+        text += padding + cell
+      } else {
+        text += cell + (index < cells.count - 1 ? padding : "")
+      }
+    }
+    try output.write(text + "\n")
+  }
+}

@@ -1,0 +1,97 @@
+import Dragoman
+import DragomanGraph
+import Foundation
+
+/// Turns every error into the text and the exit code that CLI.md promises.
+struct ToolError: Error {
+  /// The exit codes of sysexits.h that the tool uses, and its own 3.
+  enum ExitStatus: Int32 {
+    case someRejected = 3
+    case usage = 64
+    case badData = 65
+    case inputMissing = 66
+    case storeUnreachable = 69
+    case outputFailed = 73
+    case inputOutput = 74
+    case busy = 75
+    case permission = 77
+  }
+
+  let status: ExitStatus
+  let text: String
+
+  /// The text and status of an error of the library; nil for errors of the argument parser.
+  init?(_ error: any Error) {
+    switch error {
+    case let error as ReadError: self.init(error)
+    case let error as StoreError: self.init(error)
+    case let error as ImportError: self.init(error)
+    case let error as ImportFailure: self.init(error.cause)
+    case let faults as MapFaults:
+      let isMissing = faults.faults.contains { $0.code == .file }
+      self.init(isMissing ? .inputMissing : .badData, faults.description)
+    case let error as OutputError:
+      self.init(.inputOutput, Self.text("output.io", nil, error.description, help: nil))
+    default: return nil
+    }
+  }
+
+  /// Prints the error on standard error and ends the process.
+  func exit() -> Never {
+    FileHandle.standardError.write(Data((text + "\n").utf8))
+    Foundation.exit(status.rawValue)
+  }
+
+  private init(_ status: ExitStatus, _ text: String) {
+    self.status = status
+    self.text = text
+  }
+
+  private init(_ error: ReadError) {
+    status =
+      switch error.code {
+      case .missing: .inputMissing
+      case .permission: .permission
+      case .inputOutput: .inputOutput
+      default: .badData
+      }
+    text = Self.text(error.code.rawValue, error.origin?.description, error.message, help: error.help)
+  }
+
+  private init(_ error: StoreError) {
+    status =
+      switch error.code {
+      case .missing: .inputMissing
+      case .unreachable: .storeUnreachable
+      case .permission: .permission
+      case .busy: .busy
+      case .full, .inputOutput, .refused: .inputOutput
+      case .badRequest: .usage
+      default: .badData
+      }
+    text = Self.text(error.code.rawValue, error.path, error.message, help: error.help)
+  }
+
+  private init(_ error: ImportError) {
+    status =
+      switch error.code {
+      case .request: .usage
+      case .output: .outputFailed
+      default: .badData
+      }
+    text = Self.text(error.code.rawValue, nil, error.message, help: error.help)
+  }
+
+  private static func text(
+    _ code: String,
+    _ place: String?,
+    _ message: String,
+    help: String?
+  ) -> String {
+    var text = "error[\(code)]: "
+    if let place { text += "\(place): " }
+    text += message
+    if let help { text += "\n  help     \(help)" }
+    return text
+  }
+}

@@ -1,0 +1,142 @@
+/// Dates and times of literals: ISO 8601 in, the canonical text of STORE.md out.
+enum CivilText {
+  /// `yyyy-MM-dd`, or nil if the text is no such day.
+  static func date(_ text: String) -> String? {
+    var scanner = Scanner(text)
+    guard let day = scanner.day(), scanner.isAtEnd else { return nil }
+    return dayText(day)
+  }
+
+  /// `HH:mm:ss[.ffffff]` from a time of day with or without seconds and fraction.
+  static func time(_ text: String) -> String? {
+    var scanner = Scanner(text)
+    guard let time = scanner.time(), scanner.isAtEnd else { return nil }
+    return timeText(time.seconds, time.fraction)
+  }
+
+  /// `yyyy-MM-dd HH:mm:ss[.ffffff]` in UTC.
+  ///
+  /// Takes a date alone (midnight UTC), or a date, `T` or a space, a time, and `Z`, `±HH:mm`,
+  /// `±HHmm`, `±HH` or nothing, which means UTC. Years are 0000 … 9999 after the shift to UTC.
+  static func timestamp(_ text: String) -> String? {
+    var scanner = Scanner(text)
+    guard var day = scanner.day() else { return nil }
+    if scanner.isAtEnd { return dayText(day).map { $0 + " 00:00:00" } }
+    guard scanner.accept("T") || scanner.accept("t") || scanner.accept(" "),
+      let time = scanner.time(), let offset = scanner.zone(), scanner.isAtEnd
+    else { return nil }
+    var seconds = time.seconds - offset
+    while seconds < 0 {
+      seconds += 86_400
+      day -= 1
+    }
+    while seconds >= 86_400 {
+      seconds -= 86_400
+      day += 1
+    }
+    return dayText(day).map { "\($0) \(timeText(seconds, time.fraction))" }
+  }
+
+  /// Days since 0000-03-01 of the proleptic Gregorian calendar.
+  ///
+  /// The arithmetic of https://howardhinnant.github.io/date_algorithms.html, within one era more
+  /// than the years 0000 … 9999 need.
+  private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    let y = year - (month <= 2 ? 1 : 0)
+    let era = (y >= 0 ? y : y - 399) / 400
+    let yearOfEra = y - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+  }
+
+  private static func dayText(_ number: Int) -> String? {
+    let era = (number >= 0 ? number : number - 146_096) / 146_097
+    let dayOfEra = number - era * 146_097
+    let yearOfEra =
+      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shifted = (5 * dayOfYear + 2) / 153
+    let day = dayOfYear - (153 * shifted + 2) / 5 + 1
+    let month = shifted < 10 ? shifted + 3 : shifted - 9
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    guard (0...9999).contains(year) else { return nil }
+    return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
+  }
+
+  private static func timeText(_ seconds: Int, _ fraction: String) -> String {
+    "\(padded(seconds / 3600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))"
+      + (fraction.isEmpty ? "" : "." + fraction)
+  }
+
+  private static func padded(_ number: Int, _ width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+
+  private struct Scanner {
+    private var rest: Substring.UTF8View
+
+    init(_ text: String) { rest = text[...].utf8 }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    mutating func accept(_ character: Unicode.Scalar) -> Bool {
+      guard let first = rest.first, UInt32(first) == character.value else { return false }
+      rest.removeFirst()
+      return true
+    }
+
+    /// A number of exactly that many digits (at most 4, so it cannot overflow).
+    mutating func number(_ digitCount: Int) -> Int? {
+      let digits = rest.prefix(digitCount)
+      guard digits.count == digitCount, digits.allSatisfy({ (48...57).contains($0) }) else {
+        return nil
+      }
+      rest.removeFirst(digitCount)
+      return digits.reduce(0) { $0 * 10 + Int($1 - 48) }
+    }
+
+    /// A day that exists, as its number.
+    mutating func day() -> Int? {
+      guard let year = number(4), accept("-"), let month = number(2), accept("-"),
+        let day = number(2), (1...12).contains(month)
+      else { return nil }
+      let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+      let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+      guard (1...lengths[month - 1]).contains(day) else { return nil }
+      return CivilText.dayNumber(year, month, day)
+    }
+
+    /// A time of day in seconds, and its fraction without trailing zeros, at most microseconds.
+    mutating func time() -> (seconds: Int, fraction: String)? {
+      guard let hour = number(2), accept(":"), let minute = number(2), hour < 24, minute < 60
+      else { return nil }
+      guard accept(":") else { return (hour * 3600 + minute * 60, "") }
+      guard let second = number(2), second < 60 else { return nil }
+      var fraction = ""
+      if accept(".") {
+        let digits = rest.prefix { (48...57).contains($0) }
+        guard !digits.isEmpty else { return nil }
+        rest.removeFirst(digits.count)
+        fraction = String(decoding: digits, as: UTF8.self)
+        while fraction.hasSuffix("0") { fraction.removeLast() }
+        guard fraction.utf8.count <= 6 else { return nil }
+      }
+      return (hour * 3600 + minute * 60 + second, fraction)
+    }
+
+    /// The distance from UTC in seconds; none written is 0.
+    mutating func zone() -> Int? {
+      if isAtEnd || accept("Z") || accept("z") { return 0 }
+      let isNegative = accept("-")
+      guard isNegative || accept("+"), let hours = number(2), hours < 24 else { return nil }
+      var minutes = 0
+      if !isAtEnd {
+        _ = accept(":")
+        guard let number = number(2), number < 60 else { return nil }
+        minutes = number
+      }
+      return (isNegative ? -1 : 1) * (hours * 3600 + minutes * 60)
+    }
+  }
+}

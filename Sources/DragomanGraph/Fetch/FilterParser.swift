@@ -1,0 +1,270 @@
+/// Reads a predicate by recursive descent: `OR` binds weaker than `AND`, `AND` weaker than `NOT`.
+///
+///     disjunction  = conjunction { ("OR" | "||") conjunction }
+///     conjunction  = negation { ("AND" | "&&") negation }
+///     negation     = ("NOT" | "!") negation | primary
+///     primary      = "(" disjunction ")" | "TRUEPREDICATE" | "FALSEPREDICATE" | comparison
+///     comparison   = [ "ANY" | "SOME" | "ALL" | "NONE" ] operand relation [ "[" options "]" ] operand
+///     operand      = path | literal | "$" name | "%" directive | "{" [ operand { "," operand } ] "}"
+///     path         = name { "." name }
+struct FilterParser {
+  /// Parentheses and `NOT`s inside one another, at most.
+  static let maximumDepth = 100
+
+  private let places: [FilterLexer.Place]
+  private var position = 0
+  private var arguments: ArraySlice<Filter.Operand>
+  private var depth = 0
+
+  init(_ text: String, arguments: [Filter.Operand]) throws(StoreError) {
+    places = try FilterLexer.tokens(of: text)
+    self.arguments = arguments[...]
+  }
+
+  /// The whole text as one filter; every argument must be used.
+  mutating func parse() throws(StoreError) -> Filter {
+    let filter = try disjunction()
+    guard place.token == .end else {
+      throw fault("AND, OR or the end of the predicate")
+    }
+    guard arguments.isEmpty else {
+      throw StoreError(
+        .badRequest,
+        "The predicate leaves \(arguments.count) of its arguments unused."
+      )
+    }
+    return filter
+  }
+
+  private var place: FilterLexer.Place { places[position] }
+
+  private mutating func advance() {
+    if position < places.count - 1 { position += 1 }
+  }
+
+  // MARK: Conditions
+
+  private mutating func disjunction() throws(StoreError) -> Filter {
+    var parts = [try conjunction()]
+    while accept(keyword: "OR") || accept(symbol: "||") { parts.append(try conjunction()) }
+    return parts.count == 1 ? parts[0] : .or(parts)
+  }
+
+  private mutating func conjunction() throws(StoreError) -> Filter {
+    var parts = [try negation()]
+    while accept(keyword: "AND") || accept(symbol: "&&") { parts.append(try negation()) }
+    return parts.count == 1 ? parts[0] : .and(parts)
+  }
+
+  private mutating func negation() throws(StoreError) -> Filter {
+    let column = place.column
+    guard accept(keyword: "NOT") || accept(symbol: "!") else { return try primary() }
+    try descend(column)
+    defer { depth -= 1 }
+    return .not(try negation())
+  }
+
+  private mutating func primary() throws(StoreError) -> Filter {
+    let column = place.column
+    if accept(symbol: "(") {
+      try descend(column)
+      defer { depth -= 1 }
+      let inner = try disjunction()
+      guard accept(symbol: ")") else { throw fault("\")\" for the \"(\" of column \(column)") }
+      return inner
+    }
+    if accept(keyword: "TRUEPREDICATE") { return .constant(true) }
+    if accept(keyword: "FALSEPREDICATE") { return .constant(false) }
+    return .comparison(try comparison())
+  }
+
+  private mutating func descend(_ column: Int) throws(StoreError) {
+    depth += 1
+    guard depth <= Self.maximumDepth else {
+      throw FilterLexer.fault(
+        column: column,
+        "more than \(Self.maximumDepth) parentheses or NOTs inside one another"
+      )
+    }
+  }
+
+  // MARK: Comparisons
+
+  private mutating func comparison() throws(StoreError) -> Filter.Comparison {
+    var quantifier = Filter.Comparison.Quantifier.one
+    if accept(keyword: "ANY") || accept(keyword: "SOME") {
+      quantifier = .any
+    } else if accept(keyword: "ALL") {
+      quantifier = .all
+    } else if accept(keyword: "NONE") {
+      quantifier = .none
+    }
+    let left = try operand("an attribute, a value or \"(\"")
+    let relation = try relation()
+    let options = try options()
+    return Filter.Comparison(
+      left,
+      relation,
+      try operand("a value"),
+      options: options,
+      quantifier: quantifier
+    )
+  }
+
+  private mutating func relation() throws(StoreError) -> Filter.Comparison.Relation {
+    let relation: Filter.Comparison.Relation? =
+      switch place.token {
+      case .symbol("="): .equalTo
+      case .symbol("<>"): .notEqualTo
+      case .symbol("=<"): .lessThanOrEqualTo
+      case .symbol("=>"): .greaterThanOrEqualTo
+      case .symbol(let symbol): .init(rawValue: symbol)
+      case .word(let word, isEscaped: false): .init(rawValue: word.uppercased())
+      default: nil
+      }
+    guard let relation else {
+      throw fault("a comparison (==, !=, <, <=, >, >=, IN, BETWEEN, CONTAINS, LIKE, …)")
+    }
+    advance()
+    return relation
+  }
+
+  private mutating func options() throws(StoreError) -> Filter.Comparison.Options {
+    guard accept(symbol: "[") else { return [] }
+    guard case .word(let letters, _) = place.token else { throw fault("c, d or cd") }
+    var options: Filter.Comparison.Options = []
+    for letter in letters.lowercased() {
+      switch letter {
+      case "c": options.insert(.caseInsensitive)
+      case "d": options.insert(.diacriticInsensitive)
+      default: throw fault("c, d or cd")
+      }
+    }
+    advance()
+    guard accept(symbol: "]") else { throw fault("\"]\"") }
+    return options
+  }
+
+  // MARK: Operands
+
+  private mutating func operand(
+    _ wanted: String,
+    inList: Bool = false
+  ) throws(StoreError) -> Filter.Operand {
+    let token = place.token
+    switch token {
+    case .number(let digits):
+      advance()
+      return .value(.number(digits))
+    case .string(let text):
+      advance()
+      return .value(.string(text))
+    case .variable(let name):
+      advance()
+      return .variable(name)
+    case .directive(let letters):
+      return try argument(letters)
+    case .symbol("-"):
+      advance()
+      guard case .number(let digits) = place.token else { throw fault("a number after \"-\"") }
+      advance()
+      return .value(.number("-" + digits))
+    case .symbol("{") where !inList:
+      return try list()
+    case .word(let word, let isEscaped):
+      if !isEscaped, let literal = Self.literals[word.uppercased()] {
+        advance()
+        return .value(literal)
+      }
+      if !isEscaped, Self.keywords.contains(word.uppercased()) { throw fault(wanted) }
+      guard !inList else { throw fault("a literal") }
+      return try path()
+    default:
+      throw fault(wanted)
+    }
+  }
+
+  private mutating func list() throws(StoreError) -> Filter.Operand {
+    advance()
+    var elements: [Filter.Operand] = []
+    if accept(symbol: "}") { return .list([]) }
+    repeat {
+      elements.append(try operand("a value", inList: true))
+    } while accept(symbol: ",")
+    guard accept(symbol: "}") else { throw fault("\",\" or \"}\"") }
+    return .list(elements)
+  }
+
+  private mutating func path() throws(StoreError) -> Filter.Operand {
+    var steps: [String] = []
+    repeat {
+      guard steps.count < Self.maximumDepth else { throw fault("a shorter key path") }
+      guard case .word(let word, _) = place.token else { throw fault("a name after \".\"") }
+      steps.append(word)
+      advance()
+    } while accept(symbol: ".")
+    return .path(FilterPath(steps: steps))
+  }
+
+  /// The next argument, which must be a name for `%K` and anything else for the other directives.
+  private mutating func argument(_ letters: String) throws(StoreError) -> Filter.Operand {
+    let column = place.column
+    let numbers = ["d", "i", "u", "ld", "li", "lu", "lld", "llu", "f", "lf", "g"]
+    guard letters == "@" || letters == "K" || numbers.contains(letters) else {
+      throw FilterLexer.fault(column: column, "%\(letters) is none of %@, %K, %d, %f")
+    }
+    guard let argument = arguments.popFirst() else {
+      throw FilterLexer.fault(column: column, "there is no argument for %\(letters)")
+    }
+    switch (letters, argument) {
+    case ("K", .path), ("@", .value), ("@", .list), ("@", .variable): break
+    case ("K", .value(.string(let text))):
+      advance()
+      return .path(FilterPath(steps: text.split(separator: ".").map(String.init)))
+    case (_, .value(.number)) where numbers.contains(letters): break
+    default:
+      let wanted = letters == "K" ? "a name" : letters == "@" ? "a value or list" : "a number"
+      throw FilterLexer.fault(column: column, "the argument for %\(letters) is not \(wanted)")
+    }
+    advance()
+    return argument
+  }
+
+  // MARK: Tokens
+
+  private mutating func accept(symbol: String) -> Bool {
+    guard place.token == .symbol(symbol) else { return false }
+    advance()
+    return true
+  }
+
+  private mutating func accept(keyword: String) -> Bool {
+    guard case .word(let word, isEscaped: false) = place.token, word.uppercased() == keyword
+    else { return false }
+    advance()
+    return true
+  }
+
+  private func fault(_ wanted: String) -> StoreError {
+    let found =
+      switch place.token {
+      case .word(let text, _), .number(let text), .symbol(let text): "\"\(text.prefix(40))\""
+      case .string(let text): "the string \"\(text.prefix(40))\""
+      case .variable(let name): "$\(name)"
+      case .directive(let letters): "%\(letters)"
+      case .end: "the end"
+      }
+    return FilterLexer.fault(column: place.column, "expected \(wanted), found \(found)")
+  }
+
+  private static let literals: [String: FilterValue] = [
+    "NIL": .null, "NULL": .null,
+    "TRUE": .boolean(true), "YES": .boolean(true),
+    "FALSE": .boolean(false), "NO": .boolean(false),
+  ]
+
+  private static let keywords: Set<String> = [
+    "AND", "OR", "NOT", "ANY", "SOME", "ALL", "NONE", "TRUEPREDICATE", "FALSEPREDICATE",
+    "BETWEEN", "IN", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES",
+  ]
+}

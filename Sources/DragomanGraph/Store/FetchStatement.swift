@@ -1,0 +1,95 @@
+import GRDB
+import GRDBSQLite
+
+/// Runs the statements of a fetch plan on a connection that knows `FetchFunctions`.
+///
+/// The statements are not kept by GRDB's cache, which never forgets a text; values are bound with
+/// their length, since GRDB binds a text only up to its first NUL.
+enum FetchStatement {
+  /// Lends each row to the closure, in order, as long as it says true.
+  static func forEachRow(
+    _ plan: FetchPlan,
+    _ database: Database,
+    _ body: (borrowing FetchedRow) -> Bool
+  ) throws {
+    try run(plan.rowsSQL, plan.arguments, database) { statement in
+      body(
+        FetchedRow(
+          entity: plan.entity.name,
+          count: plan.attributes.count,
+          statement: statement
+        )
+      )
+    }
+  }
+
+  /// The number of rows.
+  static func count(_ plan: FetchPlan, _ database: Database) throws -> Int {
+    var count = 0
+    try run(plan.countSQL, plan.arguments, database) { statement in
+      count = Int(sqlite3_column_int64(statement, 0))
+      return true
+    }
+    return count
+  }
+
+  private static func run(
+    _ sql: String,
+    _ arguments: [StoredValue],
+    _ database: Database,
+    _ body: (OpaquePointer) -> Bool
+  ) throws {
+    let statement: Statement
+    do {
+      statement = try database.makeStatement(sql: sql)
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+      throw StoreError(
+        .badRequest,
+        "SQLite cannot run this fetch: \(error.message ?? "no reason given")."
+      )
+    }
+    let handle = statement.sqliteStatement
+    for (index, value) in arguments.enumerated() {
+      try check(bind(value, Int32(index) + 1, handle), database)
+    }
+    while true {
+      switch sqlite3_step(handle) {
+      case SQLITE_ROW:
+        guard body(handle) else { return }
+      case SQLITE_DONE: return
+      case SQLITE_ERROR:
+        // A function of ours gave up on a value.
+        let reason = String(cString: sqlite3_errmsg(database.sqliteConnection))
+        throw StoreError(.badRequest, "The fetch was stopped: \(reason).")
+      case let code: try check(code, database)
+      }
+    }
+  }
+
+  private static func bind(_ value: StoredValue, _ index: Int32, _ handle: OpaquePointer) -> Int32 {
+    switch value {
+    case .null: return sqlite3_bind_null(handle, index)
+    case .integer(let integer): return sqlite3_bind_int64(handle, index, integer)
+    case .real(let real): return sqlite3_bind_double(handle, index, real)
+    case .text(let text):
+      return sqlite3_bind_text64(
+        handle,
+        index,
+        text,
+        UInt64(text.utf8.count),
+        FetchFunctions.transient,
+        UInt8(SQLITE_UTF8)
+      )
+    case .blob(let bytes):
+      return bytes.isEmpty
+        ? sqlite3_bind_zeroblob(handle, index, 0)
+        : sqlite3_bind_blob64(handle, index, bytes, UInt64(bytes.count), FetchFunctions.transient)
+    }
+  }
+
+  private static func check(_ code: Int32, _ database: Database) throws {
+    guard code != SQLITE_OK else { return }
+    let message = String(cString: sqlite3_errmsg(database.sqliteConnection))
+    throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
+  }
+}

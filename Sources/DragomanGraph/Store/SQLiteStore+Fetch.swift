@@ -1,0 +1,58 @@
+import GRDB
+
+extension SQLiteStore {
+  /// Lends the objects of a request to the closure, one row after the other.
+  ///
+  /// Memory stays constant however many objects there are, unless SQLite has to sort them. All rows
+  /// come from one snapshot; other connections may write meanwhile. The order is that of the sort
+  /// keys, then of the ids, so the same data always comes in the same order.
+  ///
+  ///     try store.forEachRow(FetchRequest("Person", sortKeys: [SortKey("lastName")])) { row in
+  ///       print(row.objectID, row.values)
+  ///     }
+  ///
+  /// Runs `SELECT "_pk", … FROM "Person" WHERE … ORDER BY …, "_pk" LIMIT ? OFFSET ?` with every
+  /// value bound.
+  ///
+  /// - Parameters:
+  ///   - request: What to fetch.
+  ///   - body: Gets each row; it must not use the store. What it throws ends the fetch.
+  /// - Throws: `StoreError`: `.badRequest` for a name or literal that does not fit, with the nearest
+  ///   name; and what `body` throws.
+  public func forEachRow(
+    _ request: FetchRequest,
+    _ body: (borrowing FetchedRow) throws -> Void
+  ) throws {
+    let plan = try FetchPlan(request, in: model)
+    // Kept apart, so that an error of the caller does not come back as one of the store.
+    var interruption: (any Error)?
+    try read { database in
+      try FetchStatement.forEachRow(plan, database) { row in
+        do {
+          try body(row)
+          return true
+        } catch {
+          interruption = error
+          return false
+        }
+      }
+    }
+    if let interruption { throw interruption }
+  }
+
+  /// The number of objects that a request fetches, its limit and offset included.
+  ///
+  /// Runs `SELECT count(*) FROM …`.
+  /// - Throws: `StoreError`, `.badRequest` for a request that does not fit the model.
+  public func count(_ request: FetchRequest) throws(StoreError) -> Int {
+    let plan = try FetchPlan(request, in: model)
+    return try read { database in try FetchStatement.count(plan, database) }
+  }
+
+  /// The attributes a request reads, in the order of its rows' values.
+  ///
+  /// - Throws: `StoreError`, `.badRequest` for a request that does not fit the model.
+  public func attributes(of request: FetchRequest) throws(StoreError) -> [Attribute] {
+    try FetchPlan(request, in: model).attributes
+  }
+}
