@@ -116,12 +116,14 @@ extension CivilTime {
     return count
   }
 
+  @inline(__always)
   private static func write(_ value: Int, to output: UnsafeMutableRawBufferPointer, at index: Int) {
     output[index] = 0x30 &+ UInt8(truncatingIfNeeded: value / 10)
     output[index + 1] = 0x30 &+ UInt8(truncatingIfNeeded: value % 10)
   }
 
   /// Takes `yyyy-MM-dd`; the day itself is not checked yet.
+  @inline(__always)
   mutating func takeDate(from cursor: inout ByteCursor) -> Bool {
     guard let year = cursor.digits(4), cursor.take(UInt8(ascii: "-")),
       let month = cursor.digits(2), cursor.take(UInt8(ascii: "-")),
@@ -134,6 +136,7 @@ extension CivilTime {
   }
 
   /// Takes `HH:mm[:ss[.f…]]`, a comma for the point too; the time itself is not checked yet.
+  @inline(__always)
   mutating func takeTime(from cursor: inout ByteCursor) -> Bool {
     guard let hour = cursor.digits(2), cursor.take(UInt8(ascii: ":")),
       let minute = cursor.digits(2)
