@@ -46,7 +46,7 @@ struct PlainNumber {
   private let fractionStart: Int
   private let fractionCount: Int
   private let exponent: Int
-  /// All digits as one integer: what most numbers are converted from. Meaningless unless `isShort`.
+  /// All digits as one integer, meaningless unless `isShort`: what most numbers are converted from.
   private let mantissa: UInt64
 
   /// Scans a text that must be a number from end to end, without white space.
