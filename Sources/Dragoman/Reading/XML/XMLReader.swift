@@ -20,7 +20,7 @@ final class XMLReader: RecordReader {
   /// the next one.
   private static let readByteCount = 1 << 16
   /// How many bytes are given to libxml2 at once.
-  private static let pieceByteCount = 1 << 14
+  private static let pieceByteCount = 1 << 13
   /// Source part of the buffer: a batch, and the record that crosses its end in most cases.
   private static let sourceCapacity = batchByteCount + (1 << 17)
 
@@ -96,7 +96,7 @@ final class XMLReader: RecordReader {
     do throws(ReadError) {
       while !hasFinished {
         try feed(batch, limit: limit)
-        if let failure = builder.pointee.failure { throw failure }
+        if builder.pointee.hasFailed, let failure = builder.pointee.failure { throw failure }
         guard builder.pointee.recordDepth == 0, isFull(batch, limit: limit) else { continue }
         close(batch)
         if !batch.records.isEmpty { return true }
@@ -127,6 +127,7 @@ final class XMLReader: RecordReader {
 
   private func isFull(_ batch: RecordBatch, limit: Int) -> Bool {
     batch.records.count >= limit || fedByteCount - batchStart >= Self.batchByteCount
+      || builder.pointee.arenaByteCount >= 4 * Self.batchByteCount
   }
 
   /// Hands what libxml2 has dealt with to the batch, and keeps the rest for the next one.
@@ -136,10 +137,27 @@ final class XMLReader: RecordReader {
     carry.removeAll(keepingCapacity: true)
     carry.append(contentsOf: batch.buffer[used..<batch.sourceCount])
     batch.sourceCount = used
-    let next = batch.origin(at: UInt32(used), record: nil)
-    line = next.line
-    column = next.column
+    advance(over: UnsafeRawBufferPointer(rebasing: batch.buffer[..<used]))
     batchStart += used
+  }
+
+  /// Counts lines and columns as `RecordBatch.origin` does, but every byte of the document passes
+  /// here: the loops are simple enough for the compiler to take many bytes at a time.
+  private func advance(over text: UnsafeRawBufferPointer) {
+    let feed = UInt8(ascii: "\n")
+    var lineFeeds = 0
+    for byte in text { lineFeeds &+= byte == feed ? 1 : 0 }
+    var lastLine = text[...]
+    if lineFeeds > 0, let last = text.lastIndex(of: feed) {
+      line += lineFeeds
+      column = 1
+      lastLine = text[(last + 1)...]
+    }
+    var characters = 0
+    for byte in UnsafeRawBufferPointer(rebasing: lastLine) {
+      characters &+= byte & 0xC0 != 0x80 ? 1 : 0
+    }
+    column += characters
   }
 
   /// Leaves the records before a failure in the batch, and completes the error.
@@ -165,17 +183,28 @@ final class XMLReader: RecordReader {
     }
     let start = fedByteCount - batchStart
     guard start < batch.sourceCount else { return try finish(batch) }
-    let window = batch.buffer[start..<min(start + pieceByteCount, batch.sourceCount)]
-    let piece = UnsafeRawBufferPointer(rebasing: window)
-    let wanted = isFull(batch, limit: limit) ? 1 : max(limit - batch.records.count, 1)
-    let count = XMLPiece.length(of: piece, tagEnds: wanted)
+    let end = min(start + pieceByteCount, batch.sourceCount)
     let parsed = builder.pointee.parsedByteCount
+    let count: Int
+    if pieceByteCount > Self.pieceByteCount {
+      let construct = batch.buffer[(parsed - batchStart)..<end]
+      count =
+        XMLPiece.length(
+          ofConstruct: UnsafeRawBufferPointer(rebasing: construct),
+          from: fedByteCount - parsed
+        )
+    } else {
+      let wanted = isFull(batch, limit: limit) ? 1 : max(limit - batch.records.count, 1)
+      let window = UnsafeRawBufferPointer(rebasing: batch.buffer[start..<end])
+      count = XMLPiece.length(of: window, tagEnds: wanted)
+    }
+    let piece = UnsafeRawBufferPointer(rebasing: batch.buffer[start..<start + count])
     fedByteCount += count
     xmlParseChunk(context, piece.baseAddress?.assumingMemoryBound(to: CChar.self), CInt(count), 0)
     if builder.pointee.parsedByteCount > parsed {
       pieceByteCount = Self.pieceByteCount
-    } else if count == piece.count, pieceByteCount < XMLTapeBuilder.maxRecordByteCount {
-      pieceByteCount *= 2
+    } else if fedByteCount - parsed > Self.pieceByteCount / 2 {
+      pieceByteCount = min(2 * pieceByteCount, XMLTapeBuilder.maxRecordByteCount)
     }
   }
 
@@ -214,16 +243,13 @@ final class XMLReader: RecordReader {
       )
     }
     xmlParseChunk(context, nil, 0, 1)
-    let failure = builder.pointee.failure
-    if let failure, failure.origin?.byte != origin.byte { throw failure }
     let isWhole = context.pointee.wellFormed == 1 && builder.pointee.depth == 0
-    guard failure == nil, isWhole, builder.pointee.hasRoot else {
-      throw ReadError(
-        .truncated,
-        "The text ends before the document does"
-          + (failure.map { ": \($0.message)" } ?? "."),
-        at: failure?.origin ?? origin
-      )
+    if builder.pointee.hasFailed, let failure = builder.pointee.failure {
+      throw failure.code == .truncated
+        ? ReadError(.truncated, failure.message, at: origin) : failure
+    }
+    guard isWhole, builder.pointee.hasRoot else {
+      throw ReadError(.truncated, "The text ends before its root element does.", at: origin)
     }
   }
 

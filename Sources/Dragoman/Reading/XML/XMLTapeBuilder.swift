@@ -20,6 +20,11 @@ struct XMLTapeBuilder {
   static let maxTextByteCount = 10_000_000
   /// The most bytes of source or of unescaped text in one record.
   static let maxRecordByteCount = 256 << 20
+  /// Entities and defaulted attributes may expand to that many bytes …
+  static let expansionAllowance = 10_000_000
+  /// … and to that many for every byte read. libxml2 has a like bound, which some documents get
+  /// around.
+  static let expansionFactor = 10
 
   private(set) var depth = 0
   /// The depth of the outermost record that is open; 0 when there is none.
@@ -30,6 +35,8 @@ struct XMLTapeBuilder {
   private(set) var hasRoot = false
   /// Why reading has to stop. Events that come after it are ignored.
   private(set) var failure: ReadError?
+  /// Whether there is a failure: every event asks.
+  private(set) var hasFailed = false
 
   private var matcher: XMLPathMatcher
   private var names = XMLNameTable()
@@ -50,6 +57,9 @@ struct XMLTapeBuilder {
   private var nodeCapacity = 0
   /// How many bytes of the text given to libxml2 stand before the buffer.
   private var batchStart = 0
+
+  /// How many bytes came out of entities and defaulted attributes so far.
+  private var expandedByteCount = 0
 
   /// Makes a builder for a parser's events.
   init(context: xmlParserCtxtPtr, paths: [XMLRecordPath]) {
@@ -129,8 +139,9 @@ struct XMLTapeBuilder {
 
   /// Stops reading: the first failure is the one that is told.
   mutating func fail(_ error: ReadError) {
-    guard failure == nil else { return }
+    guard !hasFailed else { return }
     failure = error
+    hasFailed = true
     context.pointee.disableSAX = 1
   }
 
@@ -153,7 +164,7 @@ struct XMLTapeBuilder {
     attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
     attributeCount: Int
   ) {
-    guard failure == nil else { return }
+    guard !hasFailed else { return }
     depth += 1
     hasRoot = true
     guard depth <= Self.maxDepth else { return failDepth() }
@@ -168,6 +179,7 @@ struct XMLTapeBuilder {
       frames[depth - 1].hasChildren = true
     }
     let place = tagPlace()
+    if byte(place) == UInt8(ascii: "&") { countExpansion(MemoryLayout<TapeNode>.stride) }
     if isRecord { openRecords(at: place, isOutermost: !isInside) }
 
     let isNull = isInNull || spaces.isNull(attributes, count: attributeCount)
@@ -181,7 +193,7 @@ struct XMLTapeBuilder {
 
   /// An end tag: completes the element's node.
   mutating func endElement() {
-    guard failure == nil else { return }
+    guard !hasFailed else { return }
     defer { depth -= 1 }
     if recordDepth > 0 {
       closeNode()
@@ -193,11 +205,13 @@ struct XMLTapeBuilder {
   /// A piece of text or of a CDATA section.
   @inline(__always)
   mutating func characters(_ text: UnsafePointer<UInt8>, count: Int) {
-    guard recordDepth > 0, failure == nil, count > 0 else { return }
-    guard let input = context.pointee.input else { return }
+    guard !hasFailed, count > 0, let input = context.pointee.input else { return }
+    let isSource = text >= input.pointee.base && text < input.pointee.end
+    if !isSource { countExpansion(count) }
+    guard recordDepth > 0 else { return }
     let frame = frames.baseAddress.unsafelyUnwrapped + depth
     guard frame.pointee.length + count <= Self.maxTextByteCount else { return failText() }
-    if text >= input.pointee.base, text < input.pointee.end {
+    if isSource {
       let offset = Int(input.pointee.consumed) + (text - input.pointee.base) - batchStart
       if context.pointee.instate == XML_PARSER_CDATA_SECTION {
         appendSection(UnsafeRawPointer(text), at: offset, count: count)
@@ -261,6 +275,7 @@ struct XMLTapeBuilder {
       let offset = Int(input.pointee.consumed) + (value - input.pointee.base) - batchStart
       return UInt32(truncatingIfNeeded: offset)
     }
+    countExpansion(count)
     return copyToArena(value, count: count)
   }
 
@@ -372,6 +387,22 @@ struct XMLTapeBuilder {
 
   // MARK: Memory
 
+  /// How many bytes of unescaped text the batch holds.
+  var arenaByteCount: Int { arenaEnd - arenaStart }
+
+  /// Counts bytes that do not stand in the source as they are: at most what was read, but for
+  /// entities and defaulted attributes.
+  @inline(__always)
+  private mutating func countExpansion(_ byteCount: Int) {
+    expandedByteCount += byteCount
+    if expandedByteCount > Self.expansionAllowance { checkExpansion() }
+  }
+
+  private mutating func checkExpansion() {
+    let bound = Self.expansionAllowance + Self.expansionFactor * parsedByteCount
+    if expandedByteCount > bound { failExpansion() }
+  }
+
   private mutating func placeName(
     _ name: UnsafePointer<UInt8>,
     slot: Int
@@ -455,6 +486,16 @@ struct XMLTapeBuilder {
       ReadError(
         .limit,
         "The text of one element is longer than \(Self.maxTextByteCount) bytes.",
+        at: currentOrigin()
+      )
+    )
+  }
+
+  private mutating func failExpansion() {
+    fail(
+      ReadError(
+        .limit,
+        "The entities of the document expand to more than \(Self.expansionFactor) times its size.",
         at: currentOrigin()
       )
     )
