@@ -6,6 +6,7 @@ import CLibXML2
 ///   - error: What libxml2 says.
 ///   - origin: The place that it has come to.
 ///   - isWhole: Whether the root element has ended.
+/// - Returns: The error, with a full sentence.
 func xmlFailure(_ error: xmlError, at origin: Origin, isWhole: Bool) -> ReadError {
   let text = sentence(error.message)
   switch xmlParserErrors(rawValue: UInt32(bitPattern: error.code)) {

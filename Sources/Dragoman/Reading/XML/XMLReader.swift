@@ -39,6 +39,8 @@ final class XMLReader: RecordReader {
   private var pieceByteCount = XMLReader.pieceByteCount
   private var sourceEnded = false
   private var hasFinished = false
+  /// Why the document was refused: every later call says so again.
+  private var failure: ReadError?
   /// Bytes that were read, but belong to the next batch.
   private var carry: [UInt8] = []
   /// Where the next batch starts: in the text, and as line and column.
@@ -93,6 +95,7 @@ final class XMLReader: RecordReader {
   /// those inside them, or of several paths at one element, come with them.
   func read(into batch: RecordBatch, limit: Int) throws(ReadError) -> Bool {
     begin(batch)
+    if let failure { throw failure }
     do throws(ReadError) {
       while !hasFinished {
         try feed(batch, limit: limit)
@@ -169,6 +172,7 @@ final class XMLReader: RecordReader {
     if looksLikeHTML, error.help == nil {
       error.help = "this looks like an HTML page, not like a feed: check where it came from"
     }
+    failure = error
     return error
   }
 
@@ -243,12 +247,13 @@ final class XMLReader: RecordReader {
       )
     }
     xmlParseChunk(context, nil, 0, 1)
-    let isWhole = context.pointee.wellFormed == 1 && builder.pointee.depth == 0
+    let isWhole = builder.pointee.hasRoot && builder.pointee.depth == 0
     if builder.pointee.hasFailed, let failure = builder.pointee.failure {
-      throw failure.code == .truncated
-        ? ReadError(.truncated, failure.message, at: origin) : failure
+      // What libxml2 misses at the very end is told by one sentence, whatever it is.
+      let isCut = failure.code == .truncated || failure.origin?.byte == origin.byte
+      guard isCut, !isWhole else { throw failure }
     }
-    guard isWhole, builder.pointee.hasRoot else {
+    guard isWhole, context.pointee.wellFormed == 1 else {
       throw ReadError(.truncated, "The text ends before its root element does.", at: origin)
     }
   }

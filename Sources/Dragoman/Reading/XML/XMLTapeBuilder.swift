@@ -20,10 +20,11 @@ struct XMLTapeBuilder {
   static let maxTextByteCount = 10_000_000
   /// The most bytes of source or of unescaped text in one record.
   static let maxRecordByteCount = 256 << 20
-  /// Entities and defaulted attributes may expand to that many bytes …
+  /// Entities and defaulted attributes may expand to that many bytes in any document.
   static let expansionAllowance = 10_000_000
-  /// … and to that many for every byte read. libxml2 has a like bound, which some documents get
-  /// around.
+  /// Beyond that, they may expand to that many bytes for every byte read.
+  ///
+  /// libxml2 has a like bound, which some documents get around.
   static let expansionFactor = 10
 
   private(set) var depth = 0
@@ -33,7 +34,7 @@ struct XMLTapeBuilder {
   private var openRecord = 0
   /// Whether a root element was seen.
   private(set) var hasRoot = false
-  /// Why reading has to stop. Events that come after it are ignored.
+  /// Why reading has to stop; events that come after it are ignored.
   private(set) var failure: ReadError?
   /// Whether there is a failure: every event asks.
   private(set) var hasFailed = false
@@ -156,8 +157,12 @@ struct XMLTapeBuilder {
 
   /// A start tag: appends the element's node and those of its attributes.
   ///
-  /// - Parameter attributes: Five pointers an attribute: local name, prefix, namespace URI, first
-  ///   byte of the value, byte behind the value.
+  /// - Parameters:
+  ///   - name: The local name, as libxml2 keeps it.
+  ///   - uri: The namespace URI, as libxml2 keeps it; nil is none.
+  ///   - attributes: Five pointers an attribute: local name, prefix, namespace URI, first byte of
+  ///     the value, byte behind the value.
+  ///   - attributeCount: How many attributes there are.
   mutating func startElement(
     _ name: UnsafePointer<UInt8>,
     space uri: UnsafePointer<UInt8>?,
