@@ -172,7 +172,9 @@ struct XMLTapeBuilder {
     guard !hasFailed else { return }
     depth += 1
     hasRoot = true
-    guard depth <= Self.maxDepth else { return failDepth() }
+    guard depth <= Self.maxDepth else {
+      return fail(limit: "The elements nest deeper than \(Self.maxDepth) levels.")
+    }
     let isInside = recordDepth > 0
     let isInNull = isInside && frames[depth - 1].isNull
     let isRecord =
@@ -215,11 +217,13 @@ struct XMLTapeBuilder {
     if !isSource { countExpansion(count) }
     guard recordDepth > 0 else { return }
     let frame = frames.baseAddress.unsafelyUnwrapped + depth
-    guard frame.pointee.length + count <= Self.maxTextByteCount else { return failText() }
+    guard frame.pointee.length + count <= Self.maxTextByteCount else {
+      return fail(limit: "A text is longer than \(Self.maxTextByteCount) bytes.")
+    }
     if isSource {
       let offset = Int(input.pointee.consumed) + (text - input.pointee.base) - batchStart
       if context.pointee.instate == XML_PARSER_CDATA_SECTION {
-        appendSection(UnsafeRawPointer(text), at: offset, count: count)
+        frame.pointee.append(section: base, at: offset, count: count)
       } else {
         frame.pointee.append(source: base, at: offset, count: count)
       }
@@ -306,38 +310,6 @@ struct XMLTapeBuilder {
     node.pointee.next = UInt32(truncatingIfNeeded: nodeCount)
   }
 
-  /// Adds raw CDATA text: the push parser leaves its line ends as they are, XML 1.0, 2.11 wants
-  /// them to be line feeds.
-  private mutating func appendSection(_ text: UnsafeRawPointer, at offset: Int, count: Int) {
-    let frame = frames.baseAddress.unsafelyUnwrapped + depth
-    var start = 0
-    if frame.pointee.afterReturn == offset, text.load(as: UInt8.self) == 0x0A { start = 1 }
-    frame.pointee.afterReturn = -1
-    var index = start
-    while index < count {
-      guard text.load(fromByteOffset: index, as: UInt8.self) == 0x0D else {
-        index += 1
-        continue
-      }
-      frame.pointee.append(source: base, at: offset + start, count: index - start)
-      withUnsafeBytes(of: 0x0A as UInt8) { feed in
-        if let feed = feed.baseAddress {
-          frame.pointee.append(copying: feed, count: 1, source: base)
-        }
-      }
-      index += 1
-      if index == count {
-        frame.pointee.afterReturn = offset + index
-      } else if text.load(fromByteOffset: index, as: UInt8.self) == 0x0A {
-        index += 1
-      }
-      start = index
-    }
-    if start < count {
-      frame.pointee.append(source: base, at: offset + start, count: count - start)
-    }
-  }
-
   // MARK: Records
 
   /// Opens a record for every path that ends at the element whose tag starts at `place`.
@@ -405,7 +377,10 @@ struct XMLTapeBuilder {
 
   private mutating func checkExpansion() {
     let bound = Self.expansionAllowance + Self.expansionFactor * parsedByteCount
-    if expandedByteCount > bound { failExpansion() }
+    guard expandedByteCount > bound else { return }
+    fail(
+      limit: "The entities expand to more than \(Self.expansionFactor) times the document's size."
+    )
   }
 
   private mutating func placeName(
@@ -421,7 +396,7 @@ struct XMLTapeBuilder {
   private mutating func copyToArena(_ bytes: UnsafeRawPointer, count: Int) -> UInt32 {
     let offset = arenaEnd
     guard offset - arenaStart + count <= Self.maxRecordByteCount else {
-      failRecord()
+      fail(limit: "The texts of a record are longer than \(Self.maxRecordByteCount) bytes.")
       return 0
     }
     let batch = batch.takeUnretainedValue()
@@ -451,13 +426,7 @@ struct XMLTapeBuilder {
   private mutating func spaceNumber(_ uri: UnsafePointer<UInt8>?) -> UInt16 {
     guard let uri else { return 0 }
     if let number = spaces.number(of: uri) { return number }
-    fail(
-      ReadError(
-        .limit,
-        "The document uses more than \(UInt16.max) namespaces.",
-        at: currentOrigin()
-      )
-    )
+    fail(limit: "The document uses more than \(UInt16.max) namespaces.")
     return 0
   }
 
@@ -474,45 +443,8 @@ struct XMLTapeBuilder {
     return address
   }
 
-  // MARK: Limits
-
-  private mutating func failDepth() {
-    fail(
-      ReadError(
-        .limit,
-        "The elements nest deeper than \(Self.maxDepth) levels.",
-        at: currentOrigin()
-      )
-    )
-  }
-
-  private mutating func failText() {
-    fail(
-      ReadError(
-        .limit,
-        "The text of one element is longer than \(Self.maxTextByteCount) bytes.",
-        at: currentOrigin()
-      )
-    )
-  }
-
-  private mutating func failExpansion() {
-    fail(
-      ReadError(
-        .limit,
-        "The entities of the document expand to more than \(Self.expansionFactor) times its size.",
-        at: currentOrigin()
-      )
-    )
-  }
-
-  private mutating func failRecord() {
-    fail(
-      ReadError(
-        .limit,
-        "The text of the records is longer than \(Self.maxRecordByteCount) bytes.",
-        at: currentOrigin()
-      )
-    )
+  @inline(never)
+  private mutating func fail(limit message: String) {
+    fail(ReadError(.limit, message, at: currentOrigin()))
   }
 }
