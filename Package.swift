@@ -40,7 +40,6 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "OrderedCollections", package: "swift-collections"),
       ],
-      exclude: ["Reading/XML"],
       swiftSettings: swiftSettings
     ),
     .executableTarget(

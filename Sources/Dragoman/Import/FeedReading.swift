@@ -97,7 +97,21 @@ struct FeedReading {
         keepsDocument: plan.plan.usesDocument
       )
     case .xml:
-      throw ImportError(.request, "xml tmp")
+      let paths = try plan.plan.sources.map { source in
+        guard let records = source.map.records, let path = XMLRecordPath(records) else {
+          throw ImportError(
+            .request,
+            "The source \(source.name) does not say where its records stand.",
+            help: "add `records: /root/element` to it"
+          )
+        }
+        return path
+      }
+      return try XMLReader(
+        source: source,
+        paths: paths,
+        encoding: plan.plan.sources.lazy.compactMap(\.map.encoding).first
+      )
     case .csv:
       throw ImportError(.request, "CSV cannot be read by this version yet.")
     }

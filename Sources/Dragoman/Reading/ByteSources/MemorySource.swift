@@ -28,7 +28,9 @@ final class MemorySource: ByteSource {
     let count = min(buffer.count, bytes.count - consumedByteCount, stride)
     bytes.withUnsafeBytes { source in
       buffer.copyMemory(
-        from: UnsafeRawBufferPointer(rebasing: source[consumedByteCount..<consumedByteCount + count])
+        from: UnsafeRawBufferPointer(
+          rebasing: source[consumedByteCount..<consumedByteCount + count]
+        )
       )
     }
     consumedByteCount += count

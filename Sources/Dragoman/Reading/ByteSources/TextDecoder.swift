@@ -1,9 +1,9 @@
 import CLibXML2
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #else
-  import Glibc
+import Glibc
 #endif
 
 /// The text of a source as UTF-8, from another encoding.

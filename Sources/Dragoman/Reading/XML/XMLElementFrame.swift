@@ -63,6 +63,34 @@ struct XMLElementFrame {
     length += count
   }
 
+  /// Adds the raw text of a CDATA section: libxml2's push parser leaves its line ends as they are,
+  /// XML 1.0, 2.11 wants them to be line feeds.
+  mutating func append(section source: UnsafeMutableRawPointer, at offset: Int, count: Int) {
+    let lineFeed: UInt8 = 0x0A
+    let end = offset + count
+    var start = offset
+    if afterReturn == offset, byte(source, offset) == lineFeed { start += 1 }
+    afterReturn = -1
+    var index = start
+    while index < end {
+      guard byte(source, index) == 0x0D else {
+        index += 1
+        continue
+      }
+      append(source: source, at: start, count: index - start)
+      withUnsafePointer(to: lineFeed) { append(copying: $0, count: 1, source: source) }
+      index += 1
+      if index == end {
+        // The line feed that belongs to it may come with the next piece.
+        afterReturn = end
+      } else if byte(source, index) == lineFeed {
+        index += 1
+      }
+      start = index
+    }
+    if start < end { append(source: source, at: start, count: end - start) }
+  }
+
   /// Ends the run of text before a child element or the end tag: one of only white space is
   /// layout, and dropped.
   @inline(__always)
@@ -72,6 +100,10 @@ struct XMLElementFrame {
       if let text, Self.isBlank(text + runStart, count: length - runStart) { length = runStart }
     }
     runStart = length
+  }
+
+  private func byte(_ source: UnsafeMutableRawPointer, _ offset: Int) -> UInt8 {
+    source.load(fromByteOffset: offset, as: UInt8.self)
   }
 
   func deallocate() {

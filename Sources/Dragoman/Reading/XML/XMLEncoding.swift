@@ -21,6 +21,7 @@ struct XMLEncoding {
   ///   - source: The document.
   ///   - fallback: The encoding of a document that does not say; nil is UTF-8.
   /// - Returns: The text, and how many bytes of it (a UTF-8 byte order mark) were left out.
+  /// - Throws: `ReadError` when the encoding is not known or contradicts the bytes.
   static func decodedText(
     of source: any ByteSource,
     fallback: String?

@@ -1,13 +1,23 @@
 import CLibXML2
 
 /// Makes our error of one of libxml2's.
-func xmlFailure(_ error: xmlError, at origin: Origin) -> ReadError {
+///
+/// - Parameters:
+///   - error: What libxml2 says.
+///   - origin: The place that it has come to.
+///   - isWhole: Whether the root element has ended.
+/// - Returns: The error, with a full sentence.
+func xmlFailure(_ error: xmlError, at origin: Origin, isWhole: Bool) -> ReadError {
   let text = sentence(error.message)
   switch xmlParserErrors(rawValue: UInt32(bitPattern: error.code)) {
-  case XML_ERR_INVALID_ENCODING, XML_I18N_CONV_FAILED:
+  // libxml2 calls both an "extra content": text behind the root, and a missing end.
+  case XML_ERR_DOCUMENT_END where !isWhole:
+    return ReadError(.truncated, "The text ends before its root element does.", at: origin)
+  case XML_ERR_INVALID_CHAR where text.hasPrefix("Input is not proper UTF-8"),
+    XML_ERR_INVALID_ENCODING:
     return ReadError(
       .encoding,
-      "The text is not valid UTF-8, and names no other encoding.",
+      "The text is not valid UTF-8.",
       at: origin,
       help: "name the encoding that the file really has, in its XML declaration or in the map"
     )
@@ -29,7 +39,9 @@ func xmlFailure(_ error: xmlError, at origin: Origin) -> ReadError {
 /// libxml2's message on one line, ended by a full stop.
 private func sentence(_ message: UnsafeMutablePointer<CChar>?) -> String {
   guard let message else { return "no reason was given." }
-  let words = String(cString: message).split(whereSeparator: \.isWhitespace)
+  var words = String(cString: message).split(whereSeparator: \.isWhitespace)
+  // Some messages start with the name of the function that they come from.
+  if let first = words.first, first.hasPrefix("xml"), first.hasSuffix(":") { words.removeFirst() }
   let text = words.joined(separator: " ")
   return text.hasSuffix(".") ? text : text + "."
 }

@@ -58,8 +58,7 @@ enum XMLHandlers {
       guard let builder, let error, error.pointee.level.rawValue >= XML_ERR_ERROR.rawValue else {
         return
       }
-      let origin = events(builder).pointee.currentOrigin()
-      events(builder).pointee.fail(xmlFailure(error.pointee, at: origin))
+      events(builder).pointee.fail(error.pointee)
     }
     return handler
   }
@@ -106,7 +105,7 @@ enum XMLHandlers {
       )
     }
     handler.getEntity = { builder, name in
-      guard let builder, events(builder).pointee.failure == nil else { return nil }
+      guard let builder, !events(builder).pointee.hasFailed else { return nil }
       return xmlSAX2GetEntity(events(builder).pointee.context, name)
     }
   }
@@ -118,6 +117,12 @@ private func events(_ builder: UnsafeMutableRawPointer) -> UnsafeMutablePointer<
 }
 
 extension XMLTapeBuilder {
+  fileprivate mutating func fail(_ error: xmlError) {
+    // libxml2 goes on after an error and tells more of them; only the first is worth a sentence.
+    guard !hasFailed else { return }
+    fail(xmlFailure(error, at: currentOrigin(), isWhole: hasRoot && depth == 0))
+  }
+
   /// Refuses an entity whose text is outside of the document, and every parameter entity.
   fileprivate mutating func refuseEntity(
     _ name: UnsafePointer<UInt8>,

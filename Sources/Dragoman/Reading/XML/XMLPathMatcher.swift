@@ -21,6 +21,9 @@ struct XMLPathMatcher {
     /// How many records were opened, and how many of them completed.
     var opened = 0
     var completed = 0
+    /// Whether the element was seen that contains the records, and whether it had other children.
+    var sawContainer: Bool
+    var sawOthers = false
   }
 
   private let steps: UnsafeMutableBufferPointer<Step>
@@ -46,7 +49,8 @@ struct XMLPathMatcher {
           )
         }
       }
-      allPaths.append(Path(steps: start..<allSteps.count))
+      let steps = start..<allSteps.count
+      allPaths.append(Path(steps: steps, sawContainer: steps.count == 1))
     }
     steps = .allocate(capacity: allSteps.count)
     _ = steps.initialize(from: allSteps)
@@ -63,8 +67,15 @@ struct XMLPathMatcher {
   /// How many paths there are.
   var count: Int { paths.count }
 
-  /// How many records of each path were completed.
-  var recordCounts: [Int] { paths.map(\.completed) }
+  /// How many records of each path were completed; nil while its place was not met.
+  ///
+  /// An element without any children in place of the records' parent is an empty feed; one with
+  /// other children only speaks for a path that is wrong.
+  var recordCounts: [Int?] {
+    paths.map { path in
+      path.completed > 0 || (path.sawContainer && !path.sawOthers) ? path.completed : nil
+    }
+  }
 
   /// An element opens at a depth (the root's is 1); true when it is a record.
   func enter(
@@ -77,8 +88,12 @@ struct XMLPathMatcher {
       let path = paths[index]
       guard path.matched == depth - 1, depth <= path.steps.count else { continue }
       let step = steps[path.steps.lowerBound + depth - 1]
-      guard step.name == nil || (step.name == name && step.space == space) else { continue }
+      guard step.name == nil || (step.name == name && step.space == space) else {
+        if depth == path.steps.count { paths[index].sawOthers = true }
+        continue
+      }
       paths[index].matched = depth
+      if depth == path.steps.count - 1 { paths[index].sawContainer = true }
       if depth == path.steps.count { isRecord = true }
     }
     return isRecord

@@ -1,27 +1,101 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 /// Cuts the text where libxml2 is given it.
 enum XMLPiece {
+  private static let tagEnd = UInt8(ascii: ">")
+
   /// How many bytes of the window to give to the parser next.
   ///
   /// A piece ends behind a `>` where there is one: then the parser is left with nothing half read.
-  /// Every record ends with a `>`, so a piece with that many of them at most cannot complete more
+  /// A record ends with a `>`, so a piece with no more than that many of them cannot complete more
   /// records than are wanted. A piece without `>` ends between characters.
   static func length(of window: UnsafeRawBufferPointer, tagEnds wanted: Int) -> Int {
-    let end = UInt8(ascii: ">")
-    // The shortest record, `<a/>`, has four bytes.
-    if wanted < window.count / 4, tagEndCount(in: window) > wanted {
-      var left = wanted
-      for index in window.indices where window[index] == end {
-        left -= 1
-        if left == 0 { return index + 1 }
+    // The shortest record, `<a/>`, has four bytes; and counting is faster than searching.
+    if wanted < window.count / 4, wanted < 64 || tagEndCount(in: window) > wanted,
+      let length = length(of: window, throughTagEnd: wanted)
+    {
+      return length
+    }
+    if let last = window.lastIndex(of: tagEnd) { return last + 1 }
+    return characterBoundary(window)
+  }
+
+  /// How many bytes to give to the parser next while it waits for the end of a long construct: a
+  /// tag, comment, processing instruction or reference.
+  ///
+  /// A construct that holds `>` must neither be fed in small pieces (libxml2 looks for its end
+  /// from the start each time) nor with anything behind it (that could complete records).
+  ///
+  /// - Parameters:
+  ///   - text: The construct from its first byte, as far as it is known.
+  ///   - fed: How many bytes of it the parser has.
+  /// - Returns: The bytes up to the construct's end; all where it does not end in the text.
+  static func length(ofConstruct text: UnsafeRawBufferPointer, from fed: Int) -> Int {
+    let end =
+      if text.starts(with: "<!--".utf8) {
+        self.end(of: text, "-->")
+      } else if text.starts(with: "<?".utf8) {
+        self.end(of: text, "?>")
+      } else if text.starts(with: "<!D".utf8) {
+        // No record can stand in a document type declaration.
+        text.count
+      } else if text.first == UInt8(ascii: "&") {
+        self.end(of: text, ";")
+      } else {
+        endOfTag(in: text)
+      }
+    return max(end, fed + 1) - fed
+  }
+
+  /// The end of the first occurrence of a pattern, or the whole text.
+  private static func end(of text: UnsafeRawBufferPointer, _ pattern: StaticString) -> Int {
+    let count = pattern.utf8CodeUnitCount
+    guard let base = text.baseAddress else { return text.count }
+    var start = 0
+    while let found = memchr(base + start, CInt(pattern.utf8Start[count - 1]), text.count - start) {
+      let end = UnsafeRawPointer(found) - base + 1
+      if end >= count, memcmp(base + end - count, pattern.utf8Start, count) == 0 { return end }
+      start = end
+    }
+    return text.count
+  }
+
+  /// The end of the tag that the text starts with, or the whole text.
+  private static func endOfTag(in text: UnsafeRawBufferPointer) -> Int {
+    var quote: UInt8 = 0
+    for index in text.indices {
+      let byte = text[index]
+      if quote != 0 {
+        if byte == quote { quote = 0 }
+      } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+        quote = byte
+      } else if byte == tagEnd {
+        return index + 1
       }
     }
-    if let last = window.lastIndex(of: end) { return last + 1 }
-    return characterBoundary(window)
+    return text.count
+  }
+
+  /// The length up to the n-th `>`, or nil when there are fewer.
+  private static func length(of window: UnsafeRawBufferPointer, throughTagEnd number: Int) -> Int? {
+    guard let base = window.baseAddress else { return nil }
+    var length = 0
+    for _ in 0..<number {
+      guard let found = memchr(base + length, CInt(tagEnd), window.count - length) else {
+        return nil
+      }
+      length = UnsafeRawPointer(found) - base + 1
+    }
+    return length
   }
 
   private static func tagEndCount(in window: UnsafeRawBufferPointer) -> Int {
     var count = 0
-    for byte in window { count &+= byte == UInt8(ascii: ">") ? 1 : 0 }
+    for byte in window { count &+= byte == tagEnd ? 1 : 0 }
     return count
   }
 

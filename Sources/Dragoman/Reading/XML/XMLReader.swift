@@ -20,7 +20,7 @@ final class XMLReader: RecordReader {
   /// the next one.
   private static let readByteCount = 1 << 16
   /// How many bytes are given to libxml2 at once.
-  private static let pieceByteCount = 1 << 14
+  private static let pieceByteCount = 1 << 13
   /// Source part of the buffer: a batch, and the record that crosses its end in most cases.
   private static let sourceCapacity = batchByteCount + (1 << 17)
 
@@ -30,7 +30,7 @@ final class XMLReader: RecordReader {
   private let builder: UnsafeMutablePointer<XMLTapeBuilder>
   private let context: xmlParserCtxtPtr
 
-  /// How many bytes the source part of the current batch's buffer may take.
+  /// How many bytes the source part of the current batch may take.
   private var sourceCapacity = XMLReader.sourceCapacity
   /// How many bytes of the text were given to libxml2.
   private var fedByteCount = 0
@@ -39,6 +39,8 @@ final class XMLReader: RecordReader {
   private var pieceByteCount = XMLReader.pieceByteCount
   private var sourceEnded = false
   private var hasFinished = false
+  /// Why the document was refused: every later call says so again.
+  private var failure: ReadError?
   /// Bytes that were read, but belong to the next batch.
   private var carry: [UInt8] = []
   /// Where the next batch starts: in the text, and as line and column.
@@ -82,9 +84,7 @@ final class XMLReader: RecordReader {
 
   var consumedByteCount: Int { source.consumedByteCount }
 
-  /// How many records each of the paths has given so far; 0 at the end means that the path occurs
-  /// nowhere.
-  var recordCounts: [Int] { builder.pointee.recordCounts }
+  var recordCounts: [Int?] { builder.pointee.recordCounts }
 
   /// Empties the batch, then fills it with the next records.
   ///
@@ -93,10 +93,11 @@ final class XMLReader: RecordReader {
   /// those inside them, or of several paths at one element, come with them.
   func read(into batch: RecordBatch, limit: Int) throws(ReadError) -> Bool {
     begin(batch)
+    if let failure { throw failure }
     do throws(ReadError) {
       while !hasFinished {
         try feed(batch, limit: limit)
-        if let failure = builder.pointee.failure { throw failure }
+        if builder.pointee.hasFailed, let failure = builder.pointee.failure { throw failure }
         guard builder.pointee.recordDepth == 0, isFull(batch, limit: limit) else { continue }
         close(batch)
         if !batch.records.isEmpty { return true }
@@ -118,15 +119,15 @@ final class XMLReader: RecordReader {
     batch.line = line
     batch.column = column
     sourceCapacity = max(Self.sourceCapacity, carry.count)
-    // The arena gets as much room as the buffer has beyond the source part.
-    batch.reserveBuffer(sourceCapacity + (1 << 16), keeping: 0)
-    batch.buffer.copyBytes(from: carry)
+    batch.reserveSource(sourceCapacity)
+    batch.source.copyBytes(from: carry)
     batch.sourceCount = carry.count
-    builder.pointee.begin(batch, batchStart: batchStart, arenaStart: sourceCapacity)
+    builder.pointee.begin(batch, batchStart: batchStart)
   }
 
   private func isFull(_ batch: RecordBatch, limit: Int) -> Bool {
     batch.records.count >= limit || fedByteCount - batchStart >= Self.batchByteCount
+      || builder.pointee.arenaByteCount >= 4 * Self.batchByteCount
   }
 
   /// Hands what libxml2 has dealt with to the batch, and keeps the rest for the next one.
@@ -134,12 +135,29 @@ final class XMLReader: RecordReader {
     builder.pointee.publish(to: batch)
     let used = min(max(builder.pointee.parsedByteCount - batchStart, 0), batch.sourceCount)
     carry.removeAll(keepingCapacity: true)
-    carry.append(contentsOf: batch.buffer[used..<batch.sourceCount])
+    carry.append(contentsOf: batch.source[used..<batch.sourceCount])
     batch.sourceCount = used
-    let next = batch.origin(at: UInt32(used), record: nil)
-    line = next.line
-    column = next.column
+    advance(over: UnsafeRawBufferPointer(rebasing: batch.source[..<used]))
     batchStart += used
+  }
+
+  /// Counts lines and columns as `RecordBatch.origin` does, but every byte of the document passes
+  /// here: the loops are simple enough for the compiler to take many bytes at a time.
+  private func advance(over text: UnsafeRawBufferPointer) {
+    let feed = UInt8(ascii: "\n")
+    var lineFeeds = 0
+    for byte in text { lineFeeds &+= byte == feed ? 1 : 0 }
+    var lastLine = text[...]
+    if lineFeeds > 0, let last = text.lastIndex(of: feed) {
+      line += lineFeeds
+      column = 1
+      lastLine = text[(last + 1)...]
+    }
+    var characters = 0
+    for byte in UnsafeRawBufferPointer(rebasing: lastLine) {
+      characters &+= byte & 0xC0 != 0x80 ? 1 : 0
+    }
+    column += characters
   }
 
   /// Leaves the records before a failure in the batch, and completes the error.
@@ -151,6 +169,7 @@ final class XMLReader: RecordReader {
     if looksLikeHTML, error.help == nil {
       error.help = "this looks like an HTML page, not like a feed: check where it came from"
     }
+    failure = error
     return error
   }
 
@@ -165,17 +184,28 @@ final class XMLReader: RecordReader {
     }
     let start = fedByteCount - batchStart
     guard start < batch.sourceCount else { return try finish(batch) }
-    let window = batch.buffer[start..<min(start + pieceByteCount, batch.sourceCount)]
-    let piece = UnsafeRawBufferPointer(rebasing: window)
-    let wanted = isFull(batch, limit: limit) ? 1 : max(limit - batch.records.count, 1)
-    let count = XMLPiece.length(of: piece, tagEnds: wanted)
+    let end = min(start + pieceByteCount, batch.sourceCount)
     let parsed = builder.pointee.parsedByteCount
+    let count: Int
+    if pieceByteCount > Self.pieceByteCount {
+      let construct = batch.source[(parsed - batchStart)..<end]
+      count =
+        XMLPiece.length(
+          ofConstruct: UnsafeRawBufferPointer(rebasing: construct),
+          from: fedByteCount - parsed
+        )
+    } else {
+      let wanted = isFull(batch, limit: limit) ? 1 : max(limit - batch.records.count, 1)
+      let window = UnsafeRawBufferPointer(rebasing: batch.source[start..<end])
+      count = XMLPiece.length(of: window, tagEnds: wanted)
+    }
+    let piece = UnsafeRawBufferPointer(rebasing: batch.source[start..<start + count])
     fedByteCount += count
     xmlParseChunk(context, piece.baseAddress?.assumingMemoryBound(to: CChar.self), CInt(count), 0)
     if builder.pointee.parsedByteCount > parsed {
       pieceByteCount = Self.pieceByteCount
-    } else if count == piece.count, pieceByteCount < XMLTapeBuilder.maxRecordByteCount {
-      pieceByteCount *= 2
+    } else if fedByteCount - parsed > Self.pieceByteCount / 2 {
+      pieceByteCount = min(2 * pieceByteCount, XMLTapeBuilder.maxRecordByteCount)
     }
   }
 
@@ -196,7 +226,7 @@ final class XMLReader: RecordReader {
       builder.pointee.growSource(of: batch, to: sourceCapacity)
     }
     let end = min(batch.sourceCount + Self.readByteCount, sourceCapacity)
-    let room = UnsafeMutableRawBufferPointer(rebasing: batch.buffer[batch.sourceCount..<end])
+    let room = UnsafeMutableRawBufferPointer(rebasing: batch.source[batch.sourceCount..<end])
     let count = try source.read(into: room)
     batch.sourceCount += count
     sourceEnded = count == 0
@@ -214,16 +244,14 @@ final class XMLReader: RecordReader {
       )
     }
     xmlParseChunk(context, nil, 0, 1)
-    let failure = builder.pointee.failure
-    if let failure, failure.origin?.byte != origin.byte { throw failure }
-    let isWhole = context.pointee.wellFormed == 1 && builder.pointee.depth == 0
-    guard failure == nil, isWhole, builder.pointee.hasRoot else {
-      throw ReadError(
-        .truncated,
-        "The text ends before the document does"
-          + (failure.map { ": \($0.message)" } ?? "."),
-        at: failure?.origin ?? origin
-      )
+    let isWhole = builder.pointee.hasRoot && builder.pointee.depth == 0
+    if builder.pointee.hasFailed, let failure = builder.pointee.failure {
+      // What libxml2 misses at the very end is told by one sentence, whatever it is.
+      let isCut = failure.code == .truncated || failure.origin?.byte == origin.byte
+      guard isCut, !isWhole else { throw failure }
+    }
+    guard isWhole, context.pointee.wellFormed == 1 else {
+      throw ReadError(.truncated, "The text ends before its root element does.", at: origin)
     }
   }
 

@@ -7,12 +7,8 @@ import CSimdJSON
 /// text. It therefore works on plain memory only (the batch's memory, borrowed by address) and
 /// makes no String, closure or object a record.
 ///
-/// While a batch is filled, the buffer has a fixed border: source bytes below `arenaStart`, the
-/// arena above it. When a record outgrows the source part, the border moves (`growSource`).
-///
-/// Text that stands in the source as it is meant (no entities, no line ends to normalise) is not
-/// copied: the nodes point into the source bytes. libxml2 works on a copy of them, so a position
-/// in its input is a position in ours.
+/// libxml2 works on a copy of the source bytes, so a position in its input is a position in ours:
+/// text that stands in the source as it is meant is copied once, from there into the arena.
 struct XMLTapeBuilder {
   /// Elements may nest that deeply; libxml2 has the same limit, but checks it only for trees.
   static let maxDepth = 256
@@ -20,6 +16,12 @@ struct XMLTapeBuilder {
   static let maxTextByteCount = 10_000_000
   /// The most bytes of source or of unescaped text in one record.
   static let maxRecordByteCount = 256 << 20
+  /// Entities and defaulted attributes may expand to that many bytes in any document.
+  static let expansionAllowance = 10_000_000
+  /// Beyond that, they may expand to that many bytes for every byte read.
+  ///
+  /// libxml2 has a like bound, which some documents get around.
+  static let expansionFactor = 10
 
   private(set) var depth = 0
   /// The depth of the outermost record that is open; 0 when there is none.
@@ -28,8 +30,10 @@ struct XMLTapeBuilder {
   private var openRecord = 0
   /// Whether a root element was seen.
   private(set) var hasRoot = false
-  /// Why reading has to stop. Events that come after it are ignored.
+  /// Why reading has to stop; events that come after it are ignored.
   private(set) var failure: ReadError?
+  /// Whether there is a failure: every event asks.
+  private(set) var hasFailed = false
 
   private var matcher: XMLPathMatcher
   private var names = XMLNameTable()
@@ -40,10 +44,11 @@ struct XMLTapeBuilder {
   // The parser, and the batch that is being filled.
   let context: xmlParserCtxtPtr
   /// Stands in until the first batch comes, so that the addresses always mean something.
-  private let idleBatch = RecordBatch(sourceCapacity: 16)
+  private let idleBatch = RecordBatch()
   private var batch: Unmanaged<RecordBatch>
-  private var base: UnsafeMutableRawPointer
-  private var arenaStart = 0
+  private var source: UnsafeMutableRawPointer
+  private var arena: UnsafeMutableRawPointer
+  private var arenaCapacity = 0
   private var arenaEnd = 0
   private var nodes: UnsafeMutablePointer<TapeNode>
   private var nodeCount = 0
@@ -51,11 +56,15 @@ struct XMLTapeBuilder {
   /// How many bytes of the text given to libxml2 stand before the buffer.
   private var batchStart = 0
 
+  /// How many bytes came out of entities and defaulted attributes so far.
+  private var expandedByteCount = 0
+
   /// Makes a builder for a parser's events.
   init(context: xmlParserCtxtPtr, paths: [XMLRecordPath]) {
     self.context = context
     batch = .passUnretained(idleBatch)
-    base = Self.address(of: idleBatch.buffer)
+    source = Self.address(of: idleBatch.source)
+    arena = Self.address(of: idleBatch.arena)
     nodes = Self.address(of: idleBatch.nodes)
     matcher = XMLPathMatcher(paths, dictionary: context.pointee.dict)
     spaces = XMLNamespaceTable(dictionary: context.pointee.dict)
@@ -70,8 +79,8 @@ struct XMLTapeBuilder {
     matcher.deallocate()
   }
 
-  /// How many records each path has given so far.
-  var recordCounts: [Int] { matcher.recordCounts }
+  /// How many records each path has given so far; nil while its place was not met.
+  var recordCounts: [Int?] { matcher.recordCounts }
 
   /// The namespace URIs by their numbers.
   var namespaces: [String] { spaces.uris }
@@ -84,13 +93,14 @@ struct XMLTapeBuilder {
 
   // MARK: Batches
 
-  /// Starts to fill a batch whose buffer begins behind the first `batchStart` bytes of the text.
-  mutating func begin(_ batch: RecordBatch, batchStart: Int, arenaStart: Int) {
+  /// Starts to fill a batch whose source begins behind the first `batchStart` bytes of the text.
+  mutating func begin(_ batch: RecordBatch, batchStart: Int) {
     self.batch = .passUnretained(batch)
     self.batchStart = batchStart
-    self.arenaStart = arenaStart
-    arenaEnd = arenaStart
-    base = Self.address(of: batch.buffer)
+    arenaEnd = 0
+    source = Self.address(of: batch.source)
+    arena = Self.address(of: batch.arena)
+    arenaCapacity = batch.arena.count
     nodes = Self.address(of: batch.nodes)
     nodeCapacity = batch.nodes.count
     nodeCount = 0
@@ -112,25 +122,17 @@ struct XMLTapeBuilder {
     recordDepth = 0
   }
 
-  /// Moves the border between source and arena, because a record needs more source bytes.
+  /// Makes room for more source bytes.
   mutating func growSource(of batch: RecordBatch, to sourceCapacity: Int) {
-    let shift = sourceCapacity - arenaStart
-    batch.reserveBuffer(arenaEnd + shift, keeping: arenaEnd)
-    base = Self.address(of: batch.buffer)
-    (base + sourceCapacity).copyMemory(from: base + arenaStart, byteCount: arenaEnd - arenaStart)
-    for index in 0..<nodeCount {
-      if nodes[index].text >= arenaStart { nodes[index].text += UInt32(shift) }
-      if nodes[index].key >= arenaStart { nodes[index].key += UInt32(shift) }
-    }
-    arenaStart += shift
-    arenaEnd += shift
-    names.forgetPlaces()
+    batch.reserveSource(sourceCapacity)
+    source = Self.address(of: batch.source)
   }
 
   /// Stops reading: the first failure is the one that is told.
   mutating func fail(_ error: ReadError) {
-    guard failure == nil else { return }
+    guard !hasFailed else { return }
     failure = error
+    hasFailed = true
     context.pointee.disableSAX = 1
   }
 
@@ -145,18 +147,24 @@ struct XMLTapeBuilder {
 
   /// A start tag: appends the element's node and those of its attributes.
   ///
-  /// - Parameter attributes: Five pointers an attribute: local name, prefix, namespace URI, first
-  ///   byte of the value, byte behind the value.
+  /// - Parameters:
+  ///   - name: The local name, as libxml2 keeps it.
+  ///   - uri: The namespace URI, as libxml2 keeps it; nil is none.
+  ///   - attributes: Five pointers an attribute: local name, prefix, namespace URI, first byte of
+  ///     the value, byte behind the value.
+  ///   - attributeCount: How many attributes there are.
   mutating func startElement(
     _ name: UnsafePointer<UInt8>,
     space uri: UnsafePointer<UInt8>?,
     attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
     attributeCount: Int
   ) {
-    guard failure == nil else { return }
+    guard !hasFailed else { return }
     depth += 1
     hasRoot = true
-    guard depth <= Self.maxDepth else { return failDepth() }
+    guard depth <= Self.maxDepth else {
+      return fail(limit: "The elements nest deeper than \(Self.maxDepth) levels.")
+    }
     let isInside = recordDepth > 0
     let isInNull = isInside && frames[depth - 1].isNull
     let isRecord =
@@ -164,10 +172,11 @@ struct XMLTapeBuilder {
       && matcher.enter(name: name, space: uri, depth: depth)
     guard isInside || isRecord else { return }
     if isInside {
-      frames[depth - 1].endRun(source: base)
+      frames[depth - 1].endRun(source: source)
       frames[depth - 1].hasChildren = true
     }
     let place = tagPlace()
+    if byte(place) == UInt8(ascii: "&") { countExpansion(MemoryLayout<TapeNode>.stride) }
     if isRecord { openRecords(at: place, isOutermost: !isInside) }
 
     let isNull = isInNull || spaces.isNull(attributes, count: attributeCount)
@@ -181,7 +190,7 @@ struct XMLTapeBuilder {
 
   /// An end tag: completes the element's node.
   mutating func endElement() {
-    guard failure == nil else { return }
+    guard !hasFailed else { return }
     defer { depth -= 1 }
     if recordDepth > 0 {
       closeNode()
@@ -193,19 +202,23 @@ struct XMLTapeBuilder {
   /// A piece of text or of a CDATA section.
   @inline(__always)
   mutating func characters(_ text: UnsafePointer<UInt8>, count: Int) {
-    guard recordDepth > 0, failure == nil, count > 0 else { return }
-    guard let input = context.pointee.input else { return }
+    guard !hasFailed, count > 0, let input = context.pointee.input else { return }
+    let isSource = text >= input.pointee.base && text < input.pointee.end
+    if !isSource { countExpansion(count) }
+    guard recordDepth > 0 else { return }
     let frame = frames.baseAddress.unsafelyUnwrapped + depth
-    guard frame.pointee.length + count <= Self.maxTextByteCount else { return failText() }
-    if text >= input.pointee.base, text < input.pointee.end {
+    guard frame.pointee.length + count <= Self.maxTextByteCount else {
+      return fail(limit: "A text is longer than \(Self.maxTextByteCount) bytes.")
+    }
+    if isSource {
       let offset = Int(input.pointee.consumed) + (text - input.pointee.base) - batchStart
       if context.pointee.instate == XML_PARSER_CDATA_SECTION {
-        appendSection(UnsafeRawPointer(text), at: offset, count: count)
+        frame.pointee.append(section: source, at: offset, count: count)
       } else {
-        frame.pointee.append(source: base, at: offset, count: count)
+        frame.pointee.append(source: source, at: offset, count: count)
       }
     } else {
-      frame.pointee.append(copying: text, count: count, source: base)
+      frame.pointee.append(copying: text, count: count, source: source)
     }
   }
 
@@ -254,12 +267,11 @@ struct XMLTapeBuilder {
     }
   }
 
-  /// The offset of an attribute's value: in the source where it stands there, else in the arena.
+  /// Copies an attribute's value into the arena.
   @inline(__always)
   private mutating func place(of value: UnsafePointer<UInt8>, count: Int) -> UInt32 {
-    if let input = context.pointee.input, value >= input.pointee.base, value < input.pointee.end {
-      let offset = Int(input.pointee.consumed) + (value - input.pointee.base) - batchStart
-      return UInt32(truncatingIfNeeded: offset)
+    if let input = context.pointee.input, value < input.pointee.base || value >= input.pointee.end {
+      countExpansion(count)
     }
     return copyToArena(value, count: count)
   }
@@ -273,49 +285,20 @@ struct XMLTapeBuilder {
       // What an xsi:nil element holds against its schema is not kept.
       nodeCount = frame.pointee.node + 1
     } else {
-      if frame.pointee.hasChildren { frame.pointee.endRun(source: base) }
+      if frame.pointee.hasChildren { frame.pointee.endRun(source: source) }
       if frame.pointee.length > 0 {
         node.pointee.length = UInt32(truncatingIfNeeded: frame.pointee.length)
         if frame.pointee.isCopied, let copy = frame.pointee.copy.baseAddress {
           node.pointee.text = copyToArena(copy, count: frame.pointee.length)
         } else {
-          node.pointee.text = UInt32(truncatingIfNeeded: frame.pointee.start)
+          node.pointee.text = copyToArena(
+            source + frame.pointee.start,
+            count: frame.pointee.length
+          )
         }
       }
     }
     node.pointee.next = UInt32(truncatingIfNeeded: nodeCount)
-  }
-
-  /// Adds raw CDATA text: the push parser leaves its line ends as they are, XML 1.0, 2.11 wants
-  /// them to be line feeds.
-  private mutating func appendSection(_ text: UnsafeRawPointer, at offset: Int, count: Int) {
-    let frame = frames.baseAddress.unsafelyUnwrapped + depth
-    var start = 0
-    if frame.pointee.afterReturn == offset, text.load(as: UInt8.self) == 0x0A { start = 1 }
-    frame.pointee.afterReturn = -1
-    var index = start
-    while index < count {
-      guard text.load(fromByteOffset: index, as: UInt8.self) == 0x0D else {
-        index += 1
-        continue
-      }
-      frame.pointee.append(source: base, at: offset + start, count: index - start)
-      withUnsafeBytes(of: 0x0A as UInt8) { feed in
-        if let feed = feed.baseAddress {
-          frame.pointee.append(copying: feed, count: 1, source: base)
-        }
-      }
-      index += 1
-      if index == count {
-        frame.pointee.afterReturn = offset + index
-      } else if text.load(fromByteOffset: index, as: UInt8.self) == 0x0A {
-        index += 1
-      }
-      start = index
-    }
-    if start < count {
-      frame.pointee.append(source: base, at: offset + start, count: count - start)
-    }
   }
 
   // MARK: Records
@@ -367,10 +350,29 @@ struct XMLTapeBuilder {
 
   @inline(__always)
   private func byte(_ offset: Int) -> UInt8 {
-    base.load(fromByteOffset: offset, as: UInt8.self)
+    source.load(fromByteOffset: offset, as: UInt8.self)
   }
 
   // MARK: Memory
+
+  /// How many bytes of unescaped text the batch holds.
+  var arenaByteCount: Int { arenaEnd }
+
+  /// Counts bytes that do not stand in the source as they are: at most what was read, but for
+  /// entities and defaulted attributes.
+  @inline(__always)
+  private mutating func countExpansion(_ byteCount: Int) {
+    expandedByteCount += byteCount
+    if expandedByteCount > Self.expansionAllowance { checkExpansion() }
+  }
+
+  private mutating func checkExpansion() {
+    let bound = Self.expansionAllowance + Self.expansionFactor * parsedByteCount
+    guard expandedByteCount > bound else { return }
+    fail(
+      limit: "The entities expand to more than \(Self.expansionFactor) times the document's size."
+    )
+  }
 
   private mutating func placeName(
     _ name: UnsafePointer<UInt8>,
@@ -382,20 +384,28 @@ struct XMLTapeBuilder {
     return (offset, UInt32(truncatingIfNeeded: length))
   }
 
+  @inline(__always)
   private mutating func copyToArena(_ bytes: UnsafeRawPointer, count: Int) -> UInt32 {
     let offset = arenaEnd
-    guard offset - arenaStart + count <= Self.maxRecordByteCount else {
-      failRecord()
-      return 0
+    if offset + count > arenaCapacity {
+      guard growArena(count) else { return 0 }
     }
-    let batch = batch.takeUnretainedValue()
-    if offset + count > batch.buffer.count {
-      batch.reserveBuffer(offset + count, keeping: offset)
-      base = Self.address(of: batch.buffer)
-    }
-    (base + offset).copyMemory(from: bytes, byteCount: count)
+    (arena + offset).copyMemory(from: bytes, byteCount: count)
     arenaEnd = offset + count
     return UInt32(truncatingIfNeeded: offset)
+  }
+
+  private mutating func growArena(_ count: Int) -> Bool {
+    guard arenaEnd + count <= Self.maxRecordByteCount else {
+      fail(limit: "The texts of a record are longer than \(Self.maxRecordByteCount) bytes.")
+      return false
+    }
+    let batch = batch.takeUnretainedValue()
+    batch.arenaEnd = arenaEnd
+    batch.reserveArena(count)
+    arena = Self.address(of: batch.arena)
+    arenaCapacity = batch.arena.count
+    return true
   }
 
   @inline(__always)
@@ -415,13 +425,7 @@ struct XMLTapeBuilder {
   private mutating func spaceNumber(_ uri: UnsafePointer<UInt8>?) -> UInt16 {
     guard let uri else { return 0 }
     if let number = spaces.number(of: uri) { return number }
-    fail(
-      ReadError(
-        .limit,
-        "The document uses more than \(UInt16.max) namespaces.",
-        at: currentOrigin()
-      )
-    )
+    fail(limit: "The document uses more than \(UInt16.max) namespaces.")
     return 0
   }
 
@@ -438,35 +442,8 @@ struct XMLTapeBuilder {
     return address
   }
 
-  // MARK: Limits
-
-  private mutating func failDepth() {
-    fail(
-      ReadError(
-        .limit,
-        "The elements nest deeper than \(Self.maxDepth) levels.",
-        at: currentOrigin()
-      )
-    )
-  }
-
-  private mutating func failText() {
-    fail(
-      ReadError(
-        .limit,
-        "The text of one element is longer than \(Self.maxTextByteCount) bytes.",
-        at: currentOrigin()
-      )
-    )
-  }
-
-  private mutating func failRecord() {
-    fail(
-      ReadError(
-        .limit,
-        "The text of the records is longer than \(Self.maxRecordByteCount) bytes.",
-        at: currentOrigin()
-      )
-    )
+  @inline(never)
+  private mutating func fail(limit message: String) {
+    fail(ReadError(.limit, message, at: currentOrigin()))
   }
 }
