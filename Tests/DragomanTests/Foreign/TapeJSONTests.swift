@@ -38,8 +38,7 @@ import Testing
   func values() {
     let batch = RecordBatch()
     let text = Array("k1.50a\u{1}\"/\u{8}\u{C}\r\n\u{1F}é".utf8)
-    batch.buffer.copyBytes(from: text)
-    batch.sourceCount = text.count
+    _ = text.withUnsafeBytes { batch.append($0) }
     func node(_ kind: Int, _ text: Range<UInt32> = 0..<0, isMember: Bool = false, next: UInt32) {
       batch.append(
         TapeNode(

@@ -192,7 +192,7 @@ import Testing
       let batch = RecordBatch()
       while try reader.read(into: batch, limit: .max) {}
       #expect(reader.recordCounts == [recordCount])
-      sizes.append([batch.buffer.count, batch.nodes.count])
+      sizes.append([batch.source.count, batch.arena.count, batch.nodes.count])
     }
     #expect(sizes[0] == sizes[1])
     #expect(sizes[0][0] < 4 << 20)

@@ -132,7 +132,7 @@ final class XMLReader: RecordReader {
 
   /// Hands what libxml2 has dealt with to the batch, and keeps the rest for the next one.
   private func close(_ batch: RecordBatch) {
-    builder.pointee.publish(to: batch)
+    builder.pointee.publish()
     let used = min(max(builder.pointee.parsedByteCount - batchStart, 0), batch.sourceCount)
     carry.removeAll(keepingCapacity: true)
     carry.append(contentsOf: batch.source[used..<batch.sourceCount])
@@ -163,8 +163,8 @@ final class XMLReader: RecordReader {
   /// Leaves the records before a failure in the batch, and completes the error.
   private func end(_ batch: RecordBatch, with error: ReadError) -> ReadError {
     builder.pointee.fail(error)
-    builder.pointee.dropOpenRecords(of: batch)
-    builder.pointee.publish(to: batch)
+    builder.pointee.dropOpenRecords()
+    builder.pointee.publish()
     var error = error
     if looksLikeHTML, error.help == nil {
       error.help = "this looks like an HTML page, not like a feed: check where it came from"
@@ -223,7 +223,7 @@ final class XMLReader: RecordReader {
         )
       }
       sourceCapacity = min(2 * sourceCapacity, XMLTapeBuilder.maxRecordByteCount)
-      builder.pointee.growSource(of: batch, to: sourceCapacity)
+      builder.pointee.growSource(to: sourceCapacity)
     }
     let end = min(batch.sourceCount + Self.readByteCount, sourceCapacity)
     let room = UnsafeMutableRawBufferPointer(rebasing: batch.source[batch.sourceCount..<end])

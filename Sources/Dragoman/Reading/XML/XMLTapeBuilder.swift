@@ -36,23 +36,13 @@ struct XMLTapeBuilder {
   private(set) var hasFailed = false
 
   private var matcher: XMLPathMatcher
-  private var names = XMLNameTable()
   private var spaces: XMLNamespaceTable
   /// The frame of the element at each depth, from 1.
   private let frames: UnsafeMutableBufferPointer<XMLElementFrame>
 
-  // The parser, and the batch that is being filled.
+  /// The parser whose events these are.
   let context: xmlParserCtxtPtr
-  /// Stands in until the first batch comes, so that the addresses always mean something.
-  private let idleBatch = RecordBatch()
-  private var batch: Unmanaged<RecordBatch>
-  private var source: UnsafeMutableRawPointer
-  private var arena: UnsafeMutableRawPointer
-  private var arenaCapacity = 0
-  private var arenaEnd = 0
-  private var nodes: UnsafeMutablePointer<TapeNode>
-  private var nodeCount = 0
-  private var nodeCapacity = 0
+  private var memory = XMLTapeMemory()
   /// How many bytes of the text given to libxml2 stand before the buffer.
   private var batchStart = 0
 
@@ -62,10 +52,6 @@ struct XMLTapeBuilder {
   /// Makes a builder for a parser's events.
   init(context: xmlParserCtxtPtr, paths: [XMLRecordPath]) {
     self.context = context
-    batch = .passUnretained(idleBatch)
-    source = Self.address(of: idleBatch.source)
-    arena = Self.address(of: idleBatch.arena)
-    nodes = Self.address(of: idleBatch.nodes)
     matcher = XMLPathMatcher(paths, dictionary: context.pointee.dict)
     spaces = XMLNamespaceTable(dictionary: context.pointee.dict)
     frames = .allocate(capacity: Self.maxDepth + 1)
@@ -75,15 +61,12 @@ struct XMLTapeBuilder {
   func deallocate() {
     for frame in frames { frame.deallocate() }
     frames.deallocate()
-    names.deallocate()
+    memory.deallocate()
     matcher.deallocate()
   }
 
   /// How many records each path has given so far; nil while its place was not met.
   var recordCounts: [Int?] { matcher.recordCounts }
-
-  /// The namespace URIs by their numbers.
-  var namespaces: [String] { spaces.uris }
 
   /// How many bytes of the text given to libxml2 it has dealt with.
   var parsedByteCount: Int {
@@ -95,38 +78,32 @@ struct XMLTapeBuilder {
 
   /// Starts to fill a batch whose source begins behind the first `batchStart` bytes of the text.
   mutating func begin(_ batch: RecordBatch, batchStart: Int) {
-    self.batch = .passUnretained(batch)
     self.batchStart = batchStart
-    arenaEnd = 0
-    source = Self.address(of: batch.source)
-    arena = Self.address(of: batch.arena)
-    arenaCapacity = batch.arena.count
-    nodes = Self.address(of: batch.nodes)
-    nodeCapacity = batch.nodes.count
-    nodeCount = 0
-    names.forgetPlaces()
+    memory.begin(batch)
   }
 
   /// Tells the batch what was put into it.
-  func publish(to batch: RecordBatch) {
-    batch.arenaEnd = arenaEnd
-    batch.didAppendNodes(to: nodeCount)
-    if batch.namespaces.count != spaces.uris.count { batch.namespaces = spaces.uris }
+  func publish() {
+    memory.publish()
+    memory.batch.namespaces = spaces.uris
   }
 
   /// Drops the record that was being read when the text proved faulty.
-  mutating func dropOpenRecords(of batch: RecordBatch) {
+  mutating func dropOpenRecords() {
     guard recordDepth > 0 else { return }
-    nodeCount = Int(batch.records[openRecord].node)
+    let batch = memory.batch
+    memory.nodeCount = Int(batch.records[openRecord].node)
     batch.records.removeSubrange(openRecord...)
     recordDepth = 0
   }
 
-  /// Makes room for more source bytes.
-  mutating func growSource(of batch: RecordBatch, to sourceCapacity: Int) {
-    batch.reserveSource(sourceCapacity)
-    source = Self.address(of: batch.source)
+  /// Makes room for a record that needs more source bytes.
+  mutating func growSource(to sourceCapacity: Int) {
+    memory.growSource(to: sourceCapacity)
   }
+
+  /// How many bytes of unescaped text the batch holds.
+  var arenaByteCount: Int { memory.arenaByteCount }
 
   /// Stops reading: the first failure is the one that is told.
   mutating func fail(_ error: ReadError) {
@@ -138,7 +115,7 @@ struct XMLTapeBuilder {
 
   /// The place that the parser has come to.
   func currentOrigin() -> Origin {
-    let batch = batch.takeUnretainedValue()
+    let batch = memory.batch
     let number = recordDepth > 0 ? batch.records[openRecord].number : nil
     return batch.origin(at: UInt32(clamping: parsedByteCount - batchStart), record: number)
   }
@@ -172,16 +149,21 @@ struct XMLTapeBuilder {
       && matcher.enter(name: name, space: uri, depth: depth)
     guard isInside || isRecord else { return }
     if isInside {
-      frames[depth - 1].endRun(source: source)
+      frames[depth - 1].endRun(source: memory.source)
       frames[depth - 1].hasChildren = true
     }
     let place = tagPlace()
-    if byte(place) == UInt8(ascii: "&") { countExpansion(MemoryLayout<TapeNode>.stride) }
+    if memory.byte(place) == UInt8(ascii: "&") { countExpansion(MemoryLayout<TapeNode>.stride) }
     if isRecord { openRecords(at: place, isOutermost: !isInside) }
 
     let isNull = isInNull || spaces.isNull(attributes, count: attributeCount)
-    reserveNodes(1 + attributeCount)
-    let node = append(name, space: uri, kind: isNull ? TAPE_NULL : TAPE_ELEMENT, origin: place)
+    memory.reserveNodes(1 + attributeCount)
+    let node = memory.append(
+      name,
+      space: spaceNumber(uri),
+      kind: isNull ? TAPE_NULL : TAPE_ELEMENT,
+      origin: place
+    )
     frames[depth].open(node: node, isNull: isNull)
     if attributeCount > 0, !isNull, let attributes {
       appendAttributes(attributes, count: attributeCount, origin: place)
@@ -213,42 +195,16 @@ struct XMLTapeBuilder {
     if isSource {
       let offset = Int(input.pointee.consumed) + (text - input.pointee.base) - batchStart
       if context.pointee.instate == XML_PARSER_CDATA_SECTION {
-        frame.pointee.append(section: source, at: offset, count: count)
+        frame.pointee.append(section: memory.source, at: offset, count: count)
       } else {
-        frame.pointee.append(source: source, at: offset, count: count)
+        frame.pointee.append(source: memory.source, at: offset, count: count)
       }
     } else {
-      frame.pointee.append(copying: text, count: count, source: source)
+      frame.pointee.append(copying: text, count: count, source: memory.source)
     }
   }
 
   // MARK: Nodes
-
-  /// Appends a node without text; there is room for it.
-  @inline(__always)
-  private mutating func append(
-    _ name: UnsafePointer<UInt8>,
-    space uri: UnsafePointer<UInt8>?,
-    kind: Int,
-    origin: Int
-  ) -> Int {
-    let slot = names.slot(of: name)
-    let key = names.place(at: slot) ?? placeName(name, slot: slot)
-    let index = nodeCount
-    nodes[index] = TapeNode(
-      text: 0,
-      length: 0,
-      key: key.offset,
-      keyLength: key.length,
-      next: UInt32(truncatingIfNeeded: index + 1),
-      origin: UInt32(truncatingIfNeeded: origin),
-      space: uri == nil ? 0 : spaceNumber(uri),
-      kind: UInt8(truncatingIfNeeded: kind),
-      flags: 0
-    )
-    nodeCount = index + 1
-    return index
-  }
 
   private mutating func appendAttributes(
     _ attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>,
@@ -260,10 +216,15 @@ struct XMLTapeBuilder {
       guard let name = attribute[0], let value = attribute[3], let end = attribute[4] else {
         continue
       }
-      let node = append(name, space: attribute[2], kind: TAPE_STRING, origin: origin)
-      nodes[node].flags = UInt8(TAPE_ATTRIBUTE)
-      nodes[node].length = UInt32(truncatingIfNeeded: end - value)
-      nodes[node].text = place(of: value, count: end - value)
+      let node = memory.append(
+        name,
+        space: spaceNumber(attribute[2]),
+        kind: TAPE_STRING,
+        origin: origin
+      )
+      memory.nodes[node].flags = UInt8(TAPE_ATTRIBUTE)
+      memory.nodes[node].length = UInt32(truncatingIfNeeded: end - value)
+      memory.nodes[node].text = place(of: value, count: end - value)
     }
   }
 
@@ -280,32 +241,32 @@ struct XMLTapeBuilder {
   @inline(__always)
   private mutating func closeNode() {
     let frame = frames.baseAddress.unsafelyUnwrapped + depth
-    let node = nodes + frame.pointee.node
+    let node = memory.nodes + frame.pointee.node
     if frame.pointee.isNull {
       // What an xsi:nil element holds against its schema is not kept.
-      nodeCount = frame.pointee.node + 1
+      memory.nodeCount = frame.pointee.node + 1
     } else {
-      if frame.pointee.hasChildren { frame.pointee.endRun(source: source) }
+      if frame.pointee.hasChildren { frame.pointee.endRun(source: memory.source) }
       if frame.pointee.length > 0 {
         node.pointee.length = UInt32(truncatingIfNeeded: frame.pointee.length)
         if frame.pointee.isCopied, let copy = frame.pointee.copy.baseAddress {
           node.pointee.text = copyToArena(copy, count: frame.pointee.length)
         } else {
           node.pointee.text = copyToArena(
-            source + frame.pointee.start,
+            memory.source + frame.pointee.start,
             count: frame.pointee.length
           )
         }
       }
     }
-    node.pointee.next = UInt32(truncatingIfNeeded: nodeCount)
+    node.pointee.next = UInt32(truncatingIfNeeded: memory.nodeCount)
   }
 
   // MARK: Records
 
   /// Opens a record for every path that ends at the element whose tag starts at `place`.
   private mutating func openRecords(at place: Int, isOutermost: Bool) {
-    let batch = batch.takeUnretainedValue()
+    let batch = memory.batch
     if isOutermost {
       recordDepth = depth
       openRecord = batch.records.count
@@ -314,7 +275,7 @@ struct XMLTapeBuilder {
       let number = matcher.open(path, record: batch.records.count)
       batch.records.append(
         RecordBatch.Record(
-          node: UInt32(truncatingIfNeeded: nodeCount),
+          node: UInt32(truncatingIfNeeded: memory.nodeCount),
           start: UInt32(truncatingIfNeeded: place),
           length: 0,
           number: number,
@@ -326,12 +287,12 @@ struct XMLTapeBuilder {
 
   /// Completes the records that end with the element at the current depth.
   private mutating func closeRecords() {
-    let batch = batch.takeUnretainedValue()
+    let batch = memory.batch
     let end = parsedByteCount - batchStart
     for path in 0..<matcher.count where matcher.isComplete(path, depth: depth) {
       guard let record = matcher.close(path) else { continue }
       batch.records[record].length =
-        UInt32(truncatingIfNeeded: end) - batch.records[record].start
+        UInt32(truncatingIfNeeded: end) &- batch.records[record].start
     }
     if depth == recordDepth { recordDepth = 0 }
   }
@@ -342,21 +303,13 @@ struct XMLTapeBuilder {
   private func tagPlace() -> Int {
     var place = parsedByteCount - batchStart - 1
     // A start tag never ends in a semicolon (it stands before its `>`), a reference always does.
-    let isReference = place >= 0 && byte(place) == UInt8(ascii: ";")
+    let isReference = place >= 0 && memory.byte(place) == UInt8(ascii: ";")
     let first = isReference ? UInt8(ascii: "&") : UInt8(ascii: "<")
-    while place > 0, byte(place) != first { place -= 1 }
+    while place > 0, memory.byte(place) != first { place -= 1 }
     return max(place, 0)
   }
 
-  @inline(__always)
-  private func byte(_ offset: Int) -> UInt8 {
-    source.load(fromByteOffset: offset, as: UInt8.self)
-  }
-
-  // MARK: Memory
-
-  /// How many bytes of unescaped text the batch holds.
-  var arenaByteCount: Int { arenaEnd }
+  // MARK: Limits
 
   /// Counts bytes that do not stand in the source as they are: at most what was read, but for
   /// entities and defaulted attributes.
@@ -374,51 +327,12 @@ struct XMLTapeBuilder {
     )
   }
 
-  private mutating func placeName(
-    _ name: UnsafePointer<UInt8>,
-    slot: Int
-  ) -> (offset: UInt32, length: UInt32) {
-    let length = Int(xmlStrlen(name))
-    let offset = copyToArena(name, count: length)
-    names.setPlace(at: slot, offset: offset, length: UInt32(truncatingIfNeeded: length))
-    return (offset, UInt32(truncatingIfNeeded: length))
-  }
-
-  @inline(__always)
   private mutating func copyToArena(_ bytes: UnsafeRawPointer, count: Int) -> UInt32 {
-    let offset = arenaEnd
-    if offset + count > arenaCapacity {
-      guard growArena(count) else { return 0 }
-    }
-    (arena + offset).copyMemory(from: bytes, byteCount: count)
-    arenaEnd = offset + count
-    return UInt32(truncatingIfNeeded: offset)
-  }
-
-  private mutating func growArena(_ count: Int) -> Bool {
-    guard arenaEnd + count <= Self.maxRecordByteCount else {
+    guard memory.arenaByteCount + count <= Self.maxRecordByteCount else {
       fail(limit: "The texts of a record are longer than \(Self.maxRecordByteCount) bytes.")
-      return false
+      return 0
     }
-    let batch = batch.takeUnretainedValue()
-    batch.arenaEnd = arenaEnd
-    batch.reserveArena(count)
-    arena = Self.address(of: batch.arena)
-    arenaCapacity = batch.arena.count
-    return true
-  }
-
-  @inline(__always)
-  private mutating func reserveNodes(_ count: Int) {
-    if nodeCount + count > nodeCapacity { growNodes(count) }
-  }
-
-  private mutating func growNodes(_ count: Int) {
-    let batch = batch.takeUnretainedValue()
-    batch.didAppendNodes(to: nodeCount)
-    batch.reserveNodes(nodeCount + count)
-    nodes = Self.address(of: batch.nodes)
-    nodeCapacity = batch.nodes.count
+    return memory.copyToArena(bytes, count: count)
   }
 
   @inline(__always)
@@ -427,19 +341,6 @@ struct XMLTapeBuilder {
     if let number = spaces.number(of: uri) { return number }
     fail(limit: "The document uses more than \(UInt16.max) namespaces.")
     return 0
-  }
-
-  /// The start of a buffer; batches never have empty ones.
-  private static func address(of buffer: UnsafeMutableRawBufferPointer) -> UnsafeMutableRawPointer {
-    guard let address = buffer.baseAddress else { preconditionFailure("a batch has a buffer") }
-    return address
-  }
-
-  private static func address(
-    of buffer: UnsafeMutableBufferPointer<TapeNode>
-  ) -> UnsafeMutablePointer<TapeNode> {
-    guard let address = buffer.baseAddress else { preconditionFailure("a batch has nodes") }
-    return address
   }
 
   @inline(never)
