@@ -16,6 +16,7 @@ struct ByteCursor {
   var next: UInt8 { index < bytes.count ? bytes[index] : 0 }
 
   /// The byte that many places on, or 0 behind the end.
+  @inline(__always)
   func peek(_ distance: Int) -> UInt8 {
     distance < remaining ? bytes[index + distance] : 0
   }
@@ -26,6 +27,7 @@ struct ByteCursor {
   }
 
   /// Takes the byte if it is the next one.
+  @inline(__always)
   mutating func take(_ byte: UInt8) -> Bool {
     guard index < bytes.count, bytes[index] == byte else { return false }
     index += 1
@@ -45,6 +47,7 @@ struct ByteCursor {
   }
 
   /// Takes exactly that many digits, at most 18.
+  @inline(__always)
   mutating func digits(_ count: Int) -> Int? {
     guard remaining >= count else { return nil }
     var value = 0
@@ -101,6 +104,7 @@ struct ByteCursor {
   }
 
   /// Takes `Z` or a numeric offset.
+  @inline(__always)
   mutating func offsetOrZ() -> Int? {
     take(UInt8(ascii: "Z")) ? 0 : offset()
   }

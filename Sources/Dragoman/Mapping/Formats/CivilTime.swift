@@ -35,12 +35,12 @@ extension CivilTime {
 
   /// Days since 1970-01-01.
   var daysSinceEpoch: Int {
-    let shifted = month <= 2 ? year - 1 : year
-    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-    let yearOfEra = shifted - era * 400
-    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    return era * 146_097 + dayOfEra - 719_468
+    // Counted from 1 March -400, as below; years are 0 … 9999 here.
+    let shifted = UInt32(truncatingIfNeeded: (month <= 2 ? year - 1 : year) + 400)
+    let shiftedMonth = UInt32(truncatingIfNeeded: month > 2 ? month - 3 : month + 9)
+    let dayOfYear = (153 &* shiftedMonth &+ 2) / 5 &+ UInt32(truncatingIfNeeded: day) &- 1
+    let days = shifted &* 365 &+ shifted / 4 &- shifted / 100 &+ shifted / 400 &+ dayOfYear
+    return Int(days) - 719_468 - 146_097
   }
 
   /// Seconds since 1970-01-01 00:00:00 on the same clock.
@@ -57,20 +57,21 @@ extension CivilTime {
   /// The clock's state that many seconds after 1970-01-01 00:00:00; nil outside 0000 … 9999.
   init?(seconds: Int, microsecond: Int) {
     guard Self.secondsRange.contains(seconds) else { return nil }
-    let secondOfDay = ((seconds % 86_400) + 86_400) % 86_400
-    let days = (seconds - secondOfDay) / 86_400 + 719_468
-    let era = (days >= 0 ? days : days - 146_096) / 146_097
-    let dayOfEra = days - era * 146_097
-    let yearOfEra =
-      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    // Counted from 1 March -400, so that nothing is negative and 32 bits are enough for days.
+    let total = UInt(bitPattern: seconds + (719_468 + 146_097) * 86_400)
+    let days = UInt32(truncatingIfNeeded: total / 86_400)
+    let secondOfDay = UInt32(truncatingIfNeeded: total % 86_400)
+    let era = days / 146_097
+    let dayOfEra = days % 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
     let shiftedMonth = (5 * dayOfYear + 2) / 153
-    day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-    month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    hour = secondOfDay / 3600
-    minute = secondOfDay / 60 % 60
-    second = secondOfDay % 60
+    day = Int(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    month = Int(shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9)
+    year = Int(yearOfEra + era * 400) - 400 + (month <= 2 ? 1 : 0)
+    hour = Int(secondOfDay / 3600)
+    minute = Int(secondOfDay / 60 % 60)
+    second = Int(secondOfDay % 60)
     self.microsecond = microsecond
   }
 }
@@ -116,12 +117,14 @@ extension CivilTime {
     return count
   }
 
+  @inline(__always)
   private static func write(_ value: Int, to output: UnsafeMutableRawBufferPointer, at index: Int) {
     output[index] = 0x30 &+ UInt8(truncatingIfNeeded: value / 10)
     output[index + 1] = 0x30 &+ UInt8(truncatingIfNeeded: value % 10)
   }
 
   /// Takes `yyyy-MM-dd`; the day itself is not checked yet.
+  @inline(__always)
   mutating func takeDate(from cursor: inout ByteCursor) -> Bool {
     guard let year = cursor.digits(4), cursor.take(UInt8(ascii: "-")),
       let month = cursor.digits(2), cursor.take(UInt8(ascii: "-")),
@@ -134,6 +137,7 @@ extension CivilTime {
   }
 
   /// Takes `HH:mm[:ss[.f…]]`, a comma for the point too; the time itself is not checked yet.
+  @inline(__always)
   mutating func takeTime(from cursor: inout ByteCursor) -> Bool {
     guard let hour = cursor.digits(2), cursor.take(UInt8(ascii: ":")),
       let minute = cursor.digits(2)

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Reads numbers as people of some place write them, by a declared `NumberFormat`.
 ///
 /// The text is rewritten in plain notation (`PlainNumber`), digit for digit: nothing passes through

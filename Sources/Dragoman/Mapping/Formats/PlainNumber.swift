@@ -44,94 +44,110 @@ struct PlainNumber {
   private let integerStart: Int
   private let integerCount: Int
   private let fractionStart: Int
-  // The significant digits (no zeros at either end), counted over integer and fraction digits
-  // together; none: the number is zero. The decimal point stands before digit `point`.
-  private let first: Int
-  private let end: Int
-  private let point: Int
+  private let fractionCount: Int
+  private let exponent: Int
+  /// All digits as one integer, meaningless unless `isShort`: what most numbers are converted from.
+  private let mantissa: UInt64
 
   /// Scans a text that must be a number from end to end, without white space.
+  @inline(__always)
   init?(_ text: UnsafeRawBufferPointer, notation: Notation = .json) {
     let count = text.count
-    var index = 0
-    func digitRun() -> Int {
-      let start = index
-      while index < count, ASCII.isDigit(text[index]) { index += 1 }
-      return index - start
-    }
     guard count > 0 else { return nil }
+    var index = 0
+    var mantissa: UInt64 = 0
     isNegative = text[0] == UInt8(ascii: "-")
     if isNegative || (notation == .text && text[0] == UInt8(ascii: "+")) { index = 1 }
 
     integerStart = index
-    integerCount = digitRun()
+    while index < count, ASCII.isDigit(text[index]) {
+      mantissa = mantissa &* 10 &+ UInt64(text[index] &- 0x30)
+      index += 1
+    }
+    integerCount = index - integerStart
     guard integerCount > 0 else { return nil }
     if notation == .json, integerCount > 1, text[integerStart] == 0x30 { return nil }
 
-    var fractionCount = 0
     if index < count, text[index] == UInt8(ascii: ".") {
       index += 1
       fractionStart = index
-      fractionCount = digitRun()
+      while index < count, ASCII.isDigit(text[index]) {
+        mantissa = mantissa &* 10 &+ UInt64(text[index] &- 0x30)
+        index += 1
+      }
+      fractionCount = index - fractionStart
       guard fractionCount > 0 else { return nil }
     } else {
       fractionStart = index
+      fractionCount = 0
     }
 
-    var exponent = 0
-    if index < count, text[index] | 0x20 == UInt8(ascii: "e") {
-      index += 1
-      var exponentIsNegative = false
-      if index < count, text[index] == UInt8(ascii: "-") || text[index] == UInt8(ascii: "+") {
-        exponentIsNegative = text[index] == UInt8(ascii: "-")
-        index += 1
-      }
-      let start = index
-      guard digitRun() > 0 else { return nil }
-      for place in start..<index where exponent < 1 << 40 {
-        exponent = exponent &* 10 &+ Int(text[place] &- 0x30)
-      }
-      if exponentIsNegative { exponent = -exponent }
+    if index < count {
+      guard let value = Self.exponent(of: text.dropping(first: index)) else { return nil }
+      exponent = value
+    } else {
+      exponent = 0
     }
-    guard index == count else { return nil }
-
-    var first = 0
-    var end = integerCount + fractionCount
-    let (integerStart, integerCount, fractionStart) = (integerStart, integerCount, fractionStart)
-    func isZero(_ digit: Int) -> Bool {
-      text[digit < integerCount ? integerStart + digit : fractionStart + digit - integerCount]
-        == 0x30
-    }
-    while first < end, isZero(first) { first += 1 }
-    while end > first, isZero(end - 1) { end -= 1 }
     self.text = text
-    self.first = first
-    self.end = end
-    point = integerCount + exponent
+    self.mantissa = mantissa
   }
 
-  /// Whether the number is zero, whatever its sign.
-  var isZero: Bool { first == end }
+  /// Reads `e±digits` up to the end; values beyond any use are cut at 2⁴⁰ or so.
+  private static func exponent(of text: UnsafeRawBufferPointer) -> Int? {
+    var cursor = ByteCursor(text)
+    guard cursor.take(UInt8(ascii: "e")) || cursor.take(UInt8(ascii: "E")) else { return nil }
+    let isNegative = cursor.take(UInt8(ascii: "-"))
+    if !isNegative { _ = cursor.take(UInt8(ascii: "+")) }
+    guard !cursor.isAtEnd else { return nil }
+    var value = 0
+    while ASCII.isDigit(cursor.next) {
+      if value < 1 << 40 { value = value &* 10 &+ Int(cursor.next &- 0x30) }
+      cursor.skip(1)
+    }
+    guard cursor.isAtEnd else { return nil }
+    return isNegative ? -value : value
+  }
 
+  /// Whether all digits fit `mantissa`.
+  private var isShort: Bool { integerCount + fractionCount <= 19 }
+
+  /// A digit's byte, counted over integer and fraction digits together.
   private func digit(_ index: Int) -> UInt8 {
     text[index < integerCount ? integerStart + index : fractionStart + index - integerCount]
+  }
+
+  /// The digits between the zeros at both ends (empty: the number is zero), and the digit that the
+  /// decimal point stands before.
+  private var significant: (first: Int, end: Int, point: Int) {
+    var first = 0
+    var end = integerCount + fractionCount
+    while first < end, digit(first) == 0x30 { first += 1 }
+    while end > first, digit(end - 1) == 0x30 { end -= 1 }
+    return (first, end, first == end ? end : integerCount + exponent)
   }
 
   // MARK: - Integers
 
   /// The number as a 64-bit integer: `1`, `1.0`, `1E3`, and `-0` is 0.
+  @inline(__always)
   func int64() throws(NumberFault) -> Int64 {
-    guard point >= end || isZero else { throw .fractional }
-    return try integer(through: point)
+    if integerCount <= 18, fractionCount == 0, exponent == 0 {
+      return isNegative ? -Int64(mantissa) : Int64(mantissa)
+    }
+    let (first, end, point) = significant
+    guard point >= end else { throw .fractional }
+    return try integer(from: first, through: point, end: end)
   }
 
   /// The number times 10^`shift` as a 64-bit integer; what is left behind the point is cut.
   func int64(shiftedBy shift: Int) throws(NumberFault) -> Int64 {
-    try integer(through: point + shift)
+    let (first, end, point) = significant
+    guard first < end else { return 0 }
+    return try integer(from: first, through: point + shift, end: end)
   }
 
-  private func integer(through point: Int) throws(NumberFault) -> Int64 {
-    guard !isZero, point > first else { return 0 }
+  private func integer(from first: Int, through point: Int, end: Int) throws(NumberFault) -> Int64 {
+    guard point > first else { return 0 }
     guard point - first <= 19 else { throw .outOfRange }
     var magnitude: UInt64 = 0
     for index in first..<point {
@@ -151,17 +167,15 @@ struct PlainNumber {
   /// The nearest binary64; too large is out of range, too small is 0.
   ///
   /// Minus zero is 0, because SQLite keeps no sign on a REAL zero.
+  @inline(__always)
   func double() throws(NumberFault) -> Double {
-    guard !isZero else { return 0 }
-    let exponent = point - end
-    if end - first <= 19, -22...22 ~= exponent {
-      let mantissa = significand()
-      if mantissa <= 1 << 53 {
-        // Both operands are exact, so the one operation rounds correctly (Clinger 1990).
-        let power = Self.powersOfTen[abs(exponent)]
-        let value = exponent < 0 ? Double(mantissa) / power : Double(mantissa) * power
-        return isNegative ? -value : value
-      }
+    let power = exponent - fractionCount
+    if isShort, mantissa <= 1 << 53, -22...22 ~= power {
+      // Both operands are exact, so the one operation rounds correctly (Clinger 1990).
+      let value =
+        power < 0
+        ? Double(mantissa) / Self.powersOfTen[-power] : Double(mantissa) * Self.powersOfTen[power]
+      return isNegative && mantissa != 0 ? -value : value
     }
     let value = withDigitText { strtod($0, nil) }
     guard value.isFinite else { throw .outOfRange }
@@ -170,15 +184,11 @@ struct PlainNumber {
 
   /// The nearest binary32, rounded once; too large is out of range, too small is 0.
   func float() throws(NumberFault) -> Float {
-    guard !isZero else { return 0 }
-    let exponent = point - end
-    if end - first <= 8, -10...10 ~= exponent {
-      let mantissa = significand()
-      if mantissa <= 1 << 24 {
-        let power = Float(Self.powersOfTen[abs(exponent)])
-        let value = exponent < 0 ? Float(mantissa) / power : Float(mantissa) * power
-        return isNegative ? -value : value
-      }
+    let power = exponent - fractionCount
+    if isShort, mantissa <= 1 << 24, -10...10 ~= power {
+      let scale = Float(Self.powersOfTen[abs(power)])
+      let value = power < 0 ? Float(mantissa) / scale : Float(mantissa) * scale
+      return isNegative && mantissa != 0 ? -value : value
     }
     let value = withDigitText { strtof($0, nil) }
     guard value.isFinite else { throw .outOfRange }
@@ -189,13 +199,6 @@ struct PlainNumber {
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
   ]
-
-  /// The significant digits as an integer; 19 at most.
-  private func significand() -> UInt64 {
-    var value: UInt64 = 0
-    for index in first..<end { value = value &* 10 &+ UInt64(digit(index) &- 0x30) }
-    return value
-  }
 
   /// Lends `-123e-45` with a NUL behind it to the C library.
   ///
@@ -209,6 +212,8 @@ struct PlainNumber {
         count += 1
       }
       if isNegative { append(UInt8(ascii: "-")) }
+      let (first, end, point) = significant
+      if first == end { append(0x30) }
       let kept = min(end, first + 768)
       for index in first..<kept { append(digit(index)) }
       if kept < end { append(UInt8(ascii: "1")) }
@@ -243,7 +248,8 @@ struct PlainNumber {
     scale: Int? = nil,
     into output: UnsafeMutableRawBufferPointer
   ) throws(NumberFault) -> Int {
-    let point = isZero ? end : point
+    let (first, end, point) = significant
+    let isZero = first == end
     let fractionCount = max(0, end - point)
     if let scale, fractionCount > scale { throw .tooManyDigits }
     guard point - end <= Self.maximumZeros, first - point <= Self.maximumZeros else {
