@@ -8,7 +8,7 @@ func store(
 ) throws -> SQLiteStore {
   let store = try SQLiteStore(at: location)
   try store.grow(to: Model(entities: [entity]))
-  try store.write { (session) throws(StoreError) in
+  try store.write { session in
     try session.begin()
     let writer = try session.writer(for: entity, slots: entity.attributes, mode: .upsert)
     for row in rows {

@@ -128,7 +128,9 @@ import Testing
 
   @Test("Garbage of a megabyte is a fault, never a crash")
   func garbage() {
-    var random = SplitMix(state: 20_261_121)
+    let seed: UInt64 = 20_261_121
+    print("seed \(seed)")
+    var random = SplitMix(state: seed)
     let alphabet = Array("{}[]:,-?&*!|>'\"%@`#~ \n\t\\ab01.\u{E9}".unicodeScalars)
     for size in [10, 100, 1000, 10_000, 1 << 20] {
       for _ in 0..<(size > 10_000 ? 2 : 50) {
@@ -193,18 +195,5 @@ enum Shared {
     let exists = FileManager.default.fileExists(atPath: path)
     if !exists { print("skipped: \(path) is not there") }
     return exists
-  }
-}
-
-/// A small generator with a printed seed, so that a failure can be repeated.
-private struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }
