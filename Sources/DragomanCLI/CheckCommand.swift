@@ -1,56 +1,75 @@
 import ArgumentParser
 import Dragoman
+import DragomanGraph
 import Foundation
 
-/// `dragoman check MAP [SAMPLE…] [--json]`: lints a map, and the map against samples.
-struct CheckCommand: ParsableCommand {
+/// `dragoman check MAP [SAMPLE…] [--json]`: lints a map, and tries it on samples.
+struct CheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Check a map for faults and for what is probably not meant.",
-    discussion: "Exit codes: 0 no faults (warnings may be printed), 65 faults, 66 no such file."
+    abstract: "Check a map for faults, for what is probably not meant, and against samples.",
+    discussion: """
+      Samples are imported into a temporary database that is thrown away.
+
+      Exit codes: 0 no faults (warnings may be printed), 3 some records of the samples would be
+      rejected, 65 faults in the map or samples that are not well-formed, 66 no such file.
+      """
   )
 
   @Argument(help: "The map: a .map.yaml or .map.json file.")
   var map: String
 
-  @Argument(help: "Feeds to try the map on.")
+  @Argument(help: "Feeds to try the map on: files, folders, quoted globs, - for standard input.")
   var samples: [String] = []
 
   @Flag(help: "Print one JSON document on standard output.")
   var json = false
 
-  func run() throws {
-    var report = CheckReport(map: map)
+  func run() async throws {
+    var report = CheckReport(map: map, samples: samples)
     do {
       let importMap = try ImportMap(contentsOf: map)
       report.warnings = importMap.lint()
-      try checkSamples(importMap)
+      if !samples.isEmpty { report.trial = try await trial(of: importMap) }
     } catch let faults as MapFaults {
       report.faults = faults.faults
     }
+    let errors = OutputBuffer(descriptor: STDERR_FILENO)
+    let output = OutputBuffer(descriptor: STDOUT_FILENO)
     if json {
-      print(try report.json())
+      try output.write(try report.json() + "\n")
     } else {
-      FileHandle.standardError.write(Data(report.findings.utf8))
-      print(report.summary)
+      try errors.write(report.findings)
+      try errors.flush()
+      try output.write(report.summary + "\n")
     }
-    if report.faults.contains(where: { $0.code == .file }) { throw ExitCode(66) }
-    if !report.faults.isEmpty { throw ExitCode(65) }
+    try output.flush()
+    if let status = report.exitStatus { throw ExitCode(status.rawValue) }
   }
 
-  /// Tries the map on the samples: the place where a dry run of the importer is called.
-  private func checkSamples(_ importMap: ImportMap) throws {
-    guard samples.isEmpty else {
-      throw ValidationError("Checking a map against samples is not part of this version yet.")
-    }
+  /// Imports the samples into a temporary database, without keeping anything.
+  private func trial(of importMap: ImportMap) async throws -> ImportReport {
+    let request = ImportRequest(try InputExpansion.inputs(samples), isDryRun: true)
+    let store = try SQLiteStore(at: .temporary)
+    return try await Importer(map: importMap, store: store).run(request)
   }
 }
 
 /// What `check` found, as text and as JSON.
 struct CheckReport {
   var map: String
+  var samples: [String]
   var faults: [MapFault] = []
   var warnings: [MapFault] = []
+  /// What importing the samples would do.
+  var trial: ImportReport?
+
+  /// The exit code; nil where there is nothing to complain about.
+  var exitStatus: ToolError.ExitStatus? {
+    if faults.contains(where: { $0.code == .file }) { return .inputMissing }
+    if !faults.isEmpty { return .badData }
+    return trial?.status == .rejected ? .someRejected : nil
+  }
 
   /// Every finding in the shape of CLI.md's errors; empty where there is none.
   var findings: String {
@@ -59,7 +78,10 @@ struct CheckReport {
     if faults.count > shown { lines.append("… and \(faults.count - shown) more faults") }
     lines += warnings.prefix(shown).map { $0.text(label: "warning") }
     if warnings.count > shown { lines.append("… and \(warnings.count - shown) more warnings") }
-    return lines.map { $0 + "\n" }.joined()
+    let sampleText = trial.map {
+      ImportReportText(report: $0, inputs: samples, database: "", signal: nil).text
+    }
+    return lines.map { $0 + "\n" }.joined() + (sampleText ?? "")
   }
 
   /// One line: `people.map.yaml: 2 faults, 1 warning`.
@@ -76,9 +98,10 @@ struct CheckReport {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let document = Document(
       map: map,
-      status: faults.isEmpty ? "done" : "failed",
+      status: faults.isEmpty ? trial?.status.rawValue ?? "done" : "failed",
       faults: faults.map(Finding.init),
-      warnings: warnings.map(Finding.init)
+      warnings: warnings.map(Finding.init),
+      samples: trial.map { ImportReportJSON($0, failure: nil) }
     )
     return String(decoding: try encoder.encode(document), as: UTF8.self)
   }
@@ -89,6 +112,7 @@ struct CheckReport {
     var status: String
     var faults: [Finding]
     var warnings: [Finding]
+    var samples: ImportReportJSON?
   }
 
   private struct Finding: Encodable {

@@ -36,7 +36,6 @@ struct ImportPlan: Sendable {
       else {
         throw ImportError(.request, "The map has no entity \(source.entity).")
       }
-      faults += Self.unsupported(in: entityMap, of: map)
       do {
         let plan = try EntityPlan(entityMap, entity: entity, in: map, format: format)
         plans.append(Source(name: source.name, map: source, entity: plan))
@@ -96,28 +95,6 @@ struct ImportPlan: Sendable {
         : "its sources are "
           + map.sources.map { "\($0.name) (\($0.format.rawValue))" }.joined(separator: ", ")
     )
-  }
-
-  /// Parts of the grammar that this version reads and checks, but cannot import with: leaving them
-  /// out silently would lose data.
-  private static func unsupported(in entity: EntityMap, of map: ImportMap) -> [MapFault] {
-    var found: [(String, MapPosition?)] = entity.relationships.map {
-      ("The relationship \($0.name)", $0.position)
-    }
-    if entity.parent != nil { found.append(("A sub-entity (`parent`)", entity.position)) }
-    if entity.discriminator != nil { found.append(("A `discriminator`", entity.position)) }
-    if entity.version != nil { found.append(("`version`", entity.position)) }
-    if entity.deleteWhen != nil { found.append(("`deleteWhen`", entity.position)) }
-    return found.map { what, position in
-      MapFault(
-        .unsupported,
-        "\(what) cannot be imported by this version yet.",
-        place: "entities.\(entity.name)",
-        file: map.file,
-        position: position,
-        rule: "remove it from the map to import the attributes alone"
-      )
-    }
   }
 
   private static func notices(of entities: [EntityMap]) -> [String] {

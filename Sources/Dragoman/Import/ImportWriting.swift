@@ -42,6 +42,7 @@ final class ImportWriting {
   ///   rolled back by the session.
   func run(_ session: WriteSession) throws -> ImportReport.Status {
     try checkRequest()
+    try map.checkSupported()
     try session.begin()
     let model = try session.grow(to: map.model())
     let rejects = try makeRejectsFile()
