@@ -56,6 +56,8 @@ struct FeedReading {
       guard !cancellation.isCancelled, let batch = queue.takeFree() else { return nil }
       batch.removeAll()
       isMore = try reader.read(into: batch.records, limit: min(batchSize, remaining))
+      // An XML element may be a record of several sources, and bring more of them than asked for.
+      batch.records.records.removeLast(max(0, batch.records.records.count - remaining))
       remaining -= batch.records.records.count
       for index in batch.records.records.indices {
         plan.mappers[batch.records.records[index].source].map(index, into: batch)
@@ -87,12 +89,13 @@ struct FeedReading {
     format: ForeignFormat,
     plan: CompiledPlan
   ) throws -> any RecordReader {
+    let encoding = plan.plan.sources.lazy.compactMap(\.map.encoding).first
     switch format {
     case .ndjson:
-      return try NDJSONReader(source: try decodedByMark(source))
+      return try NDJSONReader(source: try Self.utf8(source, encoding: encoding))
     case .json:
       return try JSONReader(
-        source: try decodedByMark(source),
+        source: try Self.utf8(source, encoding: encoding),
         paths: plan.plan.sources.map { $0.map.records?.steps ?? [] },
         keepsDocument: plan.plan.usesDocument
       )
@@ -107,14 +110,19 @@ struct FeedReading {
         }
         return path
       }
-      return try XMLReader(
-        source: source,
-        paths: paths,
-        encoding: plan.plan.sources.lazy.compactMap(\.map.encoding).first
-      )
+      return try XMLReader(source: source, paths: paths, encoding: encoding)
     case .csv:
       throw ImportError(.request, "CSV cannot be read by this version yet.")
     }
+  }
+
+  /// JSON is UTF-8 (RFC 8259), unless a byte order mark or the map says otherwise.
+  private static func utf8(
+    _ source: PeekableSource,
+    encoding: String?
+  ) throws(ReadError) -> any ByteSource {
+    if let encoding { return try TextDecoder(source, encoding: encoding) }
+    return try decodedByMark(source)
   }
 
   /// A record path that occurs nowhere is an error when it is the only one.

@@ -12,6 +12,7 @@ final class ImportWriting {
   private let commit: ImportMap.ImportOptions.Commit
   private let batchSize: Int
   private var sink: StoreSink?
+  private var rejects: RejectsFile?
   private var committed = 0
   private var byteCount = 0
 
@@ -45,7 +46,7 @@ final class ImportWriting {
     try map.checkSupported()
     try session.begin()
     let model = try session.grow(to: map.model())
-    let rejects = try makeRejectsFile()
+    rejects = try makeRejectsFile()
     let sink = StoreSink(
       session: session,
       request: request,
@@ -68,7 +69,6 @@ final class ImportWriting {
       }
       progress(currentProgress)
     }
-    try rejects?.flush()
     return try finish(session, &entry)
   }
 
@@ -135,7 +135,9 @@ final class ImportWriting {
   private func commitBatch(
     _ session: WriteSession,
     _ entry: inout ImportLedgerEntry
-  ) throws(StoreError) {
+  ) throws {
+    // What is committed must not be missing from the rejects, so they are written first.
+    try rejects?.flush()
     entry.counts = report.counts
     entry.committed = entry.counts.read
     entry.byteCount = byteCount
@@ -147,7 +149,7 @@ final class ImportWriting {
   private func finish(
     _ session: WriteSession,
     _ entry: inout ImportLedgerEntry
-  ) throws(StoreError) -> ImportReport.Status {
+  ) throws -> ImportReport.Status {
     let isCancelled = cancellation.isCancelled
     let isKept = !request.isDryRun && (!isCancelled || commit == .batch)
     entry.status = isCancelled ? .cancelled : .done

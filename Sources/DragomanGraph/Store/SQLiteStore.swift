@@ -73,7 +73,8 @@ public final class SQLiteStore: Sendable {
         isNew = true
         database = try DatabaseQueue(path: "", configuration: configuration)
       }
-      storedModel = Mutex(try database.read(StoredModel.load))
+      // On the writing connection: a reader would keep `discard()` from leaving WAL mode.
+      storedModel = Mutex(try database.writeWithoutTransaction(StoredModel.load))
     } catch {
       var path: String?
       if case .file(let file) = location { path = file }
@@ -111,16 +112,25 @@ public final class SQLiteStore: Sendable {
     }
   }
 
-  /// Removes the files of a store that was opened as new and committed nothing. Closes it first.
+  /// Closes the store, and removes its file if it was made by this store and holds nothing.
+  ///
+  /// The file stays when another process has opened it in the meantime: SQLite leaves WAL mode
+  /// (`PRAGMA journal_mode=DELETE`) only for the last connection.
   public func discard() throws(StoreError) {
-    try close()
-    guard let path, isNew else { return }
-    for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
-      do {
-        try FileManager.default.removeItem(atPath: path + suffix)
-      } catch {
-        throw StoreError(.inputOutput, "An unused file cannot be removed: \(error).", path: path)
+    var isUnused = false
+    if isNew, path != nil {
+      isUnused = database.writeWithoutTransaction { database in
+        let mode = try? String.fetchOne(database, sql: "PRAGMA journal_mode=DELETE")
+        let tables = try? Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
+        return mode == "delete" && tables == 0
       }
+    }
+    try close()
+    guard isUnused, let path else { return }
+    do {
+      try FileManager.default.removeItem(atPath: path)
+    } catch {
+      throw StoreError(.inputOutput, "An unused file cannot be removed: \(error).", path: path)
     }
   }
 
