@@ -55,7 +55,7 @@ struct ImportPlan: Sendable {
     sources = plans
     usesDocument = plans.contains { source in
       source.entity.slots.contains { slot in
-        slot.paths.contains { if case .own(let path) = $0 { path.root == .document } else { false } }
+        slot.paths.contains { $0.path.root == .document }
       }
     }
     notices = Self.notices(of: chosen.compactMap { map.entity(named: $0.entity) })

@@ -12,7 +12,8 @@ extension RecordMapper {
   ) {
     for (number, candidate) in slot.paths.enumerated() {
       guard number < Int(found.candidate) else { return }
-      guard case .own(let path) = candidate else { continue }
+      if candidate.isInTree { continue }
+      let path = candidate.path
       let nodes = follow(path, record, batch)
       guard let first = nodes.first else { continue }
       found.candidate = UInt8(clamping: number)
@@ -26,6 +27,16 @@ extension RecordMapper {
       }
       return
     }
+  }
+
+  /// Makes a JSON array of the repeated elements that the walk found for a slot.
+  func gatherRepeated(
+    _ slot: EntityPlan.Slot,
+    _ found: PathWalker.Found,
+    _ record: RecordBatch.Record,
+    _ batch: RecordBatch
+  ) -> UInt32 {
+    appendArray(follow(slot.paths[Int(found.candidate)].path, record, batch), to: batch)
   }
 
   /// The nodes that a path names, in the order of the record.

@@ -107,6 +107,9 @@ final class RecordMapper {
     case .missing: return missing(slot: index, record, batch)
     case .value: conversion = plan.slots[index].converter.convert(found.node, in: batch)
     case .blocked: conversion = .invalid(.blocked)
+    case .repeated where plan.slots[index].takesRepeated:
+      let array = gatherRepeated(plan.slots[index], found, record, batch)
+      conversion = plan.slots[index].converter.convert(array, in: batch)
     case .repeated: conversion = .invalid(.repeated)
     }
     switch conversion {
@@ -224,7 +227,7 @@ final class RecordMapper {
     let place = found.map { batch.nodes[Int($0.node)].origin } ?? record.start
     var issue = describe(code, record, place, batch, "\(plan.name).\(slot.attribute.name) \(what).")
     issue.attribute = slot.attribute.name
-    issue.path = slot.paths.map(\.text).first
+    issue.path = slot.paths.first?.path.text
     issue.map = mapPlace(slot.position)
     if code == .required || code == .keyMissing {
       issue.help = "the feed must give \(issue.path ?? slot.attribute.name), or the map a default"
@@ -245,7 +248,7 @@ final class RecordMapper {
     var issue = describe(fault.code, record, node.origin, batch, message)
     issue.attribute = slot.attribute.name
     let candidate = min(Int(found.candidate), slot.paths.count - 1)
-    issue.path = candidate >= 0 ? slot.paths[candidate].text : nil
+    issue.path = candidate >= 0 ? slot.paths[candidate].path.text : nil
     issue.value =
       slot.attribute.isSensitive ? ForeignText.mask : ForeignText.excerpt(of: found.node, in: batch)
     issue.tried = fault.tried(for: slot)

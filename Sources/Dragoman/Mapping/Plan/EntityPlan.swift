@@ -18,21 +18,16 @@ struct EntityPlan: Sendable {
     /// Whether invalid values that do not refuse the record are left out of the report.
     let isSilent: Bool
     let position: MapPosition?
+
+    /// Whether repeated XML elements make a list: JSON can hold one.
+    var takesRepeated: Bool { attribute.type == .json && converter.isTextual }
   }
 
-  /// One path of a slot, by how it is followed.
-  enum Candidate: Sendable {
-    /// In the walk over the record; the steps as written, for messages.
-    case tree(text: String)
-    /// By itself: it has wildcards, or starts outside of the record.
-    case own(ForeignPath)
-
-    var text: String {
-      switch self {
-      case .tree(let text): text
-      case .own(let path): path.text
-      }
-    }
+  /// One path of a slot.
+  struct Candidate: Sendable {
+    let path: ForeignPath
+    /// Whether the walk over the record follows it; else it has wildcards, or starts elsewhere.
+    let isInTree: Bool
   }
 
   let name: String
@@ -105,19 +100,18 @@ struct EntityPlan: Sendable {
     _ format: ForeignFormat
   ) -> [Candidate] {
     let hasWildcard = path.steps.contains { $0 == .all || $0 == .anyMember }
-    guard path.root == .record, !hasWildcard else { return [.own(path)] }
+    guard path.root == .record, !hasWildcard else {
+      return [Candidate(path: path, isInTree: false)]
+    }
     var candidates: [Candidate] = []
     // A flat record names its members by whole paths: those come first (SEMANTICS.md "Export").
     if format != .xml, path.steps.count > 1, !path.text.hasPrefix("/") {
-      builder.add(
-        [.member(path.text, namespace: nil)],
-        slot: slot,
-        candidate: UInt8(clamping: candidate)
-      )
-      candidates.append(.tree(text: path.text))
+      let steps = [ForeignPath.Step.member(path.text, namespace: nil)]
+      builder.add(steps, slot: slot, candidate: UInt8(clamping: candidate))
+      candidates.append(Candidate(path: ForeignPath(steps: steps, text: path.text), isInTree: true))
     }
     builder.add(path.steps, slot: slot, candidate: UInt8(clamping: candidate + candidates.count))
-    return candidates + [.tree(text: path.text)]
+    return candidates + [Candidate(path: path, isInTree: true)]
   }
 }
 
@@ -135,7 +129,7 @@ extension EntityPlan.Slot {
     self.attribute = attribute
     self.converter = converter
     self.paths = paths
-    hasOwnPaths = paths.contains { if case .own = $0 { true } else { false } }
+    hasOwnPaths = paths.contains { !$0.isInTree }
     self.isKey = isKey
     self.position = position
     let shorthand = { (level: ValuePolicies) -> ValuePolicy? in
