@@ -19,7 +19,6 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
   ],
   targets: [
     // The object graph: model, fetching, store. Knows nothing of feeds.
@@ -38,7 +37,6 @@ let package = Package(
         "DragomanGraph", "CSimdJSON", "CLibXML2", "CZlib", "CZstd",
         .product(name: "Yams", package: "Yams"),
         .product(name: "Logging", package: "swift-log"),
-        .product(name: "OrderedCollections", package: "swift-collections"),
       ],
       swiftSettings: swiftSettings
     ),
@@ -47,6 +45,7 @@ let package = Package(
       dependencies: [
         "Dragoman",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: swiftSettings
     ),

@@ -2,6 +2,7 @@ import ArgumentParser
 import Dragoman
 import DragomanGraph
 import Foundation
+import Logging
 
 /// `dragoman import`: imports feeds into a database by a map.
 struct ImportCommand: AsyncParsableCommand {
@@ -67,6 +68,9 @@ struct ImportCommand: AsyncParsableCommand {
   @Flag(name: .shortAndLong, help: "Print no report and no progress; errors are printed.")
   var quiet = false
 
+  @Flag(name: .shortAndLong, help: "Say on standard error what is being done.")
+  var verbose = false
+
   func validate() throws {
     if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects must be 0 or more.") }
     if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
@@ -89,7 +93,9 @@ struct ImportCommand: AsyncParsableCommand {
       isDryRun: dryRun
     )
     let store = try openStore()
-    let run = Importer(map: importMap, store: store).start(request)
+    var logger = Logger(label: "dragoman", factory: { StreamLogHandler.standardError(label: $0) })
+    logger.logLevel = verbose ? .debug : .warning
+    let run = Importer(map: importMap, store: store, logger: logger).start(request)
     let signals = SignalWatch { run.cancel() }
     let display = ProgressDisplay(style: quiet ? .none : progress)
     for await progress in run.progress { display.show(progress) }

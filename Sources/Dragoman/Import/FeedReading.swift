@@ -1,4 +1,5 @@
 import DragomanGraph
+import Logging
 
 /// The reading half of an import: opens input after input, reads batches of records, maps them,
 /// and hands them to the writer.
@@ -14,6 +15,7 @@ struct FeedReading {
   let batchSize: Int
   /// Told once, when an input's sources are known.
   let notices: NoticeLog
+  let logger: Logger
 
   /// Reads all inputs; every batch goes into the queue, which is told how it ended.
   func run() {
@@ -50,6 +52,13 @@ struct FeedReading {
     let format = try FormatDetection.format(of: source, name: input.name)
     let plan = try plans[format] ?? compile(for: format)
     plans[format] = plan
+    logger.debug(
+      "reading",
+      metadata: [
+        "input": "\(input.name)", "format": "\(format.rawValue)",
+        "sources": "\(plan.plan.sources.map(\.name).joined(separator: ","))",
+      ]
+    )
     let reader = try makeReader(source, format: format, plan: plan)
     var isMore = true
     while isMore && remaining > 0 {

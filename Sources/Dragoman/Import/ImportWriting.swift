@@ -1,11 +1,13 @@
 import DragomanGraph
 import Foundation
+import Logging
 
 /// One import on the writing thread: transactions, batches in order, the ledger, the report.
 final class ImportWriting {
   private let map: ImportMap
   private let request: ImportRequest
   private let cancellation: Cancellation
+  private let logger: Logger
   private let progress: (ImportProgress) -> Void
   private let start = ContinuousClock().now
   private let notices = NoticeLog()
@@ -23,11 +25,13 @@ final class ImportWriting {
     map: ImportMap,
     request: ImportRequest,
     cancellation: Cancellation,
+    logger: Logger,
     progress: @escaping (ImportProgress) -> Void
   ) {
     self.map = map
     self.request = request
     self.cancellation = cancellation
+    self.logger = logger
     self.progress = progress
     commit = request.commit ?? map.importOptions.commit ?? .all
     batchSize =
@@ -114,7 +118,8 @@ final class ImportWriting {
       queue: queue,
       cancellation: cancellation,
       batchSize: batchSize,
-      notices: notices
+      notices: notices,
+      logger: logger
     )
     Importer.thread("dragoman.read") { reading.run() }
     return queue
@@ -144,6 +149,7 @@ final class ImportWriting {
     try session.record(&entry)
     try session.commit()
     committed = entry.committed
+    logger.debug("committed", metadata: ["records": "\(committed)"])
   }
 
   private func finish(

@@ -1,5 +1,6 @@
 import DragomanGraph
 import Foundation
+import Logging
 
 /// Imports feeds into a store by a map.
 ///
@@ -20,11 +21,18 @@ import Foundation
 public struct Importer: Sendable {
   private let map: ImportMap
   private let store: SQLiteStore
+  private let logger: Logger
 
   /// Makes an importer.
-  public init(map: ImportMap, store: SQLiteStore) {
+  ///
+  /// - Parameters:
+  ///   - map: What the feeds mean.
+  ///   - store: Where the objects go.
+  ///   - logger: Told at level `debug` which format an input has, and of every commit.
+  public init(map: ImportMap, store: SQLiteStore, logger: Logger = Logger(label: "dragoman")) {
     self.map = map
     self.store = store
+    self.logger = logger
   }
 
   /// Imports, and waits for the end.
@@ -74,6 +82,7 @@ public struct Importer: Sendable {
       map: map,
       request: request,
       cancellation: cancellation,
+      logger: logger,
       progress: progress
     )
     do {
