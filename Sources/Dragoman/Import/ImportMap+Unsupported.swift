@@ -23,8 +23,6 @@ extension EntityMap {
     var parts = relationships.map { ("The relationship \($0.name)", $0.position) }
     if parent != nil { parts.append(("A sub-entity (`parent`)", position)) }
     if discriminator != nil { parts.append(("A `discriminator`", position)) }
-    if version != nil { parts.append(("`version`", position)) }
-    if deleteWhen != nil { parts.append(("`deleteWhen`", position)) }
     return parts
   }
 }

@@ -38,8 +38,10 @@ final class StoreSink {
       counts.read += 1
       switch draft {
       case .row(let source, let start):
-        try write(batch, record: index, start: start, plan.sources[source].entity)
-      case .reject(_, let issue):
+        try write(batch, record: index, start: start, plan.sources[source].entity, deletes: false)
+      case .tombstone(let source, let start):
+        try write(batch, record: index, start: start, plan.sources[source].entity, deletes: true)
+      case .reject(let issue):
         for passedOver in batch.issues[reported..<issue] { issues.add(passedOver) }
         reported = issue + 1
         try reject(batch.issues[issue], record: index, in: batch)
@@ -63,7 +65,8 @@ final class StoreSink {
     _ batch: DraftBatch,
     record index: Int,
     start: Int,
-    _ plan: EntityPlan
+    _ plan: EntityPlan,
+    deletes: Bool
   ) throws {
     let writer = try writer(for: plan)
     let outcome = try batch.values.withUnsafeBufferPointer { values in
@@ -71,7 +74,8 @@ final class StoreSink {
         throw StoreError(.refused, "A batch has lost its memory.")
       }
       let row = UnsafeBufferPointer(rebasing: values[start..<start + plan.slots.count])
-      return try writer.write(row, arena: arena)
+      return deletes
+        ? try writer.delete(row, arena: arena) : try writer.write(row, arena: arena)
     }
     switch outcome {
     case .inserted:
@@ -85,6 +89,8 @@ final class StoreSink {
       entities[plan.name, default: .init()].unchanged += 1
     case .skipped:
       counts.skipped += 1
+    case .deleted:
+      counts.deleted += 1
     case .keyExists, .duplicate, .incomplete, .tooLarge:
       let issue = describe(outcome, batch, record: index, start: start, plan)
       try reject(issue, record: index, in: batch)
@@ -99,7 +105,8 @@ final class StoreSink {
     let made = try session.writer(
       for: entity,
       slots: plan.slots.map(\.attribute),
-      mode: request.mode ?? (plan.overwritesExisting ? .upsert : .ignore)
+      mode: request.mode ?? (plan.overwritesExisting ? .upsert : .ignore),
+      version: plan.version
     )
     writers[plan.name] = made
     return made

@@ -9,8 +9,10 @@ final class DraftBatch {
   enum Draft {
     /// A row of the entity of a source, which starts at an index of `values`.
     case row(source: Int, start: Int)
+    /// The record says that its object is gone; the row has its key, and its version.
+    case tombstone(source: Int, start: Int)
     /// The record was refused; the index is one of `issues`.
-    case reject(source: Int, issue: Int)
+    case reject(issue: Int)
   }
 
   /// The records, and the memory that the rows' text is in.

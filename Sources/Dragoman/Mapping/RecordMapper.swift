@@ -21,7 +21,7 @@ final class RecordMapper {
     self.plan = plan
     self.source = source
     self.mapFile = mapFile
-    walker = PathWalker(tree: plan.tree, slotCount: plan.slots.count)
+    walker = PathWalker(tree: plan.tree, slotCount: plan.slots.count + 1)
     rules = []
     for slot in plan.slots { rules.append(try ValueRules(slot.attribute)) }
   }
@@ -32,15 +32,30 @@ final class RecordMapper {
     let record = batch.records[index]
     let start = drafts.values.count
     walker.reset()
-    let issue =
-      refusal(of: record, at: index, in: batch) ?? mapValues(of: record, in: batch, into: drafts)
+    let refused = refusal(of: record, at: index, in: batch)
+    if refused == nil { walker.walk(record.node, in: batch) }
+    let isTombstone = refused == nil && isTombstone(batch)
+    let issue = refused ?? mapValues(of: record, in: batch, keyOnly: isTombstone, into: drafts)
     if let issue {
       drafts.values.removeLast(drafts.values.count - start)
-      drafts.drafts.append(.reject(source: source, issue: drafts.issues.count))
+      drafts.drafts.append(.reject(issue: drafts.issues.count))
       drafts.issues.append(issue)
+    } else if isTombstone {
+      drafts.drafts.append(.tombstone(source: source, start: start))
     } else {
       drafts.drafts.append(.row(source: source, start: start))
     }
+  }
+
+  /// Whether the record says that its object is gone.
+  @inline(__always)
+  private func isTombstone(_ batch: RecordBatch) -> Bool {
+    guard let rule = plan.tombstone else { return false }
+    let found = walker.found[rule.slot]
+    guard found.state == .value else { return false }
+    let node = batch.nodes[Int(found.node)]
+    let bytes = batch.bytes(node.text, node.length)
+    return bytes.count == rule.equals.count && bytes.has(rule.equals, at: 0)
   }
 
   /// Why the record cannot be mapped at all; nil: it can.
@@ -70,13 +85,19 @@ final class RecordMapper {
   }
 
   /// Appends a value for each slot, or returns why the record is refused.
+  ///
+  /// - Parameter keyOnly: the record is a tombstone: only its key and its version matter.
   private func mapValues(
     of record: RecordBatch.Record,
     in batch: RecordBatch,
+    keyOnly: Bool,
     into drafts: DraftBatch
   ) -> ImportIssue? {
-    walker.walk(record.node, in: batch)
     for index in plan.slots.indices {
+      if keyOnly && !plan.slots[index].isKey && index != plan.version {
+        drafts.values.append(.absent)
+        continue
+      }
       var found = walker.found[index]
       if plan.slots[index].hasOwnPaths {
         followOwnPaths(of: plan.slots[index], record, batch, &found)

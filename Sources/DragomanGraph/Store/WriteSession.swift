@@ -86,19 +86,19 @@ public final class WriteSession {
   ///   - entity: The entity as the store knows it, after `grow(to:)`.
   ///   - slots: The attributes that rows give, in the order of their values.
   ///   - mode: What happens to objects that exist.
+  ///   - version: The slot of the attribute that tells newer rows from older ones, which are
+  ///     skipped; nil: the last one wins.
   public func writer(
     for entity: Entity,
     slots: [Attribute],
-    mode: EntityWriter.Mode
+    mode: EntityWriter.Mode,
+    version: Int? = nil
   ) throws(StoreError) -> EntityWriter {
-    let keys = try primaryKeys(of: entity.table)
-    return EntityWriter(
+    EntityWriter(
       database: database,
       path: path,
-      entity: entity,
-      slots: slots,
-      mode: mode,
-      keys: keys
+      statements: EntityStatements(entity: entity, slots: slots, mode: mode, version: version),
+      keys: try primaryKeys(of: entity.table)
     )
   }
 

@@ -30,11 +30,22 @@ struct EntityPlan: Sendable {
     let isInTree: Bool
   }
 
+  /// Which records delete their object: those whose value, spelled as in the source, is this one.
+  struct Tombstone: Sendable {
+    /// The walker's slot behind those of the attributes.
+    let slot: Int
+    let equals: [UInt8]
+  }
+
   let name: String
   /// The entity as the map describes it.
   let entity: Entity
   let slots: [Slot]
   let tree: PathTree
+  /// The slot of the attribute that tells newer records from older ones.
+  let version: Int?
+  /// Which records delete their object.
+  let tombstone: Tombstone?
   /// Whether some path is the record itself, so that records may be scalars.
   let takesScalars: Bool
   let overwritesExisting: Bool
@@ -77,18 +88,22 @@ struct EntityPlan: Sendable {
     }
     self.slots = slots
     self.takesScalars = takesScalars
+    version = map.version.flatMap { name in
+      slots.firstIndex { $0.attribute.name.utf8.elementsEqual(name.utf8) }
+    }
+    tombstone = map.deleteWhen.map { rule in
+      for (candidate, path) in rule.from.paths(in: format).enumerated() {
+        builder.add(path.steps, slot: slots.count, candidate: UInt8(clamping: candidate))
+      }
+      return Tombstone(slot: slots.count, equals: Array(rule.equals.utf8))
+    }
     tree = builder.build()
   }
 
   /// The paths of an attribute; without `from` its own name is a member, or a child element.
   private static func paths(of map: AttributeMap, format: ForeignFormat) -> [ForeignPath] {
     let own = ForeignPath(steps: [.member(map.name, namespace: nil)], text: map.name)
-    guard let from = map.from else { return [own] }
-    switch format {
-    case .json, .ndjson: return from.json
-    case .xml: return from.xml
-    case .csv: return from.csv
-    }
+    return map.from?.paths(in: format) ?? [own]
   }
 
   /// Adds a path to the tree, or keeps it aside where the walk cannot follow it.
@@ -140,5 +155,16 @@ extension EntityPlan.Slot {
     onInvalid = levels.lazy.compactMap(\.onInvalid).first ?? .reject
     let ignores = levels.lazy.compactMap(\.ignoreOptionalNullValues).first ?? false
     isSilent = ignores && !attribute.isRequired
+  }
+}
+
+extension ForeignPaths {
+  /// The paths that hold in a format.
+  fileprivate func paths(in format: ForeignFormat) -> [ForeignPath] {
+    switch format {
+    case .json, .ndjson: json
+    case .xml: xml
+    case .csv: csv
+    }
   }
 }
