@@ -82,7 +82,8 @@ final class ProgressDisplay {
 
   private func json(_ progress: ImportProgress) -> String {
     let counts = progress.counts
-    return "{\"v\":1,\"event\":\"progress\",\"read\":\(counts.read),\"inserted\":\(counts.inserted),"
+    return "{\"v\":1,\"event\":\"progress\","
+      + "\"read\":\(counts.read),\"inserted\":\(counts.inserted),"
       + "\"updated\":\(counts.updated),\"unchanged\":\(counts.unchanged),"
       + "\"skipped\":\(counts.skipped),\"rejected\":\(counts.rejected),"
       + "\"bytes\":\(progress.byteCount),"

@@ -55,7 +55,8 @@ struct ToolError: Error {
       case .inputOutput: .inputOutput
       default: .badData
       }
-    text = Self.text(error.code.rawValue, error.origin?.description, error.message, help: error.help)
+    let place = error.origin?.description
+    text = Self.text(error.code.rawValue, place, error.message, help: error.help)
   }
 
   private init(_ error: StoreError) {

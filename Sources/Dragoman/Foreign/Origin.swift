@@ -22,7 +22,7 @@ public struct Origin: Sendable, Hashable, Codable {
 }
 
 extension Origin: CustomStringConvertible {
-  /// `people.json:28:15 (record 2, byte 1204)`
+  /// The place for people, as in `people.json:28:15 (record 2, byte 1204)`.
   public var description: String {
     let record = record.map { "record \($0), " } ?? ""
     return "\(file):\(line):\(column) (\(record)byte \(byte))"

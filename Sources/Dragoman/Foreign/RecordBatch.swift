@@ -57,14 +57,16 @@ final class RecordBatch {
 
   /// The records, in the order of the feed.
   var records: [Record] = []
-  /// Why a record's text could not be parsed, by the record's place in `records`. NDJSON only:
-  /// elsewhere the whole feed is refused.
+  /// Why a record's text could not be parsed, by the record's place in `records`.
+  ///
+  /// NDJSON only: elsewhere the whole feed is refused.
   var failures: [Int: ReadError] = [:]
   /// The node of the members that stand before the records (`$root`), if the reader keeps them.
   var document: UInt32?
 
-  /// Namespace URIs, by the number in `TapeNode.space`; number 0 is "no namespace". XML only.
-  /// The reader owns the numbering and keeps it for the whole file.
+  /// Namespace URIs, by the number in `TapeNode.space`; number 0 is "no namespace".
+  ///
+  /// XML only. The reader owns the numbering and keeps it for the whole file.
   var namespaces: [String] = [""]
 
   init() {
@@ -128,8 +130,10 @@ final class RecordBatch {
     nodes = larger
   }
 
-  /// Appends a node and returns its index. Readers written in Swift use this; the JSON parser
-  /// fills the tape from C++ and then sets `nodeCount` with `didAppendNodes(to:)`.
+  /// Appends a node and returns its index.
+  ///
+  /// Readers written in Swift use this; the JSON parser fills the tape from C++ and then sets
+  /// `nodeCount` with `didAppendNodes(to:)`.
   @discardableResult
   func append(_ node: TapeNode) -> UInt32 {
     if nodeCount == nodes.count { reserveNodes(nodeCount + 1) }
@@ -149,7 +153,9 @@ final class RecordBatch {
     return text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Copies bytes into the arena and returns their place there. They must not be the arena's own.
+  /// Copies bytes into the arena and returns their place there.
+  ///
+  /// They must not be the arena's own.
   func append(_ bytes: UnsafeRawBufferPointer) -> (start: UInt32, length: UInt32) {
     reserveArena(bytes.count)
     let start = arenaEnd

@@ -10,7 +10,9 @@ public final class Cancellation: Sendable {
   /// Whether the import is to stop.
   public var isCancelled: Bool { flag.load(ordering: .relaxed) }
 
-  /// Asks the import to stop. Safe to call from anywhere, also from a signal handler.
+  /// Asks the import to stop.
+  ///
+  /// Safe to call from anywhere, also from a signal handler.
   public func cancel() { flag.store(true, ordering: .relaxed) }
 }
 

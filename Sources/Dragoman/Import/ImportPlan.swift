@@ -18,6 +18,8 @@ struct ImportPlan: Sendable {
   /// Compiles the sources of a map that take part in reading one format.
   ///
   /// - Parameters:
+  ///   - map: The map.
+  ///   - format: The format that is read.
   ///   - names: The sources chosen; empty: all of the format.
   ///   - model: The model of the store, which may know more than the map.
   /// - Throws: `MapFaults`, or `ImportError` where the map has no source for the format.

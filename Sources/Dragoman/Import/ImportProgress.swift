@@ -14,7 +14,9 @@ public struct ImportProgress: Sendable, Hashable {
 
 /// An import under way.
 public struct ImportRun: Sendable {
-  /// The numbers after each batch; ends with the import. Only the newest is kept for a slow reader.
+  /// The numbers after each batch; ends with the import.
+  ///
+  /// Only the newest is kept for a slow reader.
   public let progress: AsyncStream<ImportProgress>
   let task: Task<Result<ImportReport, ImportFailure>, Never>
   let cancellation: Cancellation

@@ -30,7 +30,9 @@ public struct ImportRequest: Sendable {
   public var mode: EntityWriter.Mode?
   /// When to commit; nil is the map's choice, then `all`.
   public var commit: ImportMap.ImportOptions.Commit?
-  /// Records a batch, 1 … 1,000,000; nil is the map's choice, then 1000. Used by `commit: batch`.
+  /// Records a batch, 1 … 1,000,000; nil is the map's choice, then 1000.
+  ///
+  /// Used by `commit: batch`.
   public var batchSize: Int?
   /// Stop after that many records; nil reads everything.
   public var limit: Int?

@@ -10,7 +10,9 @@ final class RejectsFile {
   private let handle: FileHandle
   private var buffer: [UInt8] = []
 
-  /// Creates the file, or empties the one that is there. A symbolic link is not followed.
+  /// Creates the file, or empties the one that is there.
+  ///
+  /// A symbolic link is not followed.
   ///
   /// - Throws: `.output` when it cannot be created.
   init(path: String) throws(ImportError) {

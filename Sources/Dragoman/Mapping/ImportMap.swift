@@ -11,7 +11,9 @@ public struct ImportMap: Sendable, Hashable {
   public var defaults: Defaults
   /// The entities, in declared order.
   public var entities: [EntityMap]
-  /// Where records stand in which format. Empty: one entity, JSON's defaults.
+  /// Where records stand in which format.
+  ///
+  /// Empty: one entity, JSON's defaults.
   public var sources: [SourceMap]
   /// How to import unless the caller says otherwise.
   public var importOptions: ImportOptions

@@ -18,8 +18,8 @@ extension RecordMapper {
       guard let first = nodes.first else { continue }
       found.candidate = UInt8(clamping: number)
       found.state = .value
-      if slot.attribute.type == .json && path.steps.contains(where: { $0 == .all || $0 == .anyMember })
-      {
+      let takesMany = path.steps.contains { $0 == .all || $0 == .anyMember }
+      if slot.attribute.type == .json && takesMany {
         found.node = appendArray(nodes, to: batch)
       } else {
         found.node = first

@@ -86,7 +86,12 @@ final class RecordMapper {
 
   /// Appends a value for each slot, or returns why the record is refused.
   ///
-  /// - Parameter keyOnly: the record is a tombstone: only its key and its version matter.
+  /// - Parameters:
+  ///   - record: The record.
+  ///   - batch: The batch it stands in.
+  ///   - keyOnly: The record is a tombstone: only its key and its version matter.
+  ///   - drafts: Where the values go.
+  /// - Returns: Why the record is refused; nil where it is not.
   private func mapValues(
     of record: RecordBatch.Record,
     in batch: RecordBatch,

@@ -48,8 +48,10 @@ extension ValueConverter.Fault {
     case .date: slot.converter.triedFormats
     case .word: slot.converter.knownWords
     case .limits:
-      [slot.attribute.minimum.map { "min \($0.text)" }, slot.attribute.maximum.map { "max \($0.text)" }]
-        .compactMap { $0 }
+      [
+        slot.attribute.minimum.map { "min \($0.text)" },
+        slot.attribute.maximum.map { "max \($0.text)" },
+      ].compactMap { $0 }
     case .length:
       [
         slot.attribute.minimumLength.map { "at least \($0)" },
@@ -62,7 +64,10 @@ extension ValueConverter.Fault {
 
   /// What to do about it.
   ///
-  /// - Parameter isScalar: whether the value is a string, a number or a boolean.
+  /// - Parameters:
+  ///   - slot: The attribute and how its values are read.
+  ///   - isScalar: Whether the value is a string, a number or a boolean.
+  /// - Returns: A sentence's end; nil where nothing helps.
   func help(for slot: EntityPlan.Slot, isScalar: Bool) -> String? {
     let lenient = "or set onInvalid: clear"
     switch self {

@@ -58,7 +58,9 @@ public struct Attribute: Sendable, Hashable, Codable {
   public var name: String
   /// What the attribute holds.
   public var type: AttributeType
-  /// Whether null is refused. A rule of ours: the column itself has no NOT NULL (STORE.md).
+  /// Whether null is refused.
+  ///
+  /// A rule of ours: the column itself has no NOT NULL (STORE.md).
   public var isRequired: Bool
   /// The value of a new object whose record does not name the attribute; nil means null.
   public var defaultValue: StoredValue?

@@ -8,7 +8,9 @@ public struct Entity: Sendable, Hashable, Codable {
   public var attributes: [Attribute]
   /// The relationships, in declared order.
   public var relationships: [Relationship]
-  /// The unique keys, each a list of attribute names; the first one is the identity. May be empty.
+  /// The unique keys, each a list of attribute names; the first one is the identity.
+  ///
+  /// May be empty.
   public var uniqueKeys: [[String]]
   /// The name of the parent entity, if this is a sub-entity.
   public var parent: String?

@@ -60,8 +60,9 @@ extension Entity {
     for attribute in newer.attributes {
       let same = attributes.firstIndex { $0.name.utf8.elementsEqual(attribute.name.utf8) }
       if let same {
-        growth.additions += attributes[same].isIndexed || !attribute.isIndexed
-          ? [] : [.index(attribute, of: self)]
+        if attribute.isIndexed && !attributes[same].isIndexed {
+          growth.additions.append(.index(attribute, of: self))
+        }
         growth.conflicts += attributes[same].conflicts(with: attribute, of: name)
         attributes[same].adoptRules(of: attribute)
       } else {

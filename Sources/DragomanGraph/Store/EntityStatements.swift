@@ -40,7 +40,9 @@ struct EntityStatements {
     return present.contains(version) && (mode == .upsert || mode == .replace)
   }
 
-  /// Makes the object, or updates the one that has the key. Parameter 1 is `_pk`.
+  /// Makes the object, or updates the one that has the key.
+  ///
+  /// Parameter 1 is `_pk`.
   func upsert(_ present: [Int]) -> Sentence {
     let given = names(of: present)
     let defaults = entity.attributes.filter { !given.contains($0.name) && $0.defaultValue != nil }

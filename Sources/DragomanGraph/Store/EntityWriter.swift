@@ -111,6 +111,7 @@ public final class EntityWriter {
   /// - Parameters:
   ///   - row: A value for each slot.
   ///   - arena: Where the values' text and bytes are.
+  /// - Returns: What happened to the object.
   /// - Throws: `StoreError` where the store fails; a row that breaks a rule is an `Outcome`.
   public func write(
     _ row: UnsafeBufferPointer<RowValue>,

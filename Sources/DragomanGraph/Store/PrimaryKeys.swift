@@ -15,7 +15,9 @@ final class PrimaryKeys {
     try load(from: database)
   }
 
-  /// Reads the next free key. Needs an open transaction.
+  /// Reads the next free key.
+  ///
+  /// Needs an open transaction.
   func load(from database: Database) throws {
     let found = try Int64.fetchOne(
       database,

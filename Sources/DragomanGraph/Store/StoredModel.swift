@@ -11,7 +11,9 @@ enum StoredModel {
     let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
     let tables = try String.fetchAll(
       database,
-      sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"
+      sql: """
+        SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
+        """
     )
     guard application == Schema.applicationID else {
       if application == 0 && tables.isEmpty { return Model() }

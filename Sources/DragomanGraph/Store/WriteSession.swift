@@ -48,7 +48,9 @@ public final class WriteSession {
     try? database.rollback()
   }
 
-  /// Adds what `model` names and the store does not have yet. Needs an open transaction.
+  /// Adds what `model` names and the store does not have yet.
+  ///
+  /// Needs an open transaction.
   ///
   /// - Returns: The joined model.
   /// - Throws: `.modelConflict` when the model contradicts what is stored; nothing is added then.
@@ -80,7 +82,9 @@ public final class WriteSession {
     return growth.model
   }
 
-  /// A writer for rows of `entity`. It is valid until the transaction is rolled back.
+  /// A writer for rows of `entity`.
+  ///
+  /// It is valid until the transaction is rolled back.
   ///
   /// - Parameters:
   ///   - entity: The entity as the store knows it, after `grow(to:)`.
@@ -88,6 +92,8 @@ public final class WriteSession {
   ///   - mode: What happens to objects that exist.
   ///   - version: The slot of the attribute that tells newer rows from older ones, which are
   ///     skipped; nil: the last one wins.
+  /// - Returns: The writer.
+  /// - Throws: `StoreError` where the next free key cannot be read.
   public func writer(
     for entity: Entity,
     slots: [Attribute],
@@ -102,7 +108,9 @@ public final class WriteSession {
     )
   }
 
-  /// Writes or rewrites a row of the import ledger. Needs an open transaction.
+  /// Writes or rewrites a row of the import ledger.
+  ///
+  /// Needs an open transaction.
   ///
   /// Runs `INSERT` on the first call and `UPDATE` on later ones, into `_dragoman_imports`.
   public func record(_ entry: inout ImportLedgerEntry) throws(StoreError) {

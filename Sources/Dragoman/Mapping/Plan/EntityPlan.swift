@@ -72,7 +72,8 @@ struct EntityPlan: Sendable {
       let paths = Self.paths(of: attributeMap, format: format)
       var candidates: [Candidate] = []
       for path in paths {
-        candidates += Self.add(path, to: &builder, slot: slots.count, from: candidates.count, format)
+        let first = candidates.count
+        candidates += Self.add(path, to: &builder, slot: slots.count, from: first, format)
         if path.root == .record && path.steps.isEmpty { takesScalars = true }
       }
       slots.append(

@@ -343,7 +343,9 @@ final class JSONReader: RecordReader {
     return true
   }
 
-  /// The next byte that is not white space; nil at the end. Moves to it.
+  /// The next byte that is not white space; nil at the end.
+  ///
+  /// Moves to it.
   @inline(__always)
   private func peek(_ batch: RecordBatch) throws(ReadError) -> UInt8? {
     while true {
