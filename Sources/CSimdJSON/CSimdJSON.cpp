@@ -108,11 +108,25 @@ bool holdsSurrogate(const uint8_t *bytes, size_t length) {
   return false;
 }
 
+// The first \uD800 … \uDFFF of a string that could not be unescaped; nullptr: none.
+const char *surrogateEscape(const char *at, const char *end) {
+  for (; at < end && *at != '"'; at++) {
+    if (*at != '\\') continue;
+    bool isSurrogate = end - at > 3 && at[1] == 'u' && (at[2] | 0x20) == 'd' && at[3] >= '8';
+    if (isSurrogate) return at;
+    at++;
+  }
+  return nullptr;
+}
+
 bool Walk::string(ondemand::raw_json_string raw, uint32_t &text, uint32_t &length) {
   uint8_t *start = free;
   std::string_view unescaped;
   error_code error = parser.unescape(raw, free).get(unescaped);
-  if (error) return fail(JSON_STRING, raw.raw() - 1);
+  if (error) {
+    const char *escape = surrogateEscape(raw.raw(), reinterpret_cast<const char *>(end));
+    return escape ? fail(JSON_SURROGATE, escape) : fail(JSON_STRING, raw.raw() - 1);
+  }
   if (holdsSurrogate(start, unescaped.size())) return fail(JSON_SURROGATE, raw.raw() - 1);
   text = static_cast<uint32_t>(start - arena);
   length = static_cast<uint32_t>(unescaped.size());

@@ -63,7 +63,8 @@ typedef enum JSONStatus {
   JSON_EMPTY = 13           // nothing but white space
 } JSONStatus;
 
-enum { JSON_MAX_DEPTH = 1024 };
+// Below simdjson's own limit, which its debug builds assert.
+enum { JSON_MAX_DEPTH = 1000 };
 
 // Parses one whole JSON text, validating every byte of it, and appends its nodes to the tape.
 //

@@ -15,15 +15,3 @@ public final class Cancellation: Sendable {
   /// Safe to call from anywhere, also from a signal handler.
   public func cancel() { flag.store(true, ordering: .relaxed) }
 }
-
-/// Notices collected on the reading thread and reported by the writing one, each once.
-final class NoticeLog: Sendable {
-  private let notices = Mutex<[String]>([])
-
-  /// Adds a notice that is not there yet.
-  func add(_ notice: String) {
-    notices.withLock { if !$0.contains(notice) { $0.append(notice) } }
-  }
-
-  var all: [String] { notices.withLock { $0 } }
-}

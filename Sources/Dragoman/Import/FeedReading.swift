@@ -150,7 +150,7 @@ struct FeedReading {
           help: "`records:` of the source \(source.name) in the map says where records stand"
         )
       }
-      notices.add("\(input.name): source \(source.name): \(path) occurs nowhere")
+      notices.add(absentSource: source.name, path: path, input: input.name)
     }
   }
 }

@@ -12,6 +12,8 @@ public struct ImportError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let request = Code(rawValue: "import.request")
     /// More records were rejected than the request admits.
     public static let tooManyRejects = Code(rawValue: "import.rejects")
+    /// Objects would be deleted by a feed that is not known to be complete.
+    public static let prune = Code(rawValue: "import.prune")
     /// The rejects file cannot be created or written.
     public static let output = Code(rawValue: "import.output")
   }

@@ -40,8 +40,24 @@ public struct ImportRequest: Sendable {
   public var maximumRejects: Int?
   /// A file that rejected records are written to as NDJSON; nil: none.
   public var rejectsFile: String?
+  /// Whether, and how carefully, objects are deleted that the feed does not have; nil: they stay.
+  public var prune: Prune?
   /// Whether everything is rolled back at the end.
   public var isDryRun: Bool
+
+  /// Deletion of objects that a complete feed does not have.
+  ///
+  /// Nothing is deleted after a reject, and the import fails when the feed is empty, when a source
+  /// matches nothing, or together with `limit`.
+  public struct Prune: Sendable, Hashable {
+    /// The largest share of an entity's objects that may be deleted, 0 … 1; nil is any.
+    public var maximumShare: Double?
+
+    /// Makes a rule.
+    public init(maximumShare: Double? = nil) {
+      self.maximumShare = maximumShare
+    }
+  }
 
   /// Makes a request.
   public init(
@@ -53,6 +69,7 @@ public struct ImportRequest: Sendable {
     limit: Int? = nil,
     maximumRejects: Int? = nil,
     rejectsFile: String? = nil,
+    prune: Prune? = nil,
     isDryRun: Bool = false
   ) {
     self.inputs = inputs
@@ -63,6 +80,7 @@ public struct ImportRequest: Sendable {
     self.limit = limit
     self.maximumRejects = maximumRejects
     self.rejectsFile = rejectsFile
+    self.prune = prune
     self.isDryRun = isDryRun
   }
 }

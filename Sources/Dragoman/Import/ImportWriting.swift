@@ -73,7 +73,18 @@ final class ImportWriting {
       }
       progress(currentProgress)
     }
+    if let rule = request.prune, !cancellation.isCancelled { try prune(rule, sink) }
     return try finish(session, &entry)
+  }
+
+  private func prune(_ rule: ImportRequest.Prune, _ sink: StoreSink) throws {
+    if let absent = notices.absentSources.first {
+      throw ImportError(
+        .prune,
+        "The source \(absent) matched nothing: pruning would delete what it should have brought."
+      )
+    }
+    if let refusal = try sink.prune(rule) { notices.add(refusal) }
   }
 
   /// What was done so far.
@@ -93,6 +104,9 @@ final class ImportWriting {
     if request.inputs.isEmpty { throw ImportError(.request, "There is nothing to import.") }
     guard (1...1_000_000).contains(batchSize) else {
       throw ImportError(.request, "A batch has 1 to 1,000,000 records, not \(batchSize).")
+    }
+    if request.prune != nil, request.limit != nil {
+      throw ImportError(.prune, "A limited import is not complete, and cannot prune.")
     }
     if let limit = request.limit, limit < 0 {
       throw ImportError(.request, "The limit is a number of records, not \(limit).")

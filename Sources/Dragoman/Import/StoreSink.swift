@@ -9,6 +9,8 @@ final class StoreSink {
   private let rejects: RejectsFile?
   private let maximumRejects: Int?
   private var writers: [String: EntityWriter] = [:]
+  private var pruners: [String: EntityPruner] = [:]
+  private(set) var pruned = 0
   private var issues = IssueLog()
   /// The counts so far; `report()` completes them.
   private(set) var counts = ImportLedgerEntry.Counts()
@@ -55,6 +57,7 @@ final class StoreSink {
   func report() -> ImportReport {
     var report = ImportReport()
     report.counts = counts
+    report.pruned = pruned
     report.entities = entities
     report.issues = issues.groups
     report.status = counts.rejected > 0 ? .rejected : .done
@@ -74,8 +77,10 @@ final class StoreSink {
         throw StoreError(.refused, "A batch has lost its memory.")
       }
       let row = UnsafeBufferPointer(rebasing: values[start..<start + plan.slots.count])
-      return deletes
-        ? try writer.delete(row, arena: arena) : try writer.write(row, arena: arena)
+      let outcome =
+        deletes ? try writer.delete(row, arena: arena) : try writer.write(row, arena: arena)
+      if outcome != .deleted { try pruners[plan.name]?.see(row, arena: arena) }
+      return outcome
     }
     switch outcome {
     case .inserted:
@@ -109,7 +114,37 @@ final class StoreSink {
       version: plan.version
     )
     writers[plan.name] = made
+    if request.prune != nil {
+      pruners[plan.name] = try session.pruner(for: entity, slots: plan.slots.map(\.attribute))
+    }
     return made
+  }
+
+  /// Deletes the objects that the feed does not have; nothing after a reject.
+  ///
+  /// - Returns: Why nothing was deleted, if that is so.
+  /// - Throws: `ImportError.prune` where the feed is empty, or too much would be deleted.
+  func prune(_ rule: ImportRequest.Prune) throws -> String? {
+    if counts.rejected > 0 {
+      return "nothing was pruned: \(counts.rejected) records were rejected, so the feed is not complete"
+    }
+    if counts.read == 0 {
+      throw ImportError(.prune, "The feed is empty: pruning would delete everything.")
+    }
+    for (entity, pruner) in pruners.sorted(by: { $0.key < $1.key }) {
+      if let share = rule.maximumShare {
+        let (all, missing) = try pruner.count()
+        guard Double(missing) <= share * Double(all) else {
+          throw ImportError(
+            .prune,
+            "Pruning would delete \(missing) of \(all) objects of \(entity), more than is admitted.",
+            help: "if the feed is right, raise --prune-max"
+          )
+        }
+      }
+      pruned += try pruner.prune()
+    }
+    return nil
   }
 
   private func reject(_ issue: ImportIssue, record index: Int, in batch: DraftBatch) throws {

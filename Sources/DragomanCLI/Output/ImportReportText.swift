@@ -62,6 +62,7 @@ struct ImportReportText {
     let rows = [
       ("inserted", counts.inserted), ("updated", counts.updated), ("unchanged", counts.unchanged),
       ("deleted", counts.deleted), ("skipped", counts.skipped), ("rejected", counts.rejected),
+      ("pruned", report.pruned),
     ].filter { $0.1 > 0 }
     let width = rows.map { Figures.grouped($0.1).count }.max() ?? 0
     return rows.map { name, count in

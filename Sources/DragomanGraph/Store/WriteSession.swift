@@ -10,7 +10,7 @@ public final class WriteSession {
   private(set) var committedModel: Model?
   private var modelChanged = false
   private var keys: [String: PrimaryKeys] = [:]
-  private var writers: [EntityWriter] = []
+  private var prunerCount = 0
 
   init(database: Database, path: String?, model: Model) {
     self.database = database
@@ -41,7 +41,6 @@ public final class WriteSession {
 
   /// Undoes everything since `begin`: `ROLLBACK`.
   public func rollbackIfOpen() {
-    writers.removeAll()
     keys.removeAll()
     guard database.isInsideTransaction else { return }
     // SQLite may have rolled back by itself (full disk, I/O error); then this fails harmlessly.
@@ -106,6 +105,24 @@ public final class WriteSession {
       statements: EntityStatements(entity: entity, slots: slots, mode: mode, version: version),
       keys: try primaryKeys(of: entity.table)
     )
+  }
+
+  /// A pruner for the objects of `entity`; nil where rows do not give its whole key.
+  ///
+  /// Makes a temporary table, which is gone with the connection.
+  public func pruner(for entity: Entity, slots: [Attribute]) throws(StoreError) -> EntityPruner? {
+    let statements = EntityStatements(entity: entity, slots: slots, mode: .upsert, version: nil)
+    guard let keySlots = statements.keySlots(of: Array(slots.indices)) else { return nil }
+    prunerCount += 1
+    return try run {
+      try EntityPruner(
+        database: database,
+        path: path,
+        statements: statements,
+        keySlots: keySlots,
+        number: prunerCount
+      )
+    }
   }
 
   /// Writes or rewrites a row of the import ledger.

@@ -76,7 +76,6 @@ final class JSONReader: RecordReader {
       isAtStart = false
       try window.skipByteOrderMark(batch)
     }
-    try appendDocument(to: batch)
     while batch.records.count < limit && window.position < SourceWindow.targetByteCount {
       switch state {
       case .value(let candidates, let key):
@@ -122,6 +121,7 @@ final class JSONReader: RecordReader {
     of source: Int,
     key: Range<UInt32>
   ) throws(ReadError) {
+    if batch.document == nil { try appendDocument(to: batch) }
     let length = try scan(batch)
     let number = (recordCounts[source] ?? 0) + 1
     let start = window.position
@@ -314,7 +314,7 @@ final class JSONReader: RecordReader {
 
   /// Puts the members kept so far on the batch's tape.
   private func appendDocument(to batch: RecordBatch) throws(ReadError) {
-    guard let documentMembers, frames.last?.records != nil else { return }
+    guard let documentMembers else { return }
     batch.document = try text.parse(
       batch,
       detached: [UInt8(ascii: "{")] + documentMembers + [UInt8(ascii: "}")]
