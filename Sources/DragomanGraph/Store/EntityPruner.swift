@@ -15,7 +15,9 @@ public final class EntityPruner {
   private let mark: PreparedSentence
   private let seen: String
 
-  /// - Parameter number: Tells the temporary tables of several entities apart.
+  /// Makes the temporary table; `number` tells those of several entities apart.
+  ///
+  /// - Throws: What SQLite refuses.
   init(
     database: Database,
     path: String?,
@@ -30,7 +32,9 @@ public final class EntityPruner {
     seen = "temp.\(Self.seenTable)\(number)"
     let names = columns.joined(separator: ", ")
     try database.execute(sql: "DROP TABLE IF EXISTS \(seen)")
-    try database.execute(sql: "CREATE TABLE \(seen) (\(names), PRIMARY KEY (\(names))) WITHOUT ROWID")
+    try database.execute(
+      sql: "CREATE TABLE \(seen) (\(names), PRIMARY KEY (\(names))) WITHOUT ROWID"
+    )
     let parameters = columns.map { _ in "?" }.joined(separator: ", ")
     mark = try PreparedSentence(
       EntityStatements.Sentence(
