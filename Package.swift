@@ -78,7 +78,7 @@ let package = Package(
     ),
     .testTarget(
       name: "DragomanTests",
-      dependencies: ["Dragoman"],
+      dependencies: ["Dragoman", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: swiftSettings
     ),
     .testTarget(
