@@ -73,7 +73,7 @@ let package = Package(
 
     .testTarget(
       name: "DragomanGraphTests",
-      dependencies: ["DragomanGraph"],
+      dependencies: ["DragomanGraph", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: swiftSettings
     ),
     .testTarget(
