@@ -126,7 +126,8 @@ final class StoreSink {
   /// - Throws: `ImportError.prune` where the feed is empty, or too much would be deleted.
   func prune(_ rule: ImportRequest.Prune) throws -> String? {
     if counts.rejected > 0 {
-      return "nothing was pruned: \(counts.rejected) records were rejected, so the feed is not complete"
+      return "nothing was pruned: \(counts.rejected) records were rejected,"
+        + " so the feed is not complete"
     }
     if counts.read == 0 {
       throw ImportError(.prune, "The feed is empty: pruning would delete everything.")

@@ -13,9 +13,10 @@ public final class EntityPruner {
   private let table: String
   private let columns: [String]
   private let mark: PreparedSentence
+  /// The temporary table; its number tells those of several entities apart.
   private let seen: String
 
-  /// - Parameter number: Tells the temporary tables of several entities apart.
+  /// Makes the temporary table of the keys that are seen.
   init(
     database: Database,
     path: String?,
@@ -30,7 +31,9 @@ public final class EntityPruner {
     seen = "temp.\(Self.seenTable)\(number)"
     let names = columns.joined(separator: ", ")
     try database.execute(sql: "DROP TABLE IF EXISTS \(seen)")
-    try database.execute(sql: "CREATE TABLE \(seen) (\(names), PRIMARY KEY (\(names))) WITHOUT ROWID")
+    try database.execute(
+      sql: "CREATE TABLE \(seen) (\(names), PRIMARY KEY (\(names))) WITHOUT ROWID"
+    )
     let parameters = columns.map { _ in "?" }.joined(separator: ", ")
     mark = try PreparedSentence(
       EntityStatements.Sentence(
