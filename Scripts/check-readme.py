@@ -30,7 +30,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-MEASURE = re.compile(r"\d[\d.,]*( ?)(s|ms|µs|[kMG]?B/s|records/s)(?![\w/])")
+MEASURE = re.compile(r"\d[\d.,]*( ?)(s|ms|µs|[kMG]?B/s|records/s|/s)(?![\w/])")
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\x1b[=>]")
 COLUMNS = 120
 
