@@ -27,7 +27,10 @@ import Testing
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try write(Self.map, to: "m.map.yaml")
     try write(#"[{"id":1,"name":"Ada","born":"1815-12-10"},{"id":2,"name":"Bo"}]"#, to: "good.json")
-    try write("{\"id\":3,\"name\":\"Cy\"}\n{\"id\":4,\"born\":\"31/13/1979\"}\n", to: "dirty.ndjson")
+    try write(
+      "{\"id\":3,\"name\":\"Cy\"}\n{\"id\":4,\"born\":\"31/13/1979\"}\n",
+      to: "dirty.ndjson"
+    )
   }
 
   private func write(_ text: String, to name: String) throws {
@@ -144,11 +147,17 @@ import Testing
       (["import", "m.map.yaml", "cut.json", "-d", "x.db"], 65, "input.truncated"),
       (["import", "m.map.yaml", "page.json", "-d", "x.db"], 64, "import.request"),
       (["import", "faulty.map.yaml", "good.json", "-d", "x.db"], 65, "map.key"),
-      (["import", "m.map.yaml", "dirty.ndjson", "-d", "x.db", "--max-rejects", "0"], 65, "import.rejects"),
+      (
+        ["import", "m.map.yaml", "dirty.ndjson", "-d", "x.db", "--max-rejects", "0"], 65,
+        "import.rejects"
+      ),
       (["import", "m.map.yaml", "good.json", "-d", "none/x.db"], 69, "store.unreachable"),
       (["import", "m.map.yaml", "good.json", "-d", "."], 69, "store.unreachable"),
       (["import", "m.map.yaml", "good.json", "-d", "m.map.yaml"], 65, "store.foreign"),
-      (["import", "m.map.yaml", "good.json", "-d", "x.db", "--rejects", "none/r"], 73, "import.output"),
+      (
+        ["import", "m.map.yaml", "good.json", "-d", "x.db", "--rejects", "none/r"], 73,
+        "import.output"
+      ),
       (["import", "m.map.yaml", "good.json", "-d", "x.db", "--source", "s"], 64, "import.request"),
       (["import", "m.map.yaml", "good.json"], 64, "--database"),
       (["import", "m.map.yaml", "good.json", "-d", "x.db", "--limit", "-1"], 64, "--limit"),
@@ -175,7 +184,14 @@ import Testing
     _ = try run("import", "m.map.yaml", "good.json", "-d", "p.db")
     let before = try Data(contentsOf: database)
     _ = try run(
-      "import", "m.map.yaml", "dirty.ndjson", "-d", "p.db", "--dry-run", "--rejects", "r.ndjson"
+      "import",
+      "m.map.yaml",
+      "dirty.ndjson",
+      "-d",
+      "p.db",
+      "--dry-run",
+      "--rejects",
+      "r.ndjson"
     )
     #expect(try Data(contentsOf: database) == before)
     #expect(

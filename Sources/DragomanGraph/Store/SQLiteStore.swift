@@ -171,10 +171,10 @@ public final class SQLiteStore: Sendable {
     }
   }
 
-  /// Every commit is on the disk when it returns: https://www.sqlite.org/pragma.html#pragma_synchronous
+  /// Makes every commit wait until it is on the disk.
   ///
-  /// Set here, because GRDB lowers it when it opens a pool. A database that is in WAL mode already
-  /// is not written to.
+  /// See https://www.sqlite.org/pragma.html#pragma_synchronous. Set here, because GRDB lowers it when
+  /// it opens a pool. A database that is in WAL mode already is not written to.
   private static func makeDurable(_ database: Database) throws {
     try database.execute(sql: "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL")
   }

@@ -14,7 +14,12 @@ import Testing
     version: Int? = nil
   ) -> EntityStatements {
     let unmapped = Attribute(name: "extra", defaultValue: .text("x"))
-    let entity = Entity(name: "P", table: "people", attributes: slots + [unmapped], uniqueKeys: keys)
+    let entity = Entity(
+      name: "P",
+      table: "people",
+      attributes: slots + [unmapped],
+      uniqueKeys: keys
+    )
     return EntityStatements(entity: entity, slots: slots, mode: mode, version: version)
   }
 
@@ -34,7 +39,8 @@ import Testing
   @Test("A shape of nothing but the key, and the modes that leave objects alone, do nothing")
   func nothing() {
     for sentence in [
-      statements().upsert([0]), statements(.ignore).upsert([0, 1]), statements(.insert).upsert([0, 1]),
+      statements().upsert([0]), statements(.ignore).upsert([0, 1]),
+      statements(.insert).upsert([0, 1]),
     ] {
       #expect(sentence.sql.hasSuffix(" ON CONFLICT (\"id\") DO NOTHING"))
     }

@@ -172,7 +172,10 @@ import Testing
     }
   }
 
-  @Test("Every commit is synchronous, with one connection and with several", arguments: [true, false])
+  @Test(
+    "Every commit is synchronous, with one connection and with several",
+    arguments: [true, false]
+  )
   func durability(readsConcurrently: Bool) throws {
     try withFile { path in
       let options = SQLiteStore.Options(readsConcurrently: readsConcurrently)
@@ -198,7 +201,9 @@ import Testing
       let again = try SQLiteStore(at: .file(path), options: options)
       try again.write { session in
         try session.begin()
-        try session.grow(to: Model(entities: [Entity(name: "Q", attributes: [Attribute(name: "a")])]))
+        try session.grow(
+          to: Model(entities: [Entity(name: "Q", attributes: [Attribute(name: "a")])])
+        )
       }
       try again.close()
       #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
@@ -248,7 +253,9 @@ import Testing
         }
         #expect(try rows(store, "SELECT _pk || ' ' || _v FROM people") == expected)
       }
-      try DatabaseQueue(path: path).write { try $0.execute(sql: "DELETE FROM people WHERE _pk = 3") }
+      try DatabaseQueue(path: path).write {
+        try $0.execute(sql: "DELETE FROM people WHERE _pk = 3")
+      }
       let store = try SQLiteStore(at: .file(path))
       try store.write { session in
         try session.begin()
@@ -262,7 +269,9 @@ import Testing
         try session.commit()
       }
       #expect(
-        try rows(store, "SELECT _pk || ' ' || id || ' ' || _v FROM people") == ["1 1 2", "2 2 1", "4 4 1"]
+        try rows(store, "SELECT _pk || ' ' || id || ' ' || _v FROM people") == [
+          "1 1 2", "2 2 1", "4 4 1",
+        ]
       )
     }
   }

@@ -16,9 +16,12 @@ import Testing
     arguments: [
       ("int64", "9223372036854775807", "9223372036854775807"),
       ("int64", "-9223372036854775808", "-9223372036854775808"),
-      ("int64", "9223372036854775808", "value.range"), ("int64", "1.0", "1"), ("int64", "1E3", "1000"),
-      ("int64", "1.5", "value.number"), ("int64", "\"1\"", "value.type"), ("int64", "true", "value.type"),
-      ("int16", "32767", "32767"), ("int16", "32768", "value.range"), ("int32", "-2147483649", "value.range"),
+      ("int64", "9223372036854775808", "value.range"), ("int64", "1.0", "1"),
+      ("int64", "1E3", "1000"),
+      ("int64", "1.5", "value.number"), ("int64", "\"1\"", "value.type"),
+      ("int64", "true", "value.type"),
+      ("int16", "32767", "32767"), ("int16", "32768", "value.range"),
+      ("int32", "-2147483649", "value.range"),
       ("double", "0.1", "0.1"), ("double", "1e400", "value.range"), ("double", "1e-400", "0.0"),
       ("double", "-0.0", "0.0"), ("float", "0.5", "0.5"), ("float", "1e39", "value.range"),
       ("decimal", "0.123456789012345678901234567890", "0.12345678901234567890123456789"),
@@ -34,18 +37,24 @@ import Testing
       ("timestamp, dates: [unix-ms]", "1330848000123", "2012-03-04 08:00:00.123"),
       ("date", "\"2024-02-29\"", "2024-02-29"), ("date", "\"03/04/2024\"", "value.date"),
       ("date, dates: [dd.MM.yyyy, iso8601-date]", "\"17.05.1984\"", "1984-05-17"),
-      ("time", "\"08:15\"", "08:15:00"), ("uuid", "\"0E43FE9D-C472-4B62-BE9E-55F971A023E1\"", "0e43fe9d-c472-4b62-be9e-55f971a023e1"),
-      ("uuid", "\"x\"", "value.text"), ("url", "\"https://a.b/c?d\"", "https://a.b/c?d"), ("url", "\"a b\"", "value.text"),
+      ("time", "\"08:15\"", "08:15:00"),
+      ("uuid", "\"0E43FE9D-C472-4B62-BE9E-55F971A023E1\"", "0e43fe9d-c472-4b62-be9e-55f971a023e1"),
+      ("uuid", "\"x\"", "value.text"), ("url", "\"https://a.b/c?d\"", "https://a.b/c?d"),
+      ("url", "\"a b\"", "value.text"),
       ("data", "\"AAE=\"", "2 bytes"), ("data", "\"not base64!!\"", "value.text"),
-      ("json", "{\"b\":[1.50,\"x\",null]}", "{\"b\":[1.50,\"x\",null]}"), ("json", "\"x\"", "\"x\""),
-      ("enum, values: { FT: full, PT: part }", "\"FT\"", "full"), ("enum, values: { FT: full }", "\"X\"", "value.word"),
+      ("json", "{\"b\":[1.50,\"x\",null]}", "{\"b\":[1.50,\"x\",null]}"),
+      ("json", "\"x\"", "\"x\""),
+      ("enum, values: { FT: full, PT: part }", "\"FT\"", "full"),
+      ("enum, values: { FT: full }", "\"X\"", "value.word"),
       ("enum, values: { FT: full }, unknown: other", "\"X\"", "other"),
       ("double, numbers: { decimal: \",\", group: \".\" }", "\"1.234,5\"", "1234.5"),
       ("double, numbers: { decimal: \",\", group: \".\" }", "\"1,2,3\"", "value.number"),
       ("double, numbers: { decimal: \",\" }", "1.5", "1.5"),
       ("int64, min: 1, max: 5", "6", "value.range"), ("int64, min: 1, max: 5", "5", "5"),
-      ("string, length: { min: 2, max: 3 }", "\"äöü\"", "äöü"), ("string, length: { min: 2, max: 3 }", "\"a\"", "value.text"),
-      ("string, pattern: \"[A-Z]{2}\"", "\"AB\"", "AB"), ("string, pattern: \"[A-Z]{2}\"", "\"ABC\"", "value.text"),
+      ("string, length: { min: 2, max: 3 }", "\"äöü\"", "äöü"),
+      ("string, length: { min: 2, max: 3 }", "\"a\"", "value.text"),
+      ("string, pattern: \"[A-Z]{2}\"", "\"AB\"", "AB"),
+      ("string, pattern: \"[A-Z]{2}\"", "\"ABC\"", "value.text"),
     ]
   )
   func json(type: String, value: String, expected: String) async throws {
@@ -59,14 +68,16 @@ import Testing
       ("double", "-1.5e3", "-1500.0"), ("bool", "true", "1"), ("bool", "yes", "value.boolean"),
       ("string", "", ""), ("string", " a ", " a "), ("string, strings: { trim: true }", " a ", "a"),
       ("string, strings: { emptyAsNull: true }", "", "null"),
-      ("string, strings: { nulls: [\"N/A\"] }", "N/A", "null"), ("date", "2024-02-29", "2024-02-29"),
+      ("string, strings: { nulls: [\"N/A\"] }", "N/A", "null"),
+      ("date", "2024-02-29", "2024-02-29"),
       ("decimal", "1.10", "1.1"), ("json", "a\"b", "\"a\\\"b\""),
     ]
   )
   func xml(type: String, text: String, expected: String) async throws {
     let fixture = try ImportFixture(attributes: "v: { type: \(type) }")
     let report = try await fixture.run("<r><p id=\"1\"><v>\(text)</v></p></r>")
-    let found = try report.issues.first?.code.rawValue ?? fixture.rows()[0].replacing("1|", with: "")
+    let found =
+      try report.issues.first?.code.rawValue ?? fixture.rows()[0].replacing("1|", with: "")
     #expect(found == expected)
   }
 
@@ -85,7 +96,8 @@ import Testing
   func paths(path: String, members: String, expected: String) async throws {
     let fixture = try ImportFixture(attributes: "v: { from: \(path) }")
     let report = try await fixture.run(#"[{"id":1\#(members)}]"#)
-    let found = try report.issues.first?.code.rawValue ?? fixture.rows()[0].replacing("1|", with: "")
+    let found =
+      try report.issues.first?.code.rawValue ?? fixture.rows()[0].replacing("1|", with: "")
     #expect(found == expected)
   }
 
@@ -117,7 +129,8 @@ import Testing
   @Test("The same records in JSON, NDJSON and XML make the same database")
   func formats() async throws {
     let fixture = try ImportFixture(
-      attributes: "n: { from: { json: a.n, xml: a/n }, type: decimal }\n      t: { type: timestamp }"
+      attributes:
+        "n: { from: { json: a.n, xml: a/n }, type: decimal }\n      t: { type: timestamp }"
     )
     let time = "2024-01-02T03:04:05.5Z"
     let json = #"[{"id":1,"a":{"n":1.50},"t":"\#(time)"},{"id":2,"a":{"n":null}}]"#

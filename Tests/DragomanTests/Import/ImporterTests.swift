@@ -27,7 +27,10 @@ import Testing
     #expect(try await fixture.run(feed).summary == "read 2, unchanged 2")
     #expect(try sql(fixture.store, "SELECT _pk, _v, id, v FROM P") == before)
     #expect(
-      try sql(fixture.store, "SELECT status, read, inserted, unchanged, committed FROM _dragoman_imports")
+      try sql(
+        fixture.store,
+        "SELECT status, read, inserted, unchanged, committed FROM _dragoman_imports"
+      )
         == ["done|2|2|0|2", "done|2|0|2|2"]
     )
   }
@@ -35,10 +38,16 @@ import Testing
   @Test(
     "Modes say what happens to objects that exist",
     arguments: [
-      (EntityWriter.Mode.upsert, "read 3, inserted 1, updated 1, unchanged 1", ["1|new|w", "2|b|null", "3|c|null"]),
+      (
+        EntityWriter.Mode.upsert, "read 3, inserted 1, updated 1, unchanged 1",
+        ["1|new|w", "2|b|null", "3|c|null"]
+      ),
       (.insert, "read 3, inserted 1, rejected 2", ["1|a|w", "2|b|null", "3|c|null"]),
       (.ignore, "read 3, inserted 1, skipped 2", ["1|a|w", "2|b|null", "3|c|null"]),
-      (.replace, "read 3, inserted 1, updated 1, unchanged 1", ["1|new|null", "2|b|null", "3|c|null"]),
+      (
+        .replace, "read 3, inserted 1, updated 1, unchanged 1",
+        ["1|new|null", "2|b|null", "3|c|null"]
+      ),
     ]
   )
   func modes(mode: EntityWriter.Mode, summary: String, rows: [String]) async throws {
@@ -130,7 +139,10 @@ import Testing
     #expect(try fixture.rows() == ["a", "a"])
   }
 
-  @Test("A feed that fails leaves the store as it was", arguments: [ImportMap.ImportOptions.Commit.all, .batch])
+  @Test(
+    "A feed that fails leaves the store as it was",
+    arguments: [ImportMap.ImportOptions.Commit.all, .batch]
+  )
   func failure(commit: ImportMap.ImportOptions.Commit) async throws {
     let fixture = try ImportFixture(attributes: "v: v")
     try await fixture.run(#"[{"id":1,"v":"before"}]"#)
@@ -173,7 +185,10 @@ import Testing
   @Test("A limit stops after that many records of all inputs together", arguments: [0, 1, 2, 4, 9])
   func limit(limit: Int) async throws {
     let fixture = try ImportFixture(attributes: "v: v")
-    let report = try await fixture.run(#"[{"id":1},{"id":2}]"#, "{\"id\":3}\n{\"id\":4}\n{\"id\":5}\n") {
+    let report = try await fixture.run(
+      #"[{"id":1},{"id":2}]"#,
+      "{\"id\":3}\n{\"id\":4}\n{\"id\":5}\n"
+    ) {
       $0.limit = limit
     }
     #expect(report.counts.read == min(limit, 5))
@@ -238,7 +253,9 @@ import Testing
 
   @Test("The rejects file holds place, reason and the record as it came")
   func rejectsFile() async throws {
-    let fixture = try ImportFixture(attributes: "v: { from: { json: a.v, xml: \"@v\" }, type: int32 }")
+    let fixture = try ImportFixture(
+      attributes: "v: { from: { json: a.v, xml: \"@v\" }, type: int32 }"
+    )
     let path = NSTemporaryDirectory() + "rejects-\(UUID().uuidString).ndjson"
     defer { try? FileManager.default.removeItem(atPath: path) }
     try await fixture.run(

@@ -9,12 +9,15 @@ import Testing
   @Test(
     "Each case has its policy; on a new object keep means the default",
     arguments: [
-      ("", "missing", "old", "dflt"), ("", "null", "null", "null"), ("", "invalid", "value.type", "value.type"),
-      ("onMissing: clear", "missing", "null", "null"), ("onMissing: default", "missing", "dflt", "dflt"),
+      ("", "missing", "old", "dflt"), ("", "null", "null", "null"),
+      ("", "invalid", "value.type", "value.type"),
+      ("onMissing: clear", "missing", "null", "null"),
+      ("onMissing: default", "missing", "dflt", "dflt"),
       ("onMissing: reject", "missing", "value.refused", "value.refused"),
       ("onNull: keep", "null", "old", "dflt"), ("onNull: default", "null", "dflt", "dflt"),
       ("onNull: reject", "null", "value.refused", "value.refused"),
-      ("onInvalid: clear", "invalid", "null", "null"), ("onInvalid: keep", "invalid", "old", "dflt"),
+      ("onInvalid: clear", "invalid", "null", "null"),
+      ("onInvalid: keep", "invalid", "old", "dflt"),
       ("onInvalid: default", "invalid", "dflt", "dflt"),
       ("ignoreNullValueOverwrites: true", "null", "old", "dflt"),
       ("ignoreNullValueOverwrites: false", "missing", "null", "null"),
@@ -58,7 +61,9 @@ import Testing
   @Test("Presence is per record: unlike records in one batch do not wipe each other's values")
   func unlikeRecords() async throws {
     let fixture = try ImportFixture(attributes: "a: a\n      b: b")
-    try await fixture.run(#"[{"id":1,"a":"a1"},{"id":2,"b":"b2"},{"id":1,"b":"b1"},{"id":2,"a":null}]"#)
+    try await fixture.run(
+      #"[{"id":1,"a":"a1"},{"id":2,"b":"b2"},{"id":1,"b":"b1"},{"id":2,"a":null}]"#
+    )
     #expect(try fixture.rows() == ["1|a1|b1", "2|null|b2"])
   }
 

@@ -68,7 +68,10 @@ private func collect(_ reader: any RecordReader, limit: Int) throws -> Reading {
       (#"{"p":{"a":1}}"#, "p", [#"{"a":1}"#]),
       (#"[[{"a":1}],[{"a":2}]]"#, "[1]", [#"{"a":2}"#]),
       (#"{"a.b":[{"x":1}],"a":{"b":[{"x":2}]}}"#, "/a.b", [#"{"x":1}"#]),
-      (#"[1,"two",null,true,[],{"a":1}]"#, nil, ["1", "\"two\"", "null", "true", "[]", #"{"a":1}"#]),
+      (
+        #"[1,"two",null,true,[],{"a":1}]"#, nil,
+        ["1", "\"two\"", "null", "true", "[]", #"{"a":1}"#]
+      ),
     ] as [(String, String?, [String])]
   )
   func paths(text: String, path: String?, records: [String]) throws {
@@ -108,7 +111,9 @@ private func collect(_ reader: any RecordReader, limit: Int) throws -> Reading {
   func batches(limit: Int) throws {
     let text =
       #"{"meta":{"a":[1,2,{"b":"}]"}]},"rows":["#
-      + (0..<50).map { #"{"id":\#($0),"t":"a\"b\\[{","n":{"x":[\#($0)]}}"# }.joined(separator: " ,\n")
+      + (0..<50).map { #"{"id":\#($0),"t":"a\"b\\[{","n":{"x":[\#($0)]}}"# }.joined(
+        separator: " ,\n"
+      )
       + "]}"
     let whole = try read(MemorySource(text), ["rows"])
     #expect(whole.records.count == 50)
@@ -174,7 +179,8 @@ private func collect(_ reader: any RecordReader, limit: Int) throws -> Reading {
   @Test("Values nested deeper than the limit are refused, not followed")
   func depth() throws {
     let deep = { (depth: Int) in
-      "[{\"v\":" + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "}]"
+      "[{\"v\":" + String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        + "}]"
     }
     #expect(try read(MemorySource(deep(900))).records.count == 1)
     for text in [deep(1001), deep(100_000), String(repeating: "[", count: 200_000)] {
@@ -217,7 +223,9 @@ private func collect(_ reader: any RecordReader, limit: Int) throws -> Reading {
 
   @Test("Every line is a record; blank lines and line ends do not matter")
   func lines() throws {
-    for text in ["{\"a\":1}\n{\"b\":2}\n", "{\"a\":1}\r\n\r\n  {\"b\":2}", "\u{FEFF}{\"a\":1}\n{\"b\":2}"] {
+    for text in [
+      "{\"a\":1}\n{\"b\":2}\n", "{\"a\":1}\r\n\r\n  {\"b\":2}", "\u{FEFF}{\"a\":1}\n{\"b\":2}",
+    ] {
       for limit in [1, 1000] {
         for stride in [1, Int.max] {
           let reading = try read(text, limit: limit, stride: stride)
@@ -232,7 +240,9 @@ private func collect(_ reader: any RecordReader, limit: Int) throws -> Reading {
   func malformedLine() throws {
     let reading = try read("{\"a\":1}\n{\"b\":2\n{\"c\":3}\n1,2\n\"x\ny\"\n")
     #expect(
-      reading.records == [#"{"a":1}"#, "malformed", #"{"c":3}"#, "malformed", "malformed", "malformed"]
+      reading.records == [
+        #"{"a":1}"#, "malformed", #"{"c":3}"#, "malformed", "malformed", "malformed",
+      ]
     )
     #expect(reading.places[2] == "memory:3:1 (record 3, byte 15)")
   }
