@@ -30,7 +30,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-MEASURE = re.compile(r"\d[\d.,]*( ?)(s|ms|µs|[kMG]?B/s|records/s)(?![\w/])")
+MEASURE = re.compile(r"\d[\d.,]*( ?)(s|ms|µs|[kMG]?B/s|/s)(?![\w/])")
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\x1b[=>]")
 COLUMNS = 120
 
@@ -66,7 +66,7 @@ def run(command: str, status: int, folder: Path, tool: Path) -> tuple[str, int]:
     os.close(leader)
     status = process.wait()
     lines = []
-    for line in CONTROL.sub("", printed.decode()).replace("\r\n", "\n").split("\n"):
+    for line in re.split(r"\r*\n", CONTROL.sub("", printed.decode())):
         lines.append(line.split("\r")[-1].rstrip())  # what a progress line leaves behind
     return "\n".join(lines).strip("\n"), status
 
