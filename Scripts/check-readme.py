@@ -66,7 +66,7 @@ def run(command: str, status: int, folder: Path, tool: Path) -> tuple[str, int]:
     os.close(leader)
     status = process.wait()
     lines = []
-    for line in CONTROL.sub("", printed.decode()).replace("\r\n", "\n").split("\n"):
+    for line in re.split(r"\r*\n", CONTROL.sub("", printed.decode())):
         lines.append(line.split("\r")[-1].rstrip())  # what a progress line leaves behind
     return "\n".join(lines).strip("\n"), status
 
