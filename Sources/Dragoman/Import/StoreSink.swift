@@ -126,8 +126,7 @@ final class StoreSink {
   /// - Throws: `ImportError.prune` where the feed is empty, or too much would be deleted.
   func prune(_ rule: ImportRequest.Prune) throws -> String? {
     if counts.rejected > 0 {
-      return "nothing was pruned: \(counts.rejected) records were rejected,"
-        + " so the feed is not complete"
+      return "nothing was pruned: of the feed, \(counts.rejected) records were rejected"
     }
     if counts.read == 0 {
       throw ImportError(.prune, "The feed is empty: pruning would delete everything.")
@@ -138,7 +137,7 @@ final class StoreSink {
         guard Double(missing) <= share * Double(all) else {
           throw ImportError(
             .prune,
-            "Pruning would delete \(missing) of \(all) objects of \(entity), more than is admitted.",
+            "Pruning would delete \(missing) of \(all) objects of \(entity).",
             help: "if the feed is right, raise --prune-max"
           )
         }

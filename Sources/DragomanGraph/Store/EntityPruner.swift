@@ -13,10 +13,11 @@ public final class EntityPruner {
   private let table: String
   private let columns: [String]
   private let mark: PreparedSentence
-  /// The temporary table; its number tells those of several entities apart.
   private let seen: String
 
-  /// Makes the temporary table of the keys that are seen.
+  /// Makes the temporary table; `number` tells those of several entities apart.
+  ///
+  /// - Throws: What SQLite refuses.
   init(
     database: Database,
     path: String?,
