@@ -172,6 +172,39 @@ import Testing
     }
   }
 
+  @Test("Every commit is synchronous, with one connection and with several", arguments: [true, false])
+  func durability(readsConcurrently: Bool) throws {
+    try withFile { path in
+      let options = SQLiteStore.Options(readsConcurrently: readsConcurrently)
+      for _ in 1...2 {
+        let store = try SQLiteStore(at: .file(path), options: options)
+        try store.grow(to: model)
+        let settings = try store.write { session in
+          try ["synchronous", "journal_mode", "foreign_keys"].map { try session.pragma($0) }
+        }
+        #expect(settings == ["2", "wal", "1"])
+      }
+    }
+  }
+
+  @Test("Opening a file with one connection writes nothing to it")
+  func opening() throws {
+    try withFile { path in
+      let options = SQLiteStore.Options(readsConcurrently: false)
+      let store = try SQLiteStore(at: .file(path), options: options)
+      try store.grow(to: model)
+      try store.close()
+      let before = try Data(contentsOf: URL(fileURLWithPath: path))
+      let again = try SQLiteStore(at: .file(path), options: options)
+      try again.write { session in
+        try session.begin()
+        try session.grow(to: Model(entities: [Entity(name: "Q", attributes: [Attribute(name: "a")])]))
+      }
+      try again.close()
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    }
+  }
+
   @Test("Discarding removes a file that holds nothing, and no other")
   func discard() throws {
     try withFile { path in
