@@ -29,7 +29,7 @@ struct CheckCommand: AsyncParsableCommand {
     var report = CheckReport(map: map, samples: samples)
     do {
       let importMap = try ImportMap(contentsOf: map)
-      report.warnings = importMap.lint()
+      report.warnings = importMap.lint() + importMap.unsupportedParts()
       if !samples.isEmpty { report.trial = try await trial(of: importMap) }
     } catch let faults as MapFaults {
       report.faults = faults.faults
@@ -71,7 +71,7 @@ struct CheckReport {
     return trial?.status == .rejected ? .someRejected : nil
   }
 
-  /// Every finding in the shape of CLI.md's errors; empty where there is none.
+  /// Every finding in the shape of the tool's errors; empty where there is none.
   var findings: String {
     let shown = MapFaults.maximumPrintedCount
     var lines = faults.prefix(shown).map { $0.text(label: "error") }

@@ -85,7 +85,7 @@ final class ProgressDisplay {
     return "{\"v\":1,\"event\":\"progress\","
       + "\"read\":\(counts.read),\"inserted\":\(counts.inserted),"
       + "\"updated\":\(counts.updated),\"unchanged\":\(counts.unchanged),"
-      + "\"skipped\":\(counts.skipped),\"rejected\":\(counts.rejected),"
+      + "\"deleted\":\(counts.deleted),\"skipped\":\(counts.skipped),\"rejected\":\(counts.rejected),"
       + "\"bytes\":\(progress.byteCount),"
       + "\"totalBytes\":\(progress.totalByteCount.map(String.init) ?? "null"),"
       + "\"seconds\":\(Figures.decimals(Figures.seconds(progress.duration), 3))}"

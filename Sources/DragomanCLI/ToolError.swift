@@ -2,7 +2,7 @@ import Dragoman
 import DragomanGraph
 import Foundation
 
-/// Turns every error into the text and the exit code that CLI.md promises.
+/// Turns every error into the text and the exit code that docs/errors.md promises.
 struct ToolError: Error {
   /// The exit codes of sysexits.h that the tool uses, and its own 3.
   enum ExitStatus: Int32 {

@@ -145,7 +145,7 @@ import Testing
       (["import", "m.map.yaml", "none.json", "-d", "x.db"], 66, "input.missing"),
       (["import", "m.map.yaml", "no*.json", "-d", "x.db"], 66, "input.missing"),
       (["import", "m.map.yaml", "cut.json", "-d", "x.db"], 65, "input.truncated"),
-      (["import", "m.map.yaml", "page.json", "-d", "x.db"], 64, "import.request"),
+      (["import", "m.map.yaml", "page.json", "-d", "x.db"], 65, "input.format"),
       (["import", "faulty.map.yaml", "good.json", "-d", "x.db"], 65, "map.key"),
       (
         ["import", "m.map.yaml", "dirty.ndjson", "-d", "x.db", "--max-rejects", "0"], 65,

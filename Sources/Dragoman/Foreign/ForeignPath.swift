@@ -1,4 +1,4 @@
-/// One place in a foreign record, parsed from the small path language of MAPS.md.
+/// One place in a foreign record, parsed from the small path language of docs/maps.md.
 ///
 /// The language is small on purpose: every path can be followed in one streaming pass.
 public struct ForeignPath: Sendable, Hashable {

@@ -10,7 +10,7 @@ public struct PathFault: Error, Sendable, Hashable {
   public var suggestion: String?
 }
 
-/// Parses the path language of MAPS.md for one format.
+/// Parses the path language of docs/maps.md for one format.
 ///
 ///     try ForeignPathParser(format: .json).parse("team_ids[*]")
 ///     try ForeignPathParser(format: .xml, namespaces: ["c": "urn:crm"]).parse("c:name/c:first")

@@ -49,7 +49,7 @@ struct FeedReading {
     earlierByteCount: Int
   ) throws -> Int? {
     let source = PeekableSource(try Self.open(input))
-    let format = try FormatDetection.format(of: source, name: input.name)
+    let format = try FormatDetection.format(of: source, name: input.name, sources: map.sources)
     let plan = try plans[format] ?? compile(for: format)
     plans[format] = plan
     logger.debug(

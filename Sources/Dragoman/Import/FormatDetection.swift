@@ -7,8 +7,13 @@ enum FormatDetection {
 
   /// The format of a source, whose first bytes are looked at and stay unread.
   ///
+  /// A single line of NDJSON is JSON too: it is what the map's sources say.
   /// - Throws: `.format` for a text that is neither JSON nor XML, or `.noRecords` for an empty one.
-  static func format(of source: PeekableSource, name: String) throws(ReadError) -> ForeignFormat {
+  static func format(
+    of source: PeekableSource,
+    name: String,
+    sources: [SourceMap]
+  ) throws(ReadError) -> ForeignFormat {
     let bytes = Array(try source.peek(byteCount))
     var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     // XML may come in UTF-16 or UTF-32; a NUL beside an ASCII sign gives it away.
@@ -30,8 +35,33 @@ enum FormatDetection {
         at: Origin(file: name, line: 1, column: 1, byte: 0)
       )
     }
-    if bytes[start] == UInt8(ascii: "<") { return .xml }
-    return isLines || isLineDelimited(bytes, from: start) ? .ndjson : .json
+    if bytes[start] == UInt8(ascii: "<") {
+      try checkForHTML(bytes[start...], name: name, sources: sources)
+      return .xml
+    }
+    let formats = Set(sources.map(\.format))
+    let takesLinesOnly = formats.contains(.ndjson) && !formats.contains(.json)
+    return isLines || takesLinesOnly || isLineDelimited(bytes, from: start) ? .ndjson : .json
+  }
+
+  /// An error page in place of a feed is refused, unless the map reads HTML on purpose.
+  private static func checkForHTML(
+    _ bytes: ArraySlice<UInt8>,
+    name: String,
+    sources: [SourceMap]
+  ) throws(ReadError) {
+    let head = String(decoding: bytes.prefix(32), as: UTF8.self).lowercased()
+    let isHTML = head.hasPrefix("<!doctype html") || head.hasPrefix("<html")
+    let isWanted = sources.contains { source in
+      if case .member("html", _) = source.records?.steps.first { true } else { false }
+    }
+    guard isHTML, !isWanted else { return }
+    throw ReadError(
+      .format,
+      "The input looks like an HTML page, not like a feed.",
+      at: Origin(file: name, line: 1, column: 1, byte: 0),
+      help: "it may be an error or login page: look at it, and at where it came from"
+    )
   }
 
   /// Whether a whole JSON object ends on the first line and another value begins on a later one.

@@ -1,28 +1,64 @@
 extension ImportMap {
-  /// Parts of the grammar that this version reads and checks, but cannot import with: leaving them
-  /// out silently would lose data.
-  func checkSupported() throws(MapFaults) {
-    let faults = entities.flatMap { entity in
-      entity.unsupportedParts.map { part, position in
+  /// The parts of the map that this version reads and checks, but cannot import with.
+  ///
+  /// An import refuses a map that has any: leaving them out silently would lose data.
+  public func unsupportedParts() -> [MapFault] {
+    entities.flatMap { entity in
+      entity.unsupportedParts(formats: formats(of: entity)).map { part, position in
         MapFault(
           .unsupported,
           "\(part) cannot be imported by this version yet.",
           place: "entities.\(entity.name)",
           file: file,
           position: position,
-          rule: "remove it from the map to import the attributes alone"
+          rule: "remove it from the map to import the rest"
         )
       }
     }
+  }
+
+  /// The formats that records of an entity may come in.
+  private func formats(of entity: EntityMap) -> Set<ForeignFormat> {
+    let named = sources.filter { $0.entity.utf8.elementsEqual(entity.name.utf8) }.map(\.format)
+    return sources.isEmpty ? [.json, .ndjson] : Set(named)
+  }
+
+  /// Refuses a map that has parts that cannot be imported.
+  func checkSupported() throws(MapFaults) {
+    let faults = unsupportedParts()
     guard faults.isEmpty else { throw MapFaults(faults) }
   }
 }
 
 extension EntityMap {
-  fileprivate var unsupportedParts: [(String, MapPosition?)] {
+  fileprivate func unsupportedParts(formats: Set<ForeignFormat>) -> [(String, MapPosition?)] {
     var parts = relationships.map { ("The relationship \($0.name)", $0.position) }
     if parent != nil { parts.append(("A sub-entity (`parent`)", position)) }
     if discriminator != nil { parts.append(("A `discriminator`", position)) }
+    for attribute in attributes {
+      for path in attribute.from?.unsupported(in: formats) ?? [] {
+        parts.append(("The path \(path.text) of \(attribute.name)", attribute.position))
+      }
+    }
+    for path in deleteWhen?.from.all ?? [] where path.root != .record || path.hasWildcard {
+      parts.append(("The path \(path.text) of `deleteWhen`", position))
+    }
     return parts
   }
+}
+
+extension ForeignPaths {
+  fileprivate var all: [ForeignPath] { json + xml + csv }
+
+  /// Parents are for nested records; what stands before the records is kept of JSON only.
+  fileprivate func unsupported(in formats: Set<ForeignFormat>) -> [ForeignPath] {
+    let usesXML = formats.contains(.xml)
+    let parents = (json + (usesXML ? xml : [])).filter { $0.root == .parent }
+    return parents + (usesXML ? xml.filter { $0.root == .document } : [])
+  }
+}
+
+extension ForeignPath {
+  /// Whether the path may name several values.
+  var hasWildcard: Bool { steps.contains { $0 == .all || $0 == .anyMember } }
 }

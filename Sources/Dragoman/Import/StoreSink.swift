@@ -154,7 +154,9 @@ final class StoreSink {
     if let maximumRejects, counts.rejected > maximumRejects {
       throw ImportError(
         .tooManyRejects,
-        "More than \(maximumRejects) record\(maximumRejects == 1 ? " was" : "s were") rejected.",
+        maximumRejects == 0
+          ? "A record was rejected, and none may be."
+          : "More than \(maximumRejects) records were rejected.",
         help: "mend the feed or the map, or raise --max-rejects"
       )
     }
@@ -185,7 +187,8 @@ final class StoreSink {
       case .incomplete(let missing):
         (
           .incomplete, missing,
-          "\(plan.name).\(missing) is required, the record does not give it, and no object has this key.",
+          "\(plan.name).\(missing) is required, the record does not give it, and there is no object with"
+            + " this key whose value could stay.",
           "the feed must give it, or the map a default"
         )
       default:

@@ -89,7 +89,7 @@ extension StoredValue {
     }
   }
 
-  /// Compares decimals in STORE.md's canonical text: more integer digits are more, and with as
+  /// Compares decimals in docs/file.md's canonical text: more integer digits are more, and with as
   /// many the text decides.
   private static func isLess(canonicalDecimal left: String, than right: String) -> Bool {
     let (leftIsNegative, rightIsNegative) = (left.hasPrefix("-"), right.hasPrefix("-"))

@@ -55,7 +55,7 @@ public struct AttributeMap: Sendable, Hashable {
   /// The policies.
   public var policies: ValuePolicies
   /// Where the attribute stands in the map file.
-  public var position: MapPosition?
+  @NotCompared public var position: MapPosition?
 
   /// One row of a value table.
   public struct ValuePair: Sendable, Hashable {

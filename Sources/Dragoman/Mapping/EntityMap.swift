@@ -27,7 +27,7 @@ public struct EntityMap: Sendable, Hashable {
   /// The policies.
   public var policies: ValuePolicies
   /// Where the entity stands in the map file.
-  public var position: MapPosition?
+  @NotCompared public var position: MapPosition?
 
   /// Makes an entity map.
   public init(

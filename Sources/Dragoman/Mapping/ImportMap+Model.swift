@@ -3,7 +3,7 @@ import DragomanGraph
 extension ImportMap {
   /// The model of what the map imports: its entities with their attributes and unique keys.
   ///
-  /// Attributes of the identity are required unless the map says `required: false` (SEMANTICS.md
+  /// Attributes of the identity are required unless the map says `required: false` (docs/maps.md
   /// "One record"); a sub-entity shares its root's table. Literals that do not fit their type are
   /// left out: `validate()` reports them.
   public func model() -> Model {

@@ -3,7 +3,7 @@ import DragomanGraph
 /// What a feed means: the entities it describes and how each attribute is found and converted.
 ///
 /// A map is a plain value. It is read from a `*.map.yaml` or `*.map.json` file, or built in code;
-/// MAPS.md is its grammar. Before an import it is compiled once into an `ImportPlan`.
+/// docs/maps.md is its grammar. Before an import it is compiled once into an `ImportPlan`.
 public struct ImportMap: Sendable, Hashable {
   /// The map's name, for the ledger and messages.
   public var name: String?
@@ -20,7 +20,7 @@ public struct ImportMap: Sendable, Hashable {
   /// How to export unless the caller says otherwise.
   public var exportOptions: ExportOptions
   /// The file the map came from, for messages.
-  public var file: String?
+  @NotCompared public var file: String?
 
   /// Makes a map.
   public init(
@@ -42,7 +42,7 @@ public struct ImportMap: Sendable, Hashable {
   }
 }
 
-/// A place in a map file; two places never make two maps different.
+/// A place in a map file.
 public struct MapPosition: Sendable, Hashable {
   /// The line, from 1.
   public var line: Int
@@ -54,9 +54,21 @@ public struct MapPosition: Sendable, Hashable {
     self.line = line
     self.column = column
   }
+}
 
-  /// Always true: positions do not take part in the comparison of maps.
-  public static func == (left: MapPosition, right: MapPosition) -> Bool { true }
+/// A property that does not take part in comparisons: where a map was read makes no other map of it.
+@propertyWrapper
+public struct NotCompared<Value: Sendable>: Sendable, Hashable {
+  /// The value.
+  public var wrappedValue: Value
+
+  /// Wraps a value.
+  public init(wrappedValue: Value) {
+    self.wrappedValue = wrappedValue
+  }
+
+  /// Always true.
+  public static func == (left: NotCompared, right: NotCompared) -> Bool { true }
   /// Hashes nothing, as `==` compares nothing.
   public func hash(into hasher: inout Hasher) {}
 }

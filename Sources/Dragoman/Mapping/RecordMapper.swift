@@ -279,7 +279,11 @@ final class RecordMapper {
       slot.attribute.isSensitive ? ForeignText.mask : ForeignText.excerpt(of: found.node, in: batch)
     issue.tried = fault.tried(for: slot)
     issue.map = mapPlace(slot.position)
-    issue.help = fault.help(for: slot, isScalar: node.next == found.node + 1)
+    issue.help = fault.help(
+      for: slot,
+      isScalar: node.next == found.node + 1,
+      looksLikeNumber: batch.bytes(node.text, node.length).first.map(Self.beginsNumber) ?? false
+    )
     issue.isReject = isReject
     return issue
   }
@@ -320,6 +324,10 @@ final class RecordMapper {
     }
     let known = parts.compactMap { $0 }
     return known.isEmpty || known.count < parts.count ? nil : known.joined(separator: ", ")
+  }
+
+  private static func beginsNumber(_ byte: UInt8) -> Bool {
+    ASCII.isDigit(byte) || "+-.".utf8.contains(byte)
   }
 
   private func mapPlace(_ position: MapPosition?) -> String? {

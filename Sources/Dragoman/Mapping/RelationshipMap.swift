@@ -55,7 +55,7 @@ public struct RelationshipMap: Sendable, Hashable {
   /// The policies.
   public var policies: ValuePolicies
   /// Where the relationship stands in the map file.
-  public var position: MapPosition?
+  @NotCompared public var position: MapPosition?
 
   /// Makes a relationship map.
   public init(

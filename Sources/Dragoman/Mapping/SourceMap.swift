@@ -15,7 +15,7 @@ public struct SourceMap: Sendable, Hashable {
   /// CSV: the separator; nil is a comma.
   public var separator: String?
   /// Where the source stands in the map file.
-  public var position: MapPosition?
+  @NotCompared public var position: MapPosition?
 
   /// Makes a source.
   public init(

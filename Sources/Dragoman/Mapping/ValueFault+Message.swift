@@ -65,16 +65,17 @@ extension ValueConverter.Fault {
   /// What to do about it.
   ///
   /// - Parameters:
-  ///   - slot: The attribute and how its values are read.
+  ///   - slot: The attribute.
   ///   - isScalar: Whether the value is a string, a number or a boolean.
-  /// - Returns: A sentence's end; nil where nothing helps.
-  func help(for slot: EntityPlan.Slot, isScalar: Bool) -> String? {
+  ///   - looksLikeNumber: Whether it begins as numbers do.
+  /// - Returns: A sentence, or nil where there is nothing to say.
+  func help(for slot: EntityPlan.Slot, isScalar: Bool, looksLikeNumber: Bool) -> String? {
     let lenient = "or set onInvalid: clear"
     switch self {
     case .type where !isScalar: return "the path should lead to one of its members"
     case .type:
       if slot.attribute.type == .string { return "set coerce: true to take numbers and booleans" }
-      if slot.attribute.type.isNumeric && !slot.converter.takesNumberText {
+      if slot.attribute.type.isNumeric && !slot.converter.takesNumberText && looksLikeNumber {
         return "declare numbers: {decimal: \".\"} to take numbers in strings"
       }
       if slot.attribute.type == .bool { return "declare trueValues and falseValues" }

@@ -21,7 +21,7 @@ struct ImportReportText {
 
   // MARK: - Issues
 
-  /// One issue in the shape of CLI.md's errors.
+  /// One issue in the shape of the tool's errors.
   private func example(_ issue: ImportIssue) -> String {
     let subject = issue.attribute.map { "\(issue.entity).\($0)" } ?? issue.entity
     var text = "\(issue.isReject ? "error" : "warning")[\(issue.code.rawValue)]: "
@@ -52,7 +52,8 @@ struct ImportReportText {
     let seconds = Figures.seconds(report.duration)
     let rate = Double(report.counts.read) / max(seconds, 0.000_001)
     let what = report.isDryRun ? "Tried" : "Read"
-    return "\(what) \(Figures.grouped(report.counts.read)) records"
+    let records = report.counts.read == 1 ? "record" : "records"
+    return "\(what) \(Figures.grouped(report.counts.read)) \(records)"
       + " (\(Figures.bytes(report.byteCount))) from \(inputs.joined(separator: ", "))"
       + " in \(Figures.decimals(seconds, 2)) s, \(Figures.grouped(Int(rate)))/s\n"
   }

@@ -1,4 +1,4 @@
-/// Dates and times of literals: ISO 8601 in, the canonical text of STORE.md out.
+/// Dates and times of literals: ISO 8601 in, the canonical text of docs/file.md out.
 enum CivilText {
   /// `yyyy-MM-dd`, or nil if the text is no such day.
   static func date(_ text: String) -> String? {

@@ -1,4 +1,4 @@
-/// Decimals as STORE.md writes them: canonical text, compared without ever being a double.
+/// Decimals as docs/file.md writes them: canonical text, compared without ever being a double.
 enum DecimalText {
   /// How many digits an exponent may move the point; more would let a short literal fill memory.
   static let maximumExponent = 10_000

@@ -1,4 +1,4 @@
-/// The type of an attribute: which values it admits and how STORE.md writes them.
+/// The type of an attribute: which values it admits and how docs/file.md writes them.
 public enum AttributeType: String, Sendable, Hashable, Codable, CaseIterable {
   /// UTF-8 text, kept byte for byte.
   case string
@@ -60,7 +60,7 @@ public struct Attribute: Sendable, Hashable, Codable {
   public var type: AttributeType
   /// Whether null is refused.
   ///
-  /// A rule of ours: the column itself has no NOT NULL (STORE.md).
+  /// A rule of ours: the column itself has no NOT NULL (docs/file.md).
   public var isRequired: Bool
   /// The value of a new object whose record does not name the attribute; nil means null.
   public var defaultValue: StoredValue?

@@ -59,7 +59,7 @@ extension Model {
   /// Everything that is wrong with the model; empty when a store can be made of it.
   ///
   /// Names must not be empty, start with `_` or `sqlite_`, or hold control characters; names that
-  /// differ only in the case of ASCII letters are one name to SQLite (STORE.md).
+  /// differ only in the case of ASCII letters are one name to SQLite (docs/file.md).
   public func validate() -> [ModelFault] {
     var faults: [ModelFault] = []
     var tables = NameRegister()

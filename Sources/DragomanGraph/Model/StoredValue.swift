@@ -10,7 +10,7 @@ public enum StoredValue: Sendable {
   case integer(Int64)
   /// An IEEE 754 double: `double` and `float` attributes. Never NaN.
   case real(Double)
-  /// Text: strings and everything that STORE.md stores as text (decimals, dates, UUIDs, JSON).
+  /// Text: strings and everything that docs/file.md stores as text (decimals, dates, UUIDs, JSON).
   case text(String)
   /// Bytes: `data` attributes.
   case blob([UInt8])

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// A SQLite file (or memory) that holds the objects of a model, laid out as STORE.md says.
+/// A SQLite file (or memory) that holds the objects of a model, laid out as docs/file.md says.
 ///
 ///     let store = try SQLiteStore(at: .file("people.db"))
 ///     try store.grow(to: model)

@@ -1,8 +1,8 @@
-/// The SQL that makes the tables of STORE.md.
+/// The SQL that makes the tables of docs/file.md.
 enum Schema {
   /// "DRAG": PRAGMA application_id of our files.
   static let applicationID: Int32 = 0x4452_4147
-  /// PRAGMA user_version of our files: the format of STORE.md.
+  /// PRAGMA user_version of our files: the format of docs/file.md.
   static let formatVersion = 1
 
   /// The tables every store has.

@@ -5,7 +5,7 @@ import Testing
 @Suite("Literals by the attribute's type")
 struct LiteralTests {
   @Test(
-    "A literal that fits is stored as STORE.md writes it",
+    "A literal that fits is stored as docs/file.md writes it",
     arguments: [
       (.int64, .number("9223372036854775807"), .integer(.max)),
       (.int64, .number("1.20e1"), .integer(12)),

@@ -67,7 +67,7 @@ private struct Sample {
     ("a\u{0}b", "a\u{0}b", "a\u{0}b", "a\u{0}b"),
     ("\u{1F600}", "\u{1F600}", "\u{1F600}", "\u{1F600}"),
   ]
-  /// Instants in their order: as a predicate spells them, and as STORE.md does.
+  /// Instants in their order: as a predicate spells them, and as docs/file.md does.
   static let instants: [(literal: String, canonical: String)] = [
     ("1999-12-31T23:30:00-00:00", "1999-12-31 23:30:00"),
     ("2000-01-01", "2000-01-01 00:00:00"),

@@ -3,7 +3,7 @@ import DragomanGraph
 /// Reads dates, times and timestamps by declared formats, and writes them back.
 ///
 /// The formats are tried in order; the first that takes the whole text wins. What comes out is the
-/// text that STORE.md keeps. Nothing is guessed, nothing is rolled over: 29 February 2023, hour 24,
+/// text that docs/file.md keeps. Nothing is guessed, nothing is rolled over: 29 February 2023, hour 24,
 /// second 60, and a weekday that is not the date's are invalid.
 ///
 /// - A **timestamp** whose text has no zone stands on the clock of the map's time zone (none: UTC).
@@ -110,7 +110,7 @@ struct DateReader: Sendable {
 
   // MARK: - Reading
 
-  /// Writes what the text means as STORE.md spells it and returns the number of bytes.
+  /// Writes what the text means as docs/file.md spells it and returns the number of bytes.
   ///
   /// 0: no format took it. White space around the value is not removed here.
   ///

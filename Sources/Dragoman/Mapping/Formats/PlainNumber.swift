@@ -240,7 +240,7 @@ struct PlainNumber {
     byteCount + maximumZeros + max(scale ?? 0, 0) + 3
   }
 
-  /// Writes the number as STORE.md spells decimals and returns the number of bytes.
+  /// Writes the number as docs/file.md spells decimals and returns the number of bytes.
   ///
   /// No exponent, no plus, no leading or trailing zeros, no minus on zero; with a scale exactly that
   /// many digits behind the point, and more significant ones are refused, not rounded.

@@ -3,7 +3,7 @@ import DragomanGraph
 extension ImportMap {
   /// What is allowed in the map and probably not meant: warnings in the order of the file.
   ///
-  /// See MAPS.md "Faults" for the list. A map with faults is linted too.
+  /// See docs/maps.md "Faults" for the list. A map with faults is linted too.
   public func lint() -> [MapFault] {
     var lints = MapLints(map: self)
     for entity in entities { lints.lint(entity) }

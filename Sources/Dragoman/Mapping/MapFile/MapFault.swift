@@ -107,10 +107,10 @@ public struct MapFault: Error, Sendable, Hashable, CustomStringConvertible {
     return "\(file ?? "map"):\(position.line):\(position.column)"
   }
 
-  /// The fault in the shape of CLI.md's errors, several lines.
+  /// The fault in the shape of the tool's errors, several lines.
   public var description: String { text(label: "error") }
 
-  /// The fault in the shape of CLI.md's errors, with `error` or `warning` in front.
+  /// The fault in the shape of the tool's errors, with `error` or `warning` in front.
   public func text(label: String) -> String {
     var text = "\(label)[\(code.rawValue)]: \(origin): \(place.isEmpty ? "" : "\(place): ")"
     text += printable(message)
@@ -133,7 +133,7 @@ public struct MapFaults: Error, Sendable, Hashable, CustomStringConvertible {
     self.faults = MapFaults.sorted(faults)
   }
 
-  /// The first 50 faults in the shape of CLI.md's errors, then a count.
+  /// The first 50 faults in the shape of the tool's errors, then a count.
   public var description: String {
     var text = faults.prefix(Self.maximumPrintedCount).map(\.description)
     if faults.count > Self.maximumPrintedCount {

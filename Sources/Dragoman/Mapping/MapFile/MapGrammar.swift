@@ -1,4 +1,4 @@
-/// The keys of a map file, place by place: MAPS.md's table as a value.
+/// The keys of a map file, place by place: docs/maps.md's table as a value.
 ///
 /// The decoder admits these keys and no others; a test holds the published JSON Schema to them.
 enum MapGrammar {

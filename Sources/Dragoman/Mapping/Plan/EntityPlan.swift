@@ -115,12 +115,11 @@ struct EntityPlan: Sendable {
     from candidate: Int,
     _ format: ForeignFormat
   ) -> [Candidate] {
-    let hasWildcard = path.steps.contains { $0 == .all || $0 == .anyMember }
-    guard path.root == .record, !hasWildcard else {
+    guard path.root == .record, !path.hasWildcard else {
       return [Candidate(path: path, isInTree: false)]
     }
     var candidates: [Candidate] = []
-    // A flat record names its members by whole paths: those come first (SEMANTICS.md "Export").
+    // A flat record names its members by whole paths: those come first (docs/maps.md).
     if format != .xml, path.steps.count > 1, !path.text.hasPrefix("/") {
       let steps = [ForeignPath.Step.member(path.text, namespace: nil)]
       builder.add(steps, slot: slot, candidate: UInt8(clamping: candidate))

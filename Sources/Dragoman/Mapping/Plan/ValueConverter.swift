@@ -2,7 +2,7 @@ import CSimdJSON
 import DragomanGraph
 
 /// Converts the foreign values of one attribute, by the attribute's type and never by the look of
-/// the value (SEMANTICS.md "One value").
+/// the value (docs/maps.md).
 ///
 /// Converted text goes into the batch's arena; a string that is stored as it came stays where it
 /// is. Nothing is allocated.
@@ -248,8 +248,10 @@ struct ValueConverter: Sendable {
       guard digits.count == 1, digits[0] == UInt8(ascii: "0") || digits[0] == UInt8(ascii: "1")
       else { return .invalid(.boolean) }
       return .value(.integer(digits[0] == UInt8(ascii: "1") ? 1 : 0))
-    case .string where coerces, .json:
+    case .json:
       return .value(.text(at: node.text, length: node.length))
+    case .string where coerces, .enum where coerces, .url where coerces:
+      return text(node.text, node.length, batch)
     default:
       return .invalid(.type)
     }
@@ -259,7 +261,9 @@ struct ValueConverter: Sendable {
     if !words.isEmpty || otherWord != nil { return word(node.text, node.length, batch) }
     switch type {
     case .bool: return .value(.integer(Int(node.kind) == TAPE_TRUE ? 1 : 0))
-    case .string where coerces, .json: return .value(.text(at: node.text, length: node.length))
+    case .json: return .value(.text(at: node.text, length: node.length))
+    case .string where coerces, .enum where coerces, .url where coerces:
+      return text(node.text, node.length, batch)
     default: return .invalid(.type)
     }
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Dragoman
 
-/// The worked example of MAPS.md, loaded into exactly the value it describes.
+/// The worked example of docs/maps.md, loaded into exactly the value it describes.
 @Suite struct ExampleMapTests {
   @Test("The worked example loads into exactly the value it describes")
   func example() throws {
