@@ -6,8 +6,8 @@ import Foundation
 // @unchecked: all state is guarded by the condition's lock, and a batch is used only by the thread
 // that took it out of the queue.
 final class BatchQueue: @unchecked Sendable {
-  /// Reading, mapping and writing can overlap, and one batch may wait.
-  static let batchCount = 4
+  /// One is being read, one is being written, and one may wait.
+  static let batchCount = 3
 
   private let condition = NSCondition()
   private var free: [DraftBatch] = (0..<batchCount).map { _ in DraftBatch() }

@@ -31,7 +31,7 @@ public final class SQLiteStore: Sendable {
     /// Whether reads run while a write is under way, on connections of their own; otherwise one
     /// connection does everything, and opening a file that exists writes nothing to it.
     public var readsConcurrently: Bool
-    /// The page cache of the writing connection, in bytes; 32 MB by default.
+    /// The page cache of the writing connection, in bytes; 44 MB by default.
     public var cacheByteCount: Int
 
     /// Makes options.
@@ -40,7 +40,7 @@ public final class SQLiteStore: Sendable {
       isReadOnly: Bool = false,
       createsFile: Bool = true,
       readsConcurrently: Bool = true,
-      cacheByteCount: Int = 32 << 20
+      cacheByteCount: Int = 44 << 20
     ) {
       self.busyTimeout = busyTimeout
       self.isReadOnly = isReadOnly
