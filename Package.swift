@@ -73,12 +73,12 @@ let package = Package(
 
     .testTarget(
       name: "DragomanGraphTests",
-      dependencies: ["DragomanGraph"],
+      dependencies: ["DragomanGraph", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: swiftSettings
     ),
     .testTarget(
       name: "DragomanTests",
-      dependencies: ["Dragoman"],
+      dependencies: ["Dragoman", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: swiftSettings
     ),
     .testTarget(

@@ -124,7 +124,10 @@ struct ImportCommand: AsyncParsableCommand {
   /// A dry run makes no file: without one it goes into a temporary database.
   private func openStore() throws -> SQLiteStore {
     let isMissing = !FileManager.default.fileExists(atPath: database)
-    return try SQLiteStore(at: dryRun && isMissing ? .temporary : .file(database))
+    return try SQLiteStore(
+      at: dryRun && isMissing ? .temporary : .file(database),
+      options: SQLiteStore.Options(readsConcurrently: false)
+    )
   }
 
   /// A file that was made for an import that kept nothing is removed again.

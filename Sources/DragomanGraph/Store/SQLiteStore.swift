@@ -28,6 +28,9 @@ public final class SQLiteStore: Sendable {
     public var isReadOnly: Bool
     /// Whether a file that does not exist is made; otherwise that is an error.
     public var createsFile: Bool
+    /// Whether reads run while a write is under way, on connections of their own; otherwise one
+    /// connection does everything, and opening a file that exists writes nothing to it.
+    public var readsConcurrently: Bool
     /// The page cache of the writing connection, in bytes; 32 MB by default.
     public var cacheByteCount: Int
 
@@ -36,11 +39,13 @@ public final class SQLiteStore: Sendable {
       busyTimeout: Duration = .seconds(5),
       isReadOnly: Bool = false,
       createsFile: Bool = true,
+      readsConcurrently: Bool = true,
       cacheByteCount: Int = 32 << 20
     ) {
       self.busyTimeout = busyTimeout
       self.isReadOnly = isReadOnly
       self.createsFile = createsFile
+      self.readsConcurrently = readsConcurrently
       self.cacheByteCount = cacheByteCount
     }
   }
@@ -63,7 +68,10 @@ public final class SQLiteStore: Sendable {
       case .file(let path):
         self.path = path
         isNew = try StoreFile.check(path, options: options)
-        database = try DatabasePool(path: path, configuration: configuration)
+        database =
+          options.readsConcurrently
+          ? try DatabasePool(path: path, configuration: configuration)
+          : try DatabaseQueue(path: path, configuration: configuration)
       case .inMemory:
         path = nil
         isNew = true
@@ -74,7 +82,12 @@ public final class SQLiteStore: Sendable {
         database = try DatabaseQueue(path: "", configuration: configuration)
       }
       // On the writing connection: a reader would keep `discard()` from leaving WAL mode.
-      storedModel = Mutex(try database.writeWithoutTransaction(StoredModel.load))
+      storedModel = Mutex(
+        try database.writeWithoutTransaction { database in
+          if !options.isReadOnly { try Self.makeDurable(database) }
+          return try StoredModel.load(database)
+        }
+      )
     } catch {
       var path: String?
       if case .file(let file) = location { path = file }
@@ -158,6 +171,14 @@ public final class SQLiteStore: Sendable {
     }
   }
 
+  /// Makes every commit wait until it is on the disk.
+  ///
+  /// See https://www.sqlite.org/pragma.html#pragma_synchronous. Set here, because GRDB lowers it when
+  /// it opens a pool. A database that is in WAL mode already is not written to.
+  private static func makeDurable(_ database: Database) throws {
+    try database.execute(sql: "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL")
+  }
+
   private static func configuration(_ options: Options) -> Configuration {
     var configuration = Configuration()
     configuration.readonly = options.isReadOnly
@@ -166,7 +187,7 @@ public final class SQLiteStore: Sendable {
     let cacheKilobytes = options.cacheByteCount >> 10
     configuration.prepareDatabase { database in
       try database.execute(
-        sql: "PRAGMA synchronous=FULL; PRAGMA cache_size=-\(cacheKilobytes); PRAGMA temp_store=FILE"
+        sql: "PRAGMA cache_size=-\(cacheKilobytes); PRAGMA temp_store=FILE"
       )
       try FetchFunctions.register(on: database)
     }

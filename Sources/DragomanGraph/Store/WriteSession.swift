@@ -138,6 +138,11 @@ public final class WriteSession {
     }
   }
 
+  /// The value of a setting of the connection: `PRAGMA name`.
+  func pragma(_ name: String) throws(StoreError) -> String? {
+    try run { try String.fetchOne(database, sql: "PRAGMA \(name)") }
+  }
+
   private func primaryKeys(of table: String) throws(StoreError) -> PrimaryKeys {
     if let known = keys[table] { return known }
     let made = try run { try PrimaryKeys(table: table, database: database) }

@@ -28,7 +28,7 @@ func readXML(
       reading.records.append(tapeText(batch, Int(record.node)))
       reading.sources.append(record.source)
       reading.numbers.append(record.number)
-      reading.texts.append(batch.text(record.start, record.length))
+      reading.texts.append(String(decoding: batch.sourceText(of: record), as: UTF8.self))
     }
     reading.batchCount += 1
   }

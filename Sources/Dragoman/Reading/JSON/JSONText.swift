@@ -85,6 +85,7 @@ final class JSONText {
   /// The status in words, with its place.
   private static func error(_ status: JSONStatus, batch: RecordBatch, at offset: Int) -> ReadError {
     let origin = batch.origin(at: UInt32(offset), record: nil)
+    let status = status == JSON_SYNTAX && offset >= batch.sourceCount ? JSON_INCOMPLETE : status
     let message: String =
       switch status {
       case JSON_UTF8: "The text is not valid UTF-8."

@@ -1,0 +1,212 @@
+import Foundation
+import Testing
+
+/// The built tool, run as a user runs it, in a folder of its own.
+@Suite struct ToolTests {
+  /// What a run printed and how it ended.
+  private struct Run {
+    let status: Int32
+    let output: String
+    let errors: String
+  }
+
+  private let folder: URL
+  private static let map = """
+    version: 1
+    entities:
+      Person:
+        unique: id
+        attributes:
+          id: { type: int32 }
+          name: name
+          born: { type: date }
+    """
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try write(Self.map, to: "m.map.yaml")
+    try write(#"[{"id":1,"name":"Ada","born":"1815-12-10"},{"id":2,"name":"Bo"}]"#, to: "good.json")
+    try write(
+      "{\"id\":3,\"name\":\"Cy\"}\n{\"id\":4,\"born\":\"31/13/1979\"}\n",
+      to: "dirty.ndjson"
+    )
+  }
+
+  private func write(_ text: String, to name: String) throws {
+    try Data(text.utf8).write(to: folder.appendingPathComponent(name))
+  }
+
+  /// The tool stands beside the test bundle.
+  private static var tool: URL {
+    URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+      .appendingPathComponent("dragoman")
+  }
+
+  private func run(_ arguments: String..., input: String? = nil) throws -> Run {
+    try run(arguments, input: input)
+  }
+
+  private func run(_ arguments: [String], input: String? = nil) throws -> Run {
+    let process = Process()
+    process.executableURL = Self.tool
+    process.arguments = arguments
+    process.currentDirectoryURL = folder
+    let output = Pipe()
+    let errors = Pipe()
+    process.standardOutput = output
+    process.standardError = errors
+    let standardInput = Pipe()
+    process.standardInput = standardInput
+    try process.run()
+    if let input { try standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8)) }
+    try standardInput.fileHandleForWriting.close()
+    let printed = try output.fileHandleForReading.readToEnd() ?? Data()
+    let complained = try errors.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return Run(
+      status: process.terminationStatus,
+      output: String(decoding: printed, as: UTF8.self),
+      errors: String(decoding: complained, as: UTF8.self)
+    )
+  }
+
+  @Test("An import reports on standard error and leaves standard output to data")
+  func imports() throws {
+    let first = try run("import", "m.map.yaml", "good.json", "-d", "p.db")
+    #expect(first.status == 0)
+    #expect(first.output.isEmpty)
+    #expect(first.errors.hasSuffix("/s\n  inserted  2\n"))
+    let again = try run("import", "m.map.yaml", "good.json", "-d", "p.db")
+    #expect(again.errors.hasSuffix("/s\n  unchanged 2\n"))
+    let fetched = try run("fetch", "Person", "-d", "p.db", "--where", "name == 'Ada'")
+    #expect(fetched.output == "{\"id\":1,\"name\":\"Ada\",\"born\":\"1815-12-10\"}\n")
+    #expect(try run("import", "m.map.yaml", "good.json", "-d", "p.db", "-q").errors.isEmpty)
+  }
+
+  @Test("A reject is told with its place, value, rule and a way out; the exit code is 3")
+  func reject() throws {
+    let result = try run("import", "m.map.yaml", "dirty.ndjson", "-d", "p.db")
+    #expect(result.status == 3)
+    #expect(
+      result.errors.hasPrefix(
+        """
+        error[value.date]: dirty.ndjson:2:16 (record 2, byte 36): Person.born
+          problem  None of the declared formats takes the value as a date.
+          value    "31/13/1979" at born
+          key      4
+          tried    iso8601-date
+          map      m.map.yaml:8:7
+          help     add the format to dates, or set onInvalid: clear
+        Read 2 records (50 B) from dirty.ndjson in
+        """
+      )
+    )
+    #expect(result.errors.hasSuffix("  inserted  1\n  rejected  1\n"))
+  }
+
+  @Test("--json prints one document with the promised members")
+  func json() throws {
+    let result = try run("import", "m.map.yaml", "dirty.ndjson", "-d", "p.db", "--json", "-q")
+    #expect(result.errors.isEmpty)
+    let parsed = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+    let document = try #require(parsed as? [String: Any])
+    for (name, value) in [
+      ("v", 1), ("read", 2), ("inserted", 1), ("updated", 0), ("unchanged", 0), ("deleted", 0),
+      ("skipped", 0), ("rejected", 1), ("pruned", 0), ("bytes", 50),
+    ] {
+      #expect(document[name] as? Int == value, "\(name)")
+    }
+    #expect(document["status"] as? String == "rejected")
+    let issues = try #require(document["issues"] as? [[String: Any]])
+    #expect(issues.map { $0["code"] as? String } == ["value.date"])
+    #expect((document["entities"] as? [String: [String: Int]])?["Person"]?["inserted"] == 1)
+  }
+
+  @Test("Standard input, folders and globs are inputs")
+  func inputs() throws {
+    #expect(try run("import", "m.map.yaml", "-", "-d", "a.db", input: "[{\"id\":9}]").status == 0)
+    #expect(try run("fetch", "Person", "-d", "a.db", "--count").output == "1\n")
+    try FileManager.default.createDirectory(
+      at: folder.appendingPathComponent("in"),
+      withIntermediateDirectories: true
+    )
+    for number in 1...3 { try write("{\"id\":\(number)}\n", to: "in/\(number).ndjson") }
+    try write("not a feed", to: "in/readme.txt")
+    #expect(try run("import", "m.map.yaml", "in", "-d", "b.db").status == 0)
+    #expect(try run("import", "m.map.yaml", "in/*.ndjson", "-d", "b.db").status == 0)
+    #expect(try run("fetch", "Person", "-d", "b.db", "--count").output == "3\n")
+  }
+
+  @Test(
+    "Every kind of failure has its exit code, and makes no file",
+    arguments: [
+      (["import", "none.map.yaml", "good.json", "-d", "x.db"], 66, "map.file"),
+      (["import", "m.map.yaml", "none.json", "-d", "x.db"], 66, "input.missing"),
+      (["import", "m.map.yaml", "no*.json", "-d", "x.db"], 66, "input.missing"),
+      (["import", "m.map.yaml", "cut.json", "-d", "x.db"], 65, "input.truncated"),
+      (["import", "m.map.yaml", "page.json", "-d", "x.db"], 64, "import.request"),
+      (["import", "faulty.map.yaml", "good.json", "-d", "x.db"], 65, "map.key"),
+      (
+        ["import", "m.map.yaml", "dirty.ndjson", "-d", "x.db", "--max-rejects", "0"], 65,
+        "import.rejects"
+      ),
+      (["import", "m.map.yaml", "good.json", "-d", "none/x.db"], 69, "store.unreachable"),
+      (["import", "m.map.yaml", "good.json", "-d", "."], 69, "store.unreachable"),
+      (["import", "m.map.yaml", "good.json", "-d", "m.map.yaml"], 65, "store.foreign"),
+      (
+        ["import", "m.map.yaml", "good.json", "-d", "x.db", "--rejects", "none/r"], 73,
+        "import.output"
+      ),
+      (["import", "m.map.yaml", "good.json", "-d", "x.db", "--source", "s"], 64, "import.request"),
+      (["import", "m.map.yaml", "good.json"], 64, "--database"),
+      (["import", "m.map.yaml", "good.json", "-d", "x.db", "--limit", "-1"], 64, "--limit"),
+      (["fetch", "Person", "-d", "x.db"], 66, "store.missing"),
+      (["check", "faulty.map.yaml"], 65, "map.key"),
+    ]
+  )
+  func failures(arguments: [String], status: Int32, text: String) throws {
+    try write(#"[{"id":1},{"id""#, to: "cut.json")
+    try write("<!DOCTYPE html><html></html>", to: "page.json")
+    try write(Self.map.replacing("unique", with: "uniqe"), to: "faulty.map.yaml")
+    let process = try run(arguments)
+    #expect(process.status == status)
+    #expect(process.errors.contains(text))
+    #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("x.db").path))
+  }
+
+  @Test("A dry run makes no file, and changes none")
+  func dryRun() throws {
+    let database = folder.appendingPathComponent("p.db")
+    let result = try run("import", "m.map.yaml", "good.json", "-d", "p.db", "--dry-run")
+    #expect(result.errors.hasSuffix("  inserted  2\nDry run: nothing was kept.\n"))
+    #expect(!FileManager.default.fileExists(atPath: database.path))
+    _ = try run("import", "m.map.yaml", "good.json", "-d", "p.db")
+    let before = try Data(contentsOf: database)
+    _ = try run(
+      "import",
+      "m.map.yaml",
+      "dirty.ndjson",
+      "-d",
+      "p.db",
+      "--dry-run",
+      "--rejects",
+      "r.ndjson"
+    )
+    #expect(try Data(contentsOf: database) == before)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        == ["dirty.ndjson", "good.json", "m.map.yaml", "p.db"]
+    )
+  }
+
+  @Test("check tries samples without keeping anything")
+  func check() throws {
+    let good = try run("check", "m.map.yaml", "good.json")
+    #expect(good.status == 0)
+    #expect(good.output == "m.map.yaml: no faults, no warnings\n")
+    let dirty = try run("check", "m.map.yaml", "dirty.ndjson")
+    #expect(dirty.status == 3)
+    #expect(dirty.errors.contains("error[value.date]: dirty.ndjson:2:16"))
+  }
+}
