@@ -49,18 +49,22 @@ class Peer:
 
 
 def measure(command):
-    """Seconds, peak resident bytes and standard output of one process."""
+    """Seconds, peak resident bytes and output of one process."""
     with open(WORK / "stdout", "w+b") as output:
         start = time.perf_counter()
-        process = subprocess.Popen([str(part) for part in command], stdout=output)
+        process = subprocess.Popen(
+            [str(part) for part in command], stdout=output, stderr=subprocess.STDOUT
+        )
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            sys.exit(f"exit code {process.returncode} of {' '.join(str(part) for part in command)}")
         output.seek(0)
+        printed = output.read()
+        if process.returncode != 0:
+            line = " ".join(str(part) for part in command)
+            sys.exit(f"exit code {process.returncode} of {line}\n{printed.decode()}")
         unit = 1 if sys.platform == "darwin" else 1024
-        return seconds, usage.ru_maxrss * unit, output.read()
+        return seconds, usage.ru_maxrss * unit, printed
 
 
 def remove(database):
@@ -252,29 +256,37 @@ def big(options, tool):
             remove(database)
 
 
-def growth(tool):
-    print("Growth, people as JSON, first import: seconds, ratio to half the records, peak memory\n")
+def growth(options, tool):
+    sizes = (125_000, 250_000, 500_000, 1_000_000, 2_000_000)
+    seconds = {records: [] for records in sizes}
+    peaks = dict.fromkeys(sizes, 0)
+    for _ in range(options.runs):
+        for records in sizes:
+            database = WORK / "growth.db"
+            remove(database)
+            command = fill(importing(tool, "people.map.yaml"), people_feed(records, "json"), database)
+            elapsed, peak, _ = measure(command)
+            seconds[records].append(elapsed)
+            peaks[records] = max(peaks[records], peak)
+            rows = query("SELECT count(*) FROM Person", database)
+            if rows != str(records):
+                sys.exit(f"{rows} rows of {records} records")
+            remove(database)
+    print(f"Growth, people as JSON, first import, medians of {options.runs} runs: ratio to half the records\n")
     print("| records | seconds | ratio | peak memory |")
     print("|--:|--:|--:|--:|")
     before = None
-    for records in (125_000, 250_000, 500_000, 1_000_000, 2_000_000):
-        database = WORK / "growth.db"
-        remove(database)
-        command = fill(importing(tool, "people.map.yaml"), people_feed(records, "json"), database)
-        seconds, peak, _ = measure(command)
-        rows = query("SELECT count(*) FROM Person", database)
-        if rows != str(records):
-            sys.exit(f"{rows} rows of {records} records")
-        ratio = f"{seconds / before:.2f}" if before else ""
-        print(f"| {records:,} | {seconds:.2f} s | {ratio} | {peak / 1e6:.0f} MB |", flush=True)
-        before = seconds
-        remove(database)
+    for records in sizes:
+        middle = statistics.median(seconds[records])
+        ratio = f"{middle / before:.2f}" if before else ""
+        print(f"| {records:,} | {middle:.2f} s | {ratio} | {peaks[records] / 1e6:.0f} MB |")
+        before = middle
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--records", type=int, default=200_000, help="records of the people feed (200000)")
-    parser.add_argument("--runs", type=int, default=5, help="runs of which the median is taken (5)")
+    parser.add_argument("--runs", type=int, default=5, help="runs of which the median is taken (5); --big is one run")
     parser.add_argument("--only", action="append", metavar="NAME", help="this peer only, besides the yardstick; repeatable")
     parser.add_argument("--big", action="store_true", help="big feeds instead of the comparison: time and memory")
     parser.add_argument("--megabytes", type=int, nargs="+", default=[100, 1000], help="sizes for --big (100 1000)")
@@ -288,7 +300,7 @@ def main():
     if options.big:
         big(options, options.tool)
     elif options.growth:
-        growth(options.tool)
+        growth(options, options.tool)
     else:
         compare(options, options.tool)
 
