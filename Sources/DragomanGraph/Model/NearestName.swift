@@ -10,7 +10,7 @@
 public func nearest(to word: String, in candidates: some Sequence<String>) -> String? {
   let wanted = folded(word)
   guard !wanted.isEmpty, wanted.count <= 100 else { return nil }
-  let limit = min(3, max(1, wanted.count / 2))
+  let limit = min(3, max(1, (wanted.count - 1) / 2))
   var best: (name: String, distance: Int)?
   for candidate in candidates {
     let other = folded(candidate)

@@ -90,7 +90,7 @@ struct DateReader: Sendable {
         pattern = try DatePattern(text)
       } catch {
         let names = ["iso8601", "iso8601-date", "rfc2822", "unix", "unix-ms", "unix-us"]
-        throw FormatFault(error.message, suggestion: FormatFault.nearest(to: text, in: names))
+        throw FormatFault(error.message, suggestion: nearest(to: text, in: names))
       }
       guard type == .time ? pattern.hasTime : pattern.hasDate else { return }
       if pattern.needsCalendar {

@@ -16,35 +16,3 @@ public struct FormatFault: Error, Sendable, Hashable, CustomStringConvertible {
     suggestion.map { "\(message) Did you mean \"\($0)\"?" } ?? message
   }
 }
-
-extension FormatFault {
-  /// Finds the candidate with the fewest edits from a word, case aside; nil when none is near.
-  ///
-  /// O(word × letters of all candidates): for messages only.
-  static func nearest(to word: String, in candidates: some Sequence<String>) -> String? {
-    let letters = Array(word.lowercased().unicodeScalars.prefix(64))
-    var best: (name: String, distance: Int)?
-    for candidate in candidates {
-      let others = Array(candidate.lowercased().unicodeScalars.prefix(64))
-      let distance = editDistance(letters, others)
-      if distance < best?.distance ?? (1 + max(1, letters.count / 3)) {
-        best = (candidate, distance)
-      }
-    }
-    return best?.name
-  }
-
-  private static func editDistance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
-    var row = Array(0...b.count)
-    for (i, letter) in a.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
-      for (j, other) in b.enumerated() {
-        let substituted = diagonal + (letter == other ? 0 : 1)
-        diagonal = row[j + 1]
-        row[j + 1] = min(substituted, row[j] + 1, row[j + 1] + 1)
-      }
-    }
-    return row[b.count]
-  }
-}

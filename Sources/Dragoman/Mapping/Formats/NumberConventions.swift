@@ -1,3 +1,4 @@
+import DragomanGraph
 import Foundation
 
 /// How a locale writes numbers: what `NumberReader` takes over from Foundation, once.
@@ -21,7 +22,7 @@ struct NumberConventions {
     guard Self.isKnown(identifier) else {
       throw FormatFault(
         "There is no locale \"\(name)\".",
-        suggestion: FormatFault.nearest(to: identifier, in: Locale.availableIdentifiers.sorted())
+        suggestion: nearest(to: identifier, in: Locale.availableIdentifiers.sorted())
       )
     }
     let locale = Locale(identifier: identifier)

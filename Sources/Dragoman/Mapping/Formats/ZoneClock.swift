@@ -1,3 +1,4 @@
+import DragomanGraph
 import Foundation
 import Synchronization
 
@@ -35,7 +36,7 @@ final class ZoneClock: Sendable {
     guard let zone = TimeZone(identifier: identifier) else {
       throw FormatFault(
         "There is no time zone \"\(identifier)\" (IANA names such as Europe/Oslo are known).",
-        suggestion: FormatFault.nearest(
+        suggestion: nearest(
           to: identifier,
           in: TimeZone.knownTimeZoneIdentifiers.sorted()
         )

@@ -169,7 +169,7 @@ struct NumberReaderTests {
         NumberFormat(group: "-"),
         "\"-\" cannot be the grouping separator: it has a meaning of its own in numbers."
       ),
-      (NumberFormat(locale: "de_XQ"), "There is no locale \"de_XQ\"."),
+      (NumberFormat(locale: "de_XQ"), "There is no locale \"de_XQ\". Did you mean \"de_AT\"?"),
       (NumberFormat(locale: "Narnia"), "There is no locale \"Narnia\"."),
     ]
   )
