@@ -67,6 +67,30 @@ def measure(command):
         return seconds, usage.ru_maxrss * unit, printed
 
 
+def processor_seconds():
+    """Seconds that the cores were busy since the machine started, and those of this process and its children."""
+    try:
+        with open("/proc/stat", encoding="utf-8") as lines:
+            ticks = [int(word) for word in next(lines).split()[1:]]
+    except OSError:
+        return None
+    idle = ticks[3] + ticks[4]  # idle and waiting for I/O
+    times = os.times()
+    own = times.user + times.system + times.children_user + times.children_system
+    return (sum(ticks[:8]) - idle) / os.sysconf("SC_CLK_TCK"), own
+
+
+def tell_neighbours(before, start):
+    """Says when other processes took a share of the cores that makes the figures doubtful."""
+    after = processor_seconds()
+    if before is None or after is None:
+        return
+    others = (after[0] - before[0]) - (after[1] - before[1])
+    share = others / ((time.perf_counter() - start) * os.cpu_count())
+    if share > 0.02:
+        print(f"\nDoubtful: other processes took {share:.0%} of the cores meanwhile.")
+
+
 def remove(database):
     for suffix in ("", "-wal", "-shm", ".wal"):
         Path(f"{database}{suffix}").unlink(missing_ok=True)
@@ -297,12 +321,14 @@ def main():
         parser.error("--runs and --records want a number above 0")
     WORK.mkdir(parents=True, exist_ok=True)
     header(options.tool)
+    before, start = processor_seconds(), time.perf_counter()
     if options.big:
         big(options, options.tool)
     elif options.growth:
         growth(options, options.tool)
     else:
         compare(options, options.tool)
+    tell_neighbours(before, start)
 
 
 if __name__ == "__main__":
