@@ -252,7 +252,7 @@ def big_feed(kind, megabytes):
     path = WORK / f"big-{megabytes}.{kind}"
     facts = path.with_suffix(f".{kind}.facts")
     if not facts.exists():
-        print(f"\rmaking {path.name} …", end="", file=sys.stderr, flush=True)
+        print(f"making {path.name} …", file=sys.stderr)
         with open(path, "wb") as out:
             command = [sys.executable, HERE / "gen_big.py", kind, str(megabytes)]
             said = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, check=True, text=True).stderr
@@ -276,7 +276,7 @@ def big(options, tool):
             if rows != str(distinct):
                 sys.exit(f"{path.name}: {rows} rows, {distinct} distinct keys in the feed")
             rate = path.stat().st_size / 1e6 / seconds
-            print(f"\r| {kind} | {megabytes} MB | {seconds:.1f} s | {rate:.0f} | {peak / 1e6:.0f} MB |", flush=True)
+            print(f"| {kind} | {megabytes} MB | {seconds:.1f} s | {rate:.0f} | {peak / 1e6:.0f} MB |", flush=True)
             remove(database)
 
 
