@@ -282,7 +282,7 @@ final class RecordMapper {
     issue.help = fault.help(
       for: slot,
       isScalar: node.next == found.node + 1,
-      looksLikeNumber: batch.bytes(node.text, node.length).first.map(Self.beginsNumber) ?? false
+      decimalSign: Self.decimalSign(of: batch.bytes(node.text, node.length))
     )
     issue.isReject = isReject
     return issue
@@ -326,8 +326,13 @@ final class RecordMapper {
     return known.isEmpty || known.count < parts.count ? nil : known.joined(separator: ", ")
   }
 
-  private static func beginsNumber(_ byte: UInt8) -> Bool {
-    ASCII.isDigit(byte) || "+-.".utf8.contains(byte)
+  /// The last point or comma of a text that begins as numbers do; a point where it has neither.
+  private static func decimalSign(of text: UnsafeRawBufferPointer) -> String? {
+    guard let first = text.first, ASCII.isDigit(first) || "+-.".utf8.contains(first) else {
+      return nil
+    }
+    let last = text.last { ".,".utf8.contains($0) }
+    return last == UInt8(ascii: ",") ? "," : "."
   }
 
   private func mapPlace(_ position: MapPosition?) -> String? {

@@ -67,16 +67,16 @@ extension ValueConverter.Fault {
   /// - Parameters:
   ///   - slot: The attribute.
   ///   - isScalar: Whether the value is a string, a number or a boolean.
-  ///   - looksLikeNumber: Whether it begins as numbers do.
+  ///   - decimalSign: The decimal sign that a text seems to have that begins as numbers do.
   /// - Returns: A sentence, or nil where there is nothing to say.
-  func help(for slot: EntityPlan.Slot, isScalar: Bool, looksLikeNumber: Bool) -> String? {
+  func help(for slot: EntityPlan.Slot, isScalar: Bool, decimalSign: String?) -> String? {
     let lenient = "or set onInvalid: clear"
     switch self {
     case .type where !isScalar: return "the path should lead to one of its members"
     case .type:
       if slot.attribute.type == .string { return "set coerce: true to take numbers and booleans" }
-      if slot.attribute.type.isNumeric && !slot.converter.takesNumberText && looksLikeNumber {
-        return "declare numbers: {decimal: \".\"} to take numbers in strings"
+      if slot.attribute.type.isNumeric, !slot.converter.takesNumberText, let decimalSign {
+        return "declare numbers: {decimal: \"\(decimalSign)\"} to take numbers in strings"
       }
       if slot.attribute.type == .bool { return "declare trueValues and falseValues" }
       return nil

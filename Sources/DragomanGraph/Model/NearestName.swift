@@ -14,6 +14,12 @@ public func nearest(to word: String, in candidates: some Sequence<String>) -> St
   var best: (name: String, distance: Int)?
   for candidate in candidates {
     let other = folded(candidate)
+    if min(other.count, wanted.count) >= 3, other.starts(with: wanted) || wanted.starts(with: other)
+    {
+      // A name cut short, or with an ending: sku and sku_no.
+      if best.map({ $0.distance > 2 }) ?? true { best = (candidate, 2) }
+      continue
+    }
     guard abs(other.count - wanted.count) <= limit else { continue }
     let distance = editDistance(wanted, other)
     if distance <= limit, distance < best?.distance ?? .max {
