@@ -84,7 +84,7 @@ public final class SQLiteStore: Sendable {
       // On the writing connection: a reader would keep `discard()` from leaving WAL mode.
       storedModel = Mutex(
         try database.writeWithoutTransaction { database in
-          if !options.isReadOnly { try Self.makeDurable(database) }
+          if !options.isReadOnly { try Self.makeDurable(database, within: options.busyTimeout) }
           return try StoredModel.load(database)
         }
       )
@@ -175,8 +175,20 @@ public final class SQLiteStore: Sendable {
   ///
   /// See https://www.sqlite.org/pragma.html#pragma_synchronous. Set here, because GRDB lowers it when
   /// it opens a pool. A database that is in WAL mode already is not written to.
-  private static func makeDurable(_ database: Database) throws {
-    try database.execute(sql: "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL")
+  private static func makeDurable(_ database: Database, within timeout: Duration) throws {
+    let deadline = ContinuousClock.now + timeout
+    while true {
+      do {
+        try database.execute(sql: "PRAGMA journal_mode=WAL")
+        break
+      } catch let error as DatabaseError
+        where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < deadline
+      {
+        // Two processes make the same new file: SQLite does not wait here by itself.
+        Thread.sleep(forTimeInterval: 0.02)
+      }
+    }
+    try database.execute(sql: "PRAGMA synchronous=FULL")
     // Batches with random keys touch pages all over the file: fewer checkpoints write each less often.
     try database.execute(sql: "PRAGMA wal_autocheckpoint=8000")
   }
