@@ -5,9 +5,9 @@ extension ImportMap {
   ///
   /// Attributes of the identity are required unless the map says `required: false` (docs/maps.md
   /// "One record"); a sub-entity shares its root's table. Literals that do not fit their type are
-  /// left out: `validate()` reports them.
+  /// left out: `validate()` reports them. Inverses that one side names are declared on both.
   public func model() -> Model {
-    Model(entities: entities.map { $0.entity(in: self) })
+    Model(entities: entities.map { $0.entity(in: self) }).completingInverses()
   }
 
   /// The entity of that name, compared byte for byte.

@@ -1,5 +1,5 @@
 /// A kind of object: its attributes, relationships and unique keys, and the table that stores it.
-public struct Entity: Sendable, Hashable, Codable {
+public struct Entity: Sendable, Hashable {
   /// The name, unique in its model.
   public var name: String
   /// The table's name; the entity's name unless the map says otherwise.
@@ -14,6 +14,12 @@ public struct Entity: Sendable, Hashable, Codable {
   public var uniqueKeys: [[String]]
   /// The name of the parent entity, if this is a sub-entity.
   public var parent: String?
+  /// Whether there are objects of sub-entities only.
+  public var isAbstract: Bool
+  /// Indexes over several attributes or to-ones, besides those of single attributes.
+  public var indexes: [[String]]
+  /// The name this entity had before, for migration.
+  public var renamedFrom: String?
 
   /// Makes an entity.
   public init(
@@ -22,7 +28,10 @@ public struct Entity: Sendable, Hashable, Codable {
     attributes: [Attribute],
     relationships: [Relationship] = [],
     uniqueKeys: [[String]] = [],
-    parent: String? = nil
+    parent: String? = nil,
+    isAbstract: Bool = false,
+    indexes: [[String]] = [],
+    renamedFrom: String? = nil
   ) {
     self.name = name
     self.table = table ?? name
@@ -30,6 +39,9 @@ public struct Entity: Sendable, Hashable, Codable {
     self.relationships = relationships
     self.uniqueKeys = uniqueKeys
     self.parent = parent
+    self.isAbstract = isAbstract
+    self.indexes = indexes
+    self.renamedFrom = renamedFrom
   }
 
   /// The unique key by which records find their object: the first one declared.
@@ -38,5 +50,28 @@ public struct Entity: Sendable, Hashable, Codable {
   /// The attribute of that name, compared byte for byte.
   public func attribute(named name: String) -> Attribute? {
     attributes.first { $0.name.utf8.elementsEqual(name.utf8) }
+  }
+
+  /// The relationship of that name, compared byte for byte.
+  public func relationship(named name: String) -> Relationship? {
+    relationships.first { $0.name.utf8.elementsEqual(name.utf8) }
+  }
+}
+
+extension Entity: Codable {
+  /// Reads an entity; what files of earlier versions do not have gets its default.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      name: try values.decode(String.self, forKey: .name),
+      table: try values.decode(String.self, forKey: .table),
+      attributes: try values.decode([Attribute].self, forKey: .attributes),
+      relationships: try values.decode([Relationship].self, forKey: .relationships),
+      uniqueKeys: try values.decode([[String]].self, forKey: .uniqueKeys),
+      parent: try values.decodeIfPresent(String.self, forKey: .parent),
+      isAbstract: try values.decodeIfPresent(Bool.self, forKey: .isAbstract) ?? false,
+      indexes: try values.decodeIfPresent([[String]].self, forKey: .indexes) ?? [],
+      renamedFrom: try values.decodeIfPresent(String.self, forKey: .renamedFrom)
+    )
   }
 }

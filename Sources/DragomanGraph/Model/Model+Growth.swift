@@ -1,18 +1,8 @@
 extension Model {
-  /// One thing that a store has to add so that it can hold a larger model.
-  enum Addition: Hashable {
-    case entity(Entity)
-    case attribute(Attribute, of: Entity)
-    case uniqueKey([String], of: Entity)
-    case index(Attribute, of: Entity)
-  }
-
   /// What comes of joining two models.
   struct Growth {
     /// Everything both models name.
     var model: Model
-    /// What the joined model has and this one had not, in order.
-    var additions: [Addition] = []
     /// Where the two contradict each other, a sentence each; not empty: nothing may be added.
     var conflicts: [String] = []
   }
@@ -31,7 +21,6 @@ extension Model {
         growth.model.entities[same] = grown
       } else {
         growth.model.entities.append(entity)
-        growth.additions.append(.entity(entity))
       }
     }
     return growth
@@ -51,6 +40,12 @@ extension Entity {
           + " and [\(wanted.joined(separator: ", "))] in the map."
       )
     }
+    if parent != newer.parent {
+      growth.conflicts.append(
+        "\(name)'s parent is \(parent ?? "none") in the database"
+          + " and \(newer.parent ?? "none") in the map."
+      )
+    }
     if identity == nil, let wanted = newer.identity {
       growth.conflicts.append(
         "\(name) has no unique key in the database"
@@ -60,24 +55,65 @@ extension Entity {
     for attribute in newer.attributes {
       let same = attributes.firstIndex { $0.name.utf8.elementsEqual(attribute.name.utf8) }
       if let same {
-        if attribute.isIndexed && !attributes[same].isIndexed {
-          growth.additions.append(.index(attribute, of: self))
-        }
         growth.conflicts += attributes[same].conflicts(with: attribute, of: name)
         attributes[same].adoptRules(of: attribute)
       } else {
         attributes.append(attribute)
-        growth.additions.append(.attribute(attribute, of: self))
       }
     }
-    for key in newer.uniqueKeys where !uniqueKeys.contains(key) {
-      uniqueKeys.append(key)
-      growth.additions.append(.uniqueKey(key, of: self))
-    }
+    for key in newer.uniqueKeys where !uniqueKeys.contains(key) { uniqueKeys.append(key) }
+    for index in newer.indexes where !indexes.contains(index) { indexes.append(index) }
+    isAbstract = newer.isAbstract
+    renamedFrom = newer.renamedFrom ?? renamedFrom
     for relationship in newer.relationships {
-      let same = relationships.first { $0.name.utf8.elementsEqual(relationship.name.utf8) }
-      if same == nil { relationships.append(relationship) }
+      let same = relationships.firstIndex { $0.name.utf8.elementsEqual(relationship.name.utf8) }
+      if let same {
+        growth.conflicts += relationships[same].conflicts(with: relationship, of: name)
+        relationships[same].adoptRules(of: relationship)
+      } else {
+        relationships.append(relationship)
+      }
     }
+  }
+}
+
+extension Relationship {
+  fileprivate func conflicts(with newer: Relationship, of entity: String) -> [String] {
+    var conflicts: [String] = []
+    let name = "\(entity).\(name)"
+    if destination != newer.destination {
+      conflicts.append(
+        "\(name) leads to \(destination) in the database and to \(newer.destination) in the map."
+      )
+    }
+    if kind != newer.kind {
+      conflicts.append(
+        "\(name) is \(kind.rawValue) in the database and \(newer.kind.rawValue) in the map."
+      )
+    }
+    if isOrdered != newer.isOrdered || allowsRepeats != newer.allowsRepeats {
+      conflicts.append(
+        "\(name) is \(order) in the database and \(newer.order) in the map."
+      )
+    }
+    if let wanted = newer.inverse, inverse != wanted {
+      conflicts.append(
+        "\(name) has the inverse \(inverse ?? "none") in the database and \(wanted) in the map."
+      )
+    }
+    return conflicts
+  }
+
+  private var order: String {
+    (isOrdered ? "ordered" : "unordered") + (allowsRepeats ? " with repeats" : "")
+  }
+
+  /// Takes over the rules that hold for new values only.
+  fileprivate mutating func adoptRules(of newer: Relationship) {
+    deleteRule = newer.deleteRule
+    isRequired = newer.isRequired
+    maximumCount = newer.maximumCount
+    renamedFrom = newer.renamedFrom ?? renamedFrom
   }
 }
 

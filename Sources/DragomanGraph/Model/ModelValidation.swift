@@ -82,6 +82,36 @@ extension Model {
       faults += uniqueFaults(entity)
     }
     for entity in entities where entity.parent == nil { faults += columnFaults(root: entity) }
+    return faults + (faults.isEmpty ? linkTableFaults() : [])
+  }
+
+  /// Tables and columns that hold links get their names from the relationships.
+  private func linkTableFaults() -> [ModelFault] {
+    let layout = ModelLayout(self)
+    var faults: [ModelFault] = []
+    var tables = NameRegister()
+    for entity in layout.entities where entity.root == entity.index {
+      _ = tables.insert(entity.table)
+    }
+    var orders: [String: NameRegister] = [:]
+    for entity in layout.entities {
+      for link in entity.relationships where link.owner == entity.index {
+        switch link.storage {
+        case .joinTable(let join, isOwner: true):
+          if let earlier = tables.insert(join.name) {
+            let other = "table \"\(earlier)\""
+            faults.append(clash(join.name, with: other, of: entity.entity, link.name, part: .table))
+          }
+        case .inverseColumn(_, let order?):
+          let table = layout.entities[link.destination].table
+          if orders[table, default: NameRegister()].insert(order) != nil {
+            let other = "another ordered relationship to \(table)"
+            faults.append(clash(order, with: other, of: entity.entity, link.name, part: .column))
+          }
+        default: break
+        }
+      }
+    }
     return faults
   }
 
@@ -169,6 +199,10 @@ extension Model {
       !lineage(of: entity).contains(where: { sameBytes($0.name, back.destination) })
     {
       problem = "\(target.name).\(inverse) leads to \(back.destination), not to \(entity.name)."
+    } else if let back = target.relationships.first(where: { sameBytes($0.name, inverse) }),
+      let other = back.inverse, !sameBytes(other, relationship.name)
+    {
+      problem = "The inverse of \(target.name).\(inverse) is \(other), not \(relationship.name)."
     } else {
       return []
     }

@@ -1,8 +1,8 @@
 /// A link from one entity to another.
 ///
-/// The description is part of the model and of the stored file; importing links is the subject of
-/// the relationship stage of the pipeline.
-public struct Relationship: Sendable, Hashable, Codable {
+/// docs/file.md says how links are stored. Two relationships that name each other as `inverse` are
+/// two views of the same links.
+public struct Relationship: Sendable, Hashable {
   /// How many objects the relationship may hold.
   public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
     /// At most one.
@@ -37,6 +37,12 @@ public struct Relationship: Sendable, Hashable, Codable {
   public var inverse: String?
   /// What becomes of the targets when the owner is deleted.
   public var deleteRule: DeleteRule
+  /// Whether an object must have a target (at least one) when it is saved.
+  public var isRequired: Bool
+  /// How many targets a to-many may have; nil is any number.
+  public var maximumCount: Int?
+  /// The name this relationship had before, for migration.
+  public var renamedFrom: String?
 
   /// Makes a relationship.
   public init(
@@ -46,7 +52,10 @@ public struct Relationship: Sendable, Hashable, Codable {
     isOrdered: Bool = false,
     allowsRepeats: Bool = false,
     inverse: String? = nil,
-    deleteRule: DeleteRule = .nullify
+    deleteRule: DeleteRule = .nullify,
+    isRequired: Bool = false,
+    maximumCount: Int? = nil,
+    renamedFrom: String? = nil
   ) {
     self.name = name
     self.destination = destination
@@ -55,5 +64,73 @@ public struct Relationship: Sendable, Hashable, Codable {
     self.allowsRepeats = allowsRepeats
     self.inverse = inverse
     self.deleteRule = deleteRule
+    self.isRequired = isRequired
+    self.maximumCount = maximumCount
+    self.renamedFrom = renamedFrom
+  }
+
+  /// A link to at most one object.
+  public static func toOne(
+    _ name: String,
+    _ destination: String,
+    inverse: String? = nil,
+    deleteRule: DeleteRule = .nullify,
+    isRequired: Bool = false,
+    renamedFrom: String? = nil
+  ) -> Relationship {
+    Relationship(
+      name: name,
+      destination: destination,
+      kind: .toOne,
+      inverse: inverse,
+      deleteRule: deleteRule,
+      isRequired: isRequired,
+      renamedFrom: renamedFrom
+    )
+  }
+
+  /// Links to any number of objects.
+  public static func toMany(
+    _ name: String,
+    _ destination: String,
+    inverse: String? = nil,
+    isOrdered: Bool = false,
+    allowsRepeats: Bool = false,
+    deleteRule: DeleteRule = .nullify,
+    isRequired: Bool = false,
+    maximumCount: Int? = nil,
+    renamedFrom: String? = nil
+  ) -> Relationship {
+    Relationship(
+      name: name,
+      destination: destination,
+      kind: .toMany,
+      isOrdered: isOrdered,
+      allowsRepeats: allowsRepeats,
+      inverse: inverse,
+      deleteRule: deleteRule,
+      isRequired: isRequired,
+      maximumCount: maximumCount,
+      renamedFrom: renamedFrom
+    )
+  }
+}
+
+extension Relationship: Codable {
+  /// Reads a relationship; what files of earlier versions do not have gets its default.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      name: try values.decode(String.self, forKey: .name),
+      destination: try values.decode(String.self, forKey: .destination),
+      kind: try values.decode(Kind.self, forKey: .kind),
+      isOrdered: try values.decodeIfPresent(Bool.self, forKey: .isOrdered) ?? false,
+      allowsRepeats: try values.decodeIfPresent(Bool.self, forKey: .allowsRepeats) ?? false,
+      inverse: try values.decodeIfPresent(String.self, forKey: .inverse),
+      deleteRule: try values.decodeIfPresent(DeleteRule.self, forKey: .deleteRule) ?? .nullify,
+      isRequired: try values.decodeIfPresent(Bool.self, forKey: .isRequired) ?? false,
+      maximumCount: try values.decodeIfPresent(Int.self, forKey: .maximumCount),
+      renamedFrom: try values.decodeIfPresent(String.self, forKey: .renamedFrom)
+    )
   }
 }

@@ -55,7 +55,7 @@ public final class SQLiteStore: Sendable {
   /// Whether this store made the file.
   public let isNew: Bool
   private let database: any DatabaseWriter
-  private let storedModel: Mutex<Model>
+  private let storedLayout: Mutex<ModelLayout>
 
   /// Opens a store.
   ///
@@ -82,10 +82,10 @@ public final class SQLiteStore: Sendable {
         database = try DatabaseQueue(path: "", configuration: configuration)
       }
       // On the writing connection: a reader would keep `discard()` from leaving WAL mode.
-      storedModel = Mutex(
+      storedLayout = Mutex(
         try database.writeWithoutTransaction { database in
           if !options.isReadOnly { try Self.makeDurable(database, within: options.busyTimeout) }
-          return try StoredModel.load(database)
+          return ModelLayout(try StoredModel.load(database))
         }
       )
     } catch {
@@ -96,7 +96,10 @@ public final class SQLiteStore: Sendable {
   }
 
   /// The model of everything the store holds.
-  public var model: Model { storedModel.withLock { $0 } }
+  public var model: Model { layout.model }
+
+  /// The model compiled: slots and places of all properties.
+  package var layout: ModelLayout { storedLayout.withLock { $0 } }
 
   /// Adds to the store what `model` names and the store does not have yet, in one transaction.
   ///
@@ -162,10 +165,10 @@ public final class SQLiteStore: Sendable {
   /// - Throws: What `body` throws.
   public func write<T>(_ body: (WriteSession) throws -> T) throws -> T {
     try database.writeWithoutTransaction { database in
-      let session = WriteSession(database: database, path: path, model: model)
+      let session = WriteSession(database: database, path: path, layout: layout)
       defer {
         session.rollbackIfOpen()
-        if let model = session.committedModel { storedModel.withLock { $0 = model } }
+        if let layout = session.committedLayout { storedLayout.withLock { $0 = layout } }
       }
       return try body(session)
     }

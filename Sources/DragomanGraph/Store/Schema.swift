@@ -1,5 +1,180 @@
-/// The SQL that makes the tables of docs/file.md.
-enum Schema {
+/// The tables and indexes of docs/file.md, as they follow from a model.
+///
+/// A value: what a store has to add, or to change, is the difference of two of them.
+struct Schema: Equatable {
+  /// The tables, in the order in which they are made.
+  private(set) var tables: [Table] = []
+  /// The indexes, in the order in which they are made.
+  private(set) var indexes: [Index] = []
+
+  /// A table of objects or of links.
+  struct Table: Equatable {
+    let name: String
+    var columns: [Column]
+    /// The columns of a primary key over several columns; empty: `_pk` is the key.
+    let primaryKey: [String]
+
+    /// `CREATE TABLE …`.
+    var sql: String {
+      var parts = columns.map(\.sql)
+      if !primaryKey.isEmpty {
+        parts.append("PRIMARY KEY (\(primaryKey.map(Schema.quoted).joined(separator: ", ")))")
+      }
+      return "CREATE TABLE \(Schema.quoted(name)) (\(parts.joined(separator: ", ")))"
+        + (primaryKey.isEmpty ? "" : " WITHOUT ROWID")
+    }
+  }
+
+  /// A column of a table.
+  struct Column: Equatable {
+    let name: String
+    /// The declared type, with `PRIMARY KEY` where it is one.
+    let type: String
+    /// The table whose `_pk` it refers to.
+    var references: String?
+    /// Whether it is ours and not the user's: a plain word, written without quotes.
+    var isOwn = false
+
+    /// The column as `CREATE TABLE` and `ADD COLUMN` take it.
+    var sql: String {
+      let name = isOwn ? name : Schema.quoted(name)
+      let reference = references.map {
+        " REFERENCES \(Schema.quoted($0)) (_pk) DEFERRABLE INITIALLY DEFERRED"
+      }
+      return "\(name) \(type)\(reference ?? "")"
+    }
+  }
+
+  /// An index of a table.
+  struct Index: Equatable {
+    let name: String
+    let table: String
+    let columns: [String]
+    let isUnique: Bool
+
+    /// `CREATE INDEX …`.
+    var sql: String {
+      "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(Schema.quoted(name)) ON \(Schema.quoted(table))"
+        + " (\(columns.map(Schema.quoted).joined(separator: ", ")))"
+    }
+  }
+
+  /// The schema of a model.
+  init(_ layout: ModelLayout) {
+    for entity in layout.entities where entity.root == entity.index {
+      var columns = [
+        Column(name: "_pk", type: "INTEGER PRIMARY KEY", isOwn: true),
+        Column(name: "_v", type: "INTEGER", isOwn: true),
+      ]
+      if entity.hasEntityColumn {
+        columns.append(Column(name: "_entity", type: "TEXT", isOwn: true))
+      }
+      tables.append(Table(name: entity.table, columns: columns, primaryKey: []))
+    }
+    for entity in layout.entities { add(entity, in: layout) }
+    for entity in layout.entities { addLinks(of: entity, in: layout) }
+  }
+
+  private mutating func add(_ entity: EntityLayout, in layout: ModelLayout) {
+    let table = entity.table
+    for attribute in entity.entity.attributes {
+      add(Column(name: attribute.column, type: attribute.type.columnType), to: table)
+    }
+    for link in entity.relationships where link.owner == entity.index {
+      if case .column(let column) = link.storage {
+        let target = layout.entities[link.destination].table
+        add(Column(name: column, type: "INTEGER", references: target), to: table)
+      }
+    }
+    for key in entity.uniqueKeys.prefix(entity.entity.uniqueKeys.count) {
+      addIndex("unique", key.map(\.column), isUnique: true, to: table)
+    }
+    for attribute in entity.entity.attributes where attribute.isIndexed {
+      addIndex(nil, [attribute.column], isUnique: false, to: table)
+    }
+    for link in entity.relationships where link.owner == entity.index {
+      if case .column(let column) = link.storage {
+        addIndex(nil, [column], isUnique: false, to: table)
+      }
+    }
+    for names in entity.entity.indexes {
+      let columns = names.compactMap { entity.column(named: $0) }
+      if columns.count == names.count {
+        addIndex("index", columns, isUnique: false, to: table)
+      }
+    }
+  }
+
+  private mutating func addLinks(of entity: EntityLayout, in layout: ModelLayout) {
+    for link in entity.relationships where link.owner == entity.index {
+      switch link.storage {
+      case .column: break
+      case .inverseColumn(_, let order):
+        if let order {
+          add(Column(name: order, type: "INTEGER"), to: layout.entities[link.destination].table)
+        }
+      case .joinTable(let join, isOwner: true):
+        let hasOrder = join.hasPosition
+        var columns = [
+          Column(name: "owner", type: "INTEGER", references: join.ownerTable, isOwn: true)
+        ]
+        if hasOrder { columns.append(Column(name: "position", type: "INTEGER", isOwn: true)) }
+        columns.append(
+          Column(name: "target", type: "INTEGER", references: join.targetTable, isOwn: true)
+        )
+        if join.hasInversePosition {
+          columns.append(Column(name: "inverse_position", type: "INTEGER", isOwn: true))
+        }
+        let key = ["owner", hasOrder ? "position" : "target"]
+        tables.append(Table(name: join.name, columns: columns, primaryKey: key))
+        addIndex(nil, ["target"], isUnique: false, to: join.name)
+      case .joinTable: break
+      }
+    }
+  }
+
+  private mutating func add(_ column: Column, to table: String) {
+    guard let place = tables.firstIndex(where: { $0.name == table }) else { return }
+    tables[place].columns.append(column)
+  }
+
+  private mutating func addIndex(
+    _ kind: String?,
+    _ columns: [String],
+    isUnique: Bool,
+    to table: String
+  ) {
+    let name = ([table, kind].compactMap { $0 } + columns).joined(separator: "_")
+    guard !indexes.contains(where: { $0.name == name }) else { return }
+    indexes.append(Index(name: name, table: table, columns: columns, isUnique: isUnique))
+  }
+
+  // MARK: - Differences
+
+  /// The statements that add what this schema has and `other` has not; nothing is dropped.
+  func additions(to other: Schema) -> [String] {
+    var statements: [String] = []
+    for table in tables {
+      guard let known = other.table(named: table.name) else {
+        statements.append(table.sql)
+        continue
+      }
+      for column in table.columns
+      where !known.columns.contains(where: { $0.name == column.name }) {
+        statements.append("ALTER TABLE \(Schema.quoted(table.name)) ADD COLUMN \(column.sql)")
+      }
+    }
+    for index in indexes where !other.indexes.contains(where: { $0.name == index.name }) {
+      statements.append(index.sql)
+    }
+    return statements
+  }
+
+  /// The table of that name.
+  func table(named name: String) -> Table? { tables.first { $0.name == name } }
+}
+
+extension Schema {
   /// "DRAG": PRAGMA application_id of our files.
   static let applicationID: Int32 = 0x4452_4147
   /// PRAGMA user_version of our files: the format of docs/file.md.
@@ -26,41 +201,17 @@ enum Schema {
   static func quoted(_ name: String) -> String {
     "\"" + name.replacing("\"", with: "\"\"") + "\""
   }
+}
 
-  /// The statements that make what a larger model adds.
-  static func statements(for addition: Model.Addition) -> [String] {
-    switch addition {
-    case .entity(let entity):
-      let columns = entity.attributes.map(column)
-      let table =
-        "CREATE TABLE \(quoted(entity.table)) ("
-        + (["_pk INTEGER PRIMARY KEY", "_v INTEGER"] + columns).joined(separator: ", ") + ")"
-      return [table]
-        + entity.uniqueKeys.map { uniqueIndex($0, of: entity) }
-        + entity.attributes.filter(\.isIndexed).map { index($0, of: entity) }
-    case .attribute(let attribute, let entity):
-      let added = "ALTER TABLE \(quoted(entity.table)) ADD COLUMN \(column(attribute))"
-      return [added] + (attribute.isIndexed ? [index(attribute, of: entity)] : [])
-    case .uniqueKey(let key, let entity):
-      return [uniqueIndex(key, of: entity)]
-    case .index(let attribute, let entity):
-      return [index(attribute, of: entity)]
+extension EntityLayout {
+  /// The column of a property, if it has one in the entity's table.
+  package func column(named name: String) -> String? {
+    switch property(named: name) {
+    case .attribute(let slot): return attributes[slot].column
+    case .relationship(let slot):
+      if case .column(let column) = relationships[slot].storage { return column }
+      return nil
+    case nil: return nil
     }
-  }
-
-  private static func column(_ attribute: Attribute) -> String {
-    "\(quoted(attribute.column)) \(attribute.type.columnType)"
-  }
-
-  private static func uniqueIndex(_ key: [String], of entity: Entity) -> String {
-    let columns = key.map { entity.attribute(named: $0)?.column ?? $0 }
-    let name = ([entity.table, "unique"] + columns).joined(separator: "_")
-    return "CREATE UNIQUE INDEX \(quoted(name)) ON \(quoted(entity.table))"
-      + " (\(columns.map(quoted).joined(separator: ", ")))"
-  }
-
-  private static func index(_ attribute: Attribute, of entity: Entity) -> String {
-    "CREATE INDEX \(quoted("\(entity.table)_\(attribute.column)"))"
-      + " ON \(quoted(entity.table)) (\(quoted(attribute.column)))"
   }
 }

@@ -3,19 +3,20 @@ import GRDB
 /// The writing connection of a store, lent to a closure: transactions, growth of the model, and
 /// writers for the rows of an entity.
 public final class WriteSession {
-  private let database: Database
+  let database: Database
   private let path: String?
-  private var model: Model
+  /// The model of the store as this session sees it.
+  package private(set) var layout: ModelLayout
   /// The model as it stands after the last commit, where a commit changed it.
-  private(set) var committedModel: Model?
+  private(set) var committedLayout: ModelLayout?
   private var modelChanged = false
   private var keys: [String: PrimaryKeys] = [:]
   private var prunerCount = 0
 
-  init(database: Database, path: String?, model: Model) {
+  init(database: Database, path: String?, layout: ModelLayout) {
     self.database = database
     self.path = path
-    self.model = model
+    self.layout = layout
   }
 
   /// Takes the write lock: `BEGIN IMMEDIATE`.
@@ -35,7 +36,7 @@ public final class WriteSession {
       for keys in keys.values { try keys.save(to: database) }
       try database.commit()
     }
-    if modelChanged { committedModel = model }
+    if modelChanged { committedLayout = layout }
     modelChanged = false
   }
 
@@ -55,9 +56,10 @@ public final class WriteSession {
   /// - Throws: `.modelConflict` when the model contradicts what is stored; nothing is added then.
   @discardableResult
   public func grow(to model: Model) throws(StoreError) -> Model {
-    try run { self.model = try StoredModel.load(database) }
+    let stored = try run { try StoredModel.load(database) }
+    if stored != layout.model { layout = ModelLayout(stored) }
     let isNew = try run { try !database.tableExists("_dragoman_model") }
-    let growth = self.model.growing(by: model)
+    let growth = stored.growing(by: model.completingInverses())
     guard growth.conflicts.isEmpty else {
       throw StoreError(
         .modelConflict,
@@ -67,18 +69,37 @@ public final class WriteSession {
       )
     }
     if isNew { try run { try StoredModel.initialize(database) } }
-    for addition in growth.additions {
-      try checkName(of: addition)
-      for statement in Schema.statements(for: addition) {
-        try run { try database.execute(sql: statement) }
-      }
+    let old = Schema(layout)
+    let layout = ModelLayout(growth.model)
+    let new = Schema(layout)
+    for table in new.tables where old.table(named: table.name) == nil {
+      try checkName(of: table.name)
     }
-    if isNew || growth.model != self.model {
+    for statement in new.additions(to: old) { try run { try database.execute(sql: statement) } }
+    try nameEntities(in: layout, before: old)
+    if isNew || growth.model != stored {
       try run { try StoredModel.save(growth.model, to: database) }
-      self.model = growth.model
+      self.layout = layout
       modelChanged = true
     }
     return growth.model
+  }
+
+  /// Where a table gets its first sub-entities, its rows are named after the root.
+  ///
+  /// Runs `UPDATE … SET _entity = 'Root'`.
+  private func nameEntities(in layout: ModelLayout, before old: Schema) throws(StoreError) {
+    for entity in layout.entities where entity.root == entity.index && entity.hasEntityColumn {
+      guard let known = old.table(named: entity.table),
+        !known.columns.contains(where: { $0.name == "_entity" })
+      else { continue }
+      try run {
+        try database.execute(
+          sql: "UPDATE \(Schema.quoted(entity.table)) SET _entity = ?",
+          arguments: [entity.name]
+        )
+      }
+    }
   }
 
   /// A writer for rows of `entity`.
@@ -151,13 +172,12 @@ public final class WriteSession {
   }
 
   /// A table that we did not make is not taken over.
-  private func checkName(of addition: Model.Addition) throws(StoreError) {
-    guard case .entity(let entity) = addition else { return }
-    let exists = try run { try database.tableExists(entity.table) }
+  private func checkName(of table: String) throws(StoreError) {
+    let exists = try run { try database.tableExists(table) }
     if exists {
       throw StoreError(
         .modelConflict,
-        "The database has a table \(entity.table) already that Dragoman does not know as an entity.",
+        "The database has a table \(table) already that Dragoman does not know as an entity.",
         help: "give the entity another name with `table:` in the map",
         path: path
       )
