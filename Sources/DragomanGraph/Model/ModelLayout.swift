@@ -9,6 +9,10 @@ package final class ModelLayout: Sendable {
   package let model: Model
   /// The entities, in declared order; an index into this list is how the rest refers to an entity.
   package let entities: [EntityLayout]
+  /// The tables of objects; the entities of a family share one.
+  package let tables: [TableLayout]
+  /// All relationships, by their number.
+  package let links: [RelationshipLayout]
   private let byName: [NameKey: Int]
 
   /// Compiles a model.
@@ -23,7 +27,15 @@ package final class ModelLayout: Sendable {
     }
     self.byName = byName
     let links = LinkLayouts(model, byName)
-    entities = model.entities.indices.map { EntityLayout($0, in: model, byName, links) }
+    self.links = links.all
+    let tables = TableLayout.tables(of: model, byName, links.byEntity)
+    self.tables = tables
+    entities = model.entities.indices.map { EntityLayout($0, in: model, byName, links, tables) }
+  }
+
+  /// The relationship that points back, if there is one.
+  package func inverse(of link: RelationshipLayout) -> RelationshipLayout? {
+    link.inverse.map { links[$0] }
   }
 
   /// The entity of that name, compared byte for byte.
@@ -42,8 +54,14 @@ package final class EntityLayout: Sendable {
   package let root: Int
   /// The root's name: what object ids carry.
   package let rootName: String
-  /// The table, which the whole family shares.
+  /// The table's name, which the whole family shares.
   package let table: String
+  /// The table's place in the layout's list.
+  package let tableIndex: Int
+  /// The column of each attribute, by slot: an index into the table's columns.
+  package let attributeColumns: [Int]
+  /// The column of each relationship that has one in this table, by link slot.
+  package let linkColumns: [Int?]
   /// Whether the table has the column `_entity`, which tells the sub-entities apart.
   package let hasEntityColumn: Bool
   /// This entity and its ancestors, nearest first.
@@ -83,7 +101,8 @@ package final class EntityLayout: Sendable {
     _ index: Int,
     in model: Model,
     _ byName: [NameKey: Int],
-    _ links: LinkLayouts
+    _ links: LinkLayouts,
+    _ tables: [TableLayout]
   ) {
     let entity = model.entities[index]
     self.entity = entity
@@ -110,6 +129,17 @@ package final class EntityLayout: Sendable {
     let relationships = generations.flatMap { links.byEntity[$0] }
     self.attributes = attributes
     self.relationships = relationships
+    let tableIndex = tables.firstIndex { $0.root == root } ?? 0
+    self.tableIndex = tableIndex
+    let columns = tables.indices.contains(tableIndex) ? tables[tableIndex].columns : []
+    var places: [TableLayout.Column.Kind: Int] = [:]
+    for (place, column) in columns.enumerated() { places[column.kind] = place }
+    attributeColumns = generations.flatMap { generation in
+      model.entities[generation].attributes.indices.map {
+        places[.attribute(entity: generation, $0)] ?? 0
+      }
+    }
+    linkColumns = relationships.map { places[.link($0.id)] }
     var slots: [NameKey: Property] = [:]
     for (slot, attribute) in attributes.enumerated() {
       slots[NameKey(attribute.name)] = .attribute(slot)
@@ -182,6 +212,10 @@ package struct RelationshipLayout: Sendable, Hashable {
     package let isSymmetric: Bool
   }
 
+  /// Its number among all relationships of the model.
+  package let id: Int
+  /// The number of the relationship that points back, if there is one.
+  package fileprivate(set) var inverse: Int?
   /// What the model says.
   package let relationship: Relationship
   /// The entity that declares it.
@@ -200,13 +234,17 @@ package struct RelationshipLayout: Sendable, Hashable {
 /// Decides where the links of each relationship are stored.
 private struct LinkLayouts {
   private(set) var byEntity: [[RelationshipLayout]] = []
+  private(set) var all: [RelationshipLayout] = []
 
   init(_ model: Model, _ byName: [NameKey: Int]) {
+    var count = 0
     for (owner, entity) in model.entities.enumerated() {
       byEntity.append(
         entity.relationships.compactMap { relationship in
           guard let destination = byName[NameKey(relationship.destination)] else { return nil }
+          count += 1
           return RelationshipLayout(
+            id: count - 1,
             relationship: relationship,
             owner: owner,
             destination: destination,
@@ -215,6 +253,25 @@ private struct LinkLayouts {
         }
       )
     }
+    for (owner, links) in byEntity.enumerated() {
+      for (place, link) in links.enumerated() {
+        byEntity[owner][place].inverse = inverse(of: link, model, byName)
+      }
+    }
+    all = byEntity.flatMap { $0 }
+  }
+
+  private func inverse(
+    of link: RelationshipLayout,
+    _ model: Model,
+    _ byName: [NameKey: Int]
+  ) -> Int? {
+    let target = model.entities[link.destination]
+    guard let found = Self.inverse(of: link.relationship, on: target, model),
+      let entity = byName[NameKey(found.entity.name)]
+    else { return nil }
+    let name = NameKey(found.relationship.name)
+    return byEntity[entity].first { NameKey($0.name) == name }?.id
   }
 
   private static func storage(

@@ -102,6 +102,13 @@ public final class WriteSession {
     }
   }
 
+  /// The primary key of a new object.
+  func nextKey(in table: String) throws(StoreError) -> Int64 {
+    let keys = try primaryKeys(of: table)
+    keys.take()
+    return keys.next - 1
+  }
+
   /// A writer for rows of `entity`.
   ///
   /// It is valid until the transaction is rolled back.

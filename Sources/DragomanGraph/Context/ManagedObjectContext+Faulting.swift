@@ -1,0 +1,213 @@
+import GRDB
+
+extension ManagedObjectContext {
+  /// The object at a place: the registered one, or a new fault.
+  func register(_ place: RowKey, _ entity: EntityLayout) throws -> ManagedObject {
+    if let known = registered(place) { return known }
+    try checkOpen()
+    let object = ManagedObject(place, entity, .fault(nil), in: self)
+    identities[place.table][place.key] = Unmanaged.passUnretained(object)
+    return object
+  }
+
+  /// The registered object at a place.
+  func registered(_ place: RowKey) -> ManagedObject? {
+    identities[place.table][place.key]?.takeUnretainedValue()
+  }
+
+  /// An object is let go.
+  func forget(_ place: RowKey, _ object: ManagedObject) {
+    if identities[place.table][place.key]?.toOpaque() == Unmanaged.passUnretained(object).toOpaque()
+    {
+      identities[place.table][place.key] = nil
+    }
+  }
+
+  /// Reads the object's values if they are not here yet, and those of its companions with them.
+  ///
+  /// Runs `SELECT _pk, _v, … FROM "Person" WHERE _pk IN (…)`.
+  /// - Throws: `ContextError`: `.missing` where the row is gone, `.deleted`, `.foreignContext`,
+  ///   `.stackClosed`; `StoreError`.
+  func fire(_ object: ManagedObject) throws {
+    guard case .fault(let batch) = object.content else { return }
+    if object.status == .gone || object.status == .deleted {
+      throw ContextError(
+        .deleted,
+        "\(object.layout.name) \(object.place.key) was deleted.",
+        object: object.objectID
+      )
+    }
+    try checkOpen()
+    try load(batch?.keys ?? [object.place.key], of: object.place.table)
+    guard case .fault = object.content else { return }
+    if let pending = beneath(object.place), pending.kind != .deleted {
+      inherit(pending, object)
+      if case .fault = object.content {
+        object.content = .row(pending.row ?? emptyRow(of: object.place.table))
+      }
+      return
+    }
+    throw ContextError(
+      .missing,
+      "\(object.layout.name) \(object.place.key) is not in the store (any more).",
+      object: object.objectID,
+      help: "it was deleted elsewhere, or never saved"
+    )
+  }
+
+  /// Reads the object's values; an error is recorded.
+  func tryFire(_ object: ManagedObject) {
+    do {
+      try fire(object)
+    } catch {
+      record(error)
+    }
+  }
+
+  /// Reads rows of a table and gives them to the registered faults.
+  private func load(_ keys: [Int64], of table: Int) throws {
+    let single = keys.count == 1
+    let test = single ? "= ?1" : "IN (SELECT value FROM json_each(?1))"
+    let sql =
+      "\(selection(of: table)) FROM \(Schema.quoted(layout.tables[table].name)) WHERE _pk \(test)"
+    let wanted = keys.filter { key in
+      guard let object = registered(RowKey(table: table, key: key)) else { return false }
+      if case .fault = object.content { return true }
+      return false
+    }
+    guard !wanted.isEmpty else { return }
+    let list: StoredValue =
+      single
+      ? .integer(keys[0]) : .text("[\(wanted.map(String.init).joined(separator: ","))]")
+    let entities = EntityNames(layout, table)
+    try read { database in
+      let statement = try RawStatement(sql, in: database)
+      try statement.bind(list, 1)
+      let buffer = RowBuffer(
+        columnCount: layout.tables[table].columns.count,
+        capacity: wanted.count
+      )
+      try statement.forEachRow { row in
+        let place = RowKey(table: table, key: columnInteger(row, 0))
+        buffer.append(row, from: entities.firstColumn)
+        guard let object = registered(place), case .fault = object.content else { return }
+        object.content = .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1))
+        object.version = columnInteger(row, 1)
+        object.layout = entities.entity(of: row) ?? object.layout
+        if let pending = beneath(place) { inherit(pending, object) }
+      }
+    }
+  }
+
+  /// `SELECT _pk, _v, [_entity,] …`: all that an object needs.
+  func selection(of table: Int) -> String {
+    let table = layout.tables[table]
+    let names =
+      ["_pk", "_v"] + (table.hasEntityColumn ? ["_entity"] : [])
+      + table.columns.map { Schema.quoted($0.name) }
+    return "SELECT " + names.joined(separator: ", ")
+  }
+
+  /// Takes over the unsaved values of the contexts above.
+  func inherit(_ pending: PendingObject, _ object: ManagedObject) {
+    object.layout = layout.entities[pending.entity]
+    object.inherited = pending.kind == .deleted ? [:] : pending.values
+  }
+
+  // MARK: - Contexts above
+
+  /// The unsaved changes of an object in the contexts above this one.
+  func beneath(_ place: RowKey) -> PendingObject? {
+    guard let parent else { return kind == .main ? nil : root.mainChanges.object(place) }
+    let own = parent.changed[place].map(parent.pending)
+    let above = parent.beneath(place)
+    guard let own else { return above }
+    return above.map { own.over($0) } ?? own
+  }
+
+  /// The unsaved changes of the contexts above, in one table.
+  func beneath(table: Int) -> [RowKey: PendingObject] {
+    guard let parent else { return kind == .main ? [:] : root.mainChanges.objects(in: table) }
+    var found = parent.beneath(table: table)
+    for (place, object) in parent.changed where place.table == table {
+      let own = parent.pending(object)
+      found[place] = found[place].map { own.over($0) } ?? own
+    }
+    return found
+  }
+
+  /// Whether the contexts above, or this one, have unsaved changes in a table.
+  func hasChanges(inAny tables: Set<Int>) -> Bool {
+    if changed.keys.contains(where: { tables.contains($0.table) }) || !pendingLinks.isEmpty {
+      return true
+    }
+    if let parent { return parent.hasChanges(inAny: tables) }
+    return kind != .main
+      && (root.mainChanges.hasLinks || !root.mainChanges.tables.isDisjoint(with: tables))
+  }
+
+  // MARK: - Reading
+
+  /// Reads from the store: through the open session where there is one.
+  func read<T>(_ body: (Database) throws -> T) throws -> T {
+    if let session = openSession { return try body(session.database) }
+    // Kept apart, so that errors of ours do not come back as errors of the store.
+    var failure: (any Error)?
+    let value = try root.store.read { database -> T? in
+      do {
+        return try body(database)
+      } catch let error as DatabaseError {
+        throw error
+      } catch {
+        failure = error
+        return nil
+      }
+    }
+    if let failure { throw failure }
+    guard let value else { throw ContextError(.stackClosed, "The store could not be read.") }
+    return value
+  }
+}
+
+/// Finds the entity of a row of a family by its `_entity`.
+struct EntityNames {
+  /// The first column of a selection that belongs to a property.
+  let firstColumn: Int32
+  private let byName: [NameKey: EntityLayout]
+  private let only: EntityLayout?
+
+  init(_ layout: ModelLayout, _ table: Int) {
+    let root = layout.entities[layout.tables[table].root]
+    guard layout.tables[table].hasEntityColumn else {
+      firstColumn = 2
+      byName = [:]
+      only = root
+      return
+    }
+    firstColumn = 3
+    only = nil
+    var byName: [NameKey: EntityLayout] = [:]
+    for index in root.family {
+      byName[NameKey(layout.entities[index].name)] = layout.entities[index]
+    }
+    self.byName = byName
+  }
+
+  /// The entity of the statement's current row; nil for a name that the model does not have.
+  func entity(of row: OpaquePointer) -> EntityLayout? {
+    if let only { return only }
+    return byName[NameKey(columnText(row, 2))]
+  }
+}
+
+extension PendingObject {
+  /// This change on top of one of a context above.
+  func over(_ lower: PendingObject) -> PendingObject {
+    var joined = self
+    if kind == .updated && lower.kind == .inserted { joined.kind = .inserted }
+    joined.values = lower.values.merging(values) { _, upper in upper }
+    joined.base = base.merging(lower.base) { _, lower in lower }
+    joined.row = row ?? lower.row
+    return joined
+  }
+}

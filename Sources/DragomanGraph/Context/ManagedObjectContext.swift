@@ -1,0 +1,192 @@
+/// A scratch pad of objects: what is inserted, changed and deleted here is seen by nobody else until
+/// the context is saved.
+///
+///     try await stack.write { context in
+///       let person = try context.insert("Person")
+///       person["firstName"] = "Rohan"
+///     }
+///
+/// The main context belongs to the main actor; background contexts are lent to the closure of
+/// `Stack.write` and cannot leave it. A context sees the unsaved changes of the contexts above it.
+public final class ManagedObjectContext {
+  /// Where a context stands.
+  public enum Kind: Sendable, Hashable {
+    /// The main actor's.
+    case main
+    /// A temporary child of main.
+    case background
+    /// A temporary child of another temporary context, on the same thread.
+    case nested
+  }
+
+  /// Where the context stands.
+  public let kind: Kind
+  /// What `save()` does where others changed the same objects; `.error` by default.
+  public var mergePolicy = MergePolicy.error
+
+  let root: RootContext
+  let layout: ModelLayout
+  let parent: ManagedObjectContext?
+  /// The registered objects by table and `_pk`; an object takes itself out when it is let go.
+  var identities: [[Int64: Unmanaged<ManagedObject>]]
+  /// The objects with unsaved changes, which the context holds until they are saved.
+  var changed: [RowKey: ManagedObject] = [:]
+  /// The unsaved changes of to-many relationships.
+  var pendingLinks: [LinkKey: PendingLinks] = [:]
+  /// A writing session that reads go through, while an import runs in it.
+  var session: WriteSession?
+  private var recorded: (any Error)?
+  private var emptyRows: [Int: RowPlace] = [:]
+  private(set) var isClosed = false
+
+  init(_ kind: Kind, root: RootContext, parent: ManagedObjectContext? = nil) {
+    self.kind = kind
+    self.root = root
+    self.parent = parent
+    layout = root.layout
+    identities = Array(repeating: [:], count: layout.tables.count)
+  }
+
+  /// The model.
+  public var model: Model { layout.model }
+
+  /// Whether there is anything to save.
+  public var hasChanges: Bool { !changed.isEmpty || pendingLinks.contains { !$0.value.isEmpty } }
+
+  /// The objects made here and not saved yet, in the order of their ids.
+  public var insertedObjects: [ManagedObject] { objects(.inserted) }
+  /// The stored objects with unsaved changes, in the order of their ids.
+  public var updatedObjects: [ManagedObject] { objects(.updated) }
+  /// The stored objects deleted here and not saved yet, in the order of their ids.
+  public var deletedObjects: [ManagedObject] { objects(.deleted) }
+
+  private func objects(_ status: ManagedObject.Status) -> [ManagedObject] {
+    changed.values.filter { $0.status == status }.sorted {
+      ($0.place.table, $0.place.key) < ($1.place.table, $1.place.key)
+    }
+  }
+
+  /// Makes an object of an entity, with the defaults of its attributes.
+  ///
+  /// Its id is permanent from now on.
+  /// - Throws: `ContextError`: `.unknownProperty` for an entity that the model does not have, with
+  ///   the nearest name, `.invalid` for an abstract one; `StoreError` where no id can be reserved.
+  public func insert(_ entity: String) throws -> ManagedObject {
+    let layout = try requireEntity(entity)
+    guard !layout.entity.isAbstract else {
+      throw ContextError(
+        .invalid,
+        "\(entity) is abstract: there are objects of its sub-entities only."
+      )
+    }
+    let object = try insert(layout, .row(emptyRow(of: layout.tableIndex)))
+    for (slot, attribute) in layout.attributes.enumerated() {
+      if let value = attribute.defaultValue {
+        object.changes[layout.attributeColumns[slot]] = value
+      }
+    }
+    publish(object)
+    return object
+  }
+
+  /// Makes an object whose values lie in a row.
+  func insert(
+    _ entity: EntityLayout,
+    _ content: ManagedObject.Content
+  ) throws -> ManagedObject {
+    try checkOpen()
+    let key = try session?.nextKey(in: entity.table) ?? root.keys.next(in: entity.table)
+    let place = RowKey(table: entity.tableIndex, key: key)
+    let object = ManagedObject(place, entity, content, in: self)
+    object.status = .inserted
+    identities[place.table][key] = Unmanaged.passUnretained(object)
+    changed[place] = object
+    return object
+  }
+
+  /// The object of an id, which may turn out not to exist when it is read.
+  ///
+  /// Reads nothing: an object that is not registered yet is a fault.
+  /// - Throws: `ContextError.unknownProperty` for an entity that the model does not have.
+  public func object(with id: ObjectID) throws -> ManagedObject {
+    let entity = try requireEntity(id.entity)
+    return try register(RowKey(table: entity.tableIndex, key: id.primaryKey), entity)
+  }
+
+  /// The object of an id; nil where there is none.
+  ///
+  /// Runs `SELECT … WHERE _pk = ?` unless the object is registered.
+  public func existingObject(with id: ObjectID) throws -> ManagedObject? {
+    let object = try object(with: id)
+    do {
+      try fire(object)
+    } catch let error as ContextError where error.code == .missing || error.code == .deleted {
+      return nil
+    }
+    return object.isDeleted ? nil : object
+  }
+
+  /// The first error that a property met which could not throw it; it is thrown by the next save.
+  public var recordedError: (any Error)? { recorded }
+
+  func record(_ error: any Error) { if recorded == nil { recorded = error } }
+
+  /// Throws what was recorded, and forgets it.
+  func throwRecorded() throws {
+    if let error = recorded {
+      recorded = nil
+      throw error
+    }
+  }
+
+  // MARK: - Names
+
+  func requireEntity(_ name: String) throws -> EntityLayout {
+    if let entity = layout.entity(named: name) { return entity }
+    throw ContextError(
+      .unknownProperty,
+      "There is no entity \"\(name)\".",
+      help: nearest(to: name, in: layout.entities.map(\.name)).map { "did you mean \"\($0)\"?" }
+    )
+  }
+
+  func unknownProperty(_ name: String, of entity: EntityLayout, _ kind: String) -> ContextError {
+    ContextError(
+      .unknownProperty,
+      "\(entity.name) has no \(kind) \"\(name)\".",
+      help: nearest(to: name, in: entity.propertyNames).map { "did you mean \"\($0)\"?" }
+    )
+  }
+
+  // MARK: - Life
+
+  func checkOpen() throws {
+    guard !isClosed, !root.isClosed else {
+      throw ContextError(
+        isClosed ? .foreignContext : .stackClosed,
+        isClosed
+          ? "The context has ended: its objects cannot be used any more."
+          : "The stack was reset or closed: its objects cannot be used any more.",
+        help: "pass ids on, and look the objects up in another context"
+      )
+    }
+  }
+
+  /// Ends the context: what is not saved is dropped.
+  func close() {
+    isClosed = true
+    for object in changed.values where object.status == .inserted { object.status = .gone }
+    changed = [:]
+    pendingLinks = [:]
+  }
+
+  /// A row of nulls.
+  func emptyRow(of table: Int) -> RowPlace {
+    if let known = emptyRows[table] { return known }
+    let buffer = RowBuffer(columnCount: layout.tables[table].columns.count, capacity: 1)
+    buffer.append([])
+    let made = RowPlace(buffer: buffer, row: 0)
+    emptyRows[table] = made
+    return made
+  }
+}

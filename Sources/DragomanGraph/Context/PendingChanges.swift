@@ -1,0 +1,162 @@
+/// The place of an object: its table and its `_pk`.
+package struct RowKey: Sendable, Hashable {
+  /// The table, as an index into the layout's tables.
+  package let table: Int
+  /// The row's `_pk`.
+  package let key: Int64
+
+  /// Makes a key.
+  package init(table: Int, key: Int64) {
+    self.table = table
+    self.key = key
+  }
+}
+
+/// One end of the links of a relationship: the relationship's number and the owner's `_pk`.
+package struct LinkKey: Sendable, Hashable {
+  /// The relationship's number in the layout.
+  package let link: Int
+  /// The owner's `_pk`.
+  package let owner: Int64
+
+  /// Makes a key.
+  package init(link: Int, owner: Int64) {
+    self.link = link
+    self.owner = owner
+  }
+}
+
+/// Unsaved changes of a context: a value that can be passed between threads.
+///
+/// A save writes one; main publishes one so that children see its unsaved changes.
+struct PendingChanges: Sendable {
+  /// The objects that were inserted, changed or deleted.
+  var objects: [RowKey: PendingObject] = [:]
+  /// The to-many relationships that were changed.
+  var links: [LinkKey: PendingLinks] = [:]
+
+  /// Whether there are none.
+  var isEmpty: Bool { objects.isEmpty && links.isEmpty }
+}
+
+/// One changed object.
+struct PendingObject: Sendable {
+  /// What happened to it.
+  enum Kind: Sendable {
+    case inserted
+    case updated
+    case deleted
+  }
+
+  /// What happened to it.
+  var kind: Kind
+  /// Its entity, as an index into the layout's entities.
+  var entity: Int
+  /// Its version when it was read; 0 for one that is not stored.
+  var version: Int64
+  /// The values set, by column; of an inserted object all that are not null.
+  var values: [Int: StoredValue]
+  /// What the columns held when they were read, for the ones that `values` has.
+  var base: [Int: StoredValue]
+  /// Where the values lie that `values` does not have: the row as it was imported or read.
+  var row: RowPlace?
+}
+
+/// A row in a buffer.
+struct RowPlace: Sendable {
+  let buffer: RowBuffer
+  let row: Int
+
+  /// The value of a column, its text copied out.
+  func stored(_ column: Int) -> StoredValue { buffer.stored(row, column) }
+}
+
+/// Changes of one to-many relationship of one object.
+///
+/// Adding and removing cost O(1); the list is put in order when it is asked for.
+struct PendingLinks: Sendable {
+  /// Targets that were added, with the turn in which they were.
+  private var added: [Int64: Int] = [:]
+  private var turn = 0
+  /// Targets that were removed.
+  private(set) var removed: Set<Int64> = []
+  /// The whole list, where the order counts; the others then say nothing.
+  private var whole: [Int64]?
+  /// What was removed from the whole list and is still in it.
+  private var dropped: Set<Int64> = []
+
+  /// Makes an empty change.
+  init() {}
+
+  /// Makes a change that sets the whole list.
+  init(list: [Int64]) { whole = list }
+
+  /// Makes the change that leads from one list to another; as a whole list where `model` is one.
+  init(from old: [Int64], to new: [Int64], _ model: PendingLinks) {
+    if model.whole != nil {
+      whole = new
+      return
+    }
+    let known = Set(old)
+    let wanted = Set(new)
+    for target in old where !wanted.contains(target) { remove(target) }
+    for target in new where !known.contains(target) { add(target) }
+  }
+
+  /// Whether nothing is changed.
+  var isEmpty: Bool { added.isEmpty && removed.isEmpty && whole == nil }
+
+  /// The whole list, where the change sets it.
+  var list: [Int64]? {
+    guard let whole else { return nil }
+    return dropped.isEmpty ? whole : whole.filter { !dropped.contains($0) }
+  }
+
+  /// The targets that were added, in order.
+  var addedKeys: [Int64] { added.sorted { $0.value < $1.value }.map(\.key) }
+
+  /// The targets after the changes.
+  func applied(to base: [Int64]) -> [Int64] {
+    if let list { return list }
+    if isEmpty { return base }
+    var kept = removed.isEmpty ? base : base.filter { !removed.contains($0) }
+    if !added.isEmpty {
+      let known = Set(kept)
+      kept += addedKeys.filter { !known.contains($0) }
+    }
+    return kept
+  }
+
+  /// Adds a target.
+  mutating func add(_ target: Int64) {
+    if whole != nil {
+      if dropped.contains(target) {
+        whole = list
+        dropped.removeAll()
+      }
+      whole?.append(target)
+    } else if removed.remove(target) == nil, added[target] == nil {
+      turn += 1
+      added[target] = turn
+    }
+  }
+
+  /// Removes a target, every time it occurs.
+  mutating func remove(_ target: Int64) {
+    if whole != nil {
+      dropped.insert(target)
+    } else if added.removeValue(forKey: target) == nil {
+      removed.insert(target)
+    }
+  }
+
+  /// Takes over the changes that a child made on top of these.
+  mutating func absorb(_ upper: PendingLinks) {
+    if let list = upper.list {
+      self = PendingLinks(list: list)
+      return
+    }
+    for target in upper.removed { remove(target) }
+    for target in upper.addedKeys { add(target) }
+  }
+}

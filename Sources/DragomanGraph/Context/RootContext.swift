@@ -1,0 +1,209 @@
+import Foundation
+import GRDB
+import Synchronization
+
+/// What a save wrote, with what the store made of it.
+struct SavedChanges: Sendable {
+  /// The changes, the unsaved insertions that they refer to among them.
+  var changes: PendingChanges
+  /// The versions they got.
+  var outcome: ChangeWriter.Outcome
+}
+
+/// The context above main: it holds no objects and writes the store, on whichever thread asks.
+///
+/// Shared by all contexts of a stack. Nothing here waits for the main thread: what main has not
+/// saved is read from `mainChanges`.
+final class RootContext: Sendable {
+  let store: SQLiteStore
+  let keys: KeyAllocator
+  let mainChanges = PublishedChanges()
+  let notices = NoticeBroadcaster()
+  /// Tells main of changes that were stored; set once by the stack.
+  private let listener = Mutex<(@Sendable (StoreChange) -> Void)?>(nil)
+  private let closed = Mutex(false)
+
+  /// What main has to know of.
+  enum StoreChange: Sendable {
+    /// A save of a child.
+    case saved(SavedChanges)
+    /// Anything may have changed in these tables.
+    case tables(Set<Int>)
+  }
+
+  init(_ store: SQLiteStore) throws {
+    self.store = store
+    keys = KeyAllocator(store)
+    try keys.prepare(store.layout.tables.map(\.name))
+  }
+
+  var layout: ModelLayout { store.layout }
+
+  /// Whether the stack was reset or closed.
+  var isClosed: Bool { closed.withLock { $0 } }
+
+  func listen(_ body: @escaping @Sendable (StoreChange) -> Void) {
+    listener.withLock { $0 = body }
+  }
+
+  /// Closes the store; contexts and objects can do nothing from now on.
+  func close() throws {
+    let wasClosed = closed.withLock { closed in
+      defer { closed = true }
+      return closed
+    }
+    guard !wasClosed else { return }
+    notices.finish()
+    listener.withLock { $0 = nil }
+    try keys.release()
+    try store.close()
+  }
+
+  /// Writes changes in a transaction of their own.
+  func commit(_ changes: PendingChanges, policy: MergePolicy) throws -> SavedChanges {
+    try checkFile()
+    return try store.write { session in
+      try session.begin()
+      let saved = try write(changes, in: session, policy: policy)
+      try commit(session)
+      mainChanges.didStore(saved.outcome.versions)
+      return saved
+    }
+  }
+
+  /// Writes what main still has pending of these changes.
+  func commitPublished(_ wanted: PendingChanges, policy: MergePolicy) throws -> SavedChanges {
+    var changes = mainChanges.snapshot
+    changes.objects = changes.objects.filter { wanted.objects[$0.key] != nil }
+    changes.links = changes.links.filter { wanted.links[$0.key] != nil }
+    return try commit(changes, policy: policy)
+  }
+
+  /// Writes changes in an open transaction.
+  func write(
+    _ changes: PendingChanges,
+    in session: WriteSession,
+    policy: MergePolicy
+  ) throws -> SavedChanges {
+    let changes = withDependencies(changes)
+    let writer = ChangeWriter(session.database, layout, policy: policy)
+    do {
+      return SavedChanges(changes: changes, outcome: try writer.write(changes))
+    } catch let error as DatabaseError {
+      throw StoreError(error, path: store.path)
+    }
+  }
+
+  /// Commits; a link that leads nowhere is named.
+  private func commit(_ session: WriteSession) throws {
+    do {
+      try session.commit()
+    } catch {
+      if let dangling = try? danglingLink(session) { throw dangling }
+      throw error
+    }
+  }
+
+  /// Runs `PRAGMA foreign_key_check`, to say which link SQLite refuses.
+  private func danglingLink(_ session: WriteSession) throws -> ContextError? {
+    guard session.database.isInsideTransaction,
+      let row = try Row.fetchOne(session.database, sql: "PRAGMA foreign_key_check")
+    else { return nil }
+    let table: String = row[0]
+    let key: Int64? = row[1]
+    let target: String = row[2]
+    let entity = layout.entities.first { $0.table == table && $0.root == $0.index }
+    let id = entity.flatMap { entity in
+      key.map { ObjectID(entity: entity.name, primaryKey: $0) }
+    }
+    return ContextError(
+      .denied,
+      "\(entity?.name ?? table) \(key.map(String.init) ?? "") refers to an object of \(target) that"
+        + " does not exist (a relationship with delete rule noAction leaves its links).",
+      object: id,
+      help: "unlink it, or delete it too"
+    )
+  }
+
+  /// What changes refer to that main has inserted and not saved goes with them.
+  private func withDependencies(_ changes: PendingChanges) -> PendingChanges {
+    guard !mainChanges.isEmpty else { return changes }
+    var changes = changes
+    var open = Array(changes.objects.keys)
+    for (key, links) in changes.links {
+      let link = layout.links[key.link]
+      let table = layout.entities[link.destination].tableIndex
+      open += (links.list ?? links.addedKeys).map { RowKey(table: table, key: $0) }
+      open.append(RowKey(table: layout.entities[link.owner].tableIndex, key: key.owner))
+    }
+    var seen: Set<RowKey> = []
+    while let place = open.popLast() {
+      guard seen.insert(place).inserted else { continue }
+      if let own = changes.objects[place] {
+        changes.objects[place] = resolved(own, at: place)
+      } else if let above = mainChanges.object(place), above.kind == .inserted,
+        mainChanges.storedVersion(place) == nil
+      {
+        changes.objects[place] = above
+      }
+      guard let object = changes.objects[place] else { continue }
+      open += references(of: object, in: place.table)
+    }
+    return changes
+  }
+
+  /// A change of an object that main has inserted: an insertion, or an update of what was stored on
+  /// main's behalf meanwhile.
+  private func resolved(_ change: PendingObject, at place: RowKey) -> PendingObject {
+    guard change.version == 0, change.kind != .deleted else { return change }
+    if let version = mainChanges.storedVersion(place) {
+      var update = change
+      update.kind = .updated
+      update.version = version
+      for column in layout.tables[place.table].columns.indices
+      where update.values[column] == nil && change.kind == .inserted {
+        update.values[column] = change.row?.stored(column) ?? .null
+      }
+      return update
+    }
+    guard change.kind == .updated, let above = mainChanges.object(place), above.kind == .inserted
+    else { return change }
+    return change.over(above)
+  }
+
+  private func references(of object: PendingObject, in table: Int) -> [RowKey] {
+    var found: [RowKey] = []
+    for (place, column) in layout.tables[table].columns.enumerated() {
+      guard case .link(let id) = column.kind,
+        let key = (object.values[place] ?? object.row?.stored(place))?.integer
+      else { continue }
+      let target = layout.entities[layout.links[id].destination].tableIndex
+      found.append(RowKey(table: target, key: key))
+    }
+    return found
+  }
+
+  /// A file that was removed under a running stack would take writes and lose them.
+  private func checkFile() throws {
+    guard let path = store.path, !FileManager.default.fileExists(atPath: path) else { return }
+    throw StoreError(
+      .missing,
+      "The database was removed while it was in use; nothing was written.",
+      help: "put it back, or reset the stack",
+      path: path
+    )
+  }
+
+  // MARK: - Telling
+
+  /// Tells main and every observer what was stored.
+  func announce(_ saved: SavedChanges, by context: ManagedObjectContext) {
+    if context.kind != .main { listener.withLock { $0 }?(.saved(saved)) }
+    notices.send(ChangeNotice(saved.changes, layout))
+  }
+
+  /// Tells main that anything may have changed in these tables.
+  func announce(tables: Set<Int>) {
+    listener.withLock { $0 }?(.tables(tables))
+  }
+}

@@ -1,0 +1,242 @@
+import Foundation
+import Synchronization
+
+/// Contexts over one store: the main context, and temporary ones in the background.
+///
+///     let stack = try Stack(model, at: .file("people.db"))
+///     try await stack.write { context in
+///       let person = try context.insert("Person")
+///       person["firstName"] = "Rohan"
+///     }
+///     let people = try await stack.main.fetch(FetchRequest("Person"))
+///
+/// A root context writes the store, main is its child, temporary contexts are children of main.
+/// There is no shared instance: several stacks live side by side in one process.
+public final class Stack: Sendable {
+  /// What a write waits for.
+  public enum Durability: Sendable, Hashable {
+    /// The changes are visible in main; they are stored in the background, and stay pending in main
+    /// where that fails.
+    case merged
+    /// The changes are committed in the store.
+    case durable
+  }
+
+  private let current: Mutex<RootContext>
+  private let location: SQLiteStore.Location
+  private let options: SQLiteStore.Options
+  /// Blocking work runs here and never on the threads of Swift's tasks.
+  private let queue = DispatchQueue(label: "dragoman.stack", attributes: .concurrent)
+  private let failures = FailureLog()
+  @MainActor private var mainContext: ManagedObjectContext?
+
+  /// Opens a stack.
+  ///
+  /// - Parameters:
+  ///   - model: What the store is to hold; what it does not have yet is added.
+  ///   - location: A file, or memory.
+  ///   - options: How the store is opened.
+  /// - Throws: `StoreError`: `.modelConflict` where the model contradicts what is stored, and what
+  ///   `SQLiteStore.init(at:options:)` throws; `ContextError.invalid` for a faulty model, with all
+  ///   its faults.
+  public init(
+    _ model: Model,
+    at location: SQLiteStore.Location,
+    options: SQLiteStore.Options = SQLiteStore.Options()
+  ) throws {
+    let faults = model.completingInverses().validate()
+    guard faults.isEmpty else {
+      throw StoreError(
+        .badRequest,
+        "The model is faulty: " + faults.map(\.description).joined(separator: "; ")
+      )
+    }
+    self.location = location
+    self.options = options
+    let store = try SQLiteStore(at: location, options: options)
+    try store.grow(to: model)
+    current = Mutex(try RootContext(store))
+    listen()
+  }
+
+  var root: RootContext { current.withLock { $0 } }
+
+  /// The store, for bulk imports and plain reading.
+  public var store: SQLiteStore { root.store }
+
+  /// The model of everything the store holds.
+  public var model: Model { store.model }
+
+  // MARK: - Main
+
+  /// The main actor's context.
+  @MainActor public var main: ManagedObjectContext {
+    let root = root
+    if let mainContext, mainContext.root === root { return mainContext }
+    let made = ManagedObjectContext(.main, root: root)
+    mainContext = made
+    return made
+  }
+
+  /// Saves the main context without making the main thread wait for the disk.
+  ///
+  /// - Throws: as `ManagedObjectContext.save()`.
+  @MainActor public func saveMain() async throws {
+    let main = main
+    try main.validateForSave()
+    let changes = root.mainChanges.snapshot
+    guard !changes.isEmpty else { return }
+    let root = root
+    let policy = main.mergePolicy
+    let saved = try await run { try root.commit(changes, policy: policy) }
+    main.didStore(saved, sent: changes)
+    root.announce(saved, by: main)
+  }
+
+  // MARK: - Background
+
+  /// Runs a closure with a temporary context in the background, and saves the context.
+  ///
+  /// The context sees main's unsaved changes, also those made later. It and its objects cannot leave
+  /// the closure; return ids or values.
+  ///
+  /// - Parameters:
+  ///   - durability: What to wait for.
+  ///   - policy: What to do where others changed the same objects.
+  ///   - body: Works with the context.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, and then nothing is saved; what a save throws.
+  @discardableResult
+  public func write<T: Sendable>(
+    until durability: Durability = .durable,
+    policy: MergePolicy = .error,
+    _ body: @escaping @Sendable (ManagedObjectContext) throws -> T
+  ) async throws -> T {
+    let root = root
+    switch durability {
+    case .durable:
+      return try await run {
+        let context = ManagedObjectContext(.background, root: root)
+        context.mergePolicy = policy
+        defer { context.close() }
+        let value = try body(context)
+        try context.save()
+        return value
+      }
+    case .merged:
+      let (value, changes) = try await run {
+        let context = ManagedObjectContext(.background, root: root)
+        defer { context.close() }
+        let value = try body(context)
+        return (value, try context.changesToMerge())
+      }
+      try await merge(changes, policy: policy)
+      return value
+    }
+  }
+
+  /// Runs a closure with a temporary context in the background; what it changes is dropped.
+  public func read<T: Sendable>(
+    _ body: @escaping @Sendable (ManagedObjectContext) throws -> T
+  ) async throws -> T {
+    let root = root
+    return try await run {
+      let context = ManagedObjectContext(.background, root: root)
+      defer { context.close() }
+      let value = try body(context)
+      try context.throwRecorded()
+      return value
+    }
+  }
+
+  /// Makes changes visible in main, and stores them in the background.
+  @MainActor private func merge(_ changes: PendingChanges, policy: MergePolicy) throws {
+    let main = main
+    try main.absorb(changes)
+    let root = root
+    root.notices.send(ChangeNotice(changes, root.layout))
+    Task { [self] in
+      do {
+        let saved = try await run { try root.commitPublished(changes, policy: policy) }
+        main.didStore(saved, sent: saved.changes)
+      } catch {
+        // The changes are pending in main: its next save tries again.
+        failures.add(error)
+      }
+    }
+  }
+
+  /// What went wrong with changes that were stored in the background after `write(until: .merged)`.
+  public var backgroundErrors: [any Error] { failures.all }
+
+  // MARK: - Notices
+
+  /// What changes, from now on: one notice a save, an import, a merge.
+  ///
+  /// The sequence ends when the stack is closed or reset.
+  public func changes() -> AsyncStream<ChangeNotice> { root.notices.notices() }
+
+  // MARK: - Life
+
+  /// Removes the store with everything in it, and goes on with an empty one.
+  ///
+  /// The files `-wal` and `-shm` go too. Contexts and objects of before throw `.stackClosed`;
+  /// sequences of notices end. What was registered with the stack stays.
+  /// - Throws: `StoreError`.
+  public func reset() throws {
+    let model = model
+    let old = root
+    try old.close()
+    if case .file(let path) = location {
+      for file in [path, path + "-wal", path + "-shm"]
+      where FileManager.default.fileExists(atPath: file) {
+        do {
+          try FileManager.default.removeItem(atPath: file)
+        } catch {
+          throw StoreError(.permission, "The file cannot be removed: \(error).", path: file)
+        }
+      }
+    }
+    let store = try SQLiteStore(at: location, options: options)
+    try store.grow(to: model)
+    let root = try RootContext(store)
+    current.withLock { $0 = root }
+    listen()
+  }
+
+  /// Closes the store.
+  ///
+  /// - Throws: `StoreError`.
+  public func close() throws { try root.close() }
+
+  private func listen() {
+    root.listen { [weak self] change in
+      Task { @MainActor in self?.mainDidMiss(change) }
+    }
+  }
+
+  /// Something was stored past main.
+  @MainActor private func mainDidMiss(_ change: RootContext.StoreChange) {
+    guard let mainContext, mainContext.root === root else { return }
+    switch change {
+    case .saved(let saved): mainContext.didStore(saved)
+    case .tables(let tables): mainContext.refresh(tables: tables)
+    }
+  }
+
+  /// Runs blocking work off Swift's threads.
+  func run<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result { try body() }) }
+    }
+  }
+}
+
+/// Errors of work that nobody waits for.
+private final class FailureLog: Sendable {
+  private let errors = Mutex<[any Error]>([])
+
+  var all: [any Error] { errors.withLock { $0 } }
+
+  func add(_ error: any Error) { errors.withLock { $0.append(error) } }
+}

@@ -1,0 +1,494 @@
+import GRDB
+
+/// Writes the unsaved changes of a context into the store, within one transaction.
+///
+/// Deletions come first, then updates, then insertions, then links, so that a key that one object
+/// gives up can be taken by another in the same save. Every update and deletion names the version
+/// that was read: a row that was changed meanwhile is not touched but settled by the merge policy.
+///
+///     DELETE FROM "Person" WHERE _pk = ? AND _v = ?
+///     UPDATE "Person" SET "firstName" = ?, _v = _v + 1 WHERE _pk = ? AND _v = ?
+///     INSERT INTO "Person" (_pk, _v, "firstName", …) VALUES (?, 1, ?, …)
+final class ChangeWriter {
+  /// What a save did that the context did not know before.
+  struct Outcome {
+    /// The version of every row written.
+    var versions: [RowKey: Int64] = [:]
+    /// Objects whose values are not the context's alone: the context reads them again.
+    var merged: Set<RowKey> = []
+  }
+
+  private let database: Database
+  private let layout: ModelLayout
+  private let policy: MergePolicy
+  private var statements: [String: RawStatement] = [:]
+  private var insertions: [Int: RawStatement] = [:]
+  private var updates: [UpdateShape: RawStatement] = [:]
+  private var unlinkings: [Int: [RawStatement]] = [:]
+  private var outcome = Outcome()
+  private var conflicts: [SaveConflict] = []
+  /// Updates that met a unique key that another row of the save gives up later.
+  private var blocked: [(RowKey, PendingObject)] = []
+
+  init(_ database: Database, _ layout: ModelLayout, policy: MergePolicy) {
+    self.database = database
+    self.layout = layout
+    self.policy = policy
+  }
+
+  /// Writes everything.
+  ///
+  /// - Throws: `ContextError`: `.conflict` with all conflicts, `.duplicate`; `StoreError`. The
+  ///   caller rolls the transaction back.
+  func write(_ changes: PendingChanges) throws -> Outcome {
+    // By table and key, so that the same changes always run the same statements.
+    let objects = changes.objects.sorted {
+      ($0.key.table, $0.key.key) < ($1.key.table, $1.key.key)
+    }
+    for (place, object) in objects where object.kind == .deleted {
+      try delete(place, object)
+    }
+    for (place, object) in objects where object.kind == .updated {
+      try update(place, object)
+    }
+    for (place, object) in objects where object.kind == .inserted {
+      try insert(place, object)
+    }
+    try writeBlocked()
+    for (key, links) in changes.links.sorted(by: {
+      ($0.key.link, $0.key.owner) < ($1.key.link, $1.key.owner)
+    }) {
+      try write(links, of: key)
+    }
+    guard conflicts.isEmpty else {
+      let first = conflicts[0]
+      throw ContextError(
+        .conflict,
+        "\(conflicts.count == 1 ? "A property was" : "\(conflicts.count) properties were") changed"
+          + " elsewhere since this context read them; the first is"
+          + " \(first.property ?? "the object itself") of \(first.object.entity)"
+          + " \(first.object.primaryKey): read \(first.base.summary), here \(first.ours.summary),"
+          + " in the store \(first.theirs.summary).",
+        object: first.object,
+        help: "refresh the object and save again, or choose a merge policy",
+        conflicts: conflicts
+      )
+    }
+    return outcome
+  }
+
+  // MARK: - Rows
+
+  /// Which columns of which table an update sets.
+  private struct UpdateShape: Hashable {
+    let table: Int
+    let columns: [Int]
+    let isVersioned: Bool
+  }
+
+  private func insertion(into index: Int) throws -> RawStatement {
+    if let known = insertions[index] { return known }
+    let table = layout.tables[index]
+    let names =
+      ["_pk", "_v"] + (table.hasEntityColumn ? ["_entity"] : [])
+      + table.columns.map { Schema.quoted($0.name) }
+    let made = try RawStatement(
+      "INSERT INTO \(Schema.quoted(table.name)) (\(names.joined(separator: ", ")))"
+        + " VALUES (\(names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")))",
+      in: database
+    )
+    insertions[index] = made
+    return made
+  }
+
+  private func insert(_ place: RowKey, _ object: PendingObject) throws {
+    let table = layout.tables[place.table]
+    let statement = try insertion(into: place.table)
+    statement.bind(integer: place.key, 1)
+    statement.bind(integer: 1, 2)
+    var parameter: Int32 = 3
+    if table.hasEntityColumn {
+      try statement.bind(.text(layout.entities[object.entity].name), parameter)
+      parameter += 1
+    }
+    if let row = object.row {
+      try row.buffer.withArena { arena in
+        for column in table.columns.indices {
+          if let value = object.values[column] {
+            try statement.bind(value, parameter)
+          } else {
+            statement.bind(row.buffer[row.row, column], parameter, arena)
+          }
+          parameter += 1
+        }
+        try run(statement, place, object)
+      }
+    } else {
+      for column in table.columns.indices {
+        try statement.bind(object.values[column] ?? .null, parameter)
+        parameter += 1
+      }
+      try run(statement, place, object)
+    }
+    outcome.versions[place] = 1
+  }
+
+  private func update(_ place: RowKey, _ object: PendingObject) throws {
+    do {
+      if try update(place, object.values, version: object.version) {
+        outcome.versions[place] = object.version + 1
+      } else {
+        try settle(place, object)
+      }
+    } catch let error as DatabaseError where error.isUniqueViolation {
+      blocked.append((place, object))
+    }
+  }
+
+  /// Sets columns of a row; false where the row is not there in this version.
+  private func update(
+    _ place: RowKey,
+    _ values: [Int: StoredValue],
+    version: Int64?
+  ) throws -> Bool {
+    let columns = values.keys.sorted()
+    let statement = try update(
+      UpdateShape(table: place.table, columns: columns, isVersioned: version != nil)
+    )
+    statement.bind(integer: place.key, 1)
+    try statement.bind(version.map(StoredValue.integer) ?? .null, 2)
+    for (index, column) in columns.enumerated() {
+      try statement.bind(values[column] ?? .null, Int32(index) + 3)
+    }
+    return try statement.run() > 0
+  }
+
+  private func update(_ shape: UpdateShape) throws -> RawStatement {
+    if let known = updates[shape] { return known }
+    let table = layout.tables[shape.table]
+    var assignments = shape.columns.enumerated().map {
+      "\(Schema.quoted(table.columns[$1].name)) = ?\($0 + 3)"
+    }
+    assignments.append("_v = _v + 1")
+    let test = shape.isVersioned ? "_v = ?2" : "?2 IS NULL"
+    let made = try RawStatement(
+      "UPDATE \(Schema.quoted(table.name)) SET \(assignments.joined(separator: ", "))"
+        + " WHERE _pk = ?1 AND \(test)",
+      in: database
+    )
+    updates[shape] = made
+    return made
+  }
+
+  private func delete(_ place: RowKey, _ object: PendingObject) throws {
+    for statement in try unlinking(from: place.table) {
+      statement.bind(integer: place.key, 1)
+      try statement.run()
+    }
+    let table = Schema.quoted(layout.tables[place.table].name)
+    // The version of a fault that was never read is not known: it cannot conflict.
+    let test = object.version == 0 ? "?2 = 0" : "_v = ?2"
+    let statement = try statement("DELETE FROM \(table) WHERE _pk = ?1 AND \(test)")
+    statement.bind(integer: place.key, 1)
+    statement.bind(integer: object.version, 2)
+    if try statement.run() > 0 || object.version == 0 { return }
+    guard try current(place) != nil else { return }
+    switch policy {
+    case .error:
+      conflicts.append(
+        SaveConflict(
+          object: objectID(place),
+          property: nil,
+          base: .integer(object.version),
+          ours: .null,
+          theirs: .integer(try version(place) ?? 0)
+        )
+      )
+    case .storeTrumps, .rollback: outcome.merged.insert(place)
+    case .objectTrumps, .overwrite:
+      let again = try self.statement("DELETE FROM \(table) WHERE _pk = ?1")
+      again.bind(integer: place.key, 1)
+      try again.run()
+    }
+  }
+
+  /// What clears the links to a row that is about to be deleted, where no inverse does so.
+  private func unlinking(from table: Int) throws -> [RawStatement] {
+    if let known = unlinkings[table] { return known }
+    var sentences: [String] = []
+    for link in layout.links {
+      let owner = layout.entities[link.owner]
+      let target = layout.entities[link.destination]
+      switch link.storage {
+      case .column(let column) where target.tableIndex == table && link.inverse == nil:
+        let name = Schema.quoted(column)
+        sentences.append(
+          "UPDATE \(Schema.quoted(owner.table)) SET \(name) = NULL, _v = _v + 1 WHERE \(name) = ?1"
+        )
+      case .joinTable(let join, isOwner: true):
+        let name = Schema.quoted(join.name)
+        if owner.tableIndex == table { sentences.append("DELETE FROM \(name) WHERE owner = ?1") }
+        if target.tableIndex == table { sentences.append("DELETE FROM \(name) WHERE target = ?1") }
+      default: break
+      }
+    }
+    let made = try sentences.map { try RawStatement($0, in: database) }
+    unlinkings[table] = made
+    return made
+  }
+
+  private func clear(
+    _ join: RelationshipLayout.JoinTable,
+    _ side: String,
+    _ key: Int64
+  ) throws {
+    let statement = try statement("DELETE FROM \(Schema.quoted(join.name)) WHERE \(side) = ?1")
+    statement.bind(integer: key, 1)
+    try statement.run()
+  }
+
+  /// Objects whose unique keys were in each other's way: the keys are freed first, then set.
+  private func writeBlocked() throws {
+    for (place, object) in blocked {
+      let keys = layout.entities[object.entity].uniqueKeys.joined()
+      let columns = layout.tables[place.table].columns
+      var freed: [Int: StoredValue] = [:]
+      for column in object.values.keys
+      where keys.contains(where: { $0.column == columns[column].name }) {
+        freed[column] = .null
+      }
+      _ = try update(place, freed, version: nil)
+    }
+    for (place, object) in blocked {
+      do {
+        _ = try update(place, object.values, version: nil)
+        outcome.versions[place] = try version(place) ?? object.version + 2
+      } catch let error as DatabaseError where error.isUniqueViolation {
+        throw duplicate(error, place, object)
+      }
+    }
+  }
+
+  private func run(
+    _ statement: RawStatement,
+    _ place: RowKey,
+    _ object: PendingObject
+  ) throws {
+    do {
+      try statement.run()
+    } catch let error as DatabaseError where error.isUniqueViolation {
+      throw duplicate(error, place, object)
+    }
+  }
+
+  private func duplicate(
+    _ error: DatabaseError,
+    _ place: RowKey,
+    _ object: PendingObject
+  ) -> ContextError {
+    let columns = (error.message ?? "").replacing("UNIQUE constraint failed: ", with: "")
+    let entity = layout.entities[object.entity]
+    return ContextError(
+      .duplicate,
+      "Another \(entity.name) has the same value of \(columns), which is unique"
+        + " (the object is \(entity.rootName) \(place.key)).",
+      object: objectID(place),
+      help: "change the value and save again"
+    )
+  }
+
+  // MARK: - Conflicts
+
+  /// A row that is not there in the version that was read.
+  private func settle(_ place: RowKey, _ object: PendingObject) throws {
+    outcome.merged.insert(place)
+    guard let theirs = try current(place) else {
+      switch policy {
+      case .error:
+        conflicts.append(
+          SaveConflict(
+            object: objectID(place),
+            property: nil,
+            base: .integer(object.version),
+            ours: .integer(object.version + 1),
+            theirs: .null
+          )
+        )
+      case .storeTrumps, .rollback: break
+      case .objectTrumps, .overwrite: try insert(place, object)
+      }
+      return
+    }
+    let columns = layout.tables[place.table].columns
+    var values = object.values
+    switch policy {
+    case .rollback: return
+    case .overwrite:
+      for column in columns.indices where values[column] == nil {
+        values[column] = object.row?.stored(column) ?? .null
+      }
+    case .objectTrumps: break
+    case .error, .storeTrumps:
+      for (column, ours) in object.values.sorted(by: { $0.key < $1.key }) {
+        let base = object.base[column] ?? .null
+        guard theirs[column] != base, theirs[column] != ours else { continue }
+        if policy == .storeTrumps {
+          values[column] = nil
+        } else {
+          conflicts.append(
+            SaveConflict(
+              object: objectID(place),
+              property: columns[column].property,
+              base: base,
+              ours: ours,
+              theirs: theirs[column]
+            )
+          )
+        }
+      }
+    }
+    if values.isEmpty {
+      outcome.versions[place] = try version(place) ?? object.version
+    } else if conflicts.isEmpty {
+      _ = try update(place, values, version: nil)
+      outcome.versions[place] = try version(place) ?? object.version + 1
+    }
+  }
+
+  /// The values of a row as the store has them now.
+  private func current(_ place: RowKey) throws -> [StoredValue]? {
+    let table = layout.tables[place.table]
+    let names = ["_pk"] + table.columns.map { Schema.quoted($0.name) }
+    let statement = try statement(
+      "SELECT \(names.joined(separator: ", ")) FROM \(Schema.quoted(table.name)) WHERE _pk = ?1"
+    )
+    statement.bind(integer: place.key, 1)
+    var values: [StoredValue]?
+    try statement.forEachRow { row in
+      let buffer = RowBuffer(columnCount: table.columns.count, capacity: 1)
+      buffer.append(row, from: 1)
+      values = table.columns.indices.map { buffer.stored(0, $0) }
+    }
+    return values
+  }
+
+  private func version(_ place: RowKey) throws -> Int64? {
+    let table = Schema.quoted(layout.tables[place.table].name)
+    let statement = try statement("SELECT _v FROM \(table) WHERE _pk = ?1")
+    statement.bind(integer: place.key, 1)
+    var version: Int64?
+    try statement.forEachRow { version = columnInteger($0, 0) }
+    return version
+  }
+
+  private func objectID(_ place: RowKey) -> ObjectID {
+    ObjectID(
+      entity: layout.entities[layout.tables[place.table].root].name,
+      primaryKey: place.key
+    )
+  }
+
+  // MARK: - Links
+
+  /// Rows of a table of links; the links of to-ones are columns and come with their objects.
+  private func write(_ links: PendingLinks, of key: LinkKey) throws {
+    let link = layout.links[key.link]
+    guard case .joinTable(let join, let isOwner) = link.storage else { return }
+    let table = Schema.quoted(join.name)
+    if let list = links.list {
+      guard isOwner else {
+        return join.hasInversePosition ? try reorder(list, of: key.owner, in: table) : ()
+      }
+      let inverse = try inversePositions(of: key.owner, join)
+      try clear(join, "owner", key.owner)
+      for (position, target) in list.enumerated() {
+        try insert(key.owner, target, at: position, join)
+      }
+      try restore(inverse, of: key.owner, join)
+    } else if isOwner {
+      let removal = try statement("DELETE FROM \(table) WHERE owner = ?1 AND target = ?2")
+      for target in links.removed.sorted() {
+        removal.bind(integer: key.owner, 1)
+        removal.bind(integer: target, 2)
+        try removal.run()
+      }
+      for target in links.addedKeys { try insert(key.owner, target, at: nil, join) }
+    }
+  }
+
+  private func insert(
+    _ owner: Int64,
+    _ target: Int64,
+    at position: Int?,
+    _ join: RelationshipLayout.JoinTable
+  ) throws {
+    let table = Schema.quoted(join.name)
+    let sql =
+      position == nil
+      ? "INSERT OR IGNORE INTO \(table) (owner, target) VALUES (?1, ?2)"
+      : "INSERT INTO \(table) (owner, target, position) VALUES (?1, ?2, ?3)"
+    let statement = try statement(sql)
+    statement.bind(integer: owner, 1)
+    statement.bind(integer: target, 2)
+    if let position { statement.bind(integer: Int64(position), 3) }
+    try statement.run()
+  }
+
+  /// The places that an owner has among its targets' inverses, which are ordered too.
+  private func inversePositions(
+    of owner: Int64,
+    _ join: RelationshipLayout.JoinTable
+  ) throws -> [(target: Int64, position: Int64)] {
+    guard join.hasInversePosition else { return [] }
+    let statement = try statement(
+      "SELECT target, inverse_position FROM \(Schema.quoted(join.name))"
+        + " WHERE owner = ?1 AND inverse_position IS NOT NULL"
+    )
+    statement.bind(integer: owner, 1)
+    var found: [(target: Int64, position: Int64)] = []
+    try statement.forEachRow { found.append((columnInteger($0, 0), columnInteger($0, 1))) }
+    return found
+  }
+
+  private func restore(
+    _ positions: [(target: Int64, position: Int64)],
+    of owner: Int64,
+    _ join: RelationshipLayout.JoinTable
+  ) throws {
+    for (target, position) in positions {
+      let statement = try statement(
+        "UPDATE \(Schema.quoted(join.name)) SET inverse_position = ?3"
+          + " WHERE owner = ?1 AND target = ?2"
+      )
+      statement.bind(integer: owner, 1)
+      statement.bind(integer: target, 2)
+      statement.bind(integer: position, 3)
+      try statement.run()
+    }
+  }
+
+  private func reorder(_ list: [Int64], of target: Int64, in table: String) throws {
+    let statement = try statement(
+      "UPDATE \(table) SET inverse_position = ?3 WHERE owner = ?1 AND target = ?2"
+    )
+    for (position, owner) in list.enumerated() {
+      statement.bind(integer: owner, 1)
+      statement.bind(integer: target, 2)
+      statement.bind(integer: Int64(position), 3)
+      try statement.run()
+    }
+  }
+
+  /// A statement, compiled once a save.
+  private func statement(_ sql: String) throws -> RawStatement {
+    if let known = statements[sql] { return known }
+    let made = try RawStatement(sql, in: database)
+    statements[sql] = made
+    return made
+  }
+}
+
+extension DatabaseError {
+  /// Whether a unique index refused the statement.
+  var isUniqueViolation: Bool { extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE }
+}
