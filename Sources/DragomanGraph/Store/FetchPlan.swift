@@ -76,7 +76,8 @@ extension FetchPlan {
       rowsSQL: rowsSQL,
       countSQL: isPlain
         ? "SELECT count(*)\(source.dropFirst(1))" : "SELECT count(*) FROM (SELECT \(source)\(slice))",
-      existsSQL: "SELECT EXISTS (SELECT \(source)\(slice))",
+      // A subquery of its own, because EXISTS does not heed a LIMIT of its SELECT.
+      existsSQL: "SELECT EXISTS (SELECT 1 FROM (SELECT \(source)\(slice)))",
       arguments: arguments + limits,
       namesEntity: request.table == nil && request.entity.hasEntityColumn
     )
