@@ -13,6 +13,8 @@ struct FetchCommand: ParsableCommand {
         dragoman fetch Person -d people.db --where 'salary > 100000 AND city == "Paris"'
         dragoman fetch Person -d people.db --where 'lastName BEGINSWITH[cd] $NAME' -p NAME=ó \\
           --sort lastName,-salary --limit 10
+        dragoman fetch Person -d people.db --columns lastName,company.name --sort company.name \
+          --where 'company.city == "Bergen" AND ANY phones.kind == "work"'
 
       On a terminal the objects come as a table, in a pipe as NDJSON. Without --sort they come in
       the order in which they were inserted.
@@ -41,7 +43,10 @@ struct FetchCommand: ParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The order: a,-b is a ascending, then b descending.", valueName: "keys")
+    help: ArgumentHelp(
+      "The order: a,-b is a ascending, then b descending; a[cd] overlooks case and diacritics.",
+      valueName: "keys"
+    )
   )
   var sort: String?
 
@@ -51,7 +56,7 @@ struct FetchCommand: ParsableCommand {
   @Option(help: "How many objects to leave out at the beginning.")
   var offset = 0
 
-  @Option(help: ArgumentHelp("The attributes to print; all without it.", valueName: "a,b"))
+  @Option(help: ArgumentHelp("The values to print; all attributes without it.", valueName: "a,b.c"))
   var columns: String?
 
   @Flag(help: "Print only how many objects there are.")
@@ -112,7 +117,7 @@ struct FetchCommand: ParsableCommand {
       limit: limit,
       offset: offset,
       columns: columns?.split(separator: ",", omittingEmptySubsequences: false).map {
-        $0.trimmingCharacters(in: .whitespaces)
+        FetchColumn($0.trimmingCharacters(in: .whitespaces))
       }
     )
   }

@@ -51,6 +51,10 @@ extension Filter {
 
     /// An attribute by its name, dots included: it is never split into steps.
     public static func name(_ name: String) -> Operand { .path(FilterPath(steps: [name])) }
+    /// An object.
+    public static func object(_ id: ObjectID) -> Operand { .value(.objectID(id)) }
+    /// A list of objects.
+    public static func objects(_ ids: [ObjectID]) -> Operand { .list(ids.map(Operand.object)) }
     /// A list of strings.
     public static func strings(_ values: [String]) -> Operand {
       .list(values.map { .value(.string($0)) })
@@ -145,7 +149,12 @@ extension Filter {
   }
 }
 
-/// The way from an object to a value: names of relationships, then an attribute or `@count`.
+/// The way from an object to a value: names of relationships, then an attribute.
+///
+/// It may also end in a relationship (compared with nil or with objects) or in `@entity` (the name of
+/// the object's entity), begin with `SELF` (the object itself), and behind a to-many relationship go
+/// on with `@count`, or with `@sum`, `@avg`, `@min` or `@max` and an attribute. Null anywhere on the way
+/// is null at its end.
 public struct FilterPath: Sendable, Hashable {
   /// The steps, at least one.
   public var steps: [String]

@@ -14,6 +14,8 @@ public enum FilterValue: Sendable {
   case string(String)
   /// Bytes.
   case data([UInt8])
+  /// An object, for comparisons with a relationship or `SELF`.
+  case objectID(ObjectID)
 
   /// Takes over a stored value: reals in their shortest exact spelling.
   public init(_ value: StoredValue) {
@@ -34,6 +36,7 @@ public enum FilterValue: Sendable {
     case .number(let digits): "the number \(digits.prefix(40))"
     case .string(let text): "the string \"\(text.prefix(40))\(text.count > 40 ? "…" : "")\""
     case .data(let bytes): "\(bytes.count) bytes"
+    case .objectID(let id): "the object \(id.uri)"
     }
   }
 }
@@ -47,6 +50,7 @@ extension FilterValue: Hashable {
     case (.number(let a), .number(let b)), (.string(let a), .string(let b)):
       a.utf8.elementsEqual(b.utf8)
     case (.data(let a), .data(let b)): a == b
+    case (.objectID(let a), .objectID(let b)): a == b
     default: false
     }
   }
@@ -58,6 +62,7 @@ extension FilterValue: Hashable {
     case .boolean(let value): hasher.combine(value)
     case .number(let text), .string(let text): hasher.combine(Array(text.utf8))
     case .data(let bytes): hasher.combine(bytes)
+    case .objectID(let id): hasher.combine(id)
     }
   }
 }

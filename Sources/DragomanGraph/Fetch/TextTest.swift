@@ -1,9 +1,9 @@
 import Foundation
 
 /// A pattern of `ENDSWITH`, `LIKE` or `MATCHES`, compiled once and then held against many texts.
-struct TextTest {
+package struct TextTest {
   /// Which test; the raw value is what the SQL function is given.
-  enum Kind: Int {
+  package enum Kind: Int {
     case endsWith = 1
     case like = 2
     case matches = 3

@@ -10,6 +10,7 @@ import GRDBSQLite
 /// - `dragoman_fold(text, options)`: the text without case (1), diacritics (2) or both (3).
 /// - `dragoman_test(text, pattern, kind, options)`: `ENDSWITH`, `LIKE` and `MATCHES`, 0 or 1.
 /// - `dragoman_value(code)`: an element of an `IN` list, out of its JSON spelling.
+/// - `dragoman_pad(decimal, scale)`: the decimal with zeros up to that many digits behind the point.
 /// - `COLLATE DRAGOMAN_DECIMAL`: canonical decimals by value. Named in queries only, never in a
 ///   schema, so that any SQLite tool can read the file.
 enum FetchFunctions {
@@ -27,6 +28,10 @@ enum FetchFunctions {
     try add("dragoman_value", argumentCount: 1, to: connection) { context, _, arguments in
       FetchFunctions.value(context, arguments)
     }
+    try add("dragoman_pad", argumentCount: 2, to: connection) { context, _, arguments in
+      FetchFunctions.pad(context, arguments)
+    }
+    try FetchAggregates.register(on: database)
     let code = sqlite3_create_collation_v2(
       connection,
       decimalCollation,
@@ -102,7 +107,20 @@ enum FetchFunctions {
 
   private static func value(_ context: OpaquePointer?, _ arguments: Arguments?) {
     guard let arguments, let code = text(arguments[0]) else { return sqlite3_result_null(context) }
-    switch ListCode.value(of: code) {
+    setResult(ListCode.value(of: code), of: context)
+  }
+
+  private static func pad(_ context: OpaquePointer?, _ arguments: Arguments?) {
+    guard let arguments, let decimal = text(arguments[0]) else {
+      return sqlite3_result_null(context)
+    }
+    let scale = Int(sqlite3_value_int64(arguments[1]))
+    setResult(DecimalText.padded(decimal, scale: scale), of: context)
+  }
+
+  /// Gives a stored value back to SQLite.
+  static func setResult(_ value: StoredValue, of context: OpaquePointer?) {
+    switch value {
     case .null: sqlite3_result_null(context)
     case .integer(let integer): sqlite3_result_int64(context, integer)
     case .real(let real): sqlite3_result_double(context, real)
@@ -119,7 +137,7 @@ enum FetchFunctions {
   }
 
   /// The whole text of a value, NUL characters included; nil for null and blobs.
-  private static func text(_ value: OpaquePointer?) -> String? {
+  static func text(_ value: OpaquePointer?) -> String? {
     let type = sqlite3_value_type(value)
     guard type != SQLITE_NULL, type != SQLITE_BLOB, let bytes = sqlite3_value_text(value) else {
       return nil

@@ -1,73 +1,112 @@
 /// A request checked against a model: the SQL, its values, and the attributes it reads.
 struct FetchPlan {
   /// The entity.
-  let entity: Entity
-  /// The attributes, in the order of the columns behind `_pk`.
+  let entity: EntityLayout
+  /// The columns' names and types, in the order of the columns behind `_pk`.
   let attributes: [Attribute]
-  /// `SELECT "_pk", … FROM … WHERE … ORDER BY … LIMIT ? OFFSET ?`.
+  /// `SELECT t0._pk, … FROM … WHERE … ORDER BY … LIMIT ? OFFSET ?`; objects that have sub-entities
+  /// among them carry the name of theirs in one more column, the last.
   let rowsSQL: String
   /// `SELECT count(*) FROM …` under the same condition and limits.
   let countSQL: String
-  /// The values of the `?`, the same for both statements.
+  /// `SELECT EXISTS (SELECT 1 FROM …)` under the same condition and limits.
+  let existsSQL: String
+  /// The values of the `?`, the same for all statements.
   let arguments: [StoredValue]
+  /// Whether there is a last column with the name of the entity.
+  let namesEntity: Bool
 }
 
 extension FetchPlan {
   /// Checks and compiles; throws `StoreError.Code.badRequest`.
-  init(_ request: FetchRequest, in model: Model) throws(StoreError) {
-    let entity = try model.requireEntity(request.entity)
-    let attributes = try Self.attributes(request, of: entity)
-    var compiler = FilterCompiler(entity)
-    var source = " FROM \(Schema.quoted(entity.table))"
-    if let filter = request.filter { source += " WHERE \(try compiler.condition(filter))" }
+  init(_ request: FetchRequest, in layout: ModelLayout) throws(StoreError) {
+    self.init(try ResolvedRequest(request, in: layout), in: layout)
+  }
+
+  /// Compiles what was checked.
+  init(_ request: ResolvedRequest, in layout: ModelLayout) {
+    let scope = FetchScope(request.entity, in: layout)
+    var compiler = FilterCompiler()
+    var conditions: [String] = []
+    if let entities = request.entities {
+      conditions.append(compiler.condition(entities.map { layout.entities[$0].name }, in: scope))
+    }
+    if let filter = request.filter { conditions.append(compiler.condition(filter, in: scope)) }
+    let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
     var arguments = compiler.arguments
-    var slice = ""
-    guard request.limit ?? 0 >= 0, request.offset >= 0 else {
-      throw StoreError(.badRequest, "The limit and the offset of a fetch cannot be negative.")
+    let hasSlice = request.limit != nil || request.offset > 0
+    let slice = hasSlice ? " LIMIT ? OFFSET ?" : ""
+    let limits: [StoredValue] =
+      hasSlice ? [.integer(Int64(request.limit ?? -1)), .integer(Int64(request.offset))] : []
+    // The columns before FROM is read: they may join tables to it.
+    var columns = request.columns.map { Self.column($0, compiler, scope) }
+    let rowsSQL: String
+    let source: String
+    if let table = request.table {
+      let groups = table.groups.map { compiler.expression($0, in: scope) }
+      let names = (0..<columns.count).map { "c\($0)" } + (0..<groups.count).map { "g\($0)" }
+      let values = zip(columns + groups, names).map { "\($0) AS \($1)" }
+      var rows = "SELECT \((values.isEmpty ? ["0"] : values).joined(separator: ", "))"
+      rows += " FROM \(scope.sources)\(condition)"
+      if !groups.isEmpty {
+        rows += " GROUP BY " + groups.indices.map { "\(columns.count + $0 + 1)" }.joined(separator: ", ")
+      }
+      var rowCompiler = FilterCompiler(columns: names)
+      let having = table.having.map { " WHERE " + rowCompiler.condition($0, in: scope) } ?? ""
+      arguments += rowCompiler.arguments
+      source =
+        "\(table.isDistinct ? "DISTINCT " : "")\((["0"] + names[..<columns.count]).joined(separator: ", "))"
+        + " FROM (\(rows))\(having)"
+      let order = Self.order(request.sortKeys + request.tieBreakers, rowCompiler, scope)
+      rowsSQL =
+        "SELECT \(source)" + (order.isEmpty ? "" : " ORDER BY \(order.joined(separator: ", "))") + slice
+    } else {
+      columns.insert("\(scope.alias(of: []))._pk", at: 0)
+      if request.entity.hasEntityColumn { columns.append("\(scope.alias(of: []))._entity") }
+      let order = Self.order(request.sortKeys, compiler, scope) + ["\(scope.alias(of: []))._pk"]
+      rowsSQL =
+        "SELECT \(columns.joined(separator: ", ")) FROM \(scope.sources)\(condition)"
+        + " ORDER BY \(order.joined(separator: ", "))\(slice)"
+      source = "1 FROM \(scope.sources)\(condition)"
     }
-    if request.limit != nil || request.offset > 0 {
-      slice = " LIMIT ? OFFSET ?"
-      arguments += [.integer(Int64(request.limit ?? -1)), .integer(Int64(request.offset))]
-    }
-    let columns = ["\"_pk\""] + attributes.map { Schema.quoted($0.column) }
-    let order = try Self.order(request.sortKeys, in: entity)
+    let isPlain = request.table == nil && !hasSlice
     self.init(
-      entity: entity,
-      attributes: attributes,
-      rowsSQL: "SELECT \(columns.joined(separator: ", "))\(source) ORDER BY \(order)\(slice)",
-      countSQL: slice.isEmpty
-        ? "SELECT count(*)\(source)" : "SELECT count(*) FROM (SELECT 1\(source)\(slice))",
-      arguments: arguments
+      entity: request.entity,
+      attributes: request.columns.map(\.attribute),
+      rowsSQL: rowsSQL,
+      countSQL: isPlain
+        ? "SELECT count(*)\(source.dropFirst(1))" : "SELECT count(*) FROM (SELECT \(source)\(slice))",
+      // A subquery of its own, because EXISTS does not heed a LIMIT of its SELECT.
+      existsSQL: "SELECT EXISTS (SELECT 1 FROM (SELECT \(source)\(slice)))",
+      arguments: arguments + limits,
+      namesEntity: request.table == nil && request.entity.hasEntityColumn
     )
   }
 
-  private static func attributes(
-    _ request: FetchRequest,
-    of entity: Entity
-  ) throws(StoreError) -> [Attribute] {
-    guard let names = request.columns else { return entity.attributes }
-    var attributes: [Attribute] = []
-    for name in names {
-      let attribute = try entity.requireAttribute(name)
-      guard !attributes.contains(where: { $0.column == attribute.column }) else {
-        throw StoreError(.badRequest, "The column \"\(name)\" is named twice.")
-      }
-      attributes.append(attribute)
-    }
-    return attributes
+  private static func column(
+    _ column: ResolvedRequest.Column,
+    _ compiler: FilterCompiler,
+    _ scope: FetchScope
+  ) -> String {
+    guard let expression = column.expression else { return "count(*)" }
+    let value = compiler.expression(expression, in: scope)
+    return column.aggregate.map {
+      compiler.aggregate($0, of: value, expression.attribute, column.attribute)
+    } ?? value
   }
 
-  /// Ties are broken by `_pk`, so that the same data always comes in the same order.
-  private static func order(_ keys: [SortKey], in entity: Entity) throws(StoreError) -> String {
-    var terms: [String] = []
-    for key in keys {
-      let attribute = try entity.requireAttribute(key.name)
-      let collation =
-        attribute.type == .decimal ? " COLLATE \(FetchFunctions.decimalCollation)" : ""
-      terms.append(
-        "\(Schema.quoted(attribute.column))\(collation)\(key.isAscending ? "" : " DESC")"
-      )
+  private static func order(
+    _ keys: [ResolvedSortKey],
+    _ compiler: FilterCompiler,
+    _ scope: FetchScope
+  ) -> [String] {
+    keys.flatMap { key in
+      let value = compiler.expression(key.expression, in: scope)
+      let direction =
+        compiler.collation(key.expression.attribute) + (key.isAscending ? "" : " DESC")
+      return key.folds.map { fold in
+        (fold.isEmpty ? value : "dragoman_fold(\(value), \(fold.rawValue))") + direction
+      }
     }
-    return (terms + ["\"_pk\""]).joined(separator: ", ")
   }
 }

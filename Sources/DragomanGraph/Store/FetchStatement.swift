@@ -14,11 +14,7 @@ enum FetchStatement {
   ) throws {
     try run(plan.rowsSQL, plan.arguments, database) { statement in
       body(
-        FetchedRow(
-          entity: plan.entity.name,
-          count: plan.attributes.count,
-          statement: statement
-        )
+        FetchedRow(plan, statement)
       )
     }
   }
@@ -31,6 +27,16 @@ enum FetchStatement {
       return true
     }
     return count
+  }
+
+  /// Whether there is any row.
+  static func exists(_ plan: FetchPlan, _ database: Database) throws -> Bool {
+    var exists = false
+    try run(plan.existsSQL, plan.arguments, database) { statement in
+      exists = sqlite3_column_int64(statement, 0) != 0
+      return false
+    }
+    return exists
   }
 
   private static func run(
@@ -60,7 +66,7 @@ enum FetchStatement {
       case SQLITE_ERROR:
         // A function of ours gave up on a value.
         let reason = String(cString: sqlite3_errmsg(database.sqliteConnection))
-        throw StoreError(.badRequest, "The fetch was stopped: \(reason).")
+        throw StoreError.stopped(reason)
       case let code: try check(code, database)
       }
     }

@@ -2,21 +2,30 @@ import GRDBSQLite
 
 /// One row of a fetch, lent to a closure: it reads straight from SQLite and cannot be kept.
 public struct FetchedRow: ~Copyable {
-  /// The entity's name.
-  private let entity: String
-  /// The number of attributes.
+  private let entity: EntityLayout
+  private let namesEntity: Bool
+  /// The number of columns.
   public let count: Int
   private let statement: OpaquePointer
 
-  init(entity: String, count: Int, statement: OpaquePointer) {
-    self.entity = entity
-    self.count = count
+  init(_ plan: FetchPlan, _ statement: OpaquePointer) {
+    entity = plan.entity
+    namesEntity = plan.namesEntity
+    count = plan.attributes.count
     self.statement = statement
   }
 
-  /// The identity of the object.
+  /// The identity of the object, which carries the name of its root entity.
+  ///
+  /// A row of a table (groups, aggregates, distinct rows) is no object: its key is 0.
   public var objectID: ObjectID {
-    ObjectID(entity: entity, primaryKey: sqlite3_column_int64(statement, 0))
+    ObjectID(entity: entity.rootName, primaryKey: sqlite3_column_int64(statement, 0))
+  }
+
+  /// The name of the object's own entity: that of the request, or of one of its sub-entities.
+  public var entityName: String {
+    if namesEntity, case .text(let name) = value(Int32(count) + 1) { return name }
+    return entity.name
   }
 
   /// The value of an attribute, by its place among the columns of the request, from 0.
@@ -25,7 +34,10 @@ public struct FetchedRow: ~Copyable {
   /// U+FFFD.
   public subscript(index: Int) -> StoredValue {
     precondition((0..<count).contains(index), "a fetched row has no column \(index)")
-    let column = Int32(index) + 1
+    return value(Int32(index) + 1)
+  }
+
+  private func value(_ column: Int32) -> StoredValue {
     switch sqlite3_column_type(statement, column) {
     case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, column))
     case SQLITE_FLOAT: return .real(sqlite3_column_double(statement, column))

@@ -1,59 +1,47 @@
-/// Turns a filter into a SQL condition with bound values, checking names and literals on the way.
+/// Writes a resolved filter as a SQL condition with bound values.
 ///
 /// Values are never text of the statement, names are always quoted. A comparison with null is NULL
 /// in SQL where NSPredicate says false; `AND` and `OR` treat both alike, so only `NOT` has to mend
-/// it: it becomes `(…) IS NOT TRUE`.
+/// it: it becomes `(…) IS NOT TRUE`. To-one relationships are joined, to-many ones are subqueries.
 struct FilterCompiler {
-  /// Comparisons in one filter, at most.
-  static let maximumTermCount = 10_000
-
-  private let entity: Entity
-  /// The values of the `?` of `condition`, in order.
+  /// The values of the `?`, in the order in which they were written.
   private(set) var arguments: [StoredValue] = []
-  private var termCount = 0
+  /// The SQL of the columns of a table, for conditions on its rows.
+  private let columns: [String]
 
-  init(_ entity: Entity) { self.entity = entity }
+  init(columns: [String] = []) { self.columns = columns }
 
   /// The SQL of the filter.
-  mutating func condition(_ filter: Filter, depth: Int = 0) throws(StoreError) -> String {
-    guard depth <= FilterParser.maximumDepth else {
-      throw StoreError(
-        .badRequest,
-        "The predicate is nested deeper than \(FilterParser.maximumDepth) levels."
-      )
-    }
+  mutating func condition(_ filter: ResolvedFilter, in scope: FetchScope) -> String {
     switch filter {
     case .constant(let value): return value ? "1" : "0"
-    case .and(let parts): return try join(parts, " AND ", empty: "1", depth)
-    case .or(let parts): return try join(parts, " OR ", empty: "0", depth)
-    case .not(let part): return "(\(try condition(part, depth: depth + 1))) IS NOT TRUE"
-    case .comparison(let comparison):
-      termCount += 1
-      guard termCount <= Self.maximumTermCount else {
-        throw StoreError(
-          .badRequest,
-          "The predicate has more than \(Self.maximumTermCount) comparisons.",
-          help: "compare with a list: name IN {…}"
-        )
-      }
-      return try condition(comparison)
+    case .and(let parts): return join(parts, " AND ", empty: "1", scope)
+    case .or(let parts): return join(parts, " OR ", empty: "0", scope)
+    case .not(let part): return "(\(condition(part, in: scope))) IS NOT TRUE"
+    case .comparison(let comparison): return condition(comparison, scope)
     }
+  }
+
+  /// The condition that an object is of one of the entities; nil if all in its table are.
+  mutating func condition(_ entities: [String], in scope: FetchScope) -> String {
+    let list = entities.map { bind(.text($0)) }.joined(separator: ", ")
+    return "\(scope.alias(of: []))._entity " + (entities.count == 1 ? "= \(list)" : "IN (\(list))")
   }
 
   /// Joins in groups of a hundred: SQLite refuses an expression deeper than 1000, and a chain of
   /// operators is as deep as it is long (https://www.sqlite.org/limits.html, item 4).
   private mutating func join(
-    _ parts: [Filter],
+    _ parts: [ResolvedFilter],
     _ conjunction: String,
     empty: String,
-    _ depth: Int
-  ) throws(StoreError) -> String {
+    _ scope: FetchScope
+  ) -> String {
     guard !parts.isEmpty else { return empty }
     var groups: [String] = []
     for start in stride(from: 0, to: parts.count, by: 100) {
       var group: [String] = []
       for part in parts[start..<min(start + 100, parts.count)] {
-        group.append(try condition(part, depth: depth + 1))
+        group.append(condition(part, in: scope))
       }
       groups.append(group.joined(separator: conjunction))
     }
@@ -63,272 +51,139 @@ struct FilterCompiler {
 
   // MARK: Comparisons
 
-  private mutating func condition(_ comparison: Filter.Comparison) throws(StoreError) -> String {
-    guard comparison.quantifier == .one else {
-      throw Self.notYet("\(comparison.quantifier.rawValue) needs a path through a relationship")
-    }
-    switch (comparison.left, comparison.right) {
-    case (.path(let left), .path(let right)):
-      return try condition(attribute(left), comparison, attribute(right))
-    case (.path(let path), let operand):
-      return try condition(attribute(path), comparison, operand)
-    case (let operand, .path(let path)):
-      guard let relation = comparison.relation.mirrored else {
-        throw StoreError(
-          .badRequest,
-          "\(comparison.relation.rawValue) wants the attribute on its left side."
-        )
-      }
-      var mirrored = comparison
-      mirrored.relation = relation
-      return try condition(attribute(path), mirrored, operand)
-    default:
-      throw StoreError(.badRequest, "A comparison names no attribute on either side.")
-    }
-  }
-
-  /// An attribute beside an attribute: equality takes two nulls for equal, as NSPredicate does.
-  private func condition(
-    _ left: Attribute,
-    _ comparison: Filter.Comparison,
-    _ right: Attribute
-  ) throws(StoreError) -> String {
-    guard left.type.compares(with: right.type) else {
-      throw StoreError(
-        .badRequest,
-        "\(left.name) (\(left.type.rawValue)) and \(right.name) (\(right.type.rawValue)) cannot be "
-          + "compared with one another."
-      )
-    }
-    try checkOptions(comparison, of: left)
-    let sides = [left, right].map { attribute in
-      let column = Schema.quoted(attribute.column)
-      return comparison.options.isEmpty
-        ? column : "dragoman_fold(\(column), \(comparison.options.rawValue))"
-    }
-    let collation = left.type == .decimal ? " COLLATE \(FetchFunctions.decimalCollation)" : ""
-    switch comparison.relation {
-    case .equalTo: return "\(sides[0]) IS \(sides[1])\(collation)"
-    case .notEqualTo: return "\(sides[0]) IS NOT \(sides[1])\(collation)"
-    case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo:
-      try checkOrder(comparison.relation, of: left)
-      return "\(sides[0]) \(comparison.relation.rawValue) \(sides[1])\(collation)"
-    default:
-      throw StoreError(
-        .badRequest,
-        "\(comparison.relation.rawValue) wants a value on its right side."
-      )
-    }
-  }
-
-  /// An attribute beside a value or list.
   private mutating func condition(
-    _ attribute: Attribute,
-    _ comparison: Filter.Comparison,
-    _ operand: Filter.Operand
-  ) throws(StoreError) -> String {
-    try checkOptions(comparison, of: attribute)
+    _ comparison: ResolvedComparison,
+    _ scope: FetchScope
+  ) -> String {
+    guard comparison.quantifier != .one, case .path(let path) = comparison.left.source else {
+      return test(expression(comparison.left, in: scope), comparison, scope)
+    }
+    let (inner, hops) = scope.subquery(for: path)
+    let value = value(path.end, path.entity, hops, inner)
+    var test = test(value, comparison, scope)
+    if comparison.quantifier == .all { test = "(\(test)) IS NOT TRUE" }
+    return (comparison.quantifier == .any ? "" : "NOT ")
+      + "EXISTS (SELECT 1 FROM \(inner.sources) WHERE \(inner.condition ?? "1") AND \(test))"
+  }
+
+  /// The SQL of what a value has to pass; `outer` is where paths on the right side begin.
+  private mutating func test(
+    _ plain: String,
+    _ comparison: ResolvedComparison,
+    _ outer: FetchScope
+  ) -> String {
     let options = comparison.options
-    let plain = Schema.quoted(attribute.column)
-    let column = options.isEmpty ? plain : "dragoman_fold(\(plain), \(options.rawValue))"
-    let relation = comparison.relation
-    switch relation {
-    case .equalTo, .notEqualTo:
-      let value = try value(operand, attribute, options)
-      let isEqual = relation == .equalTo
-      if value == .null { return "\(plain) IS \(isEqual ? "" : "NOT ")NULL" }
-      return "\(column) \(isEqual ? "=" : "IS NOT") \(bind(value))"
-    case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo:
-      try checkOrder(relation, of: attribute)
-      let value = try present(operand, attribute, relation, options)
-      return "\(column) \(relation.rawValue) \(bind(value))\(collation(attribute))"
-    case .between:
-      try checkOrder(relation, of: attribute)
-      let bounds = try elements(operand, relation)
-      guard bounds.count == 2 else {
-        throw StoreError(
-          .badRequest,
-          "BETWEEN wants two bounds, {low, high}; found \(bounds.count)."
-        )
-      }
-      let low = bind(try present(bounds[0], attribute, relation, options))
-      let high = bind(try present(bounds[1], attribute, relation, options))
-      let collation = collation(attribute)
-      return "(\(column) >= \(low)\(collation) AND \(column) <= \(high)\(collation))"
-    case .in:
-      return try membership(of: column, plain, attribute, operand, options)
-    case .contains, .beginsWith, .endsWith, .like, .matches:
-      return try textCondition(plain, column, attribute, comparison, operand)
+    let value = folded(plain, options)
+    let collation = collation(comparison.left.attribute)
+    switch comparison.test {
+    case .isNull: return "\(plain) IS NULL"
+    case .isPresent: return "\(plain) IS NOT NULL"
+    case .compares(.equalTo, let literal): return "\(value) = \(bind(literal))"
+    case .compares(.notEqualTo, let literal): return "\(value) IS NOT \(bind(literal))"
+    case .compares(let relation, let literal):
+      return "\(value) \(relation.rawValue) \(bind(literal))\(collation)"
+    case .between(let low, let high):
+      return "\(value)\(collation) BETWEEN \(bind(low)) AND \(bind(high))"
+    case .isOne(let values, let orNull):
+      let list = bind(.text(ListCode.json(values)))
+      let membership = "\(value) IN (SELECT dragoman_value(value) FROM json_each(\(list)))"
+      return orNull ? "(\(membership) OR \(plain) IS NULL)" : membership
+    case .contains(let pattern): return "instr(\(value), \(bind(.text(pattern)))) > 0"
+    case .begins(let pattern):
+      // A range of bytes, which an index serves.
+      let lower = "\(value) >= \(bind(.text(pattern)))"
+      guard let end = TextPrefix.end(of: pattern) else { return lower }
+      return "(\(lower) AND \(value) < \(bind(.text(end))))"
+    case .fits(let kind, let pattern, _):
+      let pattern = bind(.text(pattern))
+      return "dragoman_test(\(plain), \(pattern), \(kind.rawValue), \(options.rawValue))"
+    case .relates(let relation, let right):
+      let other = folded(expression(right, in: outer), options)
+      let symbol =
+        switch relation {
+        case .equalTo: "IS"
+        case .notEqualTo: "IS NOT"
+        default: relation.rawValue
+        }
+      return "\(value) \(symbol) \(other)\(collation)"
     }
   }
 
-  private mutating func membership(
-    of column: String,
-    _ plain: String,
-    _ attribute: Attribute,
-    _ operand: Filter.Operand,
-    _ options: Filter.Comparison.Options
-  ) throws(StoreError) -> String {
-    var values: [StoredValue] = []
-    for element in try elements(operand, .in) {
-      values.append(try value(element, attribute, options))
-    }
-    let list = bind(.text(ListCode.json(values.filter { $0 != .null })))
-    let membership = "\(column) IN (SELECT dragoman_value(value) FROM json_each(\(list)))"
-    return values.contains(.null) ? "(\(membership) OR \(plain) IS NULL)" : membership
+  private func folded(_ value: String, _ options: Filter.Comparison.Options) -> String {
+    options.isEmpty ? value : "dragoman_fold(\(value), \(options.rawValue))"
   }
-
-  /// The text relations.
-  ///
-  /// A plain `BEGINSWITH` is a range of bytes, which an index serves.
-  private mutating func textCondition(
-    _ plain: String,
-    _ column: String,
-    _ attribute: Attribute,
-    _ comparison: Filter.Comparison,
-    _ operand: Filter.Operand
-  ) throws(StoreError) -> String {
-    let relation = comparison.relation
-    guard attribute.type.isTextual else {
-      throw StoreError(
-        .badRequest,
-        "\(relation.rawValue) wants a text attribute; \(attribute.name) is "
-          + "\(attribute.type.withArticle)."
-      )
-    }
-    guard case .value(.string(let pattern)) = try resolved(operand, relation) else {
-      throw StoreError(.badRequest, "\(relation.rawValue) wants a string on its right side.")
-    }
-    let folded = TextFold.fold(pattern, comparison.options)
-    let kind: TextTest.Kind
-    switch relation {
-    case .contains:
-      return "instr(\(column), \(bind(.text(folded)))) > 0"
-    case .beginsWith:
-      let lower = "\(column) >= \(bind(.text(folded)))"
-      guard let end = TextPrefix.end(of: folded) else { return lower }
-      return "(\(lower) AND \(column) < \(bind(.text(end))))"
-    case .like: kind = .like
-    case .matches: kind = .matches
-    default: kind = .endsWith
-    }
-    do {
-      _ = try TextTest(kind, pattern, comparison.options)
-    } catch {
-      throw StoreError(.badRequest, "\(relation.rawValue) cannot be used: \(error.message).")
-    }
-    let options = comparison.options.rawValue
-    return "dragoman_test(\(plain), \(bind(.text(pattern))), \(kind.rawValue), \(options))"
-  }
-
-  // MARK: Operands
 
   private mutating func bind(_ value: StoredValue) -> String {
     arguments.append(value)
     return "?"
   }
 
-  private func attribute(_ path: FilterPath) throws(StoreError) -> Attribute {
-    guard let name = path.steps.first, path.steps.count == 1 else {
-      throw Self.notYet("the path \(path.text) leads through a relationship")
+  // MARK: Values
+
+  /// The SQL of a single value.
+  func expression(_ expression: ResolvedExpression, in scope: FetchScope) -> String {
+    switch expression.source {
+    case .column(let index): return columns[index]
+    case .path(let path): return value(path.end, path.entity, path.hops, scope)
+    case .aggregate(let aggregate, let path):
+      let (inner, hops) = scope.subquery(for: path)
+      let value = value(path.end, path.entity, hops, inner)
+      let result = self.aggregate(aggregate, of: value, path.attribute, expression.attribute)
+      return "(SELECT \(result) FROM \(inner.sources) WHERE \(inner.condition ?? "1"))"
     }
-    if entity.relationships.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
-      throw Self.notYet("\(name) is a relationship")
-    }
-    return try entity.requireAttribute(name)
   }
 
-  private func resolved(
-    _ operand: Filter.Operand,
-    _ relation: Filter.Comparison.Relation
-  ) throws(StoreError) -> Filter.Operand {
-    if case .variable(let name) = operand {
-      throw StoreError(
-        .badRequest,
-        "The variable $\(name) of the predicate has no value.",
-        help: "give it one, on the command line with -p \(name)=…"
-      )
+  /// The SQL of an aggregate.
+  ///
+  /// - Parameters:
+  ///   - aggregate: Which.
+  ///   - value: The SQL of what it is taken of.
+  ///   - attribute: The attribute that it is taken of.
+  ///   - result: The aggregate's own type.
+  /// - Returns: The SQL.
+  func aggregate(
+    _ aggregate: FetchColumn.Aggregate,
+    of value: String,
+    _ attribute: Attribute?,
+    _ result: Attribute
+  ) -> String {
+    switch aggregate {
+    case .count: return "count(\(value))"
+    case .min, .max: return "\(aggregate.rawValue)(\(value)\(collation(result)))"
+    case .sum, .average:
+      let kind = attribute.flatMap { ValueSum.Kind($0.type) } ?? .real
+      let sum = "dragoman_\(aggregate.rawValue)_\(kind.word)(\(value))"
+      guard let scale = result.scale, scale > 0 else { return sum }
+      return "dragoman_pad(\(sum), \(scale))"
     }
-    return operand
   }
 
   private func value(
-    _ operand: Filter.Operand,
-    _ attribute: Attribute,
-    _ options: Filter.Comparison.Options
-  ) throws(StoreError) -> StoredValue {
-    guard case .value(let literal) = try resolved(operand, .equalTo) else {
-      throw StoreError(
-        .badRequest,
-        "\(attribute.name) is compared with a list where one value fits."
-      )
+    _ end: ResolvedPath.End,
+    _ entity: EntityLayout,
+    _ hops: [ResolvedPath.Hop],
+    _ scope: FetchScope
+  ) -> String {
+    switch end {
+    case .object: return scope.key(of: hops)
+    case .attribute(let slot):
+      return "\(scope.alias(of: hops)).\(Schema.quoted(entity.attributes[slot].column))"
+    case .entityName(let names):
+      if entity.hasEntityColumn { return "\(scope.alias(of: hops))._entity" }
+      let name = names[entity.index].replacing("'", with: "''")
+      return "iif(\(scope.key(of: hops)) IS NULL, NULL, '\(name)')"
     }
-    if !options.isEmpty, case .string(let text) = literal {
-      return .text(TextFold.fold(text, options))
-    }
-    return try attribute.stored(literal)
   }
 
-  private func present(
-    _ operand: Filter.Operand,
-    _ attribute: Attribute,
-    _ relation: Filter.Comparison.Relation,
-    _ options: Filter.Comparison.Options
-  ) throws(StoreError) -> StoredValue {
-    let value = try value(operand, attribute, options)
-    guard value != .null else {
-      throw StoreError(
-        .badRequest,
-        "\(relation.rawValue) cannot compare \(attribute.name) with nil.",
-        help: "nil goes with == and != only"
-      )
-    }
-    return value
-  }
-
-  private func elements(
-    _ operand: Filter.Operand,
-    _ relation: Filter.Comparison.Relation
-  ) throws(StoreError) -> [Filter.Operand] {
-    guard case .list(let elements) = try resolved(operand, relation) else {
-      throw StoreError(.badRequest, "\(relation.rawValue) wants a list, {a, b}.")
-    }
-    return elements
-  }
-
-  private func collation(_ attribute: Attribute) -> String {
+  /// The collation that orders decimals by their value.
+  func collation(_ attribute: Attribute) -> String {
     attribute.type == .decimal ? " COLLATE \(FetchFunctions.decimalCollation)" : ""
   }
+}
 
-  private func checkOptions(
-    _ comparison: Filter.Comparison,
-    of attribute: Attribute
-  ) throws(StoreError) {
-    guard comparison.options.isEmpty || attribute.type.isTextual else {
-      throw StoreError(
-        .badRequest,
-        "[c] and [d] want a text attribute; \(attribute.name) is \(attribute.type.withArticle)."
-      )
-    }
-  }
-
-  private func checkOrder(
-    _ relation: Filter.Comparison.Relation,
-    of attribute: Attribute
-  ) throws(StoreError) {
-    guard attribute.type.isOrdered else {
-      throw StoreError(
-        .badRequest,
-        "\(relation.rawValue) wants an order; \(attribute.name) is "
-          + "\(attribute.type.withArticle), which has none."
-      )
-    }
-  }
-
-  private static func notYet(_ what: String) -> StoreError {
-    StoreError(
-      .badRequest,
-      "Not in this version: \(what), and predicates reach attributes only."
-    )
+extension ResolvedPath {
+  /// The attribute at the end of the path, if it ends in one.
+  var attribute: Attribute? {
+    if case .attribute(let slot) = end { entity.attributes[slot] } else { nil }
   }
 }

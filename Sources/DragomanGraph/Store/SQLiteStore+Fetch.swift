@@ -11,8 +11,8 @@ extension SQLiteStore {
   ///       print(row.objectID, row.values)
   ///     }
   ///
-  /// Runs `SELECT "_pk", … FROM "Person" WHERE … ORDER BY …, "_pk" LIMIT ? OFFSET ?` with every
-  /// value bound.
+  /// Runs one `SELECT t0._pk, … FROM "Person" AS t0 LEFT JOIN … WHERE … ORDER BY …, t0._pk LIMIT ?
+  /// OFFSET ?` with every value bound: to-one relationships are joined, to-many ones are subqueries.
   ///
   /// - Parameters:
   ///   - request: What to fetch.
@@ -23,7 +23,7 @@ extension SQLiteStore {
     _ request: FetchRequest,
     _ body: (borrowing FetchedRow) throws -> Void
   ) throws {
-    let plan = try FetchPlan(request, in: model)
+    let plan = try FetchPlan(request, in: layout)
     // Kept apart, so that an error of the caller does not come back as one of the store.
     var interruption: (any Error)?
     try read { database in
@@ -45,14 +45,50 @@ extension SQLiteStore {
   /// Runs `SELECT count(*) FROM …`.
   /// - Throws: `StoreError`, `.badRequest` for a request that does not fit the model.
   public func count(_ request: FetchRequest) throws(StoreError) -> Int {
-    let plan = try FetchPlan(request, in: model)
+    let plan = try FetchPlan(request, in: layout)
     return try read { database in try FetchStatement.count(plan, database) }
   }
 
-  /// The attributes a request reads, in the order of its rows' values.
+  /// Whether a request fetches anything, its limit and offset included.
+  ///
+  /// Runs `SELECT EXISTS (SELECT 1 FROM …)`.
+  /// - Throws: `StoreError`, `.badRequest` for a request that does not fit the model.
+  public func exists(_ request: FetchRequest) throws(StoreError) -> Bool {
+    let plan = try FetchPlan(request, in: layout)
+    return try read { database in try FetchStatement.exists(plan, database) }
+  }
+
+  /// The rows of a request as dictionaries, values by the names of their columns.
+  ///
+  ///     let rows = try store.dictionaries(
+  ///       FetchRequest("Person", columns: ["company.name", .sum("salary")], groupBy: ["company.name"])
+  ///     )
+  ///     rows.first?["sum_salary"]
+  ///
+  /// - Returns: The rows in order; a null is there as `.null`.
+  /// - Throws: `StoreError`, `.badRequest` for a request that does not fit the model.
+  public func dictionaries(
+    _ request: FetchRequest
+  ) throws(StoreError) -> [[String: StoredValue]] {
+    let plan = try FetchPlan(request, in: layout)
+    var rows: [[String: StoredValue]] = []
+    try read { database in
+      try FetchStatement.forEachRow(plan, database) { row in
+        var dictionary: [String: StoredValue] = [:]
+        for (index, attribute) in plan.attributes.enumerated() {
+          dictionary[attribute.name] = row[index]
+        }
+        rows.append(dictionary)
+        return true
+      }
+    }
+    return rows
+  }
+
+  /// The names and types of the columns of a request, in the order of its rows' values.
   ///
   /// - Throws: `StoreError`, `.badRequest` for a request that does not fit the model.
   public func attributes(of request: FetchRequest) throws(StoreError) -> [Attribute] {
-    try FetchPlan(request, in: model).attributes
+    try FetchPlan(request, in: layout).attributes
   }
 }

@@ -52,7 +52,7 @@ struct ImportFixture {
   /// The rows of an entity in the order of their insertion, values as text: `1|a|null`.
   func rows(_ entity: String = "P", _ columns: [String]? = nil) throws -> [String] {
     var rows: [String] = []
-    try store.forEachRow(FetchRequest(entity, columns: columns)) { row in
+    try store.forEachRow(FetchRequest(entity, columns: columns?.map { FetchColumn($0) })) { row in
       rows.append(row.values.map(\.text).joined(separator: "|"))
     }
     return rows

@@ -1,0 +1,99 @@
+/// A filter held against a model: every name is a slot, every literal has its type's stored form.
+///
+/// The SQL (`FilterCompiler`) and the evaluation in memory (`FilterEvaluator`) are written from this
+/// one tree, so that they cannot differ in what they take for a name, a type or a literal. It has two
+/// truth values: a comparison with null is false, except `!=`.
+package indirect enum ResolvedFilter {
+  case constant(Bool)
+  case and([ResolvedFilter])
+  case or([ResolvedFilter])
+  case not(ResolvedFilter)
+  case comparison(ResolvedComparison)
+}
+
+/// A comparison of a value, or of each of many, with literals or with another value.
+package struct ResolvedComparison {
+  /// How many values of a to-many path must pass.
+  package let quantifier: Filter.Comparison.Quantifier
+  /// The left side: one value, or with a quantifier any number.
+  package let left: ResolvedExpression
+  /// What is folded away of text on both sides; the literals of `test` are folded already.
+  package let options: Filter.Comparison.Options
+  /// What the left side has to pass.
+  package let test: Test
+
+  package enum Test {
+    /// `== nil`.
+    case isNull
+    /// `!= nil`.
+    case isPresent
+    /// `==`, `!=`, `<`, … with a literal that is not null.
+    case compares(Filter.Comparison.Relation, StoredValue)
+    /// From the first to the second, both included.
+    case between(StoredValue, StoredValue)
+    /// One of the values, or null.
+    case isOne(of: [StoredValue], orNull: Bool)
+    /// The bytes of the text contain these.
+    case contains(String)
+    /// The bytes of the text begin with these.
+    case begins(String)
+    /// `ENDSWITH`, `LIKE`, `MATCHES`: the pattern as written, and compiled.
+    case fits(TextTest.Kind, String, TextTest)
+    /// `==`, `!=`, `<`, … with another single value; two nulls are equal.
+    case relates(Filter.Comparison.Relation, ResolvedExpression)
+  }
+}
+
+/// Something that has a value for each object: what a path leads to, or an aggregate.
+package struct ResolvedExpression {
+  package enum Source {
+    /// The end of a path; through a to-many relationship it is any number of values.
+    case path(ResolvedPath)
+    /// An aggregate over what a path through to-many relationships leads to.
+    case aggregate(FetchColumn.Aggregate, ResolvedPath)
+    /// A column of a table's row.
+    case column(Int)
+  }
+
+  /// Where the value comes from.
+  package let source: Source
+  /// The type of the value and its name in messages; the keys of objects are integers.
+  package let attribute: Attribute
+  /// The entity (its index) of which the value is an object, if it is one.
+  package let object: Int?
+
+  /// Whether the expression is any number of values rather than one.
+  package var isMany: Bool {
+    if case .path(let path) = source { path.isMany } else { false }
+  }
+}
+
+/// A path with its names looked up.
+package struct ResolvedPath {
+  /// One step through a relationship.
+  package struct Hop {
+    /// The slot of the relationship.
+    package let slot: Int
+    /// The relationship.
+    package let link: RelationshipLayout
+  }
+
+  package enum End {
+    /// An attribute, by its slot.
+    case attribute(Int)
+    /// The object itself.
+    case object
+    /// The name of the object's entity; the names of all, by index.
+    case entityName([String])
+  }
+
+  /// The relationships, in order.
+  package let hops: [Hop]
+  /// The entity at the end.
+  package let entity: EntityLayout
+  /// What of it.
+  package let end: End
+
+  /// Whether it leads through a to-many relationship.
+  package var isMany: Bool { hops.contains { !$0.link.isToOne } }
+}

@@ -1,0 +1,127 @@
+/// The tables of one `SELECT` while it is written: one, and what paths have joined to it.
+///
+/// Every place that a path reaches is joined once, however many paths go through it, and only where
+/// more of it is wanted than its key: `company == %@` reads the column of the link and joins nothing.
+final class FetchScope {
+  /// A place reached.
+  private struct Node {
+    /// The SQL of its primary key.
+    var key: String
+    /// The alias of its table, once that is joined.
+    var alias: String?
+    let entity: EntityLayout
+  }
+
+  /// Numbers for aliases, one sequence for a whole statement.
+  final class Aliases {
+    private var count = 0
+
+    func next() -> String {
+      defer { count += 1 }
+      return "t\(count)"
+    }
+  }
+
+  private let layout: ModelLayout
+  private let aliases: Aliases
+  /// What stands behind `FROM`.
+  private(set) var sources: String
+  /// What joins the scope to the one around it.
+  let condition: String?
+  private var nodes: [[Int]: Node] = [:]
+
+  /// The scope of a statement.
+  init(_ entity: EntityLayout, in layout: ModelLayout) {
+    self.layout = layout
+    aliases = Aliases()
+    let alias = aliases.next()
+    sources = "\(Schema.quoted(entity.table)) AS \(alias)"
+    condition = nil
+    nodes[[]] = Node(key: "\(alias)._pk", alias: alias, entity: entity)
+  }
+
+  /// The scope of a subquery: the objects of a to-many relationship of one object around it.
+  ///
+  /// - Parameters:
+  ///   - hop: The relationship.
+  ///   - owner: The SQL of the object's key in the scope around it.
+  ///   - outer: The scope around it.
+  private init(_ hop: ResolvedPath.Hop, of owner: String, in outer: FetchScope) {
+    layout = outer.layout
+    aliases = outer.aliases
+    let entity = outer.layout.entities[hop.link.destination]
+    let alias = aliases.next()
+    switch hop.link.storage {
+    case .joinTable(let table, let isOwner):
+      sources = "\(Schema.quoted(table.name)) AS \(alias)"
+      condition = "\(alias).\(isOwner ? "owner" : "target") = \(owner)"
+      let key = "\(alias).\(isOwner ? "target" : "owner")"
+      nodes[[]] = Node(key: key, alias: nil, entity: entity)
+    case .inverseColumn(let column, _), .column(let column):
+      sources = "\(Schema.quoted(entity.table)) AS \(alias)"
+      condition = "\(alias).\(Schema.quoted(column)) = \(owner)"
+      nodes[[]] = Node(key: "\(alias)._pk", alias: alias, entity: entity)
+    }
+  }
+
+  /// The subquery's scope for a path through to-many relationships, and the hops that are left in it.
+  func subquery(for path: ResolvedPath) -> (scope: FetchScope, hops: [ResolvedPath.Hop]) {
+    guard let place = path.hops.firstIndex(where: { !$0.link.isToOne }) else { return (self, path.hops) }
+    let owner = key(of: Array(path.hops[..<place]))
+    return (FetchScope(path.hops[place], of: owner, in: self), Array(path.hops[(place + 1)...]))
+  }
+
+  /// The SQL of the primary key of the object at the end of the hops.
+  func key(of hops: [ResolvedPath.Hop]) -> String { node(hops).key }
+
+  /// The alias of the table of the object at the end of the hops.
+  func alias(of hops: [ResolvedPath.Hop]) -> String {
+    var node = node(hops)
+    if let alias = node.alias { return alias }
+    let alias = aliases.next()
+    sources +=
+      " LEFT JOIN \(Schema.quoted(node.entity.table)) AS \(alias) ON \(alias)._pk = \(node.key)"
+    node.alias = alias
+    nodes[hops.map(\.slot)] = node
+    return alias
+  }
+
+  private func node(_ hops: [ResolvedPath.Hop]) -> Node {
+    let place = hops.map(\.slot)
+    if let known = nodes[place] { return known }
+    guard let hop = hops.last else { preconditionFailure("a scope has a first table") }
+    let node = join(hop, behind: Array(hops.dropLast()))
+    nodes[place] = node
+    return node
+  }
+
+  private func join(_ hop: ResolvedPath.Hop, behind hops: [ResolvedPath.Hop]) -> Node {
+    let entity = layout.entities[hop.link.destination]
+    let table = Schema.quoted(entity.table)
+    switch hop.link.storage {
+    case .column(let column):
+      return Node(key: "\(alias(of: hops)).\(Schema.quoted(column))", alias: nil, entity: entity)
+    case .inverseColumn(let column, _) where hop.link.isToOne:
+      // Of a one-to-one link the other side has one at most; should a file have more, it is the first.
+      let owner = key(of: hops)
+      let alias = aliases.next()
+      let first = aliases.next()
+      sources +=
+        " LEFT JOIN \(table) AS \(alias) ON \(alias)._pk = (SELECT min(\(first)._pk) FROM \(table)"
+        + " AS \(first) WHERE \(first).\(Schema.quoted(column)) = \(owner))"
+      return Node(key: "\(alias)._pk", alias: alias, entity: entity)
+    case .inverseColumn(let column, _):
+      let owner = key(of: hops)
+      let alias = aliases.next()
+      sources += " JOIN \(table) AS \(alias) ON \(alias).\(Schema.quoted(column)) = \(owner)"
+      return Node(key: "\(alias)._pk", alias: alias, entity: entity)
+    case .joinTable(let join, let isOwner):
+      let owner = key(of: hops)
+      let alias = aliases.next()
+      sources +=
+        " JOIN \(Schema.quoted(join.name)) AS \(alias) ON \(alias)."
+        + "\(isOwner ? "owner" : "target") = \(owner)"
+      return Node(key: "\(alias).\(isOwner ? "target" : "owner")", alias: nil, entity: entity)
+    }
+  }
+}
