@@ -24,6 +24,18 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Deletes the objects of a request, with their delete rules, and returns how many there were.
+  ///
+  /// - Throws: as `fetch(_:)` and `delete(_:)`.
+  @discardableResult
+  public func deleteAll(_ request: FetchRequest) throws -> Int {
+    var request = request
+    request.returnsFaults = true
+    let objects = try fetch(request)
+    for object in objects { try delete(object) }
+    return objects.count
+  }
+
   /// Applies the delete rules of an object that is about to go; returns what goes with it.
   private func unlink(_ object: ManagedObject) throws -> [ManagedObject] {
     var doomed: [ManagedObject] = []

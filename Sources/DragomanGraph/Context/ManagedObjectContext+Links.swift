@@ -155,10 +155,14 @@ extension ManagedObjectContext {
     _ object: ManagedObject,
     unless target: ManagedObject?
   ) throws {
-    guard target == nil, let column = column(of: link), try object.value(column) != .null else {
-      return
-    }
+    guard target == nil, let column = column(of: link),
+      let key = try object.value(column).integer
+    else { return }
     try set(.null, column: column, of: object)
+    let place = RowKey(table: layout.entities[link.destination].tableIndex, key: key)
+    if let inverse = layout.inverse(of: link), let deleted = registered(place) {
+      edit(inverse, deleted) { $0.remove(object.place.key) }
+    }
   }
 
   private func check(

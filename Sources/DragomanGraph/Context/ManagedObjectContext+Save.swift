@@ -120,10 +120,11 @@ extension ManagedObjectContext {
   }
 
   private func commit(_ changes: PendingChanges) throws -> SavedChanges {
+    let above = parent == nil ? nil : { [self] place in beneath(place) }
     if let session = openSession {
-      return try root.write(changes, in: session, policy: mergePolicy)
+      return try root.write(changes, in: session, policy: mergePolicy, above: above)
     }
-    return try root.commit(changes, policy: mergePolicy)
+    return try root.commit(changes, policy: mergePolicy, above: above)
   }
 
   var openSession: WriteSession? { session ?? parent?.openSession }
@@ -213,7 +214,18 @@ extension ManagedObjectContext {
         object.inherited = [:]
         refreshed[place.table, default: []].append(object)
       case (.inserted, .inserted), (.inserted, .updated):
+        // A child saw what is pending here and changed it: its values are the later ones.
+        for column in saved.ownColumns[place] ?? [] {
+          object.changes[column] = change.values[column]
+        }
         adopt(change, object, saved.outcome.versions[place] ?? 1)
+      case (.updated, .updated) where kind != .main:
+        for column in saved.ownColumns[place] ?? [] { object.changes[column] = nil }
+        object.content = .fault(nil)
+        if object.changes.isEmpty {
+          object.status = .clean
+          changed[place] = nil
+        }
       default: break
       }
     }

@@ -8,6 +8,8 @@ struct SavedChanges: Sendable {
   var changes: PendingChanges
   /// The versions they got.
   var outcome: ChangeWriter.Outcome
+  /// The columns that the saving context itself had set.
+  var ownColumns: [RowKey: Set<Int>] = [:]
 }
 
 /// The context above main: it holds no objects and writes the store, on whichever thread asks.
@@ -60,11 +62,20 @@ final class RootContext: Sendable {
   }
 
   /// Writes changes in a transaction of their own.
-  func commit(_ changes: PendingChanges, policy: MergePolicy) throws -> SavedChanges {
+  ///
+  /// - Parameters:
+  ///   - changes: What to write.
+  ///   - policy: What to do where others changed the same objects.
+  ///   - above: The unsaved changes of an object in the contexts above; nil: those of main.
+  func commit(
+    _ changes: PendingChanges,
+    policy: MergePolicy,
+    above: ((RowKey) -> PendingObject?)? = nil
+  ) throws -> SavedChanges {
     try checkFile()
     return try store.write { session in
       try session.begin()
-      let saved = try write(changes, in: session, policy: policy)
+      let saved = try write(changes, in: session, policy: policy, above: above)
       try commit(session)
       mainChanges.didStore(saved.outcome.versions)
       return saved
@@ -83,12 +94,15 @@ final class RootContext: Sendable {
   func write(
     _ changes: PendingChanges,
     in session: WriteSession,
-    policy: MergePolicy
+    policy: MergePolicy,
+    above: ((RowKey) -> PendingObject?)? = nil
   ) throws -> SavedChanges {
-    let changes = withDependencies(changes)
+    let ownColumns = changes.objects.mapValues { Set($0.values.keys) }
+    let changes = withDependencies(changes, above: above)
     let writer = ChangeWriter(session.database, layout, policy: policy)
     do {
-      return SavedChanges(changes: changes, outcome: try writer.write(changes))
+      let outcome = try writer.write(changes)
+      return SavedChanges(changes: changes, outcome: outcome, ownColumns: ownColumns)
     } catch let error as DatabaseError {
       throw StoreError(error, path: store.path)
     }
@@ -125,9 +139,13 @@ final class RootContext: Sendable {
     )
   }
 
-  /// What changes refer to that main has inserted and not saved goes with them.
-  private func withDependencies(_ changes: PendingChanges) -> PendingChanges {
-    guard !mainChanges.isEmpty else { return changes }
+  /// What changes refer to that a context above has inserted and not saved goes with them.
+  private func withDependencies(
+    _ changes: PendingChanges,
+    above: ((RowKey) -> PendingObject?)?
+  ) -> PendingChanges {
+    if above == nil && mainChanges.isEmpty { return changes }
+    let above = above ?? { [mainChanges] in mainChanges.object($0) }
     var changes = changes
     var open = Array(changes.objects.keys)
     for (key, links) in changes.links {
@@ -140,11 +158,11 @@ final class RootContext: Sendable {
     while let place = open.popLast() {
       guard seen.insert(place).inserted else { continue }
       if let own = changes.objects[place] {
-        changes.objects[place] = resolved(own, at: place)
-      } else if let above = mainChanges.object(place), above.kind == .inserted,
+        changes.objects[place] = resolved(own, at: place, above(place))
+      } else if let unsaved = above(place), unsaved.kind == .inserted,
         mainChanges.storedVersion(place) == nil
       {
-        changes.objects[place] = above
+        changes.objects[place] = unsaved
       }
       guard let object = changes.objects[place] else { continue }
       open += references(of: object, in: place.table)
@@ -154,7 +172,11 @@ final class RootContext: Sendable {
 
   /// A change of an object that main has inserted: an insertion, or an update of what was stored on
   /// main's behalf meanwhile.
-  private func resolved(_ change: PendingObject, at place: RowKey) -> PendingObject {
+  private func resolved(
+    _ change: PendingObject,
+    at place: RowKey,
+    _ above: PendingObject?
+  ) -> PendingObject {
     guard change.version == 0, change.kind != .deleted else { return change }
     if let version = mainChanges.storedVersion(place) {
       var update = change
@@ -166,8 +188,7 @@ final class RootContext: Sendable {
       }
       return update
     }
-    guard change.kind == .updated, let above = mainChanges.object(place), above.kind == .inserted
-    else { return change }
+    guard change.kind == .updated, let above, above.kind == .inserted else { return change }
     return change.over(above)
   }
 

@@ -41,6 +41,9 @@ public struct FetchRequest: Sendable, Hashable {
   public var includesSubentities: Bool
   /// Whether a context considers what is not saved yet; true by default. A store holds nothing else.
   public var includesPendingChanges: Bool
+  /// Whether a context gives objects whose values are read when they are asked for, many at a time;
+  /// false by default. A store gives rows and does not look at it.
+  public var returnsFaults: Bool
   /// How many objects a context fills at a time, 1 or more; nil leaves it to the context.
   public var batchSize: Int?
 
@@ -57,6 +60,7 @@ public struct FetchRequest: Sendable, Hashable {
     isDistinct: Bool = false,
     includesSubentities: Bool = true,
     includesPendingChanges: Bool = true,
+    returnsFaults: Bool = false,
     batchSize: Int? = nil
   ) {
     self.entity = entity
@@ -70,6 +74,7 @@ public struct FetchRequest: Sendable, Hashable {
     self.isDistinct = isDistinct
     self.includesSubentities = includesSubentities
     self.includesPendingChanges = includesPendingChanges
+    self.returnsFaults = returnsFaults
     self.batchSize = batchSize
   }
 }

@@ -366,7 +366,8 @@ private struct Literals {
   }
 
   /// The primary key of an object, given as its id or the id's URI.
-  private func key(_ literal: FilterValue, _ entity: EntityLayout) throws(StoreError) -> StoredValue {
+  private func key(_ literal: FilterValue, _ entity: EntityLayout) throws(StoreError) -> StoredValue
+  {
     let id: ObjectID
     switch literal {
     case .null: return .null

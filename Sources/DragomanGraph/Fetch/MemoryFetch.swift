@@ -5,7 +5,8 @@
 package struct MemoryFetch {
   private let request: ResolvedRequest
   private let evaluator: FilterEvaluator?
-  private let comparator: SortComparator
+  /// Puts objects in the order of the request.
+  let comparator: SortComparator
 
   /// Makes it ready for any number of objects.
   package init(_ request: ResolvedRequest) {
@@ -56,7 +57,9 @@ package struct MemoryFetch {
     }
     if table.isDistinct {
       var seen: Set<[StoredValue]> = []
-      rows = rows.map { Array($0.prefix(request.columns.count)) }.filter { seen.insert($0).inserted }
+      rows = rows.map { Array($0.prefix(request.columns.count)) }.filter {
+        seen.insert($0).inserted
+      }
     }
     let sorted = try comparator.sorted(rows.enumerated().map { TableRow($1, $0) })
     return slice(sorted).map { Array($0.values.prefix(request.columns.count)) }

@@ -1,6 +1,7 @@
 extension ResolvedExpression {
   /// The value of the expression for an object; of a row, its columns are attributes.
-  package func value<Subject: FilterSubject>(of subject: Subject) throws(StoreError) -> StoredValue {
+  package func value<Subject: FilterSubject>(of subject: Subject) throws(StoreError) -> StoredValue
+  {
     switch source {
     case .path(let path): return path.value(of: subject)
     case .column(let index): return subject.attribute(index)

@@ -61,7 +61,10 @@ package struct ResolvedRequest {
       return
     }
     let names = Self.names(request, columns, table)
-    sortKeys = try Self.sortKeys(request, PathResolver(layout: layout, ground: .columns(names.sort)))
+    sortKeys = try Self.sortKeys(
+      request,
+      PathResolver(layout: layout, ground: .columns(names.sort))
+    )
     var rows = FilterResolver(PathResolver(layout: layout, ground: .columns(names.having)))
     self.table = Table(
       groups: table.groups,
@@ -122,7 +125,10 @@ package struct ResolvedRequest {
     var attribute = expression.attribute
     if let aggregate = column.aggregate {
       guard expression.object == nil || aggregate == .count else {
-        throw StoreError(.badRequest, "\(aggregate.rawValue) wants an attribute; \(column.path) is an object.")
+        throw StoreError(
+          .badRequest,
+          "\(aggregate.rawValue) wants an attribute; \(column.path) is an object."
+        )
       }
       attribute = try aggregate.attribute(of: attribute, named: column.name)
     }
@@ -154,7 +160,10 @@ package struct ResolvedRequest {
     let isGrouped = !request.groupBy.isEmpty || columns.contains { $0.aggregate != nil }
     guard isGrouped || request.isDistinct else {
       guard request.having == nil else {
-        throw StoreError(.badRequest, "A fetch with having wants groupBy, an aggregate or isDistinct.")
+        throw StoreError(
+          .badRequest,
+          "A fetch with having wants groupBy, an aggregate or isDistinct."
+        )
       }
       return nil
     }
@@ -186,7 +195,9 @@ package struct ResolvedRequest {
   ) -> (having: Names, sort: Names) {
     var names: Names = []
     for (index, column) in columns.enumerated() {
-      names.append((column.attribute.name, Self.column(index, column.attribute, column.expression?.object)))
+      names.append(
+        (column.attribute.name, Self.column(index, column.attribute, column.expression?.object))
+      )
     }
     let visible = names
     for (index, group) in table.groups.enumerated() {

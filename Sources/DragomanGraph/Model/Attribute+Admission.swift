@@ -76,7 +76,7 @@ extension Attribute {
 }
 
 extension StoredValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
-  ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
+  ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral
 {
   /// Text.
   public init(stringLiteral value: String) { self = .text(value) }
@@ -86,8 +86,6 @@ extension StoredValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   public init(floatLiteral value: Double) { self = .real(value) }
   /// A boolean: 1 or 0.
   public init(booleanLiteral value: Bool) { self = .integer(value ? 1 : 0) }
-  /// Null.
-  public init(nilLiteral: ()) { self = .null }
 }
 
 extension StoredValue {

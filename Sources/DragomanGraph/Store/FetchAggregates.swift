@@ -38,7 +38,9 @@ enum FetchAggregates {
 
   /// SQLite keeps a pointer's worth of memory for each run of the aggregate, zero at first
   /// (https://www.sqlite.org/c3ref/aggregate_context.html).
-  private static func memory(_ context: OpaquePointer?, _ byteCount: Int) -> UnsafeMutablePointer<UInt>? {
+  private static func memory(_ context: OpaquePointer?, _ byteCount: Int) -> UnsafeMutablePointer<
+    UInt
+  >? {
     sqlite3_aggregate_context(context, Int32(byteCount))?.assumingMemoryBound(to: UInt.self)
   }
 

@@ -15,6 +15,15 @@ struct FetchPlan {
   let arguments: [StoredValue]
   /// Whether there is a last column with the name of the entity.
   let namesEntity: Bool
+  /// The alias of the entity's table, and everything behind the columns of `rowsSQL`; of a request
+  /// for objects.
+  var objects = (alias: "", tail: "")
+
+  /// The rows of a request for objects with other columns of the entity's table.
+  func objectsSQL(_ names: [String]) -> String {
+    let columns = names.map { "\(objects.alias).\(Schema.quoted($0))" }
+    return "SELECT \(columns.joined(separator: ", "))\(objects.tail)"
+  }
 }
 
 extension FetchPlan {
@@ -42,6 +51,7 @@ extension FetchPlan {
     var columns = request.columns.map { Self.column($0, compiler, scope) }
     let rowsSQL: String
     let source: String
+    var tail = ""
     if let table = request.table {
       let groups = table.groups.map { compiler.expression($0, in: scope) }
       let names = (0..<columns.count).map { "c\($0)" } + (0..<groups.count).map { "g\($0)" }
@@ -49,7 +59,8 @@ extension FetchPlan {
       var rows = "SELECT \((values.isEmpty ? ["0"] : values).joined(separator: ", "))"
       rows += " FROM \(scope.sources)\(condition)"
       if !groups.isEmpty {
-        rows += " GROUP BY " + groups.indices.map { "\(columns.count + $0 + 1)" }.joined(separator: ", ")
+        rows +=
+          " GROUP BY " + groups.indices.map { "\(columns.count + $0 + 1)" }.joined(separator: ", ")
       }
       var rowCompiler = FilterCompiler(columns: names)
       let having = table.having.map { " WHERE " + rowCompiler.condition($0, in: scope) } ?? ""
@@ -59,14 +70,15 @@ extension FetchPlan {
         + " FROM (\(rows))\(having)"
       let order = Self.order(request.sortKeys + request.tieBreakers, rowCompiler, scope)
       rowsSQL =
-        "SELECT \(source)" + (order.isEmpty ? "" : " ORDER BY \(order.joined(separator: ", "))") + slice
+        "SELECT \(source)" + (order.isEmpty ? "" : " ORDER BY \(order.joined(separator: ", "))")
+        + slice
     } else {
       columns.insert("\(scope.alias(of: []))._pk", at: 0)
       if request.entity.hasEntityColumn { columns.append("\(scope.alias(of: []))._entity") }
       let order = Self.order(request.sortKeys, compiler, scope) + ["\(scope.alias(of: []))._pk"]
-      rowsSQL =
-        "SELECT \(columns.joined(separator: ", ")) FROM \(scope.sources)\(condition)"
-        + " ORDER BY \(order.joined(separator: ", "))\(slice)"
+      tail =
+        " FROM \(scope.sources)\(condition) ORDER BY \(order.joined(separator: ", "))\(slice)"
+      rowsSQL = "SELECT \(columns.joined(separator: ", "))\(tail)"
       source = "1 FROM \(scope.sources)\(condition)"
     }
     let isPlain = request.table == nil && !hasSlice
@@ -75,11 +87,13 @@ extension FetchPlan {
       attributes: request.columns.map(\.attribute),
       rowsSQL: rowsSQL,
       countSQL: isPlain
-        ? "SELECT count(*)\(source.dropFirst(1))" : "SELECT count(*) FROM (SELECT \(source)\(slice))",
+        ? "SELECT count(*)\(source.dropFirst(1))"
+        : "SELECT count(*) FROM (SELECT \(source)\(slice))",
       // A subquery of its own, because EXISTS does not heed a LIMIT of its SELECT.
       existsSQL: "SELECT EXISTS (SELECT 1 FROM (SELECT \(source)\(slice)))",
       arguments: arguments + limits,
-      namesEntity: request.table == nil && request.entity.hasEntityColumn
+      namesEntity: request.table == nil && request.entity.hasEntityColumn,
+      objects: (scope.alias(of: []), tail)
     )
   }
 

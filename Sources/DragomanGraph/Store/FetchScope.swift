@@ -66,7 +66,9 @@ final class FetchScope {
 
   /// The subquery's scope for a path through to-many relationships, and the hops that are left in it.
   func subquery(for path: ResolvedPath) -> (scope: FetchScope, hops: [ResolvedPath.Hop]) {
-    guard let place = path.hops.firstIndex(where: { !$0.link.isToOne }) else { return (self, path.hops) }
+    guard let place = path.hops.firstIndex(where: { !$0.link.isToOne }) else {
+      return (self, path.hops)
+    }
     let owner = key(of: Array(path.hops[..<place]))
     return (FetchScope(path.hops[place], of: owner, in: self), Array(path.hops[(place + 1)...]))
   }

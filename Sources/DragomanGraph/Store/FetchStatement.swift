@@ -39,7 +39,8 @@ enum FetchStatement {
     return exists
   }
 
-  private static func run(
+  /// Runs a statement and lends each row, as long as the closure says true.
+  static func run(
     _ sql: String,
     _ arguments: [StoredValue],
     _ database: Database,

@@ -65,14 +65,14 @@ import Testing
   @Test(
     "A value of another type is refused, one that means the same is taken",
     arguments: [
-      ("age", 31, 31), ("age", 40_000, nil), ("age", "31", nil), ("age", nil, .null),
+      ("age", 31, 31), ("age", 40_000, nil), ("age", "31", nil), ("age", .null, .null),
       ("name", "x", "x"), ("name", 1, nil), ("born", "1990-02-30", nil),
       ("born", "1990-02-03", "1990-02-03"), ("salary", "1.5", "1.50"), ("salary", "1.555", nil),
       ("salary", 2, "2.00"), ("salary", 2.5, nil), ("active", true, 1), ("active", 2, nil),
     ] as [(String, StoredValue, StoredValue?)]
   )
   func types(name: String, value: StoredValue, stored: StoredValue?) async throws {
-    let found = try await stack.read { context in
+    let found = try await stack.read { context -> StoredValue? in
       let person = try context.insert("Person")
       do {
         try person.setValue(value, of: name)

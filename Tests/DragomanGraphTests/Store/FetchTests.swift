@@ -151,7 +151,10 @@ struct FetchTests {
   func refused(predicate: String, message: String) throws {
     let filter = try Filter(parsing: predicate)
     let error = #expect(throws: StoreError.self) {
-      try FetchPlan(FetchRequest("Person", filter: filter), in: ModelLayout(Model(entities: [Self.person])))
+      try FetchPlan(
+        FetchRequest("Person", filter: filter),
+        in: ModelLayout(Model(entities: [Self.person]))
+      )
     }
     #expect(error?.description == "store.request: " + message)
   }

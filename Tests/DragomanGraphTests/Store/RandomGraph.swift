@@ -18,14 +18,18 @@ struct RandomGraph {
   private mutating func model() -> Model {
     var entities: [Entity] = []
     for index in 0..<Int.random(in: 2...4, using: &random) {
-      var attributes = (0..<Int.random(in: 2...5, using: &random)).map { attribute("a\(index)\($0)") }
+      var attributes = (0..<Int.random(in: 2...5, using: &random)).map {
+        attribute("a\(index)\($0)")
+      }
       // Of every type at least one somewhere near, so that paths find partners to compare.
       attributes.append(Attribute(name: "s\(index)"))
       attributes.append(Attribute(name: "n\(index)", type: .int64))
       let parent = index > 0 && chance(3) ? entities.randomElement(using: &random)?.name : nil
       entities.append(
         Entity(
-          name: ["E\(index)", "It's \"\(index)\"", "Gr\u{F6}\u{DF}e \(index)"].randomElement(using: &random)
+          name: ["E\(index)", "It's \"\(index)\"", "Gr\u{F6}\u{DF}e \(index)"].randomElement(
+            using: &random
+          )
             ?? "",
           attributes: attributes,
           parent: parent
@@ -97,7 +101,9 @@ struct RandomGraph {
         let family = layout.entities[link.destination].family
         let targets = graph.objects.filter { family.contains($0.entity.index) }
         for _ in 0..<Int.random(in: 0...3, using: &random) {
-          if let target = targets.randomElement(using: &random) { graph.link(owner, link.name, target) }
+          if let target = targets.randomElement(using: &random) {
+            graph.link(owner, link.name, target)
+          }
         }
       }
     }

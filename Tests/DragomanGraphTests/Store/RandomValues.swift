@@ -3,7 +3,8 @@
 /// Values of every type at which two implementations are most likely to differ.
 enum Values {
   static let texts = [
-    "", "a", "A", "ab", "aB\u{E9}", "\u{E9}", "e\u{301}", "\u{C9}", "E\u{301}", "\u{DF}", "SS", "ss",
+    "", "a", "A", "ab", "aB\u{E9}", "\u{E9}", "e\u{301}", "\u{C9}", "E\u{301}", "\u{DF}", "SS",
+    "ss",
     "b*", "a\u{0}b", "\u{0}", "\u{1F600}", "\u{FFFD}", "\u{10FFFF}", "\u{D7FF}", "I", "\u{130}",
     "\u{131}", "i", " ", "%", "_", "'", "\"", "1", "01", "\u{3C3}", "\u{3C2}",
   ]
@@ -12,7 +13,8 @@ enum Values {
   private static let integers: [Int64] = [-1, 0, 1, 2, 3, 10, 100, 32_767, -32_768]
   private static let bigIntegers: [Int64] = [.max, .min, 1 << 53, (1 << 53) + 1, -(1 << 53) - 1]
   private static let reals: [Double] = [
-    0, -0.0, 0.1, 0.2, 0.3, -0.5, 1, 2, 3, 1e300, -1e300, .leastNonzeroMagnitude, -.leastNonzeroMagnitude, 9_007_199_254_740_992,
+    0, -0.0, 0.1, 0.2, 0.3, -0.5, 1, 2, 3, 1e300, -1e300, .leastNonzeroMagnitude,
+    -.leastNonzeroMagnitude, 9_007_199_254_740_992,
     .infinity, -.infinity, .greatestFiniteMagnitude, 9.223372036854775807e18, 100,
   ]
   private static let decimals = [

@@ -1,0 +1,222 @@
+import Foundation
+import Testing
+
+@testable import DragomanGraph
+
+/// Main, its children and their children: who sees what, and when it is stored.
+@Suite struct StackTests {
+  private let stack: Stack
+
+  init() throws { stack = try Stack(crm, at: .inMemory) }
+
+  private let titles = FetchRequest("Song", sortKeys: [SortKey("title")])
+
+  @MainActor
+  @Test("Main's unsaved changes are seen by children made before and after, never the reverse")
+  func visibility() async throws {
+    let main = stack.main
+    let song = try main.insert("Song")
+    song["title"] = "a"
+    let stack = stack
+    let titles = titles
+    let seen = try await stack.read { context in
+      let before = try context.fetch(titles).map { $0["title"] }
+      let unseen = try context.insert("Song")
+      unseen["title"] = "child's own"
+      return before
+    }
+    #expect(seen == ["a"])
+    #expect(try main.fetch(titles).count == 1)
+    let (signal, continuation) = AsyncStream<Void>.makeStream()
+    let semaphore = DispatchSemaphore(value: 0)
+    let child = Task {
+      try await stack.read { context in
+        let first = try context.count(titles)
+        continuation.finish()
+        semaphore.wait()
+        return (first, try context.fetch(titles).map { $0["title"] })
+      }
+    }
+    for await _ in signal {}
+    try main.insert("Song")["title"] = "b"
+    song["title"] = "c"
+    semaphore.signal()
+    let later = try await child.value
+    #expect(later.0 == 1 && later.1 == ["b", "c"])
+    #expect(try stack.sql("SELECT count(*) FROM Song") == ["0"])
+  }
+
+  @MainActor @Test("A child's save stores what it changed and what that refers to, nothing else")
+  func dependencies() async throws {
+    let main = stack.main
+    let acme = try main.insert("Company")
+    acme["name"] = "Acme"
+    let form = try main.insert("Song")
+    form["title"] = "half-edited"
+    let id = acme.objectID
+    try await stack.write { context in
+      let person = try context.insert("Person")
+      person[one: "company"] = try context.object(with: id)
+    }
+    #expect(try stack.sql("SELECT name FROM Company") == ["Acme"])
+    #expect(try stack.sql("SELECT company FROM Person") == ["1"])
+    #expect(try stack.sql("SELECT count(*) FROM Song") == ["0"])
+    acme["city"] = "Bergen"
+    try main.save()
+    #expect(try stack.sql("SELECT name, city, _v FROM Company") == ["Acme|Bergen|2"])
+    #expect(try stack.sql("SELECT title FROM Song") == ["half-edited"])
+  }
+
+  @MainActor @Test("What a child saved is what main's objects have next")
+  func merging() async throws {
+    let main = stack.main
+    let song = try main.insert("Song")
+    song["title"] = "a"
+    try main.save()
+    let id = song.objectID
+    var notices = stack.changes().makeAsyncIterator()
+    try await stack.write { context in
+      try context.object(with: id)["title"] = "b"
+      try context.insert("Song")["title"] = "new"
+    }
+    let notice = await notices.next()
+    #expect(notice?.updated == [id: ["title"]])
+    #expect(notice?.inserted.count == 1)
+    // The merge is queued for the main actor: let it run.
+    await Task.yield()
+    while song["title"] == "a" { await Task.yield() }
+    #expect(song["title"] == "b" && !song.hasChanges)
+    try await stack.write { context in try context.delete(try context.object(with: id)) }
+    while !song.isDeleted { await Task.yield() }
+    #expect(try main.fetch(titles).map { $0["title"] } == ["new"])
+  }
+
+  @MainActor @Test("A merge leaves main's own unsaved changes alone")
+  func unsavedChanges() async throws {
+    let main = stack.main
+    let person = try main.insert("Person")
+    person["name"] = "a"
+    person["age"] = 1
+    try main.save()
+    let id = person.objectID
+    person["age"] = 2
+    try await stack.write { context in try context.object(with: id)["name"] = "b" }
+    await Task.yield()
+    try main.save()
+    #expect(try stack.sql("SELECT name, age FROM Person") == ["b|2"])
+    #expect(person["name"] == "b" && person["age"] == 2)
+  }
+
+  @MainActor @Test("A merged write is visible in main at once and stored soon after")
+  func merged() async throws {
+    try await stack.write(until: .merged) { context in
+      let person = try context.insert("Person")
+      person["name"] = "a"
+      person[many: "playlist"] = [try context.insert("Song")]
+    }
+    let people = try stack.main.fetch(FetchRequest("Person"))
+    #expect(people.map { $0["name"] } == ["a"])
+    #expect(people[0][many: "playlist"].count == 1)
+    while stack.main.hasChanges { await Task.yield() }
+    #expect(try stack.sql("SELECT name FROM Person") == ["a"])
+    #expect(try stack.sql("SELECT count(*) FROM Person_playlist") == ["1"])
+    #expect(stack.backgroundErrors.isEmpty)
+  }
+
+  @MainActor
+  @Test("Main is saved without waiting for the disk; what changes meanwhile stays unsaved")
+  func savingMain() async throws {
+    let main = stack.main
+    let song = try main.insert("Song")
+    song["title"] = "a"
+    async let save: Void = stack.saveMain()
+    try await save
+    #expect(!song.hasChanges && song.rowVersion == 1)
+    song["title"] = "b"
+    try await stack.saveMain()
+    #expect(try stack.sql("SELECT title, _v FROM Song") == ["b|2"])
+    #expect(!main.hasChanges)
+  }
+
+  @Test("A grandchild's changes reach its parent, and the store with the parent's save")
+  func nesting() async throws {
+    let stack = stack
+    let titles = titles
+    try await stack.write { context in
+      let song = try context.insert("Song")
+      song["title"] = "parent"
+      let id = song.objectID
+      let seen = try context.nested { child in
+        try child.object(with: id)["title"] = "changed"
+        let own = try child.insert("Song")
+        own["title"] = "grandchild"
+        return try child.fetch(titles).map { $0["title"] }
+      }
+      #expect(seen == ["changed", "grandchild"])
+      #expect(song["title"] == "changed")
+      #expect(try context.fetch(titles).map { $0["title"] } == ["changed", "grandchild"])
+      #expect(throws: CancellationError.self) {
+        try context.nested { child in
+          try child.object(with: id)["title"] = "dropped"
+          throw CancellationError()
+        }
+      }
+      #expect(song["title"] == "changed")
+      #expect(try stack.sql("SELECT count(*) FROM Song") == ["0"])
+    }
+    #expect(try stack.sql("SELECT title FROM Song ORDER BY title") == ["changed", "grandchild"])
+  }
+
+  @Test("A grandchild can store its changes itself; its parent then knows of them")
+  func savingGrandchild() async throws {
+    let stack = stack
+    try await stack.write { context in
+      let song = try context.insert("Song")
+      song["title"] = "a"
+      let person = try context.insert("Person")
+      person["name"] = "unsaved"
+      let id = song.objectID
+      try context.nested { child in
+        let film = try child.insert("Film")
+        film["title"] = "f"
+        try child.object(with: id)["title"] = "b"
+        try child.save()
+      }
+      #expect(try stack.sql("SELECT title FROM Song") == ["b"])
+      #expect(try stack.sql("SELECT title FROM Document") == ["f"])
+      #expect(try stack.sql("SELECT count(*) FROM Person") == ["0"])
+      #expect(song["title"] == "b" && !song.hasChanges)
+    }
+    #expect(try stack.sql("SELECT count(*) FROM Person") == ["1"])
+    #expect(try stack.sql("SELECT title, _v FROM Song") == ["b|1"])
+  }
+
+  @Test("A failed write is thrown, everything stays pending, and the next save works")
+  func retry() async throws {
+    let folder = NSTemporaryDirectory() + "stack-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let path = folder + "/a.db"
+    let options = SQLiteStore.Options(busyTimeout: .seconds(0))
+    let stack = try Stack(crm, at: .file(path), options: options)
+    let other = try SQLiteStore(at: .file(path), options: options)
+    try await stack.write { context in
+      let song = try context.insert("Song")
+      song["title"] = "a"
+      try other.write { session in
+        try session.begin()
+        let error = #expect(throws: StoreError.self) { try context.save() }
+        #expect(error?.code == .busy)
+        #expect(song.isInserted && song["title"] == "a")
+      }
+      try context.save()
+      #expect(!song.hasChanges)
+    }
+    #expect(try stack.sql("SELECT title FROM Song") == ["a"])
+    try FileManager.default.removeItem(atPath: path)
+    let error = await #expect(throws: StoreError.self) {
+      try await stack.write { context in try context.insert("Song")["title"] = "b" }
+    }
+    #expect(error?.code == .missing)
+  }
+}
