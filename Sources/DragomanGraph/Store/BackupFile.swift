@@ -35,7 +35,7 @@ struct BackupFile {
         help: "name another file, or remove this one first"
       )
     }
-    for ending in ["-wal", "-journal"] where FileManager.default.fileExists(atPath: path + ending) {
+    for ending in ["-wal", "-journal"] where byteCount(of: path + ending) > 0 {
       throw refusal(
         "The file is a database in use: \(path)\(ending) belongs to it.",
         help: "close the program that uses it, or name another file"
@@ -70,7 +70,12 @@ struct BackupFile {
   }
 
   /// Gives the file its name, and waits until the folder knows.
+  ///
+  /// What a reader of the older file left beside it belongs to that one.
   func rename() throws(StoreError) {
+    for ending in ["-wal", "-shm"] where byteCount(of: "\(path)-wal") == 0 {
+      unlink(path + ending)
+    }
     guard Foundation.rename(temporaryPath, path) == 0 else { throw failure() }
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
     let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
@@ -96,6 +101,11 @@ struct BackupFile {
     } catch {
       throw refusal("The file exists and cannot be read: \(error).")
     }
+  }
+
+  private func byteCount(of file: String) -> Int {
+    var status = stat()
+    return stat(file, &status) == 0 ? Int(status.st_size) : 0
   }
 
   private func isSame(_ first: String, _ second: String) -> Bool {

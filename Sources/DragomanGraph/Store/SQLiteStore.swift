@@ -178,6 +178,7 @@ public final class SQLiteStore: Sendable {
       let session = WriteSession(database: database, path: path, layout: layout)
       defer {
         session.rollbackIfOpen()
+        session.endObserving()
         if let layout = session.committedLayout { storedLayout.withLock { $0 = layout } }
       }
       return try body(session)
