@@ -50,7 +50,9 @@ struct DiffCommand: AsyncParsableCommand {
   func validate() throws {
     if prune && limit != nil { throw ValidationError("--prune needs the whole feed: no --limit.") }
     if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
-    if json, format == .text { throw ValidationError("--json and --format text exclude each other.") }
+    if json, format == .text {
+      throw ValidationError("--json and --format text exclude each other.")
+    }
   }
 
   func run() async throws {

@@ -60,14 +60,20 @@ private func read(
     ("a,b\n \"1,2\"\n", ",", [#"{"a":" \"1","b":"2\""}"#]),
     ("a\n\"1\"", ",", [#"{"a":"1"}"#]),
     // Nothing, empty, and space.
-    ("a,b\n,\n\"\",\n,\"\"", ",", [
-      #"{"a":null,"b":null}"#, #"{"a":"","b":null}"#, #"{"a":null,"b":""}"#,
-    ]),
+    (
+      "a,b\n,\n\"\",\n,\"\"", ",",
+      [
+        #"{"a":null,"b":null}"#, #"{"a":"","b":null}"#, #"{"a":null,"b":""}"#,
+      ]
+    ),
     ("a,b\n1,", ",", [#"{"a":"1","b":null}"#]),
     ("a,b\n ,\t\n", ",", [#"{"a":" ","b":"\t"}"#]),
-    ("\n\r\n\na,b\n\n1,2\n\r\n\r3,4\n\n", ",", [
-      #"{"a":"1","b":"2"}"#, #"{"a":"3","b":"4"}"#,
-    ]),
+    (
+      "\n\r\n\na,b\n\n1,2\n\r\n\r3,4\n\n", ",",
+      [
+        #"{"a":"1","b":"2"}"#, #"{"a":"3","b":"4"}"#,
+      ]
+    ),
     ("a\n\n1\n\n\"\"\n", ",", [#"{"a":"1"}"#, #"{"a":""}"#]),
     // Separators.
     ("a;b\n1,5;2\n", ";", [#"{"a":"1,5","b":"2"}"#]),
@@ -143,23 +149,47 @@ private func read(
   @Test(
     "What refuses a feed, with its place",
     arguments: [
-      ("a,b\n1,2\n3,\"x\n4,5\n", "csv.syntax: m:3:3 (record 2, byte 10): The quote that opens here"
-        + " is never closed."),
-      ("a,b\n\"", "csv.syntax: m:2:1 (record 1, byte 4): The quote that opens here is never closed."),
-      ("a,b\n\"\"\"", "csv.syntax: m:2:1 (record 1, byte 4): The quote that opens here is never"
-        + " closed."),
+      (
+        "a,b\n1,2\n3,\"x\n4,5\n",
+        "csv.syntax: m:3:3 (record 2, byte 10): The quote that opens here"
+          + " is never closed."
+      ),
+      (
+        "a,b\n\"",
+        "csv.syntax: m:2:1 (record 1, byte 4): The quote that opens here is never closed."
+      ),
+      (
+        "a,b\n\"\"\"",
+        "csv.syntax: m:2:1 (record 1, byte 4): The quote that opens here is never"
+          + " closed."
+      ),
       ("\"a,b", "csv.syntax: m:1:1 (byte 0): The quote that opens here is never closed."),
-      ("a,b,a,a\n", "csv.syntax: m:1:1 (byte 0): The header does not name the columns: “a” is the"
-        + " name of the columns 1, 3 and 4."),
-      ("a,,b,\"\"\n", "csv.syntax: m:1:1 (byte 0): The header does not name the columns: the columns"
-        + " 2 and 4 have no name."),
-      ("\n\nx,x,\n", "csv.syntax: m:3:1 (byte 2): The header does not name the columns: “x” is the"
-        + " name of the columns 1 and 2; column 3 has no name."),
-      ("\"a\"b\n", "csv.syntax: m:1:4 (byte 3): Something stands between a closing quote and the"
-        + " end of its cell: found “b␣”."),
+      (
+        "a,b,a,a\n",
+        "csv.syntax: m:1:1 (byte 0): The header does not name the columns: “a” is the"
+          + " name of the columns 1, 3 and 4."
+      ),
+      (
+        "a,,b,\"\"\n",
+        "csv.syntax: m:1:1 (byte 0): The header does not name the columns: the columns"
+          + " 2 and 4 have no name."
+      ),
+      (
+        "\n\nx,x,\n",
+        "csv.syntax: m:3:1 (byte 2): The header does not name the columns: “x” is the"
+          + " name of the columns 1 and 2; column 3 has no name."
+      ),
+      (
+        "\"a\"b\n",
+        "csv.syntax: m:1:4 (byte 3): Something stands between a closing quote and the"
+          + " end of its cell: found “b␣”."
+      ),
       ("a\0b\n1", "input.encoding: m:1:1 (byte 0): The text holds a NUL byte; CSV is text."),
-      ("\n\r\n", "input.truncated: m:3:1 (byte 3): The input has no header: not even the names of"
-        + " the columns are in it."),
+      (
+        "\n\r\n",
+        "input.truncated: m:3:1 (byte 3): The input has no header: not even the names of"
+          + " the columns are in it."
+      ),
     ]
   )
   func refused(text: String, error: String) {
@@ -172,7 +202,11 @@ private func read(
   @Test("Composed and decomposed names are two columns")
   func unicodeNames() throws {
     let reading = try read(MemorySource("\u{E9},e\u{301}\n1,2"))
-    #expect(reading.records.map { Array($0.utf8) } == [Array("{\"\u{E9}\":\"1\",\"e\u{301}\":\"2\"}".utf8)])
+    #expect(
+      reading.records.map { Array($0.utf8) } == [
+        Array("{\"\u{E9}\":\"1\",\"e\u{301}\":\"2\"}".utf8)
+      ]
+    )
   }
 
   @Test(

@@ -50,7 +50,8 @@ struct CSVHeader {
       if !nameless.isEmpty {
         parts.append(
           nameless.count == 1
-            ? "column \(nameless[0]) has no name" : "the columns \(Self.list(nameless)) have no name"
+            ? "column \(nameless[0]) has no name"
+            : "the columns \(Self.list(nameless)) have no name"
         )
       }
       message = "The header does not name the columns: " + parts.joined(separator: "; ") + "."
