@@ -106,7 +106,7 @@ struct DiffCommand: AsyncParsableCommand {
       )
       try errors.flush()
     }
-    if let status = exitStatus(of: report, changes: writer.count, signal: signal) {
+    if let status = exitStatus(of: report, signal: signal) {
       throw ExitCode(status)
     }
   }
@@ -114,8 +114,10 @@ struct DiffCommand: AsyncParsableCommand {
   /// The exit code of a comparison that found something, as of diff(1).
   private static let differs: Int32 = 1
 
-  private func exitStatus(of report: ImportReport, changes: Int, signal: Int32?) -> Int32? {
-    switch report.status {
+  private func exitStatus(of report: ImportReport, signal: Int32?) -> Int32? {
+    let counts = report.counts
+    let changes = counts.inserted + counts.updated + counts.deleted + report.pruned
+    return switch report.status {
     case .cancelled: 128 + (signal ?? SIGINT)
     case .rejected: ToolError.ExitStatus.someRejected.rawValue
     default: changes > 0 ? Self.differs : nil

@@ -46,8 +46,9 @@ enum FormatDetection {
   /// Whether the name says that cells are divided by tabs.
   static func isTabSeparated(_ name: String) -> Bool { hasEnding([".tsv"], name) }
 
-  /// Whether a text is CSV: by its name, or because a source of the map reads CSV and the text is
-  /// nothing else. A header that starts as JSON and XML texts do wants the name.
+  /// Whether a text is CSV: by its name, or because a source reads CSV and it is nothing else.
+  ///
+  /// A header that starts as JSON and XML texts do wants the name.
   private static func isCSV(
     _ bytes: [UInt8],
     name: String,

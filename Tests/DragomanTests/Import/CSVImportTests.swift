@@ -217,6 +217,17 @@ import Testing
     #expect(fixture.store.model.entities.isEmpty)
   }
 
+  @Test(
+    "A separator is one byte that is neither quote, line end nor NUL",
+    arguments: [";;", "é", "\\\"", "\\r", "\\n", "\\r\\n", "\\0"]
+  )
+  func badSeparators(separator: String) {
+    let faults = #expect(throws: MapFaults.self) {
+      try fixture("v: v", source: ", separator: \"\(separator)\"")
+    }
+    #expect(faults?.faults.map(\.place) == ["sources.csv.separator"])
+  }
+
   @Test("A JSON path that serves CSV too is doubted")
   func lint() throws {
     let map = try ImportMap(

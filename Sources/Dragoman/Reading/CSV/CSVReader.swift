@@ -83,10 +83,13 @@ final class CSVReader: RecordReader {
       isAtEnd = true
       return false
     } catch {
-      guard error.code == .limit, let quote = scanner.openQuote else { throw error }
+      guard error.code == .limit else { throw error }
       var error = error
-      error.origin = batch.origin(at: UInt32(quote), record: recordCount + 1)
-      error.help = "the quote that opens here may never be closed"
+      error.help = "is this CSV? its rows end with a line end"
+      if let quote = scanner.openQuote {
+        error.origin = batch.origin(at: UInt32(quote), record: recordCount + 1)
+        error.help = "the quote that opens here may never be closed"
+      }
       throw error
     }
   }
