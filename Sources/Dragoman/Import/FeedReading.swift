@@ -158,14 +158,8 @@ struct FeedReading {
     _ header: CSVHeader,
     _ input: ImportInput
   ) {
-    for (attribute, column) in source.entity.absentColumns(in: header.names) {
-      let near = nearest(to: column, in: header.names)
-      let known = header.names.prefix(10).joined(separator: ", ")
-      notices.add(
-        "\(input.name): there is no column “\(column)” for \(source.entity.name).\(attribute)"
-          + (near.map { "; did you mean “\($0)”?" }
-            ?? "; there are \(ForeignText.shortened(known))")
-      )
+    for notice in source.entity.absentColumns(in: header.names) {
+      notices.add("\(input.name): \(notice)")
     }
   }
 

@@ -73,13 +73,12 @@ public struct ImportChange: Sendable, Hashable {
 
   /// A row's change in the words of an import; nil where no attribute changed.
   init?(_ change: ChangeLog.Change, isPruning: Bool, origin: Origin?) {
-    let identity = change.entity.identity ?? []
     var key: [Value] = []
     var fields: [Field] = []
-    for (index, attribute) in change.entity.attributes.enumerated() {
+    for (index, attribute) in change.attributes.enumerated() {
       let old = change.old?[index]
       let new = change.new?[index]
-      let isKey = identity.contains { $0.utf8.elementsEqual(attribute.name.utf8) }
+      let isKey = change.identity.contains { $0.utf8.elementsEqual(attribute.name.utf8) }
       if isKey {
         key.append(Value(attribute, Self.masked(new ?? old ?? .null, attribute)))
       } else if old != new, (old ?? .null) != .null || (new ?? .null) != .null {
@@ -98,7 +97,7 @@ public struct ImportChange: Sendable, Hashable {
       guard !fields.isEmpty else { return nil }
       kind = .updated
     }
-    entity = change.entity.name
+    entity = change.entity
     self.key = key
     self.fields = fields
     self.origin = origin

@@ -57,7 +57,7 @@ final class ImportWriting {
       model: model,
       maximumRejects: request.maximumRejects ?? map.importOptions.maximumRejects,
       rejects: rejects,
-      changeLog: request.changes == nil ? nil : try session.changeLog(of: model)
+      changeLog: request.changes == nil ? nil : try session.changeLog()
     )
     self.sink = sink
     var entry = makeLedgerEntry()

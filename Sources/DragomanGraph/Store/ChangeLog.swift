@@ -9,12 +9,24 @@ import GRDB
 public final class ChangeLog {
   /// One row that was written.
   public struct Change: Sendable {
-    /// The entity whose table the row is in.
-    public let entity: Entity
-    /// The values before, in the order of the entity's attributes; nil for a new row.
+    /// The entity of the row's object.
+    public let entity: String
+    /// Its attributes, inherited ones first.
+    public let attributes: [Attribute]
+    /// The names of the attributes that are its identity; empty where it has none.
+    public let identity: [String]
+    /// The values before, in the order of the attributes; nil for a new row.
     public let old: [StoredValue]?
     /// The values after; nil for a row that was deleted.
     public let new: [StoredValue]?
+  }
+
+  /// One entity whose rows are observed, and where its values stand in the temporary table.
+  private struct Subject {
+    let name: String
+    let attributes: [Attribute]
+    let identity: [String]
+    let places: [Int]
   }
 
   private enum Kind: Int {
@@ -26,33 +38,37 @@ public final class ChangeLog {
 
   /// Names are never taken from users.
   private static let table = "_dragoman_changes"
+  /// The columns of the temporary table before those of the values.
+  private static let firstValue = 4
 
   private let database: Database
   private let path: String?
-  private let entities: [Entity]
+  /// For each table its root entity, and the sub-entities by name.
+  private var families: [(root: Subject, others: [String: Subject])] = []
   private let select: Statement
   private let clear: Statement
 
   /// Begins to note; needs an open transaction, after `grow(to:)`.
-  init(model: Model, database: Database, path: String?) throws {
+  init(layout: ModelLayout, database: Database, path: String?) throws {
     self.database = database
     self.path = path
-    var entities: [Entity] = []
-    // Sub-entities share a table: it is observed once.
-    for entity in model.entities where !entities.contains(where: { $0.table == entity.table }) {
-      entities.append(entity)
-    }
-    self.entities = entities
     try Self.end(on: database)
-    let width = entities.map(\.attributes.count).max() ?? 0
-    let columns = (0..<width).map { ", c\($0)" }.joined()
+    let roots = layout.entities.filter { $0.root == $0.index }
+    let columns = roots.map { Self.columns(of: $0, in: layout) }
+    let width = columns.map(\.count).max() ?? 0
+    let values = (0..<width).map { ", c\($0)" }.joined()
     try database.execute(
-      sql: "CREATE TEMP TABLE \(Self.table) (place INTEGER PRIMARY KEY, entity, kind\(columns))"
+      sql:
+        "CREATE TEMP TABLE \(Self.table) (place INTEGER PRIMARY KEY, family, kind, entity\(values))"
     )
-    for number in entities.indices {
-      for statement in Self.triggers(of: entities[number], number: number) {
+    for (number, root) in roots.enumerated() {
+      for statement in Self.triggers(of: root, columns[number], number: number) {
         try database.execute(sql: statement)
       }
+      let subjects = root.family.map { Self.subject(layout.entities[$0], columns[number]) }
+      families.append(
+        (subjects[0], Dictionary(subjects.map { ($0.name, $0) }) { first, _ in first })
+      )
     }
     select = try database.makeStatement(sql: "SELECT * FROM temp.\(Self.table) ORDER BY place")
     clear = try database.makeStatement(sql: "DELETE FROM temp.\(Self.table)")
@@ -64,18 +80,25 @@ public final class ChangeLog {
   /// - Throws: What `body` throws, and `StoreError`.
   public func drain(_ body: (Change) throws -> Void) throws {
     do {
-      var old: [StoredValue]?
+      var before: [StoredValue]?
       let rows = try Row.fetchCursor(select)
       while let row = try rows.next() {
-        guard let kind = Kind(rawValue: row[2]), entities.indices.contains(row[1]) else { continue }
-        let entity = entities[row[1]]
-        let values = entity.attributes.indices.map { StoredValue(row[$0 + 3] as DatabaseValue) }
-        switch kind {
-        case .inserted: try body(Change(entity: entity, old: nil, new: values))
-        case .old: old = values
-        case .new: try body(Change(entity: entity, old: old, new: values))
-        case .deleted: try body(Change(entity: entity, old: values, new: nil))
+        guard let kind = Kind(rawValue: row[2]) else { continue }
+        let family = families[row[1]]
+        let subject = (row[3] as String?).flatMap { family.others[$0] } ?? family.root
+        let values = subject.places.map { StoredValue(row[$0] as DatabaseValue) }
+        if kind == .old {
+          before = values
+          continue
         }
+        let change = Change(
+          entity: subject.name,
+          attributes: subject.attributes,
+          identity: subject.identity,
+          old: kind == .deleted ? values : kind == .new ? before : nil,
+          new: kind == .deleted ? nil : values
+        )
+        try body(change)
       }
       try clear.execute()
     } catch let error as DatabaseError {
@@ -94,13 +117,39 @@ public final class ChangeLog {
     try database.execute(sql: "DROP TABLE IF EXISTS temp.\(table)")
   }
 
-  /// The triggers of one entity's table.
-  static func triggers(of entity: Entity, number: Int) -> [String] {
+  /// The columns of the attributes of a whole family, which shares a table.
+  private static func columns(of root: EntityLayout, in layout: ModelLayout) -> [String] {
+    root.family.flatMap { layout.entities[$0].entity.attributes.map(\.column) }
+  }
+
+  private static func subject(_ entity: EntityLayout, _ columns: [String]) -> Subject {
+    let placeOfColumn = Dictionary(
+      columns.enumerated().map { ($1, $0 + firstValue) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    let known = entity.attributes.compactMap { attribute in
+      placeOfColumn[attribute.column].map { (attribute, $0) }
+    }
+    return Subject(
+      name: entity.name,
+      attributes: known.map(\.0),
+      identity: entity.uniqueKeys.first?.map(\.name) ?? [],
+      places: known.map(\.1)
+    )
+  }
+
+  /// The triggers of one table.
+  private static func triggers(
+    of root: EntityLayout,
+    _ columns: [String],
+    number: Int
+  ) -> [String] {
     func note(_ kind: Kind, _ row: String) -> String {
-      let columns = entity.attributes.indices.map { ", c\($0)" }.joined()
-      let values = entity.attributes.map { ", \(row).\(Schema.quoted($0.column))" }.joined()
-      return "INSERT INTO \(table) (entity, kind\(columns))"
-        + " VALUES (\(number), \(kind.rawValue)\(values));"
+      let places = columns.indices.map { ", c\($0)" }.joined()
+      let values = columns.map { ", \(row).\(Schema.quoted($0))" }.joined()
+      let entity = root.hasEntityColumn ? "\(row)._entity" : "NULL"
+      return "INSERT INTO \(table) (family, kind, entity\(places))"
+        + " VALUES (\(number), \(kind.rawValue), \(entity)\(values));"
     }
     let events = [
       ("INSERT", note(.inserted, "NEW")),
@@ -109,7 +158,7 @@ public final class ChangeLog {
     ]
     return events.map { event, body in
       "CREATE TEMP TRIGGER \(table)_\(event.lowercased())_\(number) AFTER \(event)"
-        + " ON main.\(Schema.quoted(entity.table)) BEGIN \(body) END"
+        + " ON main.\(Schema.quoted(root.table)) BEGIN \(body) END"
     }
   }
 }

@@ -154,16 +154,16 @@ public final class WriteSession {
     }
   }
 
-  /// A log of everything that is done to the rows of `model` from here on.
+  /// A log of everything that is done to the store's objects from here on.
   ///
   /// Needs an open transaction, after `grow(to:)`. Makes a temporary table and temporary triggers,
   /// which are gone when the session is.
-  public func changeLog(of model: Model) throws(StoreError) -> ChangeLog {
+  public func changeLog() throws(StoreError) -> ChangeLog {
     isObserved = true
-    return try run { try ChangeLog(model: model, database: database, path: path) }
+    return try run { try ChangeLog(layout: layout, database: database, path: path) }
   }
 
-  /// Drops what `changeLog(of:)` made.
+  /// Drops what `changeLog()` made.
   func endObserving() {
     guard isObserved else { return }
     isObserved = false

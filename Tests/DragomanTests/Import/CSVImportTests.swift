@@ -104,18 +104,32 @@ import Testing
     #expect(records == [#"{"id":"2","n":"two","x":"a \"b\""}}"#, "\"3\"}", #""4,5,\"6\"7"}"#])
   }
 
-  @Test("A column that the map names and the file does not have is told, with the nearest one")
-  func absentColumns() async throws {
+  @Test(
+    "Columns that the map names and the file does not have are told",
+    arguments: [
+      (
+        "id,fullname",
+        [
+          "feed1: there is no column “full_name” for P.name; did you mean “fullname”?",
+          "feed1: there is no column “other”, “third” for P; there are id, fullname",
+        ]
+      ),
+      (
+        "id;full_name;other;third",
+        [
+          "feed1: there is one column only, “id;full_name;other;third”;"
+            + " should the source say `separator: \";\"`?"
+        ]
+      ),
+      ("id,full_name,other,third", []),
+    ] as [(String, [String])]
+  )
+  func absentColumns(header: String, notices: [String]) async throws {
     let fixture = try fixture(
-      "name: { from: full_name }\n      other: {}\n      n: { from: $line }"
+      "name: { from: full_name }\n      other: {}\n      third: third\n      n: { from: $line }"
     )
-    let report = try await fixture.run("id,fullname\n1,Ada\n")
-    #expect(
-      report.notices == [
-        "feed1: there is no column “full_name” for P.name; did you mean “fullname”?",
-        "feed1: there is no column “other” for P.other; there are id, fullname",
-      ]
-    )
+    let report = try await fixture.run(header + "\n")
+    #expect(report.notices == notices)
   }
 
   /// A feed of a source: what the source says, the bytes, and what is stored of them.
