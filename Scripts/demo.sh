@@ -49,6 +49,10 @@ run 0 import Maps/fixtures.map.yaml SampleData/fixtures.json -d "$db"
 run 0 import Maps/observations.map.yaml SampleData/observations.json -d "$db"
 run 0 import Maps/invoices.map.yaml SampleData/invoices.json -d "$db"
 
+say "CSV as spreadsheets write it: semicolons, quotes, a cell of two lines."
+run 0 import Maps/stations.map.yaml SampleData/stations.csv -d "$db"
+run 0 diff Maps/stations.map.yaml SampleData/stations.csv -d "$db"
+
 say "A dirty feed: what can be kept is kept, the rest is named with place and reason."
 run 3 import Maps/stock.map.yaml SampleData/stock-dirty.ndjson -d "$db"
 
@@ -57,6 +61,7 @@ run 0 fetch Person -d "$db" --where 'salary > 100000 AND city == "Paris"' --sort
 run 0 fetch Fixture -d "$db" --where 'homeGoals > 1 OR awayGoals > 1' --sort date,kickoff --columns date,home,away,homeGoals,awayGoals -f markdown
 run 0 fetch Observation -d "$db" --where 'station == "HAVN" AND quality == "verified"' --sort -measuredAt --columns measuredAt,level,temperature -f csv
 run 0 fetch Invoice -d "$db" --sort number --columns number,issuedOn,bookedAt,net,vat,gross -f table
+run 0 fetch Station -d "$db" --where 'active == TRUE' --sort -depth --columns code,name,depth,servicedAt,note -f table
 run 0 fetch Article -d "$db" --count
 
 say "The database is an ordinary SQLite file: $db"

@@ -375,4 +375,12 @@ size_t countLineFeeds(const uint8_t *text, size_t length) {
   return count;
 }
 
+bool isUTF8(const uint8_t *text, size_t length) {
+  return simdjson::validate_utf8(reinterpret_cast<const char *>(text), length);
+}
+
+bool hasNUL(const uint8_t *text, size_t length) {
+  return length > 0 && memchr(text, 0, length) != nullptr;
+}
+
 }  // extern "C"

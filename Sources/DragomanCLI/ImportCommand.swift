@@ -11,7 +11,7 @@ struct ImportCommand: AsyncParsableCommand {
     abstract: "Import feeds into a database by a map.",
     discussion: """
       Inputs are files, folders, quoted globs, or - for standard input; gzip and zstd are known by
-      their first bytes, JSON, NDJSON and XML by their content.
+      their first bytes, JSON, NDJSON and XML by their content, CSV by its name too.
 
         dragoman import Maps/people.map.yaml SampleData/people.json -d people.db
 
@@ -43,6 +43,9 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Flag(help: "Do everything and keep nothing.")
   var dryRun = false
+
+  @Flag(help: "With --dry-run: print what would change, value by value, on standard output.")
+  var diff = false
 
   @Option(help: ArgumentHelp("Write rejected records to this file, as NDJSON.", valueName: "file"))
   var rejects: String?
@@ -81,6 +84,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   func validate() throws {
     if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects must be 0 or more.") }
+    if diff && !dryRun { throw ValidationError("--diff needs --dry-run.") }
     if let pruneMax, !(0...100).contains(pruneMax) {
       throw ValidationError("--prune-max is a percentage, 0 to 100.")
     }
@@ -94,6 +98,10 @@ struct ImportCommand: AsyncParsableCommand {
 
   func run() async throws {
     let importMap = try ImportMap(contentsOf: map)
+    let changes =
+      diff
+      ? ChangeWriter(json ? .ndjson : .onTerminal, to: OutputBuffer(descriptor: STDOUT_FILENO))
+      : nil
     let request = ImportRequest(
       try InputExpansion.inputs(inputs),
       sources: source,
@@ -104,19 +112,27 @@ struct ImportCommand: AsyncParsableCommand {
       maximumRejects: maxRejects,
       rejectsFile: rejects,
       prune: prune ? ImportRequest.Prune(maximumShare: pruneMax.map { $0 / 100 }) : nil,
-      isDryRun: dryRun
+      isDryRun: dryRun,
+      changes: changes?.observer
     )
     let store = try openStore()
     var logger = Logger(label: "dragoman", factory: { StreamLogHandler.standardError(label: $0) })
     logger.logLevel = verbose ? .debug : .warning
     let run = Importer(map: importMap, store: store, logger: logger).start(request)
     let signals = SignalWatch { run.cancel() }
-    let display = ProgressDisplay(style: quiet ? .none : progress)
+    let display = ProgressDisplay(style: quiet || diff ? .none : progress)
     for await progress in run.progress { display.show(progress) }
     display.clear()
 
     let outcome = await Result(of: run)
     try close(store, keeping: outcome)
+    if case .failure(let failure) = outcome, let error = failure.cause as? OutputError,
+      error.isClosedPipe
+    {
+      // Whoever read the changes has enough.
+      return
+    }
+    try changes?.flush()
     try print(outcome, signal: signals.received)
     if let status = exitStatus(of: outcome, signal: signals.received) { throw ExitCode(status) }
   }
@@ -181,7 +197,7 @@ struct ImportCommand: AsyncParsableCommand {
 
 extension Result where Success == ImportReport, Failure == ImportFailure {
   /// The end of an import.
-  fileprivate init(of run: ImportRun) async {
+  init(of run: ImportRun) async {
     do throws(ImportFailure) {
       self = .success(try await run.report())
     } catch {

@@ -4,7 +4,7 @@ import Foundation
 /// Turns the inputs of a command line into files: folders and globs are expanded.
 enum InputExpansion {
   /// The endings of files that are taken out of a folder.
-  private static let endings = [".json", ".ndjson", ".jsonl", ".xml"]
+  private static let endings = [".json", ".ndjson", ".jsonl", ".xml", ".csv", ".tsv"]
   private static let compressions = ["", ".gz", ".zst"]
 
   /// The inputs in the order of the arguments; files of one folder or glob by name.

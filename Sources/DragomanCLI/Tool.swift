@@ -8,7 +8,10 @@ struct Tool: AsyncParsableCommand {
     commandName: "dragoman",
     abstract: "Keeps a SQLite file in step with JSON and XML feeds, by declared maps.",
     version: "0.1.0",
-    subcommands: [ImportCommand.self, FetchCommand.self, CheckCommand.self]
+    subcommands: [
+      ImportCommand.self, FetchCommand.self, CheckCommand.self, DiffCommand.self,
+      BackupCommand.self,
+    ]
   )
 
   /// Runs the command that the arguments name; every error ends in `ToolError`.

@@ -68,6 +68,7 @@ struct ToolError: Error {
       case .busy: .busy
       case .full, .inputOutput, .refused: .inputOutput
       case .badRequest: .usage
+      case .output: .outputFailed
       default: .badData
       }
     text = Self.text(error.code.rawValue, error.path, error.message, help: error.help)

@@ -209,4 +209,52 @@ import Testing
     #expect(dirty.status == 3)
     #expect(dirty.errors.contains("error[value.date]: dirty.ndjson:2:16"))
   }
+
+  @Test("A diff tells by its exit code whether something would change, and changes nothing")
+  func diffs() throws {
+    #expect(try run("import", "m.map.yaml", "good.json", "-d", "p.db").status == 0)
+    let database = folder.appendingPathComponent("p.db")
+    let before = try Data(contentsOf: database)
+    let equal = try run("diff", "m.map.yaml", "good.json", "-d", "p.db")
+    #expect(equal.status == 0)
+    #expect(equal.output.isEmpty)
+    try write(#"[{"id":1,"name":"Ida"},{"id":2,"name":"Bo"}]"#, to: "new.json")
+    let differs = try run("diff", "m.map.yaml", "new.json", "-d", "p.db", "-f", "text", "-q")
+    #expect(differs.status == 1)
+    #expect(differs.output == "~ Person 1\n    name  \"Ada\" → \"Ida\"\n")
+    #expect(differs.errors.isEmpty)
+    let rejects = try run("diff", "m.map.yaml", "dirty.ndjson", "-d", "p.db")
+    #expect(rejects.status == 3)
+    #expect(try run("diff", "m.map.yaml", "none.json", "-d", "p.db").status == 66)
+    #expect(try run("diff", "m.map.yaml", "good.json", "-d", "none.db", "-q").status == 1)
+    #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("none.db").path))
+    #expect(try Data(contentsOf: database) == before)
+  }
+
+  @Test("A dry run with --diff prints the changes; --diff alone is refused")
+  func dryRunDiffs() throws {
+    let arguments = ["import", "m.map.yaml", "good.json", "-d", "p.db", "--diff"]
+    #expect(try run(arguments).status == 64)
+    let dry = try run(arguments + ["--dry-run", "--json"])
+    #expect(dry.status == 0)
+    let lines = dry.output.split(separator: "\n")
+    #expect(lines.count == 3)
+    #expect(
+      lines.first?.hasPrefix(#"{"change":"inserted","entity":"Person","key":{"id":1}"#) == true
+    )
+    #expect(lines.last?.contains(#""v":1"#) == true)
+  }
+
+  @Test("A backup is a database that can be asked; the database itself is no target")
+  func backsUp() throws {
+    #expect(try run("import", "m.map.yaml", "good.json", "-d", "p.db").status == 0)
+    let backup = try run("backup", "-d", "p.db", "b.db")
+    #expect(backup.status == 0)
+    #expect(backup.output.isEmpty)
+    #expect(backup.errors.hasPrefix("Backed up p.db to b.db: "))
+    #expect(try run("fetch", "Person", "-d", "b.db", "--count").output == "2\n")
+    #expect(try run("backup", "-d", "p.db", "p.db").status == 73)
+    #expect(try run("backup", "-d", "none.db", "c.db").status == 66)
+    #expect(try run("fetch", "Person", "-d", "p.db", "--count").output == "2\n")
+  }
 }

@@ -1,5 +1,6 @@
 // The tape that every reader fills, and the JSON parser that fills it with simdjson.
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -93,6 +94,10 @@ size_t jsonScanValue(JSONScan *scan, const uint8_t *text, size_t length, int atE
 
 // Counts the line feeds in text[0 ..< length].
 size_t countLineFeeds(const uint8_t *text, size_t length);
+
+// Whether text[0 ..< length] is valid UTF-8, and whether one of its bytes is 0.
+bool isUTF8(const uint8_t *text, size_t length);
+bool hasNUL(const uint8_t *text, size_t length);
 
 #ifdef __cplusplus
 }

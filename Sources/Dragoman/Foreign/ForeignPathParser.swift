@@ -19,7 +19,8 @@ public struct PathFault: Error, Sendable, Hashable {
 /// record itself; a leading `/` makes the text a JSON Pointer (RFC 6901), whose decimal tokens are
 /// array indexes. In XML, `a/b/@c` and `text()`. In CSV the text is the name of the column.
 /// In every format `$index`, `$file`, `$line`, `$key` stand alone, and `$root` and `$parent`
-/// start a path; a JSON member whose own name starts with `$` is written as a pointer, `/$id`.
+/// start a path; a JSON member whose own name starts with `$` is written as a pointer, `/$id`, and
+/// in CSV any other text with a `$` is a column.
 public struct ForeignPathParser: Sendable {
   /// The most bytes a path may have.
   public static let maximumByteCount = 10_000
@@ -59,7 +60,7 @@ public struct ForeignPathParser: Sendable {
     var path = ForeignPath(steps: [], text: text)
     guard text != "." else { return path }
     var cursor = Cursor(text)
-    if cursor.peek == "$" {
+    if cursor.peek == "$", format != .csv || Self.isRoot(text) {
       guard !leadsToRecords else {
         throw PathFault(message: "The way to the records cannot start with \"$\".", offset: 0)
       }
@@ -91,6 +92,18 @@ public struct ForeignPathParser: Sendable {
     return path
   }
 
+  /// Whether a text starts with one of the `$` words, alone or before a step; any other text is the
+  /// name of a column.
+  private static func isRoot(_ text: String) -> Bool {
+    let word = text.prefix { $0 != "." && $0 != "/" }
+    return roots.contains { $0.name == word }
+  }
+
+  private static let roots: [(name: String, root: ForeignPath.Root, takesSteps: Bool)] = [
+    ("$index", .index, false), ("$file", .file, false), ("$line", .line, false),
+    ("$key", .key, false), ("$root", .document, true), ("$parent", .parent, true),
+  ]
+
   private func refuseValues(_ steps: [ForeignPath.Step]) throws(PathFault) {
     switch steps.last {
     case .attribute, .text:
@@ -104,21 +117,18 @@ public struct ForeignPathParser: Sendable {
     _ cursor: inout Cursor,
     into path: inout ForeignPath
   ) throws(PathFault) -> Bool {
-    let roots: [(String, ForeignPath.Root, takesSteps: Bool)] = [
-      ("$index", .index, false), ("$file", .file, false), ("$line", .line, false),
-      ("$key", .key, false), ("$root", .document, true), ("$parent", .parent, true),
-    ]
+    let roots = Self.roots
     let start = cursor.offset
     let word = cursor.take { !"./[@".unicodeScalars.contains($0) }
-    guard let root = roots.first(where: { $0.0 == word }) else {
+    guard let root = roots.first(where: { $0.name == word }) else {
       throw PathFault(
-        message: "\"\(word)\" is none of \(roots.map(\.0).joined(separator: ", ")).",
+        message: "\"\(word)\" is none of \(roots.map(\.name).joined(separator: ", ")).",
         offset: start,
-        suggestion: nearest(to: word, in: roots.map(\.0))
-          ?? (format == .xml || format == .csv ? nil : "/\(word)")
+        suggestion: nearest(to: word, in: roots.map(\.name))
+          ?? (format == .xml ? nil : "/\(word)")
       )
     }
-    path.root = root.1
+    path.root = root.root
     guard root.takesSteps else {
       guard cursor.peek == nil else {
         throw PathFault(message: "Nothing can follow \(word).", offset: cursor.offset)

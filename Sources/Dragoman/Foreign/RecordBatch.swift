@@ -40,6 +40,8 @@ final class RecordBatch {
   /// Line (from 1) and column (from 1) of `source[0]`.
   var line = 1 { didSet { counted = (0, line, column) } }
   var column = 1 { didSet { counted = (0, line, column) } }
+  /// The byte that ends a line: a line feed, or the CR of a CSV text without line feeds.
+  var lineBreak = UInt8(ascii: "\n")
   /// The last place that was asked for.
   private var counted = (offset: 0, line: 1, column: 1)
 
@@ -59,7 +61,7 @@ final class RecordBatch {
   var records: [Record] = []
   /// Why a record's text could not be parsed, by the record's place in `records`.
   ///
-  /// NDJSON only: elsewhere the whole feed is refused.
+  /// NDJSON and CSV only: elsewhere the whole feed is refused.
   var failures: [Int: ReadError] = [:]
   /// The node of the members that stand before the records (`$root`), if the reader keeps them.
   var document: UInt32?
@@ -89,6 +91,7 @@ final class RecordBatch {
     records.removeAll(keepingCapacity: true)
     failures.removeAll()
     document = nil
+    lineBreak = UInt8(ascii: "\n")
   }
 
   /// Makes room for that many source bytes in all; those in use stay.
@@ -193,7 +196,7 @@ final class RecordBatch {
     let offset = min(Int(offset), sourceCount)
     if offset < counted.offset { counted = (0, line, column) }
     for byte in source[counted.offset..<offset] {
-      if byte == UInt8(ascii: "\n") {
+      if byte == lineBreak {
         counted.line += 1
         counted.column = 1
       } else if byte & 0xC0 != 0x80 {

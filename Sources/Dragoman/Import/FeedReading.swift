@@ -49,7 +49,7 @@ struct FeedReading {
     earlierByteCount: Int
   ) throws -> Int? {
     let source = PeekableSource(try Self.open(input))
-    let format = try FormatDetection.format(of: source, name: input.name, sources: map.sources)
+    let format = try FormatDetection.format(of: source, name: input.name, sources: chosenSources)
     let plan = try plans[format] ?? compile(for: format)
     plans[format] = plan
     logger.debug(
@@ -61,10 +61,15 @@ struct FeedReading {
     )
     let reader = try makeReader(source, format: format, plan: plan)
     var isMore = true
+    var isBegun = false
     while isMore && remaining > 0 {
       guard !cancellation.isCancelled, let batch = queue.takeFree() else { return nil }
       batch.removeAll()
       isMore = try reader.read(into: batch.records, limit: min(batchSize, remaining))
+      if !isBegun, let header = (reader as? CSVReader)?.header {
+        for source in plan.plan.sources { tellAbsentColumns(of: source, header, input) }
+      }
+      isBegun = true
       // An XML element may be a record of several sources, and bring more of them than asked for.
       batch.records.records.removeLast(max(0, batch.records.records.count - remaining))
       remaining -= batch.records.records.count
@@ -121,11 +126,50 @@ struct FeedReading {
       }
       return try XMLReader(source: source, paths: paths, encoding: encoding)
     case .csv:
-      throw ImportError(.request, "CSV cannot be read by this version yet.")
+      return CSVReader(
+        source: try Self.utf8(source, encoding: encoding),
+        separator: try separator(of: plan.plan.sources, name: source.name)
+      )
     }
   }
 
-  /// JSON is UTF-8 (RFC 8259), unless a byte order mark or the map says otherwise.
+  /// The byte between the cells: what the source says, else a tab in `.tsv` files and a comma.
+  ///
+  /// - Throws: `.request` where several sources would read the same rows.
+  private func separator(
+    of sources: [ImportPlan.Source],
+    name: String
+  ) throws(ImportError) -> UInt8 {
+    guard sources.count == 1 else {
+      throw ImportError(
+        .request,
+        "The map has several CSV sources, and \(name) cannot be the rows of all of them.",
+        help: "choose one: "
+          + sources.map { "--source \($0.name)" }.joined(separator: " or ")
+      )
+    }
+    return sources[0].map.separator?.utf8.first
+      ?? (FormatDetection.isTabSeparated(name) ? UInt8(ascii: "\t") : UInt8(ascii: ","))
+  }
+
+  /// Says which columns the map names and the file does not have.
+  private func tellAbsentColumns(
+    of source: ImportPlan.Source,
+    _ header: CSVHeader,
+    _ input: ImportInput
+  ) {
+    for notice in source.entity.absentColumns(in: header.names) {
+      notices.add("\(input.name): \(notice)")
+    }
+  }
+
+  /// The sources that may take part.
+  private var chosenSources: [SourceMap] {
+    request.sources.isEmpty
+      ? map.sources : map.sources.filter { request.sources.contains($0.name) }
+  }
+
+  /// JSON is UTF-8 (RFC 8259) and CSV is taken to be, unless a byte order mark or the map says otherwise.
   private static func utf8(
     _ source: PeekableSource,
     encoding: String?

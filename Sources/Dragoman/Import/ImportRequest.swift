@@ -44,6 +44,11 @@ public struct ImportRequest: Sendable {
   public var prune: Prune?
   /// Whether everything is rolled back at the end.
   public var isDryRun: Bool
+  /// Told of every object that is made, changed or deleted, in the order of the feed; nil: nobody.
+  ///
+  /// Runs on the writing thread, and in a dry run too: what it is told is what an import would do.
+  /// Objects that do not change cost nothing. What it throws ends the import.
+  public var changes: (@Sendable (ImportChange) throws -> Void)?
 
   /// Deletion of objects that a complete feed does not have.
   ///
@@ -70,7 +75,8 @@ public struct ImportRequest: Sendable {
     maximumRejects: Int? = nil,
     rejectsFile: String? = nil,
     prune: Prune? = nil,
-    isDryRun: Bool = false
+    isDryRun: Bool = false,
+    changes: (@Sendable (ImportChange) throws -> Void)? = nil
   ) {
     self.inputs = inputs
     self.sources = sources
@@ -82,5 +88,6 @@ public struct ImportRequest: Sendable {
     self.rejectsFile = rejectsFile
     self.prune = prune
     self.isDryRun = isDryRun
+    self.changes = changes
   }
 }

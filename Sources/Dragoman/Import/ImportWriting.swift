@@ -56,7 +56,8 @@ final class ImportWriting {
       request: request,
       model: model,
       maximumRejects: request.maximumRejects ?? map.importOptions.maximumRejects,
-      rejects: rejects
+      rejects: rejects,
+      changeLog: request.changes == nil ? nil : try session.changeLog()
     )
     self.sink = sink
     var entry = makeLedgerEntry()

@@ -8,6 +8,7 @@ final class StoreSink {
   private let model: Model
   private let rejects: RejectsFile?
   private let maximumRejects: Int?
+  private let changeLog: ChangeLog?
   private var writers: [String: EntityWriter] = [:]
   private var pruners: [String: EntityPruner] = [:]
   private(set) var pruned = 0
@@ -21,13 +22,15 @@ final class StoreSink {
     request: ImportRequest,
     model: Model,
     maximumRejects: Int?,
-    rejects: RejectsFile?
+    rejects: RejectsFile?,
+    changeLog: ChangeLog? = nil
   ) {
     self.session = session
     self.request = request
     self.model = model
     self.maximumRejects = maximumRejects
     self.rejects = rejects
+    self.changeLog = changeLog
   }
 
   /// Writes the rows of a batch, in the order of the feed, and takes note of its rejects.
@@ -81,6 +84,10 @@ final class StoreSink {
         deletes ? try writer.delete(row, arena: arena) : try writer.write(row, arena: arena)
       if outcome != .deleted { try pruners[plan.name]?.see(row, arena: arena) }
       return outcome
+    }
+    if let changeLog, [.inserted, .updated, .deleted].contains(outcome) {
+      let record = batch.records.records[index]
+      try tell(changeLog, at: batch.records.origin(at: record.start, record: record.number))
     }
     switch outcome {
     case .inserted:
@@ -144,7 +151,16 @@ final class StoreSink {
       }
       pruned += try pruner.prune()
     }
+    if let changeLog { try tell(changeLog, isPruning: true, at: nil) }
     return nil
+  }
+
+  /// Tells the observer what was done since the last time.
+  private func tell(_ changeLog: ChangeLog, isPruning: Bool = false, at origin: Origin?) throws {
+    try changeLog.drain { change in
+      guard let change = ImportChange(change, isPruning: isPruning, origin: origin) else { return }
+      try request.changes?(change)
+    }
   }
 
   private func reject(_ issue: ImportIssue, record index: Int, in batch: DraftBatch) throws {

@@ -68,6 +68,7 @@ final class RecordMapper {
       var issue = describe(.recordSyntax, record, record.start, batch, failure.message)
       issue.origin = failure.origin ?? issue.origin
       issue.origin.record = record.number
+      issue.help = failure.help
       return issue
     }
     switch Int(batch.nodes[Int(record.node)].kind) {

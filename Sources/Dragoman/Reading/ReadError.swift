@@ -26,6 +26,8 @@ public struct ReadError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let xml = Code(rawValue: "xml.syntax")
     /// The XML text asks for something outside itself.
     public static let xmlExternal = Code(rawValue: "xml.external")
+    /// The text is not well-formed CSV, or its header does not name the columns.
+    public static let csv = Code(rawValue: "csv.syntax")
     /// A limit that protects memory or the stack was reached.
     public static let limit = Code(rawValue: "input.limit")
     /// The text ends too early.

@@ -159,6 +159,16 @@ public final class SQLiteStore: Sendable {
     }
   }
 
+  /// Copies one snapshot of the store into an empty database.
+  func backUp(
+    to copy: DatabaseQueue,
+    progress: (DatabaseBackupProgress) -> Void
+  ) throws {
+    try withoutActuallyEscaping(progress) { progress in
+      try database.backup(to: copy) { progress($0) }
+    }
+  }
+
   /// Lends the writing connection to `body`, which decides where transactions begin and end.
   ///
   /// A transaction that `body` leaves open is rolled back.
@@ -168,6 +178,7 @@ public final class SQLiteStore: Sendable {
       let session = WriteSession(database: database, path: path, layout: layout)
       defer {
         session.rollbackIfOpen()
+        session.endObserving()
         if let layout = session.committedLayout { storedLayout.withLock { $0 = layout } }
       }
       return try body(session)

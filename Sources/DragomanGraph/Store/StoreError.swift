@@ -28,6 +28,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let full = Code(rawValue: "store.full")
     /// Reading or writing the file failed.
     public static let inputOutput = Code(rawValue: "store.io")
+    /// A copy of the store cannot be made under the name given.
+    public static let output = Code(rawValue: "store.output")
     /// The map or model disagrees with what the file already holds.
     public static let modelConflict = Code(rawValue: "store.model")
     /// A fetch names what the model does not have, or a predicate is malformed.

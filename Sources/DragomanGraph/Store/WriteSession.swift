@@ -12,6 +12,7 @@ public final class WriteSession {
   private var modelChanged = false
   private var keys: [String: PrimaryKeys] = [:]
   private var prunerCount = 0
+  private var isObserved = false
 
   init(database: Database, path: String?, layout: ModelLayout) {
     self.database = database
@@ -151,6 +152,23 @@ public final class WriteSession {
         number: prunerCount
       )
     }
+  }
+
+  /// A log of everything that is done to the store's objects from here on.
+  ///
+  /// Needs an open transaction, after `grow(to:)`. Makes a temporary table and temporary triggers,
+  /// which are gone when the session is.
+  public func changeLog() throws(StoreError) -> ChangeLog {
+    isObserved = true
+    return try run { try ChangeLog(layout: layout, database: database, path: path) }
+  }
+
+  /// Drops what `changeLog()` made.
+  func endObserving() {
+    guard isObserved else { return }
+    isObserved = false
+    // Only a connection that is lost fails here; then there is nothing to drop.
+    try? ChangeLog.end(on: database)
   }
 
   /// Writes or rewrites a row of the import ledger.

@@ -82,6 +82,16 @@ import Testing
     #expect(try ForeignPathParser(format: .csv).parse("a.b[0]").steps == [Self.member("a.b[0]")])
   }
 
+  @Test("In CSV only the known words after a $ are no columns")
+  func csvRoots() throws {
+    let parser = ForeignPathParser(format: .csv)
+    #expect(try parser.parse("$amount").steps == [Self.member("$amount")])
+    #expect(try parser.parse("$line").root == .line)
+    for text in ["$root.x", "$parent", "$index.a"] {
+      #expect(throws: PathFault.self) { try parser.parse(text) }
+    }
+  }
+
   @Test(
     "JSON texts that are no paths",
     arguments: [

@@ -51,7 +51,30 @@ private struct MapLints {
         }
       }
     }
+    lintColumns(of: entity, formats, at: place)
     for relationship in entity.relationships { lintInverse(of: relationship, at: place) }
+  }
+
+  /// In CSV every path is the name of a column, also one that is written for JSON.
+  private mutating func lintColumns(
+    of entity: EntityMap,
+    _ formats: Set<ForeignFormat>,
+    at place: String
+  ) {
+    guard formats.contains(.csv), formats.contains(.json) else { return }
+    for attribute in entity.attributes {
+      guard let from = attribute.from else { continue }
+      for path in from.csv
+      where isJSONSyntax(path.text) && from.json.contains(where: { $0.text == path.text }) {
+        warn(
+          .jsonPath,
+          "\"\(path.text)\" is a JSON path; in CSV it is the name of a column.",
+          at: "\(place).attributes.\(attribute.name).from",
+          attribute.position,
+          rule: "write from: { json: …, csv: … }"
+        )
+      }
+    }
   }
 
   /// Dots and brackets only mean something in JSON; in XML they belong to a name or are refused.

@@ -144,10 +144,11 @@ struct MapValidator {
     guard let separator = source.separator else { return }
     if source.format != .csv {
       report(.misplaced, "Only CSV has a separator.", at: "\(place).separator")
-    } else if separator.utf8.count != 1 || "\"\r\n".contains(separator) {
+    } else if separator.utf8.count != 1 || separator.utf8.contains(where: "\"\r\n\0".utf8.contains)
+    {
       report(
         .value,
-        "The separator is one ASCII character, no quote and no end of line.",
+        "The separator is one ASCII character, no quote, no end of line and no NUL.",
         at: "\(place).separator"
       )
     }

@@ -1,6 +1,6 @@
 import CSimdJSON
 
-/// The part of a JSON input that is in memory: it slides over the source, batch by batch.
+/// The part of a JSON or CSV input that is in memory: it slides over the source, batch by batch.
 ///
 /// The window's bytes lie in the batch, so that a value's place can be told. What a batch does not
 /// consume (the beginning of the next record) is carried over to the next one.
@@ -19,6 +19,7 @@ struct SourceWindow {
   private var byteOffset = 0
   private var line = 1
   private var column = 1
+  private var lineBreak = UInt8(ascii: "\n")
 
   init(source: any ByteSource) {
     self.source = source
@@ -28,6 +29,7 @@ struct SourceWindow {
   mutating func open(_ batch: RecordBatch) {
     batch.removeAll()
     batch.file = source.name
+    batch.lineBreak = lineBreak
     batch.byteOffset = byteOffset
     batch.line = line
     batch.column = column
@@ -43,10 +45,14 @@ struct SourceWindow {
     carry.append(contentsOf: batch.source[position..<batch.sourceCount])
     let consumed = batch.source[..<position]
     byteOffset += position
-    line += consumed.withMemoryRebound(to: UInt8.self) {
-      countLineFeeds($0.baseAddress, $0.count)
+    if lineBreak == UInt8(ascii: "\n") {
+      line += consumed.withMemoryRebound(to: UInt8.self) {
+        countLineFeeds($0.baseAddress, $0.count)
+      }
+    } else {
+      line += consumed.count { $0 == lineBreak }
     }
-    let lastLine = consumed.lastIndex(of: UInt8(ascii: "\n"))
+    let lastLine = consumed.lastIndex(of: lineBreak)
     let scalars = consumed[(lastLine.map { $0 + 1 } ?? 0)...].count { $0 & 0xC0 != 0x80 }
     column = lastLine == nil ? column + scalars : scalars + 1
   }
@@ -70,6 +76,12 @@ struct SourceWindow {
     let count = try source.read(into: free)
     batch.sourceCount += count
     return count > 0
+  }
+
+  /// Says which byte ends the lines of the text, from this batch on.
+  mutating func setLineBreak(_ byte: UInt8, _ batch: RecordBatch) {
+    lineBreak = byte
+    batch.lineBreak = byte
   }
 
   /// Steps over a UTF-8 byte order mark at the start of the input.

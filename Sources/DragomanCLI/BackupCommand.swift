@@ -1,0 +1,46 @@
+import ArgumentParser
+import DragomanGraph
+import Foundation
+
+/// `dragoman backup -d DB FILE`: copies a database that may be in use.
+struct BackupCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup",
+    abstract: "Copy a database into a file, also while it is in use.",
+    discussion: """
+      The copy is of one moment, and is there as a whole or not at all. An older backup is replaced;
+      the database itself, a database in use and files that are no databases are not.
+
+      Exit codes: 0 done, 66 no such database, 73 the file cannot be made or may not be replaced,
+      74 I/O error or disk full, 75 database busy.
+      """
+  )
+
+  @Option(name: [.short, .customLong("database")], help: "The database file.")
+  var database: String
+
+  @Argument(help: "The file of the copy.")
+  var file: String
+
+  @Flag(name: .shortAndLong, help: "Print nothing but errors.")
+  var quiet = false
+
+  func run() throws {
+    let start = ContinuousClock().now
+    let store = try SQLiteStore(
+      at: .file(database),
+      options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
+    )
+    let backup = try store.backup(to: file)
+    try store.close()
+    guard !quiet else { return }
+    let seconds = Figures.seconds(ContinuousClock().now - start)
+    let pages = backup.pageCount == 1 ? "page" : "pages"
+    let errors = OutputBuffer(descriptor: STDERR_FILENO)
+    try errors.write(
+      "Backed up \(database) to \(file): \(Figures.grouped(backup.pageCount)) \(pages)"
+        + " (\(Figures.bytes(backup.byteCount))) in \(Figures.decimals(seconds, 2)) s\n"
+    )
+    try errors.flush()
+  }
+}

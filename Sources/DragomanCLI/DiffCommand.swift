@@ -1,0 +1,131 @@
+import ArgumentParser
+import Dragoman
+import DragomanGraph
+import Foundation
+
+/// `dragoman diff MAP FEED… -d DB`: prints what an import would change.
+struct DiffCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "diff",
+    abstract: "Print what an import would change, value by value.",
+    discussion: """
+      The import is done in a transaction that is rolled back; the database file is neither changed
+      nor made. On a terminal the changes come as text, in a pipe as NDJSON.
+
+      Exit codes: 0 nothing would change, 1 something would, 3 some records would be rejected (what
+      the others would change is printed); errors as of `dragoman import`.
+      """
+  )
+
+  @Argument(help: "The map: a .map.yaml or .map.json file.")
+  var map: String
+
+  @Argument(help: "The feeds.")
+  var inputs: [String]
+
+  @Option(name: [.short, .customLong("database")], help: "The database file.")
+  var database: String
+
+  @Option(help: ArgumentHelp("A source of the map that takes part; repeatable.", valueName: "name"))
+  var source: [String] = []
+
+  @Option(help: "What would happen to objects that exist: upsert, insert, ignore, replace.")
+  var mode: EntityWriter.Mode?
+
+  @Option(help: ArgumentHelp("Stop after that many records.", valueName: "n"))
+  var limit: Int?
+
+  @Flag(help: "Print the objects too that the feed, which must be complete, does not have.")
+  var prune = false
+
+  @Option(name: .shortAndLong, help: "The format; text on a terminal, ndjson in a pipe.")
+  var format: ChangeFormat?
+
+  @Flag(help: "Print the changes as NDJSON: --format ndjson.")
+  var json = false
+
+  @Flag(name: .shortAndLong, help: "Print no report; changes and errors are printed.")
+  var quiet = false
+
+  func validate() throws {
+    if prune && limit != nil { throw ValidationError("--prune needs the whole feed: no --limit.") }
+    if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
+    if json, format == .text {
+      throw ValidationError("--json and --format text exclude each other.")
+    }
+  }
+
+  func run() async throws {
+    let importMap = try ImportMap(contentsOf: map)
+    let writer = ChangeWriter(
+      format ?? (json ? .ndjson : .onTerminal),
+      to: OutputBuffer(descriptor: STDOUT_FILENO)
+    )
+    let request = ImportRequest(
+      try InputExpansion.inputs(inputs),
+      sources: source,
+      mode: mode,
+      limit: limit,
+      prune: prune ? ImportRequest.Prune() : nil,
+      isDryRun: true,
+      changes: writer.observer
+    )
+    let isMissing = !FileManager.default.fileExists(atPath: database)
+    let store = try SQLiteStore(
+      at: isMissing ? .temporary : .file(database),
+      options: SQLiteStore.Options(readsConcurrently: false)
+    )
+    let run = Importer(map: importMap, store: store).start(request)
+    let signals = SignalWatch { run.cancel() }
+    let outcome = await Result(of: run)
+    try store.close()
+    try finish(outcome, writer, isMissing: isMissing, signal: signals.received)
+  }
+
+  private func finish(
+    _ outcome: Result<ImportReport, ImportFailure>,
+    _ writer: ChangeWriter,
+    isMissing: Bool,
+    signal: Int32?
+  ) throws {
+    do {
+      if case .failure(let failure) = outcome, let error = failure.cause as? OutputError {
+        throw error
+      }
+      try writer.flush()
+    } catch let error as OutputError where error.isClosedPipe {
+      // Whoever read has seen a difference, and has enough.
+      throw ExitCode(Self.differs)
+    }
+    let report = try outcome.get()
+    if !quiet {
+      let errors = OutputBuffer(descriptor: STDERR_FILENO)
+      if isMissing { try errors.write("note: there is no \(database); everything is new\n") }
+      try errors.write(
+        ImportReportText(report: report, inputs: inputs, database: database, signal: signal).text
+      )
+      try errors.flush()
+    }
+    if let status = exitStatus(of: report, signal: signal) {
+      throw ExitCode(status)
+    }
+  }
+
+  /// The exit code of a comparison that found something, as of diff(1).
+  private static let differs: Int32 = 1
+
+  private func exitStatus(of report: ImportReport, signal: Int32?) -> Int32? {
+    let counts = report.counts
+    let changes = counts.inserted + counts.updated + counts.deleted + report.pruned
+    return switch report.status {
+    case .cancelled: 128 + (signal ?? SIGINT)
+    case .rejected: ToolError.ExitStatus.someRejected.rawValue
+    default: changes > 0 ? Self.differs : nil
+    }
+  }
+}
+
+extension ChangeFormat: ExpressibleByArgument {
+  /// Text for people who look at a terminal, NDJSON for programs that read a pipe.
+  static var onTerminal: ChangeFormat { Terminal.isTerminal(STDOUT_FILENO) ? .text : .ndjson }
+}

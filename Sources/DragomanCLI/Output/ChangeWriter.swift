@@ -1,0 +1,117 @@
+import Dragoman
+import DragomanGraph
+
+/// How changes are printed.
+enum ChangeFormat: String, CaseIterable {
+  /// For people: a line an object, a line a value.
+  case text
+  /// For programs: a JSON object a line.
+  case ndjson
+}
+
+/// Prints what an import would change, one object after the other.
+// @unchecked: it is used by the thread that writes to the store until the import is over, and by
+// the command's after that.
+final class ChangeWriter: @unchecked Sendable {
+  private let output: OutputBuffer
+  private let format: ChangeFormat
+  /// How many changes there were.
+  private(set) var count = 0
+
+  /// The longest value in text, in Unicode scalars.
+  private static let maximumLength = 200
+
+  init(_ format: ChangeFormat, to output: OutputBuffer) {
+    self.format = format
+    self.output = output
+  }
+
+  /// Prints the changes of an import.
+  var observer: @Sendable (ImportChange) throws -> Void {
+    { change in try self.write(change) }
+  }
+
+  /// Prints one change.
+  func write(_ change: ImportChange) throws(OutputError) {
+    count += 1
+    switch format {
+    case .text: try output.write(Self.text(change))
+    case .ndjson: try output.write(Self.json(change) + "\n")
+    }
+  }
+
+  /// Hands everything to the system.
+  func flush() throws(OutputError) { try output.flush() }
+
+  // MARK: - Text
+
+  /// `~ Person T-1` and below it `city  "Paris" → "Bergen"`.
+  static func text(_ change: ImportChange) -> String {
+    let sign =
+      switch change.kind {
+      case .inserted: "+"
+      case .updated: "~"
+      case .deleted, .pruned: "-"
+      }
+    let key = change.key.map { CellText.visible(CellText.text($0.value, $0.attribute) ?? "null") }
+    var text = ([sign, change.entity] + [key.joined(separator: ", ")].filter { !$0.isEmpty })
+      .joined(separator: " ")
+    if change.kind == .pruned { text += " (not in the feed)" }
+    text += "\n"
+    let width = change.fields.map { DisplayWidth.of($0.attribute.name) }.max() ?? 0
+    for field in change.fields {
+      let name = field.attribute.name
+      let padding = String(repeating: " ", count: max(0, width - DisplayWidth.of(name)))
+      let values = [field.old, field.new].compactMap { $0 }
+        .map { value($0, field.attribute) }.joined(separator: " → ")
+      text += "    \(CellText.visible(name))\(padding)  \(values)\n"
+    }
+    return text
+  }
+
+  private static func value(_ value: StoredValue, _ attribute: Attribute) -> String {
+    guard let text = CellText.text(value, attribute) else { return "null" }
+    if attribute.isSensitive { return text }
+    var shown = String(String.UnicodeScalarView(text.unicodeScalars.prefix(maximumLength)))
+    if shown.utf8.count < text.utf8.count { shown += "…" }
+    shown = CellText.visible(shown)
+    switch attribute.type {
+    case .string, .enum, .url: return "\"\(shown)\""
+    default: return shown
+    }
+  }
+
+  // MARK: - JSON
+
+  /// The change as one JSON object.
+  static func json(_ change: ImportChange) -> String {
+    var members = [
+      ("change", JSONRowWriter.string(change.kind.rawValue)),
+      ("entity", JSONRowWriter.string(change.entity)),
+      ("key", object(change.key.map { ($0.attribute.name, json($0.value, $0.attribute)) })),
+    ]
+    let fields = change.fields.map { field in
+      let sides = [("old", field.old), ("new", field.new)].compactMap { name, value in
+        value.map { (name, json($0, field.attribute)) }
+      }
+      return (field.attribute.name, object(sides))
+    }
+    members.append(("attributes", object(fields)))
+    if let origin = change.origin {
+      members.append(("file", JSONRowWriter.string(origin.file)))
+      members.append(("line", String(origin.line)))
+    }
+    return object(members)
+  }
+
+  private static func json(_ value: StoredValue, _ attribute: Attribute) -> String {
+    if attribute.isSensitive {
+      return CellText.text(value, attribute).map(JSONRowWriter.string) ?? "null"
+    }
+    return JSONRowWriter.value(value, attribute)
+  }
+
+  private static func object(_ members: [(String, String)]) -> String {
+    "{" + members.map { "\(JSONRowWriter.string($0)):\($1)" }.joined(separator: ",") + "}"
+  }
+}

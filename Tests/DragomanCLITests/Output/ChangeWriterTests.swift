@@ -1,0 +1,70 @@
+import Dragoman
+import DragomanGraph
+import Testing
+
+@testable import DragomanCLI
+
+@Suite struct ChangeWriterTests {
+  private static let id = Attribute(name: "id", type: .int64)
+  private static let key = [ImportChange.Value(id, .integer(7))]
+  private static let updated = ImportChange(
+    .updated,
+    entity: "Person",
+    key: key,
+    fields: [
+      .init(Attribute(name: "city"), old: .text("Bergen"), new: .null),
+      .init(Attribute(name: "pay", type: .decimal), old: .text("1.50"), new: .text("2")),
+      .init(
+        Attribute(name: "seen", type: .timestamp),
+        old: .null,
+        new: .text("2026-11-21 08:00:00")
+      ),
+      .init(Attribute(name: "pin", isSensitive: true), old: .text(ImportChange.mask), new: .null),
+      .init(Attribute(name: "note"), old: .text("a\n\u{1B}[2J"), new: .text("\"")),
+    ],
+    origin: Origin(file: "p.csv", line: 3, column: 1, byte: 40, record: 2)
+  )
+
+  @Test("Text has a line an object and a line a value; stored text cannot move the cursor")
+  func text() {
+    let lines = [
+      "~ Person 7", #"    city  "Bergen" → null"#, "    pay   1.50 → 2",
+      "    seen  null → 2026-11-21T08:00:00Z", "    pin   ••• → null",
+      #"    note  "a\n\u{1b}[2J" → """"#, "",
+    ]
+    #expect(ChangeWriter.text(Self.updated) == lines.joined(separator: "\n"))
+  }
+
+  @Test("NDJSON has one object a line, typed, with the place of the record")
+  func ndjson() throws {
+    let output = OutputBuffer(descriptor: nil)
+    let writer = ChangeWriter(.ndjson, to: output)
+    try writer.write(Self.updated)
+    #expect(
+      String(decoding: output.bytes, as: UTF8.self)
+        == #"{"change":"updated","entity":"Person","key":{"id":7},"attributes":{"#
+        + #""city":{"old":"Bergen","new":null},"pay":{"old":1.50,"new":2},"#
+        + #""seen":{"old":null,"new":"2026-11-21T08:00:00Z"},"pin":{"old":"•••","new":null},"#
+        + #""note":{"old":"a\n\u001b[2J","new":"\""}},"file":"p.csv","line":3}"# + "\n"
+    )
+    #expect(writer.count == 1)
+  }
+
+  @Test("New and deleted objects have one side only")
+  func sides() {
+    let name = Attribute(name: "name")
+    let inserted = ImportChange(
+      .inserted,
+      entity: "P",
+      key: [],
+      fields: [.init(name, old: nil, new: .text("Ada"))]
+    )
+    #expect(ChangeWriter.text(inserted) == "+ P\n    name  \"Ada\"\n")
+    let pruned = ImportChange(.pruned, entity: "P", key: Self.key, fields: [])
+    #expect(ChangeWriter.text(pruned) == "- P 7 (not in the feed)\n")
+    #expect(
+      ChangeWriter.json(pruned)
+        == #"{"change":"pruned","entity":"P","key":{"id":7},"attributes":{}}"#
+    )
+  }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Dragoman
+@testable import DragomanGraph
+
+@Suite struct ImportChangeTests {
+  private static let map = """
+    version: 1
+    entities:
+      P:
+        unique: id
+        deleteWhen: { from: gone, equals: "true" }
+        attributes:
+          id: { type: int64 }
+          name: name
+          pay: { type: decimal, default: "1" }
+          pin: { sensitive: true }
+    """
+
+  /// Imports a text and collects what it changed: `updated 1 name: "a" > "b"`.
+  private func changes(
+    _ text: String,
+    _ fixture: ImportFixture,
+    change: (inout ImportRequest) -> Void = { $0.isDryRun = true }
+  ) async throws -> [String] {
+    let found = Mutex<[String]>([])
+    try await fixture.run(text) { request in
+      change(&request)
+      request.changes = { change in
+        let key = change.key.map(\.value.text).joined(separator: "+")
+        let line = change.origin.map { "\($0.line)" } ?? "-"
+        let fields = change.fields.map { field in
+          "\(field.attribute.name): \(field.old?.text ?? "none") > \(field.new?.text ?? "none")"
+        }
+        found.withLock {
+          $0.append(([change.kind.rawValue, key, "@\(line)"] + fields).joined(separator: " "))
+        }
+      }
+    }
+    return found.withLock { $0 }
+  }
+
+  private func filled() async throws -> ImportFixture {
+    let fixture = try ImportFixture(Self.map)
+    try await fixture.run(#"[{"id":1,"name":"a","pin":"x"},{"id":2,"name":"b"},{"id":3}]"#)
+    return fixture
+  }
+
+  @Test("Every object that changes is told with the values before and after")
+  func kinds() async throws {
+    let fixture = try await filled()
+    let before = try fixture.rows()
+    let feed = """
+      [{"id":1,"name":"A","pin":"y"},
+       {"id":2,"name":"b"},
+       {"id":3,"gone":true},
+       {"id":4,"name":null,"pin":"z"},
+       {"id":9,"gone":true},
+       {"id":2,"name":null,"pay":2.50},
+       {"id":"?"}]
+      """
+    let expected = [
+      "updated 1 @1 name: a > A pin: ••• > •••", "deleted 3 @3 pay: 1 > none",
+      "inserted 4 @4 pay: none > 1 pin: none > •••", "updated 2 @6 name: b > null pay: 1 > 2.5",
+    ]
+    let tried = try await changes(feed, fixture)
+    #expect(tried == expected)
+    #expect(try fixture.rows() == before)
+    // The import that follows does what the dry run said, and tells the same.
+    let done = try await changes(feed, fixture) { $0.commit = .all }
+    #expect(done == expected)
+  }
+
+  @Test("Values of one object that changes twice are those before each record")
+  func twice() async throws {
+    let fixture = try await filled()
+    let found = try await changes(
+      #"[{"id":1,"name":"b"},{"id":1,"name":"c"},{"id":5},{"id":5,"name":"e"}]"#,
+      fixture
+    )
+    #expect(
+      found == [
+        "updated 1 @1 name: a > b", "updated 1 @1 name: b > c", "inserted 5 @1 pay: none > 1",
+        "updated 5 @1 name: null > e",
+      ]
+    )
+  }
+
+  @Test("What pruning would delete is told behind the rest")
+  func pruned() async throws {
+    let fixture = try await filled()
+    let found = try await changes(#"[{"id":2,"name":"c"}]"#, fixture) {
+      $0.isDryRun = true
+      $0.prune = ImportRequest.Prune()
+    }
+    #expect(
+      found == [
+        "updated 2 @1 name: b > c", "pruned 1 @- name: a > none pay: 1 > none pin: ••• > none",
+        "pruned 3 @- pay: 1 > none",
+      ]
+    )
+    #expect(try fixture.rows().count == 3)
+  }
+
+  @Test("The counts are the same with and without an observer, under every mode")
+  func counts() async throws {
+    let feed = #"[{"id":1,"name":"q"},{"id":2,"name":"b"},{"id":7},{"id":3,"gone":true}]"#
+    for mode in EntityWriter.Mode.allCases {
+      let plain = try await filled().run(feed, mode: mode)
+      let observed = try await filled().run(feed, mode: mode) { $0.changes = { _ in } }
+      #expect(plain.counts == observed.counts, "\(mode)")
+    }
+  }
+
+  @Test("Batches that are committed are observed to the end, and nothing stays behind")
+  func batches() async throws {
+    let fixture = try await filled()
+    let found = try await changes(
+      #"[{"id":1,"name":"b"},{"id":2,"name":"c"},{"id":3,"name":"d"}]"#,
+      fixture
+    ) {
+      $0.commit = .batch
+      $0.batchSize = 1
+    }
+    #expect(found.count == 3)
+    #expect(try sql(fixture.store, "SELECT count(*) FROM sqlite_temp_master") == ["0"])
+    #expect(try await fixture.run(#"[{"id":1,"name":"z"}]"#).summary == "read 1, updated 1")
+  }
+
+  @Test("What the observer throws ends the import, and nothing is kept")
+  func throwing() async throws {
+    struct Enough: Error {}
+    let fixture = try await filled()
+    let before = try fixture.rows()
+    let failure = await #expect(throws: ImportFailure.self) {
+      try await fixture.run(#"[{"id":1,"name":"b"}]"#) { $0.changes = { _ in throw Enough() } }
+    }
+    #expect(failure?.cause is Enough)
+    #expect(try fixture.rows() == before)
+    #expect(try sql(fixture.store, "SELECT count(*) FROM sqlite_temp_master") == ["0"])
+  }
+
+  @Test("A dry run with an observer changes no byte of a database file")
+  func bytes() async throws {
+    let file = NSTemporaryDirectory() + "diff-\(UUID().uuidString).db"
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    let store = try SQLiteStore(at: .file(file), options: .init(readsConcurrently: false))
+    let fixture = try ImportFixture(Self.map, in: store)
+    try await fixture.run(#"[{"id":1,"name":"a"}]"#)
+    try store.close()
+    let before = try Data(contentsOf: URL(fileURLWithPath: file))
+
+    let again = try SQLiteStore(at: .file(file), options: .init(readsConcurrently: false))
+    let feed = "[" + (1...5000).map { "{\"id\":\($0),\"name\":\"n\"}" }.joined(separator: ",") + "]"
+    let found = try await changes(feed, ImportFixture(Self.map, in: again))
+    try again.close()
+    #expect(found.count == 5000)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == before)
+  }
+}
