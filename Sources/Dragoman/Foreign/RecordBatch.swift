@@ -35,6 +35,8 @@ final class RecordBatch {
 
   /// The file the records come from, as the user named it (`-` for standard input).
   var file = ""
+  /// Whether the records were read from text; values in memory have a record's number for a place.
+  var isText = true
   /// How many bytes of the decoded file stand before `source[0]`.
   var byteOffset = 0
   /// Line (from 1) and column (from 1) of `source[0]`.
@@ -89,6 +91,7 @@ final class RecordBatch {
     records.removeAll(keepingCapacity: true)
     failures.removeAll()
     document = nil
+    isText = true
   }
 
   /// Makes room for that many source bytes in all; those in use stay.
@@ -190,6 +193,7 @@ final class RecordBatch {
   /// Counted on from the last place that was asked for: places asked for in the order of the feed
   /// cost O(batch) together.
   func origin(at offset: UInt32, record: Int?) -> Origin {
+    guard isText else { return Origin(file: file, line: 0, column: 0, byte: 0, record: record) }
     let offset = min(Int(offset), sourceCount)
     if offset < counted.offset { counted = (0, line, column) }
     for byte in source[counted.offset..<offset] {

@@ -46,10 +46,12 @@ extension RecordMapper {
     _ batch: RecordBatch
   ) -> [UInt32] {
     switch path.root {
-    case .record: return follow(path.steps[...], from: record.node, batch)
-    case .document: return batch.document.map { follow(path.steps[...], from: $0, batch) } ?? []
+    case .record: return follow(path, path.steps[...], from: record.node, batch)
+    case .document:
+      return batch.document.map { follow(path, path.steps[...], from: $0, batch) } ?? []
     case .index: return [appendNumber(record.number - 1, to: batch, record)]
     case .line:
+      guard batch.isText else { return [] }
       let line = batch.origin(at: record.start, record: nil).line
       return [appendNumber(line, to: batch, record)]
     case .file: return [appendScalar(batch.file, kind: TAPE_STRING, to: batch, record)]
@@ -62,6 +64,7 @@ extension RecordMapper {
   }
 
   private func follow(
+    _ path: ForeignPath,
     _ steps: ArraySlice<ForeignPath.Step>,
     from node: UInt32,
     _ batch: RecordBatch
@@ -74,8 +77,8 @@ extension RecordMapper {
     let end = batch.nodes[Int(node)].next
     while child < end {
       let value = batch.nodes[Int(child)]
-      if matches(step, value, index: index, in: node, batch) {
-        found += follow(steps.dropFirst(), from: child, batch)
+      if matches(step, value, index: index, in: node, batch, isPointer: path.isPointer) {
+        found += follow(path, steps.dropFirst(), from: child, batch)
       }
       child = value.next
       index += 1
@@ -88,7 +91,8 @@ extension RecordMapper {
     _ value: TapeNode,
     index: Int,
     in container: UInt32,
-    _ batch: RecordBatch
+    _ batch: RecordBatch,
+    isPointer: Bool
   ) -> Bool {
     let isArray = Int(batch.nodes[Int(container)].kind) == TAPE_ARRAY
     let isAttribute = value.flags & UInt8(TAPE_ATTRIBUTE) != 0
@@ -97,7 +101,8 @@ extension RecordMapper {
       return !isArray && !isAttribute && isNamed(value, name, namespace, batch)
     case .attribute(let name, let namespace):
       return isAttribute && isNamed(value, name, namespace, batch)
-    case .index(let wanted): return isArray && index == wanted
+    case .index(let wanted) where isArray: return index == wanted
+    case .index(let wanted): return isPointer && isNamed(value, String(wanted), nil, batch)
     case .all: return isArray
     case .anyMember: return !isArray && !isAttribute
     case .text: return false

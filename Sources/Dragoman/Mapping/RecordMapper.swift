@@ -13,6 +13,10 @@ final class RecordMapper {
   private var rules: [ValueRules?]
   /// How many examples of each kind of passed-over value were described so far.
   private var described: [IssueGroup: Int] = [:]
+  /// The record as a value, for the closures that compute from it; made once a record.
+  private var recordValue: ForeignRecord?
+  /// What the last closure that failed threw.
+  private var closureMessage: String?
 
   /// The report shows that many examples of a kind; more are only counted.
   static let exampleCount = 5
@@ -21,7 +25,11 @@ final class RecordMapper {
     self.plan = plan
     self.source = source
     self.mapFile = mapFile
-    walker = PathWalker(tree: plan.tree, slotCount: plan.slots.count + 1)
+    walker = PathWalker(
+      tree: plan.tree,
+      slotCount: plan.slots.count + 1,
+      notesUnknown: plan.rejectsUnknownKeys
+    )
     rules = []
     for slot in plan.slots { rules.append(try ValueRules(slot.attribute)) }
   }
@@ -32,8 +40,12 @@ final class RecordMapper {
     let record = batch.records[index]
     let start = drafts.values.count
     walker.reset()
-    let refused = refusal(of: record, at: index, in: batch)
-    if refused == nil { walker.walk(record.node, in: batch) }
+    recordValue = nil
+    var refused = refusal(of: record, at: index, in: batch)
+    if refused == nil {
+      walker.walk(record.node, in: batch)
+      if walker.unknown > 0 { refused = unknownKey(of: record, in: batch) }
+    }
     let isTombstone = refused == nil && isTombstone(batch)
     let issue = refused ?? mapValues(of: record, in: batch, keyOnly: isTombstone, into: drafts)
     if let issue {
@@ -107,7 +119,11 @@ final class RecordMapper {
       if plan.slots[index].hasOwnPaths {
         followOwnPaths(of: plan.slots[index], record, batch, &found)
       }
-      switch map(found, slot: index, record, batch, drafts) {
+      let result =
+        plan.slots[index].code == nil
+        ? map(found, slot: index, record, batch, drafts)
+        : mapByCode(found, slot: index, record, batch, drafts)
+      switch result {
       case .success(let value): drafts.values.append(value)
       case .failure(let refusal): return refusal.issue
       }
@@ -138,6 +154,61 @@ final class RecordMapper {
       conversion = plan.slots[index].converter.convert(array, in: batch)
     case .repeated: conversion = .invalid(.repeated)
     }
+    return apply(conversion, found, slot: index, record, batch, drafts)
+  }
+
+  /// Maps a slot that has a closure, which sees neither missing values nor nulls: they are for the
+  /// policies.
+  private func mapByCode(
+    _ found: PathWalker.Found,
+    slot index: Int,
+    _ record: RecordBatch.Record,
+    _ batch: RecordBatch,
+    _ drafts: DraftBatch
+  ) -> Result<RowValue, Refusal> {
+    guard let code = plan.slots[index].code else {
+      return map(found, slot: index, record, batch, drafts)
+    }
+    var found = found
+    let result: Result<StoredValue, any Error>
+    switch code.closure {
+    case .record(let closure):
+      found = PathWalker.Found(state: .value, node: record.node)
+      let value = recordValue ?? ForeignRecord(batch, record.node)
+      recordValue = value
+      result = Result { try closure(value) }
+    case .value(let closure):
+      guard found.state == .value, Int(batch.nodes[Int(found.node)].kind) != TAPE_NULL else {
+        return map(found, slot: index, record, batch, drafts)
+      }
+      result = Result { try closure(ForeignValue(batch, found.node)) }
+    }
+    let conversion: ValueConverter.Conversion
+    switch result {
+    case .success(let value):
+      let admitted = code.admitted(value)
+      conversion =
+        switch admitted {
+        case .null?: .null
+        case let value?: .value(ValueConverter.rowValue(of: value, in: batch))
+        case nil: .invalid(.closureType)
+        }
+    case .failure(let error):
+      closureMessage = "\(error)"
+      conversion = .invalid(.closure)
+    }
+    return apply(conversion, found, slot: index, record, batch, drafts)
+  }
+
+  @inline(__always)
+  private func apply(
+    _ conversion: ValueConverter.Conversion,
+    _ found: PathWalker.Found,
+    slot index: Int,
+    _ record: RecordBatch.Record,
+    _ batch: RecordBatch,
+    _ drafts: DraftBatch
+  ) -> Result<RowValue, Refusal> {
     switch conversion {
     case .null:
       return null(slot: index, found, record, batch)
@@ -270,13 +341,20 @@ final class RecordMapper {
     isReject: Bool
   ) -> ImportIssue {
     let node = batch.nodes[Int(found.node)]
-    let message = fault.message(for: slot)
+    var message = fault.message(for: slot)
+    if fault == .closure, let closureMessage {
+      message += " It says: \(ForeignText.shortened(closureMessage))"
+    }
     var issue = describe(fault.code, record, node.origin, batch, message)
     issue.attribute = slot.attribute.name
     let candidate = min(Int(found.candidate), slot.paths.count - 1)
     issue.path = candidate >= 0 ? slot.paths[candidate].path.text : nil
+    // A computed value has no place of its own: the record is not shown for it.
     issue.value =
-      slot.attribute.isSensitive ? ForeignText.mask : ForeignText.excerpt(of: found.node, in: batch)
+      candidate < 0
+      ? nil
+      : slot.attribute.isSensitive
+        ? ForeignText.mask : ForeignText.excerpt(of: found.node, in: batch)
     issue.tried = fault.tried(for: slot)
     issue.map = mapPlace(slot.position)
     issue.help = fault.help(
@@ -285,6 +363,25 @@ final class RecordMapper {
       decimalSign: Self.decimalSign(of: batch.bytes(node.text, node.length))
     )
     issue.isReject = isReject
+    return issue
+  }
+
+  /// The record has a key that the mapper does not know, and takes none such.
+  private func unknownKey(of record: RecordBatch.Record, in batch: RecordBatch) -> ImportIssue {
+    let node = batch.nodes[Int(walker.unknown)]
+    let key = ForeignText.shortened(batch.text(node.key, node.keyLength))
+    var issue = describe(
+      .recordKey,
+      record,
+      node.origin,
+      batch,
+      "The record has a key \"\(key)\", and \(plan.name) has no attribute for it."
+    )
+    let names = plan.slots.map { $0.paths.first?.path.text ?? $0.attribute.name }
+    issue.path = key
+    issue.help =
+      nearest(to: key, in: names).map { "did you mean \"\($0)\"?" }
+      ?? "map the key, or register a mapper that leaves it out"
     return issue
   }
 
@@ -316,7 +413,7 @@ final class RecordMapper {
     guard record.node != RecordBatch.malformedNode else { return nil }
     let parts = plan.slots.indices.filter { plan.slots[$0].isKey }.map { index -> String? in
       let slot = plan.slots[index]
-      guard walker.found[index].state == .value,
+      guard walker.found[index].state == .value, slot.code == nil,
         case .value(let value) = slot.converter.convert(walker.found[index].node, in: batch)
       else { return nil }
       if slot.attribute.isSensitive { return ForeignText.mask }
