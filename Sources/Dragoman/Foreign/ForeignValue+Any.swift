@@ -30,7 +30,7 @@ extension ForeignRecord {
   ///
   /// A Swift dictionary has no order: the members are sorted by the bytes of their names.
   /// - Throws: `.value`, naming the path of what no record can hold.
-  public init(_ dictionary: [String: Any]) throws(ReadError) {
+  public init(dictionary: [String: Any]) throws(ReadError) {
     self = try ForeignValueTaker.record(dictionary, at: "", depth: 0)
   }
 }

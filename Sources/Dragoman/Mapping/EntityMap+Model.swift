@@ -74,8 +74,8 @@ extension Model {
     ([entity] + ancestors(of: entity)).reversed().flatMap(\.attributes)
   }
 
-  /// The unique keys of an entity, those of its oldest ancestor first.
+  /// The unique keys of an entity, its own first: the first of all is the identity.
   func allUniqueKeys(of entity: Entity) -> [[String]] {
-    ([entity] + ancestors(of: entity)).reversed().flatMap(\.uniqueKeys)
+    ([entity] + ancestors(of: entity)).flatMap(\.uniqueKeys)
   }
 }

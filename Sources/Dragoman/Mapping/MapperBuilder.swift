@@ -65,12 +65,12 @@ struct MapperBuilder {
   /// Takes the mapper's unique key; nil is the model's.
   mutating func setKey(_ key: [String]?) {
     guard let key else { return }
-    for name in key where attribute(named: name) == nil {
+    for name in key where !names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
       report(
         .reference,
         "\(entity.name) has no attribute \"\(name)\".",
         at: ".unique",
-        suggestion: nearest(to: name, in: attributes.map(\.name))
+        suggestion: nearest(to: name, in: names)
       )
     }
     if let known = map.uniqueKeys.first {
@@ -210,6 +210,11 @@ struct MapperBuilder {
     return paths
   }
 
+  /// What a key may consist of: attributes, and to-ones.
+  private var names: [String] {
+    attributes.map(\.name) + relationships.filter { $0.kind == .toOne }.map(\.name)
+  }
+
   private func attribute(named name: String) -> Attribute? {
     attributes.first { $0.name.utf8.elementsEqual(name.utf8) }
   }
@@ -220,7 +225,9 @@ struct MapperBuilder {
   func check() throws(MapFaults) {
     var faults = self.faults
     for name in map.uniqueKeys.first ?? []
-    where attribute(named: name) != nil && !mapped.contains(Array(name.utf8)) {
+    where names.contains(where: { $0.utf8.elementsEqual(name.utf8) })
+      && !mapped.contains(Array(name.utf8))
+    {
       faults.append(
         MapFault(
           .unique,
@@ -232,8 +239,11 @@ struct MapperBuilder {
     }
     // The rest of the model stands beside the map, so that references into it can be checked.
     let others = model.entities.filter { !$0.name.utf8.elementsEqual(entity.name.utf8) }
+    var whole = map
+    // It has all that its ancestors have already.
+    whole.parent = nil
     let own = MapFaults.ofMap(
-      ImportMap(entities: [map] + others.map { EntityMap($0) }),
+      ImportMap(entities: [whole] + others.map { EntityMap($0) }),
       entity: entity.name
     )
     let told = Set(faults.map(\.place))

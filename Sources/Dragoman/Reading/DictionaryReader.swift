@@ -77,6 +77,8 @@ final class DictionaryReader: RecordReader {
     to batch: RecordBatch,
     depth: Int
   ) -> Bool {
+    // As in JSON, a scalar is a level of its own.
+    guard depth < Int(JSON_MAX_DEPTH) else { return false }
     var node = keyed
     switch value {
     case .null: node.kind = UInt8(TAPE_NULL)
@@ -105,7 +107,6 @@ final class DictionaryReader: RecordReader {
       return append(instant, &node, to: batch)
     case .array(let elements):
       node.kind = UInt8(TAPE_ARRAY)
-      guard depth < Int(JSON_MAX_DEPTH) else { return false }
       let index = batch.append(node)
       for element in elements {
         guard append(element, TapeNode(), to: batch, depth: depth + 1) else { return false }
@@ -114,7 +115,6 @@ final class DictionaryReader: RecordReader {
       return true
     case .object(let record):
       node.kind = UInt8(TAPE_OBJECT)
-      guard depth < Int(JSON_MAX_DEPTH) else { return false }
       let index = batch.append(node)
       for member in record.members {
         var child = TapeNode()
