@@ -139,10 +139,11 @@ final class RecordBatch {
   /// `nodeCount` with `didAppendNodes(to:)`.
   @discardableResult
   func append(_ node: TapeNode) -> UInt32 {
-    if nodeCount == nodes.count { reserveNodes(nodeCount + 1) }
-    nodes[nodeCount] = node
-    nodeCount += 1
-    return UInt32(nodeCount - 1)
+    let index = nodeCount
+    if index == nodes.count { reserveNodes(index + 1) }
+    nodes[index] = node
+    nodeCount = index + 1
+    return UInt32(index)
   }
 
   /// Makes the node hold everything appended behind it.
@@ -159,11 +160,15 @@ final class RecordBatch {
   /// Copies bytes into the arena and returns their place there.
   ///
   /// They must not be the arena's own.
+  @inline(__always)
   func append(_ bytes: UnsafeRawBufferPointer) -> (start: UInt32, length: UInt32) {
     reserveArena(bytes.count)
+    // Set, not changed in place: the run-time's exclusivity check costs as much as the copy.
     let start = arenaEnd
-    UnsafeMutableRawBufferPointer(rebasing: arena[start...]).copyMemory(from: bytes)
-    arenaEnd += bytes.count
+    if let source = bytes.baseAddress, let arena = arena.baseAddress {
+      (arena + start).copyMemory(from: source, byteCount: bytes.count)
+    }
+    arenaEnd = start + bytes.count
     return (UInt32(start), UInt32(bytes.count))
   }
 

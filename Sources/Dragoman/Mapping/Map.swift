@@ -42,14 +42,11 @@ public struct Map: Sendable {
   /// Runs in place of the conversion by type when the attribute is exported.
   public var export: ExportClosure?
 
-  /// Makes a map of one path; see the properties for what the options mean.
+  /// Makes a map of one path, in the language of docs/maps.md.
   ///
-  /// - Parameters:
-  ///   - foreign: The path in the record, in the language of docs/maps.md.
-  ///   - local: The attribute's name.
-  ///   - convert: Gives the stored value of a foreign value that is neither missing nor null. What
-  ///     it throws makes the value invalid.
-  ///   - export: Gives the value of an output record.
+  /// See the properties for what the options mean. `convert` gives the stored value of a foreign
+  /// value that is neither missing nor null, and what it throws makes the value invalid; `export`
+  /// gives the value of an output record.
   public init(
     _ foreign: String,
     to local: String,

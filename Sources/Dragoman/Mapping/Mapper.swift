@@ -115,9 +115,7 @@ extension Mapper {
   /// and one JSON source that serves NDJSON and dictionaries as well.
   public var importMap: ImportMap { importMap { _ in nil } }
 
-  /// The mapper as a map.
-  ///
-  /// - Parameter mapper: The mapper of a target; where there is none, its default one.
+  /// The mapper as a map, with the mappers of its relationships' targets; nil: their default ones.
   func importMap(_ mapper: (String) -> Mapper?) -> ImportMap {
     ImportMap(
       name: "mapper of \(name)",
@@ -177,10 +175,7 @@ extension Mapper {
   /// - `iso8601-date` and `iso8601` in strings: by date attributes, the date as written;
   /// - `HH:mm[:ss[.ffffff]]` and `iso8601` in strings: by time attributes.
   ///
-  /// - Parameters:
-  ///   - name: The entity's name.
-  ///   - model: The model that has the entity.
-  /// - Throws: That the model does not have the entity, with the nearest name.
+  /// Throws that the model does not have the entity, with the nearest name.
   public static func `default`(for name: String, in model: Model) throws(MapFaults) -> Mapper {
     .default(for: try MapperBuilder.find(name, in: model), in: model)
   }

@@ -6,17 +6,17 @@ import DragomanGraph
 /// It is used by one thread at a time. A record is mapped whole or refused whole: the first fault
 /// that the policies do not forgive refuses it.
 final class RecordMapper {
-  private let plan: EntityPlan
+  let plan: EntityPlan
   private let source: Int
   private let mapFile: String?
-  private var walker: PathWalker
+  private(set) var walker: PathWalker
   private var rules: [ValueRules?]
   /// How many examples of each kind of passed-over value were described so far.
   private var described: [IssueGroup: Int] = [:]
   /// The record as a value, for the closures that compute from it; made once a record.
-  private var recordValue: ForeignRecord?
+  var recordValue: ForeignRecord?
   /// What the last closure that failed threw.
-  private var closureMessage: String?
+  var closureMessage: String?
 
   /// The report shows that many examples of a kind; more are only counted.
   static let exampleCount = 5
@@ -132,12 +132,12 @@ final class RecordMapper {
   }
 
   /// A refused record, on its way out.
-  private struct Refusal: Error {
+  struct Refusal: Error {
     let issue: ImportIssue
   }
 
   @inline(__always)
-  private func map(
+  func map(
     _ found: PathWalker.Found,
     slot index: Int,
     _ record: RecordBatch.Record,
@@ -157,51 +157,8 @@ final class RecordMapper {
     return apply(conversion, found, slot: index, record, batch, drafts)
   }
 
-  /// Maps a slot that has a closure, which sees neither missing values nor nulls: they are for the
-  /// policies.
-  private func mapByCode(
-    _ found: PathWalker.Found,
-    slot index: Int,
-    _ record: RecordBatch.Record,
-    _ batch: RecordBatch,
-    _ drafts: DraftBatch
-  ) -> Result<RowValue, Refusal> {
-    guard let code = plan.slots[index].code else {
-      return map(found, slot: index, record, batch, drafts)
-    }
-    var found = found
-    let result: Result<StoredValue, any Error>
-    switch code.closure {
-    case .record(let closure):
-      found = PathWalker.Found(state: .value, node: record.node)
-      let value = recordValue ?? ForeignRecord(batch, record.node)
-      recordValue = value
-      result = Result { try closure(value) }
-    case .value(let closure):
-      guard found.state == .value, Int(batch.nodes[Int(found.node)].kind) != TAPE_NULL else {
-        return map(found, slot: index, record, batch, drafts)
-      }
-      result = Result { try closure(ForeignValue(batch, found.node)) }
-    }
-    let conversion: ValueConverter.Conversion
-    switch result {
-    case .success(let value):
-      let admitted = code.admitted(value)
-      conversion =
-        switch admitted {
-        case .null?: .null
-        case let value?: .value(ValueConverter.rowValue(of: value, in: batch))
-        case nil: .invalid(.closureType)
-        }
-    case .failure(let error):
-      closureMessage = "\(error)"
-      conversion = .invalid(.closure)
-    }
-    return apply(conversion, found, slot: index, record, batch, drafts)
-  }
-
   @inline(__always)
-  private func apply(
+  func apply(
     _ conversion: ValueConverter.Conversion,
     _ found: PathWalker.Found,
     slot index: Int,
@@ -366,26 +323,7 @@ final class RecordMapper {
     return issue
   }
 
-  /// The record has a key that the mapper does not know, and takes none such.
-  private func unknownKey(of record: RecordBatch.Record, in batch: RecordBatch) -> ImportIssue {
-    let node = batch.nodes[Int(walker.unknown)]
-    let key = ForeignText.shortened(batch.text(node.key, node.keyLength))
-    var issue = describe(
-      .recordKey,
-      record,
-      node.origin,
-      batch,
-      "The record has a key \"\(key)\", and \(plan.name) has no attribute for it."
-    )
-    let names = plan.slots.map { $0.paths.first?.path.text ?? $0.attribute.name }
-    issue.path = key
-    issue.help =
-      nearest(to: key, in: names).map { "did you mean \"\($0)\"?" }
-      ?? "map the key, or register a mapper that leaves it out"
-    return issue
-  }
-
-  private func describe(
+  func describe(
     _ code: ImportIssue.Code,
     _ record: RecordBatch.Record,
     _ place: UInt32,

@@ -188,7 +188,7 @@ final class DictionaryReader: RecordReader {
       rest /= 10
     } while rest > 0
     if integer < 0 { batch.arena[start] = UInt8(ascii: "-") }
-    batch.arenaEnd += count
+    batch.arenaEnd = start + count
     (node.text, node.length) = (UInt32(start), UInt32(count))
   }
 
@@ -209,7 +209,7 @@ final class DictionaryReader: RecordReader {
         rebasing: batch.arena[start..<start + CivilTime.storedCapacity]
       )
     )
-    batch.arenaEnd += count
+    batch.arenaEnd = start + count
     (node.text, node.length) = (UInt32(start), UInt32(count))
     finish(&node, in: batch)
     return true

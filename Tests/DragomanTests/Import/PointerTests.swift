@@ -9,8 +9,8 @@ import Testing
   private func run(_ v: String, _ w: String, _ records: String) async throws -> [String] {
     let fixture = try ImportFixture(
       attributes: """
-        v: { from: \(v), onMissing: default, default: missing, onInvalid: clear }
-              w: { from: \(w), onMissing: default, default: missing, onInvalid: clear }
+        v: { from: "\(v)", onMissing: default, default: missing, onInvalid: clear }
+              w: { from: "\(w)", onMissing: default, default: missing, onInvalid: clear }
         """
     )
     let report = try await fixture.run("[\(records)]")
