@@ -51,6 +51,7 @@ final class ImportWriting {
   func run(_ session: WriteSession) throws -> ImportReport.Status {
     try checkRequest()
     try map.checkSupported()
+    try code.checkNoHooks()
     try session.begin()
     let model = try session.grow(to: code.model ?? map.model())
     rejects = try makeRejectsFile()

@@ -17,6 +17,10 @@ struct EntityCode: Sendable {
   var rejectsUnknownKeys = false
   /// Whether formats were not declared but chosen by type: then a string of digits is no date.
   var isBestEffort = false
+  /// Runs after each record that was applied.
+  var postImport: PostImportHook?
+  /// Runs after each object that was exported.
+  var postExport: PostExportHook?
 
   /// The closure that runs in place of an attribute's conversion; nil where there is none.
   func slotCode(for map: AttributeMap, _ attribute: Attribute) -> SlotCode? {

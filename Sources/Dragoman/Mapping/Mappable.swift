@@ -25,6 +25,10 @@ public protocol Mappable {
   static var ignoreNullValueOverwrites: Bool { get }
   /// Whether invalid values of optional attributes are left out of the report; false by default.
   static var ignoreOptionalNullValues: Bool { get }
+  /// Runs after each record that was applied; nil, the default: none.
+  static var postImport: PostImportHook? { get }
+  /// Runs after each object that was exported; nil, the default: none.
+  static var postExport: PostExportHook? { get }
 }
 
 extension Mappable {
@@ -38,6 +42,10 @@ extension Mappable {
   public static var ignoreNullValueOverwrites: Bool { false }
   /// False.
   public static var ignoreOptionalNullValues: Bool { false }
+  /// None.
+  public static var postImport: PostImportHook? { nil }
+  /// None.
+  public static var postExport: PostExportHook? { nil }
 }
 
 extension Mapper {
@@ -51,7 +59,9 @@ extension Mapper {
       uniqueKey: type.uniqueKey,
       overwriteExisting: type.overwriteExisting,
       ignoreNullValueOverwrites: type.ignoreNullValueOverwrites,
-      ignoreOptionalNullValues: type.ignoreOptionalNullValues
+      ignoreOptionalNullValues: type.ignoreOptionalNullValues,
+      postImport: type.postImport,
+      postExport: type.postExport
     ) {
       type.maps
     }

@@ -45,6 +45,8 @@ public struct Mapper: Sendable {
   ///     report; what is stored is the same.
   ///   - policies: What wins over the two, for all maps that do not say more themselves.
   ///   - rejectsUnknownKeys: Whether a record is rejected that has a key which no map begins with.
+  ///   - postImport: Runs after each record that was applied, with the record and its object.
+  ///   - postExport: Runs after each object that was exported, with the object and its record.
   ///   - maps: The maps, in the order in which values are exported.
   /// - Throws: All faults together: attributes that the entity does not have, with the nearest name;
   ///   attributes mapped twice; a unique key that no map feeds; paths, formats and words that cannot
@@ -58,6 +60,8 @@ public struct Mapper: Sendable {
     ignoreOptionalNullValues: Bool = false,
     policies: ValuePolicies = ValuePolicies(),
     rejectsUnknownKeys: Bool = false,
+    postImport: PostImportHook? = nil,
+    postExport: PostExportHook? = nil,
     @MapBuilder maps: () -> [MapperPart]
   ) throws(MapFaults) {
     let byNull: ValuePolicy = ignoreNullValueOverwrites ? .keep : .clear
@@ -74,6 +78,8 @@ public struct Mapper: Sendable {
     )
     var code = EntityCode()
     code.rejectsUnknownKeys = rejectsUnknownKeys
+    code.postImport = postImport
+    code.postExport = postExport
     code.parts = parts.compactMap { part in
       guard case .attribute(let map) = part, map.convert != nil || map.export != nil else {
         return nil

@@ -193,6 +193,19 @@ import Testing
     )
   }
 
+  @Test("A hook that could not run is refused, not left out")
+  func hooks() async throws {
+    let hook: PostImportHook = { record, object in object["firstName"] = .text(record.description) }
+    let mapper = try Mapper(for: "Person", in: MapperFixture.model, postImport: hook) {
+      Map("ticket_number", to: "ticketNumber")
+    }
+    #expect(mapper.postImport != nil)
+    let store = try MapperStore(mapper)
+    let failure = await #expect(throws: ImportFailure.self) { try await store.run(Self.ada) }
+    #expect((failure?.cause as? ImportError)?.code == .request)
+    #expect(store.store.model.entities.isEmpty)
+  }
+
   @Test("Files go through the same mapper as dictionaries")
   func files() async throws {
     let store = try MapperStore(MapperFixture.person())

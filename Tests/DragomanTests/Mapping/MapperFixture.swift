@@ -87,7 +87,8 @@ struct MapperStore {
   /// The rows of the mapper's entity, the values of some columns as text.
   func rows(_ columns: String...) throws -> [String] {
     var rows: [String] = []
-    try store.forEachRow(FetchRequest(mapper.name, columns: columns)) { row in
+    try store.forEachRow(FetchRequest(mapper.name, columns: columns.map { FetchColumn($0) })) {
+      row in
       rows.append(row.values.map(\.text).joined(separator: "|"))
     }
     return rows
