@@ -17,7 +17,10 @@ enum {
   TAPE_STRING = 4,  // text = the unescaped UTF-8 bytes; in XML an attribute's value
   TAPE_ARRAY = 5,   // the elements follow, up to `next`
   TAPE_OBJECT = 6,  // the members follow, each with its key, up to `next`
-  TAPE_ELEMENT = 7  // XML: text = the direct text; attributes (key "@name"), then child elements follow
+  TAPE_ELEMENT = 7,  // XML: text = the direct text; attributes (key "@name"), then child elements follow
+  // Only dictionaries have these:
+  TAPE_DATE = 8,    // an instant: text = yyyy-MM-dd HH:mm:ss[.ffffff] in UTC
+  TAPE_DATA = 9     // text = the bytes themselves
 };
 
 // One value. `text` and `key` count bytes from the start of the batch's arena, `origin` from the
@@ -34,7 +37,11 @@ typedef struct TapeNode {
   uint8_t flags;       // XML: TAPE_ATTRIBUTE
 } TapeNode;
 
-enum { TAPE_ATTRIBUTE = 1 };  // TapeNode.flags: the node is an XML attribute
+// TapeNode.flags
+enum {
+  TAPE_ATTRIBUTE = 1,  // the node is an XML attribute
+  TAPE_OUTSIDE = 16    // dictionaries: a number that is none (NaN, infinity), a date no store holds
+};
 
 // A parser with its reusable memory. Not thread-safe.
 typedef struct JSONParser JSONParser;

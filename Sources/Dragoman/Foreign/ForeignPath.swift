@@ -51,6 +51,12 @@ public struct ForeignPath: Sendable, Hashable {
   }
 }
 
+extension ForeignPath {
+  /// Whether the path is a JSON Pointer, whose decimal tokens are indexes in arrays and names in
+  /// objects (RFC 6901, section 4).
+  var isPointer: Bool { text.utf8.first == UInt8(ascii: "/") }
+}
+
 /// The formats a feed may have.
 public enum ForeignFormat: String, Sendable, Hashable, Codable, CaseIterable {
   /// One JSON text.

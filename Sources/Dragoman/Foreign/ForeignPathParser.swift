@@ -17,7 +17,7 @@ public struct PathFault: Error, Sendable, Hashable {
 ///
 /// In JSON, `a.b[0].c[*]` names members and elements, `*` as the last step every member, `.` the
 /// record itself; a leading `/` makes the text a JSON Pointer (RFC 6901), whose decimal tokens are
-/// array indexes. In XML, `a/b/@c` and `text()`. In CSV the text is the name of the column.
+/// indexes in arrays and names in objects. In XML, `a/b/@c` and `text()`. In CSV the text is the name of the column.
 /// In every format `$index`, `$file`, `$line`, `$key` stand alone, and `$root` and `$parent`
 /// start a path; a JSON member whose own name starts with `$` is written as a pointer, `/$id`, and
 /// in CSV any other text with a `$` is a column.

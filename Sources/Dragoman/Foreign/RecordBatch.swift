@@ -35,6 +35,8 @@ final class RecordBatch {
 
   /// The file the records come from, as the user named it (`-` for standard input).
   var file = ""
+  /// Whether the records were read from text; values in memory have a record's number for a place.
+  var isText = true
   /// How many bytes of the decoded file stand before `source[0]`.
   var byteOffset = 0
   /// Line (from 1) and column (from 1) of `source[0]`.
@@ -92,6 +94,7 @@ final class RecordBatch {
     failures.removeAll()
     document = nil
     lineBreak = UInt8(ascii: "\n")
+    isText = true
   }
 
   /// Makes room for that many source bytes in all; those in use stay.
@@ -139,10 +142,11 @@ final class RecordBatch {
   /// `nodeCount` with `didAppendNodes(to:)`.
   @discardableResult
   func append(_ node: TapeNode) -> UInt32 {
-    if nodeCount == nodes.count { reserveNodes(nodeCount + 1) }
-    nodes[nodeCount] = node
-    nodeCount += 1
-    return UInt32(nodeCount - 1)
+    let index = nodeCount
+    if index == nodes.count { reserveNodes(index + 1) }
+    nodes[index] = node
+    nodeCount = index + 1
+    return UInt32(index)
   }
 
   /// Makes the node hold everything appended behind it.
@@ -159,11 +163,15 @@ final class RecordBatch {
   /// Copies bytes into the arena and returns their place there.
   ///
   /// They must not be the arena's own.
+  @inline(__always)
   func append(_ bytes: UnsafeRawBufferPointer) -> (start: UInt32, length: UInt32) {
     reserveArena(bytes.count)
+    // Set, not changed in place: the run-time's exclusivity check costs as much as the copy.
     let start = arenaEnd
-    UnsafeMutableRawBufferPointer(rebasing: arena[start...]).copyMemory(from: bytes)
-    arenaEnd += bytes.count
+    if let source = bytes.baseAddress, let arena = arena.baseAddress {
+      (arena + start).copyMemory(from: source, byteCount: bytes.count)
+    }
+    arenaEnd = start + bytes.count
     return (UInt32(start), UInt32(bytes.count))
   }
 
@@ -193,6 +201,7 @@ final class RecordBatch {
   /// Counted on from the last place that was asked for: places asked for in the order of the feed
   /// cost O(batch) together.
   func origin(at offset: UInt32, record: Int?) -> Origin {
+    guard isText else { return Origin(file: file, line: 0, column: 0, byte: 0, record: record) }
     let offset = min(Int(offset), sourceCount)
     if offset < counted.offset { counted = (0, line, column) }
     for byte in source[counted.offset..<offset] {

@@ -1,9 +1,11 @@
 import CSimdJSON
+import Foundation
 
 /// Writes a value of the tape as JSON text: for attributes of type json, and for reports.
 ///
 /// JSON values come out as they were: numbers keep their digits, members their order and their
-/// duplicates; strings escape only what RFC 8259, section 7 wants escaped.
+/// duplicates; strings escape only what RFC 8259, section 7 wants escaped. What only dictionaries
+/// have becomes a string: a date in ISO 8601, bytes in base64, a number that is none by its name.
 ///
 /// XML elements follow this convention:
 /// - an element with neither attributes nor child elements is its text, `""` when it is empty;
@@ -25,13 +27,33 @@ extension RecordBatch {
     switch Int(node.kind) {
     case TAPE_FALSE: json.append(contentsOf: "false".utf8)
     case TAPE_TRUE: json.append(contentsOf: "true".utf8)
-    case TAPE_NUMBER: json.append(contentsOf: bytes(node.text, node.length))
+    case TAPE_NUMBER where node.flags & UInt8(TAPE_OUTSIDE) == 0:
+      json.append(contentsOf: bytes(node.text, node.length))
+    case TAPE_NUMBER: appendJSONString(bytes(node.text, node.length), to: &json)
     case TAPE_STRING: appendJSONString(bytes(node.text, node.length), to: &json)
     case TAPE_ARRAY: appendJSONArray(childIndices(of: index), to: &json)
     case TAPE_OBJECT: appendJSONObject(index, to: &json)
     case TAPE_ELEMENT: appendJSONElement(index, to: &json)
+    case TAPE_DATE: appendJSONDate(node, to: &json)
+    case TAPE_DATA:
+      let text = Data(bytes(node.text, node.length)).base64EncodedString()
+      json.append(contentsOf: "\"\(text)\"".utf8)
     default: json.append(contentsOf: "null".utf8)
     }
+  }
+
+  private func appendJSONDate(_ node: TapeNode, to json: inout [UInt8]) {
+    json.append(UInt8(ascii: "\""))
+    if node.flags & UInt8(TAPE_OUTSIDE) == 0 {
+      let text = bytes(node.text, node.length)
+      json.append(contentsOf: text[..<10])
+      json.append(UInt8(ascii: "T"))
+      json.append(contentsOf: text[11...])
+      json.append(UInt8(ascii: "Z"))
+    } else {
+      json.append(contentsOf: bytes(node.text, node.length))
+    }
+    json.append(UInt8(ascii: "\""))
   }
 
   /// The indices of the nodes directly below a node.

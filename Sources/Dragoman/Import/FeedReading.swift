@@ -7,6 +7,7 @@ import Logging
 /// It runs on a thread of its own, so that parsing and mapping overlap with writing.
 struct FeedReading {
   let map: ImportMap
+  let code: ImportCode
   let model: Model
   let request: ImportRequest
   let queue: BatchQueue
@@ -48,6 +49,9 @@ struct FeedReading {
     remaining: inout Int,
     earlierByteCount: Int
   ) throws -> Int? {
+    if case .records(let values, let name) = input {
+      return try readRecords(values, name: name, plans: &plans, remaining: &remaining)
+    }
     let source = PeekableSource(try Self.open(input))
     let format = try FormatDetection.format(of: source, name: input.name, sources: chosenSources)
     let plan = try plans[format] ?? compile(for: format)
@@ -60,6 +64,58 @@ struct FeedReading {
       ]
     )
     let reader = try makeReader(source, format: format, plan: plan)
+    if format == .ndjson { try checkSingle(plan, format: "A line of NDJSON") }
+    guard
+      let isMore = try readBatches(
+        of: reader,
+        plan: plan,
+        remaining: &remaining,
+        earlierByteCount: earlierByteCount
+      )
+    else { return nil }
+    if !isMore { try checkPaths(reader.recordCounts, plan: plan, input: input) }
+    return reader.consumedByteCount
+  }
+
+  /// Reads an input whose records are in memory already.
+  private func readRecords(
+    _ values: [ForeignValue],
+    name: String,
+    plans: inout [ForeignFormat: CompiledPlan],
+    remaining: inout Int
+  ) throws -> Int? {
+    let plan = try plans[.json] ?? compile(for: .json)
+    plans[.json] = plan
+    try checkSingle(plan, format: "A record in memory")
+    let isMore = try readBatches(
+      of: DictionaryReader(values, name: name),
+      plan: plan,
+      remaining: &remaining,
+      earlierByteCount: 0
+    )
+    return isMore == nil ? nil : 0
+  }
+
+  /// What carries no path can only belong to one source.
+  private func checkSingle(_ plan: CompiledPlan, format: String) throws(ImportError) {
+    let names = plan.plan.sources.map(\.name)
+    guard names.count > 1 else { return }
+    throw ImportError(
+      .request,
+      "\(format) does not tell which of the sources \(names.joined(separator: ", ")) it is of.",
+      help: "choose one of them by its name"
+    )
+  }
+
+  /// Reads, maps and hands over batch after batch.
+  ///
+  /// - Returns: Whether there may be more behind the limit; nil when the import is to stop.
+  private func readBatches(
+    of reader: any RecordReader,
+    plan: CompiledPlan,
+    remaining: inout Int,
+    earlierByteCount: Int
+  ) throws -> Bool? {
     var isMore = true
     var isBegun = false
     while isMore && remaining > 0 {
@@ -80,12 +136,11 @@ struct FeedReading {
       batch.consumedByteCount = earlierByteCount + reader.consumedByteCount
       queue.put(batch)
     }
-    if !isMore { try checkPaths(reader.recordCounts, plan: plan, input: input) }
-    return reader.consumedByteCount
+    return isMore
   }
 
   private func compile(for format: ForeignFormat) throws -> CompiledPlan {
-    let plan = try ImportPlan(map, format: format, names: request.sources, model: model)
+    let plan = try ImportPlan(map, format: format, names: request.sources, model: model, code: code)
     for notice in plan.notices { notices.add(notice) }
     return try CompiledPlan(plan, mapFile: map.file)
   }
@@ -95,6 +150,8 @@ struct FeedReading {
     case .file(let path): try openSource(path: path)
     case .standardInput: try openSource(path: "-")
     case .bytes(let bytes, let name): try decoded(MemorySource(bytes, name: name))
+    // Read without bytes, before this.
+    case .records(_, let name): MemorySource([], name: name)
     }
   }
 
@@ -111,6 +168,7 @@ struct FeedReading {
       return try JSONReader(
         source: try Self.utf8(source, encoding: encoding),
         paths: plan.plan.sources.map { $0.map.records?.steps ?? [] },
+        pointers: plan.plan.sources.map { $0.map.records?.isPointer ?? false },
         keepsDocument: plan.plan.usesDocument
       )
     case .xml:

@@ -7,6 +7,7 @@ extension ImportInput {
     case .file(let path): Self.attributes(path)?[.size] as? Int
     case .standardInput: nil
     case .bytes(let bytes, _): bytes.count
+    case .records: nil
     }
   }
 
@@ -19,6 +20,7 @@ extension ImportInput {
       return "\(name):\(byteCount ?? 0):\(Int(time))"
     case .standardInput: return "-"
     case .bytes(let bytes, let name): return "\(name):\(bytes.count)"
+    case .records(let records, let name): return "\(name):\(records.count)"
     }
   }
 

@@ -26,6 +26,8 @@ public struct ImportIssue: Sendable, Hashable, Codable {
     public static let path = Code(rawValue: "value.path")
     /// More than one value where one is wanted.
     public static let repeated = Code(rawValue: "value.repeated")
+    /// A mapper's closure threw, or gave a value of the wrong type.
+    public static let closure = Code(rawValue: "value.closure")
     /// A required attribute is missing or null.
     public static let required = Code(rawValue: "value.required")
     /// A policy says that a missing or null value refuses the record.
@@ -38,6 +40,8 @@ public struct ImportIssue: Sendable, Hashable, Codable {
     public static let keyExists = Code(rawValue: "key.exists")
     /// The record is not an object.
     public static let recordType = Code(rawValue: "record.type")
+    /// The record has a key that is no attribute, and the mapper takes none such.
+    public static let recordKey = Code(rawValue: "record.key")
     /// The record's text is not well-formed.
     public static let recordSyntax = Code(rawValue: "record.syntax")
     /// The record lacks a required attribute, and there is no object that has it.

@@ -22,12 +22,14 @@ struct ImportPlan: Sendable {
   ///   - format: The format that is read.
   ///   - names: The sources chosen; empty: all of the format.
   ///   - model: The model of the store, which may know more than the map.
+  ///   - code: The closures of the map.
   /// - Throws: `MapFaults`, or `ImportError` where the map has no source for the format.
   init(
     _ map: ImportMap,
     format: ForeignFormat,
     names: [String],
-    model: Model
+    model: Model,
+    code: ImportCode = ImportCode()
   ) throws {
     let chosen = try Self.sources(of: map, format: format, names: names)
     var faults: [MapFault] = []
@@ -39,7 +41,13 @@ struct ImportPlan: Sendable {
         throw ImportError(.request, "The map has no entity \(source.entity).")
       }
       do {
-        let plan = try EntityPlan(entityMap, entity: entity, in: map, format: format)
+        let plan = try EntityPlan(
+          entityMap,
+          entity: entity,
+          in: map,
+          format: format,
+          code: code.entity(entityMap.name)
+        )
         plans.append(Source(name: source.name, map: source, entity: plan))
       } catch {
         faults.append(
@@ -60,7 +68,7 @@ struct ImportPlan: Sendable {
         slot.paths.contains { $0.path.root == .document }
       }
     }
-    notices = Self.notices(of: chosen.compactMap { map.entity(named: $0.entity) })
+    notices = Self.notices(of: chosen.compactMap { map.entity(named: $0.entity) }, code)
   }
 
   /// The sources of a format; without any, a map of one entity is its own source.
@@ -99,11 +107,13 @@ struct ImportPlan: Sendable {
     )
   }
 
-  private static func notices(of entities: [EntityMap]) -> [String] {
+  private static func notices(of entities: [EntityMap], _ code: ImportCode) -> [String] {
     entities.flatMap { entity in
       let hooks = entity.hooks
       let skipped = hooks.beforeRecord + hooks.afterRecord + hooks.afterImport
-      let computed = entity.attributes.filter { $0.compute != nil }.map(\.name)
+      let computed = entity.attributes.filter { attribute in
+        attribute.compute.map { code.computes[$0] == nil } ?? false
+      }.map(\.name)
       return [
         skipped.isEmpty
           ? nil : "\(entity.name): hooks skipped, no program registered them: \(list(skipped))",

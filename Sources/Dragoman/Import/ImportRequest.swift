@@ -8,6 +8,11 @@ public enum ImportInput: Sendable, Hashable {
   case standardInput
   /// Bytes in memory, with a name for messages; the format is told by the name and the content.
   case bytes([UInt8], name: String)
+  /// Records in memory, with a name for messages; mapped by the JSON paths of one of the map's
+  /// sources, wherever that source's records stand in a file.
+  ///
+  /// What is no `.object` is rejected by its number, and the import goes on.
+  case records([ForeignValue], name: String = "records")
 
   /// The name for messages.
   public var name: String {
@@ -15,6 +20,7 @@ public enum ImportInput: Sendable, Hashable {
     case .file(let path): path
     case .standardInput: "-"
     case .bytes(_, let name): name
+    case .records(_, let name): name
     }
   }
 }

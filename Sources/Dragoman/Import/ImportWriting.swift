@@ -5,6 +5,7 @@ import Logging
 /// One import on the writing thread: transactions, batches in order, the ledger, the report.
 final class ImportWriting {
   private let map: ImportMap
+  private let code: ImportCode
   private let request: ImportRequest
   private let cancellation: Cancellation
   private let logger: Logger
@@ -23,12 +24,14 @@ final class ImportWriting {
 
   init(
     map: ImportMap,
+    code: ImportCode,
     request: ImportRequest,
     cancellation: Cancellation,
     logger: Logger,
     progress: @escaping (ImportProgress) -> Void
   ) {
     self.map = map
+    self.code = code
     self.request = request
     self.cancellation = cancellation
     self.logger = logger
@@ -48,8 +51,9 @@ final class ImportWriting {
   func run(_ session: WriteSession) throws -> ImportReport.Status {
     try checkRequest()
     try map.checkSupported()
+    try code.checkNoHooks()
     try session.begin()
-    let model = try session.grow(to: map.model())
+    let model = try session.grow(to: code.model ?? map.model())
     rejects = try makeRejectsFile()
     let sink = StoreSink(
       session: session,
@@ -128,6 +132,7 @@ final class ImportWriting {
     let queue = BatchQueue()
     let reading = FeedReading(
       map: map,
+      code: code,
       model: model,
       request: request,
       queue: queue,

@@ -20,6 +20,7 @@ import Logging
 ///       EntityWriter     one prepared statement a row shape
 public struct Importer: Sendable {
   private let map: ImportMap
+  private let code: ImportCode
   private let store: SQLiteStore
   private let logger: Logger
 
@@ -27,10 +28,32 @@ public struct Importer: Sendable {
   ///
   /// - Parameters:
   ///   - map: What the feeds mean.
+  ///   - closures: The closures that the map names.
   ///   - store: Where the objects go.
   ///   - logger: Told at level `debug` which format an input has, and of every commit.
-  public init(map: ImportMap, store: SQLiteStore, logger: Logger = Logger(label: "dragoman")) {
+  public init(
+    map: ImportMap,
+    closures: ClosureRegistry = ClosureRegistry(),
+    store: SQLiteStore,
+    logger: Logger = Logger(label: "dragoman")
+  ) {
+    self.init(map: map, code: ImportCode(computes: closures.computes), store: store, logger: logger)
+  }
+
+  /// Makes an importer of a mapper in code, for JSON, NDJSON and dictionaries.
+  ///
+  /// The store gets the mapper's whole model.
+  public init(
+    mapper: Mapper,
+    store: SQLiteStore,
+    logger: Logger = Logger(label: "dragoman")
+  ) {
+    self.init(map: mapper.importMap, code: mapper.importCode, store: store, logger: logger)
+  }
+
+  init(map: ImportMap, code: ImportCode, store: SQLiteStore, logger: Logger) {
     self.map = map
+    self.code = code
     self.store = store
     self.logger = logger
   }
@@ -80,6 +103,7 @@ public struct Importer: Sendable {
   ) throws(ImportFailure) -> ImportReport {
     let writing = ImportWriting(
       map: map,
+      code: code,
       request: request,
       cancellation: cancellation,
       logger: logger,

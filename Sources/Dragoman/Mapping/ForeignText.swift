@@ -17,6 +17,8 @@ enum ForeignText {
     case TAPE_STRING: "a string"
     case TAPE_ARRAY: "an array"
     case TAPE_ELEMENT: "an element"
+    case TAPE_DATE: "a date"
+    case TAPE_DATA: "data"
     default: "an object"
     }
   }
@@ -32,7 +34,8 @@ enum ForeignText {
     case TAPE_NULL: return "null"
     case TAPE_FALSE: return "false"
     case TAPE_TRUE: return "true"
-    case TAPE_NUMBER: return shortened(text(node, batch))
+    case TAPE_NUMBER, TAPE_DATE: return shortened(text(node, batch))
+    case TAPE_DATA: return "\(node.length) bytes"
     default: return "\"\(shortened(text(node, batch)))\""
     }
   }

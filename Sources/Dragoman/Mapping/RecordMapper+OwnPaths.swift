@@ -13,18 +13,25 @@ extension RecordMapper {
     for (number, candidate) in slot.paths.enumerated() {
       guard number < Int(found.candidate) else { return }
       if candidate.isInTree { continue }
-      let path = candidate.path
-      let nodes = follow(path, record, batch)
-      guard let first = nodes.first else { continue }
-      found.candidate = UInt8(clamping: number)
-      found.state = .value
-      let takesMany = path.steps.contains { $0 == .all || $0 == .anyMember }
-      if slot.attribute.type == .json && takesMany {
-        found.node = appendArray(nodes, to: batch)
-      } else {
+      let trail = follow(candidate.path, record, batch)
+      let takesList = slot.attribute.type == .json && trail.list != nil
+      if let blocked = trail.blocked {
+        found.state = .blocked
+        found.node = blocked
+      } else if let null = trail.null {
+        found.state = .value
+        found.node = null
+      } else if takesList, let list = trail.list {
+        // An empty list is a value: it is not as if the record did not name it.
+        found.state = .value
+        found.node = appendArray(trail.nodes, to: batch, origin: batch.nodes[Int(list)].origin)
+      } else if let first = trail.nodes.first {
+        found.state = trail.nodes.count > 1 ? .repeated : .value
         found.node = first
-        if nodes.count > 1 { found.state = .repeated }
+      } else {
+        continue
       }
+      found.candidate = UInt8(clamping: number)
       return
     }
   }
@@ -36,51 +43,88 @@ extension RecordMapper {
     _ record: RecordBatch.Record,
     _ batch: RecordBatch
   ) -> UInt32 {
-    appendArray(follow(slot.paths[Int(found.candidate)].path, record, batch), to: batch)
+    let trail = follow(slot.paths[Int(found.candidate)].path, record, batch)
+    return appendArray(trail.nodes, to: batch, origin: batch.nodes[Int(found.node)].origin)
   }
 
-  /// The nodes that a path names, in the order of the record.
+  /// What following a path came to.
+  private struct Trail {
+    /// The nodes that the path names, in the order of the record.
+    var nodes: [UInt32] = []
+    /// The first list whose elements or members the path names by a wildcard.
+    var list: UInt32?
+    /// A null in front of all wildcards, which ends the path.
+    var null: UInt32?
+    /// The first value in the way that has no such elements or members.
+    var blocked: UInt32?
+  }
+
+  /// The nodes that a path names.
   private func follow(
     _ path: ForeignPath,
     _ record: RecordBatch.Record,
     _ batch: RecordBatch
-  ) -> [UInt32] {
+  ) -> Trail {
+    var trail = Trail()
     switch path.root {
-    case .record: return follow(path.steps[...], from: record.node, batch)
-    case .document: return batch.document.map { follow(path.steps[...], from: $0, batch) } ?? []
-    case .index: return [appendNumber(record.number - 1, to: batch, record)]
+    case .record: follow(path, path.steps[...], from: record.node, batch, &trail)
+    case .document:
+      if let node = batch.document { follow(path, path.steps[...], from: node, batch, &trail) }
+    case .index: trail.nodes = [appendNumber(record.number - 1, to: batch, record)]
     case .line:
+      guard batch.isText else { break }
       let line = batch.origin(at: record.start, record: nil).line
-      return [appendNumber(line, to: batch, record)]
-    case .file: return [appendScalar(batch.file, kind: TAPE_STRING, to: batch, record)]
+      trail.nodes = [appendNumber(line, to: batch, record)]
+    case .file: trail.nodes = [appendScalar(batch.file, kind: TAPE_STRING, to: batch, record)]
     case .key:
-      guard record.keyLength > 0 else { return [] }
+      guard record.keyLength > 0 else { break }
       let name = batch.text(record.key, record.keyLength)
-      return [appendScalar(name, kind: TAPE_STRING, to: batch, record)]
-    case .parent: return []
+      trail.nodes = [appendScalar(name, kind: TAPE_STRING, to: batch, record)]
+    case .parent: break
     }
+    return trail
   }
 
   private func follow(
+    _ path: ForeignPath,
     _ steps: ArraySlice<ForeignPath.Step>,
     from node: UInt32,
-    _ batch: RecordBatch
-  ) -> [UInt32] {
-    guard let step = steps.first else { return [node] }
-    if step == .text { return batch.nodes[Int(node)].length > 0 ? [node] : [] }
-    var found: [UInt32] = []
+    _ batch: RecordBatch,
+    _ trail: inout Trail
+  ) {
+    guard let step = steps.first else {
+      trail.nodes.append(node)
+      return
+    }
+    let container = batch.nodes[Int(node)]
+    if step == .text {
+      if container.length > 0 { trail.nodes.append(node) }
+      return
+    }
+    switch Int(container.kind) {
+    case TAPE_NULL:
+      // Behind a wildcard a null is one of the values.
+      if trail.list == nil { trail.null = node } else { trail.nodes.append(node) }
+      return
+    case TAPE_ELEMENT: break
+    case TAPE_ARRAY where step.isForArrays: break
+    case TAPE_OBJECT where !step.isForArrays: break
+    case TAPE_OBJECT where step != .all && path.isPointer: break
+    default:
+      trail.blocked = trail.blocked ?? node
+      return
+    }
+    if step == .all || step == .anyMember { trail.list = trail.list ?? node }
     var child = node + 1
     var index = 0
-    let end = batch.nodes[Int(node)].next
-    while child < end {
+    while child < container.next {
       let value = batch.nodes[Int(child)]
-      if matches(step, value, index: index, in: node, batch) {
-        found += follow(steps.dropFirst(), from: child, batch)
+      if matches(step, value, index: index, in: node, batch, isPointer: path.isPointer) {
+        follow(path, steps.dropFirst(), from: child, batch, &trail)
       }
       child = value.next
       index += 1
     }
-    return found
   }
 
   private func matches(
@@ -88,7 +132,8 @@ extension RecordMapper {
     _ value: TapeNode,
     index: Int,
     in container: UInt32,
-    _ batch: RecordBatch
+    _ batch: RecordBatch,
+    isPointer: Bool
   ) -> Bool {
     let isArray = Int(batch.nodes[Int(container)].kind) == TAPE_ARRAY
     let isAttribute = value.flags & UInt8(TAPE_ATTRIBUTE) != 0
@@ -97,7 +142,8 @@ extension RecordMapper {
       return !isArray && !isAttribute && isNamed(value, name, namespace, batch)
     case .attribute(let name, let namespace):
       return isAttribute && isNamed(value, name, namespace, batch)
-    case .index(let wanted): return isArray && index == wanted
+    case .index(let wanted) where isArray: return index == wanted
+    case .index(let wanted): return isPointer && isNamed(value, String(wanted), nil, batch)
     case .all: return isArray
     case .anyMember: return !isArray && !isAttribute
     case .text: return false
@@ -139,10 +185,14 @@ extension RecordMapper {
   }
 
   /// Copies the values behind a wildcard into an array of their own.
-  private func appendArray(_ elements: [UInt32], to batch: RecordBatch) -> UInt32 {
+  private func appendArray(
+    _ elements: [UInt32],
+    to batch: RecordBatch,
+    origin: UInt32
+  ) -> UInt32 {
     var array = TapeNode()
     array.kind = UInt8(TAPE_ARRAY)
-    array.origin = elements.first.map { batch.nodes[Int($0)].origin } ?? 0
+    array.origin = elements.first.map { batch.nodes[Int($0)].origin } ?? origin
     let start = batch.append(array)
     for element in elements {
       let shift = Int64(batch.nodeCount) - Int64(element)
@@ -154,5 +204,15 @@ extension RecordMapper {
     }
     batch.setEnd(of: start)
     return start
+  }
+}
+
+extension ForeignPath.Step {
+  /// Whether the step leads into arrays; the others lead into objects and elements.
+  fileprivate var isForArrays: Bool {
+    switch self {
+    case .index, .all: true
+    default: false
+    }
   }
 }

@@ -6,13 +6,17 @@ import DragomanGraph
 /// It is used by one thread at a time. A record is mapped whole or refused whole: the first fault
 /// that the policies do not forgive refuses it.
 final class RecordMapper {
-  private let plan: EntityPlan
+  let plan: EntityPlan
   private let source: Int
   private let mapFile: String?
-  private var walker: PathWalker
+  private(set) var walker: PathWalker
   private var rules: [ValueRules?]
   /// How many examples of each kind of passed-over value were described so far.
   private var described: [IssueGroup: Int] = [:]
+  /// The record as a value, for the closures that compute from it; made once a record.
+  var recordValue: ForeignRecord?
+  /// What the last closure that failed threw.
+  var closureMessage: String?
 
   /// The report shows that many examples of a kind; more are only counted.
   static let exampleCount = 5
@@ -21,7 +25,11 @@ final class RecordMapper {
     self.plan = plan
     self.source = source
     self.mapFile = mapFile
-    walker = PathWalker(tree: plan.tree, slotCount: plan.slots.count + 1)
+    walker = PathWalker(
+      tree: plan.tree,
+      slotCount: plan.slots.count + 1,
+      notesUnknown: plan.rejectsUnknownKeys
+    )
     rules = []
     for slot in plan.slots { rules.append(try ValueRules(slot.attribute)) }
   }
@@ -32,8 +40,12 @@ final class RecordMapper {
     let record = batch.records[index]
     let start = drafts.values.count
     walker.reset()
-    let refused = refusal(of: record, at: index, in: batch)
-    if refused == nil { walker.walk(record.node, in: batch) }
+    recordValue = nil
+    var refused = refusal(of: record, at: index, in: batch)
+    if refused == nil {
+      walker.walk(record.node, in: batch)
+      if walker.unknown > 0 { refused = unknownKey(of: record, in: batch) }
+    }
     let isTombstone = refused == nil && isTombstone(batch)
     let issue = refused ?? mapValues(of: record, in: batch, keyOnly: isTombstone, into: drafts)
     if let issue {
@@ -108,7 +120,11 @@ final class RecordMapper {
       if plan.slots[index].hasOwnPaths {
         followOwnPaths(of: plan.slots[index], record, batch, &found)
       }
-      switch map(found, slot: index, record, batch, drafts) {
+      let result =
+        plan.slots[index].code == nil
+        ? map(found, slot: index, record, batch, drafts)
+        : mapByCode(found, slot: index, record, batch, drafts)
+      switch result {
       case .success(let value): drafts.values.append(value)
       case .failure(let refusal): return refusal.issue
       }
@@ -117,12 +133,12 @@ final class RecordMapper {
   }
 
   /// A refused record, on its way out.
-  private struct Refusal: Error {
+  struct Refusal: Error {
     let issue: ImportIssue
   }
 
   @inline(__always)
-  private func map(
+  func map(
     _ found: PathWalker.Found,
     slot index: Int,
     _ record: RecordBatch.Record,
@@ -139,6 +155,18 @@ final class RecordMapper {
       conversion = plan.slots[index].converter.convert(array, in: batch)
     case .repeated: conversion = .invalid(.repeated)
     }
+    return apply(conversion, found, slot: index, record, batch, drafts)
+  }
+
+  @inline(__always)
+  func apply(
+    _ conversion: ValueConverter.Conversion,
+    _ found: PathWalker.Found,
+    slot index: Int,
+    _ record: RecordBatch.Record,
+    _ batch: RecordBatch,
+    _ drafts: DraftBatch
+  ) -> Result<RowValue, Refusal> {
     switch conversion {
     case .null:
       return null(slot: index, found, record, batch)
@@ -271,13 +299,20 @@ final class RecordMapper {
     isReject: Bool
   ) -> ImportIssue {
     let node = batch.nodes[Int(found.node)]
-    let message = fault.message(for: slot)
+    var message = fault.message(for: slot)
+    if fault == .closure, let closureMessage {
+      message += " It says: \(ForeignText.shortened(closureMessage))"
+    }
     var issue = describe(fault.code, record, node.origin, batch, message)
     issue.attribute = slot.attribute.name
     let candidate = min(Int(found.candidate), slot.paths.count - 1)
     issue.path = candidate >= 0 ? slot.paths[candidate].path.text : nil
+    // A computed value has no place of its own: the record is not shown for it.
     issue.value =
-      slot.attribute.isSensitive ? ForeignText.mask : ForeignText.excerpt(of: found.node, in: batch)
+      candidate < 0
+      ? nil
+      : slot.attribute.isSensitive
+        ? ForeignText.mask : ForeignText.excerpt(of: found.node, in: batch)
     issue.tried = fault.tried(for: slot)
     issue.map = mapPlace(slot.position)
     issue.help = fault.help(
@@ -289,7 +324,7 @@ final class RecordMapper {
     return issue
   }
 
-  private func describe(
+  func describe(
     _ code: ImportIssue.Code,
     _ record: RecordBatch.Record,
     _ place: UInt32,
@@ -317,7 +352,7 @@ final class RecordMapper {
     guard record.node != RecordBatch.malformedNode else { return nil }
     let parts = plan.slots.indices.filter { plan.slots[$0].isKey }.map { index -> String? in
       let slot = plan.slots[index]
-      guard walker.found[index].state == .value,
+      guard walker.found[index].state == .value, slot.code == nil,
         case .value(let value) = slot.converter.convert(walker.found[index].node, in: batch)
       else { return nil }
       if slot.attribute.isSensitive { return ForeignText.mask }

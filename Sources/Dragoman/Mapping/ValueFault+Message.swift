@@ -6,9 +6,10 @@ extension ValueConverter.Fault {
   var code: ImportIssue.Code {
     switch self {
     case .type: .type
-    case .notANumber, .fractional, .tooManyDigits: .number
+    case .notANumber, .fractional, .tooManyDigits, .notFinite: .number
     case .outOfRange, .tooLong, .limits: .range
-    case .date: .date
+    case .date, .farDate, .zoneless: .date
+    case .closure, .closureType: .closure
     case .boolean: .boolean
     case .word: .word
     case .uuid, .url, .data, .length, .pattern: .text
@@ -39,6 +40,12 @@ extension ValueConverter.Fault {
     case .limits: return "The value is outside of the limits that the map sets."
     case .length: return "The text is shorter or longer than the map admits."
     case .pattern: return "The text does not match the map's pattern."
+    case .notFinite: return "The value is no number that can be stored: NaN, infinite or misspelt."
+    case .farDate: return "The date is outside of the years 0000 to 9999."
+    case .zoneless:
+      return "A Date is an instant, and which \(type) that is depends on a time zone."
+    case .closure: return "The map's closure refused the value."
+    case .closureType: return "The map's closure gave a value that is not \(Self.article(type))."
     }
   }
 
@@ -88,6 +95,9 @@ extension ValueConverter.Fault {
     case .boolean: return "add the word to trueValues or falseValues, \(lenient)"
     case .word: return "add the word to values, or set unknown"
     case .blocked, .repeated: return "check the path"
+    case .zoneless: return "declare timeZone for the attribute"
+    case .closure: return nil
+    case .closureType: return "mend the closure"
     default: return "mend the feed, \(lenient)"
     }
   }

@@ -117,6 +117,13 @@ extension CivilTime {
     return count
   }
 
+  /// Reads what `writeTimestamp` wrote.
+  init(stored text: UnsafeRawBufferPointer) {
+    self.init()
+    var cursor = ByteCursor(text)
+    if takeDate(from: &cursor), cursor.take(UInt8(ascii: " ")) { _ = takeTime(from: &cursor) }
+  }
+
   @inline(__always)
   private static func write(_ value: Int, to output: UnsafeMutableRawBufferPointer, at index: Int) {
     output[index] = 0x30 &+ UInt8(truncatingIfNeeded: value / 10)

@@ -42,6 +42,8 @@ struct DateReader: Sendable {
   private(set) var calendarPatterns: [CalendarPattern] = []
   /// The formats as declared, for messages.
   let formatNames: [String]
+  /// Whether epoch formats read numbers in strings, too.
+  private let readsEpochText: Bool
 
   /// Compiles a list of formats.
   ///
@@ -52,9 +54,16 @@ struct DateReader: Sendable {
   ///     type's own (`iso8601`, `iso8601-date`, `HH:mm[:ss[.ffffff]]`).
   ///   - type: `.timestamp`, `.date` or `.time`.
   ///   - timeZone: the IANA name of the zone of values that carry none; nil: UTC.
+  ///   - readsEpochText: whether epoch formats read numbers in strings, too.
   /// - Throws: a fault for an unknown name or zone, or a pattern that cannot be used.
-  init(formats: [String], type: AttributeType, timeZone: String?) throws(FormatFault) {
+  init(
+    formats: [String],
+    type: AttributeType,
+    timeZone: String?,
+    readsEpochText: Bool = true
+  ) throws(FormatFault) {
     self.type = type
+    self.readsEpochText = readsEpochText
     switch timeZone {
     case nil, "UTC", "GMT", "Etc/UTC": clock = nil
     case let identifier?: clock = try ZoneClock(identifier: identifier)
@@ -155,7 +164,8 @@ struct DateReader: Sendable {
     case .isoDate: parsed = ISO8601.readDate(text)
     case .isoTime: parsed = ISO8601.readTime(text)
     case .rfc2822: parsed = RFC2822.read(text)
-    case .epoch(let digits): return readEpoch(text, digits: digits, into: output)
+    case .epoch(let digits):
+      return readsEpochText ? readEpoch(text, digits: digits, into: output) : 0
     case .pattern(let index): parsed = patterns[index].read(text)
     case .calendar(let index): parsed = calendarPatterns[index].read(text)
     }
@@ -187,6 +197,26 @@ struct DateReader: Sendable {
     return utc?.writeTimestamp(into: output) ?? 0
   }
 
+  /// Writes the instant, or the date or time that the map's clock shows at it; 0: out of range.
+  ///
+  /// The output has room for `capacity` bytes at least.
+  func write(
+    secondsSinceEpoch seconds: Int,
+    microsecond: Int,
+    into output: UnsafeMutableRawBufferPointer
+  ) -> Int {
+    guard CivilTime.secondsRange.contains(seconds) else { return 0 }
+    let offset = type == .timestamp ? 0 : clock?.offset(at: seconds) ?? 0
+    guard let civil = CivilTime(seconds: seconds + offset, microsecond: microsecond) else {
+      return 0
+    }
+    switch type {
+    case .date: return civil.writeDate(into: output)
+    case .time: return civil.writeTime(into: output)
+    default: return civil.writeTimestamp(into: output)
+    }
+  }
+
   private func readEpoch(
     _ text: UnsafeRawBufferPointer,
     digits: Int,
@@ -198,14 +228,7 @@ struct DateReader: Sendable {
     let microseconds = Int(shifted)
     let fraction = ((microseconds % 1_000_000) + 1_000_000) % 1_000_000
     let seconds = (microseconds - fraction) / 1_000_000
-    guard CivilTime.secondsRange.contains(seconds) else { return 0 }
-    let offset = type == .timestamp ? 0 : clock?.offset(at: seconds) ?? 0
-    guard let civil = CivilTime(seconds: seconds + offset, microsecond: fraction) else { return 0 }
-    switch type {
-    case .date: return civil.writeDate(into: output)
-    case .time: return civil.writeTime(into: output)
-    default: return civil.writeTimestamp(into: output)
-    }
+    return write(secondsSinceEpoch: seconds, microsecond: fraction, into: output)
   }
 }
 

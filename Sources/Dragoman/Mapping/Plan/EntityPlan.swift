@@ -7,6 +7,8 @@ struct EntityPlan: Sendable {
   struct Slot: Sendable {
     let attribute: Attribute
     let converter: ValueConverter
+    /// The closure that runs in place of the converter.
+    let code: SlotCode?
     /// The paths, in the order in which they are tried.
     let paths: [Candidate]
     /// Whether some of the paths are not in the tree.
@@ -49,37 +51,53 @@ struct EntityPlan: Sendable {
   /// Whether some path is the record itself, so that records may be scalars.
   let takesScalars: Bool
   let overwritesExisting: Bool
+  /// Whether a record is refused that has a key which no path begins with.
+  let rejectsUnknownKeys: Bool
   let position: MapPosition?
 
-  /// Compiles the map of one entity.
+  /// Compiles the map of one entity, with the closures that belong to it.
   ///
   /// - Throws: `FormatFault` for a format that cannot be used.
   init(
     _ map: EntityMap,
     entity: Entity,
     in file: ImportMap,
-    format: ForeignFormat
+    format: ForeignFormat,
+    code: EntityCode = EntityCode()
   ) throws(FormatFault) {
     name = map.name
     self.entity = entity
     position = map.position
     overwritesExisting = map.overwriteExisting ?? true
+    rejectsUnknownKeys = code.rejectsUnknownKeys
     var slots: [Slot] = []
     var builder = PathTree.Builder()
     var takesScalars = false
-    for attributeMap in map.attributes where attributeMap.compute == nil {
+    for attributeMap in map.attributes {
       guard let attribute = entity.attribute(named: attributeMap.name) else { continue }
-      let paths = Self.paths(of: attributeMap, format: format)
+      let slotCode = code.slotCode(for: attributeMap, attribute)
+      if attributeMap.compute != nil && slotCode == nil { continue }
+      let paths =
+        attributeMap.compute == nil ? Self.paths(of: attributeMap, format: format) : []
       var candidates: [Candidate] = []
       for path in paths {
         let first = candidates.count
         candidates += Self.add(path, to: &builder, slot: slots.count, from: first, format)
+        if rejectsUnknownKeys, path.root == .record, let step = path.steps.first {
+          builder.addKnown(step)
+        }
         if path.root == .record && path.steps.isEmpty { takesScalars = true }
       }
       slots.append(
         Slot(
           attribute: attribute,
-          converter: try ValueConverter(attributeMap, defaults: file.defaults, format: format),
+          converter: try ValueConverter(
+            attributeMap,
+            defaults: file.defaults,
+            format: format,
+            readsEpochText: !code.isBestEffort
+          ),
+          code: slotCode,
           paths: candidates,
           isKey: entity.identity?.contains(attribute.name) ?? false,
           policies: [attributeMap.policies, map.policies, file.defaults.policies],
@@ -94,7 +112,7 @@ struct EntityPlan: Sendable {
     }
     tombstone = map.deleteWhen.map { rule in
       for (candidate, path) in rule.from.paths(in: format).enumerated() {
-        builder.add(path.steps, slot: slots.count, candidate: UInt8(clamping: candidate))
+        builder.add(path, slot: slots.count, candidate: candidate)
       }
       return Tombstone(slot: slots.count, equals: Array(rule.equals.utf8))
     }
@@ -115,17 +133,20 @@ struct EntityPlan: Sendable {
     from candidate: Int,
     _ format: ForeignFormat
   ) -> [Candidate] {
-    guard path.root == .record, !path.hasWildcard else {
+    let tokens = path.steps.count { if case .index = $0 { true } else { false } }
+    let isManyWays = path.isPointer && tokens > PathTree.Builder.maximumTokenCount
+    guard path.root == .record, !path.hasWildcard, !isManyWays else {
       return [Candidate(path: path, isInTree: false)]
     }
     var candidates: [Candidate] = []
     // A flat record names its members by whole paths: those come first (docs/maps.md).
     if format != .xml, path.steps.count > 1, !path.text.hasPrefix("/") {
       let steps = [ForeignPath.Step.member(path.text, namespace: nil)]
-      builder.add(steps, slot: slot, candidate: UInt8(clamping: candidate))
-      candidates.append(Candidate(path: ForeignPath(steps: steps, text: path.text), isInTree: true))
+      let flat = ForeignPath(steps: steps, text: path.text)
+      builder.add(flat, slot: slot, candidate: candidate)
+      candidates.append(Candidate(path: flat, isInTree: true))
     }
-    builder.add(path.steps, slot: slot, candidate: UInt8(clamping: candidate + candidates.count))
+    builder.add(path, slot: slot, candidate: candidate + candidates.count)
     return candidates + [Candidate(path: path, isInTree: true)]
   }
 }
@@ -136,6 +157,7 @@ extension EntityPlan.Slot {
   init(
     attribute: Attribute,
     converter: ValueConverter,
+    code: SlotCode?,
     paths: [EntityPlan.Candidate],
     isKey: Bool,
     policies levels: [ValuePolicies],
@@ -143,6 +165,7 @@ extension EntityPlan.Slot {
   ) {
     self.attribute = attribute
     self.converter = converter
+    self.code = code
     self.paths = paths
     hasOwnPaths = paths.contains { !$0.isInTree }
     self.isKey = isKey

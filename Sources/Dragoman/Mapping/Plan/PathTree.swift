@@ -11,7 +11,9 @@ struct PathTree: Sendable {
     /// Which of the attribute's paths this is: the first one present wins.
     let candidate: UInt8
     /// `text()`: an element without text counts as missing.
-    let isTextOnly: Bool
+    var isTextOnly: Bool
+    /// Whether the path is a JSON Pointer: a decimal token of it leads two ways.
+    let isPointer: Bool
   }
 
   /// One step further down: a member, an attribute or a child element.
@@ -22,12 +24,16 @@ struct PathTree: Sendable {
     /// Index into `namespaces`.
     let namespace: Int
     let node: Int
+    /// Whether the name is a decimal token of a pointer, which has an element beside it.
+    let isPointer: Bool
   }
 
   /// One step into an array.
   struct Element: Sendable {
     let index: Int
     let node: Int
+    /// Whether the index is a decimal token of a pointer, which has a member beside it.
+    let isPointer: Bool
   }
 
   /// A place in a record: ranges of the flat arrays.
@@ -64,55 +70,113 @@ struct PathTree: Sendable {
   struct Builder {
     private struct Place {
       var targets: [Target] = []
-      var children: [(key: [UInt8], isAttribute: Bool, namespace: Int, node: Int)] = []
+      var children: [Step] = []
       var elements: [Element] = []
     }
+
+    private struct Step {
+      let key: [UInt8]
+      let isAttribute: Bool
+      let namespace: Int
+      let node: Int
+      var isPointer = false
+    }
+
+    /// A pointer with more decimal tokens is followed by itself: each of them doubles its ways.
+    static let maximumTokenCount = 3
 
     private var places = [Place()]
     private var namespaces = [""]
 
     /// Adds a path made of members, attributes, indexes and a final `text()`.
-    mutating func add(_ steps: [ForeignPath.Step], slot: Int, candidate: UInt8) {
-      var node = 0
-      var isTextOnly = false
-      for step in steps {
-        switch step {
-        case .member(let name, let namespace):
-          node = child(of: node, name, namespace ?? "", isAttribute: false)
-        case .attribute(let name, let namespace):
-          node = child(of: node, name, namespace ?? "", isAttribute: true)
-        case .index(let index):
-          node = element(of: node, index)
-        case .text:
-          isTextOnly = true
-        case .all, .anyMember:
-          preconditionFailure("paths with wildcards are not for the tree")
-        }
+    mutating func add(_ path: ForeignPath, slot: Int, candidate: Int) {
+      let target = Target(
+        slot: slot,
+        candidate: UInt8(clamping: candidate),
+        isTextOnly: false,
+        isPointer: path.isPointer
+      )
+      add(path.steps[...], from: 0, target)
+    }
+
+    /// Makes a member of the record known that no path in the tree leads to.
+    mutating func addKnown(_ step: ForeignPath.Step) {
+      switch step {
+      case .member(let name, let namespace):
+        _ = child(of: 0, name, namespace ?? "", isAttribute: false)
+      case .attribute(let name, let namespace):
+        _ = child(of: 0, name, namespace ?? "", isAttribute: true)
+      default: break
       }
-      places[node].targets.append(Target(slot: slot, candidate: candidate, isTextOnly: isTextOnly))
+    }
+
+    private mutating func add(
+      _ steps: ArraySlice<ForeignPath.Step>,
+      from node: Int,
+      _ target: Target
+    ) {
+      guard let step = steps.first else {
+        places[node].targets.append(target)
+        return
+      }
+      let rest = steps.dropFirst()
+      switch step {
+      case .member(let name, let namespace):
+        add(rest, from: child(of: node, name, namespace ?? "", isAttribute: false), target)
+      case .attribute(let name, let namespace):
+        add(rest, from: child(of: node, name, namespace ?? "", isAttribute: true), target)
+      case .index(let index):
+        add(rest, from: element(of: node, index, isPointer: target.isPointer), target)
+        if target.isPointer {
+          let name = String(index)
+          let member = child(of: node, name, "", isAttribute: false, isPointer: true)
+          add(rest, from: member, target)
+        }
+      case .text:
+        var target = target
+        target.isTextOnly = true
+        add(rest, from: node, target)
+      case .all, .anyMember:
+        preconditionFailure("paths with wildcards are not for the tree")
+      }
     }
 
     private mutating func child(
       of node: Int,
       _ name: String,
       _ namespace: String,
-      isAttribute: Bool
+      isAttribute: Bool,
+      isPointer: Bool = false
     ) -> Int {
       let key = Array(name.utf8)
       let space = number(of: namespace)
-      let known = places[node].children.first {
+      let known = places[node].children.firstIndex {
         $0.key == key && $0.namespace == space && $0.isAttribute == isAttribute
       }
-      if let known { return known.node }
+      if let known {
+        if isPointer { places[node].children[known].isPointer = true }
+        return places[node].children[known].node
+      }
       places.append(Place())
-      places[node].children.append((key, isAttribute, space, places.count - 1))
+      places[node].children.append(
+        Step(
+          key: key,
+          isAttribute: isAttribute,
+          namespace: space,
+          node: places.count - 1,
+          isPointer: isPointer
+        )
+      )
       return places.count - 1
     }
 
-    private mutating func element(of node: Int, _ index: Int) -> Int {
-      if let known = places[node].elements.first(where: { $0.index == index }) { return known.node }
+    private mutating func element(of node: Int, _ index: Int, isPointer: Bool) -> Int {
+      let known = places[node].elements.first { $0.index == index && $0.isPointer == isPointer }
+      if let known { return known.node }
       places.append(Place())
-      places[node].elements.append(Element(index: index, node: places.count - 1))
+      places[node].elements.append(
+        Element(index: index, node: places.count - 1, isPointer: isPointer)
+      )
       return places.count - 1
     }
 
@@ -141,7 +205,8 @@ struct PathTree: Sendable {
               keyCount: child.key.count,
               isAttribute: child.isAttribute,
               namespace: child.namespace,
-              node: child.node
+              node: child.node,
+              isPointer: child.isPointer
             )
           )
           tree.keys += child.key

@@ -41,9 +41,14 @@ struct PathWalker {
   private var knownNamespaceCount = 0
   /// What was found, a slot each.
   private(set) var found: [Found]
+  /// Whether members of the record that no path begins with are taken note of.
+  private let notesUnknown: Bool
+  /// The first such member's node; 0: there is none.
+  private(set) var unknown: UInt32 = 0
 
-  init(tree: PathTree, slotCount: Int) {
+  init(tree: PathTree, slotCount: Int, notesUnknown: Bool = false) {
     self.tree = tree
+    self.notesUnknown = notesUnknown
     found = Array(repeating: Found(), count: slotCount)
     spaces = tree.namespaces.map { $0.isEmpty ? 0 : -1 }
     firsts = tree.nodes.map { Int32($0.children.lowerBound) }
@@ -53,6 +58,7 @@ struct PathWalker {
   /// Forgets what the last record had.
   mutating func reset() {
     for slot in found.indices { found[slot] = Found() }
+    unknown = 0
   }
 
   /// Walks one record, after `reset()`.
@@ -112,10 +118,15 @@ struct PathWalker {
         }
         previous = match
         meet(tree.children[match].node, member, batch)
+      } else if notesUnknown, place == 0, unknown == 0 {
+        unknown = member
       }
       member = value.next
     }
-    for index in treeNode.elements { setAll(tree.elements[index].node, node, .blocked) }
+    // A pointer's token is the name of a member here, and not in the way of anything.
+    for index in treeNode.elements where !tree.elements[index].isPointer {
+      setAll(tree.elements[index].node, node, .blocked)
+    }
   }
 
   /// Which child of the tree node a member is; -1: none.
@@ -167,23 +178,39 @@ struct PathWalker {
       element = batch.nodes[Int(element)].next
       index += 1
     }
-    for child in treeNode.children { setAll(tree.children[child].node, node, .blocked) }
+    for child in treeNode.children {
+      let child = tree.children[child]
+      setAll(child.node, node, .blocked, exceptPointers: child.isPointer)
+    }
   }
 
   /// Serves all targets below a tree node with the value that ends or blocks their paths.
   private mutating func setBelow(
     _ treeNode: PathTree.Node,
     _ node: UInt32,
-    _ state: Found.State
+    _ state: Found.State,
+    exceptPointers: Bool = false
   ) {
-    for child in treeNode.children { setAll(tree.children[child].node, node, state) }
-    for element in treeNode.elements { setAll(tree.elements[element].node, node, state) }
+    for child in treeNode.children {
+      setAll(tree.children[child].node, node, state, exceptPointers: exceptPointers)
+    }
+    // The other way of a pointer's token is among the children.
+    for element in treeNode.elements where !tree.elements[element].isPointer {
+      setAll(tree.elements[element].node, node, state, exceptPointers: exceptPointers)
+    }
   }
 
-  private mutating func setAll(_ place: Int, _ node: UInt32, _ state: Found.State) {
+  private mutating func setAll(
+    _ place: Int,
+    _ node: UInt32,
+    _ state: Found.State,
+    exceptPointers: Bool = false
+  ) {
     let treeNode = tree.nodes[place]
-    for index in treeNode.targets { set(tree.targets[index], node, state) }
-    setBelow(treeNode, node, state)
+    for index in treeNode.targets where !(exceptPointers && tree.targets[index].isPointer) {
+      set(tree.targets[index], node, state)
+    }
+    setBelow(treeNode, node, state, exceptPointers: exceptPointers)
   }
 
   @inline(__always)

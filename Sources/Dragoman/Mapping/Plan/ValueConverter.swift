@@ -34,6 +34,16 @@ struct ValueConverter: Sendable {
     case limits
     case length
     case pattern
+    /// A number of a dictionary that is none: NaN, infinity, or digits that JSON does not have.
+    case notFinite
+    /// A date of a dictionary outside of the years 0000 to 9999.
+    case farDate
+    /// A date of a dictionary for a date or time attribute without a declared zone.
+    case zoneless
+    /// A mapper's closure threw.
+    case closure
+    /// A mapper's closure gave a value that is not of the attribute's type.
+    case closureType
   }
 
   /// One row of a value table, ready to be compared and bound.
@@ -51,6 +61,8 @@ struct ValueConverter: Sendable {
   private let emptyIsNull: Bool
   private let nulls: [[UInt8]]
   private let dates: DateReader?
+  /// Whether the map names the zone of date and time values.
+  private let declaresZone: Bool
   private let numbers: NumberReader?
   private let booleans: BooleanReader
   private let words: [Word]
@@ -69,7 +81,8 @@ struct ValueConverter: Sendable {
   init(
     _ map: AttributeMap,
     defaults: ImportMap.Defaults,
-    format: ForeignFormat
+    format: ForeignFormat,
+    readsEpochText: Bool = true
   ) throws(FormatFault) {
     type = map.type
     isTextual = format == .xml || format == .csv
@@ -78,12 +91,14 @@ struct ValueConverter: Sendable {
     trims = map.strings.trim ?? defaults.strings.trim ?? false
     emptyIsNull = map.strings.emptyAsNull ?? defaults.strings.emptyAsNull ?? false
     nulls = (map.strings.nulls ?? defaults.strings.nulls ?? []).map { Array($0.utf8) }
+    declaresZone = (map.timeZone ?? defaults.timeZone) != nil
     switch map.type {
     case .timestamp, .date, .time:
       dates = try DateReader(
         formats: map.dates ?? defaults.dates ?? [],
         type: map.type,
-        timeZone: map.timeZone ?? defaults.timeZone
+        timeZone: map.timeZone ?? defaults.timeZone,
+        readsEpochText: readsEpochText
       )
     default:
       dates = nil
@@ -120,6 +135,10 @@ struct ValueConverter: Sendable {
       return number(node, batch)
     case TAPE_TRUE, TAPE_FALSE:
       return boolean(node, batch)
+    case TAPE_DATE:
+      return instant(index, batch)
+    case TAPE_DATA where type == .data:
+      return .value(.blob(at: node.text, length: node.length))
     default:
       return type == .json ? json(index, batch) : .invalid(.type)
     }
@@ -137,6 +156,29 @@ struct ValueConverter: Sendable {
     case .blob(let bytes):
       let (start, length) = bytes.withUnsafeBytes { batch.append($0) }
       return .blob(at: start, length: length)
+    }
+  }
+
+  // MARK: - Dates of dictionaries
+
+  /// An instant is a timestamp; on the clock of a declared zone it is a date and a time, too.
+  private func instant(_ index: UInt32, _ batch: RecordBatch) -> Conversion {
+    let node = batch.nodes[Int(index)]
+    switch type {
+    case .json: return json(index, batch)
+    case .timestamp, .date, .time:
+      if node.flags & UInt8(TAPE_OUTSIDE) != 0 { return .invalid(.farDate) }
+      if type == .timestamp { return .value(.text(at: node.text, length: node.length)) }
+      guard declaresZone else { return .invalid(.zoneless) }
+      let civil = CivilTime(stored: batch.bytes(node.text, node.length))
+      return write(batch, capacity: DateReader.capacity, fault: .farDate) { output in
+        dates?.write(
+          secondsSinceEpoch: civil.secondsSinceEpoch,
+          microsecond: civil.microsecond,
+          into: output
+        ) ?? 0
+      }
+    default: return .invalid(.type)
     }
   }
 
@@ -235,6 +277,7 @@ struct ValueConverter: Sendable {
   // MARK: - Numbers and booleans
 
   private func number(_ node: TapeNode, _ batch: RecordBatch) -> Conversion {
+    if node.flags & UInt8(TAPE_OUTSIDE) != 0 { return .invalid(.notFinite) }
     if !words.isEmpty || otherWord != nil { return word(node.text, node.length, batch) }
     switch type {
     case .int16, .int32, .int64, .double, .float, .decimal:
@@ -337,10 +380,19 @@ struct ValueConverter: Sendable {
   // MARK: - JSON
 
   private func json(_ index: UInt32, _ batch: RecordBatch) -> Conversion {
+    if !batch.isText && holdsNoNumber(index, batch) { return .invalid(.notFinite) }
     var bytes: [UInt8] = []
     batch.appendJSON(of: index, to: &bytes)
     let (start, length) = bytes.withUnsafeBytes { batch.append($0) }
     return .value(.text(at: start, length: length))
+  }
+
+  /// Whether JSON could not write some number of a dictionary.
+  private func holdsNoNumber(_ index: UInt32, _ batch: RecordBatch) -> Bool {
+    (index..<batch.nodes[Int(index)].next).contains { place in
+      let node = batch.nodes[Int(place)]
+      return Int(node.kind) == TAPE_NUMBER && node.flags & UInt8(TAPE_OUTSIDE) != 0
+    }
   }
 
   /// Text of a textual format in a JSON attribute is a JSON string.

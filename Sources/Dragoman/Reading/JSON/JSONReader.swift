@@ -36,6 +36,8 @@ final class JSONReader: RecordReader {
   private var window: SourceWindow
   private let text: JSONText
   private let paths: [[ForeignPath.Step]]
+  /// Which of the paths are JSON Pointers.
+  private let pointers: [Bool]
   private var frames: [Frame] = []
   private var state: State
   private var isAtStart = true
@@ -52,16 +54,19 @@ final class JSONReader: RecordReader {
   /// - Parameters:
   ///   - source: The text.
   ///   - paths: Where records stand, an entry a source; no steps means the root.
+  ///   - pointers: Which of the paths are JSON Pointers, whose decimal tokens are names in objects.
   ///   - keepsDocument: Whether the members before the records are kept for `$root` paths.
   /// - Throws: `.limit` when there is no memory for a parser.
   init(
     source: any ByteSource,
     paths: [[ForeignPath.Step]],
+    pointers: [Bool] = [],
     keepsDocument: Bool = false
   ) throws(ReadError) {
     window = SourceWindow(source: source)
     text = try JSONText()
     self.paths = paths
+    self.pointers = pointers.isEmpty ? paths.map { _ in false } : pointers
     state = .value(paths.indices.map { Candidate(source: $0, matched: 0) }, key: 0..<0)
     documentMembers = keepsDocument ? [] : nil
     recordCounts = paths.map { _ in nil }
@@ -244,7 +249,7 @@ final class JSONReader: RecordReader {
 
   private func nextElement(_ batch: RecordBatch, of frame: Frame) throws(ReadError) {
     guard try separator(batch, closing: UInt8(ascii: "]")) else { return }
-    let next = follow(frame.candidates) { step in
+    let next = follow(frame.candidates) { step, _ in
       switch step {
       case .index(let wanted): wanted == frame.count
       case .all: true
@@ -272,9 +277,10 @@ final class JSONReader: RecordReader {
     default: throw fault(batch, "A colon is missing behind the member's name")
     }
     let name = batch.bytes(node.text, node.length)
-    let next = follow(frame.candidates) { step in
+    let next = follow(frame.candidates) { step, isPointer in
       switch step {
       case .member(let wanted, _): wanted.utf8.elementsEqual(name)
+      case .index(let wanted): isPointer && String(wanted).utf8.elementsEqual(name)
       case .anyMember: true
       default: false
       }
@@ -289,11 +295,13 @@ final class JSONReader: RecordReader {
   /// The paths that a step leads on, with one step more matched.
   private func follow(
     _ candidates: [Candidate],
-    where matches: (ForeignPath.Step) -> Bool
+    where matches: (ForeignPath.Step, _ isPointer: Bool) -> Bool
   ) -> [Candidate] {
     candidates.compactMap { candidate in
       let steps = paths[candidate.source]
-      guard candidate.matched < steps.count, matches(steps[candidate.matched]) else { return nil }
+      guard candidate.matched < steps.count,
+        matches(steps[candidate.matched], pointers[candidate.source])
+      else { return nil }
       return Candidate(source: candidate.source, matched: candidate.matched + 1)
     }
   }

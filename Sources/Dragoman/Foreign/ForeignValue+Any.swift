@@ -1,0 +1,126 @@
+import CSimdJSON
+import Foundation
+
+extension ForeignValue {
+  /// Takes a Swift value over, with all that it holds.
+  ///
+  /// Taken are `nil` and `NSNull`, `Bool`, integers of every size, `Double`, `Float`, `Decimal`,
+  /// `NSNumber`, strings, `Data` and `[UInt8]`, `Date`, `UUID` and `URL` (as their text), arrays and
+  /// dictionaries with string keys of all of these, and foreign values themselves. So the result of
+  /// `JSONSerialization` is taken. A `Float` is taken by its shortest decimal digits.
+  ///
+  /// - Parameter value: The value.
+  /// - Throws: `.value`, naming the path of what no record can hold; `.limit` where nesting is too
+  ///   deep.
+  public init(any value: Any) throws(ReadError) {
+    self = try ForeignValueTaker.take(value, at: "", depth: 0)
+  }
+
+  /// Takes an array of dictionaries over, as records to import.
+  ///
+  /// - Throws: `.value`, naming the path of what no record can hold: `[3].address.at`.
+  public static func records(_ values: [Any]) throws(ReadError) -> [ForeignValue] {
+    guard case .array(let records) = try ForeignValue(any: values) else { return [] }
+    return records
+  }
+}
+
+extension ForeignRecord {
+  /// Takes a dictionary over, with all that it holds; see `ForeignValue.init(any:)`.
+  ///
+  /// A Swift dictionary has no order: the members are sorted by the bytes of their names.
+  /// - Throws: `.value`, naming the path of what no record can hold.
+  public init(dictionary: [String: Any]) throws(ReadError) {
+    self = try ForeignValueTaker.record(dictionary, at: "", depth: 0)
+  }
+}
+
+/// Lets an optional in an `Any` be asked what it holds, whatever its type.
+private protocol AnyOptional {
+  var wrapped: Any? { get }
+}
+
+extension Optional: AnyOptional {
+  fileprivate var wrapped: Any? { self }
+}
+
+private enum ForeignValueTaker {
+  static func take(_ value: Any, at path: String, depth: Int) throws(ReadError) -> ForeignValue {
+    guard depth <= Int(JSON_MAX_DEPTH) else {
+      throw ReadError(.limit, "The value is nested deeper than \(JSON_MAX_DEPTH) levels.")
+    }
+    // Before the numbers: a bridged NSNumber passes as any of them.
+    if type(of: value) is NSNumber.Type, let number = value as? NSNumber {
+      return take(number)
+    }
+    switch value {
+    case let optional as any AnyOptional:
+      guard let wrapped = optional.wrapped else { return .null }
+      return try take(wrapped, at: path, depth: depth + 1)
+    case let value as ForeignValue: return value
+    case let record as ForeignRecord: return .object(record)
+    case is NSNull: return .null
+    case let text as String: return .string(text)
+    case let text as Substring: return .string(String(text))
+    case let flag as Bool: return .bool(flag)
+    case let number as Double: return .double(number)
+    case let number as Float:
+      return number.isFinite ? .number(number.description) : .double(Double(number))
+    case let number as any BinaryInteger:
+      return Int64(exactly: number).map { .integer($0) } ?? .number("\(number)")
+    case let number as Decimal:
+      return number.isNaN ? .double(.nan) : .number(number.description)
+    case let date as Date: return .date(date)
+    case let bytes as [UInt8]: return .data(bytes)
+    case let bytes as Data: return .data(Array(bytes))
+    case let uuid as UUID: return .string(uuid.uuidString.lowercased())
+    case let url as URL: return .string(url.absoluteString)
+    case let dictionary as [String: Any]:
+      return .object(try record(dictionary, at: path, depth: depth))
+    case let elements as [Any]:
+      var values: [ForeignValue] = []
+      values.reserveCapacity(elements.count)
+      for (index, element) in elements.enumerated() {
+        values.append(try take(element, at: "\(path)[\(index)]", depth: depth + 1))
+      }
+      return .array(values)
+    default:
+      throw ReadError(
+        .value,
+        "The value\(path.isEmpty ? "" : " at \(path)") is of type \(type(of: value)), which no"
+          + " foreign record can hold.",
+        help: "give a string, a number, a Bool, a Date, Data, or nil in its place"
+      )
+    }
+  }
+
+  static func record(
+    _ dictionary: [String: Any],
+    at path: String,
+    depth: Int
+  ) throws(ReadError) -> ForeignRecord {
+    var members: [ForeignRecord.Member] = []
+    members.reserveCapacity(dictionary.count)
+    let sorted = dictionary.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    for (key, value) in sorted {
+      let place = path.isEmpty ? key : "\(path).\(key)"
+      members.append(.init(key: key, value: try take(value, at: place, depth: depth + 1)))
+    }
+    return ForeignRecord(members)
+  }
+
+  private static func take(_ number: NSNumber) -> ForeignValue {
+    if let decimal = number as? NSDecimalNumber {
+      return decimal.decimalValue.isNaN ? .double(.nan) : .number(decimal.decimalValue.description)
+    }
+    // NSNumber's booleans are two objects of their own.
+    if number === NSNumber(value: true) { return .bool(true) }
+    if number === NSNumber(value: false) { return .bool(false) }
+    switch String(cString: number.objCType) {
+    case "f": return .number(number.floatValue.description)
+    case "d": return .double(number.doubleValue)
+    case "Q": return .unsigned(number.uint64Value)
+    default: return .integer(number.int64Value)
+    }
+  }
+}

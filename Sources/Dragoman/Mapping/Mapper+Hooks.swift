@@ -1,0 +1,33 @@
+import DragomanGraph
+
+/// Runs once for each record that was applied, in input order, after the object's attributes and
+/// the links that can be resolved by then are set.
+///
+/// The object is of the import's context. What the hook throws rejects the record.
+public typealias PostImportHook = @Sendable (ForeignRecord, ManagedObject) throws -> Void
+
+/// Runs once for each object that is exported, last of all, and may change the output record.
+public typealias PostExportHook = @Sendable (ManagedObject, inout ForeignRecord) throws -> Void
+
+extension Mapper {
+  /// The hook that runs after a record was applied; nil: none.
+  public var postImport: PostImportHook? { code.postImport }
+
+  /// The hook that runs after an object was exported; nil: none.
+  public var postExport: PostExportHook? { code.postExport }
+}
+
+extension ImportCode {
+  /// Refuses hooks where there are no objects that they could be given.
+  func checkNoHooks() throws(ImportError) {
+    let named = entities.filter { $0.value.postImport != nil }
+      .map { String(decoding: $0.key, as: UTF8.self) }.sorted()
+    guard !named.isEmpty else { return }
+    throw ImportError(
+      .request,
+      "The mapper of \(named.joined(separator: ", ")) has a post-import hook, and an import straight"
+        + " into the store makes no objects for it.",
+      help: "import into a context, or by a mapper without the hook"
+    )
+  }
+}

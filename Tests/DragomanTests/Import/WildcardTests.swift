@@ -1,0 +1,59 @@
+import DragomanGraph
+import Testing
+
+@testable import Dragoman
+
+/// Missing, null and invalid are three things behind wildcards, too.
+@Suite("Paths with wildcards") struct WildcardTests {
+  @Test(
+    "Null clears, an empty list is a value, and what is no list is named",
+    arguments: [
+      ("", #"["old"]|null|["old"]|old"#, []),
+      (#","l":["x"],"d":{"k":"x"}"#, #"["x"]|null|["x"]|x"#, ["value.path"]),
+      (#","l":[],"d":{}"#, "[]|[]|[]|old", []),
+      (#","l":null,"d":null"#, "null|null|null|null", []),
+      (#","l":7,"d":7"#, "null|null|null|null", Array(repeating: "value.path", count: 4)),
+      (#","l":{"a":1},"d":[1]"#, "null|null|null|null", Array(repeating: "value.path", count: 4)),
+      (
+        #","l":[{"u":1},{"u":null},{},null]"#,
+        #"[{"u":1},{"u":null},{},null]|[1,null,null]|["old"]|null"#, ["value.repeated"]
+      ),
+      (
+        #","l":[{"u":1},7]"#, #"[{"u":1},7]|null|["old"]|null"#, ["value.path", "value.repeated"]
+      ),
+    ] as [(String, String, [String])]
+  )
+  func wildcards(members: String, row: String, codes: [String]) async throws {
+    let fixture = try ImportFixture(
+      attributes: """
+        t: { from: "l[*]", type: json }
+              u: { from: "l[*].u", type: json }
+              d: { from: { json: "d.*" }, type: json }
+              s: { from: "l[*]" }
+        """,
+      defaults: "onInvalid: clear"
+    )
+    try await fixture.run(#"[{"id":1,"l":["old"],"d":{"k":"old"}}]"#)
+    let report = try await fixture.run(#"[{"id":1\#(members)}]"#)
+    #expect(try fixture.rows("P", ["t", "u", "d", "s"]) == [row])
+    #expect(report.issues.map(\.code.rawValue).sorted() == codes)
+    // The same records as dictionaries.
+    let values = try ForeignValue(json: #"[{"id":1\#(members)}]"#).array ?? []
+    let again = try await Importer(map: fixture.map, store: fixture.store)
+      .run(ImportRequest([.records(values)]))
+    #expect(again.summary == "read 1, unchanged 1")
+    #expect(again.issueSummary == report.issueSummary)
+  }
+
+  @Test("A blocked or null path is present: later paths of the list are not tried")
+  func lists() async throws {
+    let fixture = try ImportFixture(
+      attributes: #"t: { from: ["l[*].x", other], type: json, onInvalid: clear }"#
+    )
+    let report = try await fixture.run(
+      #"[{"id":1,"l":7,"other":1},{"id":2,"l":null,"other":1},{"id":3,"other":1},{"id":4,"l":[],"other":1}]"#
+    )
+    #expect(try fixture.rows("P", ["t"]) == ["null", "null", "1", "[]"])
+    #expect(report.issueSummary == ["value.path 1"])
+  }
+}
