@@ -8,7 +8,9 @@ struct Tool: AsyncParsableCommand {
     commandName: "dragoman",
     abstract: "Keeps a SQLite file in step with JSON and XML feeds, by declared maps.",
     version: "0.1.0",
-    subcommands: [ImportCommand.self, FetchCommand.self, CheckCommand.self]
+    subcommands: [
+      ImportCommand.self, FetchCommand.self, CheckCommand.self, MigrateCommand.self,
+    ]
   )
 
   /// Runs the command that the arguments name; every error ends in `ToolError`.
