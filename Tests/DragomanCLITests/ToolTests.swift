@@ -221,7 +221,9 @@ import Testing
     #expect(refused.status == 65)
     #expect(refused.errors.contains("Person.name is called label in the map."))
     let plan = try run("migrate", "new.map.yaml", "-d", "p.db", "--dry-run")
-    #expect(plan.output == "1. Rename Person.name to label.\np.db: 1 step to do; nothing was changed.\n")
+    #expect(
+      plan.output == "1. Rename Person.name to label.\np.db: 1 step to do; nothing was changed.\n"
+    )
     #expect(plan.status == 0)
     #expect(try Data(contentsOf: database) == before)
     let done = try run("migrate", "new.map.yaml", "-d", "p.db", "--json")

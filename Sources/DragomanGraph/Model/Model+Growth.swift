@@ -20,7 +20,8 @@ extension Model {
         grown.grow(by: entity, into: &growth)
         growth.model.entities[same] = grown
       } else {
-        if let former = former(entity.renamedFrom, entities.map(\.name), other.entities.map(\.name)) {
+        if let former = former(entity.renamedFrom, entities.map(\.name), other.entities.map(\.name))
+        {
           growth.conflicts.append("\(former) is called \(entity.name) in the map.")
         }
         growth.model.entities.append(entity)

@@ -68,7 +68,8 @@ struct MigrationSteps {
       add(.drop, name, attribute.name, "Drop \(name).\(attribute.name) with its values.")
     }
     for (property, link) in old.entity.relationships.enumerated()
-    where plan.match.successor(ofRelationship: .init(entity: old.index, property: property)) == nil {
+    where plan.match.successor(ofRelationship: .init(entity: old.index, property: property)) == nil
+    {
       add(.drop, name, link.name, "Drop \(name).\(link.name) with its links.")
     }
     describeKeys(entity, old)
@@ -146,7 +147,12 @@ struct MigrationSteps {
     let name = "\(entity.name).\(link.name)"
     let destination = plan.new.entities[link.destination].name
     guard let known = plan.predecessor(of: link) else {
-      add(.add, entity.name, link.name, "Add \(name) (\(link.relationship.described) \(destination)).")
+      add(
+        .add,
+        entity.name,
+        link.name,
+        "Add \(name) (\(link.relationship.described) \(destination))."
+      )
       return
     }
     if plan.match.entities[entity.index] != known.owner {

@@ -65,7 +65,9 @@ struct ModelMatch {
 
   private static func successor(of old: Place, in places: [[Place?]]) -> Place? {
     for (entity, list) in places.enumerated() {
-      if let property = list.firstIndex(of: old) { return Place(entity: entity, property: property) }
+      if let property = list.firstIndex(of: old) {
+        return Place(entity: entity, property: property)
+      }
     }
     return nil
   }

@@ -9,6 +9,7 @@ extension SQLiteStore {
   /// - Parameters:
   ///   - model: The model that is wanted.
   ///   - drops: Whether what the model does not name goes.
+  /// - Returns: The plan; empty when the file has the model already.
   /// - Throws: `StoreError` where the file cannot be read.
   public func migration(to model: Model, drops: Bool = false) throws(StoreError) -> Migration {
     try read { database in

@@ -48,6 +48,7 @@ extension SQLiteStore {
   ///   - location: Where the store is; memory has nothing to contradict.
   ///   - options: How it is opened; it must be writable unless it has the model already.
   ///   - policy: What happens when the model contradicts the file.
+  /// - Returns: The store, and what became of the file that was there.
   /// - Throws: `StoreError`.
   public static func open(
     _ model: Model,
@@ -63,6 +64,11 @@ extension SQLiteStore {
           try store.grow(to: model)
           return Opening(store: store, migration: nil, recreation: nil)
         case .migrate, .recreate:
+          // Nothing to do takes no lock: an import may be running.
+          let planned = Migration(from: store.model, to: model)
+          if planned.model == store.model && planned.faults.isEmpty {
+            return Opening(store: store, migration: nil, recreation: nil)
+          }
           let isFilled = !store.model.entities.isEmpty
           let migration = try store.migrate(to: model)
           let isWorthTelling = isFilled && !migration.isEmpty

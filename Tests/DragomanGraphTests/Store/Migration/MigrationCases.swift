@@ -98,7 +98,9 @@ extension MigrationCase {
       "A new name is used again for something else",
       [person([id, Attribute(name: "a")])],
       three,
-      to: [person([id, Attribute(name: "b", renamedFrom: "a"), Attribute(name: "a", type: .bool)])],
+      to: [
+        person([id, Attribute(name: "b", renamedFrom: "a"), Attribute(name: "a", type: .bool)])
+      ],
       after: ["SELECT * FROM P": ["1|4|10|x|-", "2|1|20|-|-", "5|2|30|z|-"]]
     ),
     MigrationCase(
@@ -423,7 +425,7 @@ extension MigrationCase {
       [person([id], [.toMany("c", "C")]), company],
       linked + ["INSERT INTO P_c (owner, target) VALUES (1, 2), (1, 1), (2, 2)"],
       to: [person([id], [.toOne("c", "C")]), company],
-      faults: ["P.c cannot be to-one: 1 object have several targets (10)."]
+      faults: ["P.c cannot be to-one: 1 object has several targets (10)."]
     ),
     MigrationCase(
       "a target with two owners where the inverse becomes to-one",
@@ -438,7 +440,7 @@ extension MigrationCase {
           uniqueKeys: [["id"]]
         ),
       ],
-      faults: ["C.p cannot be to-one: 1 object have several targets (200)."]
+      faults: ["C.p cannot be to-one: 1 object has several targets (200)."]
     ),
     MigrationCase(
       "links to another table",
@@ -474,7 +476,12 @@ extension MigrationCase {
       [person([id, Attribute(name: "a")])],
       three,
       to: [
-        Entity(name: "P", attributes: [id, Attribute(name: "a")], uniqueKeys: [["id"]], isAbstract: true)
+        Entity(
+          name: "P",
+          attributes: [id, Attribute(name: "a")],
+          uniqueKeys: [["id"]],
+          isAbstract: true
+        )
       ],
       faults: ["P cannot be abstract: it has 3 objects of its own (10; 20; 30)."]
     ),

@@ -9,7 +9,8 @@ import Testing
 struct MigrationPropertyTests {
   @Test("Contents are those of a naive model, or the fault is foreseen", arguments: 0..<150)
   func agrees(round: Int) throws {
-    let seed = UInt64.random(in: 0...UInt64.max)
+    let given = ProcessInfo.processInfo.environment["DRAGOMAN_SEED"].flatMap { UInt64($0) }
+    let seed = given ?? UInt64.random(in: 0...UInt64.max)
     var random = SeededGenerator(state: seed)
     var world = NaiveStore(&random)
     let store = try SQLiteStore(at: .inMemory)
@@ -38,7 +39,8 @@ struct MigrationPropertyTests {
       #expect(migration.faults == [], place)
       try store.migrate(to: model, drops: drops)
       next.forget()
-      #expect(try next.contents == contents(of: store), place)
+      let found = Set(try contents(of: store))
+      #expect(found.symmetricDifference(next.contents) == [], place)
       #expect(try store.texts("PRAGMA foreign_key_check") == [], place)
       let again = try store.migration(to: model, drops: drops)
       #expect(again.isEmpty, place)
@@ -78,6 +80,8 @@ private struct NaiveStore {
     var attribute: Attribute
     var values: [Int64: StoredValue]
     var isNamed = true
+    /// Whether no file has had it yet.
+    var isNew = false
   }
 
   struct Link {
@@ -257,6 +261,7 @@ private struct NaiveStore {
       kinds[kind].renamedFrom = nil
       for index in kinds[kind].properties.indices {
         kinds[kind].properties[index].attribute.renamedFrom = nil
+        kinds[kind].properties[index].isNew = false
       }
       for index in kinds[kind].links.indices {
         kinds[kind].links[index].relationship.renamedFrom = nil
@@ -302,7 +307,8 @@ private struct NaiveStore {
       kinds[kind].links[index].relationship.name = name
     case 3:
       let type = Self.types.randomElement(using: &random) ?? .string
-      let property = Property(attribute: Attribute(name: name, type: type), values: [:])
+      var property = Property(attribute: Attribute(name: name, type: type), values: [:])
+      property.isNew = true
       kinds[kind].properties.append(property)
     case 4, 5:
       guard let index = properties.randomElement(using: &random) else { return false }
@@ -338,7 +344,8 @@ private struct NaiveStore {
       } else {
         kinds[kind].links[index].isNamed = false
       }
-    } else if let index = properties.last, !kinds[kind].unique.contains([index]),
+    } else if let index = properties.last, !kinds[kind].properties[index].isNew,
+      !kinds[kind].unique.contains([index]),
       index == kinds[kind].properties.count - 1,
       !isConverted.contains(kinds[kind].properties[index].attribute.name)
     {

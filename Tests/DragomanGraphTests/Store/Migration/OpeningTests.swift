@@ -55,7 +55,8 @@ struct OpeningTests {
   @Test("By the policy migrate the file is migrated, once")
   func migrate() throws {
     try withFile { path in
-      let wanted = Model(entities: [Entity(name: "Q", attributes: old.attributes, renamedFrom: "P")])
+      let wanted = Model(entities: [Entity(name: "Q", attributes: old.attributes, renamedFrom: "P")]
+      )
       let opening = try SQLiteStore.open(wanted, at: .file(path), onConflict: .migrate)
       #expect(
         opening.migration?.steps.map(\.sentence) == [
@@ -93,8 +94,10 @@ struct OpeningTests {
         #expect(try opening.store.texts("SELECT count(*) FROM P") == ["0"])
         try opening.store.close()
       }
-      #expect(try files.filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
-        == ["p.db", "p.db.old-1", "p.db.old-2"])
+      #expect(
+        try files.filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+          == ["p.db", "p.db.old-1", "p.db.old-2"]
+      )
       let kept = try SQLiteStore(at: .file("\(path).old-1"))
       #expect(try kept.texts("SELECT * FROM P") == ["1|1|1|x"])
       try kept.close()
