@@ -17,6 +17,8 @@ struct MigrationPlan: Sendable {
   private(set) var orders: [OrderFill] = []
   /// What cannot be migrated, a sentence each.
   private(set) var faults: [String] = []
+  /// Whether the tables are matched, so that the data can be checked.
+  private(set) var isComplete = false
 
   /// A table of objects that stays.
   struct TableChange {
@@ -48,6 +50,7 @@ struct MigrationPlan: Sendable {
     newSchema = Schema(new)
     matchTables()
     guard faults.isEmpty else { return }
+    isComplete = true
     matchAttributes()
     matchLinks()
   }

@@ -94,8 +94,8 @@ extension SQLiteStore {
     _ database: Database
   ) throws -> Migration {
     var migration = Migration(from: stored, to: model, drops: drops)
-    guard let plan = migration.plan, migration.faults.isEmpty else { return migration }
-    migration.faults = try ConversionFunction.with(plan.conversions, on: database) {
+    guard let plan = migration.plan, plan.isComplete else { return migration }
+    migration.faults += try ConversionFunction.with(plan.conversions, on: database) {
       try MigrationChecks(plan: plan).faults(in: database)
     }
     return migration
