@@ -6,11 +6,11 @@ import Foundation
 struct Tool: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dragoman",
-    abstract: "Keeps a SQLite file in step with JSON and XML feeds, by declared maps.",
+    abstract: "Keeps a SQLite file in step with JSON, XML and CSV feeds, by declared maps.",
     version: "0.1.0",
     subcommands: [
       ImportCommand.self, FetchCommand.self, CheckCommand.self, DiffCommand.self,
-      BackupCommand.self,
+      MigrateCommand.self, BackupCommand.self,
     ]
   )
 

@@ -42,6 +42,13 @@ struct ToolError: Error {
     Foundation.exit(status.rawValue)
   }
 
+  /// What is in the way of a migration, a line each.
+  init(faults: [String], in database: String) {
+    let code = StoreError.Code.modelConflict.rawValue
+    status = .badData
+    text = faults.map { Self.text(code, database, $0, help: nil) }.joined(separator: "\n")
+  }
+
   private init(_ status: ExitStatus, _ text: String) {
     self.status = status
     self.text = text

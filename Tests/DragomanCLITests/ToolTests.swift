@@ -257,4 +257,45 @@ import Testing
     #expect(try run("backup", "-d", "none.db", "c.db").status == 66)
     #expect(try run("fetch", "Person", "-d", "p.db", "--count").output == "2\n")
   }
+
+  @Test("migrate prints its plan, changes the file once, and refuses what the data forbids")
+  func migrate() throws {
+    _ = try run("import", "m.map.yaml", "good.json", "-d", "p.db", "-q")
+    let database = folder.appendingPathComponent("p.db")
+    let before = try Data(contentsOf: database)
+    let renamed = Self.map.replacing("name: name", with: "label: { renamedFrom: name }")
+    try write(renamed, to: "new.map.yaml")
+    let refused = try run("import", "new.map.yaml", "good.json", "-d", "p.db")
+    #expect(refused.status == 65)
+    #expect(refused.errors.contains("Person.name is called label in the map."))
+    let plan = try run("migrate", "new.map.yaml", "-d", "p.db", "--dry-run")
+    #expect(
+      plan.output == "1. Rename Person.name to label.\np.db: 1 step to do; nothing was changed.\n"
+    )
+    #expect(plan.status == 0)
+    #expect(try Data(contentsOf: database) == before)
+    let done = try run("migrate", "new.map.yaml", "-d", "p.db", "--json")
+    #expect(
+      done.output == """
+        {"dryRun":false,"faults":[],"status":"done","steps":[{"entity":"Person","kind":"rename",\
+        "property":"label","sentence":"Rename Person.name to label."}],"v":1}
+
+        """
+    )
+    let fetched = try run("fetch", "Person", "-d", "p.db", "--where", "label == 'Ada'", "--count")
+    #expect(fetched.output == "1\n")
+    let again = try run("migrate", "new.map.yaml", "-d", "p.db")
+    #expect(again.output == "p.db has the model of new.map.yaml already.\n")
+    try write(renamed.replacing("renamedFrom: name", with: "type: int32"), to: "bad.map.yaml")
+    let impossible = try run("migrate", "bad.map.yaml", "-d", "p.db")
+    #expect(impossible.status == 65)
+    #expect(
+      impossible.errors == """
+        error[store.model]: p.db: Person.label cannot become int32 from string: 2 values do not \
+        convert (Ada of 1; Bo of 2).
+
+        """
+    )
+    #expect(try run("migrate", "m.map.yaml", "-d", "none.db").status == 66)
+  }
 }

@@ -20,11 +20,22 @@ extension Model {
         grown.grow(by: entity, into: &growth)
         growth.model.entities[same] = grown
       } else {
+        if let former = former(entity.renamedFrom, entities.map(\.name), other.entities.map(\.name))
+        {
+          growth.conflicts.append("\(former) is called \(entity.name) in the map.")
+        }
         growth.model.entities.append(entity)
       }
     }
     return growth
   }
+}
+
+/// The former name, if the file still has it and the map has nothing else of that name.
+private func former(_ name: String?, _ stored: [String], _ wanted: [String]) -> String? {
+  guard let name else { return nil }
+  let isName = { (other: String) in other.utf8.elementsEqual(name.utf8) }
+  return stored.contains(where: isName) && !wanted.contains(where: isName) ? name : nil
 }
 
 extension Entity {
@@ -58,6 +69,9 @@ extension Entity {
         growth.conflicts += attributes[same].conflicts(with: attribute, of: name)
         attributes[same].adoptRules(of: attribute)
       } else {
+        if let former = former(attribute.renamedFrom, attributes.map(\.name), newer.names) {
+          growth.conflicts.append("\(name).\(former) is called \(attribute.name) in the map.")
+        }
         attributes.append(attribute)
       }
     }
@@ -71,10 +85,16 @@ extension Entity {
         growth.conflicts += relationships[same].conflicts(with: relationship, of: name)
         relationships[same].adoptRules(of: relationship)
       } else {
+        let known = relationships.map(\.name)
+        if let former = former(relationship.renamedFrom, known, newer.names) {
+          growth.conflicts.append("\(name).\(former) is called \(relationship.name) in the map.")
+        }
         relationships.append(relationship)
       }
     }
   }
+
+  private var names: [String] { attributes.map(\.name) + relationships.map(\.name) }
 }
 
 extension Relationship {

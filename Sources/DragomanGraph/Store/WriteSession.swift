@@ -65,7 +65,7 @@ public final class WriteSession {
       throw StoreError(
         .modelConflict,
         growth.conflicts.joined(separator: " "),
-        help: "change the map, or import into another database",
+        help: "change the map, run `dragoman migrate`, or import into another database",
         path: path
       )
     }
@@ -84,6 +84,14 @@ public final class WriteSession {
       modelChanged = true
     }
     return growth.model
+  }
+
+  /// Takes over the model that a migration has written in the open transaction.
+  func adopt(_ layout: ModelLayout) {
+    // Their tables may have other names now.
+    keys.removeAll()
+    self.layout = layout
+    modelChanged = true
   }
 
   /// Where a table gets its first sub-entities, its rows are named after the root.

@@ -1,0 +1,109 @@
+extension MigrationChecks {
+  var linkChecks: [Check] {
+    var checks: [Check] = []
+    for move in plan.moves {
+      let name = "\(plan.new.entities[move.link.owner].name).\(move.link.name)"
+      if let stray = move.strays {
+        checks.append(
+          linkCheck(
+            on: stray.owner,
+            "_pk IN (SELECT owner FROM (\(LinkMove.query(stray, false, plan.old))))"
+          ) { count, examples in
+            "\(name) cannot lead to \(plan.new.entities[move.link.destination].name):"
+              + " \(Self.objects(count, "has", "have")) links to objects of another table (\(examples))."
+          }
+        )
+        continue
+      }
+      let links = move.query(plan.old)
+      guard let owner = oldEntity(move.link.owner) else { continue }
+      if move.link.isToOne {
+        checks.append(
+          linkCheck(on: owner, Self.several("owner", "target", links)) { count, examples in
+            "\(name) cannot be to-one: \(Self.objects(count, "has", "have")) several targets (\(examples))."
+          }
+        )
+      } else if !move.repeats && move.parts.contains(where: { $0.link.relationship.allowsRepeats })
+      {
+        let repeated =
+          "_pk IN (SELECT owner FROM (\(links)) GROUP BY owner, target HAVING count(*) > 1)"
+        checks.append(
+          linkCheck(on: owner, repeated) { count, examples in
+            "\(name) cannot be without repeats: \(Self.objects(count, "has", "have")) a target more than once"
+              + " (\(examples))."
+          }
+        )
+      }
+    }
+    return checks + inverseChecks + destinationChecks
+  }
+
+  /// One-to-one: no two owners may have the same target.
+  private var inverseChecks: [Check] {
+    links.compactMap { link, known in
+      guard case .column = link.storage, let inverse = plan.inverse(of: link, in: plan.new),
+        inverse.isToOne, let target = oldEntity(inverse.owner)
+      else { return nil }
+      let move = plan.moves.first { $0.link == link && $0.strays == nil }
+      if move == nil {
+        guard let known else { return nil }
+        if plan.inverse(of: known, in: plan.old)?.isToOne == true { return nil }
+      }
+      guard let query = move?.query(plan.old) ?? known.map({ LinkMove.query($0, false, plan.old) })
+      else { return nil }
+      let name = "\(plan.new.entities[inverse.owner].name).\(inverse.name)"
+      return linkCheck(on: target, Self.several("target", "owner", query)) { count, examples in
+        "\(name) cannot be to-one: \(Self.objects(count, "has", "have")) several targets (\(examples))."
+      }
+    }
+  }
+
+  /// Links that lead to objects which the new destination does not include.
+  private var destinationChecks: [Check] {
+    links.compactMap { link, known in
+      guard let known else { return nil }
+      let destination = plan.new.entities[link.destination]
+      let kept = Set(destination.family.compactMap { plan.match.entities[$0] })
+      let lost = plan.old.entities[known.destination].family.filter {
+        !kept.contains($0) && plan.match.successor(ofEntity: $0) != nil
+      }
+      guard !lost.isEmpty,
+        plan.oldTable(of: destination.table) == plan.old.entities[known.destination].table
+      else { return nil }
+      let query = LinkMove.query(known, false, plan.old)
+      return linkCheck(
+        on: known.destination,
+        "_pk IN (SELECT target FROM (\(query))) AND \(isOne(of: lost))"
+      ) { count, examples in
+        "\(plan.new.entities[link.owner].name).\(link.name) cannot lead to \(destination.name):"
+          + " links lead to \(Self.objects(count)) of another entity (\(examples))."
+      }
+    }
+  }
+
+  /// The new relationships where they are declared, with what they go on with.
+  private var links: [(RelationshipLayout, RelationshipLayout?)] {
+    plan.new.entities.flatMap { entity in
+      entity.relationships.filter { $0.owner == entity.index }
+        .map { ($0, plan.predecessor(of: $0)) }
+    }
+  }
+
+  private func linkCheck(
+    on entity: Int,
+    _ condition: String,
+    _ sentence: @escaping (Int, String) -> String
+  ) -> Check {
+    let layout = plan.old.entities[entity]
+    return Check(
+      table: layout.table,
+      condition: condition,
+      shown: key(of: layout, behind: nil),
+      sentence: sentence
+    )
+  }
+
+  private static func several(_ one: String, _ many: String, _ links: String) -> String {
+    "_pk IN (SELECT \(one) FROM (\(links)) GROUP BY \(one) HAVING count(DISTINCT \(many)) > 1)"
+  }
+}

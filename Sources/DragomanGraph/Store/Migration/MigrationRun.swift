@@ -1,0 +1,285 @@
+import GRDB
+
+/// Carries a plan out, statement by statement, inside a transaction with foreign keys switched off.
+///
+/// Nothing of SQLite's is relied on that depends on the order of tables: links that move are put
+/// aside first, then names change by way of names that nobody has, then tables are altered or made
+/// anew (https://www.sqlite.org/lang_altertable.html#otheralter), then links and indexes come back.
+struct MigrationRun {
+  let database: Database
+  let plan: MigrationPlan
+  /// Called before each statement; tests let it throw.
+  var beforeStatement: () throws -> Void = {}
+
+  let q = Schema.quoted
+
+  init(database: Database, plan: MigrationPlan, beforeStatement: @escaping () throws -> Void) {
+    self.database = database
+    self.plan = plan
+    self.beforeStatement = beforeStatement
+  }
+
+  /// Runs the whole migration but for the model.
+  ///
+  /// - Throws: `StoreError` where something is in the way that no check foresaw; GRDB's errors.
+  func run() throws {
+    try deleteGoneObjects()
+    try putLinksAside()
+    try dropIndexes()
+    for table in plan.goneTables { try execute("DROP TABLE \(q(table))") }
+    try renameTables()
+    for table in plan.tables {
+      try renameColumns(of: table)
+      try change(table)
+    }
+    try makeTables()
+    try placeLinks()
+    try fill()
+    try makeIndexes()
+    try renameKeys()
+    try checkReferences()
+  }
+
+  func execute(_ sql: String, _ arguments: StatementArguments = []) throws {
+    try beforeStatement()
+    try database.execute(sql: sql, arguments: arguments)
+  }
+
+  // MARK: - What goes
+
+  /// Objects of sub-entities that go, and the links to them.
+  private func deleteGoneObjects() throws {
+    var tables: Set<String> = []
+    for entity in plan.goneEntities {
+      let root = plan.old.entities[entity.root]
+      guard root.hasEntityColumn else { continue }
+      try execute("DELETE FROM \(q(entity.table)) WHERE _entity = ?", [entity.name])
+      tables.insert(entity.table)
+    }
+    for table in plan.oldSchema.tables {
+      for column in table.columns {
+        guard let target = column.references, tables.contains(target) else { continue }
+        let name = column.isOwn ? column.name : q(column.name)
+        let strays = "\(name) NOT NULL AND \(name) NOT IN (SELECT _pk FROM \(q(target)))"
+        try execute(
+          table.primaryKey.isEmpty
+            ? "UPDATE \(q(table.name)) SET \(name) = NULL WHERE \(strays)"
+            : "DELETE FROM \(q(table.name)) WHERE \(strays)"
+        )
+      }
+    }
+  }
+
+  /// Links that go elsewhere, into temporary tables.
+  private func putLinksAside() throws {
+    for (index, move) in plan.moves.enumerated() where !move.parts.isEmpty {
+      try execute("CREATE TEMP TABLE \(aside(index)) AS \(move.query(plan.old))")
+      try execute("CREATE INDEX temp._dragoman_aside_\(index) ON _dragoman_links_\(index) (owner)")
+    }
+  }
+
+  func aside(_ index: Int) -> String { "_dragoman_links_\(index)" }
+
+  private func dropIndexes() throws {
+    for index in plan.oldSchema.indexes {
+      let change = plan.tables.first { $0.old == index.table }
+      let isKept =
+        plan.newSchema.indexes.contains(index)
+        && change.map { $0.new == $0.old && renames(of: $0).isEmpty && !isRebuilt($0) }
+          ?? plan.keptJoins.contains { $0.old == index.table && $0.new == index.table }
+      if !isKept { try execute("DROP INDEX IF EXISTS \(q(index.name))") }
+    }
+  }
+
+  // MARK: - Names
+
+  private func renameTables() throws {
+    let pairs = plan.tables.map { ($0.old, $0.new) } + plan.keptJoins.map { ($0.old, $0.new) }
+    let renames = pairs.filter { !$0.0.utf8.elementsEqual($0.1.utf8) }
+    for (index, rename) in renames.enumerated() {
+      try execute("ALTER TABLE \(q(rename.0)) RENAME TO _dragoman_rename_\(index)")
+    }
+    for (index, rename) in renames.enumerated() {
+      try checkName(rename.1)
+      try execute("ALTER TABLE _dragoman_rename_\(index) RENAME TO \(q(rename.1))")
+    }
+  }
+
+  private func renames(of table: MigrationPlan.TableChange) -> [(String, String)] {
+    table.sources.sorted { $0.key < $1.key }.map { ($0.value.column, $0.key) }
+      .filter { !$0.0.utf8.elementsEqual($0.1.utf8) }
+  }
+
+  /// The old columns that no new one goes on with, out of the way of the new names.
+  private func goneColumns(of table: MigrationPlan.TableChange) -> [String] {
+    let kept = Set(table.sources.values.map(\.column))
+    return plan.oldSchema.table(named: table.old)?.columns.map(\.name)
+      .filter { !kept.contains($0) } ?? []
+  }
+
+  private func renameColumns(of table: MigrationPlan.TableChange) throws {
+    let renames = renames(of: table)
+    guard !renames.isEmpty else { return }
+    let alter = "ALTER TABLE \(q(table.new)) RENAME COLUMN"
+    for (index, column) in goneColumns(of: table).enumerated() where column != "_entity" {
+      try execute("\(alter) \(q(column)) TO _dragoman_gone_\(index)")
+    }
+    for (index, rename) in renames.enumerated() {
+      try execute("\(alter) \(q(rename.0)) TO _dragoman_rename_\(index)")
+    }
+    for (index, rename) in renames.enumerated() {
+      try execute("\(alter) _dragoman_rename_\(index) TO \(q(rename.1))")
+    }
+  }
+
+  /// A table that we did not make is not taken over.
+  private func checkName(_ table: String) throws {
+    let known = try String.fetchOne(
+      database,
+      sql: "SELECT type FROM sqlite_master WHERE name = ? COLLATE NOCASE",
+      arguments: [table]
+    )
+    guard let known else { return }
+    throw StoreError(
+      .modelConflict,
+      "The database has a \(known) \(table) already that Dragoman does not know as an entity.",
+      help: "give the entity another name with `table:` in the map"
+    )
+  }
+
+  // MARK: - Tables
+
+  private func isRebuilt(_ table: MigrationPlan.TableChange) -> Bool {
+    guard let old = plan.oldSchema.table(named: table.old),
+      let new = plan.newSchema.table(named: table.new)
+    else { return false }
+    return !goneColumns(of: table).isEmpty
+      || new.columns.contains { column in
+        guard let source = table.sources[column.name],
+          let known = old.columns.first(where: { $0.name == source.column })
+        else { return false }
+        return known.type != column.type || (known.references == nil) != (column.references == nil)
+      }
+  }
+
+  private func change(_ table: MigrationPlan.TableChange) throws {
+    guard let new = plan.newSchema.table(named: table.new) else { return }
+    if isRebuilt(table) { return try rebuild(table, as: new) }
+    for column in new.columns where table.sources[column.name] == nil {
+      try execute("ALTER TABLE \(q(table.new)) ADD COLUMN \(column.sql)")
+    }
+    let converted = new.columns.filter { table.sources[$0.name]?.conversion != nil }
+    guard !converted.isEmpty else { return }
+    let settings = converted.map { "\(q($0.name)) = \(value(of: $0, in: table))" }
+    try execute("UPDATE \(q(table.new)) SET \(settings.joined(separator: ", "))")
+  }
+
+  private func value(of column: Schema.Column, in table: MigrationPlan.TableChange) -> String {
+    let name = q(column.name)
+    guard let number = table.sources[column.name]?.conversion else { return name }
+    return "\(ConversionFunction.name)(\(name), \(number))"
+  }
+
+  /// Makes the table anew and copies the rows.
+  private func rebuild(_ table: MigrationPlan.TableChange, as new: Schema.Table) throws {
+    let additions = try Row.fetchAll(
+      database,
+      sql: """
+        SELECT type, name, sql FROM sqlite_master
+        WHERE tbl_name = ? COLLATE NOCASE AND type IN ('index', 'trigger') AND sql NOT NULL
+        """,
+      arguments: [table.new]
+    )
+    let temporary = "_dragoman_new"
+    try execute(
+      Schema.Table(name: temporary, columns: new.columns, primaryKey: new.primaryKey).sql
+    )
+    let columns = new.columns.filter { table.sources[$0.name] != nil }
+    try execute(
+      "INSERT INTO \(temporary) (\(columns.map { q($0.name) }.joined(separator: ", ")))"
+        + " SELECT \(columns.map { value(of: $0, in: table) }.joined(separator: ", "))"
+        + " FROM \(q(table.new)) ORDER BY _pk"
+    )
+    try execute("DROP TABLE \(q(table.new))")
+    // Views and triggers that name the table are left as they are: it is there again at once.
+    try execute("PRAGMA legacy_alter_table = ON")
+    defer { try? database.execute(sql: "PRAGMA legacy_alter_table = OFF") }
+    try execute("ALTER TABLE \(temporary) RENAME TO \(q(table.new))")
+    for addition in additions {
+      let (type, name): (String, String) = (addition["type"], addition["name"])
+      do {
+        try execute(addition["sql"])
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+        throw StoreError(
+          .modelConflict,
+          "The \(type) \(name), which Dragoman did not make, does not fit \(table.new) any more:"
+            + " \(error.message ?? "").",
+          help: "drop it first, and make it again afterwards"
+        )
+      }
+    }
+  }
+
+  private func makeTables() throws {
+    for table in plan.madeTables {
+      try checkName(table.name)
+      try execute(table.sql)
+    }
+  }
+
+  // MARK: - The end
+
+  private func makeIndexes() throws {
+    let known = Set(
+      try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'index'")
+    )
+    for index in plan.newSchema.indexes where !known.contains(index.name) {
+      do {
+        try execute(index.sql)
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+        throw StoreError(
+          .modelConflict,
+          "[\(index.columns.joined(separator: ", "))] cannot be a unique key of \(index.table):"
+            + " objects share their values."
+        )
+      }
+    }
+  }
+
+  /// The next ids follow their tables; those of tables that went stay, so that ids never return.
+  private func renameKeys() throws {
+    let renames = plan.tables.filter { !$0.old.utf8.elementsEqual($0.new.utf8) }
+    guard !renames.isEmpty else { return }
+    for (index, rename) in renames.enumerated() {
+      try execute(
+        "UPDATE _dragoman_keys SET \"table\" = ? WHERE \"table\" = ?",
+        ["_dragoman_rename_\(index)", rename.old]
+      )
+    }
+    for (index, rename) in renames.enumerated() {
+      try execute(
+        "INSERT INTO _dragoman_keys (\"table\", next)"
+          + " SELECT ?, next FROM _dragoman_keys WHERE \"table\" = ?"
+          + " ON CONFLICT (\"table\") DO UPDATE SET next = max(next, excluded.next)",
+        [rename.new, "_dragoman_rename_\(index)"]
+      )
+      try execute(
+        "DELETE FROM _dragoman_keys WHERE \"table\" = ?",
+        ["_dragoman_rename_\(index)"]
+      )
+    }
+  }
+
+  private func checkReferences() throws {
+    try beforeStatement()
+    let strays = try Row.fetchAll(database, sql: "PRAGMA foreign_key_check")
+    guard let first = strays.first else { return }
+    let (table, target): (String, String) = (first["table"], first["parent"])
+    throw StoreError(
+      .damaged,
+      "\(strays.count) references lead to objects that do not exist, the first from \(table)"
+        + " to \(target).",
+      help: "`PRAGMA foreign_key_check` lists them; clear them, and run the migration again"
+    )
+  }
+}

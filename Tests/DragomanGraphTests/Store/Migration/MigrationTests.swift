@@ -1,0 +1,143 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import DragomanGraph
+
+@Suite struct MigrationTests {
+  @Test(
+    "A change is carried out, and the file is as one made with the new model",
+    arguments: MigrationCase.attributes + MigrationCase.links
+  )
+  func changes(_ change: MigrationCase) throws {
+    let store = try change.store()
+    let planned = try store.migration(to: change.new, drops: change.drops)
+    #expect(planned.faults == [])
+    if !change.steps.isEmpty { #expect(planned.steps.map(\.sentence) == change.steps) }
+    let done = try store.migrate(to: change.new, drops: change.drops)
+    #expect(done == planned)
+    for (query, rows) in change.after {
+      let found = try store.texts(query)
+      // Rows of links come in the order of their index, whichever SQLite takes.
+      #expect(found.sorted() == rows.sorted(), "\(query)")
+    }
+    #expect(store.model == done.model)
+    #expect(try store.texts("PRAGMA foreign_key_check") == [])
+    #expect(try store.texts("PRAGMA integrity_check") == ["ok"])
+    let fresh = try SQLiteStore(at: .inMemory)
+    try fresh.grow(to: done.model)
+    #expect(try store.shape() == fresh.shape())
+    #expect(try store.migration(to: change.new, drops: change.drops).isEmpty)
+    #expect(try store.write { try $0.pragma("foreign_keys") } == "1")
+  }
+
+  @Test(
+    "What is in the way is named, and nothing is changed",
+    arguments: MigrationCase.refused
+  )
+  func refusals(_ change: MigrationCase) throws {
+    let store = try change.store()
+    let before = try store.dump()
+    #expect(try store.migration(to: change.new).faults == change.faults)
+    let error = #expect(throws: StoreError.self) { try store.migrate(to: change.new) }
+    #expect(error?.code == .modelConflict)
+    #expect(error?.message == change.faults.joined(separator: " "))
+    #expect(try store.dump() == before)
+  }
+
+  private struct Interruption: Error {}
+
+  @Test(
+    "An error in front of any statement leaves the old contents and the old model",
+    arguments: MigrationCase.attributes + MigrationCase.links
+  )
+  func interruptions(_ change: MigrationCase) throws {
+    let store = try change.store()
+    let before = try store.dump()
+    var stop = 0
+    var done = Migration(from: change.old, to: change.old)
+    var isDone = false
+    while !isDone {
+      var count = 0
+      do {
+        done = try store.migrate(to: change.new, drops: change.drops) {
+          if count == stop { throw Interruption() }
+          count += 1
+        }
+        isDone = true
+      } catch {
+        #expect(try store.dump() == before, "statement \(stop)")
+        #expect(store.model == change.old.completingInverses())
+        stop += 1
+      }
+    }
+    #expect((stop > 1) == (done.model != change.old.completingInverses()))
+    #expect(try store.migration(to: change.new, drops: change.drops).isEmpty)
+  }
+
+  @Test("Indexes, triggers and views that somebody else made stay")
+  func additions() throws {
+    let change = MigrationCase.attributes[0]
+    let store = try change.store()
+    try store.execute([
+      "CREATE TABLE log (n)", "CREATE INDEX mine ON P (a, id)",
+      "CREATE VIEW names AS SELECT a, id FROM P",
+      "CREATE TRIGGER told AFTER UPDATE ON P BEGIN INSERT INTO log VALUES (new.id); END",
+    ])
+    var new = change.old
+    new.entities[0].attributes[0].type = .string
+    try store.migrate(to: new)
+    let names = "SELECT name FROM sqlite_master WHERE name IN ('mine', 'told') ORDER BY 1"
+    #expect(try store.texts(names) == ["mine", "told"])
+    #expect(try store.texts("SELECT * FROM names WHERE id = '10'") == ["x|10"])
+    #expect(try store.texts("SELECT * FROM log") == [])
+  }
+
+  @Test("An addition that does not fit any more is named, and nothing is changed")
+  func unfitAddition() throws {
+    let change = MigrationCase.attributes[7]
+    let store = try change.store()
+    try store.execute(["CREATE INDEX mine ON P (a, id)"])
+    let before = try store.dump()
+    let error = #expect(throws: StoreError.self) { try store.migrate(to: change.new, drops: true) }
+    #expect(error?.message.hasPrefix("The index mine, which Dragoman did not make,") == true)
+    #expect(try store.dump() == before)
+  }
+
+  @Test("Objects are written by their new keys afterwards, with ids that go on")
+  func writing() throws {
+    let old = Entity(
+      name: "P",
+      attributes: [Attribute(name: "id", type: .int64), Attribute(name: "a")],
+      uniqueKeys: [["id"]]
+    )
+    let store = try store(old, [[.integer(1), .text("x")], [.integer(2), .text("y")]])
+    let new = Entity(
+      name: "Q",
+      attributes: [
+        Attribute(name: "id", type: .string), Attribute(name: "b", renamedFrom: "a"),
+      ],
+      uniqueKeys: [["b"]],
+      renamedFrom: "P"
+    )
+    try store.migrate(to: Model(entities: [new]))
+    try store.write { session in
+      try session.begin()
+      let writer = try session.writer(for: new, slots: new.attributes, mode: .upsert)
+      let arena = Array("007xz".utf8)
+      let rows: [[RowValue]] = [
+        [.text(at: 0, length: 3), .text(at: 3, length: 1)],
+        [.text(at: 0, length: 3), .text(at: 4, length: 1)],
+      ]
+      for row in rows {
+        try row.withUnsafeBufferPointer { row in
+          try arena.withUnsafeBytes { arena in
+            if let base = arena.baseAddress { _ = try writer.write(row, arena: base) }
+          }
+        }
+      }
+      try session.commit()
+    }
+    #expect(try store.texts("SELECT * FROM Q") == ["1|2|007|x", "2|1|2|y", "3|1|007|z"])
+  }
+}
