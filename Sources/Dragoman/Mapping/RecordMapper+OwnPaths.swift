@@ -40,7 +40,7 @@ extension RecordMapper {
   }
 
   /// The nodes that a path names, in the order of the record.
-  private func follow(
+  func follow(
     _ path: ForeignPath,
     _ record: RecordBatch.Record,
     _ batch: RecordBatch
@@ -57,7 +57,7 @@ extension RecordMapper {
       guard record.keyLength > 0 else { return [] }
       let name = batch.text(record.key, record.keyLength)
       return [appendScalar(name, kind: TAPE_STRING, to: batch, record)]
-    case .parent: return []
+    case .parent: return parent.map { follow(path.steps[...], from: $0.node, batch) } ?? []
     }
   }
 

@@ -26,6 +26,15 @@ package final class ModelLayout: Sendable {
     entities = model.entities.indices.map { EntityLayout($0, in: model, byName, links) }
   }
 
+  /// Whether some relationship leads to objects of an entity's table, or starts from them.
+  package func isLinked(_ entity: EntityLayout) -> Bool {
+    entities.contains { other in
+      other.relationships.contains { link in
+        entities[link.owner].root == entity.root || entities[link.destination].root == entity.root
+      }
+    }
+  }
+
   /// The entity of that name, compared byte for byte.
   package func entity(named name: String) -> EntityLayout? {
     byName[NameKey(name)].map { entities[$0] }
@@ -46,6 +55,8 @@ package final class EntityLayout: Sendable {
   package let table: String
   /// Whether the table has the column `_entity`, which tells the sub-entities apart.
   package let hasEntityColumn: Bool
+  /// Whether the table has the column `_stub`, which tells objects that hold their key only.
+  package let hasStubColumn: Bool
   /// This entity and its ancestors, nearest first.
   package let lineage: [Int]
   /// This entity and everything below it.
@@ -100,6 +111,7 @@ package final class EntityLayout: Sendable {
       model.ancestors(of: model.entities[other]).last.map(indexOf) == root
     }
     hasEntityColumn = !relatives.isEmpty
+    hasStubColumn = ([root] + relatives).contains { model.entities[$0].admitsStubs }
     family =
       [index]
       + relatives.filter { other in

@@ -37,10 +37,23 @@ struct EntityPlan: Sendable {
     let equals: [UInt8]
   }
 
+  /// Which records become sub-entities: by the value, spelled as in the source.
+  struct Discriminator: Sendable {
+    /// The walker's slot.
+    let slot: Int
+    /// The plans by the words: indexes of `ImportPlan.entities`.
+    let plans: [(word: [UInt8], plan: Int)]
+  }
+
   let name: String
-  /// The entity as the map describes it.
-  let entity: Entity
+  /// The entity with all that it inherits, as the store knows it.
+  let layout: EntityLayout
   let slots: [Slot]
+  /// The relationships that the map feeds.
+  let links: [LinkPlan]
+  let discriminator: Discriminator?
+  /// How many slots the walk over a record needs.
+  let walkerSlotCount: Int
   let tree: PathTree
   /// The slot of the attribute that tells newer records from older ones.
   let version: Int?
@@ -51,54 +64,113 @@ struct EntityPlan: Sendable {
   let overwritesExisting: Bool
   let position: MapPosition?
 
+  /// The entity as the model describes it.
+  var entity: Entity { layout.entity }
+
   /// Compiles the map of one entity.
   ///
+  /// - Parameters:
+  ///   - map: The entity's map.
+  ///   - layout: The entity in the layout of the store's model.
+  ///   - model: That layout.
+  ///   - file: The whole map.
+  ///   - format: The format that is read.
+  ///   - planOf: The plan of another entity, by its name: an index of `ImportPlan.entities`.
   /// - Throws: `FormatFault` for a format that cannot be used.
   init(
     _ map: EntityMap,
-    entity: Entity,
+    layout: EntityLayout,
+    of model: ModelLayout,
     in file: ImportMap,
-    format: ForeignFormat
+    format: ForeignFormat,
+    planOf: @escaping (String) -> Int?
   ) throws(FormatFault) {
     name = map.name
-    self.entity = entity
+    self.layout = layout
     position = map.position
     overwritesExisting = map.overwriteExisting ?? true
+    let lineage = file.lineage(of: map)
+    let keys = layout.uniqueKeys.first?.map(\.name) ?? []
     var slots: [Slot] = []
     var builder = PathTree.Builder()
     var takesScalars = false
-    for attributeMap in map.attributes where attributeMap.compute == nil {
-      guard let attribute = entity.attribute(named: attributeMap.name) else { continue }
-      let paths = Self.paths(of: attributeMap, format: format)
-      var candidates: [Candidate] = []
-      for path in paths {
-        let first = candidates.count
-        candidates += Self.add(path, to: &builder, slot: slots.count, from: first, format)
-        if path.root == .record && path.steps.isEmpty { takesScalars = true }
-      }
-      slots.append(
-        Slot(
-          attribute: attribute,
-          converter: try ValueConverter(attributeMap, defaults: file.defaults, format: format),
-          paths: candidates,
-          isKey: entity.identity?.contains(attribute.name) ?? false,
-          policies: [attributeMap.policies, map.policies, file.defaults.policies],
-          position: attributeMap.position
+    for owner in lineage.reversed() {
+      for attributeMap in owner.attributes where attributeMap.compute == nil {
+        guard let place = layout.attributeSlot(named: attributeMap.name) else { continue }
+        let attribute = layout.attributes[place]
+        let paths = Self.paths(of: attributeMap, format: format)
+        var candidates: [Candidate] = []
+        for path in paths {
+          let first = candidates.count
+          candidates += Self.add(path, to: &builder, slot: slots.count, from: first, format)
+          if path.root == .record && path.steps.isEmpty { takesScalars = true }
+        }
+        slots.append(
+          Slot(
+            attribute: attribute,
+            converter: try ValueConverter(attributeMap, defaults: file.defaults, format: format),
+            paths: candidates,
+            isKey: keys.contains { $0.utf8.elementsEqual(attribute.name.utf8) },
+            policies: [attributeMap.policies, map.policies, file.defaults.policies],
+            position: attributeMap.position
+          )
         )
-      )
+      }
     }
     self.slots = slots
     self.takesScalars = takesScalars
-    version = map.version.flatMap { name in
+    version = lineage.lazy.compactMap(\.version).first.flatMap { name in
       slots.firstIndex { $0.attribute.name.utf8.elementsEqual(name.utf8) }
     }
-    tombstone = map.deleteWhen.map { rule in
+    var next = slots.count + 1
+    tombstone = lineage.lazy.compactMap(\.deleteWhen).first.map { rule in
       for (candidate, path) in rule.from.paths(in: format).enumerated() {
         builder.add(path.steps, slot: slots.count, candidate: UInt8(clamping: candidate))
       }
       return Tombstone(slot: slots.count, equals: Array(rule.equals.utf8))
     }
+    let compiler = LinkCompiler(file: file, format: format, layout: model, planOf: planOf)
+    var links: [LinkPlan] = []
+    for owner in lineage.reversed() {
+      for relationship in owner.relationships {
+        guard let place = layout.linkSlot(named: relationship.name) else { continue }
+        let link = try compiler.compile(
+          relationship,
+          layout.relationships[place],
+          of: owner,
+          slots: slots,
+          builder: &builder,
+          next: &next
+        )
+        if let link { links.append(link) }
+      }
+    }
+    self.links = links
+    discriminator = map.discriminator.map { rule in
+      for (candidate, path) in rule.from.paths(in: format).enumerated() {
+        builder.add(path.steps, slot: next, candidate: UInt8(clamping: candidate))
+      }
+      let plans = rule.values.sorted { $0.key < $1.key }.compactMap { word, name in
+        planOf(name).map { (Array(word.utf8), $0) }
+      }
+      return Discriminator(slot: next, plans: plans)
+    }
+    walkerSlotCount = next + 1
     tree = builder.build()
+  }
+
+  /// The slots of the identity, in its order, where more than the identity is required of an
+  /// object: a nested record that gives no more can only be a reference.
+  var bareKey: [Int] {
+    guard let identity = layout.uniqueKeys.first else { return [] }
+    let names = Set(identity.map(\.name))
+    let needsMore = layout.attributes.contains {
+      $0.isRequired && $0.defaultValue == nil && !names.contains($0.name)
+    }
+    let found = identity.compactMap { part in
+      slots.firstIndex { $0.attribute.name.utf8.elementsEqual(part.name.utf8) }
+    }
+    return needsMore && found.count == identity.count ? found : []
   }
 
   /// The paths of an attribute; without `from` its own name is a member, or a child element.
@@ -108,7 +180,7 @@ struct EntityPlan: Sendable {
   }
 
   /// Adds a path to the tree, or keeps it aside where the walk cannot follow it.
-  private static func add(
+  static func add(
     _ path: ForeignPath,
     to builder: inout PathTree.Builder,
     slot: Int,
@@ -160,7 +232,7 @@ extension EntityPlan.Slot {
 
 extension ForeignPaths {
   /// The paths that hold in a format.
-  fileprivate func paths(in format: ForeignFormat) -> [ForeignPath] {
+  func paths(in format: ForeignFormat) -> [ForeignPath] {
     switch format {
     case .json, .ndjson: json
     case .xml: xml
