@@ -260,12 +260,14 @@ struct FeedReading {
 /// A plan with the mappers of its sources; mappers belong to the reading thread.
 final class CompiledPlan {
   let plan: ImportPlan
+  /// The mappers of the sources.
   let mappers: [RecordMapper]
+  private let set: MapperSet
 
   init(_ plan: ImportPlan, mapFile: String?) throws {
     self.plan = plan
-    mappers = try plan.sources.indices.map {
-      try RecordMapper(plan: plan.sources[$0].entity, source: $0, mapFile: mapFile)
-    }
+    let set = try MapperSet(plan, mapFile: mapFile)
+    mappers = plan.sources.map { set.mappers[$0.plan] }
+    self.set = set
   }
 }

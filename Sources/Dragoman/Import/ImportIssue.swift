@@ -44,6 +44,12 @@ public struct ImportIssue: Sendable, Hashable, Codable {
     public static let recordKey = Code(rawValue: "record.key")
     /// The record's text is not well-formed.
     public static let recordSyntax = Code(rawValue: "record.syntax")
+    /// Records are nested deeper than can be imported.
+    public static let recordDepth = Code(rawValue: "record.depth")
+    /// A reference names an object that is neither in the feed nor in the database.
+    public static let linkUnresolved = Code(rawValue: "link.unresolved")
+    /// The delete rule `deny` of a relationship protects an object.
+    public static let linkDenied = Code(rawValue: "link.denied")
     /// The record lacks a required attribute, and there is no object that has it.
     public static let incomplete = Code(rawValue: "record.incomplete")
     /// The record is larger than the store takes.

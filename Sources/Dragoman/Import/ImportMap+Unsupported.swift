@@ -32,9 +32,7 @@ extension ImportMap {
 
 extension EntityMap {
   fileprivate func unsupportedParts(formats: Set<ForeignFormat>) -> [(String, MapPosition?)] {
-    var parts = relationships.map { ("The relationship \($0.name)", $0.position) }
-    if parent != nil { parts.append(("A sub-entity (`parent`)", position)) }
-    if discriminator != nil { parts.append(("A `discriminator`", position)) }
+    var parts: [(String, MapPosition?)] = []
     for attribute in attributes {
       for path in attribute.from?.unsupported(in: formats) ?? [] {
         parts.append(("The path \(path.text) of \(attribute.name)", attribute.position))
@@ -50,11 +48,9 @@ extension EntityMap {
 extension ForeignPaths {
   fileprivate var all: [ForeignPath] { json + xml + csv }
 
-  /// Parents are for nested records; what stands before the records is kept of JSON only.
+  /// What stands before the records is kept of JSON only.
   fileprivate func unsupported(in formats: Set<ForeignFormat>) -> [ForeignPath] {
-    let usesXML = formats.contains(.xml)
-    let parents = (json + (usesXML ? xml : [])).filter { $0.root == .parent }
-    return parents + (usesXML ? xml.filter { $0.root == .document } : [])
+    formats.contains(.xml) ? xml.filter { $0.root == .document } : []
   }
 }
 

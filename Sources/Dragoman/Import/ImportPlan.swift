@@ -6,10 +6,18 @@ struct ImportPlan: Sendable {
   struct Source: Sendable {
     let name: String
     let map: SourceMap
+    /// The plan of its records: an index of `entities`.
+    let plan: Int
     let entity: EntityPlan
   }
 
+  /// The format that is read.
+  let format: ForeignFormat
   let sources: [Source]
+  /// The plans of all entities that records may become, nested ones and sub-entities included.
+  let entities: [EntityPlan]
+  /// The layout of the store's model.
+  let model: ModelLayout
   /// Whether some path starts at `$root`.
   let usesDocument: Bool
   /// What the tool cannot run: closures that no program registered.
@@ -32,43 +40,23 @@ struct ImportPlan: Sendable {
     code: ImportCode = ImportCode()
   ) throws {
     let chosen = try Self.sources(of: map, format: format, names: names)
-    var faults: [MapFault] = []
-    var plans: [Source] = []
+    let compiler = PlanCompiler(map, format: format, model: ModelLayout(model), code: code)
+    var plans: [(source: SourceMap, plan: Int)] = []
     for source in chosen {
-      guard let entityMap = map.entity(named: source.entity),
-        let entity = model.entity(named: source.entity)
-      else {
+      guard let plan = compiler.plan(of: source.entity) else {
         throw ImportError(.request, "The map has no entity \(source.entity).")
       }
-      do {
-        let plan = try EntityPlan(
-          entityMap,
-          entity: entity,
-          in: map,
-          format: format,
-          code: code.entity(entityMap.name)
-        )
-        plans.append(Source(name: source.name, map: source, entity: plan))
-      } catch {
-        faults.append(
-          MapFault(
-            .format,
-            error.description,
-            place: "entities.\(entityMap.name)",
-            file: map.file,
-            position: entityMap.position
-          )
-        )
-      }
+      plans.append((source, plan))
     }
-    guard faults.isEmpty else { throw MapFaults(faults) }
-    sources = plans
-    usesDocument = plans.contains { source in
-      source.entity.slots.contains { slot in
-        slot.paths.contains { $0.path.root == .document }
-      }
+    let entities = try compiler.compile()
+    self.entities = entities
+    self.format = format
+    self.model = compiler.model
+    sources = plans.map {
+      Source(name: $0.source.name, map: $0.source, plan: $0.plan, entity: entities[$0.plan])
     }
-    notices = Self.notices(of: chosen.compactMap { map.entity(named: $0.entity) }, code)
+    usesDocument = entities.contains { $0.usesDocument }
+    notices = Self.notices(of: entities.compactMap { map.entity(named: $0.name) }, code)
   }
 
   /// The sources of a format; without any, a map of one entity is its own source.
@@ -124,4 +112,75 @@ struct ImportPlan: Sendable {
   }
 
   private static func list(_ names: [String]) -> String { names.joined(separator: ", ") }
+}
+
+/// Compiles the entities of a map as they are asked for: those of sources, of nested records, and
+/// sub-entities.
+private final class PlanCompiler {
+  private let map: ImportMap
+  private let format: ForeignFormat
+  let model: ModelLayout
+  private let code: ImportCode
+  private var names: [String] = []
+
+  init(_ map: ImportMap, format: ForeignFormat, model: ModelLayout, code: ImportCode) {
+    self.code = code
+    self.map = map
+    self.format = format
+    self.model = model
+  }
+
+  /// The index of an entity's plan; nil where the map or the model has no such entity.
+  func plan(of name: String) -> Int? {
+    if let known = names.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) { return known }
+    guard map.entity(named: name) != nil, model.entity(named: name) != nil else { return nil }
+    names.append(name)
+    return names.count - 1
+  }
+
+  /// Compiles everything that was asked for, and what that asks for.
+  func compile() throws(MapFaults) -> [EntityPlan] {
+    var plans: [EntityPlan] = []
+    var faults: [MapFault] = []
+    var done = 0
+    while done < names.count {
+      defer { done += 1 }
+      guard let entity = map.entity(named: names[done]),
+        let layout = model.entity(named: names[done])
+      else { continue }
+      do throws(FormatFault) {
+        let plan = try EntityPlan(
+          entity,
+          layout: layout,
+          of: model,
+          in: map,
+          format: format,
+          code: code.entity(entity.name),
+          planOf: plan(of:)
+        )
+        plans.append(plan)
+      } catch {
+        faults.append(
+          MapFault(
+            .format,
+            error.description,
+            place: "entities.\(entity.name)",
+            file: map.file,
+            position: entity.position
+          )
+        )
+      }
+    }
+    guard faults.isEmpty else { throw MapFaults(faults) }
+    return plans
+  }
+}
+
+extension EntityPlan {
+  /// Whether some path starts at `$root`.
+  fileprivate var usesDocument: Bool {
+    (slots.flatMap(\.paths) + links.flatMap(\.findings).flatMap(\.paths)).contains {
+      $0.path.root == .document
+    }
+  }
 }

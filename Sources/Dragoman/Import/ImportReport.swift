@@ -32,6 +32,19 @@ public struct ImportReport: Sendable, Hashable {
     public init() {}
   }
 
+  /// The counts of one relationship's links.
+  public struct RelationshipCounts: Sendable, Hashable, Codable {
+    /// Links made.
+    public var linked = 0
+    /// Links removed.
+    public var unlinked = 0
+    /// References to objects that were not there in the end.
+    public var unresolved = 0
+
+    /// Makes zeros.
+    public init() {}
+  }
+
   /// The issues of one code and attribute.
   public struct Group: Sendable, Hashable {
     /// What they have in common.
@@ -56,6 +69,8 @@ public struct ImportReport: Sendable, Hashable {
   public var committed = 0
   /// The counts by entity.
   public var entities: [String: EntityCounts] = [:]
+  /// The counts of links by relationship, as `Entity.relationship`.
+  public var relationships: [String: RelationshipCounts] = [:]
   /// The issues, in the order of their first occurrence.
   public var issues: [Group] = []
   /// Things worth knowing that are no issues: closures that were skipped, paths not found.
@@ -87,6 +102,7 @@ struct IssueLog {
 
   /// Counts issues that are not described any more.
   mutating func add(_ count: Int, of group: IssueGroup) {
+    guard count > 0 else { return }
     groups[index(of: group)].count += count
   }
 

@@ -78,6 +78,7 @@ final class ImportWriting {
       }
       progress(currentProgress)
     }
+    try sink.finish()
     if let rule = request.prune, !cancellation.isCancelled { try prune(rule, sink) }
     return try finish(session, &entry)
   }

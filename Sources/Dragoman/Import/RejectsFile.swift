@@ -36,11 +36,22 @@ final class RejectsFile {
     _ record: RecordBatch.Record,
     in batch: RecordBatch
   ) throws(ImportError) {
+    try write(issue, text: recordText(record, in: batch), in: batch)
+  }
+
+  /// Writes the line of a reject whose record is text already.
+  ///
+  /// - Throws: `.output` when the file cannot be written.
+  func write(
+    _ issue: ImportIssue,
+    text: [UInt8],
+    in batch: RecordBatch
+  ) throws(ImportError) {
     buffer.append(contentsOf: "{\"file\":".utf8)
     string(issue.origin.file, in: batch)
     number("line", issue.origin.line)
     number("byte", issue.origin.byte)
-    number("index", record.number - 1)
+    number("index", (issue.origin.record ?? 1) - 1)
     member("entity", issue.entity, in: batch)
     member("key", issue.key, in: batch)
     member("code", issue.code.rawValue, in: batch)
@@ -49,7 +60,7 @@ final class RejectsFile {
     member("value", issue.value, in: batch)
     member("message", issue.message, in: batch)
     buffer.append(contentsOf: ",\"record\":".utf8)
-    appendRecord(record, in: batch)
+    buffer.append(contentsOf: text)
     buffer.append(contentsOf: "}\n".utf8)
     if buffer.count > 64 << 10 { try flush() }
   }
@@ -64,17 +75,19 @@ final class RejectsFile {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  /// JSON records are written as JSON on one line, everything else as a string of its source text.
-  private func appendRecord(_ record: RecordBatch.Record, in batch: RecordBatch) {
+  /// A record as a value: JSON on one line, everything else as a string of its source text.
+  func recordText(_ record: RecordBatch.Record, in batch: RecordBatch) -> [UInt8] {
+    var text: [UInt8] = []
     let isJSON =
       record.node != RecordBatch.malformedNode
       && Int(batch.nodes[Int(record.node)].kind) != TAPE_ELEMENT
     if isJSON {
-      batch.appendJSON(of: record.node, to: &buffer)
+      batch.appendJSON(of: record.node, to: &text)
     } else {
-      let text = String(decoding: batch.sourceText(of: record), as: UTF8.self)
-      string(text, in: batch)
+      var source = String(decoding: batch.sourceText(of: record), as: UTF8.self)
+      source.withUTF8 { batch.appendJSONString(UnsafeRawBufferPointer($0), to: &text) }
     }
+    return text
   }
 
   private func number(_ name: String, _ value: Int) {

@@ -2,20 +2,62 @@ import DragomanGraph
 
 /// The writing half of an import, straight into the store: rows are bound as they are, no object is
 /// made.
+///
+/// `StoreSink+Objects` writes the objects of a record, `StoreSink+Links` stores what links them,
+/// `StoreSink+Held` keeps the records that wait for their targets, `StoreSink+Issues` says what was
+/// refused.
 final class StoreSink {
-  private let session: WriteSession
-  private let request: ImportRequest
-  private let model: Model
-  private let rejects: RejectsFile?
-  private let maximumRejects: Int?
+  let session: WriteSession
+  let request: ImportRequest
+  let model: Model
+  let rejects: RejectsFile?
+  let maximumRejects: Int?
   private let changeLog: ChangeLog?
-  private var writers: [String: EntityWriter] = [:]
   private var pruners: [String: EntityPruner] = [:]
   private(set) var pruned = 0
-  private var issues = IssueLog()
+  var issues = IssueLog()
   /// The counts so far; `report()` completes them.
-  private(set) var counts = ImportLedgerEntry.Counts()
-  private var entities: [String: ImportReport.EntityCounts] = [:]
+  var counts = ImportLedgerEntry.Counts()
+  var entities: [String: ImportReport.EntityCounts] = [:]
+  var relationships: [String: ImportReport.RelationshipCounts] = [:]
+
+  /// The targets of the plan at hand: those of records, and those of nested records.
+  private var targets: [(record: EntityTarget?, nested: EntityTarget?)] = []
+  private var knownTargets: [String: EntityTarget] = [:]
+  private var planFormat: ForeignFormat?
+  /// The stages by `Entity.relationship`.
+  var stages: [String: LinkStage] = [:]
+  /// What becomes of references by stage that nobody has.
+  var unresolvedPolicies: [String: UnresolvedPolicy] = [:]
+  /// Stages whose links other rows write as well: never left full from record to record.
+  var crossedStages: [LinkStage] = []
+  var deleter: ObjectDeleter?
+  private var savepoint: Savepoint?
+  let held = HeldRecords()
+
+  /// The objects written since the last tally.
+  var written: [Written] = []
+  /// Which of them staged links for which owner.
+  var stagers: [String: [Int64: Int]] = [:]
+  /// The owners that the record at hand staged.
+  var staged: [(stage: LinkStage, owner: Int64)] = []
+  /// Objects that the record at hand unlinked and that are to be deleted.
+  var unlinked: [(key: Int64, entity: EntityLayout)] = []
+  /// One row, on its way.
+  var row: ContiguousArray<RowValue> = []
+  /// The number of the record at hand.
+  var recordNumber = 0
+  /// The plan that the numbers kept with waiting references belong to.
+  var keptPlan: ImportPlan?
+  /// Whether stages may be flushed in the middle of the record at hand.
+  var mayFlush = true
+
+  /// An object that was written.
+  struct Written {
+    let plan: Int
+    var outcome: EntityWriter.Outcome
+    let isTop: Bool
+  }
 
   init(
     session: WriteSession,
@@ -38,14 +80,21 @@ final class StoreSink {
   /// - Throws: `StoreError`, or `ImportError` where more records were rejected than is admitted.
   func apply(_ batch: DraftBatch) throws {
     guard let plan = batch.plan else { return }
+    keptPlan = plan
+    try prepare(for: plan)
     var reported = 0
     for (index, draft) in batch.drafts.enumerated() {
       counts.read += 1
       switch draft {
-      case .row(let source, let start):
-        try write(batch, record: index, start: start, plan.sources[source].entity, deletes: false)
-      case .tombstone(let source, let start):
-        try write(batch, record: index, start: start, plan.sources[source].entity, deletes: true)
+      case .row(let object):
+        let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
+        if target.isPlain {
+          try writePlain(target, batch, record: index, object: object)
+        } else {
+          try writeRecord(object, record: index, in: batch, plan)
+        }
+      case .tombstone(let object):
+        try delete(object, record: index, in: batch, plan)
       case .reject(let issue):
         for passedOver in batch.issues[reported..<issue] { issues.add(passedOver) }
         reported = issue + 1
@@ -54,6 +103,10 @@ final class StoreSink {
     }
     for passedOver in batch.issues[reported...] { issues.add(passedOver) }
     for (group, count) in batch.repeatedIssues { issues.add(count, of: group) }
+    try flushAll(batch)
+    // Links are stored by then: what they changed is told with the batch.
+    if let changeLog { try tell(changeLog, at: nil) }
+    tally(plan)
   }
 
   /// The report of everything applied so far.
@@ -62,69 +115,258 @@ final class StoreSink {
     report.counts = counts
     report.pruned = pruned
     report.entities = entities
+    report.relationships = relationships
     report.issues = issues.groups
     report.status = counts.rejected > 0 ? .rejected : .done
     return report
   }
 
-  private func write(
+  // MARK: - Plans
+
+  /// Targets are kept by format: the same entity may have other links in another one.
+  private func prepare(for plan: ImportPlan) throws {
+    guard planFormat != plan.format else { return }
+    planFormat = plan.format
+    targets = plan.entities.map { _ in (nil, nil) }
+    crossedStages = []
+  }
+
+  /// Where the objects of a plan go.
+  func target(of index: Int, in plan: ImportPlan, isNested: Bool) throws -> EntityTarget {
+    if let known = isNested ? targets[index].nested : targets[index].record { return known }
+    let entity = plan.entities[index]
+    let name = "\(plan.format.rawValue) \(entity.name) \(isNested)"
+    let upsert = entity.overwritesExisting ? EntityWriter.Mode.upsert : .ignore
+    let made =
+      try knownTargets[name]
+      ?? EntityTarget(
+        entity,
+        in: plan.model,
+        mode: isNested ? upsert : request.mode ?? upsert,
+        isNested: isNested,
+        notes: false,
+        session: session,
+        stage: { try self.stage(of: $0, in: plan) }
+      )
+    knownTargets[name] = made
+    if isNested { targets[index].nested = made } else { targets[index].record = made }
+    if !isNested, request.prune != nil, pruners[entity.name] == nil {
+      pruners[entity.name] = try session.pruner(
+        for: entity.layout.entity,
+        slots: entity.slots.map(\.attribute)
+      )
+    }
+    crossedStages = crossed(in: plan)
+    return made
+  }
+
+  // MARK: - Records
+
+  private func writePlain(
+    _ target: EntityTarget,
     _ batch: DraftBatch,
     record index: Int,
-    start: Int,
-    _ plan: EntityPlan,
-    deletes: Bool
+    object: Int
   ) throws {
-    let writer = try writer(for: plan)
+    let start = batch.objects[object].start
     let outcome = try batch.values.withUnsafeBufferPointer { values in
-      guard let arena = batch.records.arena.baseAddress else {
-        throw StoreError(.refused, "A batch has lost its memory.")
-      }
-      let row = UnsafeBufferPointer(rebasing: values[start..<start + plan.slots.count])
-      let outcome =
-        deletes ? try writer.delete(row, arena: arena) : try writer.write(row, arena: arena)
-      if outcome != .deleted { try pruners[plan.name]?.see(row, arena: arena) }
+      guard let arena = batch.records.arena.baseAddress else { throw Self.lostMemory }
+      let row = UnsafeBufferPointer(rebasing: values[start..<start + target.width])
+      let outcome = try target.writer.write(row, arena: arena)
+      try pruners[target.plan.name]?.see(row, arena: arena)
       return outcome
     }
     if let changeLog, [.inserted, .updated, .deleted].contains(outcome) {
       let record = batch.records.records[index]
       try tell(changeLog, at: batch.records.origin(at: record.start, record: record.number))
     }
-    switch outcome {
-    case .inserted:
-      counts.inserted += 1
-      entities[plan.name, default: .init()].inserted += 1
-    case .updated:
-      counts.updated += 1
-      entities[plan.name, default: .init()].updated += 1
-    case .unchanged:
-      counts.unchanged += 1
-      entities[plan.name, default: .init()].unchanged += 1
-    case .skipped:
-      counts.skipped += 1
-    case .deleted:
-      counts.deleted += 1
-    case .keyExists, .duplicate, .incomplete, .tooLarge:
-      let issue = describe(outcome, batch, record: index, start: start, plan)
+    if let issue = describe(outcome, batch, object: object, record: index, target.plan) {
       try reject(issue, record: index, in: batch)
+    } else {
+      count(outcome, of: target.plan.name, isTop: true)
     }
   }
 
-  private func writer(for plan: EntityPlan) throws(StoreError) -> EntityWriter {
-    if let known = writers[plan.name] { return known }
-    guard let entity = model.entity(named: plan.name) else {
-      throw StoreError(.modelConflict, "The store has no entity \(plan.name).")
+  /// Writes a record with everything nested in it, whole or not at all.
+  private func writeRecord(
+    _ object: Int,
+    record index: Int,
+    in batch: DraftBatch,
+    _ plan: ImportPlan
+  ) throws {
+    for stage in crossedStages where !stage.isEmpty { try flush(stage, batch) }
+    recordNumber = batch.records.records[index].number
+    let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
+    if try mustHold(object, in: batch, plan) {
+      try hold(object, record: index, in: batch, plan)
+      return
     }
-    let made = try session.writer(
-      for: entity,
-      slots: plan.slots.map(\.attribute),
-      mode: request.mode ?? (plan.overwritesExisting ? .upsert : .ignore),
-      version: plan.version
-    )
-    writers[plan.name] = made
-    if request.prune != nil {
-      pruners[plan.name] = try session.pruner(for: entity, slots: plan.slots.map(\.attribute))
+    do {
+      try attempt(object, in: batch, plan, usesSavepoint: target.needsSavepoint)
+      try see(object, target, in: batch)
+    } catch let stop as RecordStop {
+      switch stop {
+      case .refused(let refused, let outcome):
+        let refusedPlan = plan.entities[batch.objects[refused].plan]
+        if let issue = describe(outcome, batch, object: refused, record: index, refusedPlan) {
+          try reject(issue, record: index, in: batch)
+        }
+      case .skipped:
+        counts.skipped += 1
+        try see(object, target, in: batch)
+      case .waits:
+        try hold(object, record: index, in: batch, plan)
+      case .denied(let relationship):
+        try reject(
+          denial(relationship, batch, object: object, record: index, target.plan),
+          record: index,
+          in: batch
+        )
+      case .full: break
+      }
     }
+  }
+
+  /// Writes a record; what it did is undone where it is stopped.
+  func attempt(
+    _ object: Int,
+    in batch: DraftBatch,
+    _ plan: ImportPlan,
+    usesSavepoint: Bool
+  ) throws {
+    let count = written.count
+    let waiting = stages.mapValues(\.waitingCount)
+    staged.removeAll(keepingCapacity: true)
+    unlinked.removeAll()
+    mayFlush = !usesSavepoint
+    let savepoint = try usesSavepoint ? madeSavepoint() : nil
+    try savepoint?.begin()
+    do {
+      _ = try write(object, in: batch, plan, under: nil)
+      if !unlinked.isEmpty { try deleteUnlinked() }
+      try savepoint?.release()
+    } catch let stop as RecordStop {
+      try savepoint?.undo()
+      written.removeLast(written.count - count)
+      for (stage, owner) in staged { stage.forget(owner) }
+      for (name, count) in waiting { stages[name]?.restoreWaitingCount(count) }
+      guard case .full = stop else { throw stop }
+      // An owner of an earlier record comes again: that record's links are stored first.
+      try flushAll(batch)
+      try retry(object, in: batch, plan, savepoint)
+    }
+  }
+
+  /// Writes a record again after everything before it was stored, so that it may flush by itself.
+  private func retry(
+    _ object: Int,
+    in batch: DraftBatch,
+    _ plan: ImportPlan,
+    _ savepoint: Savepoint?
+  ) throws {
+    let count = written.count
+    staged.removeAll(keepingCapacity: true)
+    unlinked.removeAll()
+    mayFlush = true
+    try savepoint?.begin()
+    do {
+      _ = try write(object, in: batch, plan, under: nil)
+      if !unlinked.isEmpty { try deleteUnlinked() }
+      try savepoint?.release()
+    } catch let stop as RecordStop {
+      try savepoint?.undo()
+      written.removeLast(written.count - count)
+      for stage in stages.values { stage.forgetAll() }
+      throw stop
+    }
+  }
+
+  private func madeSavepoint() throws -> Savepoint {
+    if let savepoint { return savepoint }
+    let made = try session.savepoint()
+    savepoint = made
     return made
+  }
+
+  /// Deletes the object of a tombstone.
+  private func delete(
+    _ object: Int,
+    record index: Int,
+    in batch: DraftBatch,
+    _ plan: ImportPlan
+  ) throws {
+    let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
+    let isLinked = session.layout.isLinked(target.plan.layout)
+    if isLinked { try flushAll(batch) }
+    composeTombstone(object, target, in: batch)
+    guard let arena = batch.records.arena.baseAddress else { throw Self.lostMemory }
+    var outcome = try row.withUnsafeBufferPointer { row in
+      isLinked
+        ? try target.writer.find(row, arena: arena) : try target.writer.delete(row, arena: arena)
+    }
+    if isLinked, outcome == .deleted, let key = target.writer.key {
+      let deleter = try madeDeleter()
+      try deleter.mark(key, of: target.plan.layout)
+      if let denied = try deleter.delete().denied {
+        try reject(
+          denial(denied, batch, object: object, record: index, target.plan),
+          record: index,
+          in: batch
+        )
+        return
+      }
+    }
+    if outcome != .deleted { try see(object, target, in: batch) }
+    if case .duplicate = outcome { outcome = .unchanged }
+    count(outcome, of: target.plan.name, isTop: true)
+  }
+
+  func madeDeleter() throws -> ObjectDeleter {
+    if let deleter { return deleter }
+    let made = try session.deleter()
+    deleter = made
+    return made
+  }
+
+  // MARK: - Counting
+
+  /// Counts what became of an object.
+  func count(_ outcome: EntityWriter.Outcome, of entity: String, isTop: Bool) {
+    switch outcome {
+    case .inserted:
+      if isTop { counts.inserted += 1 }
+      entities[entity, default: .init()].inserted += 1
+    case .updated:
+      if isTop { counts.updated += 1 }
+      entities[entity, default: .init()].updated += 1
+    case .unchanged:
+      if isTop { counts.unchanged += 1 }
+      entities[entity, default: .init()].unchanged += 1
+    case .skipped where isTop: counts.skipped += 1
+    case .deleted where isTop: counts.deleted += 1
+    default: break
+    }
+  }
+
+  /// Counts the objects written, after their links are stored.
+  func tally(_ plan: ImportPlan) {
+    for object in written {
+      count(object.outcome, of: plan.entities[object.plan].name, isTop: object.isTop)
+    }
+    written.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: - Pruning
+
+  /// Remembers that the feed has the object of a record.
+  func see(_ object: Int, _ target: EntityTarget, in batch: DraftBatch) throws {
+    guard let pruner = pruners[target.plan.name] else { return }
+    let start = batch.objects[object].start
+    try batch.values.withUnsafeBufferPointer { values in
+      guard let arena = batch.records.arena.baseAddress else { throw Self.lostMemory }
+      let row = UnsafeBufferPointer(rebasing: values[start..<start + target.plan.slots.count])
+      try pruner.see(row, arena: arena)
+    }
   }
 
   /// Deletes the objects that the feed does not have; nothing after a reject.
@@ -149,7 +391,20 @@ final class StoreSink {
           )
         }
       }
-      pruned += try pruner.prune()
+      guard let layout = session.layout.entity(named: entity), session.layout.isLinked(layout)
+      else {
+        pruned += try pruner.prune()
+        continue
+      }
+      let outcome = try pruner.prune(with: try madeDeleter(), layout)
+      if let denied = outcome.denied {
+        throw ImportError(
+          .prune,
+          "Pruning would delete objects that the delete rule of \(denied) protects.",
+          help: "let the feed have them, or give \(denied) another `onDelete`"
+        )
+      }
+      pruned += outcome.deleted.values.reduce(0, +)
     }
     if let changeLog { try tell(changeLog, isPruning: true, at: nil) }
     return nil
@@ -163,75 +418,5 @@ final class StoreSink {
     }
   }
 
-  private func reject(_ issue: ImportIssue, record index: Int, in batch: DraftBatch) throws {
-    counts.rejected += 1
-    issues.add(issue)
-    try rejects?.write(issue, batch.records.records[index], in: batch.records)
-    if let maximumRejects, counts.rejected > maximumRejects {
-      throw ImportError(
-        .tooManyRejects,
-        maximumRejects == 0
-          ? "A record was rejected, and none may be."
-          : "More than \(maximumRejects) records were rejected.",
-        help: "mend the feed or the map, or raise --max-rejects"
-      )
-    }
-  }
-
-  /// A row that the store refused, in words.
-  private func describe(
-    _ outcome: EntityWriter.Outcome,
-    _ batch: DraftBatch,
-    record index: Int,
-    start: Int,
-    _ plan: EntityPlan
-  ) -> ImportIssue {
-    let record = batch.records.records[index]
-    let key = key(of: batch, start: start, plan)
-    let (code, attribute, message, help): (ImportIssue.Code, String?, String, String?) =
-      switch outcome {
-      case .duplicate(let columns):
-        (
-          .keyDuplicate, nil, "Another \(plan.name) has the same value of \(columns).",
-          "the value is unique; find out which of the two records is right"
-        )
-      case .keyExists:
-        (
-          .keyExists, nil, "A \(plan.name) with this key exists, and the mode is insert.",
-          "use --mode upsert to update it"
-        )
-      case .incomplete(let missing):
-        (
-          .incomplete, missing,
-          "\(plan.name).\(missing) is required, the record does not give it, and there is no object with"
-            + " this key whose value could stay.",
-          "the feed must give it, or the map a default"
-        )
-      default:
-        (.recordSize, nil, "The record is larger than the 1,000,000,000 bytes SQLite takes.", nil)
-      }
-    return ImportIssue(
-      code: code,
-      entity: plan.name,
-      attribute: attribute,
-      origin: batch.records.origin(at: record.start, record: record.number),
-      path: nil,
-      value: nil,
-      message: message,
-      tried: [],
-      map: nil,
-      help: help,
-      key: key,
-      isReject: true
-    )
-  }
-
-  private func key(of batch: DraftBatch, start: Int, _ plan: EntityPlan) -> String? {
-    let arena = UnsafeRawBufferPointer(batch.records.arena)
-    let parts = plan.slots.indices.filter { plan.slots[$0].isKey }.map { index in
-      plan.slots[index].attribute.isSensitive
-        ? ForeignText.mask : batch.values[start + index].stored(in: arena).text
-    }
-    return parts.isEmpty ? nil : parts.joined(separator: ", ")
-  }
+  static let lostMemory = StoreError(.refused, "A batch has lost its memory.")
 }

@@ -7,7 +7,17 @@ extension ImportMap {
   /// "One record"); a sub-entity shares its root's table. Literals that do not fit their type are
   /// left out: `validate()` reports them. Inverses that one side names are declared on both.
   public func model() -> Model {
-    Model(entities: entities.map { $0.entity(in: self) }).completingInverses()
+    var model = Model(entities: entities.map { $0.entity(in: self) }).completingInverses()
+    for relationship in entities.flatMap(\.relationships)
+    where (relationship.onUnresolved ?? defaults.onUnresolved) == .stub {
+      guard
+        let target = model.entities.firstIndex(where: {
+          $0.name.utf8.elementsEqual(relationship.entity.utf8)
+        })
+      else { continue }
+      model.entities[target].admitsStubs = true
+    }
+    return model
   }
 
   /// The entity of that name, compared byte for byte.

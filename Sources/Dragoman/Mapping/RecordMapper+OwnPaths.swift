@@ -48,7 +48,7 @@ extension RecordMapper {
   }
 
   /// What following a path came to.
-  private struct Trail {
+  struct Trail {
     /// The nodes that the path names, in the order of the record.
     var nodes: [UInt32] = []
     /// The first list whose elements or members the path names by a wildcard.
@@ -60,7 +60,7 @@ extension RecordMapper {
   }
 
   /// The nodes that a path names.
-  private func follow(
+  func follow(
     _ path: ForeignPath,
     _ record: RecordBatch.Record,
     _ batch: RecordBatch
@@ -80,7 +80,8 @@ extension RecordMapper {
       guard record.keyLength > 0 else { break }
       let name = batch.text(record.key, record.keyLength)
       trail.nodes = [appendScalar(name, kind: TAPE_STRING, to: batch, record)]
-    case .parent: break
+    case .parent:
+      if let parent { follow(path, path.steps[...], from: parent.node, batch, &trail) }
     }
     return trail
   }

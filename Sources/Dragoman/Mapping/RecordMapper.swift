@@ -7,9 +7,16 @@ import DragomanGraph
 /// that the policies do not forgive refuses it.
 final class RecordMapper {
   let plan: EntityPlan
-  private let source: Int
+  /// The plan's place in `ImportPlan.entities`.
+  let index: Int
+  /// The mappers of all plans, for nested records.
+  unowned let set: MapperSet
   private let mapFile: String?
   private(set) var walker: PathWalker
+  /// The record that the one at hand is nested in (`$parent`).
+  var parent: RecordBatch.Record?
+  /// The slots of the identity, where an object cannot be made of them alone; else empty.
+  let bareKey: [Int]
   private var rules: [ValueRules?]
   /// How many examples of each kind of passed-over value were described so far.
   private var described: [IssueGroup: Int] = [:]
@@ -21,15 +28,17 @@ final class RecordMapper {
   /// The report shows that many examples of a kind; more are only counted.
   static let exampleCount = 5
 
-  init(plan: EntityPlan, source: Int, mapFile: String?) throws(FormatFault) {
-    self.plan = plan
-    self.source = source
+  init(_ index: Int, of set: MapperSet, mapFile: String?) throws(FormatFault) {
+    self.index = index
+    self.set = set
     self.mapFile = mapFile
+    plan = set.plan.entities[index]
     walker = PathWalker(
       tree: plan.tree,
-      slotCount: plan.slots.count + 1,
+      slotCount: plan.walkerSlotCount,
       notesUnknown: plan.rejectsUnknownKeys
     )
+    bareKey = plan.bareKey
     rules = []
     for slot in plan.slots { rules.append(try ValueRules(slot.attribute)) }
   }
@@ -38,25 +47,70 @@ final class RecordMapper {
   func map(_ index: Int, into drafts: DraftBatch) {
     let batch = drafts.records
     let record = batch.records[index]
-    let start = drafts.values.count
+    let mark = drafts.mark
     walker.reset()
     recordValue = nil
     var refused = refusal(of: record, at: index, in: batch)
-    if refused == nil {
-      walker.walk(record.node, in: batch)
-      if walker.unknown > 0 { refused = unknownKey(of: record, in: batch) }
+    if refused == nil { walker.walk(record.node, in: batch) }
+    if refused == nil, plan.discriminator != nil {
+      switch chooseMapper(for: record, in: batch) {
+      case .success(let mapper) where mapper !== self: return mapper.map(index, into: drafts)
+      case .success: break
+      case .failure(let refusal): return reject(refusal.issue, in: drafts)
+      }
     }
+    if refused == nil, walker.unknown > 0 { refused = unknownKey(of: record, in: batch) }
     let isTombstone = refused == nil && isTombstone(batch)
-    let issue = refused ?? mapValues(of: record, in: batch, keyOnly: isTombstone, into: drafts)
+    let object = drafts.objects.count
+    let issue =
+      refused
+      ?? mapObject(of: record, parent: -1, isTombstone: isTombstone, depth: 0, into: drafts)
     if let issue {
-      drafts.values.removeLast(drafts.values.count - start)
-      drafts.drafts.append(.reject(issue: drafts.issues.count))
-      drafts.issues.append(issue)
-    } else if isTombstone {
-      drafts.drafts.append(.tombstone(source: source, start: start))
+      drafts.restore(mark)
+      reject(issue, in: drafts)
     } else {
-      drafts.drafts.append(.row(source: source, start: start))
+      drafts.drafts.append(isTombstone ? .tombstone(object: object) : .row(object: object))
     }
+  }
+
+  private func reject(_ issue: ImportIssue, in drafts: DraftBatch) {
+    drafts.drafts.append(.reject(issue: drafts.issues.count))
+    drafts.issues.append(issue)
+  }
+
+  /// Appends the object of a record that was walked, with everything nested in it.
+  ///
+  /// - Returns: Why the record is refused; nil where it is not.
+  func mapObject(
+    of record: RecordBatch.Record,
+    parent: Int,
+    isTombstone: Bool,
+    depth: Int,
+    into drafts: DraftBatch
+  ) -> ImportIssue? {
+    let object = drafts.objects.count
+    drafts.objects.append(
+      DraftBatch.Object(
+        plan: index,
+        start: drafts.values.count,
+        parent: parent,
+        node: record.node,
+        end: object + 1
+      )
+    )
+    let batch = drafts.records
+    if let issue = mapValues(of: record, in: batch, keyOnly: isTombstone, into: drafts) {
+      return issue
+    }
+    if plan.links.isEmpty || isTombstone { return nil }
+    return mapLinks(of: record, object: object, depth: depth, into: drafts)
+  }
+
+  /// Walks a nested record.
+  func walk(_ record: RecordBatch.Record, in batch: RecordBatch) {
+    recordValue = nil
+    walker.reset()
+    walker.walk(record.node, in: batch)
   }
 
   /// Whether the record says that its object is gone.
@@ -251,6 +305,16 @@ final class RecordMapper {
     slot.attribute.defaultValue.map { ValueConverter.rowValue(of: $0, in: batch) } ?? .null
   }
 
+  /// Counts an issue that does not refuse its record; the first few of a kind are described.
+  func passOver(_ issue: () -> ImportIssue, of group: IssueGroup, in drafts: DraftBatch) {
+    if described[group, default: 0] < Self.exampleCount {
+      described[group, default: 0] += 1
+      drafts.issues.append(issue())
+    } else {
+      drafts.repeatedIssues[group, default: 0] += 1
+    }
+  }
+
   /// Counts an invalid value that does not refuse its record, and describes the first few.
   private func passOver(
     _ fault: ValueConverter.Fault,
@@ -261,12 +325,11 @@ final class RecordMapper {
     _ drafts: DraftBatch
   ) {
     let group = IssueGroup(code: fault.code, entity: plan.name, attribute: slot.attribute.name)
-    if described[group, default: 0] < Self.exampleCount {
-      described[group, default: 0] += 1
-      drafts.issues.append(describe(fault, slot, found, record, batch, isReject: false))
-    } else {
-      drafts.repeatedIssues[group, default: 0] += 1
-    }
+    passOver(
+      { describe(fault, slot, found, record, batch, isReject: false) },
+      of: group,
+      in: drafts
+    )
   }
 
   // MARK: - Messages
@@ -290,7 +353,7 @@ final class RecordMapper {
     return .failure(Refusal(issue: issue))
   }
 
-  private func describe(
+  func describe(
     _ fault: ValueConverter.Fault,
     _ slot: EntityPlan.Slot,
     _ found: PathWalker.Found,
@@ -371,7 +434,7 @@ final class RecordMapper {
     return last == UInt8(ascii: ",") ? "," : "."
   }
 
-  private func mapPlace(_ position: MapPosition?) -> String? {
+  func mapPlace(_ position: MapPosition?) -> String? {
     guard let mapFile, let position else { return nil }
     return "\(mapFile):\(position.line):\(position.column)"
   }

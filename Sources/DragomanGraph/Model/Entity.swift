@@ -18,6 +18,8 @@ public struct Entity: Sendable, Hashable {
   public var isAbstract: Bool
   /// Indexes over several attributes or to-ones, besides those of single attributes.
   public var indexes: [[String]]
+  /// Whether references may make objects that hold their key only, until their record comes.
+  public var admitsStubs: Bool
   /// The name this entity had before, for migration.
   public var renamedFrom: String?
 
@@ -31,6 +33,7 @@ public struct Entity: Sendable, Hashable {
     parent: String? = nil,
     isAbstract: Bool = false,
     indexes: [[String]] = [],
+    admitsStubs: Bool = false,
     renamedFrom: String? = nil
   ) {
     self.name = name
@@ -41,6 +44,7 @@ public struct Entity: Sendable, Hashable {
     self.parent = parent
     self.isAbstract = isAbstract
     self.indexes = indexes
+    self.admitsStubs = admitsStubs
     self.renamedFrom = renamedFrom
   }
 
@@ -71,6 +75,7 @@ extension Entity: Codable {
       parent: try values.decodeIfPresent(String.self, forKey: .parent),
       isAbstract: try values.decodeIfPresent(Bool.self, forKey: .isAbstract) ?? false,
       indexes: try values.decodeIfPresent([[String]].self, forKey: .indexes) ?? [],
+      admitsStubs: try values.decodeIfPresent(Bool.self, forKey: .admitsStubs) ?? false,
       renamedFrom: try values.decodeIfPresent(String.self, forKey: .renamedFrom)
     )
   }

@@ -78,6 +78,7 @@ extension Entity {
     for key in newer.uniqueKeys where !uniqueKeys.contains(key) { uniqueKeys.append(key) }
     for index in newer.indexes where !indexes.contains(index) { indexes.append(index) }
     isAbstract = newer.isAbstract
+    admitsStubs = admitsStubs || newer.admitsStubs
     renamedFrom = newer.renamedFrom ?? renamedFrom
     for relationship in newer.relationships {
       let same = relationships.firstIndex { $0.name.utf8.elementsEqual(relationship.name.utf8) }

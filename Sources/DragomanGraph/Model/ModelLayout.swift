@@ -38,6 +38,15 @@ package final class ModelLayout: Sendable {
     link.inverse.map { links[$0] }
   }
 
+  /// Whether some relationship leads to objects of an entity's table, or starts from them.
+  package func isLinked(_ entity: EntityLayout) -> Bool {
+    entities.contains { other in
+      other.relationships.contains { link in
+        entities[link.owner].root == entity.root || entities[link.destination].root == entity.root
+      }
+    }
+  }
+
   /// The entity of that name, compared byte for byte.
   package func entity(named name: String) -> EntityLayout? {
     byName[NameKey(name)].map { entities[$0] }
@@ -64,6 +73,8 @@ package final class EntityLayout: Sendable {
   package let linkColumns: [Int?]
   /// Whether the table has the column `_entity`, which tells the sub-entities apart.
   package let hasEntityColumn: Bool
+  /// Whether the table has the column `_stub`, which tells objects that hold their key only.
+  package let hasStubColumn: Bool
   /// This entity and its ancestors, nearest first.
   package let lineage: [Int]
   /// This entity and everything below it.
@@ -119,6 +130,7 @@ package final class EntityLayout: Sendable {
       model.ancestors(of: model.entities[other]).last.map(indexOf) == root
     }
     hasEntityColumn = !relatives.isEmpty
+    hasStubColumn = ([root] + relatives).contains { model.entities[$0].admitsStubs }
     family =
       [index]
       + relatives.filter { other in

@@ -88,6 +88,24 @@ public final class EntityPruner {
     }
   }
 
+  /// Deletes the objects that the feed does not have, by the delete rules of their relationships.
+  ///
+  /// Stubs stay: no feed has them.
+  package func prune(
+    with deleter: ObjectDeleter,
+    _ entity: EntityLayout
+  ) throws(StoreError) -> ObjectDeleter.Outcome {
+    let stubs = entity.hasStubColumn ? " AND _stub IS NULL" : ""
+    try deleter.mark("_pk FROM \(table) WHERE \(isMissing)\(stubs)", of: entity)
+    let outcome = try deleter.delete()
+    do {
+      try database.execute(sql: "DROP TABLE \(seen)")
+    } catch {
+      throw StoreError(error, path: path)
+    }
+    return outcome
+  }
+
   private var isMissing: String {
     let hasKey = columns.map { "\(table).\($0) IS NOT NULL" }
     let isSeen = columns.map { "seen.\($0) = \(table).\($0)" }

@@ -1,13 +1,47 @@
 /// The SQL by which the rows of one entity are written, by their shape.
 ///
 /// Pure text: which statement a shape gets can be read and tested without a database.
-struct EntityStatements {
-  let entity: Entity
-  /// The attributes that rows give, in the order of their values.
-  let slots: [Attribute]
+package struct EntityStatements {
+  let entity: EntityLayout
+  /// What rows give, in the order of their values.
+  let slots: [RowSlot]
   let mode: EntityWriter.Mode
   /// The slot of the attribute that tells newer rows from older ones.
   let version: Int?
+  /// The columns whose former values the statements note, with the object they met; nil: neither.
+  let noted: [String]?
+  /// Which rows complete a stub.
+  let completesStubs: StubRule
+  /// The names of the entity and of everything below it.
+  let family: [String]
+
+  init(
+    entity: EntityLayout,
+    slots: [RowSlot],
+    mode: EntityWriter.Mode,
+    version: Int? = nil,
+    noted: [String]? = nil,
+    completesStubs: StubRule = .never,
+    family: [String] = []
+  ) {
+    self.entity = entity
+    self.slots = slots
+    self.mode = mode
+    self.version = version
+    self.noted = noted
+    self.completesStubs = completesStubs
+    self.family = family
+  }
+
+  /// Which rows make a whole object of a stub.
+  package enum StubRule: Sendable {
+    /// None: the table has no stubs.
+    case never
+    /// Those that give more than the key: a nested record that holds the key only is a reference.
+    case withValues
+    /// All.
+    case always
+  }
 
   /// One statement: its SQL, and which slot is bound to which parameter.
   struct Sentence: Equatable {
@@ -21,16 +55,21 @@ struct EntityStatements {
 
   /// The slots of the identity, if the shape gives all of them.
   func keySlots(of present: [Int]) -> [Int]? {
-    guard let identity = entity.identity else { return nil }
-    let found = identity.compactMap { name in present.first { slots[$0].name == name } }
-    return found.count == identity.count ? found : nil
+    guard let identity = entity.uniqueKeys.first else { return nil }
+    var found: [Int] = []
+    for part in identity {
+      let given = present.filter { slots[$0].column.utf8.elementsEqual(part.column.utf8) }
+      if given.isEmpty { return nil }
+      found += given
+    }
+    return found
   }
 
   /// A required attribute that the shape lacks, so that it can make no object; nil: none.
   func missing(from present: [Int]) -> String? {
-    let given = names(of: present)
+    let given = columns(of: present)
     return entity.attributes.first {
-      $0.isRequired && $0.defaultValue == nil && !given.contains($0.name)
+      $0.isRequired && $0.defaultValue == nil && !given.contains($0.column)
     }?.name
   }
 
@@ -44,14 +83,18 @@ struct EntityStatements {
   ///
   /// Parameter 1 is `_pk`.
   func upsert(_ present: [Int]) -> Sentence {
-    let given = names(of: present)
-    let defaults = entity.attributes.filter { !given.contains($0.name) && $0.defaultValue != nil }
-    let columns = present.map { slots[$0].column } + defaults.map(\.column)
-    let parameters = columns.indices.map { "?\($0 + 2)" }
+    let given = columns(of: present)
+    let defaults = entity.attributes.filter { !given.contains($0.column) && $0.defaultValue != nil }
+    let values = values(of: present, from: 2)
+    let own = entity.hasEntityColumn ? ["_pk", "_v", "_entity"] : ["_pk", "_v"]
+    let ownValues = ["?1", "1"] + (entity.hasEntityColumn ? [Schema.literal(entity.name)] : [])
+    let first = present.count + 2
     let sql =
       "INSERT INTO \(table) ("
-      + (["_pk", "_v"] + columns.map(Schema.quoted)).joined(separator: ", ") + ") VALUES ("
-      + (["?1", "1"] + parameters).joined(separator: ", ") + ")"
+      + (own + (values.map(\.column) + defaults.map(\.column)).map(Schema.quoted))
+      .joined(separator: ", ") + ") VALUES ("
+      + (ownValues + values.map(\.value) + defaults.indices.map { "?\($0 + first)" })
+      .joined(separator: ", ") + ")"
       + conflictClause(present, given: given)
     return Sentence(
       sql: sql,
@@ -67,23 +110,27 @@ struct EntityStatements {
       return Sentence(sql: "UPDATE \(table) SET _v = _v WHERE 0", slots: [])
     }
     let settable = present.filter { !keys.contains($0) }
-    let columns = settable.map(column)
-    let parameters = columns.indices.map { "?\(keys.count + $0 + 1)" }
-    let assignments = zip(columns, parameters).map { "\($0) = \($1)" } + ["_v = _v + 1"]
-    let differences = zip(columns, parameters).map { "\($0) IS NOT \($1)" }
-    var sql =
-      "UPDATE \(table) SET " + assignments.joined(separator: ", ")
-      + " WHERE \(keyTest(keys)) AND ("
-      + (differences.isEmpty ? "0" : differences.joined(separator: " OR ")) + ")"
+    let values = values(of: settable, from: keys.count + 1)
+    let own = ownChanges(hasValues: !settable.isEmpty)
+    let assignments =
+      values.map { "\(Schema.quoted($0.column)) = \($0.value)" } + own.map(\.assignment)
+      + ["_v = _v + 1"]
+    let differences =
+      values.map { "\(Schema.quoted($0.column)) IS NOT \($0.value)" } + own.map(\.difference)
+    var test = "(" + (differences.isEmpty ? "0" : differences.joined(separator: " OR ")) + ")"
     if isVersioned(present), let version, let place = settable.firstIndex(of: version) {
-      sql += " AND \(isNotOlder(parameters[place]))"
+      test += " AND \(isNotOlder("?\(keys.count + place + 1)"))"
     }
-    return Sentence(sql: sql, slots: keys + settable)
+    return Sentence(
+      sql: "UPDATE \(table) SET " + assignments.joined(separator: ", ")
+        + " WHERE \(keyTest(keys)) AND \(noting(test))",
+      slots: keys + settable
+    )
   }
 
   /// Finds the object that has the key.
   func probe(_ keys: [Int]) -> Sentence {
-    Sentence(sql: "SELECT 1 FROM \(table) WHERE \(keyTest(keys))", slots: keys)
+    Sentence(sql: "SELECT _pk FROM \(table) WHERE \(keyTest(keys))", slots: keys)
   }
 
   /// Finds the object that has the key, if it is newer than the row.
@@ -97,8 +144,21 @@ struct EntityStatements {
 
   /// Deletes the object that has the key, unless it is newer than the row.
   func delete(_ present: [Int]) -> Sentence? {
+    aged("DELETE", present)
+  }
+
+  /// Finds the object that has the key, unless it is newer than the row.
+  func find(_ present: [Int]) -> Sentence? {
+    aged("SELECT _pk", present)
+  }
+
+  // MARK: - Parts
+
+  private var table: String { Schema.quoted(entity.table) }
+
+  private func aged(_ verb: String, _ present: [Int]) -> Sentence? {
     guard let keys = keySlots(of: present) else { return nil }
-    var sentence = Sentence(sql: "DELETE FROM \(table) WHERE \(keyTest(keys))", slots: keys)
+    var sentence = Sentence(sql: "\(verb) FROM \(table) WHERE \(keyTest(keys))", slots: keys)
     if let version, present.contains(version) {
       sentence.sql += " AND \(isNotOlder("?\(keys.count + 1)"))"
       sentence.slots.append(version)
@@ -106,49 +166,92 @@ struct EntityStatements {
     return sentence
   }
 
-  // MARK: - Parts
+  private func columns(of present: [Int]) -> Set<String> { Set(present.map { slots[$0].column }) }
 
-  private var table: String { Schema.quoted(entity.table) }
-
-  private func names(of present: [Int]) -> Set<String> { Set(present.map { slots[$0].name }) }
-
-  private func column(_ slot: Int) -> String { Schema.quoted(slots[slot].column) }
+  /// The columns that a shape gives with their values, given the first parameter of its slots.
+  private func values(
+    of present: [Int],
+    from parameter: Int
+  ) -> [(column: String, value: String)] {
+    present.indices.filter { !slots[present[$0]].isFurtherPart }.map { place in
+      let slot = slots[present[place]]
+      guard case .key(let reference, _) = slot.kind else {
+        return (slot.column, "?\(parameter + place)")
+      }
+      let parts = reference.columns.indices.map { "?\(parameter + place + $0)" }
+      return (
+        slot.column, "_dragoman_link(\(reference.number), (\(reference.select(parts))))"
+      )
+    }
+  }
 
   private func keyTest(_ keys: [Int]) -> String {
-    keys.enumerated().map { "\(column($1)) = ?\($0 + 1)" }.joined(separator: " AND ")
+    let tests = values(of: keys, from: 1).map { "\(Schema.quoted($0.column)) = \($0.value)" }
+    return tests.joined(separator: " AND ")
+  }
+
+  /// A test that is made after the object it is made for was noted.
+  private func noting(_ test: String) -> String {
+    guard let noted else { return test }
+    let columns = ["_pk"] + noted.prefix(RowNote.maximumCount - 1).map(Schema.quoted)
+    return "CASE WHEN _dragoman_found(\(columns.joined(separator: ", "))) THEN \(test) END"
   }
 
   /// Whether a value of the version attribute is not older than the stored one; one that is not
   /// known on either side is not.
   private func isNotOlder(_ value: String) -> String {
     guard let version else { return "1" }
-    let stored = column(version)
-    let isDecimal = slots[version].type == .decimal
-    let collation = isDecimal ? " COLLATE \(FetchFunctions.decimalCollation)" : ""
+    let stored = Schema.quoted(slots[version].column)
+    var collation = ""
+    if case .attribute(let attribute) = slots[version].kind, attribute.type == .decimal {
+      collation = " COLLATE \(FetchFunctions.decimalCollation)"
+    }
     return "(\(stored) IS NULL OR \(value) IS NULL OR \(value) >= \(stored)\(collation))"
+  }
+
+  /// What a row changes of our own columns: it completes a stub, and makes an object of a more
+  /// special entity of one that was known by a more general one.
+  private func ownChanges(hasValues: Bool) -> [(assignment: String, difference: String)] {
+    var changes: [(assignment: String, difference: String)] = []
+    let completes = completesStubs == .always || (completesStubs == .withValues && hasValues)
+    if completes { changes.append(("_stub = NULL", "_stub IS NOT NULL")) }
+    if entity.hasEntityColumn, entity.root != entity.index {
+      let name = Schema.literal(entity.name)
+      let family = (self.family + [entity.name]).map(Schema.literal).joined(separator: ", ")
+      changes.append(
+        (
+          "_entity = CASE WHEN _entity IN (\(family)) THEN _entity ELSE \(name) END",
+          "_entity NOT IN (\(family))"
+        )
+      )
+    }
+    return changes
   }
 
   /// What to do where the key exists.
   private func conflictClause(_ present: [Int], given: Set<String>) -> String {
-    guard let identity = entity.identity else { return "" }
-    let target = identity.map { Schema.quoted(entity.attribute(named: $0)?.column ?? $0) }
-      .joined(separator: ", ")
-    let settable = entity.attributes.filter { attribute in
-      !identity.contains(attribute.name) && (mode == .replace || given.contains(attribute.name))
+    guard let identity = entity.uniqueKeys.first else { return "" }
+    let keys = Set(identity.map(\.column))
+    let target = identity.map { Schema.quoted($0.column) }.joined(separator: ", ")
+    let attributes = entity.attributes.filter { mode == .replace || given.contains($0.column) }
+    let links = present.map { slots[$0] }.filter { slot in
+      if case .attribute = slot.kind { false } else { !slot.isFurtherPart }
     }
-    guard mode == .upsert || mode == .replace, !settable.isEmpty else {
-      return " ON CONFLICT (\(target)) DO NOTHING"
+    let columns = (attributes.map(\.column) + links.map(\.column)).filter { !keys.contains($0) }
+      .map(Schema.quoted)
+    let own = ownChanges(hasValues: !columns.isEmpty)
+    guard mode == .upsert || mode == .replace, !columns.isEmpty || !own.isEmpty else {
+      return " ON CONFLICT (\(target)) DO "
+        + (noted == nil ? "NOTHING" : "UPDATE SET _v = _v WHERE \(noting("0"))")
     }
-    let columns = settable.map { Schema.quoted($0.column) }
-    let assignments = columns.map { "\($0) = excluded.\($0)" } + ["_v = _v + 1"]
-    let differences = columns.map { "\($0) IS NOT excluded.\($0)" }.joined(separator: " OR ")
-    var clause =
-      " ON CONFLICT (\(target)) DO UPDATE SET " + assignments.joined(separator: ", ") + " WHERE "
+    let assignments =
+      columns.map { "\($0) = excluded.\($0)" } + own.map(\.assignment) + ["_v = _v + 1"]
+    var test = (columns.map { "\($0) IS NOT excluded.\($0)" } + own.map(\.difference))
+      .joined(separator: " OR ")
     if isVersioned(present), let version {
-      clause += "(\(differences)) AND \(isNotOlder("excluded.\(column(version))"))"
-    } else {
-      clause += differences
+      test = "(\(test)) AND \(isNotOlder("excluded.\(Schema.quoted(slots[version].column))"))"
     }
-    return clause
+    return " ON CONFLICT (\(target)) DO UPDATE SET " + assignments.joined(separator: ", ")
+      + " WHERE \(noting(test))"
   }
 }

@@ -59,6 +59,15 @@ public final class EntityWriter {
     /// Finds out whether a row that changed nothing was older than its object.
     let newer: PreparedSentence?
 
+    /// Whether the object of a row exists.
+    func exists(
+      _ row: UnsafeBufferPointer<RowValue>,
+      _ arena: UnsafeRawPointer,
+      path: String?
+    ) throws(StoreError) -> Bool {
+      try probe?.finds(row, arena, path: path) ?? false
+    }
+
     init(_ statements: EntityStatements, _ present: [Int], in database: Database) throws {
       let keys = statements.keySlots(of: present)
       missing = statements.missing(from: present)
@@ -79,6 +88,7 @@ public final class EntityWriter {
   /// The statements for rows of one shape that delete.
   private struct Deletion {
     let delete: PreparedSentence
+    let find: PreparedSentence
     let probe: PreparedSentence
   }
 
@@ -86,6 +96,11 @@ public final class EntityWriter {
   private let path: String?
   private let statements: EntityStatements
   private let keys: PrimaryKeys
+  private let note: RowNote?
+  private let lookUpCount: Int
+  /// The primary key of the object of the last row, where the writer notes objects; of a new
+  /// object always.
+  package private(set) var key: Int64?
   private var prepared: [Shape: Prepared] = [:]
   private var lastShape: Shape?
   private var last: Prepared?
@@ -98,13 +113,24 @@ public final class EntityWriter {
     database: Database,
     path: String?,
     statements: EntityStatements,
-    keys: PrimaryKeys
+    keys: PrimaryKeys,
+    note: RowNote? = nil
   ) {
     self.database = database
     self.path = path
     self.statements = statements
     self.keys = keys
+    self.note = note
+    lookUpCount = statements.slots.reduce(0) { count, slot in
+      if case .key(let reference, _) = slot.kind { max(count, reference.number + 1) } else { count }
+    }
   }
+
+  /// What stood in a noted column before the last row updated its object, or left it alone.
+  package func previous(_ column: Int) -> Int64? { note?.previous(column) }
+
+  /// The target that a look-up of the last row found.
+  package func target(_ number: Int) -> Int64? { note?.target(number) }
 
   /// Writes one row.
   ///
@@ -121,6 +147,7 @@ public final class EntityWriter {
     let connection = try connection()
     let statement = prepared.write
     if prepared.makesObjects { sqlite3_bind_int64(statement.handle, 1, keys.next) }
+    note?.clear(lookUpCount: lookUpCount)
     statement.bind(row, arena)
     sqlite3_set_last_insert_rowid(connection, 0)
     let code = sqlite3_step(statement.handle)
@@ -129,12 +156,14 @@ public final class EntityWriter {
     sqlite3_reset(statement.handle)
     guard code == SQLITE_DONE else { return try refusal(connection) }
     if inserted {
+      key = keys.next
       keys.take()
       return .inserted
     }
+    key = note?.key
     if changed { return .updated }
     if let missing = prepared.missing {
-      let exists = try prepared.probe?.finds(row, arena, path: path) ?? false
+      let exists = note == nil ? try prepared.exists(row, arena, path: path) : key != nil
       if !exists || statements.mode == .replace { return .incomplete(missing) }
     }
     if let newer = prepared.newer, try newer.finds(row, arena, path: path) { return .skipped }
@@ -160,6 +189,20 @@ public final class EntityWriter {
     sqlite3_reset(deletion.delete.handle)
     guard code == SQLITE_DONE else { return try refusal(connection) }
     if sqlite3_changes(connection) > 0 { return .deleted }
+    return try deletion.probe.finds(row, arena, path: path) ? .skipped : .unchanged
+  }
+
+  /// Finds the object that has the row's key and is not newer than the row, without deleting it.
+  ///
+  /// - Returns: `.deleted` with its primary key in `key`; otherwise what `delete` returns.
+  /// - Throws: `StoreError` where the store fails.
+  package func find(
+    _ row: UnsafeBufferPointer<RowValue>,
+    arena: UnsafeRawPointer
+  ) throws(StoreError) -> Outcome {
+    guard let deletion = try prepareDeletion(row) else { return .unchanged }
+    key = try deletion.find.key(row, arena, path: path)
+    if key != nil { return .deleted }
     return try deletion.probe.finds(row, arena, path: path) ? .skipped : .unchanged
   }
 
@@ -213,11 +256,13 @@ public final class EntityWriter {
     let shape = Shape(row)
     if let known = deletions[shape] { return known }
     let present = row.indices.filter { row[$0].kind != .absent }
-    guard let sentence = statements.delete(present), let keys = statements.keySlots(of: present)
+    guard let sentence = statements.delete(present), let find = statements.find(present),
+      let keys = statements.keySlots(of: present)
     else { return nil }
     do {
       let made = Deletion(
         delete: try PreparedSentence(sentence, in: database),
+        find: try PreparedSentence(find, in: database),
         probe: try PreparedSentence(statements.probe(keys), in: database)
       )
       deletions[shape] = made

@@ -37,18 +37,28 @@ final class PreparedSentence {
     _ arena: UnsafeRawPointer,
     path: String?
   ) throws(StoreError) -> Bool {
+    try key(row, arena, path: path) != nil
+  }
+
+  /// Runs a `SELECT` of one integer for a row; nil: it finds nothing.
+  func key(
+    _ row: UnsafeBufferPointer<RowValue>,
+    _ arena: UnsafeRawPointer,
+    path: String?
+  ) throws(StoreError) -> Int64? {
     bind(row, arena)
     defer { sqlite3_reset(handle) }
     switch sqlite3_step(handle) {
-    case SQLITE_ROW: return true
-    case SQLITE_DONE: return false
+    case SQLITE_ROW: return sqlite3_column_int64(handle, 0)
+    case SQLITE_DONE: return nil
     case let code:
       throw StoreError(DatabaseError(resultCode: ResultCode(rawValue: code)), path: path)
     }
   }
 
+  /// Binds one value; text and bytes stay in the arena.
   @inline(__always)
-  private static func bind(
+  static func bind(
     _ value: RowValue,
     to handle: OpaquePointer?,
     _ parameter: Int32,

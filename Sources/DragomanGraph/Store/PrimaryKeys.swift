@@ -34,6 +34,11 @@ final class PrimaryKeys {
     next += 1
   }
 
+  /// Marks that many keys as used.
+  func take(_ count: Int) {
+    next += Int64(count)
+  }
+
   /// Stores the next free key, if any were taken.
   func save(to database: Database) throws {
     guard next != stored else { return }

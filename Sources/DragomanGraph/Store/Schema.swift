@@ -69,6 +69,9 @@ struct Schema: Equatable {
       if entity.hasEntityColumn {
         columns.append(Column(name: "_entity", type: "TEXT", isOwn: true))
       }
+      if entity.hasStubColumn {
+        columns.append(Column(name: "_stub", type: "INTEGER", isOwn: true))
+      }
       tables.append(Table(name: entity.table, columns: columns, primaryKey: []))
     }
     for entity in layout.entities { add(entity, in: layout) }

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// The writing connection of a store, lent to a closure: transactions, growth of the model, and
@@ -13,6 +14,8 @@ public final class WriteSession {
   private var keys: [String: PrimaryKeys] = [:]
   private var prunerCount = 0
   private var isObserved = false
+  private var stageCount = 0
+  private var rowNote: RowNote?
 
   init(database: Database, path: String?, layout: ModelLayout) {
     self.database = database
@@ -136,19 +139,140 @@ public final class WriteSession {
     mode: EntityWriter.Mode,
     version: Int? = nil
   ) throws(StoreError) -> EntityWriter {
+    try writer(for: layout(of: entity), slots: slots.map { RowSlot($0) }, mode: mode, version: version)
+  }
+
+  /// A writer for rows of an entity that has links, or that is linked to.
+  ///
+  /// - Parameters:
+  ///   - entity: The entity, of this session's layout.
+  ///   - slots: What rows give, in the order of their values.
+  ///   - mode: What happens to objects that exist.
+  ///   - version: The slot of the attribute that tells newer rows from older ones.
+  ///   - noted: The columns whose former values the writer tells, together with the object's
+  ///     primary key; nil: neither, which is a little faster.
+  ///   - completesStubs: Which rows make whole objects of stubs.
+  /// - Returns: The writer.
+  /// - Throws: `StoreError` where the next free key cannot be read.
+  package func writer(
+    for entity: EntityLayout,
+    slots: [RowSlot],
+    mode: EntityWriter.Mode,
+    version: Int? = nil,
+    noted: [String]? = nil,
+    completesStubs: EntityStatements.StubRule = .never
+  ) throws(StoreError) -> EntityWriter {
     EntityWriter(
       database: database,
       path: path,
-      statements: EntityStatements(entity: entity, slots: slots, mode: mode, version: version),
-      keys: try primaryKeys(of: entity.table)
+      statements: EntityStatements(
+        entity: entity,
+        slots: slots,
+        mode: mode,
+        version: version,
+        noted: noted,
+        completesStubs: completesStubs,
+        family: entity.family.map { layout.entities[$0].name }
+      ),
+      keys: try primaryKeys(of: entity.table),
+      note: noted == nil ? nil : try note()
     )
+  }
+
+  /// A stage for the links of one relationship.
+  ///
+  /// Makes temporary tables, which are gone with the connection.
+  package func stage(_ plan: LinkStage.Plan) throws(StoreError) -> LinkStage {
+    stageCount += 1
+    let number = stageCount
+    let keys = try primaryKeys(of: layout.entities[plan.link.destination].table)
+    return try run {
+      try LinkStage(
+        plan,
+        number: number,
+        primaryKeys: keys,
+        database: database,
+        path: path,
+        layout: layout
+      )
+    }
+  }
+
+  /// Deletes objects by the delete rules of the relationships.
+  ///
+  /// Makes a temporary table, which is gone with the connection.
+  package func deleter() throws(StoreError) -> ObjectDeleter {
+    try run { try ObjectDeleter(database: database, path: path, layout: layout) }
+  }
+
+  /// A savepoint for what a record does, so that it can be undone whole.
+  package func savepoint() throws(StoreError) -> Savepoint {
+    try run { try Savepoint(database: database, path: path) }
+  }
+
+  /// The relationships with references that wait in the store, as `Entity.relationship`, and the
+  /// attributes of their targets' key.
+  ///
+  /// Runs `SELECT` over `_dragoman_pending`.
+  package func pendingRelationships() throws(StoreError) -> [(name: String, key: [String])] {
+    try run {
+      try Row.fetchAll(
+        database,
+        sql: "SELECT relationship, (SELECT json_group_array(key) FROM json_each(max(p.key)))"
+          + " FROM _dragoman_pending AS p GROUP BY relationship"
+      ).map { row in
+        let names = try JSONDecoder().decode([String].self, from: Data((row[1] as String).utf8))
+        return (row[0], names)
+      }
+    }
+  }
+
+  /// Whether an object has these values.
+  package func exists(
+    _ entity: EntityLayout,
+    columns: [String],
+    values: [StoredValue]
+  ) throws(StoreError) -> Bool {
+    let tests = columns.map { "\(Schema.quoted($0)) = ?" }.joined(separator: " AND ")
+    let arguments = values.map { value -> DatabaseValue in
+      switch value {
+      case .null: .null
+      case .integer(let integer): integer.databaseValue
+      case .real(let real): real.databaseValue
+      case .text(let text): text.databaseValue
+      case .blob(let bytes): Data(bytes).databaseValue
+      }
+    }
+    return try run {
+      let sql = "SELECT 1 FROM \(Schema.quoted(entity.table)) WHERE \(tests)"
+      let statement = try database.cachedStatement(sql: sql)
+      return try Int.fetchOne(statement, arguments: StatementArguments(arguments)) != nil
+    }
+  }
+
+  private func layout(of entity: Entity) throws(StoreError) -> EntityLayout {
+    guard let found = layout.entity(named: entity.name) else {
+      throw StoreError(.modelConflict, "The store has no entity \(entity.name).", path: path)
+    }
+    return found
+  }
+
+  private func note() throws(StoreError) -> RowNote {
+    if let rowNote { return rowNote }
+    let made = try run { try RowNote.register(on: database) }
+    rowNote = made
+    return made
   }
 
   /// A pruner for the objects of `entity`; nil where rows do not give its whole key.
   ///
   /// Makes a temporary table, which is gone with the connection.
   public func pruner(for entity: Entity, slots: [Attribute]) throws(StoreError) -> EntityPruner? {
-    let statements = EntityStatements(entity: entity, slots: slots, mode: .upsert, version: nil)
+    let statements = EntityStatements(
+      entity: try layout(of: entity),
+      slots: slots.map { RowSlot($0) },
+      mode: .upsert
+    )
     guard let keySlots = statements.keySlots(of: Array(slots.indices)) else { return nil }
     prunerCount += 1
     return try run {

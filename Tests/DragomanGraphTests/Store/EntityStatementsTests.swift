@@ -20,7 +20,12 @@ import Testing
       attributes: slots + [unmapped],
       uniqueKeys: keys
     )
-    return EntityStatements(entity: entity, slots: slots, mode: mode, version: version)
+    return EntityStatements(
+      entity: ModelLayout(Model(entities: [entity])).entities[0],
+      slots: slots.map { RowSlot($0) },
+      mode: mode,
+      version: version
+    )
   }
 
   @Test("A whole shape makes the object or updates what differs")

@@ -39,10 +39,23 @@ struct EntityPlan: Sendable {
     let equals: [UInt8]
   }
 
+  /// Which records become sub-entities: by the value, spelled as in the source.
+  struct Discriminator: Sendable {
+    /// The walker's slot.
+    let slot: Int
+    /// The plans by the words: indexes of `ImportPlan.entities`.
+    let plans: [(word: [UInt8], plan: Int)]
+  }
+
   let name: String
-  /// The entity as the map describes it.
-  let entity: Entity
+  /// The entity with all that it inherits, as the store knows it.
+  let layout: EntityLayout
   let slots: [Slot]
+  /// The relationships that the map feeds.
+  let links: [LinkPlan]
+  let discriminator: Discriminator?
+  /// How many slots the walk over a record needs.
+  let walkerSlotCount: Int
   let tree: PathTree
   /// The slot of the attribute that tells newer records from older ones.
   let version: Int?
@@ -55,68 +68,132 @@ struct EntityPlan: Sendable {
   let rejectsUnknownKeys: Bool
   let position: MapPosition?
 
+  /// The entity as the model describes it.
+  var entity: Entity { layout.entity }
+
   /// Compiles the map of one entity, with the closures that belong to it.
   ///
+  /// - Parameters:
+  ///   - map: The entity's map.
+  ///   - layout: The entity in the layout of the store's model.
+  ///   - model: That layout.
+  ///   - file: The whole map.
+  ///   - format: The format that is read.
+  ///   - planOf: The plan of another entity, by its name: an index of `ImportPlan.entities`.
   /// - Throws: `FormatFault` for a format that cannot be used.
   init(
     _ map: EntityMap,
-    entity: Entity,
+    layout: EntityLayout,
+    of model: ModelLayout,
     in file: ImportMap,
     format: ForeignFormat,
-    code: EntityCode = EntityCode()
+    code: EntityCode = EntityCode(),
+    planOf: @escaping (String) -> Int?
   ) throws(FormatFault) {
     name = map.name
-    self.entity = entity
+    self.layout = layout
     position = map.position
     overwritesExisting = map.overwriteExisting ?? true
     rejectsUnknownKeys = code.rejectsUnknownKeys
+    let lineage = file.lineage(of: map)
+    let keys = layout.uniqueKeys.first?.map(\.name) ?? []
     var slots: [Slot] = []
     var builder = PathTree.Builder()
     var takesScalars = false
-    for attributeMap in map.attributes {
-      guard let attribute = entity.attribute(named: attributeMap.name) else { continue }
-      let slotCode = code.slotCode(for: attributeMap, attribute)
-      if attributeMap.compute != nil && slotCode == nil { continue }
-      let paths =
-        attributeMap.compute == nil ? Self.paths(of: attributeMap, format: format) : []
-      var candidates: [Candidate] = []
-      for path in paths {
-        let first = candidates.count
-        candidates += Self.add(path, to: &builder, slot: slots.count, from: first, format)
-        if rejectsUnknownKeys, path.root == .record, let step = path.steps.first {
-          builder.addKnown(step)
+    for owner in lineage.reversed() {
+      for attributeMap in owner.attributes {
+        guard let place = layout.attributeSlot(named: attributeMap.name) else { continue }
+        let attribute = layout.attributes[place]
+        let slotCode = code.slotCode(for: attributeMap, attribute)
+        if attributeMap.compute != nil && slotCode == nil { continue }
+        let paths =
+          attributeMap.compute == nil ? Self.paths(of: attributeMap, format: format) : []
+        var candidates: [Candidate] = []
+        for path in paths {
+          let first = candidates.count
+          candidates += Self.add(path, to: &builder, slot: slots.count, from: first, format)
+          if rejectsUnknownKeys, path.root == .record, let step = path.steps.first {
+            builder.addKnown(step)
+          }
+          if path.root == .record && path.steps.isEmpty { takesScalars = true }
         }
-        if path.root == .record && path.steps.isEmpty { takesScalars = true }
-      }
-      slots.append(
-        Slot(
-          attribute: attribute,
-          converter: try ValueConverter(
-            attributeMap,
-            defaults: file.defaults,
-            format: format,
-            readsEpochText: !code.isBestEffort
-          ),
-          code: slotCode,
-          paths: candidates,
-          isKey: entity.identity?.contains(attribute.name) ?? false,
-          policies: [attributeMap.policies, map.policies, file.defaults.policies],
-          position: attributeMap.position
+        slots.append(
+          Slot(
+            attribute: attribute,
+            converter: try ValueConverter(
+              attributeMap,
+              defaults: file.defaults,
+              format: format,
+              readsEpochText: !code.isBestEffort
+            ),
+            code: slotCode,
+            paths: candidates,
+            isKey: keys.contains { $0.utf8.elementsEqual(attribute.name.utf8) },
+            policies: [attributeMap.policies, map.policies, file.defaults.policies],
+            position: attributeMap.position
+          )
         )
-      )
+      }
     }
     self.slots = slots
     self.takesScalars = takesScalars
-    version = map.version.flatMap { name in
+    version = lineage.lazy.compactMap(\.version).first.flatMap { name in
       slots.firstIndex { $0.attribute.name.utf8.elementsEqual(name.utf8) }
     }
-    tombstone = map.deleteWhen.map { rule in
+    var next = slots.count + 1
+    tombstone = lineage.lazy.compactMap(\.deleteWhen).first.map { rule in
       for (candidate, path) in rule.from.paths(in: format).enumerated() {
         builder.add(path, slot: slots.count, candidate: candidate)
       }
       return Tombstone(slot: slots.count, equals: Array(rule.equals.utf8))
     }
+    let compiler = LinkCompiler(file: file, format: format, layout: model, planOf: planOf)
+    var links: [LinkPlan] = []
+    for owner in lineage.reversed() {
+      for relationship in owner.relationships {
+        guard let place = layout.linkSlot(named: relationship.name) else { continue }
+        let link = try compiler.compile(
+          relationship,
+          layout.relationships[place],
+          of: owner,
+          slots: slots,
+          builder: &builder,
+          next: &next
+        )
+        if let link { links.append(link) }
+      }
+    }
+    self.links = links
+    if rejectsUnknownKeys {
+      for path in links.flatMap(\.findings).flatMap(\.paths).map(\.path) where path.root == .record {
+        if let step = path.steps.first { builder.addKnown(step) }
+      }
+    }
+    discriminator = map.discriminator.map { rule in
+      for (candidate, path) in rule.from.paths(in: format).enumerated() {
+        builder.add(path, slot: next, candidate: candidate)
+      }
+      let plans = rule.values.sorted { $0.key < $1.key }.compactMap { word, name in
+        planOf(name).map { (Array(word.utf8), $0) }
+      }
+      return Discriminator(slot: next, plans: plans)
+    }
+    walkerSlotCount = next + 1
     tree = builder.build()
+  }
+
+  /// The slots of the identity, in its order, where more than the identity is required of an
+  /// object: a nested record that gives no more can only be a reference.
+  var bareKey: [Int] {
+    guard let identity = layout.uniqueKeys.first else { return [] }
+    let names = Set(identity.map(\.name))
+    let needsMore = layout.attributes.contains {
+      $0.isRequired && $0.defaultValue == nil && !names.contains($0.name)
+    }
+    let found = identity.compactMap { part in
+      slots.firstIndex { $0.attribute.name.utf8.elementsEqual(part.name.utf8) }
+    }
+    return needsMore && found.count == identity.count ? found : []
   }
 
   /// The paths of an attribute; without `from` its own name is a member, or a child element.
@@ -126,7 +203,7 @@ struct EntityPlan: Sendable {
   }
 
   /// Adds a path to the tree, or keeps it aside where the walk cannot follow it.
-  private static func add(
+  static func add(
     _ path: ForeignPath,
     to builder: inout PathTree.Builder,
     slot: Int,
@@ -183,7 +260,7 @@ extension EntityPlan.Slot {
 
 extension ForeignPaths {
   /// The paths that hold in a format.
-  fileprivate func paths(in format: ForeignFormat) -> [ForeignPath] {
+  func paths(in format: ForeignFormat) -> [ForeignPath] {
     switch format {
     case .json, .ndjson: json
     case .xml: xml

@@ -1,0 +1,169 @@
+import DragomanGraph
+
+/// Where the objects of one plan go: the writer of their rows, and which value of a row is which
+/// link.
+///
+/// A row has a value for each slot of the plan, and behind them one for each column of links that the
+/// table has: the primary key of a target, the parts of its key where the map gives keys, and the
+/// places of ordered inverses.
+final class EntityTarget {
+  /// A to-one that is a column of the entity's own table.
+  struct Column {
+    /// The column's name.
+    let name: String
+    /// The value that takes the target's primary key.
+    let slot: Int
+    /// The values that take the parts of the target's key; empty where the map gives none.
+    let key: Range<Int>
+    /// The look-up's number in the row.
+    let number: Int
+    /// Whether it is part of the identity.
+    let isIdentity: Bool
+    /// Whether no two objects may have the same target.
+    let isExclusive: Bool
+  }
+
+  let plan: EntityPlan
+  let writer: EntityWriter
+  /// The to-ones of the table.
+  let columns: [Column]
+  /// For each link of the plan, its column; nil where the links are stored elsewhere.
+  let columnOfLink: [Int?]
+  /// For each link of the plan, its stage; nil where it needs none.
+  let stages: [LinkStage?]
+  /// The number of values of a row.
+  let width: Int
+  /// Whether rows are nothing but the values of the slots: no links, in either direction.
+  let isPlain: Bool
+  /// Whether a record may be refused after a part of it was written.
+  let needsSavepoint: Bool
+  private let slotOfColumn: [String: Int]
+  private let notedColumns: [String]
+
+  /// Makes a target.
+  ///
+  /// - Parameters:
+  ///   - plan: The plan of the objects.
+  ///   - mode: What happens to objects that exist.
+  ///   - isNested: Whether the objects are nested in others.
+  ///   - notes: Whether the objects' primary keys are wanted, even without links.
+  ///   - session: The store.
+  ///   - stage: The stage of a link.
+  init(
+    _ plan: EntityPlan,
+    in model: ModelLayout,
+    mode: EntityWriter.Mode,
+    isNested: Bool,
+    notes: Bool,
+    session: WriteSession,
+    stage: (LinkPlan) throws -> LinkStage?
+  ) throws {
+    self.plan = plan
+    guard let entity = session.layout.entity(named: plan.name) else {
+      throw StoreError(.modelConflict, "The store has no entity \(plan.name).")
+    }
+    var slots = plan.slots.map { RowSlot($0.attribute) }
+    var columns: [Column] = []
+    var columnOfLink: [Int?] = plan.links.map { _ in nil }
+    let identity = Set(entity.uniqueKeys.first?.map(\.column) ?? [])
+    var slotOfColumn: [String: Int] = [:]
+    for link in entity.relationships {
+      guard case .column(let name) = link.storage else { continue }
+      let mapped = plan.links.firstIndex { $0.name.utf8.elementsEqual(link.name.utf8) }
+      let slot = slots.count
+      slots.append(RowSlot(name: link.name, column: name, kind: .integer))
+      slotOfColumn[name] = slot
+      var key = slots.count..<slots.count
+      if let mapped, let reference = Self.reference(plan.links[mapped], columns.count, model) {
+        for part in reference.columns.indices {
+          slots.append(RowSlot(name: link.name, column: name, kind: .key(reference, part: part)))
+        }
+        key = key.lowerBound..<slots.count
+      }
+      if let mapped { columnOfLink[mapped] = columns.count }
+      let target = session.layout.entities[link.destination]
+      let inverse = link.relationship.inverse.flatMap { target.linkSlot(named: $0) }
+      columns.append(
+        Column(
+          name: name,
+          slot: slot,
+          key: key,
+          number: columns.count,
+          isIdentity: identity.contains(name),
+          isExclusive: inverse.map { target.relationships[$0].isToOne } ?? false
+        )
+      )
+    }
+    let family = Set(entity.lineage)
+    for owner in session.layout.entities {
+      for link in owner.relationships where link.owner == owner.index {
+        guard case .inverseColumn(_, let order?) = link.storage, family.contains(link.destination)
+        else { continue }
+        slotOfColumn[order] = slots.count
+        slots.append(RowSlot(name: link.name, column: order, kind: .integer))
+      }
+    }
+    self.columns = columns
+    self.columnOfLink = columnOfLink
+    self.slotOfColumn = slotOfColumn
+    width = slots.count
+    isPlain = slots.count == plan.slots.count && plan.links.isEmpty && !isNested && !notes
+    notedColumns = slotOfColumn.keys.sorted()
+    needsSavepoint = plan.links.contains {
+      if case .nested = $0.origin { true } else { false }
+    } || columns.contains { $0.isIdentity && !$0.key.isEmpty }
+    writer = try session.writer(
+      for: entity,
+      slots: slots,
+      mode: mode,
+      version: plan.version,
+      noted: isPlain ? nil : notedColumns,
+      completesStubs: entity.hasStubColumn ? (isNested ? .withValues : .always) : .never
+    )
+    stages = try plan.links.map(stage)
+  }
+
+  /// The value of a row that goes into a column.
+  func slot(ofColumn name: String) -> Int? { slotOfColumn[name] }
+
+  /// What stood in a column before the last row was written.
+  func previous(_ column: String) -> Int64? {
+    notedColumns.firstIndex(of: column).flatMap { writer.previous($0) }
+  }
+
+  /// How the target of a link is looked up by its key.
+  private static func reference(
+    _ link: LinkPlan,
+    _ number: Int,
+    _ model: ModelLayout
+  ) -> RowSlot.Reference? {
+    let target = model.entities[link.layout.destination]
+    guard let key = link.referenceKey(in: model) else { return nil }
+    return RowSlot.Reference(
+      number: number,
+      table: target.table,
+      columns: key.map(\.column),
+      entities: target.root == target.index ? [] : target.family.map { model.entities[$0].name }
+    )
+  }
+}
+
+extension LinkPlan {
+  /// The parts of the key that references of this link have, in the order of their values.
+  ///
+  /// References come from keys, and from nested records that hold the identity only.
+  func referenceKey(in model: ModelLayout) -> [EntityLayout.KeyPart]? {
+    let target = model.entities[layout.destination]
+    switch origin {
+    case .key(let parts):
+      let names = parts.map(\.slot.attribute.name)
+      return target.uniqueKeys.first { $0.map(\.name) == names }
+    case .nested:
+      guard let identity = target.uniqueKeys.first else { return nil }
+      let isPlain = identity.allSatisfy {
+        if case .attribute = $0.property { true } else { false }
+      }
+      return isPlain ? identity : nil
+    }
+  }
+}

@@ -1,0 +1,253 @@
+import DragomanGraph
+
+/// Records that are to be rejected if their targets do not come (`onUnresolved: reject`), and
+/// records whose identity contains a to-one that is not there yet.
+extension StoreSink {
+  /// Whether a record must wait: a target that it needs is not there, or an earlier record about the
+  /// same object waits.
+  func mustHold(_ object: Int, in batch: DraftBatch, _ plan: ImportPlan) throws -> Bool {
+    if held.origin(of: batch) != nil { return false }
+    if held.holds(key(of: object, in: batch, plan)) { return true }
+    guard plan.needsTargets else { return false }
+    return try needs(of: object, in: batch, plan, all: false).contains { try !exists($0) }
+  }
+
+  /// Keeps a record until the end.
+  func hold(_ object: Int, record index: Int, in batch: DraftBatch, _ plan: ImportPlan) throws {
+    keptPlan = plan
+    let record = batch.records.records[index]
+    held.add(
+      object,
+      of: batch,
+      origin: batch.records.origin(at: record.start, record: record.number),
+      text: rejects?.recordText(record, in: batch.records) ?? [],
+      key: key(of: object, in: batch, plan),
+      needs: try needs(of: object, in: batch, plan, all: true).map(\.need),
+      width: { plan.entities[$0.plan].slots.count },
+      keyWidth: { draft, slot in
+        plan.entities[draft.plan].links[slot].referenceKey(in: plan.model)?.count ?? 0
+      }
+    )
+  }
+
+  /// Writes the held records whose targets came, and rejects the rest.
+  ///
+  /// Records may need each other: the largest set is written in which nobody needs anyone who is
+  /// neither stored nor in it.
+  func applyHeld() throws {
+    guard !held.isEmpty, let plan = held.batch.plan else { return }
+    let records = held.takeAll()
+    var makers: [String: Int] = [:]
+    for record in records { if let key = record.key { makers[key, default: 0] += 1 } }
+    var failed: [Int: HeldRecords.Need] = [:]
+    var isStored: [String: Bool] = [:]
+    var changed = true
+    while changed {
+      changed = false
+      for (number, record) in records.enumerated() where failed[number] == nil {
+        for need in record.needs where makers[need.key, default: 0] == 0 {
+          let stored = try isStored[need.key] ?? storedNow(need, in: plan)
+          isStored[need.key] = stored
+          if !stored {
+            failed[number] = need
+            if let key = record.key { makers[key, default: 0] -= 1 }
+            changed = true
+            break
+          }
+        }
+      }
+    }
+    for (number, record) in records.enumerated() {
+      held.current = record
+      if let need = failed[number] {
+        try reject(unresolved(need, record, plan), heldText: record.text)
+      } else {
+        try writeHeld(record, plan)
+      }
+    }
+    try flushAll(held.batch)
+    tally(plan)
+    held.current = nil
+  }
+
+  private func writeHeld(_ record: HeldRecords.Record, _ plan: ImportPlan) throws {
+    for stage in crossedStages where !stage.isEmpty { try flush(stage, held.batch) }
+    let target = try target(of: held.batch.objects[record.object].plan, in: plan, isNested: false)
+    do {
+      try attempt(record.object, in: held.batch, plan, usesSavepoint: true)
+      try see(record.object, target, in: held.batch)
+    } catch let stop as RecordStop {
+      let batch = held.batch
+      switch stop {
+      case .refused(let refused, let outcome):
+        let plan = plan.entities[batch.objects[refused].plan]
+        if let issue = describe(outcome, batch, object: refused, origin: record.origin, plan) {
+          try reject(issue, heldText: record.text)
+        }
+      case .skipped: counts.skipped += 1
+      case .waits:
+        if let need = record.needs.first {
+          try reject(unresolved(need, record, plan), heldText: record.text)
+        } else {
+          counts.skipped += 1
+        }
+      case .denied(let name):
+        var issue = denial(name, batch, object: record.object, origin: record.origin, target.plan)
+        issue.origin = record.origin
+        try reject(issue, heldText: record.text)
+      case .full: break
+      }
+    }
+  }
+
+  // MARK: - Needs
+
+  /// A target that a record needs, and where the parts of its key are.
+  struct TargetNeed {
+    let need: HeldRecords.Need
+    let entity: EntityLayout
+    let columns: [String]
+    let values: [StoredValue]
+  }
+
+  /// The targets that a record needs, nested records included.
+  ///
+  /// - Parameter all: Whether those count, too, that are part of an identity: they are needed in the
+  ///   end, but the row itself finds out.
+  private func needs(
+    of object: Int,
+    in batch: DraftBatch,
+    _ plan: ImportPlan,
+    all: Bool
+  ) throws -> [TargetNeed] {
+    var found: [TargetNeed] = []
+    let arena = UnsafeRawBufferPointer(batch.records.arena)
+    for index in object..<batch.objects[object].end {
+      let draft = batch.objects[index]
+      let entity = plan.entities[draft.plan]
+      for link in draft.links.map({ batch.links[$0] }) {
+        let linkPlan = entity.links[link.slot]
+        let isIdentity = entity.layout.uniqueKeys.first?.contains { $0.name == linkPlan.name }
+        guard linkPlan.onUnresolved == .reject || (all && isIdentity == true),
+          let key = linkPlan.referenceKey(in: plan.model)
+        else { continue }
+        let target = plan.model.entities[linkPlan.layout.destination]
+        for place in link.targets {
+          guard case .key(let start, _) = batch.targets[place] else { continue }
+          let values = key.indices.map { batch.values[start + $0].stored(in: arena) }
+          let text = values.map(\.text).joined(separator: ", ")
+          found.append(
+            TargetNeed(
+              need: HeldRecords.Need(
+                key: Self.heldKey(plan.model.entities[target.root].name, key.map(\.name), values),
+                relationship: "\(entity.name).\(linkPlan.name)",
+                text: text
+              ),
+              entity: target,
+              columns: key.map(\.column),
+              values: values
+            )
+          )
+        }
+      }
+    }
+    return found
+  }
+
+  private static func heldKey(_ root: String, _ names: [String], _ values: [StoredValue]) -> String {
+    let parts = zip(names, values).sorted { $0.0 < $1.0 }
+    return ([root] + parts.map { "\($0.0)=\($0.1.text)" }).joined(separator: "\u{1F}")
+  }
+
+  /// The key of a record's object, as held records have it.
+  private func key(of object: Int, in batch: DraftBatch, _ plan: ImportPlan) -> String? {
+    let draft = batch.objects[object]
+    let entity = plan.entities[draft.plan]
+    guard let identity = entity.layout.uniqueKeys.first else { return nil }
+    if held.isEmpty && !plan.needsTargets && !entity.hasLinkInIdentity { return nil }
+    let arena = UnsafeRawBufferPointer(batch.records.arena)
+    var values: [StoredValue] = []
+    for part in identity {
+      guard
+        let slot = entity.slots.firstIndex(where: {
+          $0.attribute.name.utf8.elementsEqual(part.name.utf8)
+        })
+      else { return nil }
+      values.append(batch.values[draft.start + slot].stored(in: arena))
+    }
+    let root = plan.model.entities[entity.layout.root].name
+    return Self.heldKey(root, identity.map(\.name), values)
+  }
+
+  private func exists(_ need: TargetNeed) throws -> Bool {
+    try session.exists(need.entity, columns: need.columns, values: need.values)
+  }
+
+  /// Whether a target is stored by now.
+  private func storedNow(_ need: HeldRecords.Need, in plan: ImportPlan) throws -> Bool {
+    let parts = need.key.split(separator: "\u{1F}", omittingEmptySubsequences: false)
+    guard let entity = plan.model.entity(named: String(parts[0])) else { return false }
+    var columns: [String] = []
+    var values: [StoredValue] = []
+    for part in parts.dropFirst() {
+      let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let family = entity.family.map { plan.model.entities[$0] }
+      guard pair.count == 2,
+        let owner = family.first(where: { $0.attributeSlot(named: String(pair[0])) != nil }),
+        let slot = owner.attributeSlot(named: String(pair[0]))
+      else { return false }
+      columns.append(owner.attributes[slot].column)
+      values.append(owner.attributes[slot].type.stored(String(pair[1])))
+    }
+    return try session.exists(entity, columns: columns, values: values)
+  }
+
+  private func unresolved(
+    _ need: HeldRecords.Need,
+    _ record: HeldRecords.Record,
+    _ plan: ImportPlan
+  ) -> ImportIssue {
+    let entity = plan.entities[held.batch.objects[record.object].plan]
+    return ImportIssue(
+      code: .linkUnresolved,
+      entity: entity.name,
+      attribute: need.relationship.split(separator: ".").last.map(String.init),
+      origin: record.origin,
+      path: nil,
+      value: need.text,
+      message: "\(need.relationship) names an object that nobody is.",
+      tried: [],
+      map: nil,
+      help: "import the missing object too, or give the relationship another `onUnresolved`",
+      key: key(of: held.batch, start: held.batch.objects[record.object].start, entity),
+      isReject: true
+    )
+  }
+}
+
+extension ImportPlan {
+  /// Whether some relationship rejects records whose targets do not come.
+  var needsTargets: Bool {
+    entities.contains { $0.links.contains { $0.onUnresolved == .reject } }
+  }
+}
+
+extension EntityPlan {
+  /// Whether the identity contains a to-one.
+  var hasLinkInIdentity: Bool {
+    layout.uniqueKeys.first?.contains {
+      if case .relationship = $0.property { true } else { false }
+    } ?? false
+  }
+}
+
+extension AttributeType {
+  /// The stored form of a text that `StoredValue.text` made.
+  fileprivate func stored(_ text: String) -> StoredValue {
+    switch self {
+    case .int16, .int32, .int64, .bool: Int64(text).map { .integer($0) } ?? .text(text)
+    case .float, .double: Double(text).map { .real($0) } ?? .text(text)
+    default: .text(text)
+    }
+  }
+}

@@ -1,0 +1,238 @@
+import DragomanGraph
+
+/// One relationship that the map feeds, compiled for one format.
+struct LinkPlan: Sendable {
+  /// Where the targets come from.
+  enum Origin: Sendable {
+    /// Nested records, mapped by another plan: an index of `ImportPlan.entities`.
+    case nested(plan: Int, Finding)
+    /// The parts of the target's unique key, in the order in which the target declares them.
+    case key([KeyPart])
+  }
+
+  /// Where values stand in a record.
+  struct Finding: Sendable {
+    /// The walker's slot.
+    let slot: Int
+    /// The paths, in the order in which they are tried.
+    let paths: [EntityPlan.Candidate]
+    /// Whether some of the paths are not in the tree.
+    let hasOwnPaths: Bool
+    /// Whether the members of what is found are meant, not its elements: `currencies.*`.
+    let walksMembers: Bool
+    /// The walker's slot of the element around repeated elements: where it is there and they are
+    /// not, the list is empty and not missing.
+    let wrapper: Int?
+    /// Whether a path is the record itself: members of the owner make the target.
+    let isRecord: Bool
+  }
+
+  /// One attribute of the target's key.
+  struct KeyPart: Sendable {
+    /// Where its value comes from.
+    enum Source: Sendable {
+      case found(Finding, split: Split?)
+      /// A slot of the owner.
+      case own(Int)
+    }
+
+    /// How a text is cut into several keys.
+    enum Split: Sendable {
+      case whitespace
+      case character([UInt8])
+    }
+
+    /// The slot that the value is converted and described by.
+    let slot: EntityPlan.Slot
+    let source: Source
+  }
+
+  /// The relationship, and where the store keeps its links.
+  let layout: RelationshipLayout
+  let origin: Origin
+  let onMissing: ValuePolicy
+  let onNull: ValuePolicy
+  let onInvalid: ValuePolicy
+  let isSilent: Bool
+  /// Whether the record's targets are all that remain.
+  let replaces: Bool
+  /// Whether objects are deleted that are unlinked.
+  let deletesUnlinked: Bool
+  let onUnresolved: UnresolvedPolicy
+  let position: MapPosition?
+
+  /// The relationship's name.
+  var name: String { layout.name }
+  /// Whether it leads to one object at most.
+  var isToOne: Bool { layout.isToOne }
+  /// Where its values stand.
+  var findings: [Finding] {
+    switch origin {
+    case .nested(_, let finding): [finding]
+    case .key(let parts):
+      parts.compactMap { if case .found(let finding, _) = $0.source { finding } else { nil } }
+    }
+  }
+  /// Where its values stand first, for messages.
+  var pathText: String? {
+    switch origin {
+    case .nested(_, let finding): finding.paths.first?.path.text
+    case .key(let parts):
+      parts.lazy.compactMap { part -> String? in
+        if case .found(let finding, _) = part.source { finding.paths.first?.path.text } else { nil }
+      }.first
+    }
+  }
+}
+
+/// Compiles the relationships of one entity.
+struct LinkCompiler {
+  let file: ImportMap
+  let format: ForeignFormat
+  let layout: ModelLayout
+  /// The plan of an entity, by its name; made where it is not there yet.
+  let planOf: (String) -> Int?
+
+  /// Compiles a relationship.
+  ///
+  /// - Parameters:
+  ///   - map: The relationship.
+  ///   - link: Its layout.
+  ///   - entity: The map of the entity that declares it.
+  ///   - slots: The slots of the owner.
+  ///   - builder: Where its paths go.
+  ///   - next: The walker's next free slot; advanced.
+  /// - Returns: The plan; nil where the format has no path for it.
+  /// - Throws: `FormatFault` for a format of a key that cannot be used.
+  func compile(
+    _ map: RelationshipMap,
+    _ link: RelationshipLayout,
+    of entity: EntityMap,
+    slots: [EntityPlan.Slot],
+    builder: inout PathTree.Builder,
+    next: inout Int
+  ) throws(FormatFault) -> LinkPlan? {
+    let origin: LinkPlan.Origin
+    if let key = map.key {
+      guard
+        let parts = try keyParts(key, map, link, entity, slots, builder: &builder, next: &next)
+      else { return nil }
+      origin = .key(parts)
+    } else {
+      let own = ForeignPath(steps: [.member(map.name, namespace: nil)], text: map.name)
+      let paths = map.from?.paths(in: format) ?? [own]
+      guard !paths.isEmpty, let plan = planOf(map.entity) else { return nil }
+      origin = .nested(plan: plan, finding(paths, isToOne: link.isToOne, &builder, &next))
+    }
+    let levels = [map.policies, entity.policies, file.defaults.policies]
+    let shorthand = { (level: ValuePolicies) -> ValuePolicy? in
+      level.ignoreNullValueOverwrites.map { $0 ? .keep : .clear }
+    }
+    return LinkPlan(
+      layout: link,
+      origin: origin,
+      onMissing: levels.lazy.compactMap { $0.onMissing ?? shorthand($0) }.first ?? .keep,
+      onNull: levels.lazy.compactMap { $0.onNull ?? shorthand($0) }.first ?? .clear,
+      onInvalid: levels.lazy.compactMap(\.onInvalid).first ?? .reject,
+      isSilent: levels.lazy.compactMap(\.ignoreOptionalNullValues).first ?? false,
+      replaces: map.assign != .union,
+      deletesUnlinked: map.onUnlink == .delete,
+      onUnresolved: map.onUnresolved ?? file.defaults.onUnresolved ?? .clear,
+      position: map.position
+    )
+  }
+
+  /// Puts paths into the tree.
+  ///
+  /// A wildcard at the end of a path says what a to-many does anyway: it is left out, so that the
+  /// walk over the record follows the rest.
+  private func finding(
+    _ paths: [ForeignPath],
+    isToOne: Bool,
+    _ builder: inout PathTree.Builder,
+    _ next: inout Int
+  ) -> LinkPlan.Finding {
+    let slot = next
+    next += 1
+    var candidates: [EntityPlan.Candidate] = []
+    var walksMembers = false
+    for path in paths {
+      var path = path
+      if !isToOne, path.steps.last == .all || path.steps.last == .anyMember {
+        walksMembers = path.steps.removeLast() == .anyMember
+      }
+      candidates += EntityPlan.add(path, to: &builder, slot: slot, from: candidates.count, format)
+    }
+    var wrapper: Int?
+    if format == .xml, !isToOne, paths.count == 1, paths[0].root == .record,
+      paths[0].steps.count > 1, !paths[0].hasWildcard
+    {
+      wrapper = next
+      let around = ForeignPath(steps: Array(paths[0].steps.dropLast()), text: paths[0].text)
+      _ = EntityPlan.add(around, to: &builder, slot: next, from: 0, format)
+      next += 1
+    }
+    return LinkPlan.Finding(
+      slot: slot,
+      paths: candidates,
+      hasOwnPaths: candidates.contains { !$0.isInTree },
+      walksMembers: walksMembers,
+      wrapper: wrapper,
+      isRecord: paths.contains { $0.root == .record && $0.steps.isEmpty }
+    )
+  }
+
+  private func keyParts(
+    _ key: [String: RelationshipMap.KeyPart],
+    _ map: RelationshipMap,
+    _ link: RelationshipLayout,
+    _ owner: EntityMap,
+    _ slots: [EntityPlan.Slot],
+    builder: inout PathTree.Builder,
+    next: inout Int
+  ) throws(FormatFault) -> [LinkPlan.KeyPart]? {
+    let target = layout.entities[link.destination]
+    guard let targetMap = file.entity(named: map.entity) else { return nil }
+    let attributeMaps = file.lineage(of: targetMap).flatMap(\.attributes)
+    let names = target.uniqueKeys.first { parts in
+      parts.count == key.count && parts.allSatisfy { key[$0.name] != nil }
+    }
+    var parts: [LinkPlan.KeyPart] = []
+    for name in names?.map(\.name) ?? key.keys.sorted() {
+      guard let slot = target.attributeSlot(named: name), let source = key[name],
+        let attributeMap = attributeMaps.first(where: { $0.name.utf8.elementsEqual(name.utf8) })
+      else { return nil }
+      var finding: LinkPlan.Finding?
+      var split: LinkPlan.KeyPart.Split?
+      var own: Int?
+      switch source {
+      case .path(let paths, let separator):
+        let paths = paths.paths(in: format)
+        if paths.isEmpty { return nil }
+        finding = self.finding(paths, isToOne: link.isToOne, &builder, &next)
+        split = separator.map { $0 == "whitespace" ? .whitespace : .character(Array($0.utf8)) }
+      case .attribute(let attribute):
+        own = slots.firstIndex { $0.attribute.name.utf8.elementsEqual(attribute.utf8) }
+        if own == nil { return nil }
+      }
+      let described = EntityPlan.Slot(
+        attribute: target.attributes[slot],
+        // The pieces of a text are texts, whatever the format.
+        converter: try ValueConverter(
+          attributeMap,
+          defaults: file.defaults,
+          format: split == nil ? format : .csv
+        ),
+        paths: finding?.paths ?? [],
+        isKey: false,
+        policies: [map.policies, owner.policies, file.defaults.policies],
+        position: map.position
+      )
+      guard let source = finding.map({ LinkPlan.KeyPart.Source.found($0, split: split) })
+        ?? own.map({ .own($0) })
+      else { return nil }
+      parts.append(LinkPlan.KeyPart(slot: described, source: source))
+    }
+    return parts
+  }
+}

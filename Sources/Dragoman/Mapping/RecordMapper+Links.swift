@@ -1,0 +1,527 @@
+import CSimdJSON
+import DragomanGraph
+
+/// What a record says of its relationships: nested records, and keys.
+extension RecordMapper {
+  /// Records may be nested so deep; JSON is cut off earlier.
+  static let maximumDepth = 1000
+
+  /// Appends the links of an object, and the objects nested in it.
+  ///
+  /// - Returns: Why the record is refused; nil where it is not.
+  func mapLinks(
+    of record: RecordBatch.Record,
+    object: Int,
+    depth: Int,
+    into drafts: DraftBatch
+  ) -> ImportIssue? {
+    // A nested record of the same entity uses this walker again.
+    let base = set.found.count
+    set.found.append(contentsOf: walker.found)
+    defer { set.found.removeLast(set.found.count - base) }
+    var links: [DraftBatch.Link] = []
+    links.reserveCapacity(plan.links.count)
+    for slot in plan.links.indices {
+      let start = set.targets.count
+      defer { set.targets.removeLast(set.targets.count - start) }
+      let step = LinkStep(record: record, object: object, base: base, depth: depth, drafts: drafts)
+      let link = plan.links[slot]
+      switch mapLink(link, step) {
+      case .given:
+        let first = drafts.targets.count
+        drafts.targets.append(contentsOf: set.targets[start...])
+        links.append(DraftBatch.Link(slot: slot, targets: first..<drafts.targets.count))
+      case .kept: break
+      case .refused(let issue): return issue
+      }
+    }
+    drafts.objects[object].links = drafts.links.count..<drafts.links.count + links.count
+    drafts.links.append(contentsOf: links)
+    drafts.objects[object].end = drafts.objects.count
+    return nil
+  }
+
+  /// Where in which record a link is being mapped.
+  private struct LinkStep {
+    let record: RecordBatch.Record
+    let object: Int
+    let base: Int
+    let depth: Int
+    let drafts: DraftBatch
+
+    var batch: RecordBatch { drafts.records }
+  }
+
+  private enum LinkOutcome {
+    /// The targets are at the end of `set.targets`.
+    case given
+    /// What is stored stays.
+    case kept
+    case refused(ImportIssue)
+  }
+
+  /// What stands where a finding leads.
+  private enum Nodes {
+    case missing
+    case null(UInt32)
+    case invalid(ValueConverter.Fault, UInt32)
+    case list([UInt32])
+  }
+
+  private func mapLink(_ link: LinkPlan, _ step: LinkStep) -> LinkOutcome {
+    switch link.origin {
+    case .nested(let plan, let finding):
+      let nodes = nodes(of: finding, link, takesSingle: step.batch.isElement, step)
+      guard case .list(let list) = nodes else { return outcome(of: nodes, link, step) }
+      for (place, node) in list.enumerated() {
+        switch mapNested(node, plan, link, finding, place: place, step) {
+        case .given, .kept: break
+        case .refused(let issue): return .refused(issue)
+        }
+      }
+      return .given
+    case .key(let parts):
+      return mapKeys(parts, link, step)
+    }
+  }
+
+  // MARK: - Finding values
+
+  /// The nodes that a finding leads to: one at most for a to-one.
+  ///
+  /// - Parameter takesSingle: Whether a to-many may be given by one value that is no list.
+  private func nodes(
+    of finding: LinkPlan.Finding,
+    _ link: LinkPlan,
+    takesSingle: Bool,
+    _ step: LinkStep
+  ) -> Nodes {
+    let batch = step.batch
+    let found = set.found[step.base + finding.slot]
+    if finding.hasOwnPaths, let own = ownNodes(of: finding, before: found.candidate, link, step) {
+      return own
+    }
+    switch found.state {
+    case .missing:
+      guard let wrapper = finding.wrapper else { return .missing }
+      let around = set.found[step.base + wrapper]
+      guard around.state == .value else { return .missing }
+      let isNull = Int(batch.nodes[Int(around.node)].kind) == TAPE_NULL
+      return isNull ? .null(around.node) : .list([])
+    case .blocked: return .invalid(.blocked, found.node)
+    case .repeated:
+      guard !link.isToOne, batch.isElement else { return .invalid(.repeated, found.node) }
+      let path = finding.paths[Int(found.candidate)].path
+      return .list(follow(path, step.record, batch).nodes)
+    case .value:
+      let kind = Int(batch.nodes[Int(found.node)].kind)
+      if kind == TAPE_NULL { return .null(found.node) }
+      if link.isToOne {
+        return kind == TAPE_ARRAY ? .invalid(.type, found.node) : .list([found.node])
+      }
+      if finding.walksMembers {
+        guard kind == TAPE_OBJECT || kind == TAPE_ELEMENT else {
+          return .invalid(.type, found.node)
+        }
+        return .list(batch.children(of: found.node))
+      }
+      if kind == TAPE_ARRAY { return .list(batch.children(of: found.node)) }
+      return takesSingle ? .list([found.node]) : .invalid(.type, found.node)
+    }
+  }
+
+  /// Follows the paths that the walk cannot follow; nil: nothing is there.
+  private func ownNodes(
+    of finding: LinkPlan.Finding,
+    before candidate: UInt8,
+    _ link: LinkPlan,
+    _ step: LinkStep
+  ) -> Nodes? {
+    for (number, own) in finding.paths.enumerated() where !own.isInTree {
+      guard number < Int(candidate) else { return nil }
+      let trail = follow(own.path, step.record, step.batch)
+      if let blocked = trail.blocked { return .invalid(.blocked, blocked) }
+      if let null = trail.null { return .null(null) }
+      let nodes = trail.nodes
+      if link.isToOne {
+        guard let first = nodes.first else { continue }
+        if nodes.count > 1 { return .invalid(.repeated, first) }
+        return Int(step.batch.nodes[Int(first)].kind) == TAPE_NULL ? .null(first) : .list([first])
+      }
+      if nodes.count == 1, Int(step.batch.nodes[Int(nodes[0])].kind) == TAPE_ARRAY {
+        return .list(step.batch.children(of: nodes[0]))
+      }
+      // The list is there and empty, where what stands before the wildcard is there.
+      if !nodes.isEmpty || trail.list != nil { return .list(nodes) }
+    }
+    return nil
+  }
+
+  // MARK: - Nested records
+
+  private func mapNested(
+    _ node: UInt32,
+    _ index: Int,
+    _ link: LinkPlan,
+    _ finding: LinkPlan.Finding,
+    place: Int,
+    _ step: LinkStep
+  ) -> LinkOutcome {
+    let batch = step.batch
+    let tape = batch.nodes[Int(node)]
+    var nested = step.record
+    nested.node = node
+    nested.start = tape.origin
+    nested.key = tape.key
+    nested.keyLength = tape.keyLength
+    guard step.depth < Self.maximumDepth else {
+      let message = "Records are nested deeper than \(Self.maximumDepth) levels."
+      return .refused(describe(.recordDepth, nested, nested.start, batch, message))
+    }
+    var mapper = set.mappers[index]
+    let mark = step.drafts.mark
+    let object = step.drafts.objects.count
+    let former = mapper.parent
+    mapper.parent = step.record
+    defer { set.mappers[index].parent = former }
+    guard mapper.takes(node, in: batch) else {
+      return outcome(of: .invalid(.type, node), link, step)
+    }
+    mapper.walk(nested, in: batch)
+    if mapper.plan.discriminator != nil {
+      switch mapper.chooseMapper(for: nested, in: batch) {
+      case .success(let chosen) where chosen !== mapper:
+        chosen.parent = step.record
+        mapper = chosen
+        mapper.walk(nested, in: batch)
+      case .success: break
+      case .failure(let refusal):
+        return .refused(qualified(refusal.issue, link, finding, place: place))
+      }
+    }
+    let issue = mapper.mapObject(
+      of: nested,
+      parent: step.object,
+      isTombstone: false,
+      depth: step.depth + 1,
+      into: step.drafts
+    )
+    if let issue {
+      // A target made of members of the owner, without a key among them, is none.
+      if finding.isRecord && issue.code == .keyMissing && issue.entity == mapper.plan.name {
+        step.drafts.restore(mark)
+        return .given
+      }
+      return .refused(qualified(issue, link, finding, place: place))
+    }
+    set.targets.append(mapper.reference(of: object, from: mark, in: step.drafts) ?? .object(object))
+    return .given
+  }
+
+  /// A nested object that gives its key only and could not be made is a reference.
+  private func reference(
+    of object: Int,
+    from mark: DraftBatch.Mark,
+    in drafts: DraftBatch
+  ) -> DraftBatch.Target? {
+    guard !bareKey.isEmpty else { return nil }
+    let draft = drafts.objects[object]
+    guard draft.links.isEmpty else { return nil }
+    for slot in plan.slots.indices where !plan.slots[slot].isKey {
+      if drafts.values[draft.start + slot].kind != .absent { return nil }
+    }
+    let key = bareKey.map { drafts.values[draft.start + $0] }
+    guard !key.contains(where: { $0.kind == .null }) else { return nil }
+    drafts.restore(mark)
+    let start = drafts.values.count
+    drafts.values.append(contentsOf: key)
+    return .key(start: start, node: draft.node)
+  }
+
+  /// Whether a nested value can be a record.
+  private func takes(_ node: UInt32, in batch: RecordBatch) -> Bool {
+    switch Int(batch.nodes[Int(node)].kind) {
+    case TAPE_OBJECT, TAPE_ELEMENT: true
+    case TAPE_ARRAY, TAPE_NULL: false
+    default: plan.takesScalars
+    }
+  }
+
+  /// The issue of a nested record with the way to it.
+  private func qualified(
+    _ issue: ImportIssue,
+    _ link: LinkPlan,
+    _ finding: LinkPlan.Finding,
+    place: Int
+  ) -> ImportIssue {
+    var issue = issue
+    let path = finding.paths.first?.path.text ?? link.name
+    if path != "." {
+      let own = link.isToOne ? path : "\(path)[\(place)]"
+      issue.path = issue.path.map { $0 == "." ? own : "\(own).\($0)" } ?? own
+    }
+    return issue
+  }
+
+  // MARK: - Keys
+
+  private func mapKeys(
+    _ parts: [LinkPlan.KeyPart],
+    _ link: LinkPlan,
+    _ step: LinkStep
+  ) -> LinkOutcome {
+    let batch = step.batch
+    var columns: [[(value: RowValue, node: UInt32)]] = []
+    for part in parts {
+      var values: [(value: RowValue, node: UInt32)] = []
+      switch part.source {
+      case .own(let slot):
+        let value = step.drafts.values[step.drafts.objects[step.object].start + slot]
+        if value.kind == .absent { return outcome(of: .missing, link, step) }
+        if value.kind == .null { return outcome(of: .null(step.record.node), link, step) }
+        values.append((value, step.record.node))
+      case .found(let finding, let split):
+        let nodes = nodes(of: finding, link, takesSingle: true, step)
+        guard case .list(let list) = nodes else { return outcome(of: nodes, link, step) }
+        for node in list {
+          for piece in split.map({ pieces(of: node, $0, batch) }) ?? [node] {
+            switch convert(piece, part, batch) {
+            case .value(let value): values.append((value, node))
+            case .null where link.isToOne: return outcome(of: .null(node), link, step)
+            case .null: return outcome(of: .invalid(.type, node), link, step)
+            case .invalid(let fault): return outcome(of: .invalid(fault, node), link, step, part)
+            }
+          }
+        }
+      }
+      columns.append(values)
+    }
+    // A part with one value holds for all targets; otherwise the parts go side by side.
+    let isList = { (part: LinkPlan.KeyPart) in
+      if case .found = part.source { true } else { false }
+    }
+    let counts = zip(parts, columns).filter { isList($0.0) }.map { $0.1.count }
+    let count = counts.allSatisfy { $0 == counts.first } ? counts.first ?? 1 : -1
+    guard count >= 0, !link.isToOne || count <= 1 else {
+      let node = columns.lazy.compactMap(\.first?.node).first ?? step.record.node
+      return outcome(of: .invalid(.repeated, node), link, step)
+    }
+    for place in 0..<count {
+      let start = step.drafts.values.count
+      var node = step.record.node
+      for (part, values) in zip(parts, columns) {
+        let value = isList(part) ? values[place] : values[0]
+        step.drafts.values.append(value.value)
+        if isList(part) { node = value.node }
+      }
+      set.targets.append(.key(start: start, node: node))
+    }
+    return .given
+  }
+
+  private func convert(
+    _ node: UInt32,
+    _ part: LinkPlan.KeyPart,
+    _ batch: RecordBatch
+  ) -> ValueConverter.Conversion {
+    switch part.slot.converter.convert(node, in: batch) {
+    // An empty text names nobody.
+    case .value(let value) where value.kind == .text && value.length == 0: .null
+    case let conversion: conversion
+    }
+  }
+
+  /// The pieces of a text, as nodes of their own.
+  private func pieces(
+    of node: UInt32,
+    _ split: LinkPlan.KeyPart.Split,
+    _ batch: RecordBatch
+  ) -> [UInt32] {
+    let tape = batch.nodes[Int(node)]
+    guard Int(tape.kind) == TAPE_STRING || Int(tape.kind) == TAPE_ELEMENT else { return [node] }
+    let bytes = Array(batch.bytes(tape.text, tape.length))
+    var found: [UInt32] = []
+    var start = 0
+    let isSpace = { (byte: UInt8) in byte == 32 || (9...13).contains(byte) }
+    func close(_ end: Int) {
+      var (first, last) = (start, end)
+      while first < last, isSpace(bytes[first]) { first += 1 }
+      while last > first, isSpace(bytes[last - 1]) { last -= 1 }
+      guard first < last else { return }
+      var piece = TapeNode()
+      piece.kind = UInt8(TAPE_STRING)
+      piece.text = tape.text + UInt32(first)
+      piece.length = UInt32(last - first)
+      piece.origin = tape.origin
+      piece.next = UInt32(batch.nodeCount + 1)
+      found.append(batch.append(piece))
+    }
+    var place = 0
+    while place < bytes.count {
+      var width = 0
+      switch split {
+      case .whitespace: width = isSpace(bytes[place]) ? 1 : 0
+      case .character(let separator):
+        width = bytes[place...].starts(with: separator) ? separator.count : 0
+      }
+      if width > 0 {
+        close(place)
+        start = place + width
+        place = start
+      } else {
+        place += 1
+      }
+    }
+    close(bytes.count)
+    return found
+  }
+
+  // MARK: - Policies
+
+  private func outcome(
+    of nodes: Nodes,
+    _ link: LinkPlan,
+    _ step: LinkStep,
+    _ part: LinkPlan.KeyPart? = nil
+  ) -> LinkOutcome {
+    let policy: ValuePolicy
+    switch nodes {
+    case .list: return .given
+    case .missing: policy = link.onMissing
+    case .null: policy = link.onNull
+    case .invalid: policy = link.onInvalid
+    }
+    if case .invalid(let fault, let node) = nodes {
+      let described = { self.describe(fault, node, link, step, part) }
+      if policy == .reject || policy == .default { return .refused(described()) }
+      if !link.isSilent {
+        let group = IssueGroup(code: fault.code, entity: plan.name, attribute: link.name)
+        passOver(
+          {
+            var issue = described()
+            issue.isReject = false
+            return issue
+          },
+          of: group,
+          in: step.drafts
+        )
+      }
+    } else if policy == .reject {
+      var node: UInt32?
+      if case .null(let place) = nodes { node = place }
+      let what = node == nil ? "is missing, and onMissing" : "is null, and onNull"
+      let place = node.map { step.batch.nodes[Int($0)].origin } ?? step.record.start
+      return .refused(
+        describe(.refused, link, "\(plan.name).\(link.name) \(what) is reject.", place, step)
+      )
+    }
+    return policy == .clear ? .given : .kept
+  }
+
+  private func describe(
+    _ fault: ValueConverter.Fault,
+    _ node: UInt32,
+    _ link: LinkPlan,
+    _ step: LinkStep,
+    _ part: LinkPlan.KeyPart?
+  ) -> ImportIssue {
+    let tape = step.batch.nodes[Int(node)]
+    let kind = ForeignText.kind(Int(tape.kind))
+    let wanted: String
+    switch (fault, link.origin) {
+    case (.type, .nested):
+      wanted =
+        link.isToOne
+        ? "leads to one object and not to \(kind)" : "wants a list of objects, not \(kind)"
+    case (.type, .key): wanted = "wants \(link.isToOne ? "a key" : "keys"), not \(kind)"
+    default: wanted = ""
+    }
+    let name = "\(plan.name).\(link.name)"
+    let message = wanted.isEmpty ? "\(name): \(fault.text)" : "\(name) \(wanted)."
+    var issue = describe(fault.code, link, message, tape.origin, step)
+    if let part {
+      issue.tried = fault.tried(for: part.slot)
+      issue.message = "\(name): \(fault.message(for: part.slot))"
+    }
+    issue.value = ForeignText.excerpt(of: node, in: step.batch)
+    if part?.slot.attribute.isSensitive == true { issue.value = ForeignText.mask }
+    return issue
+  }
+
+  private func describe(
+    _ code: ImportIssue.Code,
+    _ link: LinkPlan,
+    _ message: String,
+    _ place: UInt32,
+    _ step: LinkStep
+  ) -> ImportIssue {
+    var issue = describe(code, step.record, place, step.batch, message)
+    issue.attribute = link.name
+    issue.path = link.pathText
+    issue.map = mapPlace(link.position)
+    return issue
+  }
+
+  // MARK: - Sub-entities
+
+  /// The mapper of the entity that a record says it is; this one where it says nothing.
+  func chooseMapper(
+    for record: RecordBatch.Record,
+    in batch: RecordBatch
+  ) -> Result<RecordMapper, Refusal> {
+    guard let rule = plan.discriminator else { return .success(self) }
+    let found = walker.found[rule.slot]
+    guard found.state == .value else { return .success(self) }
+    let node = batch.nodes[Int(found.node)]
+    if Int(node.kind) == TAPE_NULL { return .success(self) }
+    let bytes = batch.bytes(node.text, node.length)
+    for (word, index) in rule.plans where word.count == bytes.count && bytes.has(word, at: 0) {
+      return .success(set.mappers[index])
+    }
+    var issue = describe(
+      .word,
+      record,
+      node.origin,
+      batch,
+      "The discriminator of \(plan.name) does not have this word."
+    )
+    issue.value = ForeignText.excerpt(of: found.node, in: batch)
+    issue.tried = rule.plans.map { String(decoding: $0.word, as: UTF8.self) }
+    return .failure(Refusal(issue: issue))
+  }
+}
+
+extension ValueConverter.Fault {
+  /// A sentence where no attribute is concerned.
+  fileprivate var text: String {
+    switch self {
+    case .blocked: "the path runs through a value that has no members."
+    case .repeated: "the path names more than one value."
+    default: "the value is not of the type of the target's key."
+    }
+  }
+}
+
+extension RecordBatch {
+  /// Whether the batch comes from XML, where an element alone is a list of one.
+  var isElement: Bool { namespaces.count > 1 || isXML }
+
+  /// Whether the first record is an element.
+  private var isXML: Bool {
+    guard let first = records.first, first.node != Self.malformedNode else { return false }
+    return Int(nodes[Int(first.node)].kind) == TAPE_ELEMENT
+  }
+
+  /// The values that a value holds: elements, members, child elements; no XML attributes.
+  func children(of node: UInt32) -> [UInt32] {
+    var found: [UInt32] = []
+    var child = node + 1
+    let end = nodes[Int(node)].next
+    while child < end {
+      let value = nodes[Int(child)]
+      if value.flags & UInt8(TAPE_ATTRIBUTE) == 0 { found.append(child) }
+      child = value.next
+    }
+    return found
+  }
+}

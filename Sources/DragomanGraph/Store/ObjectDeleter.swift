@@ -1,0 +1,193 @@
+import GRDB
+
+/// Deletes objects by the delete rules of the relationships, any number with a few statements.
+///
+/// The objects are marked first, in a temporary table; `delete()` adds what `cascade` takes with
+/// them, refuses what `deny` protects, clears the links to them, and deletes them. A relationship
+/// with the rule `noAction` keeps its links: SQLite then refuses the commit if one dangles.
+package final class ObjectDeleter {
+  /// What was deleted.
+  package struct Outcome: Sendable, Hashable {
+    /// How many objects, by the name of the root entity.
+    package var deleted: [String: Int] = [:]
+    /// The relationship, as `Entity.relationship`, whose rule `deny` forbids it: nothing was done.
+    package var denied: String?
+  }
+
+  private static let table = "temp._dragoman_doomed"
+
+  private let database: Database
+  private let path: String?
+  private let layout: ModelLayout
+
+  init(database: Database, path: String?, layout: ModelLayout) throws {
+    self.database = database
+    self.path = path
+    self.layout = layout
+    try database.execute(
+      sql: "CREATE TEMP TABLE IF NOT EXISTS _dragoman_doomed"
+        + " (root INTEGER, pk INTEGER, done INTEGER DEFAULT 0, PRIMARY KEY (root, pk)) WITHOUT ROWID"
+    )
+    try database.execute(sql: "DELETE FROM \(Self.table)")
+  }
+
+  /// Marks one object.
+  package func mark(_ key: Int64, of entity: EntityLayout) throws(StoreError) {
+    try run("INSERT OR IGNORE INTO \(Self.table) (root, pk) VALUES (?, ?)", [entity.root, key])
+  }
+
+  /// Marks the objects that a `SELECT` of primary keys finds.
+  func mark(_ select: String, of entity: EntityLayout) throws(StoreError) {
+    try run("INSERT OR IGNORE INTO \(Self.table) (root, pk) SELECT \(entity.root), \(select)")
+  }
+
+  /// Deletes the marked objects and what their rules take with them.
+  ///
+  /// - Returns: How many, or what forbids it; the marks are gone in either case.
+  /// - Throws: `StoreError` where the store fails.
+  package func delete() throws(StoreError) -> Outcome {
+    var outcome = Outcome()
+    try spread()
+    let roots = try ints("SELECT DISTINCT root FROM \(Self.table)")
+    for root in roots {
+      if let denied = try denial(root) {
+        outcome.denied = denied
+        try run("DELETE FROM \(Self.table)")
+        return outcome
+      }
+    }
+    for root in roots { try clearLinks(to: root) }
+    for root in roots {
+      let table = Schema.quoted(layout.entities[root].table)
+      try run("DELETE FROM \(table) WHERE _pk IN \(doomed(root))")
+      outcome.deleted[layout.entities[root].name, default: 0] += database.changesCount
+    }
+    try run("DELETE FROM \(Self.table)")
+    return outcome
+  }
+
+  // MARK: - Rules
+
+  private func doomed(_ root: Int) -> String {
+    "(SELECT pk FROM \(Self.table) WHERE root = \(root))"
+  }
+
+  /// The relationships that objects of a root's table may have, each once.
+  private func links(of root: Int) -> [RelationshipLayout] {
+    layout.entities.filter { $0.root == root }.flatMap { entity in
+      entity.relationships.filter { $0.owner == entity.index }
+    }
+  }
+
+  /// A `SELECT` of the targets' primary keys that objects have by a relationship.
+  private func targets(_ link: RelationshipLayout, of owners: String) -> String {
+    switch link.storage {
+    case .column(let column):
+      let name = Schema.quoted(column)
+      let table = Schema.quoted(layout.entities[link.owner].table)
+      return "\(name) FROM \(table) WHERE _pk IN \(owners) AND \(name) IS NOT NULL"
+    case .inverseColumn(let column, _):
+      let table = Schema.quoted(layout.entities[link.destination].table)
+      return "_pk FROM \(table) WHERE \(Schema.quoted(column)) IN \(owners)"
+    case .joinTable(let join, let isOwner):
+      return "\(isOwner ? "target" : "owner") FROM \(Schema.quoted(join.name))"
+        + " WHERE \(isOwner ? "owner" : "target") IN \(owners)"
+    }
+  }
+
+  /// Adds what `cascade` takes along, until nothing new is found.
+  private func spread() throws(StoreError) {
+    while true {
+      let roots = try ints("SELECT DISTINCT root FROM \(Self.table) WHERE done = 0")
+      if roots.isEmpty { return }
+      try run("UPDATE \(Self.table) SET done = 1 WHERE done = 0")
+      for root in roots {
+        let owners = "(SELECT pk FROM \(Self.table) WHERE root = \(root) AND done = 1)"
+        for link in links(of: root) where link.relationship.deleteRule == .cascade {
+          try mark(targets(link, of: owners), of: layout.entities[link.destination])
+        }
+      }
+      try run("UPDATE \(Self.table) SET done = 2 WHERE done = 1")
+    }
+  }
+
+  /// The relationship that forbids the deletion of an object of a root's table.
+  private func denial(_ root: Int) throws(StoreError) -> String? {
+    for link in links(of: root) where link.relationship.deleteRule == .deny {
+      let destination = layout.entities[link.destination].root
+      let select = "SELECT \(targets(link, of: doomed(root))) "
+      let found = try ints("SELECT count(*) FROM (\(select)EXCEPT SELECT pk FROM \(Self.table)"
+        + " WHERE root = \(destination))")
+      if found.first ?? 0 > 0 { return "\(layout.entities[link.owner].name).\(link.name)" }
+    }
+    return nil
+  }
+
+  /// Clears every link that leads to a doomed object of a root's table, and the links in tables of
+  /// their own that it has.
+  private func clearLinks(to root: Int) throws(StoreError) {
+    let doomed = doomed(root)
+    for entity in layout.entities {
+      for link in entity.relationships where link.owner == entity.index {
+        let destination = layout.entities[link.destination]
+        switch link.storage {
+        case .column(let column) where destination.root == root:
+          if inverse(of: link)?.relationship.deleteRule == .noAction { continue }
+          let name = Schema.quoted(column)
+          var set = "\(name) = NULL, _v = _v + 1"
+          if case .inverseColumn(_, let order?) = inverse(of: link)?.storage {
+            set += ", \(Schema.quoted(order)) = NULL"
+          }
+          try run("UPDATE \(Schema.quoted(entity.table)) SET \(set) WHERE \(name) IN \(doomed)")
+        case .joinTable(let join, isOwner: true):
+          let name = Schema.quoted(join.name)
+          let owner = layout.entities[entity.root]
+          if owner.index == root, link.relationship.deleteRule != .noAction {
+            try run("DELETE FROM \(name) WHERE owner IN \(doomed)")
+          }
+          if destination.root == root, inverse(of: link)?.relationship.deleteRule != .noAction {
+            try run(
+              "UPDATE \(Schema.quoted(owner.table)) SET _v = _v + 1 WHERE _pk IN"
+                + " (SELECT owner FROM \(name) WHERE target IN \(doomed))"
+            )
+            try run("DELETE FROM \(name) WHERE target IN \(doomed)")
+          }
+        default: break
+        }
+      }
+      if entity.root == root {
+        try run(
+          "DELETE FROM _dragoman_pending WHERE relationship LIKE ? AND owner IN \(doomed)",
+          [entity.name + ".%"]
+        )
+      }
+    }
+  }
+
+  private func inverse(of link: RelationshipLayout) -> RelationshipLayout? {
+    guard let name = link.relationship.inverse else { return nil }
+    let destination = layout.entities[link.destination]
+    return destination.linkSlot(named: name).map { destination.relationships[$0] }
+  }
+
+  // MARK: - SQL
+
+  private func run(
+    _ sql: String,
+    _ arguments: StatementArguments = StatementArguments()
+  ) throws(StoreError) {
+    do {
+      try database.cachedStatement(sql: sql).execute(arguments: arguments)
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+
+  private func ints(_ sql: String) throws(StoreError) -> [Int] {
+    do {
+      return try Int.fetchAll(try database.cachedStatement(sql: sql))
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+}
