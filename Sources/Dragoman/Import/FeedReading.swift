@@ -68,6 +68,7 @@ struct FeedReading {
     guard
       let isMore = try readBatches(
         of: reader,
+        input: input,
         plan: plan,
         remaining: &remaining,
         earlierByteCount: earlierByteCount
@@ -89,6 +90,7 @@ struct FeedReading {
     try checkSingle(plan, format: "A record in memory")
     let isMore = try readBatches(
       of: DictionaryReader(values, name: name),
+      input: .records(values, name: name),
       plan: plan,
       remaining: &remaining,
       earlierByteCount: 0
@@ -112,6 +114,7 @@ struct FeedReading {
   /// - Returns: Whether there may be more behind the limit; nil when the import is to stop.
   private func readBatches(
     of reader: any RecordReader,
+    input: ImportInput,
     plan: CompiledPlan,
     remaining: inout Int,
     earlierByteCount: Int

@@ -204,6 +204,10 @@ final class StoreSink {
     do {
       try attempt(object, in: batch, plan, usesSavepoint: target.needsSavepoint)
       try see(object, target, in: batch)
+      if let changeLog {
+        let record = batch.records.records[index]
+        try tell(changeLog, at: batch.records.origin(at: record.start, record: record.number))
+      }
     } catch let stop as RecordStop {
       switch stop {
       case .refused(let refused, let outcome):
@@ -318,6 +322,10 @@ final class StoreSink {
     }
     if outcome != .deleted { try see(object, target, in: batch) }
     if case .duplicate = outcome { outcome = .unchanged }
+    if let changeLog, outcome == .deleted {
+      let record = batch.records.records[index]
+      try tell(changeLog, at: batch.records.origin(at: record.start, record: record.number))
+    }
     count(outcome, of: target.plan.name, isTop: true)
   }
 

@@ -234,7 +234,7 @@ extension EntityPlan.Slot {
   init(
     attribute: Attribute,
     converter: ValueConverter,
-    code: SlotCode?,
+    code: SlotCode? = nil,
     paths: [EntityPlan.Candidate],
     isKey: Bool,
     policies levels: [ValuePolicies],
