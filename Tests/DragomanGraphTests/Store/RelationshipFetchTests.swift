@@ -279,8 +279,3 @@ struct RelationshipFetchTests {
     #expect(error?.description == "store.request: " + message)
   }
 }
-
-extension StoredValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
-  public init(stringLiteral value: String) { self = .text(value) }
-  public init(integerLiteral value: Int64) { self = .integer(value) }
-}
