@@ -86,6 +86,43 @@ struct FetchCommandTests {
     #expect(try output(nil, "--count") == "0\n")
   }
 
+  @Test("Columns, sort keys and predicates go through relationships")
+  func paths() throws {
+    let store = try SQLiteStore(at: .inMemory)
+    let name = [Attribute(name: "name")]
+    try store.grow(
+      to: Model(entities: [
+        Entity(name: "P", attributes: name, relationships: [.toOne("boss", "P", inverse: "team")])
+      ])
+    )
+    let output = OutputBuffer(descriptor: nil)
+    let command = try command(
+      "P",
+      "-d",
+      "x",
+      "--where",
+      "ANY team.name == 'a' AND boss.name != 'b'",
+      "--columns",
+      "name,boss.name",
+      "--sort",
+      "-boss.name[cd],name",
+      "-f",
+      "csv"
+    )
+    #expect(
+      try command.request().sortKeys
+        == [
+          SortKey(
+            "boss.name",
+            ascending: false,
+            options: [.caseInsensitive, .diacriticInsensitive]
+          ), SortKey("name"),
+        ]
+    )
+    try command.print(from: store, to: output, columnCount: nil)
+    #expect(String(decoding: output.bytes, as: UTF8.self) == "name,boss.name\r\n")
+  }
+
   @Test("A pipe that nobody reads any more is told apart from other failures")
   func closedPipe() throws {
     signal(SIGPIPE, SIG_IGN)

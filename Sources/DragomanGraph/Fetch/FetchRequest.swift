@@ -39,10 +39,14 @@ public struct FetchRequest: Sendable, Hashable {
   public var isDistinct: Bool
   /// Whether objects of sub-entities are included; true by default.
   public var includesSubentities: Bool
-  /// Whether a context considers what is not saved yet; true by default. A store holds nothing else.
+  /// Whether a context considers what is not saved yet; true by default.
+  ///
+  /// A store holds nothing else.
   public var includesPendingChanges: Bool
   /// Whether a context gives objects whose values are read when they are asked for, many at a time;
-  /// false by default. A store gives rows and does not look at it.
+  /// false by default.
+  ///
+  /// A store gives rows and does not look at it.
   public var returnsFaults: Bool
   /// How many objects a context fills at a time, 1 or more; nil leaves it to the context.
   public var batchSize: Int?

@@ -78,9 +78,9 @@ package struct FilterEvaluator {
       let left = fold(value, comparison.options)
       return ValueOrder.order(left, low, asDecimals: asDecimals) >= 0
         && ValueOrder.order(left, high, asDecimals: asDecimals) <= 0
-    case .isOne(let values, let orNull):
+    case .isOne(of: let values, let orNull):
       if value == .null { return orNull }
-      return values.contains(fold(value, comparison.options))
+      return values.set.contains(fold(value, comparison.options))
     case .contains(let pattern):
       guard case .text(let text) = fold(value, comparison.options) else { return false }
       return contains(text, pattern)

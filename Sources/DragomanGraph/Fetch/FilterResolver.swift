@@ -54,7 +54,7 @@ struct FilterResolver {
     case (.path(let path), let operand):
       let left = try paths.expression(path)
       if comparison.relation == .contains, left.object != nil {
-        return try resolve(membership(comparison, of: operand), left)
+        return try resolve(membership(comparison, of: operand), left, operand)
       }
       return try resolve(comparison, left, operand)
     case (let operand, .path(let path)):
@@ -87,13 +87,6 @@ struct FilterResolver {
     membership.relation = .equalTo
     membership.right = operand
     return membership
-  }
-
-  private func resolve(
-    _ comparison: Filter.Comparison,
-    _ left: ResolvedExpression
-  ) throws(StoreError) -> ResolvedComparison {
-    try resolve(comparison, left, comparison.right)
   }
 
   private func mirror(
@@ -163,13 +156,13 @@ struct FilterResolver {
       quantifier: comparison.quantifier,
       left: left,
       options: comparison.options,
-      test: try test(comparison, Literals(comparison, left, paths.layout), operand)
+      test: try test(comparison, FilterLiterals(comparison, left, paths.layout), operand)
     )
   }
 
   private func test(
     _ comparison: Filter.Comparison,
-    _ literals: Literals,
+    _ literals: FilterLiterals,
     _ operand: Filter.Operand
   ) throws(StoreError) -> ResolvedComparison.Test {
     let relation = comparison.relation
@@ -194,7 +187,7 @@ struct FilterResolver {
     case .in:
       var values: [StoredValue] = []
       for element in try literals.elements(operand) { values.append(try literals.value(element)) }
-      return .isOne(of: values.filter { $0 != .null }, orNull: values.contains(.null))
+      return .isOne(of: ValueList(values.filter { $0 != .null }), orNull: values.contains(.null))
     case .contains, .beginsWith, .endsWith, .like, .matches:
       return try textTest(comparison, literals, operand)
     }
@@ -202,7 +195,7 @@ struct FilterResolver {
 
   private func textTest(
     _ comparison: Filter.Comparison,
-    _ literals: Literals,
+    _ literals: FilterLiterals,
     _ operand: Filter.Operand
   ) throws(StoreError) -> ResolvedComparison.Test {
     let relation = comparison.relation
@@ -306,87 +299,5 @@ struct FilterResolver {
 
   private func withArticle(_ expression: ResolvedExpression) -> String {
     expression.object == nil ? expression.attribute.type.withArticle : "an object"
-  }
-}
-
-/// The literals of one comparison, as the type of its other side reads them.
-private struct Literals {
-  let expression: ResolvedExpression
-  private let comparison: Filter.Comparison
-  private let layout: ModelLayout
-
-  init(_ comparison: Filter.Comparison, _ expression: ResolvedExpression, _ layout: ModelLayout) {
-    self.comparison = comparison
-    self.expression = expression
-    self.layout = layout
-  }
-
-  func resolved(_ operand: Filter.Operand) throws(StoreError) -> Filter.Operand {
-    if case .variable(let name) = operand {
-      throw StoreError(
-        .badRequest,
-        "The variable $\(name) of the predicate has no value.",
-        help: "give it one, on the command line with -p \(name)=…"
-      )
-    }
-    return operand
-  }
-
-  func value(_ operand: Filter.Operand) throws(StoreError) -> StoredValue {
-    guard case .value(let literal) = try resolved(operand) else {
-      throw StoreError(
-        .badRequest,
-        "\(expression.attribute.name) is compared with a list where one value fits."
-      )
-    }
-    if let entity = expression.object { return try key(literal, layout.entities[entity]) }
-    if !comparison.options.isEmpty, case .string(let text) = literal {
-      return .text(TextFold.fold(text, comparison.options))
-    }
-    return try expression.attribute.stored(literal)
-  }
-
-  func present(_ operand: Filter.Operand) throws(StoreError) -> StoredValue {
-    let value = try value(operand)
-    guard value != .null else {
-      throw StoreError(
-        .badRequest,
-        "\(comparison.relation.rawValue) cannot compare \(expression.attribute.name) with nil.",
-        help: "nil goes with == and != only"
-      )
-    }
-    return value
-  }
-
-  func elements(_ operand: Filter.Operand) throws(StoreError) -> [Filter.Operand] {
-    guard case .list(let elements) = try resolved(operand) else {
-      throw StoreError(.badRequest, "\(comparison.relation.rawValue) wants a list, {a, b}.")
-    }
-    return elements
-  }
-
-  /// The primary key of an object, given as its id or the id's URI.
-  private func key(_ literal: FilterValue, _ entity: EntityLayout) throws(StoreError) -> StoredValue
-  {
-    let id: ObjectID
-    switch literal {
-    case .null: return .null
-    case .objectID(let given): id = given
-    case .string(let uri): id = try ObjectID(uri: uri)
-    default:
-      throw StoreError(
-        .badRequest,
-        "\(expression.attribute.name) is compared with \(literal.summary), but it wants an object.",
-        help: "compare an attribute of it, \(expression.attribute.name).name, or give an object id"
-      )
-    }
-    guard id.entity.utf8.elementsEqual(entity.rootName.utf8) else {
-      throw StoreError(
-        .badRequest,
-        "\(expression.attribute.name) is compared with \(id.uri), but its objects have ids of "
-          + "\(entity.rootName)."
-      )
-    }
-    return .integer(id.primaryKey)
   }
 }

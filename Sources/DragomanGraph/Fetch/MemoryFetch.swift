@@ -23,7 +23,9 @@ package struct MemoryFetch {
   }
 
   /// The objects of the request out of those of the entity's family, in order, cut by limit and
-  /// offset. Of a request for a table: the objects that its rows are made of, all, as they come.
+  /// offset.
+  ///
+  /// Of a request for a table: the objects that its rows are made of, all, as they come.
   ///
   /// - Throws: `StoreError.Code.badRequest` where the store would be stopped.
   package func objects<Subject: FilterSubject>(

@@ -32,7 +32,7 @@ package struct ResolvedComparison {
     /// From the first to the second, both included.
     case between(StoredValue, StoredValue)
     /// One of the values, or null.
-    case isOne(of: [StoredValue], orNull: Bool)
+    case isOne(of: ValueList, orNull: Bool)
     /// The bytes of the text contain these.
     case contains(String)
     /// The bytes of the text begin with these.
@@ -41,6 +41,17 @@ package struct ResolvedComparison {
     case fits(TextTest.Kind, String, TextTest)
     /// `==`, `!=`, `<`, … with another single value; two nulls are equal.
     case relates(Filter.Comparison.Relation, ResolvedExpression)
+  }
+}
+
+/// The literals of an `IN` list: in order for SQL, as a set for memory.
+package struct ValueList {
+  let values: [StoredValue]
+  let set: Set<StoredValue>
+
+  init(_ values: [StoredValue]) {
+    self.values = values
+    set = Set(values)
   }
 }
 

@@ -14,8 +14,10 @@ public struct SortKey: Sendable, Hashable {
     public static let caseInsensitive = Options(rawValue: 1)
     /// `[d]`: without regard to diacritics.
     public static let diacriticInsensitive = Options(rawValue: 2)
-    /// `[l]`: as a reader expects a list, and the same in every locale: first without case and
-    /// diacritics, of equals those with equal diacritics, then by bytes. It is no collation of a language.
+    /// `[l]`: as a reader expects a list, and the same in every locale.
+    ///
+    /// First without case and diacritics, of equals those with equal diacritics, then by bytes: it
+    /// is no collation of a language.
     public static let localized = Options(rawValue: 4)
   }
 

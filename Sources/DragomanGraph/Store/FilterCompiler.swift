@@ -84,8 +84,8 @@ struct FilterCompiler {
       return "\(value) \(relation.rawValue) \(bind(literal))\(collation)"
     case .between(let low, let high):
       return "\(value)\(collation) BETWEEN \(bind(low)) AND \(bind(high))"
-    case .isOne(let values, let orNull):
-      let list = bind(.text(ListCode.json(values)))
+    case .isOne(of: let values, let orNull):
+      let list = bind(.text(ListCode.json(values.values)))
       let membership = "\(value) IN (SELECT dragoman_value(value) FROM json_each(\(list)))"
       return orNull ? "(\(membership) OR \(plain) IS NULL)" : membership
     case .contains(let pattern): return "instr(\(value), \(bind(.text(pattern)))) > 0"

@@ -153,6 +153,16 @@ struct FilterParsingTests {
       try SortKey.parse("lastName, -salary,+id")
         == [SortKey("lastName"), SortKey("salary", ascending: false), SortKey("id")]
     )
+    #expect(
+      try SortKey.parse("name[cd],-company.name[l]")
+        == [
+          SortKey("name", options: [.caseInsensitive, .diacriticInsensitive]),
+          SortKey("company.name", ascending: false, options: .localized),
+        ]
+    )
+    #expect(try SortKey.parse("-a.b[c]").map(\.text) == ["-a.b[c]"])
+    #expect(throws: StoreError.self) { try SortKey.parse("a[x]") }
+    #expect(throws: StoreError.self) { try SortKey.parse("[c]") }
     #expect(throws: StoreError.self) { try SortKey.parse("a,,b") }
     #expect(throws: StoreError.self) { try SortKey.parse("-") }
   }

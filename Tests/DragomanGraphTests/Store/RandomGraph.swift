@@ -24,6 +24,7 @@ struct RandomGraph {
       // Of every type at least one somewhere near, so that paths find partners to compare.
       attributes.append(Attribute(name: "s\(index)"))
       attributes.append(Attribute(name: "n\(index)", type: .int64))
+      attributes.append(Attribute(name: "d\(index)", type: .decimal))
       let parent = index > 0 && chance(3) ? entities.randomElement(using: &random)?.name : nil
       entities.append(
         Entity(
@@ -89,7 +90,7 @@ struct RandomGraph {
 
   private mutating func fill() throws {
     for entity in layout.entities {
-      for _ in 0..<Int.random(in: 0...7, using: &random) {
+      for _ in 0..<Int.random(in: 0...9, using: &random) {
         let object = try graph.add(entity.name)
         for (slot, attribute) in entity.attributes.enumerated() where !chance(5) {
           object.values[slot] = Values.stored(attribute, &random)
@@ -262,14 +263,14 @@ struct RandomGraph {
     let options = Filter.Comparison.Options(
       rawValue: isText && chance(2) ? Int.random(in: 0...3, using: &random) : 0
     )
-    var relations: [Filter.Comparison.Relation] = [.equalTo, .notEqualTo, .in]
+    var relations: [Filter.Comparison.Relation] = [.equalTo, .equalTo, .notEqualTo, .in]
     if attribute.type.isOrdered {
       relations += [.lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .between]
     }
     let plain = relations
     if isText { relations += [.contains, .beginsWith, .endsWith, .like, .matches] }
     let relation = relations.randomElement(using: &random) ?? .equalTo
-    if plain.contains(relation), relation != .in, relation != .between, chance(3) {
+    if plain.contains(relation), relation != .in, relation != .between, chance(2) {
       for _ in 0..<20 {
         let other = self.path(entity)
         guard !other.isMany, let partner = other.attribute,
