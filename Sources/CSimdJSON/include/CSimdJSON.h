@@ -34,7 +34,7 @@ typedef struct TapeNode {
   uint32_t origin;     // offset of the value's first byte in the source
   uint16_t space;      // XML: number of the name's namespace (0 = none), see RecordBatch.namespaces
   uint8_t kind;        // TAPE_…
-  uint8_t flags;       // XML: TAPE_ATTRIBUTE
+  uint8_t flags;       // TAPE_ATTRIBUTE, TAPE_OUTSIDE
 } TapeNode;
 
 // TapeNode.flags

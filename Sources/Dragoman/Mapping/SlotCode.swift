@@ -36,21 +36,20 @@ final class SlotCode: Sendable {
   /// Text of types that docs/file.md writes as text is taken in any spelling that a literal of a
   /// map may have, and stored in the one of the file: `.text("1.50")` is the decimal 1.5.
   func admitted(_ value: StoredValue) -> StoredValue? {
-    // `.none`, not `nil`, which a conditional takes for a null value.
     switch (attribute.type, value) {
     case (_, .null): .null
     case (.int16, .integer(let number)): Int16(exactly: number).map { _ in value }
     case (.int32, .integer(let number)): Int32(exactly: number).map { _ in value }
     case (.int64, .integer): value
-    case (.bool, .integer(let number)): number == 0 || number == 1 ? value : .none
+    case (.bool, .integer(let number)): number == 0 || number == 1 ? value : nil
     case (.double, .integer(let number)): Double(exactly: number).map { .real($0) }
-    case (.double, .real(let number)): number.isFinite ? .real(number == 0 ? 0 : number) : .none
+    case (.double, .real(let number)): number.isFinite ? .real(number == 0 ? 0 : number) : nil
     case (.float, .integer(let number)): Float(exactly: number).map { .real(Double($0)) }
     case (.float, .real(let number)):
-      Float(number).isFinite ? .real(number == 0 ? 0 : Double(Float(number))) : .none
+      Float(number).isFinite ? .real(number == 0 ? 0 : Double(Float(number))) : nil
     case (.decimal, .integer(let number)): literals.storedValue(ofLiteral: String(number))
     case (.string, .text): value
-    case (.enum, .text(let text)): isAllowed(text) ? value : .none
+    case (.enum, .text(let text)): isAllowed(text) ? value : nil
     case (.decimal, .text(let text)), (.timestamp, .text(let text)), (.date, .text(let text)),
       (.time, .text(let text)), (.uuid, .text(let text)), (.url, .text(let text)),
       (.json, .text(let text)):
