@@ -96,6 +96,7 @@ extension StoreSink {
       relationships[name, default: .init()].unresolved += finish.unresolved
       for (_, kept) in finish.changed where kept > 0 { recount(kept) }
       entities[stage.targetName, default: .init()].stubs += finish.stubs
+      guard policy == .clear || policy == .reject else { continue }
       for issue in describe(finish, of: stage) { issues.add(issue) }
       let group = IssueGroup(
         code: .linkUnresolved,

@@ -73,11 +73,11 @@ extension RecordMapper {
     case .nested(let plan, let finding):
       let nodes = nodes(of: finding, link, takesSingle: step.batch.isElement, step)
       guard case .list(let list) = nodes else { return outcome(of: nodes, link, step) }
+      let start = set.targets.count
       for (place, node) in list.enumerated() {
-        switch mapNested(node, plan, link, finding, place: place, step) {
-        case .given, .kept: break
-        case .refused(let issue): return .refused(issue)
-        }
+        guard let outcome = mapNested(node, plan, link, finding, place: place, step) else { continue }
+        set.targets.removeLast(set.targets.count - start)
+        return outcome
       }
       return .given
     case .key(let parts):
@@ -159,6 +159,9 @@ extension RecordMapper {
 
   // MARK: - Nested records
 
+  /// Maps one nested record, and appends its target.
+  ///
+  /// - Returns: What becomes of the whole link instead; nil where the record is a target, or none.
   private func mapNested(
     _ node: UInt32,
     _ index: Int,
@@ -166,7 +169,7 @@ extension RecordMapper {
     _ finding: LinkPlan.Finding,
     place: Int,
     _ step: LinkStep
-  ) -> LinkOutcome {
+  ) -> LinkOutcome? {
     let batch = step.batch
     let tape = batch.nodes[Int(node)]
     var nested = step.record
@@ -210,12 +213,12 @@ extension RecordMapper {
       // A target made of members of the owner, without a key among them, is none.
       if finding.isRecord && issue.code == .keyMissing && issue.entity == mapper.plan.name {
         step.drafts.restore(mark)
-        return .given
+        return nil
       }
       return .refused(qualified(issue, link, finding, place: place))
     }
     set.targets.append(mapper.reference(of: object, from: mark, in: step.drafts) ?? .object(object))
-    return .given
+    return nil
   }
 
   /// A nested object that gives its key only and could not be made is a reference.

@@ -34,9 +34,9 @@ public final class ManagedObject {
   /// The context.
   public let context: ManagedObjectContext
   /// The object's place in the store.
-  let place: RowKey
+  package let place: RowKey
   /// The entity as far as it is known: of a fault that a to-one led to, the one it leads to.
-  var layout: EntityLayout
+  package internal(set) var layout: EntityLayout
   var content: Content
   /// `_v` of the row that was read; 0 where there is none.
   var version: Int64 = 0
@@ -189,7 +189,7 @@ public final class ManagedObject {
   // MARK: - Values by column
 
   /// The value of a column, with what is not saved.
-  func value(_ column: Int) throws -> StoredValue {
+  package func value(_ column: Int) throws -> StoredValue {
     if let changed = changes[column] { return changed }
     if case .fault = content { try context.fire(self) }
     return inherited[column] ?? rowValue(column)

@@ -29,6 +29,10 @@ extension ManagedObjectContext {
     // The version that is read now is what the save compares with.
     try fire(object)
     let known = object.inherited[column] ?? object.rowValue(column)
+    undoLog?.steps.append(.changed(object, column, object.changes[column], object.status))
+    let isKey = keyIndex?.covers(column, of: object.place.table) ?? false
+    if isKey { keyIndex?.remove(object) }
+    defer { if isKey { keyIndex?.insert(object) } }
     if value == known {
       guard object.changes.removeValue(forKey: column) != nil else { return }
       if object.status == .updated, object.changes.isEmpty, !hasOwnLinks(object) {

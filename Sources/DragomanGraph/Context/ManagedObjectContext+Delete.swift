@@ -60,6 +60,8 @@ extension ManagedObjectContext {
   }
 
   private func markDeleted(_ object: ManagedObject) {
+    keyIndex?.remove(object)
+    undoLog?.steps.append(.status(object, object.status))
     if object.status == .inserted {
       object.status = .gone
       changed[object.place] = nil
@@ -69,7 +71,9 @@ extension ManagedObjectContext {
     }
     for link in object.layout.relationships {
       let key = LinkKey(link: link.id, owner: object.place.key)
-      if pendingLinks.removeValue(forKey: key) != nil { publish(key) }
+      guard let links = pendingLinks.removeValue(forKey: key) else { continue }
+      undoLog?.steps.append(.links(key, links))
+      publish(key)
     }
     publish(object)
   }

@@ -26,7 +26,7 @@ extension ManagedObjectContext {
   }
 
   /// The objects that a relationship leads to, without those deleted.
-  func targets(of link: RelationshipLayout, _ object: ManagedObject) throws -> [ManagedObject] {
+  package func targets(of link: RelationshipLayout, _ object: ManagedObject) throws -> [ManagedObject] {
     let keys = try targetKeys(of: link, object)
     guard !keys.isEmpty else { return [] }
     let entity = layout.entities[link.destination]
@@ -49,7 +49,7 @@ extension ManagedObjectContext {
   static var faultBatchSize: Int { 500 }
 
   /// The `_pk` of the objects that a relationship leads to; deleted ones may be among them.
-  func targetKeys(of link: RelationshipLayout, _ object: ManagedObject) throws -> [Int64] {
+  package func targetKeys(of link: RelationshipLayout, _ object: ManagedObject) throws -> [Int64] {
     if let column = column(of: link) {
       return try object.value(column).integer.map { [$0] } ?? []
     }
@@ -59,7 +59,7 @@ extension ManagedObjectContext {
   }
 
   /// The column of a to-one in the table of its owner.
-  func column(of link: RelationshipLayout) -> Int? {
+  package func column(of link: RelationshipLayout) -> Int? {
     guard case .column = link.storage else { return nil }
     let owner = layout.entities[link.owner]
     guard let slot = owner.linkSlot(named: link.name) else { return nil }
@@ -119,7 +119,7 @@ extension ManagedObjectContext {
   // MARK: - Changing
 
   /// Makes a relationship lead to exactly these objects.
-  func assign(
+  package func assign(
     _ targets: [ManagedObject],
     to link: RelationshipLayout,
     _ object: ManagedObject
@@ -199,7 +199,7 @@ extension ManagedObjectContext {
   }
 
   /// Links two objects, on both sides.
-  func connect(
+  package func connect(
     _ link: RelationshipLayout,
     _ object: ManagedObject,
     _ target: ManagedObject
@@ -245,7 +245,7 @@ extension ManagedObjectContext {
   }
 
   /// Unlinks two objects, on both sides.
-  func disconnect(
+  package func disconnect(
     _ link: RelationshipLayout,
     _ object: ManagedObject,
     _ target: ManagedObject
@@ -280,6 +280,7 @@ extension ManagedObjectContext {
     guard link.isListed, !owner.isDeleted else { return }
     let key = LinkKey(link: link.id, owner: owner.place.key)
     guard pendingLinks[key]?.list == nil else { return }
+    undoLog?.steps.append(.links(key, pendingLinks[key]))
     pendingLinks[key] = PendingLinks(list: try targetKeys(of: link, owner))
   }
 
@@ -290,6 +291,7 @@ extension ManagedObjectContext {
   ) {
     guard column(of: link) == nil else { return }
     let key = LinkKey(link: link.id, owner: owner.place.key)
+    undoLog?.steps.append(.links(key, pendingLinks[key]))
     change(&pendingLinks[key, default: PendingLinks()])
     publish(key)
   }
@@ -301,9 +303,11 @@ extension ManagedObjectContext {
   ) throws {
     let key = LinkKey(link: link.id, owner: object.place.key)
     guard try targetKeys(of: link, object) != keys else { return }
+    undoLog?.steps.append(.links(key, pendingLinks[key]))
     pendingLinks[key] = PendingLinks(list: keys)
     publish(key)
     if case .joinTable = link.storage {
+      undoLog?.steps.append(.status(object, object.status))
       touch(object)
       publish(object)
     }
@@ -319,6 +323,7 @@ extension ManagedObjectContext {
     let owner = isOwner ? object : target
     guard !owner.isDeleted else { return }
     tryFire(owner)
+    undoLog?.steps.append(.status(owner, owner.status))
     touch(owner)
     publish(owner)
   }

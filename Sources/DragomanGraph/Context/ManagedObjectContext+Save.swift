@@ -45,9 +45,14 @@ extension ManagedObjectContext {
     return pendingChanges()
   }
 
-  private func prepare() throws {
+  /// What follows from the changes: places in ordered lists, links to deleted objects.
+  func completeChanges() throws {
     try setOrderColumns()
     try clearLinksToDeleted()
+  }
+
+  private func prepare() throws {
+    try completeChanges()
     var validation = ObjectValidation(self)
     let objects = changed.values.sorted {
       ($0.place.table, $0.place.key) < ($1.place.table, $1.place.key)
@@ -132,7 +137,7 @@ extension ManagedObjectContext {
   // MARK: - After a save
 
   /// What was unsaved is the state of the store now.
-  private func didSave(_ changes: PendingChanges, _ outcome: ChangeWriter.Outcome) {
+  func didSave(_ changes: PendingChanges, _ outcome: ChangeWriter.Outcome) {
     var rows: [Int: RowBuffer] = [:]
     for (place, object) in changed {
       if object.status == .deleted {

@@ -25,7 +25,7 @@ public final class ManagedObjectContext {
   public var mergePolicy = MergePolicy.error
 
   let root: RootContext
-  let layout: ModelLayout
+  package let layout: ModelLayout
   let parent: ManagedObjectContext?
   /// The registered objects by table and `_pk`; an object takes itself out when it is let go.
   var identities: [[Int64: Unmanaged<ManagedObject>]]
@@ -35,6 +35,19 @@ public final class ManagedObjectContext {
   var pendingLinks: [LinkKey: PendingLinks] = [:]
   /// A writing session that reads go through, while an import runs in it.
   var session: WriteSession?
+  /// Objects with unsaved changes by their unique keys, while records are imported.
+  var keyIndex: KeyIndex?
+  /// Objects with unsaved changes in the contexts above, by unique key.
+  var above: [Lookup: [KeyIndex.Values: RowKey]] = [:]
+  /// Stored objects that were looked up by unique key.
+  var probed: [Lookup: [KeyIndex.Values: ManagedObject?]] = [:]
+  /// What the record at hand did.
+  var undoLog: UndoLog?
+  /// What was written into the open transaction.
+  var flushed = Flushed()
+  /// Rows that the import at hand fills.
+  var importBuffers: [Int: RowBuffer] = [:]
+  var rowDefaults: [Int: [RowDefault]] = [:]
   private var recorded: (any Error)?
   private var emptyRows: [Int: RowPlace] = [:]
   private(set) var isClosed = false
@@ -85,6 +98,7 @@ public final class ManagedObjectContext {
         object.changes[layout.attributeColumns[slot]] = value
       }
     }
+    keyIndex?.insert(object)
     publish(object)
     return object
   }
@@ -101,6 +115,7 @@ public final class ManagedObjectContext {
     object.status = .inserted
     identities[place.table][key] = Unmanaged.passUnretained(object)
     changed[place] = object
+    undoLog?.steps.append(.inserted(object))
     return object
   }
 

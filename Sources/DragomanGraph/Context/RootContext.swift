@@ -109,7 +109,7 @@ final class RootContext: Sendable {
   }
 
   /// Commits; a link that leads nowhere is named.
-  private func commit(_ session: WriteSession) throws {
+  func commit(_ session: WriteSession) throws {
     do {
       try session.commit()
     } catch {
@@ -221,6 +221,15 @@ final class RootContext: Sendable {
   func announce(_ saved: SavedChanges, by context: ManagedObjectContext) {
     if context.kind != .main { listener.withLock { $0 }?(.saved(saved)) }
     notices.send(ChangeNotice(saved.changes, layout))
+  }
+
+  /// Tells main and every observer what an import has committed.
+  func announce(_ flushed: Flushed) {
+    mainChanges.didStore(flushed.ofMain.outcome.versions)
+    let tell = listener.withLock { $0 }
+    if !flushed.ofMain.changes.isEmpty { tell?(.saved(flushed.ofMain)) }
+    if !flushed.tables.isEmpty { tell?(.tables(flushed.tables)) }
+    notices.send(flushed.told(layout))
   }
 
   /// Tells main that anything may have changed in these tables.

@@ -160,13 +160,13 @@ extension LinkStage {
     guard hasPending else { return }
     let parts = plan.key.indices.map { ", k\($0)" }.joined()
     let values = plan.key.map { key in
-      ", json_extract(key, \(Schema.literal("$.\"\(key.name)\"")))"
+      ", json_extract(_dragoman_pending.key, \(Schema.literal("$.\"\(key.name)\"")))"
     }.joined()
     let names = plan.key.map { Schema.literal($0.name) + ", 1" }.joined(separator: ", ")
     let isOurs =
-      "relationship = ? AND (SELECT count(*) FROM json_each(key)) = \(plan.key.count)"
-      + " AND NOT EXISTS (SELECT 1 FROM json_each(key) AS e WHERE e.key NOT IN"
-      + " (SELECT key FROM json_each(json_object(\(names)))))"
+      "relationship = ? AND (SELECT count(*) FROM json_each(_dragoman_pending.key)) = \(plan.key.count)"
+      + " AND NOT EXISTS (SELECT 1 FROM json_each(_dragoman_pending.key) AS e WHERE e.key NOT IN"
+      + " (SELECT n.key FROM json_each(json_object(\(names))) AS n))"
     try run(
       "INSERT INTO \(waiting) (owner, position, outcome, file, line, \"column\", byte, record\(parts))"
         + " SELECT owner, 1 << 30, 0, '', 0, 0, 0, 0\(values) FROM _dragoman_pending"

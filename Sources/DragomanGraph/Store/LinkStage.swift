@@ -96,11 +96,13 @@ package final class LinkStage {
     }
     try database.execute(
       sql: """
-        CREATE TABLE \(links) (seq INTEGER PRIMARY KEY, owner, position, target, place, record\(parts));
+        CREATE TABLE \(links) (
+          seq INTEGER PRIMARY KEY, owner INTEGER, position INTEGER, target INTEGER, place, record\(parts));
         CREATE INDEX temp._dragoman_links\(number)_target ON _dragoman_links\(number) (owner, target);
         CREATE TABLE \(owners) (owner INTEGER PRIMARY KEY);
         CREATE TABLE \(waiting) (
-          seq INTEGER PRIMARY KEY, owner, position, target, outcome, file, line, "column", byte,
+          seq INTEGER PRIMARY KEY, owner INTEGER, position INTEGER, target INTEGER, outcome, file,
+          line, "column", byte,
           record\(parts));
         CREATE INDEX temp._dragoman_waiting\(number)_owner ON _dragoman_waiting\(number) (owner);
         """

@@ -218,8 +218,9 @@ public final class WriteSession {
     try run {
       try Row.fetchAll(
         database,
-        sql: "SELECT relationship, (SELECT json_group_array(key) FROM json_each(max(p.key)))"
-          + " FROM _dragoman_pending AS p GROUP BY relationship"
+        sql: "SELECT relationship, (SELECT json_group_array(e.key) FROM json_each(p.first) AS e)"
+          + " FROM (SELECT relationship, max(key) AS first FROM _dragoman_pending"
+          + " GROUP BY relationship) AS p"
       ).map { row in
         let names = try JSONDecoder().decode([String].self, from: Data((row[1] as String).utf8))
         return (row[0], names)

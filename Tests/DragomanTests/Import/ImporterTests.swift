@@ -303,7 +303,8 @@ import Testing
       """
       version: 1
       entities:
-        P: { unique: id, attributes: { id: id }, relationships: { q: { entity: P, kind: toOne, from: q } } }
+        P: { unique: id, attributes: { id: "@id", at: { from: { xml: $root/@at } } } }
+      sources: { x: { format: xml, entity: P, records: /r/p } }
       """
     )
     let failure = await #expect(throws: ImportFailure.self) { try await fixture.run("[]") }

@@ -1,0 +1,301 @@
+import DragomanGraph
+
+/// A reference to an object that was not there when its record came.
+struct WaitingLink {
+  /// Whose reference, by which relationship.
+  struct Place: Hashable {
+    let owner: ObjectID
+    let link: Int
+  }
+
+  /// One target: an object, or the key of one that is not there yet.
+  enum Target {
+    case object(ObjectID)
+    case key([StoredValue])
+  }
+
+  let place: Place
+  let plan: LinkPlan
+  let entity: String
+  let key: [EntityLayout.KeyPart]
+  var targets: [Target]
+  let origin: Origin
+}
+
+extension ContextSink {
+  /// A to-one of a draft, looked up.
+  struct Single {
+    /// Its column, where the owner's table has it.
+    let column: Int?
+    /// Its place in `EntityPlan.links`.
+    let slot: Int
+    /// The target; nil clears the link, or it waits.
+    let object: ManagedObject?
+    /// The key of a target that is not there yet.
+    let waiting: [StoredValue]?
+    let node: UInt32
+  }
+
+  /// Writes and finds the targets of a draft's to-ones.
+  func singleTargets(
+    of draft: DraftBatch.Object,
+    _ target: ContextTarget,
+    in batch: DraftBatch,
+    _ plan: ImportPlan
+  ) throws -> [Single] {
+    var singles: [Single] = []
+    for index in draft.links {
+      let link = batch.links[index]
+      let relationship = target.links[link.slot]
+      guard relationship.isToOne else { continue }
+      let column = context.column(of: relationship)
+      guard let first = link.targets.first else {
+        singles.append(
+          Single(column: column, slot: link.slot, object: nil, waiting: nil, node: draft.node)
+        )
+        continue
+      }
+      switch batch.targets[first] {
+      case .object(let nested):
+        let object = try write(nested, in: batch, plan, under: nil, isNested: true)
+        singles.append(
+          Single(column: column, slot: link.slot, object: object, waiting: nil, node: draft.node)
+        )
+      case .key(let start, let node):
+        let (values, object) = try find(target.plan.links[link.slot], start, in: batch)
+        singles.append(
+          Single(
+            column: column,
+            slot: link.slot,
+            object: object,
+            waiting: object == nil ? values : nil,
+            node: node
+          )
+        )
+      }
+    }
+    return singles
+  }
+
+  /// Sets what a draft says of its relationships; true if any link changed.
+  func setLinks(
+    of object: ManagedObject,
+    _ draft: DraftBatch.Object,
+    _ singles: [Single],
+    _ target: ContextTarget,
+    in batch: DraftBatch,
+    _ plan: ImportPlan
+  ) throws -> Bool {
+    var isChanged = false
+    for single in singles {
+      let linkPlan = target.plan.links[single.slot]
+      let relationship = target.links[single.slot]
+      let former = try context.targets(of: relationship, object).first
+      forgetWaiting(object, relationship)
+      if let values = single.waiting {
+        wait(object, relationship, linkPlan, [.key(values)], single.node, draft, in: batch)
+        continue
+      }
+      guard former !== single.object else { continue }
+      try context.assign(single.object.map { [$0] } ?? [], to: relationship, object)
+      isChanged = true
+      tally(linkPlan, target, linked: single.object == nil ? 0 : 1, unlinked: former == nil ? 0 : 1)
+      if linkPlan.deletesUnlinked, let former { try context.delete(former) }
+    }
+    for index in draft.links {
+      let link = batch.links[index]
+      let relationship = target.links[link.slot]
+      guard !relationship.isToOne else { continue }
+      if try setMany(object, link, relationship, draft, target, in: batch, plan) {
+        isChanged = true
+      }
+    }
+    return isChanged
+  }
+
+  /// Sets a to-many; true if any link changed.
+  private func setMany(
+    _ object: ManagedObject,
+    _ link: DraftBatch.Link,
+    _ relationship: RelationshipLayout,
+    _ draft: DraftBatch.Object,
+    _ target: ContextTarget,
+    in batch: DraftBatch,
+    _ plan: ImportPlan
+  ) throws -> Bool {
+    let linkPlan = target.plan.links[link.slot]
+    let former = try context.targets(of: relationship, object)
+    var wanted: [WaitingLink.Target] = []
+    var found: [ManagedObject] = []
+    var node = draft.node
+    var isWaiting = false
+    for place in link.targets {
+      switch batch.targets[place] {
+      case .object(let nested):
+        var parent: Parent?
+        if case .inverseColumn = relationship.storage,
+          let inverse = context.layout.inverse(of: relationship),
+          let column = context.column(of: inverse)
+        {
+          parent = Parent(link: relationship, column: column, owner: object)
+        }
+        let child = try write(nested, in: batch, plan, under: parent, isNested: true)
+        wanted.append(.object(child.objectID))
+        found.append(child)
+      case .key(let start, let place):
+        let (values, known) = try find(linkPlan, start, in: batch)
+        node = place
+        if let known {
+          wanted.append(.object(known.objectID))
+          found.append(known)
+        } else {
+          wanted.append(.key(values))
+          isWaiting = true
+        }
+      }
+    }
+    forgetWaiting(object, relationship)
+    if isWaiting { wait(object, relationship, linkPlan, wanted, node, draft, in: batch) }
+    return try assign(found, to: relationship, object, former, linkPlan, target)
+  }
+
+  /// Makes a to-many lead to objects: exactly to them, or to them besides what it has.
+  func assign(
+    _ found: [ManagedObject],
+    to relationship: RelationshipLayout,
+    _ object: ManagedObject,
+    _ former: [ManagedObject],
+    _ linkPlan: LinkPlan,
+    _ target: ContextTarget
+  ) throws -> Bool {
+    let old = Set(former.map(\.objectID))
+    var wanted = found
+    if !linkPlan.replaces {
+      let added = found.filter { !old.contains($0.objectID) }
+      wanted = former + added
+    }
+    if !relationship.relationship.allowsRepeats {
+      var seen: Set<ObjectID> = []
+      wanted = wanted.filter { seen.insert($0.objectID).inserted }
+    }
+    let new = Set(wanted.map(\.objectID))
+    let gone = former.filter { !new.contains($0.objectID) }
+    let isOrdered = relationship.relationship.isOrdered || relationship.relationship.allowsRepeats
+    let now = try context.targets(of: relationship, object).map(\.objectID)
+    let isSame =
+      isOrdered ? former.map(\.objectID) == wanted.map(\.objectID) : gone.isEmpty && old == new
+    if isOrdered ? now != wanted.map(\.objectID) : Set(now) != new {
+      try context.assign(wanted, to: relationship, object)
+    }
+    tally(linkPlan, target, linked: new.subtracting(old).count, unlinked: gone.count)
+    if linkPlan.deletesUnlinked { for former in gone { try context.delete(former) } }
+    return !isSame
+  }
+
+  private func tally(_ link: LinkPlan, _ target: ContextTarget, linked: Int, unlinked: Int) {
+    let name = "\(target.entity.name).\(link.name)"
+    relationships[name, default: .init()].linked += linked
+    relationships[name, default: .init()].unlinked += unlinked
+  }
+
+  // MARK: - References
+
+  /// Finds the object of a reference.
+  private func find(
+    _ link: LinkPlan,
+    _ start: Int,
+    in batch: DraftBatch
+  ) throws -> (values: [StoredValue], object: ManagedObject?) {
+    let destination = context.layout.entities[link.layout.destination]
+    guard let key = link.referenceKey(in: context.layout) else { return ([], nil) }
+    let arena = UnsafeRawBufferPointer(batch.records.arena)
+    let values = key.indices.map { batch.values[start + $0].stored(in: arena) }
+    return (values, try context.find(destination, key, values))
+  }
+
+  private func forgetWaiting(_ object: ManagedObject, _ link: RelationshipLayout) {
+    let place = WaitingLink.Place(owner: object.objectID, link: link.id)
+    waitingOfRecord.removeAll { $0.place == place }
+    waiting[place] = nil
+  }
+
+  private func wait(
+    _ object: ManagedObject,
+    _ relationship: RelationshipLayout,
+    _ link: LinkPlan,
+    _ targets: [WaitingLink.Target],
+    _ node: UInt32,
+    _ draft: DraftBatch.Object,
+    in batch: DraftBatch
+  ) {
+    guard let key = link.referenceKey(in: context.layout) else { return }
+    let start = batch.records.nodes[Int(node)].origin
+    waitingOfRecord.append(
+      WaitingLink(
+        place: WaitingLink.Place(owner: object.objectID, link: relationship.id),
+        plan: link,
+        entity: object.entityName,
+        key: key,
+        targets: targets,
+        origin: batch.records.origin(at: start, record: counts.read)
+      )
+    )
+  }
+
+  /// Links what waited to the objects that came; what is still not there is reported.
+  ///
+  /// - Parameter plan: The plans, for the targets of their relationships.
+  func finish(_ plan: ImportPlan) throws {
+    for link in waiting.values.sorted(by: { ($0.origin.record ?? 0) < ($1.origin.record ?? 0) }) {
+      let owner = try context.object(with: link.place.owner)
+      guard !owner.isDeleted,
+        let entity = plan.entities.first(where: { $0.name.utf8.elementsEqual(link.entity.utf8) })
+      else { continue }
+      let destination = context.layout.entities[link.plan.layout.destination]
+      var found: [ManagedObject] = []
+      for target in link.targets {
+        switch target {
+        case .object(let id): found.append(try context.object(with: id))
+        case .key(let values):
+          if let object = try context.find(destination, link.key, values) {
+            found.append(object)
+          } else {
+            unresolved(values, link, destination.name)
+          }
+        }
+      }
+      let relationship = context.layout.links[link.place.link]
+      let former = try context.targets(of: relationship, owner)
+      let target = try target(of: entity)
+      if relationship.isToOne {
+        guard former.first !== found.first else { continue }
+        try context.assign(found, to: relationship, owner)
+        tally(link.plan, target, linked: found.count, unlinked: former.count)
+      } else {
+        _ = try assign(found, to: relationship, owner, former, link.plan, target)
+      }
+    }
+    waiting.removeAll()
+  }
+
+  private func unresolved(_ values: [StoredValue], _ link: WaitingLink, _ destination: String) {
+    let name = "\(link.entity).\(link.plan.name)"
+    relationships[name, default: .init()].unresolved += 1
+    issues.add(
+      ImportIssue(
+        code: .linkUnresolved,
+        entity: link.entity,
+        attribute: link.plan.name,
+        origin: link.origin,
+        path: nil,
+        value: values.map(\.text).joined(separator: ", "),
+        message: "\(name) names a \(destination) that nobody is.",
+        tried: [],
+        map: nil,
+        help: "import the missing object too, or say `onUnresolved: stub` or `pending`",
+        key: nil,
+        isReject: false
+      )
+    )
+  }
+}

@@ -1,0 +1,273 @@
+import DragomanGraph
+
+/// The writing half of an import into a context: every record becomes an object, whose unsaved
+/// changes are those of the context.
+///
+/// It means the same as `StoreSink` and reports the same; what it adds is that hooks run, that
+/// unsaved changes of the context and of those above are seen, and that objects come back.
+/// `ContextSink+Objects` writes the objects of a record, `ContextSink+Links` their links.
+final class ContextSink {
+  let context: ManagedObjectContext
+  let code: ImportCode
+  /// What happens to objects that exist; nil is the map's word.
+  let mode: EntityWriter.Mode?
+  let maximumRejects: Int?
+  /// The counts so far.
+  var counts = ImportLedgerEntry.Counts()
+  var entities: [String: ImportReport.EntityCounts] = [:]
+  var relationships: [String: ImportReport.RelationshipCounts] = [:]
+  var issues = IssueLog()
+  /// The object of each record that was applied, once, at its first appearance.
+  private(set) var objects: [ObjectID] = []
+  private var known: Set<ObjectID> = []
+  private var targets: [String: ContextTarget] = [:]
+  /// What objects of the record at hand came to.
+  var written: [Written] = []
+  /// The only object that records may be applied to, whatever their key.
+  var only: ManagedObject?
+  /// References to objects that are not there yet, by owner and relationship; later ones replace
+  /// earlier ones.
+  var waiting: [WaitingLink.Place: WaitingLink] = [:]
+  var waitingOfRecord: [WaitingLink] = []
+
+  /// An object that was written.
+  struct Written {
+    let plan: String
+    let isTop: Bool
+    var outcome: EntityWriter.Outcome
+  }
+
+  /// Why a record is not applied: everything it did is undone.
+  enum Stop: Error {
+    /// A rule refuses an object, by its index.
+    case refused(object: Int, EntityWriter.Outcome)
+    /// The record's object is left alone.
+    case skipped(ManagedObject)
+    /// A hook refuses the record.
+    case hook(object: Int, any Error)
+  }
+
+  init(
+    _ context: ManagedObjectContext,
+    code: ImportCode,
+    mode: EntityWriter.Mode?,
+    maximumRejects: Int?
+  ) {
+    self.context = context
+    self.code = code
+    self.mode = mode
+    self.maximumRejects = maximumRejects
+  }
+
+  /// Applies the records of a batch, in their order.
+  ///
+  /// - Throws: `StoreError`, `ContextError`, or `ImportError` where more records were rejected than
+  ///   is admitted.
+  func apply(_ batch: DraftBatch) throws {
+    guard let plan = batch.plan else { return }
+    try probe(batch, plan)
+    defer { context.forgetProbes() }
+    var reported = 0
+    for (index, draft) in batch.drafts.enumerated() {
+      counts.read += 1
+      switch draft {
+      case .row(let object): try write(object, record: index, in: batch, plan)
+      case .tombstone(let object): try delete(object, record: index, in: batch, plan)
+      case .reject(let issue):
+        for passedOver in batch.issues[reported..<issue] { issues.add(passedOver) }
+        reported = issue + 1
+        try reject(batch.issues[issue])
+      }
+    }
+    for passedOver in batch.issues[reported...] { issues.add(passedOver) }
+    for (group, count) in batch.repeatedIssues { issues.add(count, of: group) }
+  }
+
+  /// The report of everything applied so far.
+  func report() -> ImportReport {
+    var report = ImportReport()
+    report.counts = counts
+    report.entities = entities.filter { $0.value != .init() }
+    report.relationships = relationships.filter { $0.value != .init() }
+    report.issues = issues.groups
+    report.status = counts.rejected > 0 ? .rejected : .done
+    return report
+  }
+
+  /// Where the objects of a plan go.
+  func target(of plan: EntityPlan) throws -> ContextTarget {
+    if let known = targets[plan.name] { return known }
+    let made = try ContextTarget(plan, in: context.layout)
+    targets[plan.name] = made
+    return made
+  }
+
+  /// Looks up the keys of a batch's objects at once.
+  private func probe(_ batch: DraftBatch, _ plan: ImportPlan) throws {
+    guard only == nil else { return }
+    let arena = UnsafeRawBufferPointer(batch.records.arena)
+    var keys: [String: [[StoredValue]]] = [:]
+    for object in batch.objects {
+      let entity = plan.entities[object.plan]
+      guard let slots = try target(of: entity).keySlots else { continue }
+      keys[entity.name, default: []].append(
+        slots.map { batch.values[object.start + $0].stored(in: arena) }
+      )
+    }
+    for (name, values) in keys {
+      guard let target = targets[name], let key = target.entity.uniqueKeys.first else { continue }
+      try context.probe(target.entity, key, values)
+    }
+  }
+
+  // MARK: - Records
+
+  private func write(
+    _ object: Int,
+    record index: Int,
+    in batch: DraftBatch,
+    _ plan: ImportPlan
+  ) throws {
+    written.removeAll(keepingCapacity: true)
+    waitingOfRecord.removeAll(keepingCapacity: true)
+    context.beginRecord()
+    do {
+      let made = try write(object, in: batch, plan, under: nil, isNested: false)
+      try context.throwRecordedError()
+      context.endRecord()
+      note(made)
+      for link in waitingOfRecord { waiting[link.place] = link }
+      for object in written { count(object.outcome, of: object.plan, isTop: object.isTop) }
+    } catch let stop as Stop {
+      context.undoRecord()
+      switch stop {
+      case .skipped(let object):
+        note(object)
+        counts.skipped += 1
+      case .refused(let refused, let outcome):
+        let entity = plan.entities[batch.objects[refused].plan]
+        let origin = origin(of: refused, record: index, in: batch)
+        let issue = OutcomeIssue.describe(outcome, batch, object: refused, origin: origin, entity)
+        if let issue { try reject(issue) }
+      case .hook(let refused, let error):
+        let entity = plan.entities[batch.objects[refused].plan]
+        let origin = origin(of: refused, record: index, in: batch)
+        try reject(OutcomeIssue.hook(error, batch, object: refused, origin: origin, entity))
+      }
+    }
+  }
+
+  private func delete(
+    _ object: Int,
+    record index: Int,
+    in batch: DraftBatch,
+    _ plan: ImportPlan
+  ) throws {
+    let draft = batch.objects[object]
+    let target = try target(of: plan.entities[draft.plan])
+    let entity = plan.entities[draft.plan]
+    guard let found = try existing(draft, target, in: batch, under: nil) else {
+      count(.unchanged, of: entity.name, isTop: true)
+      return
+    }
+    if try isOlder(draft, than: found, target, in: batch) {
+      counts.skipped += 1
+      return
+    }
+    context.beginRecord()
+    try context.delete(found)
+    if let denied = try context.deniedRelationship() {
+      context.undoRecord()
+      let origin = origin(of: object, record: index, in: batch)
+      try reject(OutcomeIssue.denial(denied, batch, object: object, origin: origin, entity))
+      return
+    }
+    context.endRecord()
+    count(.deleted, of: entity.name, isTop: true)
+  }
+
+  private func note(_ object: ManagedObject) {
+    let id = object.objectID
+    if known.insert(id).inserted { objects.append(id) }
+  }
+
+  func reject(_ issue: ImportIssue) throws {
+    counts.rejected += 1
+    issues.add(issue)
+    if let maximumRejects, counts.rejected > maximumRejects {
+      throw ImportError(
+        .tooManyRejects,
+        maximumRejects == 0
+          ? "A record was rejected, and none may be."
+          : "More than \(maximumRejects) records were rejected.",
+        help: "mend the records or the mapper"
+      )
+    }
+  }
+
+  func count(_ outcome: EntityWriter.Outcome, of entity: String, isTop: Bool) {
+    switch outcome {
+    case .inserted:
+      if isTop { counts.inserted += 1 }
+      entities[entity, default: .init()].inserted += 1
+    case .updated:
+      if isTop { counts.updated += 1 }
+      entities[entity, default: .init()].updated += 1
+    case .unchanged:
+      if isTop { counts.unchanged += 1 }
+      entities[entity, default: .init()].unchanged += 1
+    case .skipped where isTop: counts.skipped += 1
+    case .deleted where isTop: counts.deleted += 1
+    default: break
+    }
+  }
+
+  func origin(of object: Int, record index: Int, in batch: DraftBatch) -> Origin {
+    OutcomeIssue.origin(of: object, record: index, in: batch)
+  }
+}
+
+/// Where the objects of one plan go in a context.
+final class ContextTarget {
+  let plan: EntityPlan
+  let entity: EntityLayout
+  /// The column of each slot.
+  let columns: [Int]
+  /// The slots of the identity, where it consists of attributes that the plan feeds.
+  let keySlots: [Int]?
+  /// The columns of the identity.
+  let keyColumns: [Int]
+  /// The relationship of each link of the plan.
+  let links: [RelationshipLayout]
+
+  init(_ plan: EntityPlan, in layout: ModelLayout) throws {
+    self.plan = plan
+    guard let entity = layout.entity(named: plan.name) else {
+      throw ImportError(.request, "The stack has no entity \(plan.name).")
+    }
+    self.entity = entity
+    var columns: [Int] = []
+    for slot in plan.slots {
+      guard let place = entity.attributeSlot(named: slot.attribute.name) else {
+        throw ImportError(
+          .request,
+          "The stack's \(plan.name) has no attribute \(slot.attribute.name)."
+        )
+      }
+      columns.append(entity.attributeColumns[place])
+    }
+    self.columns = columns
+    let key = entity.uniqueKeys.first.map(entity.columns) ?? []
+    keyColumns = key
+    let slots = key.compactMap { column in columns.firstIndex(of: column) }
+    keySlots = !key.isEmpty && slots.count == key.count ? slots : nil
+    var links: [RelationshipLayout] = []
+    for link in plan.links {
+      guard let slot = entity.linkSlot(named: link.name) else {
+        throw ImportError(.request, "The stack's \(plan.name) has no relationship \(link.name).")
+      }
+      links.append(entity.relationships[slot])
+    }
+    self.links = links
+  }
+}

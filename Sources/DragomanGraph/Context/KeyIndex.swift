@@ -1,0 +1,91 @@
+/// Finds objects with unsaved changes by their unique keys.
+///
+/// A context keeps one while records are imported into it: a record whose object was made a moment
+/// ago, by an earlier record or by the program, finds it here, and what is stored is found by SQL.
+final class KeyIndex {
+  /// The values of a key.
+  struct Values: Hashable {
+    let first: StoredValue
+    let rest: [StoredValue]
+
+    init(_ values: [StoredValue]) {
+      first = values.first ?? .null
+      rest = values.count > 1 ? Array(values.dropFirst()) : []
+    }
+
+    /// A key with a null part never matches.
+    var isComplete: Bool { first != .null && !rest.contains(.null) }
+  }
+
+  /// The columns of each key, by table.
+  private let columns: [[[Int]]]
+  /// Which columns of a table are part of a key.
+  private let keyColumns: [Set<Int>]
+  private var places: [[[Values: RowKey]]]
+
+  init(_ layout: ModelLayout) {
+    let columns = layout.tables.indices.map { table -> [[Int]] in
+      var keys: [[Int]] = []
+      for entity in layout.entities where entity.tableIndex == table {
+        for key in entity.uniqueKeys.map(entity.columns) where !keys.contains(key) {
+          keys.append(key)
+        }
+      }
+      return keys
+    }
+    self.columns = columns
+    keyColumns = columns.map { Set($0.joined()) }
+    places = columns.map { $0.map { _ in [:] } }
+  }
+
+  /// Whether a column is part of a key.
+  func covers(_ column: Int, of table: Int) -> Bool { keyColumns[table].contains(column) }
+
+  /// The object that has the values of a key.
+  func place(of values: Values, _ key: [Int], in table: Int) -> RowKey? {
+    guard let number = columns[table].firstIndex(of: key) else { return nil }
+    return places[table][number][values]
+  }
+
+  /// Remembers an object by its keys.
+  func insert(_ object: ManagedObject) {
+    each(object) { table, number, values in places[table][number][values] = object.place }
+  }
+
+  /// Forgets an object, before its keys change or it goes.
+  func remove(_ object: ManagedObject) {
+    each(object) { table, number, values in
+      if places[table][number][values] == object.place { places[table][number][values] = nil }
+    }
+  }
+
+  /// Forgets everything: what was unsaved is stored.
+  func removeAll() { places = columns.map { $0.map { _ in [:] } } }
+
+  private func each(_ object: ManagedObject, _ body: (Int, Int, Values) -> Void) {
+    let table = object.place.table
+    for (number, key) in columns[table].enumerated() {
+      let values = Values(key.map { object.knownValue($0) })
+      if values.isComplete { body(table, number, values) }
+    }
+  }
+}
+
+extension EntityLayout {
+  /// The columns of a unique key.
+  package func columns(_ key: [KeyPart]) -> [Int] {
+    key.map { part in
+      switch part.property {
+      case .attribute(let slot): attributeColumns[slot]
+      case .relationship(let slot): linkColumns[slot] ?? 0
+      }
+    }
+  }
+}
+
+extension ManagedObject {
+  /// The value of a column without reading a fault.
+  func knownValue(_ column: Int) -> StoredValue {
+    changes[column] ?? inherited[column] ?? rowValue(column)
+  }
+}

@@ -1,0 +1,330 @@
+import GRDB
+
+/// What an import needs of a context; the pipeline's context sink uses it.
+extension ManagedObjectContext {
+  /// Begins to find objects by their unique keys.
+  package func beginImport() {
+    guard keyIndex == nil else { return }
+    let index = KeyIndex(layout)
+    for object in changed.values where !object.isDeleted { index.insert(object) }
+    keyIndex = index
+    above = [:]
+  }
+
+  /// Ends what `beginImport()` began.
+  package func endImport() {
+    keyIndex = nil
+    above = [:]
+    probed = [:]
+  }
+
+  /// Looks up many keys at once, so that `find` need not ask the store for each.
+  ///
+  /// Runs one prepared `SELECT … WHERE key = ?` for each key, on one connection.
+  package func probe(
+    _ entity: EntityLayout,
+    _ key: [EntityLayout.KeyPart],
+    _ values: [[StoredValue]]
+  ) throws {
+    let columns = entity.columns(key)
+    let lookup = Lookup(table: entity.tableIndex, columns: columns)
+    let table = layout.tables[entity.tableIndex]
+    let tests = columns.enumerated().map {
+      "\(Schema.quoted(table.columns[$1].name)) = ?\($0 + 1)"
+    }
+    let sql =
+      "\(selection(of: entity.tableIndex)) FROM \(Schema.quoted(table.name))"
+      + " WHERE \(tests.joined(separator: " AND "))"
+    let entities = EntityNames(layout, entity.tableIndex)
+    var found: [KeyIndex.Values: ManagedObject?] = [:]
+    found.reserveCapacity(values.count)
+    try read { database in
+      let statement = try RawStatement(sql, in: database)
+      let buffer = RowBuffer(columnCount: table.columns.count, capacity: 64)
+      for parts in values {
+        let wanted = KeyIndex.Values(parts)
+        guard wanted.isComplete, found[wanted] == nil else { continue }
+        for (index, part) in parts.enumerated() { try statement.bind(part, Int32(index) + 1) }
+        var object: ManagedObject?
+        try statement.forEachRow { row in
+          object = stored(row, entity, entities, buffer)
+        }
+        found[wanted] = .some(object)
+      }
+    }
+    probed[lookup] = found
+  }
+
+  /// Forgets what `probe` found.
+  package func forgetProbes() { probed.removeAll(keepingCapacity: true) }
+
+  /// The object with these values of a unique key, as this context sees it; nil: none.
+  package func find(
+    _ entity: EntityLayout,
+    _ key: [EntityLayout.KeyPart],
+    _ values: [StoredValue]
+  ) throws -> ManagedObject? {
+    let wanted = KeyIndex.Values(values)
+    guard wanted.isComplete else { return nil }
+    let columns = entity.columns(key)
+    let table = entity.tableIndex
+    if let place = keyIndex?.place(of: wanted, columns, in: table), let object = registered(place),
+      !object.isDeleted
+    {
+      return object
+    }
+    if let place = try placeAbove(wanted, columns, entity) {
+      let object = try register(place, entity)
+      try fire(object)
+      if !object.isDeleted, has(object, values, columns) { return object }
+    }
+    let lookup = Lookup(table: table, columns: columns)
+    let stored: ManagedObject?
+    if let known = probed[lookup]?[wanted] {
+      stored = known
+    } else {
+      try probe(entity, key, [values])
+      stored = probed[lookup]?[wanted] ?? nil
+    }
+    // Its key may have been changed since it was stored, here or above.
+    guard let stored, !stored.isDeleted, has(stored, values, columns) else { return nil }
+    return beneath(stored.place)?.kind == .deleted && !stored.hasChanges ? nil : stored
+  }
+
+  private func has(_ object: ManagedObject, _ values: [StoredValue], _ columns: [Int]) -> Bool {
+    zip(columns, values).allSatisfy { object.knownValue($0) == $1 }
+  }
+
+  /// The objects with unsaved changes in the contexts above, by a key.
+  private func placeAbove(
+    _ values: KeyIndex.Values,
+    _ columns: [Int],
+    _ entity: EntityLayout
+  ) throws -> RowKey? {
+    let lookup = Lookup(table: entity.tableIndex, columns: columns)
+    if let known = above[lookup] { return known[values] }
+    var places: [KeyIndex.Values: RowKey] = [:]
+    for (place, pending) in beneath(table: entity.tableIndex) where pending.kind != .deleted {
+      let object = try register(place, layout.entities[pending.entity])
+      try fire(object)
+      let values = KeyIndex.Values(columns.map { object.knownValue($0) })
+      if values.isComplete { places[values] = place }
+    }
+    above[lookup] = places
+    return places[values]
+  }
+
+  /// The object of a row that was read.
+  private func stored(
+    _ row: OpaquePointer,
+    _ entity: EntityLayout,
+    _ entities: EntityNames,
+    _ buffer: RowBuffer
+  ) -> ManagedObject {
+    let place = RowKey(table: entity.tableIndex, key: columnInteger(row, 0))
+    if let known = registered(place) {
+      if case .fault = known.content {} else { return known }
+      buffer.append(row, from: entities.firstColumn)
+      known.content = .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1))
+      known.version = columnInteger(row, 1)
+      known.layout = entities.entity(of: row) ?? known.layout
+      if let pending = beneath(place) { inherit(pending, known) }
+      return known
+    }
+    buffer.append(row, from: entities.firstColumn)
+    let object = ManagedObject(
+      place,
+      entities.entity(of: row) ?? entity,
+      .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1)),
+      in: self
+    )
+    object.version = columnInteger(row, 1)
+    identities[place.table][place.key] = Unmanaged.passUnretained(object)
+    if let pending = beneath(place) { inherit(pending, object) }
+    return object
+  }
+
+  // MARK: - Values
+
+  /// Makes an object whose values are given by a row of an import.
+  ///
+  /// - Parameters:
+  ///   - entity: The entity.
+  ///   - row: The values.
+  ///   - columns: The column of each value.
+  ///   - arena: Where the values' text and bytes are.
+  package func insert(
+    _ entity: EntityLayout,
+    _ row: UnsafeBufferPointer<RowValue>,
+    _ columns: [Int],
+    arena: UnsafeRawPointer
+  ) throws -> ManagedObject {
+    let buffer = importBuffer(entity.tableIndex)
+    buffer.append(row, to: columns, defaults: defaults(of: entity), arena: arena)
+    let object = try insert(
+      entity,
+      .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1))
+    )
+    keyIndex?.insert(object)
+    publish(object)
+    return object
+  }
+
+  /// Sets a column to a value of an import.
+  ///
+  /// - Returns: Whether it was another one.
+  package func set(
+    _ value: RowValue,
+    _ column: Int,
+    of object: ManagedObject,
+    arena: UnsafeRawBufferPointer
+  ) throws -> Bool {
+    if object.changes.isEmpty, object.inherited.isEmpty, case .row(let row) = object.content,
+      let base = arena.baseAddress, row.buffer.equals(row.row, column, value, in: base)
+    {
+      return false
+    }
+    let wanted = value.stored(in: arena)
+    guard try object.value(column) != wanted else { return false }
+    try set(wanted, column: column, of: object)
+    return true
+  }
+
+  private func importBuffer(_ table: Int) -> RowBuffer {
+    if let known = importBuffers[table], known.rowCount < 256, !known.isFull { return known }
+    let made = RowBuffer(columnCount: layout.tables[table].columns.count, capacity: 256)
+    importBuffers[table] = made
+    return made
+  }
+
+  private func defaults(of entity: EntityLayout) -> [RowDefault] {
+    if let known = rowDefaults[entity.index] { return known }
+    let made = entity.attributes.enumerated().compactMap { slot, attribute in
+      attribute.defaultValue.map { RowDefault(column: entity.attributeColumns[slot], value: $0) }
+    }
+    rowDefaults[entity.index] = made
+    return made
+  }
+
+  /// A unique key of the entity, besides the identity, that another object has; its columns as
+  /// SQLite would name them.
+  package func clash(of object: ManagedObject) throws -> String? {
+    let entity = object.layout
+    for key in entity.uniqueKeys.dropFirst() {
+      let values = entity.columns(key).map { object.knownValue($0) }
+      if let other = try find(entity, key, values), other !== object {
+        return key.map { "\(entity.table).\($0.column)" }.joined(separator: ", ")
+      }
+    }
+    return nil
+  }
+
+  // MARK: - Flushing
+
+  /// Writes what is unsaved into the open transaction; objects that nobody holds are let go.
+  ///
+  /// - Returns: How many objects were written.
+  @discardableResult
+  package func flush() throws -> Int {
+    guard let session, hasChanges else { return 0 }
+    try completeChanges()
+    let changes = pendingChanges()
+    let saved = try root.write(changes, in: session, policy: mergePolicy)
+    flushed.note(saved, root)
+    didSave(changes, saved.outcome)
+    keyIndex?.removeAll()
+    probed.removeAll(keepingCapacity: true)
+    importBuffers.removeAll(keepingCapacity: true)
+    return changes.objects.count
+  }
+}
+
+/// What to look for where.
+struct Lookup: Hashable {
+  let table: Int
+  let columns: [Int]
+}
+
+/// What an import has flushed: enough to tell main and observers of it after the commit.
+struct Flushed {
+  /// More changes than this are told as "look again".
+  static let maximumCount = 10_000
+
+  var tables: Set<Int> = []
+  var notice = ChangeNotice()
+  var isTooMuch = false
+  /// Changes of objects that main counts as unsaved.
+  var ofMain = SavedChanges(changes: PendingChanges(), outcome: ChangeWriter.Outcome())
+
+  mutating func note(_ saved: SavedChanges, _ root: RootContext) {
+    for place in saved.changes.objects.keys { tables.insert(place.table) }
+    for key in saved.changes.links.keys {
+      tables.insert(root.layout.entities[root.layout.links[key.link].owner].tableIndex)
+    }
+    if !root.mainChanges.isEmpty {
+      for (place, change) in saved.changes.objects
+      where root.mainChanges.object(place)?.kind == .inserted {
+        ofMain.changes.objects[place] = change
+        ofMain.outcome.versions[place] = saved.outcome.versions[place]
+        ofMain.ownColumns[place] = saved.ownColumns[place]
+      }
+    }
+    guard !isTooMuch else { return }
+    notice.merge(ChangeNotice(saved.changes, root.layout))
+    if notice.count > Self.maximumCount {
+      isTooMuch = true
+      notice = ChangeNotice()
+    }
+  }
+
+  /// The notice after the commit.
+  func told(_ layout: ModelLayout) -> ChangeNotice {
+    guard isTooMuch else { return notice }
+    let names = tables.map { layout.entities[layout.tables[$0].root].name }
+    return ChangeNotice(refreshedEntities: Set(names))
+  }
+}
+
+extension ChangeNotice {
+  /// How many objects are named.
+  var count: Int { inserted.count + updated.count + deleted.count }
+
+  /// Joins a later notice of the same transaction.
+  mutating func merge(_ later: ChangeNotice) {
+    inserted.formUnion(later.inserted)
+    for (id, names) in later.updated where !inserted.contains(id) {
+      updated[id, default: []].formUnion(names)
+    }
+    for id in later.deleted {
+      updated[id] = nil
+      if inserted.remove(id) == nil { deleted.insert(id) }
+    }
+  }
+}
+
+extension Stack {
+  /// Runs a closure with a background context that writes through one transaction: `flush()` puts
+  /// what is unsaved into it, and everything is committed at the end, or nothing.
+  ///
+  /// Main is told once, after the commit.
+  package func writeInOneTransaction<T: Sendable>(
+    _ body: @escaping @Sendable (ManagedObjectContext) throws -> T
+  ) async throws -> T {
+    let root = root
+    return try await run {
+      let context = ManagedObjectContext(.background, root: root)
+      defer { context.close() }
+      let value = try root.store.write { session in
+        try session.begin()
+        context.session = session
+        defer { context.session = nil }
+        let value = try body(context)
+        try context.flush()
+        try root.commit(session)
+        return value
+      }
+      root.announce(context.flushed)
+      return value
+    }
+  }
+}
