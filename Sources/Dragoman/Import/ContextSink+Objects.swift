@@ -26,13 +26,13 @@ extension ContextSink {
     if let found {
       switch mode {
       case .insert: throw Stop.refused(object: object, .keyExists)
-      case .ignore where !isNested: throw Stop.skipped(found)
+      case .ignore where !isNested: throw Stop.skipped(found.objectID)
       case .ignore: return found
       case .upsert, .replace: break
       }
       if try isOlder(draft, than: found, target, in: batch) {
         if isNested { return found }
-        throw Stop.skipped(found)
+        throw Stop.skipped(found.objectID)
       }
     }
     let number = written.count
@@ -116,7 +116,7 @@ extension ContextSink {
     let stored = try object.value(target.columns[version])
     guard stored != .null else { return false }
     let wanted = value.stored(in: UnsafeRawBufferPointer(batch.records.arena))
-    return target.plan.slots[version].attribute.compare(wanted, stored) < 0
+    return target.plan.slots[version].attribute.order(wanted, stored) < 0
   }
 
   /// A required attribute that the draft does not give and that has no default.

@@ -42,7 +42,7 @@ final class ContextSink {
     /// A rule refuses an object, by its index.
     case refused(object: Int, EntityWriter.Outcome)
     /// The record's object is left alone.
-    case skipped(ManagedObject)
+    case skipped(ObjectID)
     /// A hook refuses the record.
     case hook(object: Int, any Error)
   }
@@ -130,19 +130,19 @@ final class ContextSink {
   ) throws {
     written.removeAll(keepingCapacity: true)
     waitingOfRecord.removeAll(keepingCapacity: true)
-    context.beginRecord()
+    let start = context.beginRecord()
     do {
       let made = try write(object, in: batch, plan, under: nil, isNested: false)
       try context.throwRecordedError()
-      context.endRecord()
-      note(made)
+      context.endRecord(start)
+      note(made.objectID)
       for link in waitingOfRecord { waiting[link.place] = link }
       for object in written { count(object.outcome, of: object.plan, isTop: object.isTop) }
     } catch let stop as Stop {
-      context.undoRecord()
+      context.undoRecord(start)
       switch stop {
-      case .skipped(let object):
-        note(object)
+      case .skipped(let id):
+        note(id)
         counts.skipped += 1
       case .refused(let refused, let outcome):
         let entity = plan.entities[batch.objects[refused].plan]
@@ -174,20 +174,19 @@ final class ContextSink {
       counts.skipped += 1
       return
     }
-    context.beginRecord()
+    let start = context.beginRecord()
     try context.delete(found)
     if let denied = try context.deniedRelationship() {
-      context.undoRecord()
+      context.undoRecord(start)
       let origin = origin(of: object, record: index, in: batch)
       try reject(OutcomeIssue.denial(denied, batch, object: object, origin: origin, entity))
       return
     }
-    context.endRecord()
+    context.endRecord(start)
     count(.deleted, of: entity.name, isTop: true)
   }
 
-  private func note(_ object: ManagedObject) {
-    let id = object.objectID
+  private func note(_ id: ObjectID) {
     if known.insert(id).inserted { objects.append(id) }
   }
 

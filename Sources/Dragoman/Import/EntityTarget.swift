@@ -109,9 +109,10 @@ final class EntityTarget {
     width = slots.count
     isPlain = slots.count == plan.slots.count && plan.links.isEmpty && !isNested && !notes
     notedColumns = slotOfColumn.keys.sorted()
-    needsSavepoint = plan.links.contains {
-      if case .nested = $0.origin { true } else { false }
-    } || columns.contains { $0.isIdentity && !$0.key.isEmpty }
+    needsSavepoint =
+      plan.links.contains {
+        if case .nested = $0.origin { true } else { false }
+      } || columns.contains { $0.isIdentity && !$0.key.isEmpty }
     writer = try session.writer(
       for: entity,
       slots: slots,

@@ -52,6 +52,8 @@ public struct ImportIssue: Sendable, Hashable, Codable {
     public static let linkDenied = Code(rawValue: "link.denied")
     /// The record lacks a required attribute, and there is no object that has it.
     public static let incomplete = Code(rawValue: "record.incomplete")
+    /// A hook refused the record.
+    public static let recordHook = Code(rawValue: "record.hook")
     /// The record is larger than the store takes.
     public static let recordSize = Code(rawValue: "record.size")
   }

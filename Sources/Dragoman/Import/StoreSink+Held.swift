@@ -154,7 +154,8 @@ extension StoreSink {
     return found
   }
 
-  private static func heldKey(_ root: String, _ names: [String], _ values: [StoredValue]) -> String {
+  private static func heldKey(_ root: String, _ names: [String], _ values: [StoredValue]) -> String
+  {
     let parts = zip(names, values).sorted { $0.0 < $1.0 }
     return ([root] + parts.map { "\($0.0)=\($0.1.text)" }).joined(separator: "\u{1F}")
   }

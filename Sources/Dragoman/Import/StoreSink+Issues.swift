@@ -57,45 +57,7 @@ extension StoreSink {
     origin: Origin,
     _ plan: EntityPlan
   ) -> ImportIssue? {
-    let (code, attribute, message, help): (ImportIssue.Code, String?, String, String?)
-    switch outcome {
-    case .inserted, .updated, .unchanged, .skipped, .deleted: return nil
-    case .duplicate(let columns):
-      (code, attribute, message, help) = (
-        .keyDuplicate, nil, "Another \(plan.name) has the same value of \(columns).",
-        "the value is unique; find out which of the two records is right"
-      )
-    case .keyExists:
-      (code, attribute, message, help) = (
-        .keyExists, nil, "A \(plan.name) with this key exists, and the mode is insert.",
-        "use --mode upsert to update it"
-      )
-    case .incomplete(let missing):
-      (code, attribute, message, help) = (
-        .incomplete, missing,
-        "\(plan.name).\(missing) is required, the record does not give it, and there is no object with"
-          + " this key whose value could stay.",
-        "the feed must give it, or the map a default"
-      )
-    case .tooLarge:
-      (code, attribute, message, help) = (
-        .recordSize, nil, "The record is larger than the 1,000,000,000 bytes SQLite takes.", nil
-      )
-    }
-    return ImportIssue(
-      code: code,
-      entity: plan.name,
-      attribute: attribute,
-      origin: origin,
-      path: nil,
-      value: nil,
-      message: message,
-      tried: [],
-      map: nil,
-      help: help,
-      key: key(of: batch, start: batch.objects[object].start, plan),
-      isReject: true
-    )
+    OutcomeIssue.describe(outcome, batch, object: object, origin: origin, plan)
   }
 
   /// An object that a delete rule protects.
@@ -118,39 +80,16 @@ extension StoreSink {
     origin: Origin,
     _ plan: EntityPlan
   ) -> ImportIssue {
-    ImportIssue(
-      code: .linkDenied,
-      entity: plan.name,
-      attribute: nil,
-      origin: origin,
-      path: nil,
-      value: nil,
-      message: "The object cannot be deleted: \(relationship) has the delete rule deny, and targets.",
-      tried: [],
-      map: nil,
-      help: "delete or unlink its targets first, or give \(relationship) another `onDelete`",
-      key: key(of: batch, start: batch.objects[object].start, plan),
-      isReject: true
-    )
+    OutcomeIssue.denial(relationship, batch, object: object, origin: origin, plan)
   }
 
   /// Where an object of a record stands.
   private func origin(of object: Int, record index: Int, in batch: DraftBatch) -> Origin {
-    let record = batch.records.records[index]
-    guard batch.objects[object].parent >= 0 else {
-      return batch.records.origin(at: record.start, record: record.number)
-    }
-    let start = batch.records.nodes[Int(batch.objects[object].node)].origin
-    return batch.records.origin(at: start, record: record.number)
+    OutcomeIssue.origin(of: object, record: index, in: batch)
   }
 
   /// The key of an object as text, for messages.
   func key(of batch: DraftBatch, start: Int, _ plan: EntityPlan) -> String? {
-    let arena = UnsafeRawBufferPointer(batch.records.arena)
-    let parts = plan.slots.indices.filter { plan.slots[$0].isKey }.map { index in
-      plan.slots[index].attribute.isSensitive
-        ? ForeignText.mask : batch.values[start + index].stored(in: arena).text
-    }
-    return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    OutcomeIssue.key(of: batch, start: start, plan)
   }
 }

@@ -24,7 +24,8 @@ extension StoreSink {
 
   private func isExclusive(_ link: LinkPlan, _ model: ModelLayout) -> Bool {
     let target = model.entities[link.layout.destination]
-    guard let name = link.layout.relationship.inverse, let slot = target.linkSlot(named: name) else {
+    guard let name = link.layout.relationship.inverse, let slot = target.linkSlot(named: name)
+    else {
       return false
     }
     return target.relationships[slot].isToOne

@@ -45,7 +45,9 @@ extension StoreSink {
     var singles: [(column: EntityTarget.Column, link: Int, key: Int64?)] = []
     for index in draft.links {
       let link = batch.links[index]
-      guard let column = target.columnOfLink[link.slot].map({ target.columns[$0] }) else { continue }
+      guard let column = target.columnOfLink[link.slot].map({ target.columns[$0] }) else {
+        continue
+      }
       var key: Int64?
       if case .object(let nested)? = link.targets.first.map({ batch.targets[$0] }) {
         key = try write(nested, in: batch, plan, under: nil, isNested: true).key

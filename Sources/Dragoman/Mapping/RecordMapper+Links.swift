@@ -75,7 +75,9 @@ extension RecordMapper {
       guard case .list(let list) = nodes else { return outcome(of: nodes, link, step) }
       let start = set.targets.count
       for (place, node) in list.enumerated() {
-        guard let outcome = mapNested(node, plan, link, finding, place: place, step) else { continue }
+        guard let outcome = mapNested(node, plan, link, finding, place: place, step) else {
+          continue
+        }
         set.targets.removeLast(set.targets.count - start)
         return outcome
       }

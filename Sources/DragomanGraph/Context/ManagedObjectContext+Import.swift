@@ -3,12 +3,15 @@ import GRDB
 /// What an import needs of a context; the pipeline's context sink uses it.
 extension ManagedObjectContext {
   /// Begins to find objects by their unique keys.
-  package func beginImport() {
-    guard keyIndex == nil else { return }
+  ///
+  /// - Returns: false where that was begun already, by an import whose hook imports.
+  package func beginImport() -> Bool {
+    guard keyIndex == nil else { return false }
     let index = KeyIndex(layout)
     for object in changed.values where !object.isDeleted { index.insert(object) }
     keyIndex = index
     above = [:]
+    return true
   }
 
   /// Ends what `beginImport()` began.
@@ -123,7 +126,7 @@ extension ManagedObjectContext {
   ) -> ManagedObject {
     let place = RowKey(table: entity.tableIndex, key: columnInteger(row, 0))
     if let known = registered(place) {
-      if case .fault = known.content {} else { return known }
+      guard case .fault = known.content else { return known }
       buffer.append(row, from: entities.firstColumn)
       known.content = .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1))
       known.version = columnInteger(row, 1)
@@ -214,6 +217,20 @@ extension ManagedObjectContext {
       let values = entity.columns(key).map { object.knownValue($0) }
       if let other = try find(entity, key, values), other !== object {
         return key.map { "\(entity.table).\($0.column)" }.joined(separator: ", ")
+      }
+    }
+    return nil
+  }
+
+  /// Throws the first error that a property could not throw, and forgets it.
+  package func throwRecordedError() throws { try throwRecorded() }
+
+  /// The relationship whose delete rule `deny` forbids a deletion since `beginRecord()`, if any.
+  package func deniedRelationship() throws -> String? {
+    for step in undoLog?.steps ?? [] {
+      guard case .status(let object, _) = step, object.status == .deleted else { continue }
+      for link in object.layout.relationships where link.relationship.deleteRule == .deny {
+        if try !targets(of: link, object).isEmpty { return "\(object.layout.name).\(link.name)" }
       }
     }
     return nil

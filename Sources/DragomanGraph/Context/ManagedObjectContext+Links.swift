@@ -26,7 +26,9 @@ extension ManagedObjectContext {
   }
 
   /// The objects that a relationship leads to, without those deleted.
-  package func targets(of link: RelationshipLayout, _ object: ManagedObject) throws -> [ManagedObject] {
+  package func targets(of link: RelationshipLayout, _ object: ManagedObject) throws
+    -> [ManagedObject]
+  {
     let keys = try targetKeys(of: link, object)
     guard !keys.isEmpty else { return [] }
     let entity = layout.entities[link.destination]

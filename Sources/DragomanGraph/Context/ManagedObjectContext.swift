@@ -63,6 +63,9 @@ public final class ManagedObjectContext {
   /// The model.
   public var model: Model { layout.model }
 
+  /// What layers above keep with the stack.
+  package var attachments: Attachments { root.attachments }
+
   /// Whether there is anything to save.
   public var hasChanges: Bool { !changed.isEmpty || pendingLinks.contains { !$0.value.isEmpty } }
 
@@ -126,6 +129,23 @@ public final class ManagedObjectContext {
   public func object(with id: ObjectID) throws -> ManagedObject {
     let entity = try requireEntity(id.entity)
     return try register(RowKey(table: entity.tableIndex, key: id.primaryKey), entity)
+  }
+
+  /// The objects of ids, in their order: faults that are read together when the first is touched.
+  ///
+  /// - Throws: as `object(with:)`.
+  public func objects(with ids: [ObjectID]) throws -> [ManagedObject] {
+    let objects = try ids.map(object)
+    for start in stride(from: 0, to: objects.count, by: Self.faultBatchSize) {
+      let part = objects[start..<min(start + Self.faultBatchSize, objects.count)]
+      for (table, faults) in Dictionary(grouping: part, by: \.place.table) {
+        let batch = FaultBatch(keys: faults.map(\.place.key))
+        for object in faults where object.place.table == table {
+          if case .fault = object.content { object.content = .fault(batch) }
+        }
+      }
+    }
+    return objects
   }
 
   /// The object of an id; nil where there is none.

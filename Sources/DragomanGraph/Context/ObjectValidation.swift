@@ -146,7 +146,7 @@ struct ObjectValidation {
 
 extension Attribute {
   /// Orders two values of the attribute: numbers by value, everything else by bytes.
-  func order(_ left: StoredValue, _ right: StoredValue) -> Int {
+  package func order(_ left: StoredValue, _ right: StoredValue) -> Int {
     switch (left, right) {
     case (.integer(let a), .integer(let b)): return a < b ? -1 : a > b ? 1 : 0
     case (.text(var a), .text(var b)):

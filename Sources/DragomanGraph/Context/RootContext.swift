@@ -21,6 +21,7 @@ final class RootContext: Sendable {
   let keys: KeyAllocator
   let mainChanges = PublishedChanges()
   let notices = NoticeBroadcaster()
+  let attachments: Attachments
   /// Tells main of changes that were stored; set once by the stack.
   private let listener = Mutex<(@Sendable (StoreChange) -> Void)?>(nil)
   private let closed = Mutex(false)
@@ -33,8 +34,9 @@ final class RootContext: Sendable {
     case tables(Set<Int>)
   }
 
-  init(_ store: SQLiteStore) throws {
+  init(_ store: SQLiteStore, attachments: Attachments) throws {
     self.store = store
+    self.attachments = attachments
     keys = KeyAllocator(store)
     try keys.prepare(store.layout.tables.map(\.name))
   }

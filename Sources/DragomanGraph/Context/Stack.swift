@@ -28,6 +28,8 @@ public final class Stack: Sendable {
   /// Blocking work runs here and never on the threads of Swift's tasks.
   private let queue = DispatchQueue(label: "dragoman.stack", attributes: .concurrent)
   private let failures = FailureLog()
+  /// What layers above keep with the stack: their registries. It outlives a reset.
+  package let attachments: Attachments
   @MainActor private var mainContext: ManagedObjectContext?
 
   /// Opens a stack.
@@ -55,7 +57,8 @@ public final class Stack: Sendable {
     self.options = options
     let store = try SQLiteStore(at: location, options: options)
     try store.grow(to: model)
-    current = Mutex(try RootContext(store))
+    attachments = Attachments()
+    current = Mutex(try RootContext(store, attachments: attachments))
     listen()
   }
 
@@ -199,7 +202,7 @@ public final class Stack: Sendable {
     }
     let store = try SQLiteStore(at: location, options: options)
     try store.grow(to: model)
-    let root = try RootContext(store)
+    let root = try RootContext(store, attachments: attachments)
     current.withLock { $0 = root }
     listen()
   }
@@ -239,4 +242,21 @@ private final class FailureLog: Sendable {
   var all: [any Error] { errors.withLock { $0 } }
 
   func add(_ error: any Error) { errors.withLock { $0.append(error) } }
+}
+
+/// Values that layers above keep with a stack, by their type.
+package final class Attachments: Sendable {
+  private let values = Mutex<[ObjectIdentifier: any Sendable]>([:])
+
+  /// The value of a type; made when it is asked for the first time.
+  package func value<T: Sendable>(_ make: () throws -> T) rethrows -> T {
+    let key = ObjectIdentifier(T.self)
+    if let known = values.withLock({ $0[key] as? T }) { return known }
+    let made = try make()
+    return values.withLock { values in
+      if let known = values[key] as? T { return known }
+      values[key] = made
+      return made
+    }
+  }
 }

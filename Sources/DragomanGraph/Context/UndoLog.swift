@@ -15,18 +15,27 @@ struct UndoLog {
 }
 
 extension ManagedObjectContext {
-  /// From now on what is done can be undone by `undoRecord()`.
-  package func beginRecord() {
-    if undoLog == nil { undoLog = UndoLog() } else { undoLog?.steps.removeAll(keepingCapacity: true) }
+  /// From now on what is done can be undone.
+  ///
+  /// - Returns: Where the record begins, for `endRecord` and `undoRecord`; records may be nested, by
+  ///   hooks that import.
+  package func beginRecord() -> Int {
+    if undoLog == nil { undoLog = UndoLog() }
+    return undoLog?.steps.count ?? 0
   }
 
-  /// What was done stays.
-  package func endRecord() { undoLog = nil }
+  /// What was done since the record began stays.
+  package func endRecord(_ start: Int) {
+    if start == 0 { undoLog = nil }
+  }
 
-  /// Undoes everything since `beginRecord()`.
-  package func undoRecord() {
-    let steps = undoLog?.steps ?? []
+  /// Undoes everything since the record began.
+  package func undoRecord(_ start: Int) {
+    let log = undoLog?.steps ?? []
+    // What undoing does is not to be undone.
     undoLog = nil
+    let steps = log[start...]
+    defer { if start > 0 { undoLog = UndoLog(steps: Array(log[..<start])) } }
     for step in steps.reversed() {
       switch step {
       case .changed(let object, let column, let value, let status):

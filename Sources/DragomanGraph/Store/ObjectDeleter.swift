@@ -116,8 +116,10 @@ package final class ObjectDeleter {
     for link in links(of: root) where link.relationship.deleteRule == .deny {
       let destination = layout.entities[link.destination].root
       let select = "SELECT \(targets(link, of: doomed(root))) "
-      let found = try ints("SELECT count(*) FROM (\(select)EXCEPT SELECT pk FROM \(Self.table)"
-        + " WHERE root = \(destination))")
+      let found = try ints(
+        "SELECT count(*) FROM (\(select)EXCEPT SELECT pk FROM \(Self.table)"
+          + " WHERE root = \(destination))"
+      )
       if found.first ?? 0 > 0 { return "\(layout.entities[link.owner].name).\(link.name)" }
     }
     return nil

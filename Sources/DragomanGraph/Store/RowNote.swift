@@ -47,9 +47,10 @@ final class RowNote {
     return note
   }
 
-  private typealias Function = @convention(c) (
-    OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?
-  ) -> Void
+  private typealias Function =
+    @convention(c) (
+      OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?
+    ) -> Void
 
   private func add(
     _ name: String,

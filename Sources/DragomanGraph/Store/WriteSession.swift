@@ -139,7 +139,12 @@ public final class WriteSession {
     mode: EntityWriter.Mode,
     version: Int? = nil
   ) throws(StoreError) -> EntityWriter {
-    try writer(for: layout(of: entity), slots: slots.map { RowSlot($0) }, mode: mode, version: version)
+    try writer(
+      for: layout(of: entity),
+      slots: slots.map { RowSlot($0) },
+      mode: mode,
+      version: version
+    )
   }
 
   /// A writer for rows of an entity that has links, or that is linked to.

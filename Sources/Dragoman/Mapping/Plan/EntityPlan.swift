@@ -165,7 +165,8 @@ struct EntityPlan: Sendable {
     }
     self.links = links
     if rejectsUnknownKeys {
-      for path in links.flatMap(\.findings).flatMap(\.paths).map(\.path) where path.root == .record {
+      for path in links.flatMap(\.findings).flatMap(\.paths).map(\.path) where path.root == .record
+      {
         if let step = path.steps.first { builder.addKnown(step) }
       }
     }

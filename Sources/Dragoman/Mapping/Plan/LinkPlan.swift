@@ -228,8 +228,9 @@ struct LinkCompiler {
         policies: [map.policies, owner.policies, file.defaults.policies],
         position: map.position
       )
-      guard let source = finding.map({ LinkPlan.KeyPart.Source.found($0, split: split) })
-        ?? own.map({ .own($0) })
+      guard
+        let source = finding.map({ LinkPlan.KeyPart.Source.found($0, split: split) })
+          ?? own.map({ .own($0) })
       else { return nil }
       parts.append(LinkPlan.KeyPart(slot: described, source: source))
     }

@@ -101,7 +101,10 @@ import Testing
     let later = try await fixture.run(#"{"people":[],"teams":[{"id":9,"name":"late"}]}"#)
     let isKept = policy != "clear"
     #expect(
-      try sql(fixture.store, "SELECT t.name FROM Person p JOIN Team t ON t._pk = p.team WHERE p.id = 2")
+      try sql(
+        fixture.store,
+        "SELECT t.name FROM Person p JOIN Team t ON t._pk = p.team WHERE p.id = 2"
+      )
         == (isKept ? ["late"] : [])
     )
     #expect(later.summary == (policy == "stub" ? "read 1, updated 1" : "read 1, inserted 1"))
@@ -161,7 +164,10 @@ import Testing
       try await fixture.run("{\"people\":[{\"id\":1,\"teams\":[\(keys)]}],\(teams)}")
     }
     #expect(
-      try sql(fixture.store, "SELECT id FROM Person_teams JOIN Team ON _pk = target ORDER BY position")
+      try sql(
+        fixture.store,
+        "SELECT id FROM Person_teams JOIN Team ON _pk = target ORDER BY position"
+      )
         == ["5", "4", "6"]
     )
   }

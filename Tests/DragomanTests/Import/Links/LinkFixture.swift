@@ -13,7 +13,8 @@ func contents(of store: SQLiteStore) throws -> [String] {
     for entity in layout.entities where entity.root == entity.index {
       let identity = layout.entities[entity.root].uniqueKeys.first ?? []
       let columns = identity.map { Schema.quoted($0.column) }.joined(separator: ", ")
-      let sql = "SELECT _pk\(identity.isEmpty ? "" : ", \(columns)") FROM \(Schema.quoted(entity.table))"
+      let sql =
+        "SELECT _pk\(identity.isEmpty ? "" : ", \(columns)") FROM \(Schema.quoted(entity.table))"
       for row in try Row.fetchAll(database, sql: sql) {
         let key = row.databaseValues.dropFirst().map(text).joined(separator: ",")
         names[entity.table, default: [:]][row[0]] = identity.isEmpty ? "#\(row[0] as Int64)" : key
@@ -24,7 +25,8 @@ func contents(of store: SQLiteStore) throws -> [String] {
       let columns = table.columns.filter { $0.name != "_pk" && $0.name != "_v" }
       let list = columns.map { Schema.quoted($0.name) }.joined(separator: ", ")
       var rows: [String] = []
-      for row in try Row.fetchAll(database, sql: "SELECT \(list) FROM \(Schema.quoted(table.name))") {
+      for row in try Row.fetchAll(database, sql: "SELECT \(list) FROM \(Schema.quoted(table.name))")
+      {
         let values = zip(columns, row.databaseValues).map { column, value in
           guard let target = column.references, let key = Int64.fromDatabaseValue(value) else {
             return text(value)

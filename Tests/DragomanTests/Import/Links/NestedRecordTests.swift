@@ -61,9 +61,18 @@ import Testing
     "What a record says of a list is what the list becomes",
     arguments: [
       ("", "m1.1 w2.2", "unchanged 1"),
-      (#","phones":[{"kind":"m","number":"1"},{"kind":"w","number":"2"}]"#, "m1.1 w2.2", "unchanged 1"),
-      (#","phones":[{"kind":"w","number":"2"},{"kind":"m","number":"1"}]"#, "m1.2 w2.1", "updated 1"),
-      (#","phones":[{"kind":"m","number":"9"},{"kind":"w","number":"2"}]"#, "m9.1 w2.2", "unchanged 1"),
+      (
+        #","phones":[{"kind":"m","number":"1"},{"kind":"w","number":"2"}]"#, "m1.1 w2.2",
+        "unchanged 1"
+      ),
+      (
+        #","phones":[{"kind":"w","number":"2"},{"kind":"m","number":"1"}]"#, "m1.2 w2.1",
+        "updated 1"
+      ),
+      (
+        #","phones":[{"kind":"m","number":"9"},{"kind":"w","number":"2"}]"#, "m9.1 w2.2",
+        "unchanged 1"
+      ),
       (#","phones":[{"kind":"w","number":"2"}]"#, "m1.null.unlinked w2.1", "updated 1"),
       (#","phones":[]"#, "m1.null.unlinked w2.null.unlinked", "updated 1"),
       (#","phones":null"#, "m1.null.unlinked w2.null.unlinked", "updated 1"),
@@ -104,7 +113,9 @@ import Testing
   func thin() async throws {
     let fixture = try people()
     try await fixture.run(#"[{"id":1,"company":{"id":7,"name":"F"}}]"#)
-    let report = try await fixture.run(#"[{"id":2,"company":{"id":7}},{"id":1,"company":{"id":7}}]"#)
+    let report = try await fixture.run(
+      #"[{"id":2,"company":{"id":7}},{"id":1,"company":{"id":7}}]"#
+    )
     #expect(report.summary == "read 2, inserted 1, unchanged 1")
     #expect(try sql(fixture.store, "SELECT id, name, _v FROM Company") == ["7|F|1"])
     #expect(try sql(fixture.store, "SELECT _v FROM Person") == ["1", "1"])
@@ -135,7 +146,10 @@ import Testing
       (#""company":{"name":"x"}"#, "key.missing", "company.id", 12),
       (#""skills":["a"],"phones":{"kind":"m"}"#, "value.type", "phones", 26),
       (#""phones":[{"kind":"m","number":"1"},3]"#, "value.type", "phones", 38),
-      (#""phones":[{"kind":"m","number":"1"},{"kind":"w","number":2}]"#, "value.type", "phones[1].number", 59),
+      (
+        #""phones":[{"kind":"m","number":"1"},{"kind":"w","number":2}]"#, "value.type",
+        "phones[1].number", 59
+      ),
       (#""phones":[{"kind":"m","number":"1"},{"kind":"w"}]"#, "record.incomplete", nil, 38),
       (#""skills":["a",["b"]]"#, "value.type", "skills", 16),
     ]
@@ -234,7 +248,8 @@ import Testing
     )
     let depth = 490
     let text =
-      (0..<depth).map { #"{"id":\#($0),"children":["# }.joined() + String(repeating: "]}", count: depth)
+      (0..<depth).map { #"{"id":\#($0),"children":["# }.joined()
+      + String(repeating: "]}", count: depth)
     let report = try await fixture.run(text)
     #expect(report.summary == "read 1, inserted 1")
     #expect(try sql(fixture.store, "SELECT count(*), count(parent) FROM Node") == ["490|489"])

@@ -1,0 +1,208 @@
+import DragomanGraph
+
+/// What came of importing records into objects.
+public struct ImportedObjects: Sendable {
+  /// The objects, distinct, in the order of the records that name them first.
+  ///
+  /// Records that were rejected have none; records whose object was left alone have it.
+  public let ids: [ObjectID]
+  /// What was inserted, updated, rejected, and why.
+  public let report: ImportReport
+}
+
+extension Stack {
+  /// The mappers of this stack's entities; they outlive a `reset()`.
+  public var mappers: MapperRegistry { attachments.value { MapperRegistry(model: model) } }
+
+  /// Imports records in the background, in one transaction.
+  ///
+  ///     let people = try await stack.import(records, into: "Person")
+  ///
+  /// The records are mapped by the entity's mapper: the registered one, its ancestor's, or the
+  /// default mapper. Unsaved changes of main are seen, and main is told once, after the commit. A
+  /// record that is rejected leaves nothing behind, and the rest is imported.
+  ///
+  /// - Parameters:
+  ///   - records: The records; what is no dictionary is rejected.
+  ///   - entity: The entity's name.
+  ///   - mode: What happens to objects that exist; nil is the mapper's word.
+  ///   - maximumRejects: More rejected records than this and nothing is imported; nil: no limit.
+  /// - Returns: The objects' ids in input order, and the report.
+  /// - Throws: `MapFaults` for a mapper that does not fit, `ImportError`, `StoreError`; then nothing
+  ///   was written.
+  @discardableResult
+  public func `import`(
+    _ records: [ForeignValue],
+    into entity: String,
+    mode: EntityWriter.Mode? = nil,
+    maximumRejects: Int? = nil
+  ) async throws -> ImportedObjects {
+    let (map, code) = try mappers.importMap(for: entity)
+    return try await writeInOneTransaction { context in
+      try ContextImport(map, code, context, mode, maximumRejects).run(records) {
+        try context.flush()
+      }
+    }
+  }
+
+  /// Imports records in the background and returns main's objects, in input order.
+  ///
+  /// They are faults, read together when the first one is touched.
+  /// - Throws: as `import(_:into:mode:maximumRejects:)`.
+  @MainActor public func importObjects(
+    _ records: [ForeignValue],
+    into entity: String,
+    mode: EntityWriter.Mode? = nil,
+    maximumRejects: Int? = nil
+  ) async throws -> [ManagedObject] {
+    let imported = try await self.import(
+      records,
+      into: entity,
+      mode: mode,
+      maximumRejects: maximumRejects
+    )
+    return try main.objects(with: imported.ids)
+  }
+}
+
+extension ManagedObjectContext {
+  /// The mappers of the stack.
+  public var mappers: MapperRegistry { attachments.value { MapperRegistry(model: model) } }
+
+  /// Imports records into this context: what they change is unsaved, as if the program had done it.
+  ///
+  /// - Parameters:
+  ///   - records: The records; what is no dictionary is rejected.
+  ///   - entity: The entity's name.
+  ///   - mode: What happens to objects that exist; nil is the mapper's word.
+  /// - Returns: The objects' ids in input order, and the report.
+  /// - Throws: `MapFaults`, `ImportError`, `StoreError`, `ContextError`.
+  @discardableResult
+  public func `import`(
+    _ records: [ForeignValue],
+    into entity: String,
+    mode: EntityWriter.Mode? = nil
+  ) throws -> ImportedObjects {
+    let (map, code) = try mappers.importMap(for: entity)
+    return try ContextImport(map, code, self, mode, nil).run(records)
+  }
+
+  /// Imports one record into this context.
+  ///
+  /// - Returns: Its object.
+  /// - Throws: As for many; `ImportError` with the reason where the record is rejected.
+  @discardableResult
+  public func `import`(
+    _ record: ForeignRecord,
+    into entity: String,
+    mode: EntityWriter.Mode? = nil
+  ) throws -> ManagedObject {
+    let imported = try self.import([.object(record)], into: entity, mode: mode)
+    guard let id = imported.ids.first else { throw ImportError(rejected: imported.report) }
+    return try object(with: id)
+  }
+
+  /// Applies a record to an object that exists, whatever key the record has.
+  ///
+  /// - Throws: As for many; `ImportError` with the reason where the record is rejected; then the
+  ///   object is as it was.
+  public func apply(_ record: ForeignRecord, to object: ManagedObject) throws {
+    let (map, code) = try mappers.importMap(for: object.entityName)
+    let imported = try ContextImport(map, code, self, .upsert, nil)
+      .run([.object(record)], only: object)
+    if imported.report.counts.rejected > 0 { throw ImportError(rejected: imported.report) }
+  }
+}
+
+extension ImportError {
+  /// The only record was rejected.
+  fileprivate init(rejected report: ImportReport) {
+    let issue = report.issues.flatMap(\.examples).first { $0.isReject }
+    self.init(
+      .tooManyRejects,
+      "The record was rejected: \(issue.map { "[\($0.code.rawValue)] \($0.message)" } ?? "no reason").",
+      help: issue?.help
+    )
+  }
+}
+
+/// One import of records in memory into a context, on the thread that asks for it.
+///
+///     DictionaryReader   records -> RecordBatch
+///     RecordMapper       RecordBatch -> DraftBatch
+///     ContextSink        DraftBatch -> objects
+struct ContextImport {
+  private let plan: ImportPlan
+  private let mappers: CompiledPlan
+  private let code: ImportCode
+  private let context: ManagedObjectContext
+  private let mode: EntityWriter.Mode?
+  private let maximumRejects: Int?
+
+  /// Records a batch: few enough to stay in the processor's cache, many enough for one look-up.
+  private static let batchSize = 1000
+
+  init(
+    _ map: ImportMap,
+    _ code: ImportCode,
+    _ context: ManagedObjectContext,
+    _ mode: EntityWriter.Mode?,
+    _ maximumRejects: Int?
+  ) throws {
+    plan = try ImportPlan(
+      map,
+      format: .json,
+      names: [],
+      model: context.model,
+      code: code
+    )
+    for entity in plan.entities {
+      for link in entity.links where link.onUnresolved != .clear {
+        throw ImportError(
+          .request,
+          "\(entity.name).\(link.name) has onUnresolved: \(link.onUnresolved.rawValue), which needs an"
+            + " import straight into the store.",
+          help: "use Importer(map:store:) for it, or onUnresolved: clear"
+        )
+      }
+    }
+    mappers = try CompiledPlan(plan, mapFile: map.file)
+    self.code = code
+    self.context = context
+    self.mode = mode
+    self.maximumRejects = maximumRejects
+  }
+
+  /// Imports the records.
+  ///
+  /// - Parameters:
+  ///   - records: The records.
+  ///   - only: The object that the records are applied to, whatever their key; nil: found by key.
+  ///   - flush: Run after each batch.
+  func run(
+    _ records: [ForeignValue],
+    only: ManagedObject? = nil,
+    flush: () throws -> Void = {}
+  ) throws -> ImportedObjects {
+    let start = ContinuousClock().now
+    let sink = ContextSink(context, code: code, mode: mode, maximumRejects: maximumRejects)
+    sink.only = only
+    let isOutermost = context.beginImport()
+    defer { if isOutermost { context.endImport() } }
+    let reader = DictionaryReader(records, name: "records")
+    let batch = DraftBatch()
+    batch.plan = plan
+    var isMore = true
+    while isMore {
+      batch.removeAll()
+      isMore = try reader.read(into: batch.records, limit: Self.batchSize)
+      for index in batch.records.records.indices { mappers.mappers[0].map(index, into: batch) }
+      try sink.apply(batch)
+      if sink.waiting.isEmpty { try flush() }
+    }
+    try sink.finish(plan)
+    var report = sink.report()
+    report.duration = ContinuousClock().now - start
+    return ImportedObjects(ids: sink.objects, report: report)
+  }
+}
