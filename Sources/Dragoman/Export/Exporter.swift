@@ -77,6 +77,24 @@ public struct Exporter: Sendable {
     }
   }
 
+  /// Exports into values: the records as they would stand in JSON.
+  ///
+  /// All of them are in memory; a large store is better exported to a file.
+  ///
+  /// - Parameter request: What to export, and how; its format does not matter.
+  /// - Returns: The records in their order: objects, or plain values where the map reads such.
+  /// - Throws: `ExportError`, or `StoreError` where the store cannot be read.
+  public func records(_ request: ExportRequest) async throws -> [ForeignValue] {
+    try await onThread { cancellation in
+      let plan = try ExportPlan(request, map, format: .json, layout: store.layout)
+      var records: [ForeignValue] = []
+      let work = Work(request: request, plan: plan, buffer: ExportBuffer(), sink: MemorySink())
+      let encoder = DictionaryRecordEncoder(plan) { records.append($0) }
+      _ = try write(work, encoder, cancellation)
+      return records
+    }
+  }
+
   /// The format that a file's name tells; JSON where it tells none.
   static func format(of output: ExportOutput) -> ForeignFormat {
     guard case .file(let path) = output else { return .json }
@@ -159,7 +177,8 @@ public struct Exporter: Sendable {
       filter: work.request.filter,
       sortKeys: plan.sortKeys,
       limit: work.request.limit,
-      columns: plan.level.columns.map { FetchColumn($0.name) }
+      columns: plan.level.columns.map { FetchColumn($0.name) },
+      includesSubentities: false
     )
     func pass() throws(ExportError) {
       report.byteCount += buffer.count
@@ -174,8 +193,15 @@ public struct Exporter: Sendable {
     }
     writer.begin()
     try store.withSnapshot { snapshot in
+      let stubs = try snapshot.stubs(of: plan.entity.name)
+      if !stubs.isEmpty {
+        report.notices.append(
+          "\(plan.entity.name): \(stubs.count) stubs are left out: of them only the key is known"
+        )
+      }
       guard !plan.level.links.isEmpty else {
         return try snapshot.forEachRow(fetch) { row in
+          if !stubs.isEmpty, stubs.contains(row.primaryKey) { return }
           try writer.write(row)
           try wrote()
         }
@@ -191,6 +217,7 @@ public struct Exporter: Sendable {
         batch.removeAll()
       }
       try snapshot.forEachRow(fetch) { row in
+        if !stubs.isEmpty, stubs.contains(row.primaryKey) { return }
         try batch.append(row)
         if batch.count >= Self.batchRowCount || batch.textByteCount >= Self.batchByteCount {
           try flush()

@@ -247,7 +247,7 @@ struct RecordWriter<Encoder: RecordEncoder> {
       encoder.null(index, .value)
       return .members
     }
-    return written
+    return targets.rows.isEmpty && link.hasWrapper ? .members : written
   }
 
   /// Writes one target.
@@ -310,6 +310,11 @@ struct RecordWriter<Encoder: RecordEncoder> {
   private mutating func token<Row: ExportRow & ~Copyable>(of slot: Int, _ row: borrowing Row)
     -> ValueSpeller.Token
   {
+    if let constant = plan.slots[slot].constant {
+      scratch.truncate(to: 0)
+      scratch.append(constant)
+      return .text(scratch.bytes)
+    }
     let value = row.column(plan.slots[slot].column)
     if plan.slots[slot].isMasked { return masked(value) }
     let token = plan.slots[slot].speller.spell(value, scratch: scratch)

@@ -34,11 +34,22 @@ package struct StoreSnapshot {
     if let interruption { throw interruption }
   }
 
+  /// The objects of an entity that hold their key only, until their record comes.
+  ///
+  /// Reads the table once, where it can have any.
+  package func stubs(of entity: String) throws -> Set<Int64> {
+    guard let entity = layout.entity(named: entity), entity.hasStubColumn else { return [] }
+    let table = Schema.quoted(entity.table)
+    return try Int64.fetchSet(database, sql: "SELECT _pk FROM \(table) WHERE _stub IS NOT NULL")
+  }
+
   /// Prepares reading the targets of a relationship.
   ///
   /// - Parameters:
   ///   - link: The relationship.
   ///   - attributes: The attributes of the destination to read.
+  /// - Returns: A reader, to be used inside of the snapshot's closure only.
+  /// - Throws: What SQLite says of a table that is not as the model has it.
   package func links(
     _ link: RelationshipLayout,
     reading attributes: [Attribute]

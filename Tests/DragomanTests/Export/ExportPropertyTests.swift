@@ -10,7 +10,7 @@ import Testing
 
   @Test(
     "An export of random objects by a random map comes back to the last value",
-    arguments: [ForeignFormat.json, .ndjson, .xml]
+    arguments: [ForeignFormat.json, .ndjson, .xml, .csv]
   )
   func roundTrip(format: ForeignFormat) async throws {
     let seed = ProcessInfo.processInfo.environment["DRAGOMAN_SEED"].flatMap(UInt64.init)

@@ -70,6 +70,7 @@ struct RandomExport {
           records: try records.parse(dice.pick(["/r/p", "/c:r/c:list/c:p"])),
           namespaces: namespaces
         ),
+        SourceMap(name: "csv", format: .csv, entity: "P", separator: dice.pick([nil, ";"])),
       ],
       exportOptions: ImportMap.ExportOptions(
         shape: dice.pick([.nested, .flat, nil]),
@@ -93,7 +94,8 @@ struct RandomExport {
   ) throws -> ForeignPaths {
     ForeignPaths(
       json: [try ForeignPathParser(format: .json).parse(json)],
-      xml: [try ForeignPathParser(format: .xml, namespaces: namespaces).parse(xml)]
+      xml: [try ForeignPathParser(format: .xml, namespaces: namespaces).parse(xml)],
+      csv: [try ForeignPathParser(format: .csv).parse("col.\(json)")]
     )
   }
 

@@ -185,4 +185,33 @@ import Testing
     #expect(lines.count == 1503)
     #expect(lines.count { $0.contains(#""company":{"id":7,"#) } == 1502)
   }
+
+  @Test(
+    "Links come back from an export, into the same store and into an empty one",
+    arguments: [ForeignFormat.json, .ndjson, .xml]
+  )
+  func roundTrip(format: ForeignFormat) async throws {
+    let bytes = try await Exporter(map: map, store: store).bytes(ExportRequest(format: format))
+    let input = ImportRequest([.bytes(bytes, name: "export.\(format.rawValue)")])
+    let again = try await Importer(map: map, store: store).run(input)
+    #expect(again.summary == "read 3, unchanged 3", "\(again.issues)")
+    let copy = try SQLiteStore(at: .inMemory)
+    let report = try await Importer(map: map, store: copy).run(input)
+    #expect(report.summary == "read 3, inserted 3", "\(report.issues)")
+    for format in [ForeignFormat.json, .xml] {
+      let request = ExportRequest(format: format)
+      let original = try await Exporter(map: map, store: store).bytes(request)
+      let copied = try await Exporter(map: map, store: copy).bytes(request)
+      #expect(String(decoding: copied, as: UTF8.self) == String(decoding: original, as: UTF8.self))
+    }
+  }
+
+  @Test("Records in memory are those of JSON")
+  func records() async throws {
+    let exporter = Exporter(map: map, store: store)
+    let lines = try await text(ExportRequest(format: .ndjson))
+    let expected = try lines.split(separator: "\n").map { try ForeignValue(json: String($0)) }
+    let records = try await exporter.records(ExportRequest())
+    #expect(records == expected)
+  }
 }

@@ -25,11 +25,14 @@ struct ExportLevel: Sendable {
 }
 
 /// How one relationship is written.
-struct LinkPlan: Sendable {
+struct ExportLink: Sendable {
   let isToMany: Bool
   /// Parts of the target's key that are not written, because reading takes them from the owner: the
   /// columns that must be equal.
   var shared: [(owner: Int, target: Int)] = []
   /// Several keys in one text: what stands between them.
   var separator: [UInt8]?
+  /// XML: whether the element around the targets is written where there are none, as it tells that
+  /// the list is empty.
+  var hasWrapper = false
 }

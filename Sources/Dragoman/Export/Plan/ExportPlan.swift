@@ -16,6 +16,8 @@ struct ExportPlan: Sendable {
     /// Whether null, written or left out, comes back as another value.
     let losesNull: Bool
     let isMasked: Bool
+    /// What is written whatever the row holds: the word that tells the sub-entity.
+    var constant: [UInt8]?
   }
 
   let format: ForeignFormat
@@ -23,7 +25,7 @@ struct ExportPlan: Sendable {
   let slots: [Slot]
   let tree: ExportTree
   /// How relationships are written.
-  let links: [LinkPlan]
+  let links: [ExportLink]
   /// What is read of a record and of what it is linked to.
   let level: ExportLevel
   /// The columns of the identity, for messages.

@@ -13,6 +13,7 @@ extension ExportPlanner {
   mutating func add(
     _ relationship: RelationshipMap,
     of visit: Visit,
+    isKey: Bool,
     to level: inout ExportLevel
   ) throws(ExportError) {
     let name = relationship.name
@@ -27,7 +28,7 @@ extension ExportPlanner {
       note("\(visit.map.name).\(name) is left out: the database does not have it")
       return
     }
-    guard let form = form(of: relationship, inclusion, target, visit) else { return }
+    guard let form = form(of: relationship, inclusion, target, visit, isKey: isKey) else { return }
     let link = visit.layout.relationships[place]
     do throws(ExportTree.Builder.Obstacle) {
       switch form {
@@ -48,7 +49,9 @@ extension ExportPlanner {
           ExportTree.Builder.LinkPlace(local: position, plan: links.count),
           isList: isMany && format != .xml
         )
-        links.append(LinkPlan(isToMany: isMany))
+        links.append(
+          ExportLink(isToMany: isMany, hasWrapper: isMany && format == .xml && path.count > 1)
+        )
         level.links.append(ExportLevel.Link(layout: link, level: ExportLevel()))
         level.links[position].level = try nested(
           Visit(
@@ -81,17 +84,20 @@ extension ExportPlanner {
     of relationship: RelationshipMap,
     _ inclusion: ImportMap.ExportOptions.Inclusion?,
     _ target: EntityMap,
-    _ visit: Visit
+    _ visit: Visit,
+    isKey: Bool
   ) -> Form? {
     if let key = relationship.key, !isLocal { return .keys(key) }
-    // A side without a place of its own is filled by its inverse.
-    guard isLocal || relationship.from != nil || inclusion != nil else { return nil }
+    let isSilent = relationship.from == nil && inclusion == nil && !isLocal
+    // A list that its inverse fills needs no place of its own.
+    if isSilent, relationship.kind == .toMany, relationship.inverse != nil { return nil }
     let isAround = (visit.around + [visit.map]).contains {
       $0.name.utf8.elementsEqual(target.name.utf8)
     }
     let byKey = inclusion == .key || inclusion == .keys || (isLocal && relationship.key != nil)
     // A record inside of itself would have no end.
-    return .nested(isReference: byKey || isAround)
+    let isReference = byKey || isAround || isKey || (isSilent && relationship.kind == .toOne)
+    return .nested(isReference: isReference)
   }
 
   private func nestedPath(of relationship: RelationshipMap, _ visit: Visit) -> [ForeignPath.Step]? {
@@ -126,7 +132,7 @@ extension ExportPlanner {
     let isMany = relationship.kind == .toMany
     let place = ExportTree.Builder.LinkPlace(local: level.links.count, plan: links.count)
     var made = ExportLevel.Link(layout: link, level: ExportLevel())
-    var plan = LinkPlan(isToMany: isMany)
+    var plan = ExportLink(isToMany: isMany)
     var base: Int?
     var prefix: [ForeignPath.Step] = []
     for (name, part) in parts.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
@@ -142,7 +148,9 @@ extension ExportPlanner {
         plan.shared.append((level.column(of: ownStored), column))
       case .path(let from, let separator):
         guard let path = keyPath(from, isMany: isMany && separator == nil) else { throw .shape }
-        guard let speller = try? speller(of: attribute) else { throw .shape }
+        // The pieces of a text are texts, whatever the format.
+        let pieces = separator == nil ? nil : ForeignFormat.csv
+        guard let speller = try? speller(of: attribute, format: pieces) else { throw .shape }
         if let separator {
           plan.separator = Array((separator == "whitespace" ? " " : separator).utf8)
           guard parts.count == 1 else { throw .shape }

@@ -13,7 +13,7 @@ struct ExportPlanner {
   private(set) var slots: [ExportPlan.Slot] = []
   private(set) var notices: [String] = []
   /// The relationships of all levels.
-  var links: [LinkPlan] = []
+  var links: [ExportLink] = []
 
   var isLocal: Bool { (request.names ?? map.exportOptions.names) == .local }
   private var isFlat: Bool { (request.shape ?? map.exportOptions.shape) == .flat }
@@ -62,9 +62,14 @@ struct ExportPlanner {
   mutating func add(_ visit: Visit) throws(ExportError) -> ExportLevel {
     var level = ExportLevel()
     try addAttributes(of: visit, to: &level)
-    guard !visit.isReference else { return level }
-    let relationships = map.lineage(of: visit.map).reversed().flatMap(\.relationships)
-    for relationship in relationships { try add(relationship, of: visit, to: &level) }
+    addDiscriminator(of: visit)
+    let identity = identity(of: visit)
+    for relationship in map.lineage(of: visit.map).reversed().flatMap(\.relationships) {
+      let isKey = identity.contains { $0.utf8.elementsEqual(relationship.name.utf8) }
+      if isKey || !visit.isReference {
+        try add(relationship, of: visit, isKey: isKey, to: &level)
+      }
+    }
     return level
   }
 
@@ -76,11 +81,18 @@ struct ExportPlanner {
   ) throws(ExportError) {
     let plan: EntityPlan
     do throws(FormatFault) {
-      plan = try EntityPlan(visit.map, entity: visit.layout.entity, in: map, format: format)
+      plan = try EntityPlan(
+        visit.map,
+        layout: visit.layout,
+        of: layout,
+        in: map,
+        format: format,
+        planOf: { _ in 0 }
+      )
     } catch {
       throw ExportError(.map, error.description)
     }
-    let identity = visit.layout.uniqueKeys.first?.map(\.name) ?? []
+    let identity = identity(of: visit)
     for attribute in attributes(of: visit.map) {
       if visit.isReference,
         !identity.contains(where: { $0.utf8.elementsEqual(attribute.name.utf8) })
@@ -108,6 +120,25 @@ struct ExportPlanner {
     }
   }
 
+  private func identity(of visit: Visit) -> [String] {
+    visit.layout.uniqueKeys.first?.map(\.name) ?? []
+  }
+
+  /// Writes the word by which a record is known as one of this entity.
+  private mutating func addDiscriminator(of visit: Visit) {
+    let rules = map.lineage(of: visit.map).compactMap(\.discriminator)
+    guard !isLocal, let rule = rules.first else { return }
+    let words = rule.values.filter { $0.value.utf8.elementsEqual(visit.map.name.utf8) }.keys
+    guard let word = words.min(), let path = paths(rule.from).first, path.root == .record,
+      let speller = try? speller(of: AttributeMap(name: "discriminator"))
+    else { return }
+    // Where an attribute stands in its place, that attribute has the word.
+    guard (try? tree.add(path.steps, at: visit.base, slot: slots.count)) != nil else { return }
+    let attribute = Attribute(name: "discriminator")
+    appendSlot(attribute, of: visit.map.name, speller, column: 0)
+    slots[slots.count - 1].constant = Array(word.utf8)
+  }
+
   /// What is written of an entity: neither what the map keeps back, nor what a closure computes from
   /// the rest when it is read.
   private func attributes(of entity: EntityMap) -> [AttributeMap] {
@@ -120,9 +151,12 @@ struct ExportPlanner {
     layout.attributeSlot(named: name).map { layout.attributes[$0] }
   }
 
-  func speller(of attribute: AttributeMap) throws(ExportError) -> ValueSpeller {
+  func speller(
+    of attribute: AttributeMap,
+    format: ForeignFormat? = nil
+  ) throws(ExportError) -> ValueSpeller {
     do throws(FormatFault) {
-      return try ValueSpeller(attribute, defaults: map.defaults, format: format)
+      return try ValueSpeller(attribute, defaults: map.defaults, format: format ?? self.format)
     } catch {
       throw ExportError(.map, error.description)
     }

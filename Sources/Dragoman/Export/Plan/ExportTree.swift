@@ -110,6 +110,7 @@ struct ExportTree: Sendable {
     ///   - base: The place of the record that the value belongs to.
     ///   - slot: The attribute.
     ///   - link: A to-one of that record, where the value belongs to its target.
+    /// - Throws: Why there is no place.
     mutating func add(
       _ steps: [ForeignPath.Step],
       at base: Int,
@@ -143,6 +144,7 @@ struct ExportTree: Sendable {
     ///   - link: The relationship.
     ///   - isList: Whether the targets stand in a JSON array.
     /// - Returns: The place of a target.
+    /// - Throws: Why there is no place.
     mutating func link(
       _ steps: [ForeignPath.Step],
       at base: Int,
