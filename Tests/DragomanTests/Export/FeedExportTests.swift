@@ -27,6 +27,7 @@ import Testing
       isCanonical: true
     ),
     Feed(map: "Maps/fixtures.map.yaml", feed: "SampleData/fixtures.json"),
+    Feed(map: "Maps/stations.map.yaml", feed: "SampleData/stations.csv"),
     Feed(map: "Maps/stock.map.yaml", feed: "SampleData/stock-dirty.ndjson"),
   ]
 
@@ -114,6 +115,7 @@ import Testing
     try #require(!rows.isEmpty)
     var formats: [ForeignFormat] = [.json, .ndjson]
     if map.sources.contains(where: { $0.format == .xml }) { formats.append(.xml) }
+    if map.sources.contains(where: { $0.format == .csv }) { formats = [.csv] }
     if map.sources.allSatisfy({ $0.format == .ndjson }) { formats = [.ndjson] }
     for format in formats {
       for shape in [ImportMap.ExportOptions.Shape.nested, .flat] {

@@ -40,7 +40,7 @@ import Testing
           manager: { entity: Person, kind: toOne, key: { country: { attribute: country }, code: { json: manager_id, xml: "c:manager/@ref" } } }
           phones:  { entity: Phone, kind: toMany, from: { json: phones, xml: "c:phone" }, inverse: owner, ordered: true }
           skills:  { entity: Skill, kind: toMany, from: { json: skills, xml: "c:skill" } }
-          teams:   { entity: Team, kind: toMany, key: { id: { json: "team_ids[*]", xml: "c:team/@ref" } } }
+          teams:   { entity: Team, kind: toMany, key: { id: { json: "team_ids[*]", xml: "c:team/@ref" } }, onUnresolved: stub }
     sources:
       json: { format: json, entity: Person, records: /data/people }
       xml:
