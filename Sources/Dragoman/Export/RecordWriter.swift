@@ -4,7 +4,7 @@ import DragomanGraph
 /// the format's encoder.
 struct RecordWriter<Encoder: RecordEncoder> {
   /// What a place in a record got.
-  private struct Written: OptionSet {
+  struct Written: OptionSet {
     let rawValue: UInt8
     /// XML attributes.
     static var attributes: Written { Written(rawValue: 1) }
@@ -12,12 +12,12 @@ struct RecordWriter<Encoder: RecordEncoder> {
     static var members: Written { Written(rawValue: 2) }
   }
 
-  private let plan: ExportPlan
-  private let tree: ExportTree
+  let plan: ExportPlan
+  let tree: ExportTree
   private let buffer: ExportBuffer
   private let scratch = ExportBuffer(capacity: 4096)
-  private let writesNulls: Bool
-  private var encoder: Encoder
+  let writesNulls: Bool
+  var encoder: Encoder
   private let mask = Array(ForeignText.mask.utf8)
 
   /// What is wrong with the record at hand, an attribute once.
@@ -64,7 +64,7 @@ struct RecordWriter<Encoder: RecordEncoder> {
 
   /// Writes what belongs into an open object or element.
   @inline(__always)
-  private mutating func container<Row: ExportRow & ~Copyable>(
+  mutating func container<Row: ExportRow & ~Copyable>(
     _ node: ExportTree.Node,
     _ row: borrowing Row,
     isRecord: Bool = false
@@ -108,7 +108,7 @@ struct RecordWriter<Encoder: RecordEncoder> {
 
   /// Writes one value; false where it is null and left out.
   @inline(__always)
-  private mutating func value<Row: ExportRow & ~Copyable>(
+  mutating func value<Row: ExportRow & ~Copyable>(
     _ index: Int,
     _ node: ExportTree.Node,
     _ row: borrowing Row
@@ -136,7 +136,7 @@ struct RecordWriter<Encoder: RecordEncoder> {
   }
 
   /// Writes all elements of an array; false where all of them are null and may be left out.
-  private mutating func elements<Row: ExportRow & ~Copyable>(
+  mutating func elements<Row: ExportRow & ~Copyable>(
     of node: ExportTree.Node,
     _ row: borrowing Row
   ) -> Bool {
@@ -218,96 +218,10 @@ struct RecordWriter<Encoder: RecordEncoder> {
     return written.union(elements)
   }
 
-  // MARK: - Links
-
-  /// Writes the targets of a relationship.
-  private mutating func linked<Row: ExportRow & ~Copyable>(
-    _ index: Int,
-    _ node: ExportTree.Node,
-    _ row: borrowing Row
-  ) -> Written {
-    let targets = row.targets(Int(node.link))
-    let link = plan.links[Int(node.linkPlan)]
-    var written: Written = []
-    if let separator = link.separator { return joined(index, node, targets, separator) }
-    let element = node.role == .list ? Int(tree.order[Int(node.start)]) : index
-    if node.role == .list { _ = encoder.open(index, .list) }
-    for place in targets.rows {
-      guard let target = targets.batch?[place] else { break }
-      for (own, theirs) in link.shared where !row.column(own).equals(target.column(theirs)) {
-        note(.link, Int(node.slot >= 0 ? node.slot : 0))
-      }
-      written.formUnion(single(element, tree.nodes[element], target, isInList: node.role == .list))
-    }
-    if node.role == .list {
-      encoder.close(index, .list)
-      return .members
-    }
-    if targets.rows.isEmpty, !link.isToMany, writesNulls, node.role != .attribute {
-      encoder.null(index, .value)
-      return .members
-    }
-    return targets.rows.isEmpty && link.hasWrapper ? .members : written
-  }
-
-  /// Writes one target.
-  private mutating func single(
-    _ index: Int,
-    _ node: ExportTree.Node,
-    _ target: RowBatch.Row,
-    isInList: Bool
-  ) -> Written {
-    switch node.role {
-    case .value, .attribute:
-      if value(index, node, target) { return node.role == .value ? .members : .attributes }
-      if isInList { encoder.null(index, .value) }
-      return isInList ? .members : []
-    case .object, .array, .list, .hole:
-      _ = encoder.open(index, node.role)
-      if node.role == .array {
-        _ = elements(of: node, target)
-      } else {
-        _ = container(node, target, isRecord: true)
-      }
-      encoder.close(index, node.role)
-      return .members
-    }
-  }
-
-  /// Writes the keys of all targets in one text.
-  private mutating func joined(
-    _ index: Int,
-    _ node: ExportTree.Node,
-    _ targets: RowBatch.Targets,
-    _ separator: [UInt8]
-  ) -> Written {
-    let text = ExportBuffer(capacity: 256)
-    let slot = Int(node.slot)
-    for place in targets.rows {
-      guard let target = targets.batch?[place] else { break }
-      if text.count > 0 { text.append(separator) }
-      switch token(of: slot, target) {
-      case .text(let bytes), .word(let bytes), .literal(let bytes), .json(let bytes):
-        if bytes.isEmpty || bytes.contains(where: { separator.contains($0) }) { note(.link, slot) }
-        text.append(bytes)
-      case .null, .fault: note(.link, slot)
-      }
-    }
-    if targets.rows.isEmpty {
-      // An empty text is a list of no keys.
-      if node.role == .attribute { return [] }
-      guard writesNulls else { return [] }
-      encoder.null(index, node.role)
-      return .members
-    }
-    note(encoder.value(index, node.role, .text(text.bytes)), slot)
-    return node.role == .attribute ? .attributes : .members
-  }
-
   // MARK: - Values
 
   @inline(__always)
-  private mutating func token<Row: ExportRow & ~Copyable>(of slot: Int, _ row: borrowing Row)
+  mutating func token<Row: ExportRow & ~Copyable>(of slot: Int, _ row: borrowing Row)
     -> ValueSpeller.Token
   {
     if let constant = plan.slots[slot].constant {
@@ -352,7 +266,7 @@ struct RecordWriter<Encoder: RecordEncoder> {
 
   // MARK: - Faults
 
-  private mutating func note(_ fault: SpellingFault?, _ slot: Int) {
+  mutating func note(_ fault: SpellingFault?, _ slot: Int) {
     guard let fault, !faults.contains(where: { $0.slot == slot }) else { return }
     faults.append((slot, fault))
   }
@@ -403,16 +317,6 @@ extension ColumnValue {
     case .real(let value): String(value)
     case .text(let bytes): String(decoding: bytes, as: UTF8.self)
     case .blob(let bytes): "\(bytes.count) bytes"
-    }
-  }
-
-  /// Whether two values are the same, byte for byte; null equals nothing.
-  fileprivate func equals(_ other: ColumnValue) -> Bool {
-    switch (self, other) {
-    case (.integer(let a), .integer(let b)): a == b
-    case (.real(let a), .real(let b)): a == b
-    case (.text(let a), .text(let b)), (.blob(let a), .blob(let b)): a.elementsEqual(b)
-    default: false
     }
   }
 }
