@@ -30,6 +30,7 @@ struct CheckCommand: AsyncParsableCommand {
     do {
       let importMap = try ImportMap(contentsOf: map)
       report.warnings = importMap.lint() + importMap.unsupportedParts()
+      report.differences = importMap.spellingsThatDiffer()
       if !samples.isEmpty { report.trial = try await trial(of: importMap) }
     } catch let faults as MapFaults {
       report.faults = faults.faults
@@ -61,6 +62,8 @@ struct CheckReport {
   var samples: [String]
   var faults: [MapFault] = []
   var warnings: [MapFault] = []
+  /// Why an export may differ from the feed; nil where the map is faulty.
+  var differences: [String]?
   /// What importing the samples would do.
   var trial: ImportReport?
 
@@ -81,7 +84,17 @@ struct CheckReport {
     let sampleText = trial.map {
       ImportReportText(report: $0, inputs: samples, database: "", signal: nil).text
     }
+    if let differences { lines.append(Self.note(differences)) }
     return lines.map { $0 + "\n" }.joined() + (sampleText ?? "")
+  }
+
+  /// Whether the map is canonical, in one line.
+  private static func note(_ differences: [String]) -> String {
+    guard let first = differences.first else {
+      return "note: an export gives back what was imported, value for value as it was spelled"
+    }
+    let others = differences.count > 1 ? " (and \(differences.count - 1) more)" : ""
+    return "note: an export may spell values otherwise than the feed: \(first)\(others)"
   }
 
   /// One line: `people.map.yaml: 2 faults, 1 warning`.
@@ -101,6 +114,8 @@ struct CheckReport {
       status: faults.isEmpty ? trial?.status.rawValue ?? "done" : "failed",
       faults: faults.map(Finding.init),
       warnings: warnings.map(Finding.init),
+      isCanonical: differences?.isEmpty,
+      differences: differences,
       samples: trial.map { ImportReportJSON($0, failure: nil) }
     )
     return String(decoding: try encoder.encode(document), as: UTF8.self)
@@ -112,6 +127,8 @@ struct CheckReport {
     var status: String
     var faults: [Finding]
     var warnings: [Finding]
+    var isCanonical: Bool?
+    var differences: [String]?
     var samples: ImportReportJSON?
   }
 

@@ -69,9 +69,7 @@ struct FetchCommand: ParsableCommand {
     if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
     if offset < 0 { throw ValidationError("--offset must be 0 or more.") }
     if count, format != nil { throw ValidationError("--count and --format exclude each other.") }
-    for text in parameter where !text.dropFirst().contains("=") {
-      throw ValidationError("-p \(text) is not of the form NAME=VALUE.")
-    }
+    try FilterText.validate(parameter)
   }
 
   func run() throws {
@@ -112,7 +110,7 @@ struct FetchCommand: ParsableCommand {
   func request() throws(StoreError) -> FetchRequest {
     FetchRequest(
       entity,
-      filter: try filter(),
+      filter: try FilterText.filter(predicate, parameter),
       sortKeys: try sort.map { (text) throws(StoreError) in try SortKey.parse(text) } ?? [],
       limit: limit,
       offset: offset,
@@ -120,24 +118,5 @@ struct FetchCommand: ParsableCommand {
         FetchColumn($0.trimmingCharacters(in: .whitespaces))
       }
     )
-  }
-
-  private func filter() throws(StoreError) -> Filter? {
-    let filter = try predicate.map { (text) throws(StoreError) in try Filter(parsing: text) }
-    let known = filter?.variables ?? []
-    var variables: [String: Filter.Operand] = [:]
-    for text in parameter {
-      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let name = String(parts[0])
-      guard known.contains(name), parts.count == 2 else {
-        throw StoreError(
-          .badRequest,
-          "The predicate has no variable $\(name).",
-          help: nearest(to: name, in: known.sorted()).map { "did you mean $\($0)?" }
-        )
-      }
-      variables[name] = .value(.string(String(parts[1])))
-    }
-    return filter?.substituting(variables)
   }
 }

@@ -9,8 +9,8 @@ struct Tool: AsyncParsableCommand {
     abstract: "Keeps a SQLite file in step with JSON, XML and CSV feeds, by declared maps.",
     version: "0.1.0",
     subcommands: [
-      ImportCommand.self, FetchCommand.self, CheckCommand.self, DiffCommand.self,
-      MigrateCommand.self, BackupCommand.self,
+      ImportCommand.self, FetchCommand.self, ExportCommand.self, CheckCommand.self,
+      DiffCommand.self, MigrateCommand.self, BackupCommand.self,
     ]
   )
 

@@ -26,6 +26,7 @@ struct ToolError: Error {
     case let error as ReadError: self.init(error)
     case let error as StoreError: self.init(error)
     case let error as ImportError: self.init(error)
+    case let error as ExportError: self.init(error)
     case let error as ImportFailure: self.init(error.cause)
     case let faults as MapFaults:
       let isMissing = faults.faults.contains { $0.code == .file }
@@ -86,6 +87,17 @@ struct ToolError: Error {
       switch error.code {
       case .request: .usage
       case .output: .outputFailed
+      default: .badData
+      }
+    text = Self.text(error.code.rawValue, nil, error.message, help: error.help)
+  }
+
+  private init(_ error: ExportError) {
+    status =
+      switch error.code {
+      case .request: .usage
+      case .output: .outputFailed
+      case .inputOutput: .inputOutput
       default: .badData
       }
     text = Self.text(error.code.rawValue, nil, error.message, help: error.help)

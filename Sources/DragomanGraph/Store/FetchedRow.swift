@@ -6,7 +6,7 @@ public struct FetchedRow: ~Copyable {
   private let namesEntity: Bool
   /// The number of columns.
   public let count: Int
-  private let statement: OpaquePointer
+  let statement: OpaquePointer
 
   init(_ plan: FetchPlan, _ statement: OpaquePointer) {
     entity = plan.entity
@@ -14,6 +14,17 @@ public struct FetchedRow: ~Copyable {
     count = plan.attributes.count
     self.statement = statement
   }
+
+  /// A row of another statement: `_pk`, then `count` values.
+  init(_ entity: EntityLayout, count: Int, _ statement: OpaquePointer) {
+    self.entity = entity
+    namesEntity = false
+    self.count = count
+    self.statement = statement
+  }
+
+  /// The row's `_pk`, 0 where it is no object.
+  package var primaryKey: Int64 { sqlite3_column_int64(statement, 0) }
 
   /// The identity of the object, which carries the name of its root entity.
   ///

@@ -9,38 +9,66 @@ enum ForeignDate: Equatable {
 extension DateReader {
   /// Spells a stored text by the first declared format that can hold all of it.
   ///
-  /// A spelling counts only if reading it gives the stored text again: so `dd.MM.yyyy` is passed over
-  /// for a value with a time of day, and a format without a zone for the second of two equal clock
-  /// readings. Nil: no format of the list can spell the value, or the text is no stored one.
-  /// Timestamps are written on the clock of the map's zone, in UTC where there is none.
-  func write(canonical: String) -> ForeignDate? {
+  /// A spelling counts only if reading it by the whole list gives the stored text again: so
+  /// `dd.MM.yyyy` is passed over for a value with a time of day, a format without a zone for the second
+  /// of two equal clock readings, and a spelling that an earlier format takes for another instant.
+  /// Nil: no format of the list can spell the value, or the text is no stored one. Timestamps are
+  /// written on the clock of the map's zone, in UTC where there is none.
+  ///
+  /// - Parameters:
+  ///   - canonical: The stored text.
+  ///   - isTextual: Whether numbers are read as text, as in XML and CSV.
+  /// - Returns: The spelling, or nil.
+  func write(canonical: String, isTextual: Bool = false) -> ForeignDate? {
     var canonical = canonical
     return canonical.withUTF8 { stored -> ForeignDate? in
       let stored = UnsafeRawBufferPointer(stored)
       guard let civil = readStored(stored) else { return nil }
       for format in formats {
         guard let spelling = spell(civil, as: format) else { continue }
-        let text: String
-        switch spelling {
-        case .text(let value), .number(let value): text = value
-        }
-        if comesBack(text, as: format, to: stored) { return spelling }
+        if comesBack(spelling, to: stored, isTextual) { return spelling }
       }
       return nil
     }
   }
 
   private func comesBack(
-    _ text: String,
-    as format: Format,
-    to stored: UnsafeRawBufferPointer
+    _ spelling: ForeignDate,
+    to stored: UnsafeRawBufferPointer,
+    _ isTextual: Bool
   ) -> Bool {
-    var text = text
-    return text.withUTF8 { bytes in
-      withUnsafeTemporaryAllocation(byteCount: Self.capacity, alignment: 1) { output in
-        let count = read(UnsafeRawBufferPointer(bytes), as: format, into: output)
-        return count == stored.count && output[..<count].elementsEqual(stored)
+    withUnsafeTemporaryAllocation(byteCount: Self.capacity, alignment: 1) { output in
+      var count = 0
+      switch spelling {
+      case .number(var text) where !isTextual:
+        text.withUTF8 { count = read(number: UnsafeRawBufferPointer($0), into: output) }
+      case .text(var text), .number(var text):
+        text.withUTF8 { count = read(text: UnsafeRawBufferPointer($0), into: output) }
       }
+      return count == stored.count && output[..<count].elementsEqual(stored)
+    }
+  }
+
+  /// Whether the first format spells what is stored, but for a `T` and a `Z` in timestamps.
+  var spellsAsStored: Bool {
+    switch (type, formats.first) {
+    case (.timestamp, .iso8601): clock == nil
+    case (.date, .isoDate), (.date, .iso8601), (.time, .isoTime), (.time, .iso8601): true
+    default: false
+    }
+  }
+
+  /// Whether the text is one that the store holds: the only spelling of its value.
+  func isStored(_ text: UnsafeRawBufferPointer) -> Bool {
+    guard text.count <= Self.capacity, let civil = readStored(text) else { return false }
+    return withUnsafeTemporaryAllocation(byteCount: Self.capacity, alignment: 1) { output in
+      let count =
+        switch type {
+        case .date: civil.writeDate(into: output)
+        case .time: civil.writeTime(into: output)
+        default: civil.writeTimestamp(into: output)
+        }
+      return output[..<count].elementsEqual(text)
     }
   }
 

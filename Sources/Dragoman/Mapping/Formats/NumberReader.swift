@@ -8,16 +8,16 @@
 ///     let count = reader.plain("-1.234,5", into: scratch)          // "-1234.5"
 ///     PlainNumber(scratch[..<count], notation: .text)
 struct NumberReader: Sendable {
-  private let decimal: [UInt8]
+  let decimal: [UInt8]
   /// The grouping separator and its look-alikes; empty: no grouping.
-  private let groups: [[UInt8]]
+  let groups: [[UInt8]]
   /// The grouping separator where it is ASCII and has no look-alikes; 0 otherwise.
   private let plainGroup: UInt8
-  private let primaryGroupSize: Int
-  private let secondaryGroupSize: Int
+  let primaryGroupSize: Int
+  let secondaryGroupSize: Int
   /// The scalar of the locale's own zero; 0 where that is the ASCII one.
   private let nativeZero: UInt32
-  private let style: NumberFormat.Style?
+  let style: NumberFormat.Style?
   private let currency: CurrencySigns
 
   /// Compiles a format.

@@ -1,0 +1,95 @@
+/// Records as values in memory, with the names and spellings that they have in JSON.
+struct DictionaryRecordEncoder: RecordEncoder {
+  private struct Frame {
+    let node: Int
+    let isList: Bool
+    var members: [ForeignRecord.Member] = []
+    var elements: [ForeignValue] = []
+  }
+
+  private let names: [String]
+  private var frames: [Frame] = []
+  private var result = ForeignValue.null
+  private let take: (ForeignValue) -> Void
+
+  /// Makes an encoder that hands over each record when it is complete.
+  init(_ plan: ExportPlan, take: @escaping (ForeignValue) -> Void) {
+    names = plan.tree.nodes.map { plan.tree.names[Int($0.name)].local }
+    self.take = take
+  }
+
+  func begin() {}
+  func end() {}
+  func beginRecord() {}
+  func endRecord() { take(result) }
+
+  mutating func open(_ node: Int, _ role: ExportTree.Role) -> Int {
+    frames.append(Frame(node: node, isList: role == .array || role == .list))
+    return 0
+  }
+
+  mutating func close(_ node: Int, _ role: ExportTree.Role) {
+    guard let frame = frames.popLast() else { return }
+    let value: ForeignValue =
+      frame.isList ? .array(frame.elements) : .object(ForeignRecord(frame.members))
+    add(value, node)
+  }
+
+  mutating func takeBack(_ node: Int, to mark: Int) { frames.removeLast() }
+
+  mutating func null(_ node: Int, _ role: ExportTree.Role) { add(.null, node) }
+
+  mutating func value(
+    _ node: Int,
+    _ role: ExportTree.Role,
+    _ token: ValueSpeller.Token
+  ) -> SpellingFault? {
+    let (value, fault) = Self.value(of: token)
+    add(value, node)
+    return fault
+  }
+
+  mutating func content(_ token: ValueSpeller.Token) -> SpellingFault? {
+    let (value, fault) = Self.value(of: token)
+    result = value
+    return fault
+  }
+
+  private mutating func add(_ value: ForeignValue, _ node: Int) {
+    guard let last = frames.indices.last else {
+      result = value
+      return
+    }
+    if frames[last].isList {
+      frames[last].elements.append(value)
+    } else {
+      frames[last].members.append(ForeignRecord.Member(key: names[node], value: value))
+    }
+  }
+
+  private static func value(
+    of token: ValueSpeller.Token
+  ) -> (value: ForeignValue, fault: SpellingFault?) {
+    switch token {
+    case .null: return (.null, nil)
+    case .text(let bytes), .word(let bytes):
+      return (.string(String(decoding: bytes, as: UTF8.self)), nil)
+    case .literal(let bytes):
+      let text = String(decoding: bytes, as: UTF8.self)
+      switch text {
+      case "true": return (.bool(true), nil)
+      case "false": return (.bool(false), nil)
+      default: return (Int64(text).map { .integer($0) } ?? .number(text), nil)
+      }
+    case .json(let bytes):
+      let text = String(decoding: bytes, as: UTF8.self)
+      do {
+        let value = try ForeignValue(json: text)
+        return (value, value.isNull ? .readAsNull : nil)
+      } catch {
+        return (.string(text), .json)
+      }
+    case .fault(let fault): return (.null, fault)
+    }
+  }
+}

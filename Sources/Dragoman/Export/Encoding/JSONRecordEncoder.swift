@@ -1,0 +1,176 @@
+/// Records as the elements of a JSON array, or one a line (NDJSON).
+///
+/// Without indentation every record stands on a line of its own.
+struct JSONRecordEncoder: RecordEncoder {
+  private let buffer: ExportBuffer
+  /// `"name":` of each node; empty for elements of arrays.
+  private let members: NodeTexts
+  private let isLines: Bool
+  private let isPretty: Bool
+  private let envelope: [String]
+  private let json = JSONProbe()
+  private var depth = 0
+  private var isFirst = true
+
+  init(_ plan: ExportPlan, to buffer: ExportBuffer) {
+    self.buffer = buffer
+    isLines = plan.format == .ndjson
+    isPretty = plan.isPretty
+    envelope = plan.envelope.map(Self.quoted)
+    let tree = plan.tree
+    var texts = tree.nodes.map {
+      Self.quoted(tree.names[Int($0.name)].local) + (plan.isPretty ? ": " : ":")
+    }
+    texts[0] = ""
+    for node in tree.nodes where node.role == .array || node.role == .list {
+      for child in tree.order[Int(node.start)..<Int(node.end)] { texts[Int(child)] = "" }
+    }
+    members = NodeTexts(texts)
+  }
+
+  private static func quoted(_ text: String) -> String {
+    let buffer = ExportBuffer(capacity: 64)
+    buffer.append(UInt8(ascii: "\""))
+    var text = text
+    text.withUTF8 { _ = buffer.append(UnsafeRawBufferPointer($0), escaping: .json) }
+    buffer.append(UInt8(ascii: "\""))
+    return String(decoding: buffer.bytes, as: UTF8.self)
+  }
+
+  // MARK: - Document
+
+  mutating func begin() {
+    guard !isLines else { return }
+    for name in envelope {
+      buffer.append(UInt8(ascii: "{"))
+      depth += 1
+      if isPretty { breakLine() }
+      buffer.append(name)
+      buffer.append(isPretty ? ": " : ":")
+    }
+    buffer.append(UInt8(ascii: "["))
+    depth += 1
+  }
+
+  mutating func end() {
+    guard !isLines else { return }
+    depth -= 1
+    if !isFirst { breakLine() }
+    buffer.append(UInt8(ascii: "]"))
+    for _ in envelope {
+      depth -= 1
+      if isPretty { breakLine() }
+      buffer.append(UInt8(ascii: "}"))
+    }
+    buffer.append(UInt8(ascii: "\n"))
+  }
+
+  mutating func beginRecord() {
+    guard !isLines else { return }
+    if !isFirst { buffer.append(UInt8(ascii: ",")) }
+    isFirst = false
+    breakLine()
+  }
+
+  mutating func endRecord() {
+    if isLines { buffer.append(UInt8(ascii: "\n")) }
+  }
+
+  // MARK: - Members
+
+  @inline(__always)
+  mutating func open(_ node: Int, _ role: ExportTree.Role) -> Int {
+    let mark = buffer.count
+    if node > 0 { startMember(node) }
+    buffer.append(role.isList ? UInt8(ascii: "[") : UInt8(ascii: "{"))
+    depth += 1
+    return mark
+  }
+
+  @inline(__always)
+  mutating func close(_ node: Int, _ role: ExportTree.Role) {
+    depth -= 1
+    let opening = role.isList ? UInt8(ascii: "[") : UInt8(ascii: "{")
+    if isPretty, buffer.last != opening { breakLine() }
+    buffer.append(role.isList ? UInt8(ascii: "]") : UInt8(ascii: "}"))
+  }
+
+  mutating func takeBack(_ node: Int, to mark: Int) {
+    depth -= 1
+    buffer.truncate(to: mark)
+  }
+
+  @inline(__always)
+  mutating func null(_ node: Int, _ role: ExportTree.Role) {
+    startMember(node)
+    buffer.append("null")
+  }
+
+  @inline(__always)
+  mutating func value(
+    _ node: Int,
+    _ role: ExportTree.Role,
+    _ token: ValueSpeller.Token
+  ) -> SpellingFault? {
+    startMember(node)
+    return content(token)
+  }
+
+  @inline(__always)
+  mutating func content(_ token: ValueSpeller.Token) -> SpellingFault? {
+    switch token {
+    case .text(let bytes):
+      buffer.append(UInt8(ascii: "\""))
+      let isExact = buffer.append(bytes, escaping: .json)
+      buffer.append(UInt8(ascii: "\""))
+      return isExact ? nil : .encoding
+    case .word(let bytes):
+      buffer.append(UInt8(ascii: "\""))
+      buffer.append(bytes)
+      buffer.append(UInt8(ascii: "\""))
+    case .literal(let bytes): buffer.append(bytes)
+    case .json(let bytes): return appendJSON(bytes)
+    case .null: buffer.append("null")
+    case .fault(let fault): return fault
+    }
+    return nil
+  }
+
+  /// A comma where something stands before, the indentation, and the name.
+  @inline(__always)
+  private mutating func startMember(_ node: Int) {
+    let last = buffer.last
+    if last != UInt8(ascii: "{"), last != UInt8(ascii: "[") { buffer.append(UInt8(ascii: ",")) }
+    if isPretty { breakLine() }
+    buffer.append(members[node])
+  }
+
+  private func breakLine() {
+    buffer.append(UInt8(ascii: "\n"))
+    guard isPretty else { return }
+    for _ in 0..<depth { buffer.append("  ") }
+  }
+
+  /// Stored JSON as it is; line breaks, which can only stand between tokens, become spaces.
+  private mutating func appendJSON(_ bytes: UnsafeRawBufferPointer) -> SpellingFault? {
+    switch json.kind(of: bytes) {
+    case .none:
+      _ = content(.text(bytes))
+      return .json
+    case .null:
+      buffer.append("null")
+      return .readAsNull
+    case .value:
+      let start = buffer.count
+      buffer.append(bytes)
+      buffer.replaceLineBreaks(from: start)
+      return nil
+    }
+  }
+}
+
+extension ExportTree.Role {
+  /// Whether it is a JSON array.
+  @inline(__always)
+  fileprivate var isList: Bool { self == .array || self == .list }
+}

@@ -1,0 +1,88 @@
+import DragomanGraph
+
+/// Where an export goes.
+public enum ExportOutput: Sendable, Hashable {
+  /// A file: written beside, synchronised with the disk and renamed, so that there is never half a
+  /// file under the name; `.gz` and `.zst` at the end of the name compress.
+  case file(String)
+  /// Standard output.
+  case standardOutput
+}
+
+/// What to export, and how; what is nil is the map's choice.
+public struct ExportRequest: Sendable {
+  /// The entity; nil is the map's `export: entity`, or its only one.
+  public var entity: String?
+  /// The format; nil is told by the output's name, and is JSON where that says nothing.
+  public var format: ForeignFormat?
+  /// Which objects; nil is all.
+  public var filter: Filter?
+  /// The order; nil is the map's, then that of the unique key.
+  public var sortKeys: [SortKey]?
+  /// How many objects at most; nil is any number.
+  public var limit: Int?
+  /// Which names members get; nil is the map's, then the feed's.
+  public var names: ImportMap.ExportOptions.Names?
+  /// How key paths are written; nil is the map's, then nested.
+  public var shape: ImportMap.ExportOptions.Shape?
+  /// What happens to nulls; nil is the map's, then left out.
+  public var nulls: ImportMap.ExportOptions.Nulls?
+  /// Whether JSON and XML are indented; nil is the map's choice for JSON, then no.
+  public var isPretty: Bool?
+  /// Whether the values of sensitive attributes are replaced by `•••`.
+  public var masksSensitive: Bool
+  /// Whether values that the map cannot read back are written as well as the format can, and told in
+  /// the report; else the first of them ends the export.
+  public var isLossy: Bool
+
+  /// Makes a request.
+  public init(
+    entity: String? = nil,
+    format: ForeignFormat? = nil,
+    filter: Filter? = nil,
+    sortKeys: [SortKey]? = nil,
+    limit: Int? = nil,
+    names: ImportMap.ExportOptions.Names? = nil,
+    shape: ImportMap.ExportOptions.Shape? = nil,
+    nulls: ImportMap.ExportOptions.Nulls? = nil,
+    isPretty: Bool? = nil,
+    masksSensitive: Bool = false,
+    isLossy: Bool = false
+  ) {
+    self.entity = entity
+    self.format = format
+    self.filter = filter
+    self.sortKeys = sortKeys
+    self.limit = limit
+    self.names = names
+    self.shape = shape
+    self.nulls = nulls
+    self.isPretty = isPretty
+    self.masksSensitive = masksSensitive
+    self.isLossy = isLossy
+  }
+}
+
+/// What an export did.
+public struct ExportReport: Sendable, Hashable {
+  /// Values that the map cannot read back, and that were written all the same.
+  public struct Issue: Sendable, Hashable {
+    /// The attribute's name.
+    public var attribute: String
+    /// What is wrong with its value, a full sentence about the first record concerned.
+    public var message: String
+    /// How many values there were.
+    public var count: Int
+  }
+
+  /// The entity.
+  public var entity: String
+  /// How many records were written.
+  public var recordCount = 0
+  /// How many bytes were written, before compression.
+  public var byteCount = 0
+  /// Attributes that the format has no place for.
+  public var notices: [String] = []
+  /// Values that do not come back; only of a lossy export.
+  public var issues: [Issue] = []
+}

@@ -1,0 +1,156 @@
+import DragomanGraph
+
+/// One object on its way out: the values of its columns, and its links.
+protocol ExportRow: ~Copyable {
+  /// The row's `_pk`.
+  var primaryKey: Int64 { get }
+  /// The value of a column, by its place among the columns of its level.
+  func column(_ index: Int) -> ColumnValue
+  /// The targets of a relationship, by its place among the links of its level.
+  func targets(_ link: Int) -> RowBatch.Targets
+}
+
+/// A row as it comes from SQLite: exports without relationships write it from there.
+extension FetchedRow: ExportRow {
+  func targets(_ link: Int) -> RowBatch.Targets { RowBatch.Targets(batch: nil, rows: 0..<0) }
+}
+
+/// Copies of rows, with what they are linked to.
+///
+/// Links are read once a batch, with one statement a relationship. The memory is used again for the
+/// next batch.
+final class RowBatch {
+  /// The targets of one owner: rows of another batch.
+  struct Targets {
+    let batch: RowBatch?
+    let rows: Range<Int>
+  }
+
+  /// One row of a batch.
+  struct Row: ExportRow {
+    let batch: RowBatch
+    let index: Int
+
+    var primaryKey: Int64 { batch.keys[index] }
+    func column(_ column: Int) -> ColumnValue { batch.column(column, of: index) }
+
+    func targets(_ link: Int) -> Targets {
+      let linked = batch.links[link]
+      return Targets(batch: linked.batch, rows: linked.rows[primaryKey] ?? 0..<0)
+    }
+  }
+
+  private struct Linked {
+    let batch: RowBatch
+    var rows: [Int64: Range<Int>] = [:]
+  }
+
+  private let columnCount: Int
+  private var values: [RowValue] = []
+  private var keys: [Int64] = []
+  private let texts = ExportBuffer(capacity: 1 << 16)
+  private var links: [Linked] = []
+
+  /// Makes an empty batch for the rows of a level.
+  init(_ level: ExportLevel) {
+    columnCount = level.columns.count
+    links = level.links.map { Linked(batch: RowBatch($0.level)) }
+  }
+
+  /// How many rows there are.
+  var count: Int { keys.count }
+  /// How many bytes of text they have.
+  var textByteCount: Int { texts.count }
+
+  /// A row.
+  subscript(index: Int) -> Row { Row(batch: self, index: index) }
+
+  /// Forgets the rows.
+  func removeAll() {
+    values.removeAll(keepingCapacity: true)
+    keys.removeAll(keepingCapacity: true)
+    texts.truncate(to: 0)
+  }
+
+  /// Copies a row.
+  ///
+  /// - Throws: `.request` where the rows of a batch have more text than a batch holds.
+  func append(_ row: borrowing FetchedRow) throws(ExportError) {
+    keys.append(row.primaryKey)
+    for index in 0..<columnCount {
+      switch row.column(index) {
+      case .null: values.append(.null)
+      case .integer(let integer): values.append(.integer(integer))
+      case .real(let real): values.append(.real(real))
+      case .text(let bytes):
+        values.append(.text(at: try place(of: bytes), length: UInt32(bytes.count)))
+        texts.append(bytes)
+      case .blob(let bytes):
+        values.append(.blob(at: try place(of: bytes), length: UInt32(bytes.count)))
+        texts.append(bytes)
+      }
+    }
+  }
+
+  private func place(of bytes: UnsafeRawBufferPointer) throws(ExportError) -> UInt32 {
+    guard let place = UInt32(exactly: texts.count),
+      UInt32(exactly: texts.count + bytes.count) != nil
+    else {
+      throw ExportError(
+        .request,
+        "The objects that belong to a few hundred records have more than 4 GB of text.",
+        help: "leave the relationship out, with export: none, or export it by its keys"
+      )
+    }
+    return place
+  }
+
+  /// Reads what the rows are linked to, level by level.
+  func readLinks(_ readers: [LinkTree]) throws {
+    let owners = Array(Set(keys)).sorted()
+    for (index, tree) in readers.enumerated() {
+      let batch = links[index].batch
+      var rows: [Int64: Range<Int>] = [:]
+      batch.removeAll()
+      if !owners.isEmpty {
+        try tree.reader.read(owners: owners) { owner, row in
+          try batch.append(row)
+          rows[owner] = (rows[owner]?.lowerBound ?? batch.count - 1)..<batch.count
+        }
+      }
+      links[index].rows = rows
+      try batch.readLinks(tree.links)
+    }
+  }
+
+  private func column(_ column: Int, of row: Int) -> ColumnValue {
+    let value = values[row * columnCount + column]
+    switch value.kind {
+    case .absent, .null: return .null
+    case .integer: return .integer(value.integer)
+    case .real: return .real(value.real)
+    case .text: return .text(bytes(of: value))
+    case .blob: return .blob(bytes(of: value))
+    }
+  }
+
+  private func bytes(of value: RowValue) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: texts.bytes[value.offset..<value.offset + Int(value.length)])
+  }
+}
+
+/// The prepared statements of a level's links, and of theirs.
+struct LinkTree {
+  let reader: LinkReader
+  let links: [LinkTree]
+
+  /// Prepares the statements of a level.
+  static func prepare(_ level: ExportLevel, in snapshot: StoreSnapshot) throws -> [LinkTree] {
+    try level.links.map { link in
+      LinkTree(
+        reader: try snapshot.links(link.layout, reading: link.level.columns),
+        links: try prepare(link.level, in: snapshot)
+      )
+    }
+  }
+}

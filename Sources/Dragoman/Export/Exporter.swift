@@ -1,0 +1,247 @@
+import DragomanGraph
+import Foundation
+
+/// Writes the objects of a store as JSON, NDJSON, XML or CSV: the map backwards.
+///
+///     let map = try ImportMap(contentsOf: "Maps/people.map.yaml")
+///     let store = try SQLiteStore(at: .file("people.db"))
+///     try await Exporter(map: map, store: store).run(ExportRequest(), to: .file("people.json"))
+///
+/// What is exported can be imported again by the same map, and changes nothing. The same contents give
+/// the same bytes: records are ordered by the unique key, unless the request or the map says otherwise.
+///
+/// One record's way, each step one call into one file:
+///
+///     FetchedRow         a row of SQLite's, its texts where SQLite holds them
+///       ValueSpeller     a stored value -> the spelling that the map reads
+///       RecordWriter     walks the tree of members that the map describes
+///         RecordEncoder  writes a member as JSON, XML or CSV
+///     ExportBuffer       bytes
+///       ExportSink       compresses, writes, renames
+public struct Exporter: Sendable {
+  private let map: ImportMap
+  private let store: SQLiteStore
+
+  /// Bytes are handed on in pieces of about this size.
+  private static let pieceByteCount = 128 << 10
+
+  /// Links are read for so many records at once, or for records of so much text.
+  private static let batchRowCount = 512
+  private static let batchByteCount = 1 << 20
+
+  /// Makes an exporter.
+  ///
+  /// - Parameters:
+  ///   - map: What records look like.
+  ///   - store: Where the objects are.
+  public init(map: ImportMap, store: SQLiteStore) {
+    self.map = map
+    self.store = store
+  }
+
+  /// Exports, and waits for the end.
+  ///
+  /// The work is done on a thread of its own, in constant memory, from one snapshot of the store; the
+  /// caller's thread is not blocked. Cancelling the caller's task ends the export; a file that stood
+  /// under the output's name stays as it was.
+  ///
+  /// - Parameters:
+  ///   - request: What to export, and how.
+  ///   - output: Where it goes.
+  /// - Returns: What was done.
+  /// - Throws: `ExportError`, or `StoreError` where the store cannot be read.
+  @discardableResult
+  public func run(
+    _ request: ExportRequest,
+    to output: ExportOutput
+  ) async throws -> ExportReport {
+    try await onThread { cancellation in
+      let format = request.format ?? Self.format(of: output)
+      let plan = try ExportPlan(request, map, format: format, layout: store.layout)
+      let sink = try makeSink(output)
+      return try export(request, plan, to: sink, cancellation)
+    }
+  }
+
+  /// Exports into memory.
+  ///
+  /// - Parameter request: What to export, and how; without a format JSON.
+  /// - Returns: The bytes that a file would hold.
+  /// - Throws: `ExportError`, or `StoreError` where the store cannot be read.
+  public func bytes(_ request: ExportRequest) async throws -> [UInt8] {
+    try await onThread { cancellation in
+      let plan = try ExportPlan(request, map, format: request.format ?? .json, layout: store.layout)
+      let sink = MemorySink()
+      try export(request, plan, to: sink, cancellation)
+      return sink.bytes
+    }
+  }
+
+  /// Exports into values: the records as they would stand in JSON.
+  ///
+  /// All of them are in memory; a large store is better exported to a file.
+  ///
+  /// - Parameter request: What to export, and how; its format does not matter.
+  /// - Returns: The records in their order: objects, or plain values where the map reads such.
+  /// - Throws: `ExportError`, or `StoreError` where the store cannot be read.
+  public func records(_ request: ExportRequest) async throws -> [ForeignValue] {
+    try await onThread { cancellation in
+      let plan = try ExportPlan(request, map, format: .json, layout: store.layout)
+      var records: [ForeignValue] = []
+      let work = Work(request: request, plan: plan, buffer: ExportBuffer(), sink: MemorySink())
+      let encoder = DictionaryRecordEncoder(plan) { records.append($0) }
+      _ = try write(work, encoder, cancellation)
+      return records
+    }
+  }
+
+  /// The format that a file's name tells; JSON where it tells none.
+  static func format(of output: ExportOutput) -> ForeignFormat {
+    guard case .file(let path) = output else { return .json }
+    var name = path.lowercased()
+    for ending in [".gz", ".zst"] where name.hasSuffix(ending) {
+      name.removeLast(ending.count)
+    }
+    let endings: [(String, ForeignFormat)] = [
+      (".ndjson", .ndjson), (".jsonl", .ndjson), (".xml", .xml), (".csv", .csv),
+    ]
+    return endings.first { name.hasSuffix($0.0) }?.1 ?? .json
+  }
+
+  private func makeSink(_ output: ExportOutput) throws(ExportError) -> any ExportSink {
+    guard case .file(let path) = output else { return DescriptorSink(STDOUT_FILENO) }
+    try refuseStore(path)
+    let file = try FileSink(path: path)
+    guard let method = CompressingSink.Method(name: path.lowercased()) else { return file }
+    return try CompressingSink(method, into: file)
+  }
+
+  /// An export must not replace the database that it reads.
+  private func refuseStore(_ path: String) throws(ExportError) {
+    guard let own = store.path else { return }
+    var status = (stat(), stat())
+    for file in [own, own + "-wal", own + "-shm"]
+    where stat(file, &status.0) == 0 && stat(path, &status.1) == 0 {
+      guard status.0.st_dev == status.1.st_dev, status.0.st_ino == status.1.st_ino else { continue }
+      throw ExportError(.output, "The output \(path) is the database itself.")
+    }
+  }
+
+  // MARK: - The work
+
+  /// Writes everything into the sink, and completes it.
+  @discardableResult
+  private func export(
+    _ request: ExportRequest,
+    _ plan: ExportPlan,
+    to sink: any ExportSink,
+    _ cancellation: Cancellation
+  ) throws -> ExportReport {
+    do {
+      let buffer = ExportBuffer()
+      let work = Work(request: request, plan: plan, buffer: buffer, sink: sink)
+      let report =
+        switch plan.format {
+        case .json, .ndjson:
+          try write(work, JSONRecordEncoder(plan, to: buffer), cancellation)
+        case .xml: try write(work, XMLRecordEncoder(plan, to: buffer), cancellation)
+        case .csv: try write(work, CSVRecordEncoder(plan, to: buffer), cancellation)
+        }
+      try sink.finish()
+      return report
+    } catch {
+      sink.discard()
+      throw error
+    }
+  }
+
+  /// What an export works with.
+  private struct Work {
+    let request: ExportRequest
+    let plan: ExportPlan
+    let buffer: ExportBuffer
+    let sink: any ExportSink
+  }
+
+  private func write<Encoder: RecordEncoder>(
+    _ work: Work,
+    _ encoder: Encoder,
+    _ cancellation: Cancellation
+  ) throws -> ExportReport {
+    let plan = work.plan
+    let buffer = work.buffer
+    var report = ExportReport(entity: plan.entity.name, notices: plan.notices)
+    var writer = RecordWriter(plan, encoder, buffer: buffer)
+    let fetch = FetchRequest(
+      plan.entity.name,
+      filter: work.request.filter,
+      sortKeys: plan.sortKeys,
+      limit: work.request.limit,
+      columns: plan.level.columns.map { FetchColumn($0.name) },
+      includesSubentities: false
+    )
+    func pass() throws(ExportError) {
+      report.byteCount += buffer.count
+      try work.sink.write(buffer.bytes)
+      buffer.truncate(to: 0)
+    }
+    func wrote() throws(ExportError) {
+      report.recordCount += 1
+      guard buffer.count >= Self.pieceByteCount else { return }
+      try pass()
+      if cancellation.isCancelled { throw ExportError(.cancelled, "The export was stopped.") }
+    }
+    writer.begin()
+    try store.withSnapshot { snapshot in
+      let stubs = try snapshot.stubs(of: plan.entity.name)
+      if !stubs.isEmpty {
+        report.notices.append(
+          "\(plan.entity.name): \(stubs.count) stubs are left out: of them only the key is known"
+        )
+      }
+      guard !plan.level.links.isEmpty else {
+        return try snapshot.forEachRow(fetch) { row in
+          if !stubs.isEmpty, stubs.contains(row.primaryKey) { return }
+          try writer.write(row)
+          try wrote()
+        }
+      }
+      let batch = RowBatch(plan.level)
+      let readers = try LinkTree.prepare(plan.level, in: snapshot)
+      func flush() throws {
+        try batch.readLinks(readers)
+        for index in 0..<batch.count {
+          try writer.write(batch[index])
+          try wrote()
+        }
+        batch.removeAll()
+      }
+      try snapshot.forEachRow(fetch) { row in
+        if !stubs.isEmpty, stubs.contains(row.primaryKey) { return }
+        try batch.append(row)
+        if batch.count >= Self.batchRowCount || batch.textByteCount >= Self.batchByteCount {
+          try flush()
+        }
+      }
+      try flush()
+    }
+    writer.end()
+    try pass()
+    report.issues = writer.issues
+    return report
+  }
+
+  /// Runs blocking work on a thread of its own: never on the cooperative pool.
+  private func onThread<Value: Sendable>(
+    _ body: @escaping @Sendable (Cancellation) throws -> Value
+  ) async throws -> Value {
+    let cancellation = Cancellation()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { done in
+        Importer.thread("dragoman.export") { done.resume(with: Result { try body(cancellation) }) }
+      }
+    } onCancel: {
+      cancellation.cancel()
+    }
+  }
+}

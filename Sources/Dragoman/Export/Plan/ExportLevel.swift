@@ -1,0 +1,38 @@
+import DragomanGraph
+
+/// What is read of one entity at one place of a record: its columns, and the relationships from there.
+struct ExportLevel: Sendable {
+  /// The attributes to read, in the order of a row's columns.
+  var columns: [Attribute] = []
+  /// The relationships to read, in the order of a row's links.
+  var links: [Link] = []
+
+  /// One relationship.
+  struct Link: Sendable {
+    let layout: RelationshipLayout
+    /// What is read of the targets.
+    var level: ExportLevel
+  }
+
+  /// The place of an attribute among the columns; it is added where it is not among them.
+  mutating func column(of attribute: Attribute) -> Int {
+    if let known = columns.firstIndex(where: { $0.name.utf8.elementsEqual(attribute.name.utf8) }) {
+      return known
+    }
+    columns.append(attribute)
+    return columns.count - 1
+  }
+}
+
+/// How one relationship is written.
+struct ExportLink: Sendable {
+  let isToMany: Bool
+  /// Parts of the target's key that are not written, because reading takes them from the owner: the
+  /// columns that must be equal.
+  var shared: [(owner: Int, target: Int)] = []
+  /// Several keys in one text: what stands between them.
+  var separator: [UInt8]?
+  /// XML: whether the element around the targets is written where there are none, as it tells that
+  /// the list is empty.
+  var hasWrapper = false
+}

@@ -1,0 +1,264 @@
+import DragomanGraph
+
+/// A map and a request, compiled: what is left to do for a record is to walk the tree once.
+struct ExportPlan: Sendable {
+  /// One attribute that is written.
+  struct Slot: Sendable {
+    /// The entity's name.
+    let entity: String
+    let attribute: Attribute
+    let speller: ValueSpeller
+    /// The place of its value in a row.
+    let column: Int
+    /// Whether null is written where the request leaves nulls out, because it would come back as
+    /// another value.
+    let needsNull: Bool
+    /// Whether null, written or left out, comes back as another value.
+    let losesNull: Bool
+    let isMasked: Bool
+    /// What is written whatever the row holds: the word that tells the sub-entity.
+    var constant: [UInt8]?
+  }
+
+  let format: ForeignFormat
+  let entity: Entity
+  let slots: [Slot]
+  let tree: ExportTree
+  /// How relationships are written.
+  let links: [ExportLink]
+  /// What is read of a record and of what it is linked to.
+  let level: ExportLevel
+  /// The columns of the identity, for messages.
+  let keyColumns: [Int]
+  let sortKeys: [SortKey]
+  let writesNulls: Bool
+  let isPretty: Bool
+  let isLossy: Bool
+  /// JSON: the members above the array of records.
+  let envelope: [String]
+  /// XML: the elements above the records and their own, from the root.
+  let elements: [ExportTree.Name]
+  /// XML: the declared prefixes and their URIs.
+  let namespaces: [String: String]
+  /// CSV: the separator.
+  let separator: UInt8
+  let notices: [String]
+
+  /// Compiles a request.
+  ///
+  /// - Parameters:
+  ///   - request: What to export.
+  ///   - map: How.
+  ///   - format: The format that the request or the output's name asks for.
+  ///   - layout: The model of the store.
+  /// - Throws: `ExportError`.
+  init(
+    _ request: ExportRequest,
+    _ map: ImportMap,
+    format: ForeignFormat,
+    layout: ModelLayout
+  ) throws(ExportError) {
+    let entityMap = try Self.entity(request.entity, of: map)
+    guard let entityLayout = layout.entity(named: entityMap.name) else {
+      throw ExportError(
+        .request,
+        "The database has no entity \(entityMap.name).",
+        help: nearest(to: entityMap.name, in: layout.entities.map(\.name))
+          .map { "did you mean \($0)?" } ?? "import something by this map first"
+      )
+    }
+    let entity = entityLayout.entity
+    let source = map.exportSource(of: entityMap.name, format: format)
+    self.format = format
+    self.entity = entity
+    writesNulls = format == .csv || (request.nulls ?? map.exportOptions.nulls) == .write
+    isPretty =
+      format != .ndjson
+      && (request.isPretty ?? (format == .json && map.exportOptions.jsonPretty == true))
+    isLossy = request.isLossy
+    separator = source?.separator?.utf8.first ?? UInt8(ascii: ",")
+    namespaces = map.exportNamespaces
+    envelope = format == .json ? try Self.envelope(map, source) : []
+    elements = format == .xml ? try Self.elements(map, source) : []
+    let record = elements.last ?? ExportTree.Name(local: "")
+    var planner = ExportPlanner(
+      map: map,
+      layout: layout,
+      format: format,
+      request: request,
+      record: record
+    )
+    var level = try planner.add(
+      ExportPlanner.Visit(
+        map: entityMap,
+        layout: entityLayout,
+        base: 0,
+        inclusions: map.exportOptions.include
+      )
+    )
+    guard !planner.slots.isEmpty else {
+      throw ExportError(
+        .map,
+        "No attribute of \(entity.name) has a place in \(format.rawValue).",
+        help: planner.notices.first
+      )
+    }
+    if format == .csv, !planner.isLocal, !planner.readsCSV(entityMap) {
+      planner.note("the map has no CSV source: what is exported cannot be imported by it")
+    }
+    slots = planner.slots
+    links = planner.links
+    tree = planner.tree.build()
+    notices = planner.notices
+    keyColumns = (entityLayout.uniqueKeys.first ?? []).compactMap { part in
+      planner.stored(part.name, in: entityLayout).map { level.column(of: $0) }
+    }
+    self.level = level
+    sortKeys = try Self.sortKeys(request, map, entityLayout, in: layout)
+  }
+
+  private static func entity(_ name: String?, of map: ImportMap) throws(ExportError) -> EntityMap {
+    if let name = name ?? map.exportOptions.entity {
+      if let entity = map.entity(named: name) { return entity }
+      throw ExportError(
+        .request,
+        "The map has no entity \(name).",
+        help: nearest(to: name, in: map.entities.map(\.name)).map { "did you mean \($0)?" }
+          ?? "it has \(map.entities.map(\.name).joined(separator: ", "))"
+      )
+    }
+    guard map.entities.count == 1 else {
+      throw ExportError(
+        .request,
+        "The map has several entities; which one is to be exported?",
+        help: "name one of \(map.entities.map(\.name).joined(separator: ", ")), with --entity or"
+          + " in the map with `export: { entity: … }`"
+      )
+    }
+    return map.entities[0]
+  }
+
+  /// By the unique key, so that the same contents give the same bytes however they were inserted.
+  private static func sortKeys(
+    _ request: ExportRequest,
+    _ map: ImportMap,
+    _ entity: EntityLayout,
+    in layout: ModelLayout
+  ) throws(ExportError) -> [SortKey] {
+    if let keys = request.sortKeys { return keys }
+    if let texts = map.exportOptions.sort {
+      do throws(StoreError) {
+        var keys: [SortKey] = []
+        for text in texts { keys += try SortKey.parse(text) }
+        return keys
+      } catch {
+        throw ExportError(.request, error.message, help: error.help)
+      }
+    }
+    return keyPaths(of: entity, in: layout, depth: 0).map { SortKey($0) }
+  }
+
+  /// The attributes of the identity; where a to-one is part of it, those of its target's identity.
+  private static func keyPaths(
+    of entity: EntityLayout,
+    in layout: ModelLayout,
+    depth: Int
+  ) -> [String] {
+    (entity.uniqueKeys.first ?? []).flatMap { part -> [String] in
+      guard case .relationship(let slot) = part.property else { return [part.name] }
+      guard depth < 8 else { return [] }
+      let target = layout.entities[entity.relationships[slot].destination]
+      return keyPaths(of: target, in: layout, depth: depth + 1).map { "\(part.name).\($0)" }
+    }
+  }
+
+  /// The members above the records: `export: { json: { at } }`, then the source's `records`.
+  private static func envelope(
+    _ map: ImportMap,
+    _ source: SourceMap?
+  ) throws(ExportError) -> [String] {
+    var path = source?.records
+    if let text = map.exportOptions.jsonAt {
+      do throws(PathFault) {
+        path = try ForeignPathParser(format: .json, leadsToRecords: true).parse(text)
+      } catch {
+        throw ExportError(.map, "The path \(text) of export.json.at is none: \(error.message)")
+      }
+    }
+    var steps = path?.steps ?? []
+    if steps.last == .all { steps.removeLast() }
+    var names: [String] = []
+    for step in steps {
+      guard case .member(let name, _) = step else {
+        throw ExportError(
+          .map,
+          "Records cannot be written at \(path?.text ?? ""): only members may lead to them.",
+          help: "say where under `export: { json: { at: /data/people } }`"
+        )
+      }
+      names.append(name)
+    }
+    return names
+  }
+
+  /// The elements down to the record: `export: { xml: { at } }`, then the source's `records`.
+  private static func elements(
+    _ map: ImportMap,
+    _ source: SourceMap?
+  ) throws(ExportError) -> [ExportTree.Name] {
+    var path = source?.records
+    if let text = map.exportOptions.xmlAt {
+      let parser = ForeignPathParser(
+        format: .xml,
+        namespaces: map.exportNamespaces,
+        leadsToRecords: true
+      )
+      do throws(PathFault) {
+        path = try parser.parse(text)
+      } catch {
+        throw ExportError(.map, "The path \(text) of export.xml.at is none: \(error.message)")
+      }
+    }
+    let help = "say where under `export: { xml: { at: /people/person } }`"
+    guard let path else {
+      throw ExportError(
+        .map,
+        "The map does not say at which elements records stand in XML.",
+        help: help
+      )
+    }
+    var names: [ExportTree.Name] = []
+    for step in path.steps {
+      guard case .member(let name, let namespace) = step else {
+        throw ExportError(
+          .map,
+          "Records cannot be written at \(path.text): only named elements may lead to them.",
+          help: help
+        )
+      }
+      names.append(ExportTree.Name(local: name, namespace: namespace ?? ""))
+    }
+    guard names.count > 1 else {
+      throw ExportError(
+        .map,
+        "The record element \(path.text) is the root: a document could hold one record only.",
+        help: help
+      )
+    }
+    return names
+  }
+}
+
+extension ImportMap {
+  /// The first source that records of an entity come from in a format; a line of NDJSON has the paths
+  /// of a JSON record.
+  func exportSource(of entity: String, format: ForeignFormat) -> SourceMap? {
+    let own = sources.filter { $0.entity.utf8.elementsEqual(entity.utf8) }
+    return own.first { $0.format == format }
+  }
+
+  /// The prefixes of all XML sources.
+  var exportNamespaces: [String: String] {
+    Self.namespaces(of: sources.filter { $0.format == .xml })
+  }
+}

@@ -1,0 +1,257 @@
+import DragomanGraph
+
+/// Gives each attribute and each relationship its place in the records of an export.
+///
+/// What has none is told in `notices`: nothing is left out silently but what the map says
+/// (`export: false`, `none`).
+struct ExportPlanner {
+  let map: ImportMap
+  let layout: ModelLayout
+  let format: ForeignFormat
+  let request: ExportRequest
+  var tree: ExportTree.Builder
+  private(set) var slots: [ExportPlan.Slot] = []
+  private(set) var notices: [String] = []
+  /// The relationships of all levels.
+  var links: [ExportLink] = []
+
+  var isLocal: Bool { (request.names ?? map.exportOptions.names) == .local }
+  private var isFlat: Bool { (request.shape ?? map.exportOptions.shape) == .flat }
+
+  /// One entity at one place of a record.
+  struct Visit {
+    let map: EntityMap
+    let layout: EntityLayout
+    /// The place of its record in the tree.
+    let base: Int
+    /// Whether only the identity is written.
+    var isReference = false
+    /// The entities around it, the record's own first.
+    var around: [EntityMap] = []
+    /// The relationship that leads back to the entity around it.
+    var inverse: String?
+    /// Relationships that are included otherwise than their own map says.
+    var inclusions: [String: ImportMap.ExportOptions.Inclusion] = [:]
+  }
+
+  init(
+    map: ImportMap,
+    layout: ModelLayout,
+    format: ForeignFormat,
+    request: ExportRequest,
+    record: ExportTree.Name
+  ) {
+    self.map = map
+    self.layout = layout
+    self.format = format
+    self.request = request
+    tree = ExportTree.Builder(record: record, isXML: format == .xml)
+  }
+
+  mutating func note(_ notice: String) {
+    if !notices.contains(notice) { notices.append(notice) }
+  }
+
+  private mutating func note(_ name: String, of visit: Visit, _ reason: String) {
+    note("\(visit.map.name).\(name) is left out: \(reason)")
+  }
+
+  /// Adds an entity with its attributes and relationships, in declared order.
+  ///
+  /// - Returns: What is to be read of it.
+  mutating func add(_ visit: Visit) throws(ExportError) -> ExportLevel {
+    var level = ExportLevel()
+    try addAttributes(of: visit, to: &level)
+    addDiscriminator(of: visit)
+    let identity = identity(of: visit)
+    for relationship in map.lineage(of: visit.map).reversed().flatMap(\.relationships) {
+      let isKey = identity.contains { $0.utf8.elementsEqual(relationship.name.utf8) }
+      if isKey || !visit.isReference {
+        try add(relationship, of: visit, isKey: isKey, to: &level)
+      }
+    }
+    return level
+  }
+
+  // MARK: - Attributes
+
+  private mutating func addAttributes(
+    of visit: Visit,
+    to level: inout ExportLevel
+  ) throws(ExportError) {
+    let plan: EntityPlan
+    do throws(FormatFault) {
+      plan = try EntityPlan(
+        visit.map,
+        layout: visit.layout,
+        of: layout,
+        in: map,
+        format: format,
+        planOf: { _ in 0 }
+      )
+    } catch {
+      throw ExportError(.map, error.description)
+    }
+    let identity = identity(of: visit)
+    for attribute in attributes(of: visit.map) {
+      if visit.isReference,
+        !identity.contains(where: { $0.utf8.elementsEqual(attribute.name.utf8) })
+      {
+        continue
+      }
+      guard let stored = stored(attribute.name, in: visit.layout) else {
+        note(attribute.name, of: visit, "the database does not have it")
+        continue
+      }
+      guard let path = path(of: attribute, in: visit) else {
+        note(attribute.name, of: visit, "this map has no place for it in \(format.rawValue)")
+        continue
+      }
+      let speller = try speller(of: attribute)
+      do throws(ExportTree.Builder.Obstacle) {
+        try tree.add(path, at: visit.base, slot: slots.count)
+      } catch {
+        note(attribute.name, of: visit, reason(error))
+        continue
+      }
+      let slot = plan.slots.first { $0.attribute.name.utf8.elementsEqual(attribute.name.utf8) }
+      let nulls = NullSpelling(isLocal ? nil : slot, speller, format: format, path: path)
+      appendSlot(stored, of: visit.map.name, speller, column: level.column(of: stored), nulls)
+    }
+  }
+
+  private func identity(of visit: Visit) -> [String] {
+    visit.layout.uniqueKeys.first?.map(\.name) ?? []
+  }
+
+  /// Writes the word by which a record is known as one of this entity.
+  private mutating func addDiscriminator(of visit: Visit) {
+    let rules = map.lineage(of: visit.map).compactMap(\.discriminator)
+    guard !isLocal, let rule = rules.first else { return }
+    let words = rule.values.filter { $0.value.utf8.elementsEqual(visit.map.name.utf8) }.keys
+    guard let word = words.min(), let path = paths(rule.from).first, path.root == .record,
+      let speller = try? speller(of: AttributeMap(name: "discriminator"))
+    else { return }
+    // Where an attribute stands in its place, that attribute has the word.
+    guard (try? tree.add(path.steps, at: visit.base, slot: slots.count)) != nil else { return }
+    let attribute = Attribute(name: "discriminator")
+    appendSlot(attribute, of: visit.map.name, speller, column: 0)
+    slots[slots.count - 1].constant = Array(word.utf8)
+  }
+
+  /// What is written of an entity: neither what the map keeps back, nor what a closure computes from
+  /// the rest when it is read.
+  private func attributes(of entity: EntityMap) -> [AttributeMap] {
+    map.lineage(of: entity).reversed().flatMap(\.attributes).filter {
+      $0.isExported && (isLocal || $0.compute == nil)
+    }
+  }
+
+  func stored(_ name: String, in layout: EntityLayout) -> Attribute? {
+    layout.attributeSlot(named: name).map { layout.attributes[$0] }
+  }
+
+  func speller(
+    of attribute: AttributeMap,
+    format: ForeignFormat? = nil
+  ) throws(ExportError) -> ValueSpeller {
+    do throws(FormatFault) {
+      return try ValueSpeller(attribute, defaults: map.defaults, format: format ?? self.format)
+    } catch {
+      throw ExportError(.map, error.description)
+    }
+  }
+
+  mutating func appendSlot(
+    _ attribute: Attribute,
+    of entity: String,
+    _ speller: ValueSpeller,
+    column: Int,
+    _ nulls: NullSpelling? = nil
+  ) {
+    slots.append(
+      ExportPlan.Slot(
+        entity: entity,
+        attribute: attribute,
+        speller: speller,
+        column: column,
+        needsNull: nulls?.isNeeded ?? false,
+        losesNull: nulls?.isLost ?? false,
+        isMasked: request.masksSensitive && attribute.isSensitive
+      )
+    )
+  }
+
+  private func reason(_ obstacle: ExportTree.Builder.Obstacle) -> String {
+    switch obstacle {
+    case .taken(let slot): "\(slots[slot].attribute.name) has the same place"
+    case .shape: "its path runs through another value"
+    }
+  }
+
+  // MARK: - Paths
+
+  /// Where the attribute is written: the first of its paths that one record can be written by.
+  private func path(of attribute: AttributeMap, in visit: Visit) -> [ForeignPath.Step]? {
+    let own = [ForeignPath.Step.member(attribute.name, namespace: nil)]
+    guard !isLocal, let from = attribute.from else {
+      return format == .xml && !attribute.name.isXMLName ? nil : own
+    }
+    let paths = paths(from)
+    if format == .csv, paths.isEmpty, !readsCSV(visit.map) {
+      return [.member(from.json.first?.text ?? attribute.name, namespace: nil)]
+    }
+    let isAlone = attributes(of: visit.map).count == 1 || visit.isReference
+    return paths.lazy.compactMap { steps(of: $0, attribute.type, isAlone: isAlone) }.first
+  }
+
+  /// The paths that hold in the format.
+  func paths(_ from: ForeignPaths) -> [ForeignPath] {
+    switch format {
+    case .json, .ndjson: from.json
+    case .xml: from.xml
+    case .csv: from.csv
+    }
+  }
+
+  /// Whether records come as CSV, too; else their columns are named as in JSON, for other programs.
+  func readsCSV(_ entity: EntityMap) -> Bool {
+    map.exportSource(of: entity.name, format: .csv) != nil
+  }
+
+  private func steps(
+    of path: ForeignPath,
+    _ type: AttributeType,
+    isAlone: Bool
+  ) -> [ForeignPath.Step]? {
+    guard path.root == .record else { return nil }
+    var steps = path.steps
+    // A list that is read element by element is a list.
+    if steps.last == .all, type == .json { steps.removeLast() }
+    for step in steps {
+      switch step {
+      case .all, .anyMember: return nil
+      case .index(let index) where index > ExportTree.Builder.maximumHoleCount: return nil
+      default: break
+      }
+    }
+    if steps.isEmpty, format == .csv || (format != .xml && !isAlone) { return nil }
+    let isLiteral = isFlat && format != .xml && steps.count > 1 && !path.text.hasPrefix("/")
+    return isLiteral ? [.member(path.text, namespace: nil)] : steps
+  }
+}
+
+extension String {
+  /// Whether the text can be the name of an XML element or attribute.
+  ///
+  /// An NCName of ASCII letters and digits, or anything beyond ASCII that is no space.
+  var isXMLName: Bool {
+    guard let first = unicodeScalars.first, !"-.0123456789".unicodeScalars.contains(first) else {
+      return false
+    }
+    return unicodeScalars.allSatisfy { scalar in
+      guard scalar.isASCII else { return !scalar.properties.isWhitespace }
+      return scalar.properties.isAlphabetic || "-_.0123456789".unicodeScalars.contains(scalar)
+    }
+  }
+}

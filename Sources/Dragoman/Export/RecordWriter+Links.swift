@@ -1,0 +1,100 @@
+import DragomanGraph
+
+/// Relationships: what stands below them belongs to other rows.
+extension RecordWriter {
+  /// Writes the targets of a relationship.
+  mutating func linked<Row: ExportRow & ~Copyable>(
+    _ index: Int,
+    _ node: ExportTree.Node,
+    _ row: borrowing Row
+  ) -> Written {
+    let targets = row.targets(Int(node.link))
+    let link = plan.links[Int(node.linkPlan)]
+    var written: Written = []
+    if let separator = link.separator { return joined(index, node, targets, separator) }
+    let element = node.role == .list ? Int(tree.order[Int(node.start)]) : index
+    if node.role == .list { _ = encoder.open(index, .list) }
+    for place in targets.rows {
+      guard let target = targets.batch?[place] else { break }
+      for (own, theirs) in link.shared where !row.column(own).equals(target.column(theirs)) {
+        note(.link, Int(node.slot >= 0 ? node.slot : 0))
+      }
+      written.formUnion(single(element, tree.nodes[element], target, isInList: node.role == .list))
+    }
+    if node.role == .list {
+      encoder.close(index, .list)
+      return .members
+    }
+    if targets.rows.isEmpty, !link.isToMany, writesNulls, node.role != .attribute {
+      encoder.null(index, .value)
+      return .members
+    }
+    return targets.rows.isEmpty && link.hasWrapper ? .members : written
+  }
+
+  /// Writes one target.
+  private mutating func single(
+    _ index: Int,
+    _ node: ExportTree.Node,
+    _ target: RowBatch.Row,
+    isInList: Bool
+  ) -> Written {
+    switch node.role {
+    case .value, .attribute:
+      if value(index, node, target) { return node.role == .value ? .members : .attributes }
+      if isInList { encoder.null(index, .value) }
+      return isInList ? .members : []
+    case .object, .array, .list, .hole:
+      _ = encoder.open(index, node.role)
+      if node.role == .array {
+        _ = elements(of: node, target)
+      } else {
+        _ = container(node, target, isRecord: true)
+      }
+      encoder.close(index, node.role)
+      return .members
+    }
+  }
+
+  /// Writes the keys of all targets in one text.
+  private mutating func joined(
+    _ index: Int,
+    _ node: ExportTree.Node,
+    _ targets: RowBatch.Targets,
+    _ separator: [UInt8]
+  ) -> Written {
+    let text = ExportBuffer(capacity: 256)
+    let slot = Int(node.slot)
+    for place in targets.rows {
+      guard let target = targets.batch?[place] else { break }
+      if text.count > 0 { text.append(separator) }
+      switch token(of: slot, target) {
+      case .text(let bytes), .word(let bytes), .literal(let bytes), .json(let bytes):
+        if bytes.isEmpty || bytes.contains(where: { separator.contains($0) }) { note(.link, slot) }
+        text.append(bytes)
+      case .null, .fault: note(.link, slot)
+      }
+    }
+    if targets.rows.isEmpty {
+      // An empty text is a list of no keys.
+      if node.role == .attribute { return [] }
+      guard writesNulls else { return [] }
+      encoder.null(index, node.role)
+      return .members
+    }
+    note(encoder.value(index, node.role, .text(text.bytes)), slot)
+    return node.role == .attribute ? .attributes : .members
+  }
+}
+
+extension ColumnValue {
+  /// Whether two values are the same, byte for byte; null equals nothing.
+  fileprivate func equals(_ other: ColumnValue) -> Bool {
+    switch (self, other) {
+    case (.integer(let a), .integer(let b)): a == b
+    case (.real(let a), .real(let b)): a == b
+    case (.text(let a), .text(let b)), (.blob(let a), .blob(let b)): a.elementsEqual(b)
+    default: false
+    }
+  }
+}

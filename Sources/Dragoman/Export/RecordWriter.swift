@@ -1,0 +1,322 @@
+import DragomanGraph
+
+/// Writes the records of an export: walks the tree once a record, spells each value, and hands it to
+/// the format's encoder.
+struct RecordWriter<Encoder: RecordEncoder> {
+  /// What a place in a record got.
+  struct Written: OptionSet {
+    let rawValue: UInt8
+    /// XML attributes.
+    static var attributes: Written { Written(rawValue: 1) }
+    /// Members or child elements.
+    static var members: Written { Written(rawValue: 2) }
+  }
+
+  let plan: ExportPlan
+  let tree: ExportTree
+  private let buffer: ExportBuffer
+  private let scratch = ExportBuffer(capacity: 4096)
+  let writesNulls: Bool
+  var encoder: Encoder
+  private let mask = Array(ForeignText.mask.utf8)
+
+  /// What is wrong with the record at hand, an attribute once.
+  private var faults: [(slot: Int, fault: SpellingFault)] = []
+  /// What was passed over, by attribute; only of a lossy export.
+  private(set) var issues: [ExportReport.Issue] = []
+
+  init(_ plan: ExportPlan, _ encoder: Encoder, buffer: ExportBuffer) {
+    self.plan = plan
+    self.encoder = encoder
+    self.buffer = buffer
+    tree = plan.tree
+    writesNulls = plan.writesNulls
+  }
+
+  /// Writes what stands before the first record.
+  mutating func begin() { encoder.begin() }
+  /// Writes what stands behind the last record.
+  mutating func end() { encoder.end() }
+
+  /// Writes one record.
+  ///
+  /// - Throws: `.value`, unless the export is lossy.
+  mutating func write<Row: ExportRow & ~Copyable>(_ row: borrowing Row) throws(ExportError) {
+    encoder.beginRecord()
+    let root = tree.nodes[0]
+    if root.role == .value {
+      let token = token(of: Int(root.slot), row)
+      note(encoder.content(token), Int(root.slot))
+    } else {
+      _ = encoder.open(0, root.role)
+      if root.role == .array {
+        _ = elements(of: root, row)
+      } else {
+        _ = container(root, row, isRecord: true)
+      }
+      encoder.close(0, root.role)
+    }
+    encoder.endRecord()
+    if !faults.isEmpty { try settle(row) }
+  }
+
+  // MARK: - The walk
+
+  /// Writes what belongs into an open object or element.
+  @inline(__always)
+  mutating func container<Row: ExportRow & ~Copyable>(
+    _ node: ExportTree.Node,
+    _ row: borrowing Row,
+    isRecord: Bool = false
+  ) -> Written {
+    if node.slot < 0 { return members(Int(node.start)..<Int(node.end), row) }
+    return mixed(node, row, isRecord: isRecord)
+  }
+
+  private mutating func members<Row: ExportRow & ~Copyable>(
+    _ range: Range<Int>,
+    _ row: borrowing Row
+  ) -> Written {
+    var written: Written = []
+    for place in range {
+      let index = Int(tree.order[place])
+      let node = tree.nodes[index]
+      if node.link >= 0 {
+        written.formUnion(linked(index, node, row))
+        continue
+      }
+      switch node.role {
+      case .value:
+        if value(index, node, row) { written.insert(.members) }
+      case .attribute:
+        if value(index, node, row) { written.insert(.attributes) }
+      case .object, .array:
+        let mark = encoder.open(index, node.role)
+        let isEmpty =
+          node.role == .array ? !elements(of: node, row) : container(node, row).isEmpty
+        if isEmpty {
+          encoder.takeBack(index, to: mark)
+        } else {
+          encoder.close(index, node.role)
+          written.insert(.members)
+        }
+      case .hole, .list: break
+      }
+    }
+    return written
+  }
+
+  /// Writes one value; false where it is null and left out.
+  @inline(__always)
+  mutating func value<Row: ExportRow & ~Copyable>(
+    _ index: Int,
+    _ node: ExportTree.Node,
+    _ row: borrowing Row
+  ) -> Bool {
+    let slot = Int(node.slot)
+    let token = token(of: slot, row)
+    if case .null = token { return null(index, node, row) }
+    if let fault = encoder.value(index, node.role, token) { note(fault, slot) }
+    if node.isTextOnly, case .text(let bytes) = token, bytes.isEmpty { note(.empty, slot) }
+    return true
+  }
+
+  private mutating func null<Row: ExportRow & ~Copyable>(
+    _ index: Int,
+    _ node: ExportTree.Node,
+    _ row: borrowing Row
+  ) -> Bool {
+    let slot = Int(node.slot)
+    if plan.slots[slot].losesNull { note(.null, slot) }
+    guard writesNulls || plan.slots[slot].needsNull else { return false }
+    if node.role == .attribute, !plan.slots[slot].speller.readsEmptyAsNull { return false }
+    if node.isTextOnly { return false }
+    encoder.null(index, node.role)
+    return true
+  }
+
+  /// Writes all elements of an array; false where all of them are null and may be left out.
+  mutating func elements<Row: ExportRow & ~Copyable>(
+    of node: ExportTree.Node,
+    _ row: borrowing Row
+  ) -> Bool {
+    var hasValue = false
+    for place in Int(node.start)..<Int(node.end) {
+      let index = Int(tree.order[place])
+      let element = tree.nodes[index]
+      if element.link >= 0 {
+        if linked(index, element, row).isEmpty {
+          encoder.null(index, .value)
+        } else {
+          hasValue = true
+        }
+        continue
+      }
+      switch element.role {
+      case .value:
+        if value(index, element, row) {
+          hasValue = true
+        } else {
+          encoder.null(index, .value)
+        }
+      case .object, .array:
+        let mark = encoder.open(index, element.role)
+        let isEmpty =
+          element.role == .array
+          ? !elements(of: element, row)
+          : container(element, row).isEmpty
+        if isEmpty {
+          encoder.takeBack(index, to: mark)
+          encoder.null(index, .value)
+        } else {
+          encoder.close(index, element.role)
+          hasValue = true
+        }
+      case .hole, .attribute, .list: encoder.null(index, .value)
+      }
+    }
+    return hasValue
+  }
+
+  /// Writes an XML element that has a text of its own, and attributes or child elements.
+  private mutating func mixed<Row: ExportRow & ~Copyable>(
+    _ node: ExportTree.Node,
+    _ row: borrowing Row,
+    isRecord: Bool
+  ) -> Written {
+    let slot = Int(node.slot)
+    let children = Int(node.start)..<Int(node.end)
+    let split =
+      children.first { tree.nodes[Int(tree.order[$0])].role != .attribute } ?? children.upperBound
+    var written = members(children.lowerBound..<split, row)
+    let token = token(of: slot, row)
+    let isNull = if case .null = token { true } else { false }
+    var isBlank = isNull
+    switch token {
+    case .null: break
+    case .text(let bytes):
+      isBlank = bytes.isBlank
+      note(encoder.content(token), slot)
+      written.insert(.members)
+    default:
+      note(encoder.content(token), slot)
+      written.insert(.members)
+    }
+    let elements = members(split..<children.upperBound, row)
+    if isBlank {
+      // What reading makes of an element without text: see `ValueConverter`.
+      let isNullRead = plan.slots[slot].speller.readsEmptyAsNull && !elements.contains(.members)
+      let isEmpty = if case .text(let bytes) = token { bytes.isEmpty } else { false }
+      if isNull, !node.isTextOnly, !isNullRead, isRecord || !written.union(elements).isEmpty {
+        note(.null, slot)
+      } else if isNull, plan.slots[slot].losesNull {
+        note(.null, slot)
+      } else if !isNull, elements.contains(.members) || (isEmpty && node.isTextOnly) {
+        note(.empty, slot)
+      }
+    }
+    return written.union(elements)
+  }
+
+  // MARK: - Values
+
+  @inline(__always)
+  mutating func token<Row: ExportRow & ~Copyable>(of slot: Int, _ row: borrowing Row)
+    -> ValueSpeller.Token
+  {
+    if let constant = plan.slots[slot].constant {
+      scratch.truncate(to: 0)
+      scratch.append(constant)
+      return .text(scratch.bytes)
+    }
+    let value = row.column(plan.slots[slot].column)
+    if plan.slots[slot].isMasked { return masked(value) }
+    let token = plan.slots[slot].speller.spell(value, scratch: scratch)
+    if case .fault(let fault) = token {
+      note(fault, slot)
+      return raw(value)
+    }
+    return token
+  }
+
+  private func masked(_ value: ColumnValue) -> ValueSpeller.Token {
+    if case .null = value { return .null }
+    scratch.truncate(to: 0)
+    scratch.append(mask)
+    return .text(scratch.bytes)
+  }
+
+  /// A value as it is stored, for lack of a spelling.
+  private func raw(_ value: ColumnValue) -> ValueSpeller.Token {
+    scratch.truncate(to: 0)
+    switch value {
+    case .null: return .null
+    case .integer(let integer):
+      scratch.append(decimal: integer)
+      return .literal(scratch.bytes)
+    case .real(let real):
+      scratch.append(real.isFinite ? "\(real)" : real < 0 ? "-Infinity" : "Infinity")
+      return real.isFinite ? .literal(scratch.bytes) : .word(scratch.bytes)
+    case .text(let bytes): return .text(bytes)
+    case .blob(let bytes):
+      scratch.append(base64: bytes)
+      return .word(scratch.bytes)
+    }
+  }
+
+  // MARK: - Faults
+
+  mutating func note(_ fault: SpellingFault?, _ slot: Int) {
+    guard let fault, !faults.contains(where: { $0.slot == slot }) else { return }
+    faults.append((slot, fault))
+  }
+
+  /// Ends the export with the first fault of the record, or counts all of them.
+  private mutating func settle<Row: ExportRow & ~Copyable>(_ row: borrowing Row) throws(ExportError)
+  {
+    defer { faults.removeAll(keepingCapacity: true) }
+    guard plan.isLossy else { throw error(faults[0].fault, slot: faults[0].slot, row) }
+    for (slot, fault) in faults {
+      let name = plan.slots[slot].attribute.name
+      if let known = issues.firstIndex(where: { $0.attribute.utf8.elementsEqual(name.utf8) }) {
+        issues[known].count += 1
+      } else {
+        let message = error(fault, slot: slot, row).message
+        issues.append(ExportReport.Issue(attribute: name, message: message, count: 1))
+      }
+    }
+  }
+
+  private func error<Row: ExportRow & ~Copyable>(
+    _ fault: SpellingFault,
+    slot: Int,
+    _ row: borrowing Row
+  ) -> ExportError {
+    let attribute = plan.slots[slot].attribute
+    let key = plan.keyColumns.map { column -> String in
+      let isSensitive = plan.level.columns[column].isSensitive
+      return isSensitive ? ForeignText.mask : ForeignText.shortened(row.column(column).text)
+    }.joined(separator: ", ")
+    let name = key.isEmpty ? "with _pk \(row.primaryKey)" : key
+    let owner = plan.slots[slot].entity
+    let place = owner.utf8.elementsEqual(plan.entity.name.utf8) ? "" : "\(owner) in "
+    return ExportError(
+      .value,
+      "\(attribute.name) of \(place)\(plan.entity.name) \(name) \(fault.message).",
+      help: "mend the value or the map, or export with --lossy to write it as well as can be"
+    )
+  }
+}
+
+extension ColumnValue {
+  /// The value as text, for messages.
+  fileprivate var text: String {
+    switch self {
+    case .null: "null"
+    case .integer(let value): String(value)
+    case .real(let value): String(value)
+    case .text(let bytes): String(decoding: bytes, as: UTF8.self)
+    case .blob(let bytes): "\(bytes.count) bytes"
+    }
+  }
+}

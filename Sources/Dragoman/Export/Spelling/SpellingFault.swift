@@ -1,0 +1,56 @@
+/// Why a stored value cannot be written so that the map reads it back.
+enum SpellingFault: Error, Sendable, Hashable {
+  /// The column holds another kind of value than the attribute's type (a hand-edited file).
+  case type
+  /// A number outside of the attribute's type, or no number.
+  case number
+  /// JSON has no infinity, and no import reads one.
+  case infinite
+  /// No declared format spells the date.
+  case date
+  /// The value table has no word for it.
+  case word
+  /// No declared word means it.
+  case boolean
+  /// The map reads its spelling as null (`emptyAsNull`, `nulls`).
+  case readAsNull
+  /// The map trims it.
+  case trimmed
+  /// The text is not UTF-8.
+  case encoding
+  /// XML has no place for a control character.
+  case character
+  /// The stored text is no JSON.
+  case json
+  /// JSON that the format cannot hold: numbers and lists of one element in XML, anything but a
+  /// string in CSV.
+  case jsonShape
+  /// Null, where leaving it out or writing it gives another value back.
+  case null
+  /// A link whose target has not the part of its key that reading takes from the owner, or whose key
+  /// holds the separator of keys.
+  case link
+  /// An empty text in an element that is known by its text or holds other elements.
+  case empty
+
+  /// What is wrong, behind the value's name.
+  var message: String {
+    switch self {
+    case .type: "is stored as another kind of value than its type has"
+    case .number: "is no number of its type"
+    case .infinite: "is infinite, which no feed can say"
+    case .date: "has no spelling in any of its date formats"
+    case .word: "has no word in its table of values"
+    case .boolean: "has no word in trueValues and falseValues"
+    case .readAsNull: "would be read as null, by emptyAsNull or nulls"
+    case .trimmed: "has white space at its ends, which would be trimmed"
+    case .encoding: "is not UTF-8"
+    case .character: "holds a control character that XML does not have"
+    case .json: "is not JSON"
+    case .jsonShape: "is JSON that this format cannot hold"
+    case .null: "is null, and would be read as its default"
+    case .link: "names an object that its key cannot lead to"
+    case .empty: "is empty, and would be read as missing"
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import ArgumentParser
+import Dragoman
+import DragomanGraph
+import Foundation
+
+/// `dragoman export`: writes the objects of an entity as a feed, by the map backwards.
+struct ExportCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Export objects as JSON, NDJSON, XML or CSV, by a map backwards.",
+    discussion: """
+      What is exported can be imported again by the same map and changes nothing.
+
+        dragoman export Maps/people.map.yaml -d people.db -o people.xml
+        dragoman export Maps/people.map.yaml -d people.db -f csv --where 'salary > 100000' | less
+
+      The format is told by the name of the output (.json, .ndjson, .xml, .csv, each with .gz or .zst
+      behind it), else it is JSON. A file is complete or not there: it is written beside and renamed.
+
+      Exit codes: 0 done, 3 done and some values do not come back (--lossy), 64 no such entity, 65 a
+      value that cannot be written, 73 output cannot be created, 74 I/O error or disk full.
+      """
+  )
+
+  @Argument(help: "The map: a .map.yaml or .map.json file.")
+  var map: String
+
+  @Option(name: [.short, .customLong("database")], help: "The database file.")
+  var database: String
+
+  @Option(help: "The entity; the map's choice without it.")
+  var entity: String?
+
+  @Option(name: .shortAndLong, help: "The file to write, or - for standard output.")
+  var output = "-"
+
+  @Option(name: .shortAndLong, help: "The format: json, ndjson, xml or csv.")
+  var format: ForeignFormat?
+
+  @Option(
+    name: .customLong("where"),
+    parsing: .unconditional,
+    help: ArgumentHelp("Which objects; all without it.", valueName: "predicate")
+  )
+  var predicate: String?
+
+  @Option(
+    name: .shortAndLong,
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("A value for $NAME in the predicate; repeatable.", valueName: "name=value")
+  )
+  var parameter: [String] = []
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The order: a,-b; without it the map's, then the key's.", valueName: "keys")
+  )
+  var sort: String?
+
+  @Option(help: "How many objects at most.")
+  var limit: Int?
+
+  @Option(help: "Names of members: foreign (the feed's) or local (the attributes').")
+  var names: ImportMap.ExportOptions.Names?
+
+  @Option(help: "Key paths as nested objects or as flat dotted names: nested or flat.")
+  var shape: ImportMap.ExportOptions.Shape?
+
+  @Option(help: "Nulls are left out or written: omit or write.")
+  var nulls: ImportMap.ExportOptions.Nulls?
+
+  @Flag(inversion: .prefixedNo, help: "Indent JSON and XML.")
+  var pretty: Bool?
+
+  @Flag(help: "Write ••• for the values of sensitive attributes.")
+  var mask = false
+
+  @Flag(help: "Write values that cannot be imported again as well as can be, and say which.")
+  var lossy = false
+
+  @Flag(name: .shortAndLong, help: "Print no report; errors are printed.")
+  var quiet = false
+
+  func validate() throws {
+    if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
+    if output.isEmpty { throw ValidationError("-o wants the name of a file.") }
+    try FilterText.validate(parameter)
+  }
+
+  func run() async throws {
+    let importMap = try ImportMap(contentsOf: map)
+    let request = try request()
+    let store = try SQLiteStore(
+      at: .file(database),
+      options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
+    )
+    let task = Task {
+      try await Exporter(map: importMap, store: store)
+        .run(request, to: output == "-" ? .standardOutput : .file(output))
+    }
+    let signals = SignalWatch { task.cancel() }
+    let report: ExportReport
+    do {
+      report = try await task.value
+    } catch let error as ExportError where error.isClosedPipe {
+      // Whoever read has enough.
+      return
+    } catch let error as ExportError where error.code == .cancelled {
+      throw ExitCode(128 + (signals.received ?? SIGINT))
+    }
+    if !quiet {
+      let errors = OutputBuffer(descriptor: STDERR_FILENO)
+      try errors.write(text(of: report))
+      try errors.flush()
+    }
+    if !report.issues.isEmpty { throw ExitCode(ToolError.ExitStatus.someRejected.rawValue) }
+  }
+
+  /// The request that the options spell.
+  func request() throws(StoreError) -> ExportRequest {
+    ExportRequest(
+      entity: entity,
+      format: format,
+      filter: try FilterText.filter(predicate, parameter),
+      sortKeys: try sort.map { (text) throws(StoreError) in try SortKey.parse(text) },
+      limit: limit,
+      names: names,
+      shape: shape,
+      nulls: nulls,
+      isPretty: pretty,
+      masksSensitive: mask,
+      isLossy: lossy
+    )
+  }
+
+  /// What was left out and what does not come back; and how much a file got.
+  private func text(of report: ExportReport) -> String {
+    var lines = report.notices.map { "note: \($0)" }
+    for issue in report.issues {
+      let others = issue.count > 1 ? " (and \(issue.count - 1) more)" : ""
+      lines.append("warning[export.value]: \(issue.message)\(others)")
+    }
+    if output != "-" {
+      let count = report.recordCount
+      lines.append("\(output): \(count) \(count == 1 ? "record" : "records")")
+    }
+    return lines.map { $0 + "\n" }.joined()
+  }
+}
+
+extension ForeignFormat: ExpressibleByArgument {}
+extension ImportMap.ExportOptions.Names: ExpressibleByArgument {}
+extension ImportMap.ExportOptions.Shape: ExpressibleByArgument {}
+extension ImportMap.ExportOptions.Nulls: ExpressibleByArgument {}
