@@ -125,8 +125,9 @@ public struct Importer: Sendable {
   static func thread(_ name: String, _ body: @escaping @Sendable () -> Void) {
     let thread = Thread(block: body)
     thread.name = name
-    // Nested JSON is parsed by recursion, up to a depth that this stack holds.
-    thread.stackSize = 8 << 20
+    // Nested records are parsed, mapped and written by recursion, up to a depth that this stack
+    // holds; only what is used of it takes memory.
+    thread.stackSize = 64 << 20
     thread.start()
   }
 }

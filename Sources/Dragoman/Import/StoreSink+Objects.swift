@@ -145,6 +145,7 @@ extension StoreSink {
         targetKey = target.writer.target(column.number)
         if targetKey == nil {
           if column.isIdentity { throw RecordStop.waits }
+          if outcome != .inserted { try stage?.forgetTarget(of: key) }
           try batch.values.withUnsafeBufferPointer { values in
             guard let arena = batch.records.arena.baseAddress else { throw Self.lostMemory }
             try stage?.wait(
@@ -155,10 +156,10 @@ extension StoreSink {
               outcome: outcome == .unchanged ? draft.plan * 4 + (draft.parent < 0 ? 2 : 1) : 0
             )
           }
-        } else {
+        } else if outcome != .inserted {
           try stage?.forgetTarget(of: key)
         }
-      } else {
+      } else if outcome != .inserted {
         try stage?.forgetTarget(of: key)
       }
       let former = outcome == .inserted ? nil : target.previous(column.name)

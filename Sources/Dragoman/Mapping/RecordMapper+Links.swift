@@ -42,7 +42,7 @@ extension RecordMapper {
   }
 
   /// Where in which record a link is being mapped.
-  private struct LinkStep {
+  struct LinkStep {
     let record: RecordBatch.Record
     let object: Int
     let base: Int
@@ -52,7 +52,7 @@ extension RecordMapper {
     var batch: RecordBatch { drafts.records }
   }
 
-  private enum LinkOutcome {
+  enum LinkOutcome {
     /// The targets are at the end of `set.targets`.
     case given
     /// What is stored stays.
@@ -61,7 +61,7 @@ extension RecordMapper {
   }
 
   /// What stands where a finding leads.
-  private enum Nodes {
+  enum Nodes {
     case missing
     case null(UInt32)
     case invalid(ValueConverter.Fault, UInt32)
@@ -92,7 +92,7 @@ extension RecordMapper {
   /// The nodes that a finding leads to: one at most for a to-one.
   ///
   /// - Parameter takesSingle: Whether a to-many may be given by one value that is no list.
-  private func nodes(
+  func nodes(
     of finding: LinkPlan.Finding,
     _ link: LinkPlan,
     takesSingle: Bool,
@@ -268,205 +268,6 @@ extension RecordMapper {
     return issue
   }
 
-  // MARK: - Keys
-
-  private func mapKeys(
-    _ parts: [LinkPlan.KeyPart],
-    _ link: LinkPlan,
-    _ step: LinkStep
-  ) -> LinkOutcome {
-    let batch = step.batch
-    var columns: [[(value: RowValue, node: UInt32)]] = []
-    for part in parts {
-      var values: [(value: RowValue, node: UInt32)] = []
-      switch part.source {
-      case .own(let slot):
-        let value = step.drafts.values[step.drafts.objects[step.object].start + slot]
-        if value.kind == .absent { return outcome(of: .missing, link, step) }
-        if value.kind == .null { return outcome(of: .null(step.record.node), link, step) }
-        values.append((value, step.record.node))
-      case .found(let finding, let split):
-        let nodes = nodes(of: finding, link, takesSingle: true, step)
-        guard case .list(let list) = nodes else { return outcome(of: nodes, link, step) }
-        for node in list {
-          for piece in split.map({ pieces(of: node, $0, batch) }) ?? [node] {
-            switch convert(piece, part, batch) {
-            case .value(let value): values.append((value, node))
-            case .null where link.isToOne: return outcome(of: .null(node), link, step)
-            case .null: return outcome(of: .invalid(.type, node), link, step)
-            case .invalid(let fault): return outcome(of: .invalid(fault, node), link, step, part)
-            }
-          }
-        }
-      }
-      columns.append(values)
-    }
-    // A part with one value holds for all targets; otherwise the parts go side by side.
-    let isList = { (part: LinkPlan.KeyPart) in
-      if case .found = part.source { true } else { false }
-    }
-    let counts = zip(parts, columns).filter { isList($0.0) }.map { $0.1.count }
-    let count = counts.allSatisfy { $0 == counts.first } ? counts.first ?? 1 : -1
-    guard count >= 0, !link.isToOne || count <= 1 else {
-      let node = columns.lazy.compactMap(\.first?.node).first ?? step.record.node
-      return outcome(of: .invalid(.repeated, node), link, step)
-    }
-    for place in 0..<count {
-      let start = step.drafts.values.count
-      var node = step.record.node
-      for (part, values) in zip(parts, columns) {
-        let value = isList(part) ? values[place] : values[0]
-        step.drafts.values.append(value.value)
-        if isList(part) { node = value.node }
-      }
-      set.targets.append(.key(start: start, node: node))
-    }
-    return .given
-  }
-
-  private func convert(
-    _ node: UInt32,
-    _ part: LinkPlan.KeyPart,
-    _ batch: RecordBatch
-  ) -> ValueConverter.Conversion {
-    switch part.slot.converter.convert(node, in: batch) {
-    // An empty text names nobody.
-    case .value(let value) where value.kind == .text && value.length == 0: .null
-    case let conversion: conversion
-    }
-  }
-
-  /// The pieces of a text, as nodes of their own.
-  private func pieces(
-    of node: UInt32,
-    _ split: LinkPlan.KeyPart.Split,
-    _ batch: RecordBatch
-  ) -> [UInt32] {
-    let tape = batch.nodes[Int(node)]
-    guard Int(tape.kind) == TAPE_STRING || Int(tape.kind) == TAPE_ELEMENT else { return [node] }
-    let bytes = Array(batch.bytes(tape.text, tape.length))
-    var found: [UInt32] = []
-    var start = 0
-    let isSpace = { (byte: UInt8) in byte == 32 || (9...13).contains(byte) }
-    func close(_ end: Int) {
-      var (first, last) = (start, end)
-      while first < last, isSpace(bytes[first]) { first += 1 }
-      while last > first, isSpace(bytes[last - 1]) { last -= 1 }
-      guard first < last else { return }
-      var piece = TapeNode()
-      piece.kind = UInt8(TAPE_STRING)
-      piece.text = tape.text + UInt32(first)
-      piece.length = UInt32(last - first)
-      piece.origin = tape.origin
-      piece.next = UInt32(batch.nodeCount + 1)
-      found.append(batch.append(piece))
-    }
-    var place = 0
-    while place < bytes.count {
-      var width = 0
-      switch split {
-      case .whitespace: width = isSpace(bytes[place]) ? 1 : 0
-      case .character(let separator):
-        width = bytes[place...].starts(with: separator) ? separator.count : 0
-      }
-      if width > 0 {
-        close(place)
-        start = place + width
-        place = start
-      } else {
-        place += 1
-      }
-    }
-    close(bytes.count)
-    return found
-  }
-
-  // MARK: - Policies
-
-  private func outcome(
-    of nodes: Nodes,
-    _ link: LinkPlan,
-    _ step: LinkStep,
-    _ part: LinkPlan.KeyPart? = nil
-  ) -> LinkOutcome {
-    let policy: ValuePolicy
-    switch nodes {
-    case .list: return .given
-    case .missing: policy = link.onMissing
-    case .null: policy = link.onNull
-    case .invalid: policy = link.onInvalid
-    }
-    if case .invalid(let fault, let node) = nodes {
-      let described = { self.describe(fault, node, link, step, part) }
-      if policy == .reject || policy == .default { return .refused(described()) }
-      if !link.isSilent {
-        let group = IssueGroup(code: fault.code, entity: plan.name, attribute: link.name)
-        passOver(
-          {
-            var issue = described()
-            issue.isReject = false
-            return issue
-          },
-          of: group,
-          in: step.drafts
-        )
-      }
-    } else if policy == .reject {
-      var node: UInt32?
-      if case .null(let place) = nodes { node = place }
-      let what = node == nil ? "is missing, and onMissing" : "is null, and onNull"
-      let place = node.map { step.batch.nodes[Int($0)].origin } ?? step.record.start
-      return .refused(
-        describe(.refused, link, "\(plan.name).\(link.name) \(what) is reject.", place, step)
-      )
-    }
-    return policy == .clear ? .given : .kept
-  }
-
-  private func describe(
-    _ fault: ValueConverter.Fault,
-    _ node: UInt32,
-    _ link: LinkPlan,
-    _ step: LinkStep,
-    _ part: LinkPlan.KeyPart?
-  ) -> ImportIssue {
-    let tape = step.batch.nodes[Int(node)]
-    let kind = ForeignText.kind(Int(tape.kind))
-    let wanted: String
-    switch (fault, link.origin) {
-    case (.type, .nested):
-      wanted =
-        link.isToOne
-        ? "leads to one object and not to \(kind)" : "wants a list of objects, not \(kind)"
-    case (.type, .key): wanted = "wants \(link.isToOne ? "a key" : "keys"), not \(kind)"
-    default: wanted = ""
-    }
-    let name = "\(plan.name).\(link.name)"
-    let message = wanted.isEmpty ? "\(name): \(fault.text)" : "\(name) \(wanted)."
-    var issue = describe(fault.code, link, message, tape.origin, step)
-    if let part {
-      issue.tried = fault.tried(for: part.slot)
-      issue.message = "\(name): \(fault.message(for: part.slot))"
-    }
-    issue.value = ForeignText.excerpt(of: node, in: step.batch)
-    if part?.slot.attribute.isSensitive == true { issue.value = ForeignText.mask }
-    return issue
-  }
-
-  private func describe(
-    _ code: ImportIssue.Code,
-    _ link: LinkPlan,
-    _ message: String,
-    _ place: UInt32,
-    _ step: LinkStep
-  ) -> ImportIssue {
-    var issue = describe(code, step.record, place, step.batch, message)
-    issue.attribute = link.name
-    issue.path = link.pathText
-    issue.map = mapPlace(link.position)
-    return issue
-  }
-
   // MARK: - Sub-entities
 
   /// The mapper of the entity that a record says it is; this one where it says nothing.
@@ -493,17 +294,6 @@ extension RecordMapper {
     issue.value = ForeignText.excerpt(of: found.node, in: batch)
     issue.tried = rule.plans.map { String(decoding: $0.word, as: UTF8.self) }
     return .failure(Refusal(issue: issue))
-  }
-}
-
-extension ValueConverter.Fault {
-  /// A sentence where no attribute is concerned.
-  fileprivate var text: String {
-    switch self {
-    case .blocked: "the path runs through a value that has no members."
-    case .repeated: "the path names more than one value."
-    default: "the value is not of the type of the target's key."
-    }
   }
 }
 

@@ -17,6 +17,7 @@ struct ImportReportJSON: Encodable {
   private let committed: Int
   private let dryRun: Bool
   private let entities: [String: ImportReport.EntityCounts]
+  private let relationships: [String: ImportReport.RelationshipCounts]
   private let issues: [Group]
   private let notices: [String]
   private let error: String?
@@ -57,6 +58,7 @@ struct ImportReportJSON: Encodable {
     committed = report.committed
     dryRun = report.isDryRun
     entities = report.entities
+    relationships = report.relationships
     issues = report.issues.map { group in
       Group(
         code: group.code.rawValue,

@@ -14,7 +14,7 @@ struct ImportReportText {
     var text = report.issues.map { group in
       group.examples.map(example).joined() + remainder(of: group)
     }.joined()
-    if report.status != .failed || report.counts.read > 0 { text += summary + counts }
+    if report.status != .failed || report.counts.read > 0 { text += summary + counts + links }
     for notice in report.notices { text += "note: \(notice)\n" }
     return text + closing
   }
@@ -69,6 +69,36 @@ struct ImportReportText {
     return rows.map { name, count in
       "  " + name.padding(toLength: 10, withPad: " ", startingAt: 0)
         + Figures.padded(Figures.grouped(count), width) + "\n"
+    }.joined()
+  }
+
+  /// The objects and links of maps with relationships: a line an entity, a line a relationship.
+  private var links: String {
+    guard !report.relationships.isEmpty else { return "" }
+    let entities = report.entities.sorted { $0.key < $1.key }.map { name, counts in
+      (
+        name,
+        [
+          ("inserted", counts.inserted), ("updated", counts.updated),
+          ("unchanged", counts.unchanged), ("stubs", counts.stubs),
+        ]
+      )
+    }
+    let relationships = report.relationships.sorted { $0.key < $1.key }.map { name, counts in
+      (
+        name,
+        [
+          ("linked", counts.linked), ("unlinked", counts.unlinked),
+          ("unresolved", counts.unresolved),
+        ]
+      )
+    }
+    let rows = entities + relationships
+    let width = rows.map(\.0.count).max() ?? 0
+    return rows.map { name, counts in
+      let figures = counts.filter { $0.1 > 0 }.map { "\(Figures.grouped($0.1)) \($0.0)" }
+      return "  " + name.padding(toLength: width + 2, withPad: " ", startingAt: 0)
+        + figures.joined(separator: ", ") + "\n"
     }.joined()
   }
 

@@ -50,6 +50,8 @@ extension LinkStage {
   }
 
   /// Lets the reference of a to-one wait: nobody has its key yet.
+  ///
+  /// An owner that is not new has to be forgotten before (`forgetTarget`).
   package func wait(
     _ owner: Int64,
     key: UnsafeBufferPointer<RowValue>,
@@ -57,7 +59,6 @@ extension LinkStage {
     at place: WaitingPlace,
     outcome: Int
   ) throws(StoreError) {
-    try forgetTarget(of: owner)
     let bytes = UnsafeRawBufferPointer(start: arena, count: .max)
     let values = key.map { Self.databaseValue($0.stored(in: bytes)) }
     try insertWaiting([owner.databaseValue, 0.databaseValue], place, outcome, values)
