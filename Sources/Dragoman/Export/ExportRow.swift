@@ -92,6 +92,57 @@ final class RowBatch {
     }
   }
 
+  /// Copies the values of a live object.
+  ///
+  /// - Throws: as `append(_:)` for a row, and what reading the object throws.
+  func append(_ object: ManagedObject, _ level: ExportLevel) throws {
+    keys.append(object.objectID.primaryKey)
+    for attribute in level.columns {
+      switch try object.value(of: attribute.name) {
+      case .null: values.append(.null)
+      case .integer(let integer): values.append(.integer(integer))
+      case .real(let real): values.append(.real(real))
+      case .text(let text): try append(Array(text.utf8)) { .text(at: $0, length: $1) }
+      case .blob(let bytes): try append(bytes) { .blob(at: $0, length: $1) }
+      }
+    }
+  }
+
+  private func append(
+    _ bytes: [UInt8],
+    _ value: (UInt32, UInt32) -> RowValue
+  ) throws(ExportError) {
+    let start = bytes.withUnsafeBytes { bytes in
+      Result { () throws(ExportError) in try place(of: bytes) }
+    }
+    values.append(value(try start.get(), UInt32(bytes.count)))
+    bytes.withUnsafeBytes { texts.append($0) }
+  }
+
+  /// Reads what live objects are linked to, level by level.
+  func readLinks(
+    _ owners: [ManagedObject],
+    _ level: ExportLevel,
+    _ context: ManagedObjectContext
+  ) throws {
+    for (index, link) in level.links.enumerated() {
+      let batch = links[index].batch
+      var rows: [Int64: Range<Int>] = [:]
+      var found: [ManagedObject] = []
+      batch.removeAll()
+      for owner in owners where rows[owner.objectID.primaryKey] == nil {
+        let start = batch.count
+        for target in try context.targets(of: link.layout, owner) {
+          try batch.append(target, link.level)
+          found.append(target)
+        }
+        rows[owner.objectID.primaryKey] = start..<batch.count
+      }
+      links[index].rows = rows
+      try batch.readLinks(found, link.level, context)
+    }
+  }
+
   private func place(of bytes: UnsafeRawBufferPointer) throws(ExportError) -> UInt32 {
     guard let place = UInt32(exactly: texts.count),
       UInt32(exactly: texts.count + bytes.count) != nil
