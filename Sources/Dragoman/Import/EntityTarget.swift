@@ -44,11 +44,13 @@ final class EntityTarget {
   ///
   /// - Parameters:
   ///   - plan: The plan of the objects.
+  ///   - model: The layout that the plan was compiled for.
   ///   - mode: What happens to objects that exist.
   ///   - isNested: Whether the objects are nested in others.
   ///   - notes: Whether the objects' primary keys are wanted, even without links.
   ///   - session: The store.
   ///   - stage: The stage of a link.
+  /// - Throws: `StoreError` where the store does not have the entity.
   init(
     _ plan: EntityPlan,
     in model: ModelLayout,

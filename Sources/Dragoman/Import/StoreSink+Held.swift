@@ -112,8 +112,8 @@ extension StoreSink {
 
   /// The targets that a record needs, nested records included.
   ///
-  /// - Parameter all: Whether those count, too, that are part of an identity: they are needed in the
-  ///   end, but the row itself finds out.
+  /// With `all`, those count, too, that are part of an identity: they are needed in the end, but the
+  /// row itself finds out.
   private func needs(
     of object: Int,
     in batch: DraftBatch,

@@ -91,7 +91,7 @@ extension RecordMapper {
 
   /// The nodes that a finding leads to: one at most for a to-one.
   ///
-  /// - Parameter takesSingle: Whether a to-many may be given by one value that is no list.
+  /// With `takesSingle`, a to-many may be given by one value that is no list.
   func nodes(
     of finding: LinkPlan.Finding,
     _ link: LinkPlan,

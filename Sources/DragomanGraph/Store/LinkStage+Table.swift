@@ -67,6 +67,7 @@ extension LinkStage {
   ///   - appends: Whether new targets come behind those that are there; otherwise a link's place is
   ///     the one that is staged.
   ///   - result: What was done.
+  /// - Throws: `StoreError` where the store fails.
   func link(
     in table: LinkTable,
     appends: Bool,

@@ -130,6 +130,8 @@ extension LinkStage {
   /// - Parameters:
   ///   - policy: What becomes of references that nobody has.
   ///   - exampleCount: How many of them are described.
+  /// - Returns: What was linked, and what is left.
+  /// - Throws: `StoreError` where the store fails.
   package func finish(
     _ policy: Unresolved,
     exampleCount: Int

@@ -180,6 +180,7 @@ package final class LinkStage {
   ///   - arena: Where their text is.
   ///   - place: Where the key stands, as the caller of `flush` understands it.
   ///   - record: The number of the record.
+  /// - Throws: `StoreError` where the store fails.
   package func add(
     _ owner: Int64,
     position: Int,
