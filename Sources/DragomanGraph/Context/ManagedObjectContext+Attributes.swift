@@ -43,6 +43,7 @@ extension ManagedObjectContext {
       object.changes[column] = value
       touch(object)
     }
+    noteChange(of: object, layout.tables[object.place.table].columns[column].property)
     publish(object)
   }
 

@@ -75,6 +75,7 @@ extension ManagedObjectContext {
       undoLog?.steps.append(.links(key, links))
       publish(key)
     }
+    noteDeletion(of: object)
     publish(object)
   }
 }

@@ -38,7 +38,9 @@ extension ManagedObjectContext {
       FaultBatch(keys: Array(keys[start..<min(start + Self.faultBatchSize, keys.count)]))
     }
     for (index, key) in keys.enumerated() {
-      let target = try register(RowKey(table: entity.tableIndex, key: key), entity)
+      let place = RowKey(table: entity.tableIndex, key: key)
+      if goneRows.contains(place) { continue }
+      let target = try register(place, entity)
       if case .fault(nil) = target.content {
         target.content = .fault(batches[index / Self.faultBatchSize])
       }
@@ -295,6 +297,7 @@ extension ManagedObjectContext {
     let key = LinkKey(link: link.id, owner: owner.place.key)
     undoLog?.steps.append(.links(key, pendingLinks[key]))
     change(&pendingLinks[key, default: PendingLinks()])
+    noteChange(of: owner, link.name)
     publish(key)
   }
 
@@ -307,6 +310,7 @@ extension ManagedObjectContext {
     guard try targetKeys(of: link, object) != keys else { return }
     undoLog?.steps.append(.links(key, pendingLinks[key]))
     pendingLinks[key] = PendingLinks(list: keys)
+    noteChange(of: object, link.name)
     publish(key)
     if case .joinTable = link.storage {
       undoLog?.steps.append(.status(object, object.status))

@@ -16,6 +16,7 @@ extension ManagedObjectContext {
     let changes = kind == .main ? root.mainChanges.snapshot : pendingChanges()
     let saved = try commit(changes)
     didSave(changes, saved.outcome)
+    processChanges()
     var above = parent
     while let context = above {
       context.didStore(saved)
@@ -57,6 +58,7 @@ extension ManagedObjectContext {
     let objects = changed.values.sorted {
       ($0.place.table, $0.place.key) < ($1.place.table, $1.place.key)
     }
+    visitCount += objects.count
     for object in objects where object.status != .deleted { try validation.check(object) }
     // An owner whose row stays the same may have lost a target that it needs.
     for key in pendingLinks.keys where layout.links[key.link].relationship.isLimited {
@@ -90,6 +92,7 @@ extension ManagedObjectContext {
       let entity = layout.entities[link.destination]
       let columns = layout.tables[entity.tableIndex].columns
       guard let column = columns.firstIndex(where: { $0.name == order }) else { continue }
+      visitCount += list.count
       for (place, target) in list.enumerated() {
         let object = try register(RowKey(table: entity.tableIndex, key: target), entity)
         guard !object.isDeleted else { continue }
@@ -180,27 +183,9 @@ extension ManagedObjectContext {
     object.changes = [:]
   }
 
-  /// Links to objects that are gone and had no inverse to clear them.
+  /// Links to objects that are gone and had no inverse to clear them lead nowhere from now on.
   func forgetDeleted(in changes: PendingChanges) {
-    let deleted = changes.objects.filter { $0.value.kind == .deleted }
-    guard !deleted.isEmpty else { return }
-    let tables = Set(deleted.keys.map(\.table))
-    for link in layout.links where link.inverse == nil {
-      let target = layout.entities[link.destination].tableIndex
-      guard tables.contains(target) else { continue }
-      let owners = layout.entities[link.owner].tableIndex
-      for reference in identities[owners].values {
-        let owner = reference.takeUnretainedValue()
-        if let column = column(of: link) {
-          guard case .row(let row) = owner.content, let key = row.stored(column).integer,
-            deleted[RowKey(table: target, key: key)] != nil, owner.status == .clean
-          else { continue }
-          owner.content = .fault(nil)
-        } else {
-          owner.targets[link.id] = nil
-        }
-      }
-    }
+    for (place, change) in changes.objects where change.kind == .deleted { goneRows.insert(place) }
   }
 
   // MARK: - Changes that came from elsewhere
@@ -244,6 +229,8 @@ extension ManagedObjectContext {
       registered(place)?.targets[key.link] = nil
     }
     forgetDeleted(in: saved.changes)
+    noteStored(saved)
+    processChanges()
   }
 
   /// What this context had pending was stored on another thread; what was changed here meanwhile
@@ -366,10 +353,13 @@ extension ManagedObjectContext {
       object.changes = [:]
       publish(object)
     }
+    for object in changed.values { noteRollback(of: object) }
     changed = [:]
     pendingLinks = [:]
+    keyIndex?.removeAll()
     _ = try? throwRecorded()
     if kind == .main { root.mainChanges.removeAll() }
+    processChanges()
   }
 
   /// Reads an object again when it is next looked at.
@@ -410,6 +400,8 @@ extension ManagedObjectContext {
         record(error)
       }
     }
+    noteRefresh(of: tables)
+    processChanges()
   }
 
   private func refresh(_ table: Int) throws {

@@ -33,6 +33,8 @@ public final class ManagedObjectContext {
   var changed: [RowKey: ManagedObject] = [:]
   /// The unsaved changes of to-many relationships.
   var pendingLinks: [LinkKey: PendingLinks] = [:]
+  /// Rows that were deleted while this context lived: links that still name them lead nowhere.
+  var goneRows: Set<RowKey> = []
   /// A writing session that reads go through, while an import runs in it.
   var session: WriteSession?
   /// Objects with unsaved changes by their unique keys, while records are imported.
@@ -48,6 +50,13 @@ public final class ManagedObjectContext {
   /// Rows that the import at hand fills.
   var importBuffers: [Int: RowBuffer] = [:]
   var rowDefaults: [Int: [RowDefault]] = [:]
+  /// How many objects the bookkeeping has looked at: tests hold it to grow with the work, not with
+  /// the number of registered objects.
+  var visitCount = 0
+  /// What observers have not been told yet.
+  var unnoticed = ChangeNotice()
+  /// Those who observe this context.
+  var broadcaster: NoticeBroadcaster?
   private var recorded: (any Error)?
   private var emptyRows: [Int: RowPlace] = [:]
   private(set) var isClosed = false
@@ -77,7 +86,8 @@ public final class ManagedObjectContext {
   public var deletedObjects: [ManagedObject] { objects(.deleted) }
 
   private func objects(_ status: ManagedObject.Status) -> [ManagedObject] {
-    changed.values.filter { $0.status == status }.sorted {
+    visitCount += changed.count
+    return changed.values.filter { $0.status == status }.sorted {
       ($0.place.table, $0.place.key) < ($1.place.table, $1.place.key)
     }
   }
@@ -119,6 +129,7 @@ public final class ManagedObjectContext {
     identities[place.table][key] = Unmanaged.passUnretained(object)
     changed[place] = object
     undoLog?.steps.append(.inserted(object))
+    noteInsertion(of: object)
     return object
   }
 
@@ -210,6 +221,7 @@ public final class ManagedObjectContext {
   /// Ends the context: what is not saved is dropped.
   func close() {
     isClosed = true
+    broadcaster?.finish()
     for object in changed.values where object.status == .inserted { object.status = .gone }
     changed = [:]
     pendingLinks = [:]

@@ -32,6 +32,8 @@ final class RootContext: Sendable {
     case saved(SavedChanges)
     /// Anything may have changed in these tables.
     case tables(Set<Int>)
+    /// Main has changes that its observers have not been told yet.
+    case unnoticed
   }
 
   init(_ store: SQLiteStore, attachments: Attachments) throws {
@@ -233,6 +235,9 @@ final class RootContext: Sendable {
     if !flushed.tables.isEmpty { tell?(.tables(flushed.tables)) }
     notices.send(flushed.told(layout))
   }
+
+  /// Lets main tell its observers at the end of its turn.
+  func scheduleProcessing() { listener.withLock { $0 }?(.unnoticed) }
 
   /// Tells main that anything may have changed in these tables.
   func announce(tables: Set<Int>) {

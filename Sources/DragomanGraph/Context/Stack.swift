@@ -224,6 +224,7 @@ public final class Stack: Sendable {
     switch change {
     case .saved(let saved): mainContext.didStore(saved)
     case .tables(let tables): mainContext.refresh(tables: tables)
+    case .unnoticed: mainContext.processChanges()
     }
   }
 

@@ -219,4 +219,30 @@ import Testing
     }
     #expect(error?.code == .missing)
   }
+
+  @MainActor @Test("A context tells its observers once a turn what changed, and what others saved")
+  func notices() async throws {
+    let main = stack.main
+    var notices = main.changes().makeAsyncIterator()
+    let song = try main.insert("Song")
+    song["title"] = "a"
+    song["title"] = "b"
+    let id = song.objectID
+    #expect(await notices.next() == ChangeNotice(inserted: [id]))
+    try main.save()
+    song["title"] = "c"
+    let person = try main.insert("Person")
+    person[many: "playlist"] = [song]
+    #expect(
+      await notices.next()
+        == ChangeNotice(inserted: [person.objectID], updated: [id: ["title"]])
+    )
+    main.rollback()
+    let undone = await notices.next()
+    #expect(undone?.deleted == [person.objectID])
+    #expect(undone?.updated.keys.contains(id) == true)
+    try await stack.write { context in try context.object(with: id)["title"] = "d" }
+    #expect(await notices.next() == ChangeNotice(updated: [id: ["title"]]))
+    #expect(song["title"] == "d")
+  }
 }

@@ -1,0 +1,74 @@
+extension ManagedObjectContext {
+  /// What changes in this context, from now on: unsaved changes, merges of what children saved,
+  /// imports, rollbacks.
+  ///
+  ///     for await notice in stack.main.changes() { table.update(notice.updated.keys) }
+  ///
+  /// Unsaved changes of main are told together at the end of the turn of the main actor in which
+  /// they were made, those of other contexts when they are saved or `processChanges()` is called; an
+  /// import is told once. The sequence ends with the context. To hear of what is stored, by
+  /// whomever, observe `Stack.changes()`.
+  public func changes() -> AsyncStream<ChangeNotice> {
+    if let broadcaster { return broadcaster.notices() }
+    let made = NoticeBroadcaster()
+    broadcaster = made
+    return made.notices()
+  }
+
+  /// Tells observers what was changed since the last time; nothing where nothing was.
+  public func processChanges() {
+    guard let broadcaster, !unnoticed.isEmpty else { return }
+    let notice = unnoticed
+    unnoticed = ChangeNotice()
+    broadcaster.send(notice)
+  }
+
+  func noteInsertion(of object: ManagedObject) {
+    note { $0.inserted.insert(object.objectID) }
+  }
+
+  func noteChange(of object: ManagedObject, _ property: String) {
+    note { notice in
+      guard !notice.inserted.contains(object.objectID) else { return }
+      notice.updated[object.objectID, default: []].insert(property)
+    }
+  }
+
+  func noteDeletion(of object: ManagedObject) {
+    note { notice in
+      notice.updated[object.objectID] = nil
+      if notice.inserted.remove(object.objectID) == nil { notice.deleted.insert(object.objectID) }
+    }
+  }
+
+  /// Unsaved changes of an object are dropped.
+  func noteRollback(of object: ManagedObject) {
+    let id = object.objectID
+    let isGone = object.status == .gone
+    note { notice in
+      if isGone {
+        if notice.inserted.remove(id) == nil { notice.deleted.insert(id) }
+      } else if notice.deleted.remove(id) == nil {
+        notice.updated[id, default: []].formUnion([])
+      }
+    }
+  }
+
+  /// A save of another context arrives.
+  func noteStored(_ saved: SavedChanges) {
+    note { $0.merge(ChangeNotice(saved.changes, layout)) }
+  }
+
+  /// An import may have changed anything in these tables.
+  func noteRefresh(of tables: Set<Int>) {
+    let names = tables.map { layout.entities[layout.tables[$0].root].name }
+    note { $0.refreshedEntities.formUnion(names) }
+  }
+
+  private func note(_ change: (inout ChangeNotice) -> Void) {
+    guard broadcaster != nil else { return }
+    let wasEmpty = unnoticed.isEmpty
+    change(&unnoticed)
+    if wasEmpty, kind == .main, !unnoticed.isEmpty { root.scheduleProcessing() }
+  }
+}
