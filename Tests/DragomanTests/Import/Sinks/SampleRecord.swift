@@ -54,7 +54,8 @@ struct SampleRecord: Hashable {
       }
     }
     switch inner {
-    case nil where scheme.lines.contains(where: \.isNested) && (!nested.isEmpty || random.chance(50)):
+    case nil
+    where scheme.lines.contains(where: \.isNested) && (!nested.isEmpty || random.chance(50)):
       members.append(.init(key: "in", value: .object(ForeignRecord(nested))))
     case .null: members.append(.init(key: "in", value: nil))
     case .invalid: members.append(.init(key: "in", value: "scalar"))
@@ -135,7 +136,8 @@ struct SampleValue {
       ]
     case .int32:
       [
-        (1, .integer(1)), (.number("-2147483648"), .integer(-2_147_483_648)), (.double(7), .integer(7)),
+        (1, .integer(1)), (.number("-2147483648"), .integer(-2_147_483_648)),
+        (.double(7), .integer(7)),
       ]
     case .int64:
       [
@@ -193,8 +195,10 @@ struct SampleValue {
           "00000000-0000-0000-0000-000000000000", .text("00000000-0000-0000-0000-000000000000")
         ),
       ]
-    case .url: [("https://e.no/a?b=c", .text("https://e.no/a?b=c")), ("http://e.no", .text("http://e.no"))]
-    case .data: [("AQID", .blob([1, 2, 3])), (.data([0, 255]), .blob([0, 255])), (.data([]), .blob([]))]
+    case .url:
+      [("https://e.no/a?b=c", .text("https://e.no/a?b=c")), ("http://e.no", .text("http://e.no"))]
+    case .data:
+      [("AQID", .blob([1, 2, 3])), (.data([0, 255]), .blob([0, 255])), (.data([]), .blob([]))]
     case .json:
       [
         (1, .text("1")), ("x", .text("\"x\"")), (true, .text("true")), ([], .text("[]")),
@@ -210,7 +214,8 @@ struct SampleValue {
     case .int16: [(40_000, "value.range"), (.number("1.5"), "value.number"), ("36", "value.type")]
     case .int32: [(.number("2147483648"), "value.range"), (true, "value.type")]
     case .int64: [(.number("9223372036854775808"), "value.range"), (.double(0.5), "value.number")]
-    case .double: [("1", "value.type"), (.double(.nan), "value.number"), (.number("1e999"), "value.range")]
+    case .double:
+      [("1", "value.type"), (.double(.nan), "value.number"), (.number("1e999"), "value.range")]
     case .float: [(.number("1e40"), "value.range"), ([1], "value.type")]
     case .decimal:
       [(.double(.infinity), "value.number"), ("1", "value.type")]
@@ -223,7 +228,7 @@ struct SampleValue {
     case .url: [("x y", "value.text")]
     case .data: [(1, "value.type"), ("!", "value.text")]
     case .json: [(.double(.nan), "value.number"), ([.double(.infinity)], "value.number")]
-    case .enum: [("c", "value.word"), (1, "value.type")]
+    case .enum: [("c", "value.word"), (["a": 1], "value.type")]
     }
   }
 }
