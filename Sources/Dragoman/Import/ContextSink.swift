@@ -177,6 +177,7 @@ final class ContextSink {
       return
     }
     if try isOlder(draft, than: found, target, in: batch) {
+      note(found.objectID)
       counts.skipped += 1
       return
     }

@@ -173,12 +173,12 @@ extension ImportScheme {
           Line(attribute: Attribute(name: "v", type: .int64), isNested: false, policies: .init())
         )
       }
-      scheme.hasTombstones = random.chance(25)
+      scheme.hasTombstones = random.chance(50)
     }
     scheme.keepsByNull = scheme.isCode && random.chance(30)
     scheme.isSilent = random.chance(15)
     scheme.overwriteExisting = !random.chance(10)
-    if random.chance(30) { scheme.policies = policies(hasDefault: true, &random) }
+    if random.chance(20) { scheme.policies = policies(hasDefault: true, &random) }
     return scheme
   }
 
@@ -191,7 +191,7 @@ extension ImportScheme {
   ) -> Line {
     let type = types.randomElement(using: &random) ?? .string
     var attribute = Attribute(name: name, type: type)
-    attribute.isRequired = random.chance(isKey ? 60 : 20)
+    attribute.isRequired = random.chance(isKey ? 60 : 12)
     if type == .enum { attribute.allowedValues = ["a", "b"] }
     if type == .decimal, random.chance(40) { attribute.scale = 2 }
     var literal: String?

@@ -37,7 +37,7 @@ struct SampleRecord: Hashable {
     var nested: [ForeignRecord.Member] = []
     // A nested member that is missing, null or no record decides for all that stand in it.
     let inner: SampleField? =
-      random.chance(85)
+      random.chance(92)
       ? nil : [.missing, .null, .invalid("value.path")].randomElement(using: &random)
     var fields: [SampleField] = []
     for (index, line) in scheme.lines.enumerated() {
@@ -62,7 +62,7 @@ struct SampleRecord: Hashable {
     default: break
     }
     var isTombstone = false
-    if scheme.hasTombstones, random.chance(15) {
+    if scheme.hasTombstones, random.chance(25) {
       isTombstone = random.chance(80)
       members.append(.init(key: "gone", value: isTombstone ? true : "no"))
     }
@@ -88,9 +88,9 @@ struct SampleValue {
     _ random: inout SplitMix
   ) -> SampleValue {
     switch Int.random(in: 0..<100, using: &random) {
-    case 0..<(isKey ? 4 : 15): return SampleValue(values: [], field: .missing)
-    case 15..<(isKey ? 19 : 27): return SampleValue(values: [nil], field: .null)
-    case 30..<(isKey ? 33 : 42):
+    case 0..<(isKey ? 2 : 12): return SampleValue(values: [], field: .missing)
+    case 15..<(isKey ? 17 : 23): return SampleValue(values: [nil], field: .null)
+    case 30..<(isKey ? 32 : 36):
       if random.chance(10) {
         return SampleValue(values: [1, 2], field: .invalid("value.repeated"))
       }
