@@ -28,7 +28,11 @@ extension ContextSink {
       case .insert: throw Stop.refused(object: object, .keyExists)
       case .ignore where !isNested: throw Stop.skipped(found.objectID)
       case .ignore: return found
-      case .upsert, .replace: break
+      case .upsert: break
+      case .replace:
+        if let missing = missing(draft, target, in: batch) {
+          throw Stop.refused(object: object, .incomplete(missing))
+        }
       }
       if try isOlder(draft, than: found, target, in: batch) {
         if isNested { return found }
@@ -40,9 +44,6 @@ extension ContextSink {
     if let found {
       made = found
       written.append(Written(plan: target.plan.name, isTop: !isNested, outcome: .unchanged))
-      if mode == .replace, let missing = missing(draft, target, in: batch) {
-        throw Stop.refused(object: object, .incomplete(missing))
-      }
       if try update(found, draft, target, in: batch, replaces: mode == .replace) {
         written[number].outcome = .updated
       }

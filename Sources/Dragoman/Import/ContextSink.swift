@@ -17,9 +17,9 @@ final class ContextSink {
   var entities: [String: ImportReport.EntityCounts] = [:]
   var relationships: [String: ImportReport.RelationshipCounts] = [:]
   var issues = IssueLog()
-  /// The object of each record that was applied, once, at its first appearance.
-  private(set) var objects: [ObjectID] = []
+  private var named: [ObjectID] = []
   private var known: Set<ObjectID> = []
+  private var deleted: Set<ObjectID> = []
   private var targets: [String: ContextTarget] = [:]
   /// What objects of the record at hand came to.
   var written: [Written] = []
@@ -94,6 +94,12 @@ final class ContextSink {
     return report
   }
 
+  /// The object of each record that was applied, once, at its first appearance; those that a later
+  /// record deleted are left out.
+  var objects: [ObjectID] {
+    deleted.isEmpty ? named : named.filter { !deleted.contains($0) }
+  }
+
   /// Where the objects of a plan go.
   func target(of plan: EntityPlan) throws -> ContextTarget {
     if let known = targets[plan.name] { return known }
@@ -134,7 +140,7 @@ final class ContextSink {
     do {
       let made = try write(object, in: batch, plan, under: nil, isNested: false)
       try context.throwRecordedError()
-      context.endRecord(start)
+      end(start)
       note(made.objectID)
       for link in waitingOfRecord { waiting[link.place] = link }
       for object in written { count(object.outcome, of: object.plan, isTop: object.isTop) }
@@ -171,6 +177,7 @@ final class ContextSink {
       return
     }
     if try isOlder(draft, than: found, target, in: batch) {
+      note(found.objectID)
       counts.skipped += 1
       return
     }
@@ -182,12 +189,18 @@ final class ContextSink {
       try reject(OutcomeIssue.denial(denied, batch, object: object, origin: origin, entity))
       return
     }
-    context.endRecord(start)
+    end(start)
     count(.deleted, of: entity.name, isTop: true)
   }
 
+  /// What the record did stays.
+  private func end(_ start: Int) {
+    deleted.formUnion(context.deletedObjects(since: start))
+    context.endRecord(start)
+  }
+
   private func note(_ id: ObjectID) {
-    if known.insert(id).inserted { objects.append(id) }
+    if known.insert(id).inserted { named.append(id) }
   }
 
   func reject(_ issue: ImportIssue) throws {

@@ -22,6 +22,14 @@ final class KeyIndex {
   /// Which columns of a table are part of a key.
   private let keyColumns: [Set<Int>]
   private var places: [[[Values: RowKey]]]
+  /// Further objects with the same values: a record that clashes has them until it is undone.
+  private var others: [Clash: [RowKey]] = [:]
+
+  private struct Clash: Hashable {
+    let table: Int
+    let key: Int
+    let values: Values
+  }
 
   init(_ layout: ModelLayout) {
     let columns = layout.tables.indices.map { table -> [[Int]] in
@@ -41,26 +49,54 @@ final class KeyIndex {
   /// Whether a column is part of a key.
   func covers(_ column: Int, of table: Int) -> Bool { keyColumns[table].contains(column) }
 
-  /// The object that has the values of a key.
-  func place(of values: Values, _ key: [Int], in table: Int) -> RowKey? {
-    guard let number = columns[table].firstIndex(of: key) else { return nil }
-    return places[table][number][values]
+  /// The object that has the values of a key, besides one that is not asked for.
+  func place(
+    of values: Values,
+    _ key: [Int],
+    in table: Int,
+    besides other: RowKey? = nil
+  ) -> RowKey? {
+    guard let number = columns[table].firstIndex(of: key),
+      let first = places[table][number][values]
+    else { return nil }
+    if first != other { return first }
+    return others[Clash(table: table, key: number, values: values)]?.first { $0 != other }
   }
 
   /// Remembers an object by its keys.
   func insert(_ object: ManagedObject) {
-    each(object) { table, number, values in places[table][number][values] = object.place }
+    each(object) { table, number, values in
+      guard let first = places[table][number][values] else {
+        places[table][number][values] = object.place
+        return
+      }
+      guard first != object.place else { return }
+      let clash = Clash(table: table, key: number, values: values)
+      if others[clash]?.contains(object.place) != true {
+        others[clash, default: []].append(object.place)
+      }
+    }
   }
 
   /// Forgets an object, before its keys change or it goes.
   func remove(_ object: ManagedObject) {
     each(object) { table, number, values in
-      if places[table][number][values] == object.place { places[table][number][values] = nil }
+      let isFirst = places[table][number][values] == object.place
+      if isFirst { places[table][number][values] = nil }
+      guard !others.isEmpty else { return }
+      let clash = Clash(table: table, key: number, values: values)
+      guard var rest = others[clash] else { return }
+      rest.removeAll { $0 == object.place }
+      if isFirst, !rest.isEmpty { places[table][number][values] = rest.removeFirst() }
+      others[clash] = rest.isEmpty ? nil : rest
     }
   }
 
   /// Forgets everything: what was unsaved is stored.
-  func removeAll() { places = columns.map { $0.map { _ in [:] } } }
+  func removeAll() {
+    places = columns.map { $0.map { _ in [:] } }
+    others = [:]
+  }
 
   private func each(_ object: ManagedObject, _ body: (Int, Int, Values) -> Void) {
     let table = object.place.table

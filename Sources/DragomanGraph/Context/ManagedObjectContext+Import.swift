@@ -62,21 +62,24 @@ extension ManagedObjectContext {
   package func forgetProbes() { probed.removeAll(keepingCapacity: true) }
 
   /// The object with these values of a unique key, as this context sees it; nil: none.
+  ///
+  /// - Parameter other: An object that is not asked for, though it may have the values.
   package func find(
     _ entity: EntityLayout,
     _ key: [EntityLayout.KeyPart],
-    _ values: [StoredValue]
+    _ values: [StoredValue],
+    besides other: ManagedObject? = nil
   ) throws -> ManagedObject? {
     let wanted = KeyIndex.Values(values)
     guard wanted.isComplete else { return nil }
     let columns = entity.columns(key)
     let table = entity.tableIndex
-    if let place = keyIndex?.place(of: wanted, columns, in: table), let object = registered(place),
-      !object.isDeleted
+    if let place = keyIndex?.place(of: wanted, columns, in: table, besides: other?.place),
+      let object = registered(place), !object.isDeleted
     {
       return object
     }
-    if let place = try placeAbove(wanted, columns, entity) {
+    if let place = try placeAbove(wanted, columns, entity), place != other?.place {
       let object = try register(place, entity)
       try fire(object)
       if !object.isDeleted, has(object, values, columns) { return object }
@@ -90,7 +93,9 @@ extension ManagedObjectContext {
       stored = probed[lookup]?[wanted] ?? nil
     }
     // Its key may have been changed since it was stored, here or above.
-    guard let stored, !stored.isDeleted, has(stored, values, columns) else { return nil }
+    guard let stored, stored !== other, !stored.isDeleted, has(stored, values, columns) else {
+      return nil
+    }
     return beneath(stored.place)?.kind == .deleted && !stored.hasChanges ? nil : stored
   }
 
@@ -215,7 +220,7 @@ extension ManagedObjectContext {
     let entity = object.layout
     for key in entity.uniqueKeys.dropFirst() {
       let values = entity.columns(key).map { object.knownValue($0) }
-      if let other = try find(entity, key, values), other !== object {
+      if try find(entity, key, values, besides: object) != nil {
         return key.map { "\(entity.table).\($0.column)" }.joined(separator: ", ")
       }
     }
@@ -224,6 +229,14 @@ extension ManagedObjectContext {
 
   /// Throws the first error that a property could not throw, and forgets it.
   package func throwRecordedError() throws { try throwRecorded() }
+
+  /// The objects that were deleted since `beginRecord()` gave that number.
+  package func deletedObjects(since start: Int) -> [ObjectID] {
+    (undoLog?.steps[start...] ?? []).compactMap { step in
+      guard case .status(let object, _) = step, object.isDeleted else { return nil }
+      return object.objectID
+    }
+  }
 
   /// The relationship whose delete rule `deny` forbids a deletion since `beginRecord()`, if any.
   package func deniedRelationship() throws -> String? {

@@ -251,9 +251,16 @@ extension EntityPlan.Slot {
     let shorthand = { (level: ValuePolicies) -> ValuePolicy? in
       level.ignoreNullValueOverwrites.map { $0 ? .keep : .clear }
     }
-    onMissing = levels.lazy.compactMap { $0.onMissing ?? shorthand($0) }.first ?? .keep
-    onNull = levels.lazy.compactMap { $0.onNull ?? shorthand($0) }.first ?? .clear
-    onInvalid = levels.lazy.compactMap(\.onInvalid).first ?? .reject
+    // A default that there is not is null, which a required attribute refuses as it does `clear`.
+    let hasDefault = attribute.defaultValue != nil
+    func possible(_ policy: ValuePolicy) -> ValuePolicy {
+      policy == .default && !hasDefault ? .clear : policy
+    }
+    onMissing = possible(
+      levels.lazy.compactMap { $0.onMissing ?? shorthand($0) }.first ?? .keep
+    )
+    onNull = possible(levels.lazy.compactMap { $0.onNull ?? shorthand($0) }.first ?? .clear)
+    onInvalid = possible(levels.lazy.compactMap(\.onInvalid).first ?? .reject)
     let ignores = levels.lazy.compactMap(\.ignoreOptionalNullValues).first ?? false
     isSilent = ignores && !attribute.isRequired
   }
