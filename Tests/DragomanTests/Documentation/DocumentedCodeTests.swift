@@ -13,6 +13,7 @@ import Testing
         "Sources/Dragoman/Dragoman.docc/FromAFeedToADatabase.md",
         ["FromAFeedToADatabaseTests.swift"]
       ),
+      ("docs/predicates.md", ["PredicatesTests.swift"]),
       ("docs/objects.md", ["ObjectsContextTests.swift", "ObjectsImportTests.swift"]),
     ]
   )
