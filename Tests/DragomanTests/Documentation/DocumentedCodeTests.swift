@@ -32,7 +32,7 @@ import Testing
     defer { try? FileManager.default.removeItem(at: folder) }
     let result = try await everyday(folder.appending(path: "people.db").path)
     #expect(result.names == ["Panchal", "Smith"])
-    #expect(result.ids.map(\.primaryKey) == [1, 2])
+    #expect(result.ids == result.fetched)
     #expect(
       result.exported == [
         ["ticket_number": "A14", "name": ["last": "Panchal"], "salary": "118.000,5"],

@@ -16,7 +16,7 @@ let people = Model(entities: [
 
 /// Runs the README's everyday things in one folder.
 @MainActor func everyday(_ path: String) async throws -> (
-  names: [StoredValue], ids: [ObjectID], exported: [ForeignRecord]
+  names: [StoredValue], ids: [ObjectID], fetched: [ObjectID], exported: [ForeignRecord]
 ) {
   // docs: begin everyday
   let stack = try Stack(people, at: .file(path))
@@ -47,7 +47,7 @@ let people = Model(entities: [
   let dictionaries = try stack.main.export(sorted)
   // docs: end
   try stack.close()
-  return (sorted.map { $0["lastName"] }, imported.ids, dictionaries)
+  return (sorted.map { $0["lastName"] }, imported.ids, sorted.map(\.objectID), dictionaries)
 }
 
 // docs: begin library
