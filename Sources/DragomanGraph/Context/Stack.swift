@@ -22,13 +22,21 @@ public final class Stack: Sendable {
     case durable
   }
 
+  /// What was done to the file that was there when the stack was opened; nil: nothing, or it only
+  /// grew.
+  public let migration: Migration?
+  /// Where the old file is and why it had to go; nil: it did not.
+  public let recreation: SQLiteStore.Recreation?
+
   private let current: Mutex<RootContext>
   private let location: SQLiteStore.Location
   private let options: SQLiteStore.Options
   /// Blocking work runs here and never on the threads of Swift's tasks.
   private let queue = DispatchQueue(label: "dragoman.stack", attributes: .concurrent)
   private let failures = FailureLog()
-  /// What layers above keep with the stack: their registries. It outlives a reset.
+  /// What layers above keep with the stack: their registries.
+  ///
+  /// It outlives a reset.
   package let attachments: Attachments
   @MainActor private var mainContext: ManagedObjectContext?
 
@@ -38,13 +46,16 @@ public final class Stack: Sendable {
   ///   - model: What the store is to hold; what it does not have yet is added.
   ///   - location: A file, or memory.
   ///   - options: How the store is opened.
-  /// - Throws: `StoreError`: `.modelConflict` where the model contradicts what is stored, and what
-  ///   `SQLiteStore.init(at:options:)` throws; `ContextError.invalid` for a faulty model, with all
-  ///   its faults.
+  ///   - policy: What happens when the model contradicts the file; by default that is an error.
+  ///     `migration` and `recreation` tell afterwards what was done.
+  /// - Throws: `StoreError`: `.badRequest` for a faulty model, with all its faults;
+  ///   `.modelConflict` where the model contradicts what is stored and the policy does not help;
+  ///   what `SQLiteStore.init(at:options:)` throws.
   public init(
     _ model: Model,
     at location: SQLiteStore.Location,
-    options: SQLiteStore.Options = SQLiteStore.Options()
+    options: SQLiteStore.Options = SQLiteStore.Options(),
+    onConflict policy: SQLiteStore.ConflictPolicy = .error
   ) throws {
     let faults = model.completingInverses().validate()
     guard faults.isEmpty else {
@@ -55,10 +66,11 @@ public final class Stack: Sendable {
     }
     self.location = location
     self.options = options
-    let store = try SQLiteStore(at: location, options: options)
-    try store.grow(to: model)
+    let opening = try SQLiteStore.open(model, at: location, options: options, onConflict: policy)
+    migration = opening.migration
+    recreation = opening.recreation
     attachments = Attachments()
-    current = Mutex(try RootContext(store, attachments: attachments))
+    current = Mutex(try RootContext(opening.store, attachments: attachments))
     listen()
   }
 

@@ -245,4 +245,50 @@ import Testing
     #expect(await notices.next() == ChangeNotice(updated: [id: ["title"]]))
     #expect(song["title"] == "d")
   }
+
+  @Test(
+    "A stack opens a file that contradicts its model as the policy says, and tells what it did",
+    arguments: [
+      (.error, AttributeType.bool, nil), (.migrate, .bool, nil), (.migrate, .string, "12"),
+      (.recreate, .string, "12"), (.recreate, .bool, "none"),
+    ] as [(SQLiteStore.ConflictPolicy, AttributeType, String?)]
+  )
+  func conflict(
+    policy: SQLiteStore.ConflictPolicy,
+    type: AttributeType,
+    stored: String?
+  ) async throws {
+    let folder = NSTemporaryDirectory() + "stack-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let path = folder + "/a.db"
+    let old = try Stack(Self.songs(.int32), at: .file(path))
+    try await old.write { context in try context.insert("Song")["length"] = 12 }
+    try old.close()
+    guard let stored else {
+      let error = #expect(throws: StoreError.self) {
+        try Stack(Self.songs(type), at: .file(path), onConflict: policy)
+      }
+      #expect(error?.code == .modelConflict)
+      return
+    }
+    let stack = try Stack(Self.songs(type), at: .file(path), onConflict: policy)
+    let rows = try stack.sql("SELECT length FROM Song")
+    if stored == "none" {
+      #expect(rows == [] && stack.migration == nil)
+      #expect(stack.recreation?.movedTo == path + ".old-1")
+      #expect(FileManager.default.fileExists(atPath: path + ".old-1"))
+    } else {
+      #expect(rows == [stored] && stack.recreation == nil)
+      #expect(
+        stack.migration?.steps.map(\.sentence) == ["Convert Song.length from int32 to string."]
+      )
+    }
+    try await stack.write { context in _ = try context.insert("Song") }
+    try stack.close()
+  }
+
+  private static func songs(_ type: AttributeType) -> Model {
+    Model(entities: [Entity(name: "Song", attributes: [Attribute(name: "length", type: type)])])
+  }
 }

@@ -1,5 +1,6 @@
 import Dragoman
 import DragomanGraph
+import Foundation
 import Testing
 
 /// Holds the Swift code of the documents to code that is compiled and run here.
@@ -7,17 +8,40 @@ import Testing
   @Test(
     "Every Swift block of a document is code that a test runs",
     arguments: [
-      ("README.md", "ReadmeCode.swift"),
+      ("README.md", ["ReadmeCode.swift"]),
       (
         "Sources/Dragoman/Dragoman.docc/FromAFeedToADatabase.md",
-        "FromAFeedToADatabaseTests.swift"
+        ["FromAFeedToADatabaseTests.swift"]
       ),
+      ("docs/predicates.md", ["PredicatesTests.swift"]),
+      ("docs/objects.md", ["ObjectsContextTests.swift", "ObjectsImportTests.swift"]),
     ]
   )
-  func blocks(document: String, source: String) throws {
-    let code = try DocumentFile(path: "Tests/DragomanTests/Documentation/\(source)").regions()
+  func blocks(document: String, sources: [String]) throws {
+    let code = try sources.flatMap {
+      try DocumentFile(path: "Tests/DragomanTests/Documentation/\($0)").regions()
+    }
     #expect(try DocumentFile(path: document).blocks(in: "swift") == code)
     #expect(!code.isEmpty)
+  }
+
+  @MainActor @Test("The README's everyday things do what their comments say")
+  func readmeEveryday() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let result = try await everyday(folder.appending(path: "people.db").path)
+    #expect(result.names == ["Panchal", "Smith"])
+    #expect(result.ids == result.fetched)
+    #expect(
+      result.exported == [
+        ["ticket_number": "A14", "name": ["last": "Panchal"], "salary": "118.000,5"],
+        [
+          "ticket_number": "A15", "name": ["last": "Smith"], "salary": "132.000",
+          "born": "10.12.1985",
+        ],
+      ]
+    )
   }
 
   @Test("The README's library sample imports and fetches the sample data")
