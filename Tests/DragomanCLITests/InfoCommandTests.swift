@@ -36,7 +36,7 @@ import Testing
     let stamp = lines.firstIndex { $0.contains(" UTC, ") } ?? 0
     #expect(
       lines[stamp].wholeMatch(
-        of: /  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, done: p\.json by staff/
+        of: #/  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, done: p\.json by staff/#
       ) != nil
     )
     lines.remove(at: stamp)

@@ -12,8 +12,7 @@ import Testing
     entities:
       Document:
         unique: id
-        abstract: true
-        discriminator: { path: kind, map: { book: Book, film: Film } }
+        discriminator: { from: kind, values: { book: Book, film: Film } }
         attributes: { id: { type: int64 }, title: { indexed: true } }
         relationships:
           tags: { entity: Tag, kind: toMany, key: { name: tags }, onUnresolved: clear }

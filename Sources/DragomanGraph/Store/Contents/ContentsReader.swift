@@ -158,7 +158,7 @@ struct ContentsReader {
         ObjectKey.Part(
           name,
           attribute ?? Attribute(name: name),
-          StoredValue(row.databaseValues[5])
+          StoredValue(row[5])
         )
       )
     }

@@ -99,9 +99,9 @@ struct ObjectKeyReader {
     )
     var found: [Found] = []
     while let row = try rows.next() {
-      let values = row.databaseValues.dropFirst(2).map(StoredValue.init)
-      let name = String.fromDatabaseValue(row.databaseValues[1]) ?? entity.name
-      found.append(Found(primaryKey: row[0], entity: name, key: key(of: values)))
+      let values: [StoredValue] = row.databaseValues.dropFirst(2).map { StoredValue($0) }
+      let name: String? = row[1]
+      found.append(Found(primaryKey: row[0], entity: name ?? entity.name, key: key(of: values)))
     }
     return found
   }
@@ -111,19 +111,5 @@ struct ObjectKeyReader {
     let complete = keys.first { key in key.allSatisfy { values[$0.place] != .null } }
     let parts = complete ?? keys.first ?? []
     return ObjectKey(parts.map { ObjectKey.Part($0.path, $0.attribute, values[$0.place]) })
-  }
-}
-
-extension StoredValue {
-  /// A value as SQLite has it.
-  init(_ value: DatabaseValue) {
-    self =
-      switch value.storage {
-      case .null: .null
-      case .int64(let integer): .integer(integer)
-      case .double(let real): .real(real)
-      case .string(let text): .text(text)
-      case .blob(let data): .blob(Array(data))
-      }
   }
 }
