@@ -165,7 +165,7 @@ public final class ChangeLog {
 
 extension StoredValue {
   /// The value as SQLite gave it.
-  fileprivate init(_ value: DatabaseValue) {
+  init(_ value: DatabaseValue) {
     switch value.storage {
     case .null: self = .null
     case .int64(let integer): self = .integer(integer)

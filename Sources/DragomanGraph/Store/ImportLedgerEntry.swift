@@ -75,6 +75,35 @@ public struct ImportLedgerEntry: Sendable, Hashable {
     status = .running
   }
 
+  /// Reads a row of `_dragoman_imports`.
+  init(_ row: Row) throws {
+    let status = Status(rawValue: row["status"] ?? "")
+    guard let status else {
+      throw StoreError(
+        .damaged,
+        "The import \(row["id"] ?? 0) in _dragoman_imports has no status that Dragoman knows.",
+        help: "restore a backup, or correct the column status"
+      )
+    }
+    id = row["id"]
+    source = row["source"] ?? ""
+    fingerprint = row["fingerprint"] ?? ""
+    map = row["map"] ?? ""
+    mapHash = row["map_hash"] ?? ""
+    started = row["started"] ?? ""
+    finished = row["finished"]
+    self.status = status
+    committed = row["committed"] ?? 0
+    counts.read = row["read"] ?? 0
+    counts.inserted = row["inserted"] ?? 0
+    counts.updated = row["updated"] ?? 0
+    counts.unchanged = row["unchanged"] ?? 0
+    counts.deleted = row["deleted"] ?? 0
+    counts.skipped = row["skipped"] ?? 0
+    counts.rejected = row["rejected"] ?? 0
+    byteCount = row["bytes"] ?? 0
+  }
+
   mutating func save(to database: Database) throws {
     let values: StatementArguments = [
       id, source, fingerprint, map, mapHash, started, finished, status.rawValue, committed,

@@ -206,6 +206,16 @@ extension Schema {
   }
 }
 
+extension Model {
+  /// The statements that make the tables and indexes of an empty store of this model.
+  ///
+  /// The store's own tables (`_dragoman_model` and others) are not among them.
+  public var sqlStatements: [String] {
+    let schema = Schema(ModelLayout(self))
+    return schema.tables.map(\.sql) + schema.indexes.map(\.sql)
+  }
+}
+
 extension EntityLayout {
   /// The column of a property, if it has one in the entity's table.
   package func column(named name: String) -> String? {

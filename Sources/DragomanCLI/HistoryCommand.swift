@@ -1,0 +1,92 @@
+import ArgumentParser
+import DragomanGraph
+import Foundation
+
+/// `dragoman history -d DB`: prints the imports into a database.
+struct HistoryCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "history",
+    abstract: "Print the imports into a database, oldest first.",
+    discussion: """
+      An import that is "running" and that no process works at was stopped between two batches.
+
+      Exit codes: 0 done, 65 no database of Dragoman or damaged, 66 no such file.
+      """
+  )
+
+  @Option(name: [.short, .customLong("database")], help: "The database file.")
+  var database: String
+
+  @Option(help: "How many of the last imports; all without it.")
+  var limit: Int?
+
+  @Flag(help: "Print one JSON document on standard output.")
+  var json = false
+
+  func validate() throws {
+    if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
+  }
+
+  func run() throws {
+    let store = try SQLiteStore(
+      at: .file(database),
+      options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
+    )
+    let entries = try store.history(limit: limit)
+    try store.close()
+    let output = OutputBuffer(descriptor: STDOUT_FILENO)
+    do {
+      if json {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let document = Document(imports: entries.map(LedgerEntryJSON.init))
+        try output.write(String(decoding: try encoder.encode(document), as: UTF8.self) + "\n")
+      } else {
+        try Self.write(
+          entries,
+          to: output,
+          columnCount: Terminal.columnCount(of: STDOUT_FILENO)
+        )
+      }
+      try output.flush()
+    } catch let error as OutputError where error.isClosedPipe {
+      // Whoever read has enough.
+    }
+  }
+
+  private struct Document: Encodable {
+    let v = 1
+    let imports: [LedgerEntryJSON]
+  }
+
+  /// The imports as a table; counts that are 0 throughout have no column.
+  static func write(
+    _ entries: [ImportLedgerEntry],
+    to output: OutputBuffer,
+    columnCount: Int?
+  ) throws(OutputError) {
+    let counts: [(String, KeyPath<ImportLedgerEntry, Int>)] = [
+      ("inserted", \.counts.inserted), ("updated", \.counts.updated),
+      ("unchanged", \.counts.unchanged), ("deleted", \.counts.deleted),
+      ("skipped", \.counts.skipped), ("rejected", \.counts.rejected),
+    ]
+    let shown = counts.filter { column in entries.contains { $0[keyPath: column.1] != 0 } }
+    var attributes = [
+      Attribute(name: "id", type: .int64), Attribute(name: "started"), Attribute(name: "status"),
+      Attribute(name: "map"), Attribute(name: "read", type: .int64),
+    ]
+    attributes += shown.map { Attribute(name: $0.0, type: .int64) }
+    attributes.append(Attribute(name: "source"))
+    var writer = TableRowWriter(attributes, to: output, columnCount: columnCount)
+    for entry in entries {
+      var row: [StoredValue] = [
+        .integer(entry.id ?? 0), .text(LedgerEntryJSON.second(entry.started)),
+        .text(entry.status.rawValue), .text(entry.map), .integer(Int64(entry.counts.read)),
+      ]
+      row += shown.map { .integer(Int64(entry[keyPath: $0.1])) }
+      row.append(.text(entry.source))
+      try writer.write(row)
+    }
+    try writer.finish()
+  }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import DragomanGraph
+import Foundation
+
+/// `dragoman info -d DB`: tells what a database holds.
+struct InfoCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "info",
+    abstract: "Print what a database holds: objects, links, what waits, the last import.",
+    discussion: """
+      Stubs are objects of which only a key is known (onUnresolved: stub), pending references wait
+      for their target (onUnresolved: pending). Every table is read once.
+
+      Exit codes: 0 done, 65 no database of Dragoman or damaged, 66 no such file.
+      """
+  )
+
+  @Option(name: [.short, .customLong("database")], help: "The database file.")
+  var database: String
+
+  @Flag(help: "List all stubs and pending references, not the first five of each kind.")
+  var all = false
+
+  @Flag(help: "Print one JSON document on standard output.")
+  var json = false
+
+  func run() throws {
+    let store = try SQLiteStore(
+      at: .file(database),
+      options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
+    )
+    let contents = try store.contents(examples: all ? nil : 5)
+    try store.close()
+    let output = OutputBuffer(descriptor: STDOUT_FILENO)
+    do {
+      try output.write(
+        json
+          ? try ContentsJSON(contents, file: database).text()
+          : ContentsText(contents, file: database).text
+      )
+      try output.flush()
+    } catch let error as OutputError where error.isClosedPipe {
+      // Whoever read has enough.
+    }
+  }
+}

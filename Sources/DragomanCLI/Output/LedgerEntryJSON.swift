@@ -1,0 +1,50 @@
+import DragomanGraph
+
+/// An import of the ledger as the JSON documents of `info` and `history` have it.
+struct LedgerEntryJSON: Encodable {
+  let id: Int64?
+  let source: String
+  let map: String
+  let mapHash: String
+  let started: String
+  let finished: String?
+  let status: ImportLedgerEntry.Status
+  let committed: Int
+  let read: Int
+  let inserted: Int
+  let updated: Int
+  let unchanged: Int
+  let deleted: Int
+  let skipped: Int
+  let rejected: Int
+  let bytes: Int
+
+  init(_ entry: ImportLedgerEntry) {
+    id = entry.id
+    source = entry.source
+    map = entry.map
+    mapHash = entry.mapHash
+    started = Self.instant(entry.started)
+    finished = entry.finished.map(Self.instant)
+    status = entry.status
+    committed = entry.committed
+    read = entry.counts.read
+    inserted = entry.counts.inserted
+    updated = entry.counts.updated
+    unchanged = entry.counts.unchanged
+    deleted = entry.counts.deleted
+    skipped = entry.counts.skipped
+    rejected = entry.counts.rejected
+    bytes = entry.byteCount
+  }
+
+  /// A stored instant as ISO 8601.
+  static func instant(_ text: String) -> String {
+    CellText.text(.text(text), Attribute(name: "", type: .timestamp)) ?? text
+  }
+
+  /// A stored instant without the fraction of its second, as people read it.
+  static func second(_ text: String) -> String {
+    String(text.prefix { $0 != "." })
+  }
+}

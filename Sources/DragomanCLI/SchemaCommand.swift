@@ -1,0 +1,87 @@
+import ArgumentParser
+import Dragoman
+import DragomanGraph
+import Foundation
+
+/// `dragoman schema`: prints the model of a map or of a database.
+struct SchemaCommand: ParsableCommand {
+  /// How a model is written.
+  enum Format: String, CaseIterable, ExpressibleByArgument {
+    /// Entities with their properties, for people.
+    case text
+    /// The statements that make the tables.
+    case sql
+    /// The model as the file keeps it.
+    case json
+    /// An entity relationship diagram of Mermaid.
+    case mermaid
+    /// A graph of Graphviz.
+    case dot
+  }
+
+  static let configuration = CommandConfiguration(
+    commandName: "schema",
+    abstract: "Print the model of a map or of a database, as text, SQL, JSON or a diagram.",
+    discussion: """
+      Exit codes: 0 done, 64 usage, 65 the map is faulty or the file no database of Dragoman,
+      66 no such file.
+      """
+  )
+
+  @Option(name: .shortAndLong, help: "The map: a .map.yaml or .map.json file.")
+  var map: String?
+
+  @Option(name: [.short, .customLong("database")], help: "The database file.")
+  var database: String?
+
+  @Option(name: .shortAndLong, help: "The format.")
+  var format = Format.text
+
+  func validate() throws {
+    guard (map == nil) != (database == nil) else {
+      throw ValidationError("Name either a map with -m or a database with -d.")
+    }
+  }
+
+  func run() throws {
+    let model = try model()
+    let output = OutputBuffer(descriptor: STDOUT_FILENO)
+    do {
+      try output.write(try Self.text(of: model, as: format))
+      try output.flush()
+    } catch let error as OutputError where error.isClosedPipe {
+      // Whoever read has enough.
+    }
+  }
+
+  private func model() throws -> Model {
+    if let map { return try ImportMap(contentsOf: map).model() }
+    let store = try SQLiteStore(
+      at: .file(database ?? ""),
+      options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
+    )
+    let model = store.model
+    try store.close()
+    return model
+  }
+
+  /// The model in a format, with a line break at its end.
+  static func text(of model: Model, as format: Format) throws -> String {
+    switch format {
+    case .text: return ModelText.text(of: model)
+    case .sql: return model.sqlStatements.map { $0 + ";\n" }.joined()
+    case .mermaid: return ModelDiagram(model).mermaid
+    case .dot: return ModelDiagram(model).dot
+    case .json:
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
+      let document = Document(entities: model.entities)
+      return String(decoding: try encoder.encode(document), as: UTF8.self) + "\n"
+    }
+  }
+
+  private struct Document: Encodable {
+    let v = 1
+    let entities: [Entity]
+  }
+}
