@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds Dragoman, the yardstick and the peers, and runs the comparison of Benchmarks/run.py.
-# Arguments go there: --records N, --runs N, --only NAME, --big, --growth, --help.
+# Arguments go there: --records N, --runs N, --only NAME, --big, --growth, --contexts, --links,
+# --export, --help.
 # A peer that cannot be built or installed here stands in the table as not installed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -13,8 +14,13 @@ command -v python3 >/dev/null || {
 mkdir -p .build/bench
 swift build -c release --product dragoman >&2
 
-if [ Benchmarks/yardstick/limit.cpp -nt .build/bench/limit ]; then
-  g++ -O3 -std=c++17 Benchmarks/yardstick/limit.cpp -o .build/bench/limit -lsimdjson -lsqlite3
+for name in limit orders export; do
+  if [ "Benchmarks/yardstick/$name.cpp" -nt ".build/bench/$name" ]; then
+    g++ -O3 -std=c++20 "Benchmarks/yardstick/$name.cpp" -o ".build/bench/$name" -lsimdjson -lsqlite3
+  fi
+done
+if [[ " $* " == *" --contexts "* ]]; then
+  swift build -c release --package-path Benchmarks/Contexts >&2
 fi
 swift build -c release --package-path Benchmarks/GRDBCodable >&2 ||
   echo "GRDBCodable does not build here; it is left out." >&2

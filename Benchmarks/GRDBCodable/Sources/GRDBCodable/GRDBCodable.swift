@@ -30,7 +30,7 @@ struct ForeignPerson: Decodable {
 }
 
 /// The row, as GRDB's Codable records see it.
-struct Person: Codable, PersistableRecord {
+struct Person: Codable, FetchableRecord, PersistableRecord {
   var ticketNumber: String
   var firstName: String
   var lastName: String
@@ -62,13 +62,17 @@ struct Person: Codable, PersistableRecord {
 @main
 enum GRDBCodable {
   static func main() throws {
-    guard CommandLine.arguments.count == 3 else {
-      print("usage: grdb-codable FEED DB")
+    let words = CommandLine.arguments
+    if words.count == 4, words[1] == "--fetch", let count = Int(words[3]) {
+      return try fetch(count, from: words[2])
+    }
+    guard words.count == 3 else {
+      print("usage: grdb-codable FEED DB | --fetch DB COUNT")
       exit(64)
     }
-    let feed = try Data(contentsOf: URL(fileURLWithPath: CommandLine.arguments[1]))
+    let feed = try Data(contentsOf: URL(fileURLWithPath: words[1]))
     let people = try JSONDecoder().decode([ForeignPerson].self, from: feed)
-    let database = try DatabasePool(path: CommandLine.arguments[2])
+    let database = try DatabasePool(path: words[2])
     try database.write { db in
       try db.create(table: "Person", options: .ifNotExists) { table in
         table.autoIncrementedPrimaryKey("_pk")
@@ -88,5 +92,33 @@ enum GRDBCodable {
       }
     }
     try database.close()
+  }
+
+  /// Fetches people of a file that anybody made, and looks at every value; the median of five rounds.
+  private static func fetch(_ count: Int, from path: String) throws {
+    let database = try DatabasePool(path: path)
+    var seconds: [Double] = []
+    var sum = 0
+    for _ in 0..<5 {
+      let start = ContinuousClock().now
+      let people = try database.read { db in try Person.limit(count).fetchAll(db) }
+      precondition(people.count == count, "\(people.count) people")
+      sum = people.reduce(0) { $0 &+ $1.weight }
+      let duration = (ContinuousClock().now - start).components
+      seconds.append(Double(duration.seconds) + Double(duration.attoseconds) / 1e18)
+    }
+    print("{\"records\": \(count), \"fetchAndRead\": \(seconds.sorted()[2]), \"sum\": \(sum)}")
+  }
+}
+
+extension Person {
+  /// Something of every value, so that reading it cannot be left out.
+  fileprivate var weight: Int {
+    func weight(_ text: String) -> Int { text.utf8.count &+ Int(text.utf8.first ?? 0) }
+    var sum = Int(visits) &+ Int(score) &+ Int(salary ?? 0) &+ (active ? 1 : 0)
+    sum &+= weight(ticketNumber) &+ weight(firstName) &+ weight(lastName)
+    sum &+= weight(socialSecurityNumber) &+ weight(dateOfBirth) &+ weight(zip)
+    if let city { sum &+= weight(city) }
+    return sum
   }
 }

@@ -1,0 +1,165 @@
+import Dragoman
+import DragomanGraph
+import Foundation
+
+/// Measures contexts on the people feed; each command is a whole process and prints one line of JSON.
+///
+/// `Benchmarks/run.py --contexts` runs it beside the yardstick. Times are seconds. What is read is
+/// read from a warm cache, by a context of its own each round; medians of the rounds are printed.
+@main
+enum ContextsBench {
+  static let rounds = 5
+
+  static func main() async throws {
+    let words = Array(CommandLine.arguments.dropFirst())
+    switch (words.first, words.count) {
+    case ("import", 4): try await importing(feed: words[2], map: words[1], database: words[3])
+    case ("fetch", 4): try await fetching(People(words), database: words[2])
+    case ("save", 4): try await saving(People(words), database: words[2])
+    case ("memory", 4): try await holding(People(words), database: words[2])
+    default:
+      print("usage: contexts-bench import MAP FEED DB | fetch|save|memory MAP DB COUNT")
+      exit(64)
+    }
+  }
+
+  // MARK: - Import
+
+  /// Dictionaries into objects of a new file, until they are stored.
+  private static func importing(feed: String, map: String, database: String) async throws {
+    let text = try String(contentsOfFile: feed, encoding: .utf8)
+    guard let records = try ForeignValue(json: text).array else {
+      print("\(feed) is no array")
+      exit(65)
+    }
+    let stack = try Stack(ImportMap(contentsOf: map).model(), at: .file(database))
+    try stack.mappers.register(People.mapper(in: stack.model))
+    let start = ContinuousClock().now
+    let imported = try await stack.import(records, into: "Person", maximumRejects: 0)
+    let seconds = ContinuousClock().now - start
+    try stack.close()
+    show(["records": Double(imported.ids.count), "import": seconds.inSeconds])
+  }
+
+  // MARK: - Fetch
+
+  /// Objects with all attributes, the same and each value asked for, rows as dictionaries, and faults.
+  private static func fetching(_ people: People, database: String) async throws {
+    let stack = try Stack(ImportMap(contentsOf: people.map).model(), at: .file(database))
+    let request = FetchRequest("Person", limit: people.count)
+    var faults = request
+    faults.returnsFaults = true
+    try await people.warmUp(stack)
+    var rows: [Double] = []
+    var values: [Double] = []
+    var ids: [Double] = []
+    var sum = 0
+    for _ in 0..<rounds {
+      let (fetched, read, total) = try await stack.read { context in
+        let clock = ContinuousClock()
+        let start = clock.now
+        let objects = try context.fetch(request)
+        let fetched = clock.now - start
+        precondition(objects.count == people.count, "\(objects.count) objects")
+        let names = People.attributes
+        var sum = 0
+        for object in objects {
+          for name in names { sum &+= try object.value(of: name).weight }
+        }
+        return (fetched.inSeconds, (clock.now - start).inSeconds, sum)
+      }
+      rows.append(fetched)
+      values.append(read)
+      sum = total
+      ids.append(
+        try await stack.read { [faults] context in
+          let start = ContinuousClock().now
+          let objects = try context.fetch(faults)
+          let seconds = ContinuousClock().now - start
+          precondition(objects.count == people.count, "\(objects.count) faults")
+          return seconds.inSeconds
+        }
+      )
+    }
+    try stack.close()
+    show([
+      "records": Double(people.count), "fetch": rows.median, "fetchAndRead": values.median,
+      "faults": ids.median, "sum": Double(sum),
+    ])
+  }
+
+  // MARK: - Save
+
+  /// A thousand stored objects changed in two attributes and saved, the other rows lying still.
+  private static func saving(_ people: People, database: String) async throws {
+    let stack = try Stack(ImportMap(contentsOf: people.map).model(), at: .file(database))
+    let stored = try await stack.read { try $0.count(FetchRequest("Person")) }
+    let step = max(1, stored / people.count)
+    let ids = (0..<min(people.count, stored)).map {
+      ObjectID(entity: "Person", primaryKey: Int64($0 * step) + 1)
+    }
+    var seconds: [Double] = []
+    for round in 1...rounds {
+      seconds.append(
+        try await stack.write { context in
+          let objects = try context.objects(with: ids)
+          for (index, object) in objects.enumerated() {
+            try object.setValue(.integer(Int64(1_000_000 * round + index)), of: "visits")
+            try object.setValue(.text("City \(round)"), of: "city")
+          }
+          let start = ContinuousClock().now
+          try context.save()
+          return (ContinuousClock().now - start).inSeconds
+        }
+      )
+    }
+    try stack.close()
+    show([
+      "stored": Double(stored), "changed": Double(ids.count), "save": seconds.median,
+      "slowest": seconds.max() ?? 0,
+    ])
+  }
+
+  // MARK: - Memory
+
+  /// What the process grows by while it holds fetched objects, and how much of it is text.
+  private static func holding(_ people: People, database: String) async throws {
+    let stack = try Stack(ImportMap(contentsOf: people.map).model(), at: .file(database))
+    try await people.warmUp(stack)
+    let request = FetchRequest("Person", limit: people.count)
+    let (grown, text) = try await stack.read { context in
+      // Otherwise the growth is that of the page cache and of code that runs for the first time.
+      _ = try context.fetch(FetchRequest("Person", limit: 1))
+      let before = residentByteCount()
+      let objects = try context.fetch(request)
+      let grown = residentByteCount() - before
+      var text = 0
+      for object in objects {
+        for name in People.attributes {
+          if case .text(let value) = try object.value(of: name) { text += value.utf8.count }
+        }
+      }
+      return (grown, text)
+    }
+    try stack.close()
+    let count = Double(people.count)
+    show([
+      "records": count, "bytesPerObject": Double(grown) / count,
+      "textPerObject": Double(text) / count, "beyondText": Double(grown - text) / count,
+    ])
+  }
+
+  /// Bytes of this process that are in memory; 0 where /proc does not tell.
+  private static func residentByteCount() -> Int {
+    guard let line = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else {
+      return 0
+    }
+    let words = line.split(separator: " ")
+    return words.count > 1 ? (Int(words[1]) ?? 0) * 4096 : 0
+  }
+
+  private static func show(_ figures: [String: Double]) {
+    let members = figures.sorted { $0.key < $1.key }.map { "\"\($0.key)\": \($0.value)" }
+    print("{" + members.joined(separator: ", ") + "}")
+  }
+}

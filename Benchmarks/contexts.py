@@ -1,0 +1,81 @@
+"""Objects in contexts, against the yardstick and GRDB's Codable records: Scripts/bench.sh --contexts.
+
+Times are those that the programs measure themselves: the feed is parsed beforehand, files are open
+and their pages in the cache of the connection. Fetches are medians of five rounds, each with a context of its own.
+"""
+
+import json
+import statistics
+import sys
+
+from measuring import FINGERPRINT, HERE, WORK, fill, importing, measure, people_feed, query, remove, say, verdict
+
+BENCH = HERE / "Contexts" / ".build" / "release" / "contexts-bench"
+GRDB = HERE / "GRDBCodable" / ".build" / "release" / "GRDBCodable"
+MAP = HERE / "people.map.yaml"
+
+
+def figures(command):
+    """The figures that a program prints on its last line."""
+    return json.loads(measure(command)[2].decode().strip().split("\n")[-1])
+
+
+def run(options, tool):
+    if not BENCH.exists():
+        sys.exit("There is no contexts-bench: Scripts/bench.sh --contexts builds it.")
+    records, count = options.records, max(1, options.records // 2)
+    feed = people_feed(records, "json")
+    limit_file, database = WORK / "limit.db", WORK / "contexts.db"
+    got = {name: [] for name in ("insert", "read", "import", "fetch", "fetchAndRead", "faults", "grdb", "memory")}
+    for number in range(options.runs):
+        say(f"run {number + 1} of {options.runs}")
+        base = figures([WORK / "limit", feed, limit_file])
+        remove(database)
+        ours = figures([BENCH, "import", MAP, feed, database])
+        if query(FINGERPRINT, database) != query(FINGERPRINT, limit_file):
+            sys.exit("contexts-bench cheats: its table is not the yardstick's.")
+        fetched = figures([BENCH, "fetch", MAP, database, str(count)])
+        got["insert"].append(base["insert"])
+        got["read"].append(base["read"] / records * count)
+        got["import"].append(ours["import"])
+        for name in ("fetch", "fetchAndRead", "faults"):
+            got[name].append(fetched[name])
+        if GRDB.exists():
+            peer = figures([GRDB, "--fetch", database, str(count)])
+            if peer["sum"] != fetched["sum"]:
+                sys.exit(f"GRDB reads other values: {peer['sum']:.0f}, not {fetched['sum']:.0f}")
+            got["grdb"].append(peer["fetchAndRead"])
+        got["memory"].append(figures([BENCH, "memory", MAP, database, str(count)])["beyondText"])
+    remove(limit_file)
+    remove(database)
+    middle = {name: statistics.median(values) for name, values in got.items() if values}
+    print(f"Contexts, {records:,} people, {count:,} fetched; medians of {options.runs} runs\n")
+    print("| | seconds | compared with | ratio | at most | kept |")
+    print("|---|--:|---|--:|--:|---|")
+
+    def row(label, name, other, base, limit):
+        print(f"| {label} | {middle[name]:.4f} | {other} {base:.4f} | {verdict(middle[name] / base, limit)} |")
+
+    row(f"{records:,} dictionaries to stored objects", "import", "yardstick, insert", middle["insert"], 4)
+    row("fetch of objects with all attributes", "fetch", "yardstick, read", middle["read"], 1.5)
+    row("the same, and each value asked for by name", "fetchAndRead", "yardstick, read", middle["read"], 1.5)
+    if "grdb" in middle:
+        row("the same, against records", "fetchAndRead", "GRDB Codable", middle["grdb"], 0.5)
+    row("fetch of faults", "faults", "the fetch with all attributes", middle["fetch"], 0.2)
+    print(f"\nMemory: {middle['memory']:.0f} bytes an object beyond its text (at most 400).\n")
+    save(options, tool)
+
+
+def save(options, tool):
+    """Saves a thousand changed objects of files that hold more and more."""
+    print("| stored rows | saving 1,000 changed objects | slowest |")
+    print("|--:|--:|--:|")
+    for stored in options.stored:
+        say(f"saving in {stored:,} rows")
+        database = WORK / "save.db"
+        remove(database)
+        measure(fill(importing(tool, "people.map.yaml"), people_feed(stored, "json"), database))
+        found = [figures([BENCH, "save", MAP, database, "1000"]) for _ in range(options.runs)]
+        middle = statistics.median(each["save"] for each in found)
+        print(f"| {stored:,} | {middle * 1e3:.1f} ms | {max(each['slowest'] for each in found) * 1e3:.1f} ms |", flush=True)
+        remove(database)
