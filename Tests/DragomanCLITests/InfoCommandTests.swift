@@ -10,7 +10,7 @@ import Testing
     entities:
       Person:
         unique: id
-        attributes: { id: { type: int64 }, name: { indexed: true } }
+        attributes: { id: { type: int64 }, name: { index: true } }
         relationships:
           badge: { entity: Badge, kind: toOne, key: { code: badge }, onUnresolved: pending }
           boss: { entity: Person, kind: toOne, key: { id: boss }, inverse: reports, onUnresolved: stub }
@@ -33,7 +33,7 @@ import Testing
     #expect(info.errors.isEmpty)
     var lines = info.output.split(separator: "\n").map(String.init)
     #expect(lines.first?.wholeMatch(of: /p\.db: [0-9.]+ kB, format 1, 1 import/) != nil)
-    let stamp = lines.firstIndex { $0.contains(" UTC, ") } ?? 0
+    let stamp = try #require(lines.firstIndex { $0.contains(" UTC, ") })
     #expect(
       lines[stamp].wholeMatch(
         of: #/  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, done: p\.json by staff/#

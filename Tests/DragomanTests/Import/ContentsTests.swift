@@ -13,7 +13,7 @@ import Testing
       Document:
         unique: id
         discriminator: { from: kind, values: { book: Book, film: Film } }
-        attributes: { id: { type: int64 }, title: { indexed: true } }
+        attributes: { id: { type: int64 }, title: { index: true } }
         relationships:
           tags: { entity: Tag, kind: toMany, key: { name: tags }, onUnresolved: clear }
           sequel: { entity: Document, kind: toOne, key: { id: sequel }, inverse: prequel }
