@@ -104,6 +104,7 @@ extension ManagedObjectContext {
 
   /// Applies a record to an object that exists, whatever key the record has.
   ///
+  /// A record without a key leaves the object's.
   /// - Throws: As for many; `ImportError` with the reason where the record is rejected; then the
   ///   object is as it was.
   public func apply(_ record: ForeignRecord, to object: ManagedObject) throws {

@@ -223,6 +223,8 @@ import Testing
       #expect(same.ids == [person.objectID] && same.report.summary == "read 1, unchanged 1")
       try context.apply(["ticket_number": "Z9", "first_name": "Zoe"], to: person)
       #expect(person["ticketNumber"] == "Z9" && person["firstName"] == "Zoe")
+      try context.apply(["first_name": "Zoë"], to: person)
+      #expect(person["ticketNumber"] == "Z9" && person["firstName"] == "Zoë")
       #expect(throws: ImportError.self) {
         try context.import(["id": "x"], into: "Company")
       }
