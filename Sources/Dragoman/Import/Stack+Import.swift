@@ -180,6 +180,8 @@ struct ContextImport {
   ///   - records: The records.
   ///   - only: The object that the records are applied to, whatever their key; nil: found by key.
   ///   - flush: Run after each batch.
+  /// - Returns: The objects and the report.
+  /// - Throws: `ImportError`, `ReadError`, `ContextError`, `StoreError`, and what `flush` throws.
   func run(
     _ records: [ForeignValue],
     only: ManagedObject? = nil,

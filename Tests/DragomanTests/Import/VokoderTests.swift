@@ -5,7 +5,9 @@ import Testing
 @testable import Dragoman
 
 /// What Vokoder's own tests check, in the order of its suites: importing, contexts, fetching,
-/// deleting. Names and values are Vokoder's where they say something.
+/// deleting.
+///
+/// Names and values are Vokoder's where they say something.
 @Suite("Vokoder's cases") struct VokoderTests {
   private let stack: Stack
 
