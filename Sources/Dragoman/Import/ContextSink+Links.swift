@@ -245,6 +245,7 @@ extension ContextSink {
   /// Links what waited to the objects that came; what is still not there is reported.
   ///
   /// - Parameter plan: The plans, for the targets of their relationships.
+  /// - Throws: What reading or linking the objects throws.
   func finish(_ plan: ImportPlan) throws {
     for link in waiting.values.sorted(by: { ($0.origin.record ?? 0) < ($1.origin.record ?? 0) }) {
       let owner = try context.object(with: link.place.owner)

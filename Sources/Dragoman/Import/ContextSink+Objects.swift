@@ -170,6 +170,8 @@ extension ContextSink {
     for (slot, column) in target.columns.enumerated() {
       let value = batch.values[draft.start + slot]
       guard value.kind != .absent else { continue }
+      // A record that is applied to a given object need not have its key, and does not take it away.
+      if value.kind == .null, target.keyColumns.contains(column) { continue }
       if try context.set(value, column, of: object, arena: arena) { isChanged = true }
     }
     guard replaces else { return isChanged }

@@ -104,6 +104,7 @@ extension ManagedObjectContext {
 
   /// Applies a record to an object that exists, whatever key the record has.
   ///
+  /// A record without a key leaves the object's.
   /// - Throws: As for many; `ImportError` with the reason where the record is rejected; then the
   ///   object is as it was.
   public func apply(_ record: ForeignRecord, to object: ManagedObject) throws {
@@ -179,6 +180,8 @@ struct ContextImport {
   ///   - records: The records.
   ///   - only: The object that the records are applied to, whatever their key; nil: found by key.
   ///   - flush: Run after each batch.
+  /// - Returns: The objects and the report.
+  /// - Throws: `ImportError`, `ReadError`, `ContextError`, `StoreError`, and what `flush` throws.
   func run(
     _ records: [ForeignValue],
     only: ManagedObject? = nil,

@@ -64,8 +64,10 @@ final class ChangeWriter {
       let first = conflicts[0]
       throw ContextError(
         .conflict,
-        "\(conflicts.count == 1 ? "A property was" : "\(conflicts.count) properties were") changed"
-          + " elsewhere since this context read them; the first is"
+        (conflicts.count == 1
+          ? "A property was changed elsewhere since this context read it:"
+          : "\(conflicts.count) properties were changed elsewhere since this context read them;"
+            + " the first is")
           + " \(first.property ?? "the object itself") of \(first.object.entity)"
           + " \(first.object.primaryKey): read \(first.base.summary), here \(first.ours.summary),"
           + " in the store \(first.theirs.summary).",

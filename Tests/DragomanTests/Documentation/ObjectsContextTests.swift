@@ -81,11 +81,15 @@ let staff = Model(entities: [
     // To look at something only; whatever it changes is dropped.
     let name = try await stack.read { context in try context.object(with: id)["name"] }
 
-    // A child of a background context: all of it, or nothing.
+    // A child of a background context: all of what it does, or nothing.
     try await stack.write { context in
-      try? context.nested { child in
-        try child.delete(child.object(with: id))
-        throw CancellationError()
+      do {
+        try context.nested { child in
+          try child.delete(child.object(with: id))
+          throw CancellationError()
+        }
+      } catch is CancellationError {
+        // The context is as it was before: the company is still there.
       }
     }
     // docs: end

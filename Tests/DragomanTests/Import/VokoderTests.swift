@@ -5,7 +5,9 @@ import Testing
 @testable import Dragoman
 
 /// What Vokoder's own tests check, in the order of its suites: importing, contexts, fetching,
-/// deleting. Names and values are Vokoder's where they say something.
+/// deleting.
+///
+/// Names and values are Vokoder's where they say something.
 @Suite("Vokoder's cases") struct VokoderTests {
   private let stack: Stack
 
@@ -223,6 +225,8 @@ import Testing
       #expect(same.ids == [person.objectID] && same.report.summary == "read 1, unchanged 1")
       try context.apply(["ticket_number": "Z9", "first_name": "Zoe"], to: person)
       #expect(person["ticketNumber"] == "Z9" && person["firstName"] == "Zoe")
+      try context.apply(["first_name": "Zoë"], to: person)
+      #expect(person["ticketNumber"] == "Z9" && person["firstName"] == "Zoë")
       #expect(throws: ImportError.self) {
         try context.import(["id": "x"], into: "Company")
       }
