@@ -33,6 +33,11 @@ struct LinkScheme: CustomStringConvertible {
   var description: String {
     let missing = clearsMissing ? ", onMissing: clear" : ""
     func inverse(_ name: String) -> String { hasInverses ? ", inverse: \(name)" : "" }
+    // A to-many that only its other side names is one of children: several owners are declared.
+    let inverseOfSkills =
+      ownsSkills
+      ? "owner: { entity: P, kind: toOne, inverse: skills, from: owner }"
+      : hasInverses ? "people: { entity: P, kind: toMany, inverse: skills, from: people }" : ""
     func list(_ isOrdered: Bool, _ isJoined: Bool) -> String {
       "kind: toMany, ordered: \(isOrdered), assign: \(isJoined ? "union" : "replace")\(missing)"
     }
@@ -46,12 +51,12 @@ struct LinkScheme: CustomStringConvertible {
             company: { entity: C, kind: toOne\(inverse("staff"))\(missing) }
             skills: { entity: S, \(list(ordersSkills, joinsSkills)), onUnlink: \(deletesSkills ? "delete" : "keep")\(ownsSkills ? ", inverse: owner" : inverse("people")) }
             boss: { entity: P, kind: toOne, key: { id: boss }\(inverse("reports"))\(missing) }
-            friends: { entity: P, key: { id: friends }, \(list(ordersFriends, joinsFriends))\(inverse("fans")) }
+            friends: { entity: P, key: { id: friends }, \(list(ordersFriends, joinsFriends)) }
         C: { unique: id, attributes: { id: { type: int64 }, name: name } }
         S:
           unique: id
           attributes: { id: { type: int64 }, name: name }
-      \(ownsSkills ? "    relationships: { owner: { entity: P, kind: toOne, inverse: skills, from: owner } }" : "")
+          relationships: { \(inverseOfSkills) }
       sources:
         json: { format: json, entity: P }
       """
