@@ -49,11 +49,11 @@ struct LinkScheme: CustomStringConvertible {
           attributes: { id: { type: int64 }, name: name }
           relationships:
             company: { entity: C, kind: toOne\(inverse("staff"))\(missing) }
-            skills: { entity: S, \(list(ordersSkills, joinsSkills)), onUnlink: \(deletesSkills ? "delete" : "keep")\(ownsSkills ? ", inverse: owner" : inverse("people")) }
+            skills: { entity: Skill, \(list(ordersSkills, joinsSkills)), onUnlink: \(deletesSkills ? "delete" : "keep")\(ownsSkills ? ", inverse: owner" : inverse("people")) }
             boss: { entity: P, kind: toOne, key: { id: boss }\(inverse("reports"))\(missing) }
             friends: { entity: P, key: { id: friends }, \(list(ordersFriends, joinsFriends)) }
         C: { unique: id, attributes: { id: { type: int64 }, name: name } }
-        S:
+        Skill:
           unique: id
           attributes: { id: { type: int64 }, name: name }
           relationships: { \(inverseOfSkills) }
@@ -214,7 +214,8 @@ struct NaiveLinks {
         continue
       }
       let isReplaced = mode == .replace
-      let clears = scheme.clearsMissing || isReplaced
+      // `replace` is about attributes: links that a record does not name stay.
+      let clears = scheme.clearsMissing
       var new = old ?? Person()
       new.name = record.name.applied(to: new.name, clearsMissing: isReplaced)
       new.company = said(record.company) { write($0, &companies) }
@@ -312,9 +313,9 @@ extension LinkScheme {
   func contents(of store: SQLiteStore) throws -> [String] {
     let skills =
       ownsSkills
-      ? "SELECT o.id, s.id FROM S s JOIN P o ON o._pk = s.owner ORDER BY o.id, "
+      ? "SELECT o.id, s.id FROM Skill s JOIN P o ON o._pk = s.owner ORDER BY o.id, "
         + (ordersSkills ? "s._skills_order" : "s.id")
-      : "SELECT o.id, s.id FROM P_skills l JOIN P o ON o._pk = l.owner JOIN S s ON s._pk = l.target"
+      : "SELECT o.id, s.id FROM P_skills l JOIN P o ON o._pk = l.owner JOIN Skill s ON s._pk = l.target"
         + " ORDER BY o.id, \(ordersSkills ? "l.position" : "s.id")"
     let friends =
       "SELECT o.id, t.id FROM P_friends l JOIN P o ON o._pk = l.owner JOIN P t ON t._pk = l.target"
@@ -331,7 +332,7 @@ extension LinkScheme {
       return "P \(person) skills \(ofSkills[id] ?? []) friends \(ofFriends[id] ?? [])"
     }
       + (try sql(store, "SELECT id, name FROM C ORDER BY id").map { "C \($0)" })
-      + (try sql(store, "SELECT id, name FROM S ORDER BY id").map { "S \($0)" })
+      + (try sql(store, "SELECT id, name FROM Skill ORDER BY id").map { "S \($0)" })
   }
 
   private func lists(_ query: String, _ store: SQLiteStore) throws -> [String: [Int64]] {
