@@ -20,6 +20,11 @@ struct WaitingLink {
   let key: [EntityLayout.KeyPart]
   var targets: [Target]
   let origin: Origin
+  /// Whether the owner was counted as unchanged, and then whether as a record of its own.
+  var isUnchangedTop: Bool?
+
+  /// The order in which references are given up, the same in every run.
+  var order: (Int, Int, Int64) { (origin.record ?? 0, place.link, place.owner.primaryKey) }
 }
 
 extension ContextSink {
@@ -216,7 +221,7 @@ extension ContextSink {
   private func forgetWaiting(_ object: ManagedObject, _ link: RelationshipLayout) {
     let place = WaitingLink.Place(owner: object.objectID, link: link.id)
     waitingOfRecord.removeAll { $0.place == place }
-    waiting[place] = nil
+    forgottenOfRecord.append(place)
   }
 
   private func wait(
@@ -247,7 +252,8 @@ extension ContextSink {
   /// - Parameter plan: The plans, for the targets of their relationships.
   /// - Throws: What reading or linking the objects throws.
   func finish(_ plan: ImportPlan) throws {
-    for link in waiting.values.sorted(by: { ($0.origin.record ?? 0) < ($1.origin.record ?? 0) }) {
+    var recounted: Set<ObjectID> = []
+    for link in waiting.values.sorted(by: { $0.order < $1.order }) {
       let owner = try context.object(with: link.place.owner)
       guard !owner.isDeleted,
         let entity = plan.entities.first(where: { $0.name.utf8.elementsEqual(link.entity.utf8) })
@@ -273,7 +279,11 @@ extension ContextSink {
         try context.assign(found, to: relationship, owner)
         tally(link.plan, target, linked: found.count, unlinked: former.count)
       } else {
-        _ = try assign(found, to: relationship, owner, former, link.plan, target)
+        let isChanged = try assign(found, to: relationship, owner, former, link.plan, target)
+        guard isChanged else { continue }
+      }
+      if let isTop = link.isUnchangedTop, recounted.insert(link.place.owner).inserted {
+        recountUnchanged(of: entity.name, isTop: isTop)
       }
     }
     waiting.removeAll()

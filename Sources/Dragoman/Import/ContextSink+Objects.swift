@@ -43,7 +43,7 @@ extension ContextSink {
     let made: ManagedObject
     if let found {
       made = found
-      written.append(Written(plan: target.plan.name, isTop: !isNested, outcome: .unchanged))
+      written.append(Written(made, target, isTop: !isNested, .unchanged))
       if try update(found, draft, target, in: batch, replaces: mode == .replace) {
         written[number].outcome = .updated
       }
@@ -52,7 +52,7 @@ extension ContextSink {
         throw Stop.refused(object: object, .incomplete(missing))
       }
       made = try insert(draft, target, in: batch)
-      written.append(Written(plan: target.plan.name, isTop: !isNested, outcome: .inserted))
+      written.append(Written(made, target, isTop: !isNested, .inserted))
     }
     if let parent, try link(parent.owner, to: made, parent), written[number].outcome == .unchanged {
       written[number].outcome = .updated

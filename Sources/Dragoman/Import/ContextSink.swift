@@ -29,12 +29,27 @@ final class ContextSink {
   /// earlier ones.
   var waiting: [WaitingLink.Place: WaitingLink] = [:]
   var waitingOfRecord: [WaitingLink] = []
+  /// What the record at hand says in place of references that wait.
+  var forgottenOfRecord: [WaitingLink.Place] = []
 
   /// An object that was written.
   struct Written {
+    let id: ObjectID
     let plan: String
     let isTop: Bool
     var outcome: EntityWriter.Outcome
+
+    init(
+      _ object: ManagedObject,
+      _ target: ContextTarget,
+      isTop: Bool,
+      _ outcome: EntityWriter.Outcome
+    ) {
+      id = object.objectID
+      plan = target.plan.name
+      self.isTop = isTop
+      self.outcome = outcome
+    }
   }
 
   /// Why a record is not applied: everything it did is undone.
@@ -136,13 +151,19 @@ final class ContextSink {
   ) throws {
     written.removeAll(keepingCapacity: true)
     waitingOfRecord.removeAll(keepingCapacity: true)
+    forgottenOfRecord.removeAll(keepingCapacity: true)
     let start = context.beginRecord()
     do {
       let made = try write(object, in: batch, plan, under: nil, isNested: false)
       try context.throwRecordedError()
       end(start)
       note(made.objectID)
-      for link in waitingOfRecord { waiting[link.place] = link }
+      for place in forgottenOfRecord { waiting[place] = nil }
+      for var link in waitingOfRecord {
+        let owner = written.last { $0.id == link.place.owner }
+        if let owner, owner.outcome == .unchanged { link.isUnchangedTop = owner.isTop }
+        waiting[link.place] = link
+      }
       for object in written { count(object.outcome, of: object.plan, isTop: object.isTop) }
     } catch let stop as Stop {
       context.undoRecord(start)
@@ -232,6 +253,16 @@ final class ContextSink {
     case .deleted where isTop: counts.deleted += 1
     default: break
     }
+  }
+
+  /// An object that was counted as unchanged was changed by a reference that waited.
+  func recountUnchanged(of entity: String, isTop: Bool) {
+    if isTop {
+      counts.unchanged -= 1
+      counts.updated += 1
+    }
+    entities[entity, default: .init()].unchanged -= 1
+    entities[entity, default: .init()].updated += 1
   }
 
   func origin(of object: Int, record index: Int, in batch: DraftBatch) -> Origin {

@@ -33,6 +33,11 @@ struct LinkScheme: CustomStringConvertible {
   var description: String {
     let missing = clearsMissing ? ", onMissing: clear" : ""
     func inverse(_ name: String) -> String { hasInverses ? ", inverse: \(name)" : "" }
+    // A to-many that only its other side names is one of children: several owners are declared.
+    let inverseOfSkills =
+      ownsSkills
+      ? "owner: { entity: P, kind: toOne, inverse: skills, from: owner }"
+      : hasInverses ? "people: { entity: P, kind: toMany, inverse: skills, from: people }" : ""
     func list(_ isOrdered: Bool, _ isJoined: Bool) -> String {
       "kind: toMany, ordered: \(isOrdered), assign: \(isJoined ? "union" : "replace")\(missing)"
     }
@@ -44,14 +49,14 @@ struct LinkScheme: CustomStringConvertible {
           attributes: { id: { type: int64 }, name: name }
           relationships:
             company: { entity: C, kind: toOne\(inverse("staff"))\(missing) }
-            skills: { entity: S, \(list(ordersSkills, joinsSkills)), onUnlink: \(deletesSkills ? "delete" : "keep")\(ownsSkills ? ", inverse: owner" : inverse("people")) }
+            skills: { entity: Skill, \(list(ordersSkills, joinsSkills)), onUnlink: \(deletesSkills ? "delete" : "keep")\(ownsSkills ? ", inverse: owner" : inverse("people")) }
             boss: { entity: P, kind: toOne, key: { id: boss }\(inverse("reports"))\(missing) }
-            friends: { entity: P, key: { id: friends }, \(list(ordersFriends, joinsFriends))\(inverse("fans")) }
+            friends: { entity: P, key: { id: friends }, \(list(ordersFriends, joinsFriends)) }
         C: { unique: id, attributes: { id: { type: int64 }, name: name } }
-        S:
+        Skill:
           unique: id
           attributes: { id: { type: int64 }, name: name }
-      \(ownsSkills ? "    relationships: { owner: { entity: P, kind: toOne, inverse: skills, from: owner } }" : "")
+          relationships: { \(inverseOfSkills) }
       sources:
         json: { format: json, entity: P }
       """
@@ -209,7 +214,8 @@ struct NaiveLinks {
         continue
       }
       let isReplaced = mode == .replace
-      let clears = scheme.clearsMissing || isReplaced
+      // `replace` is about attributes: links that a record does not name stay.
+      let clears = scheme.clearsMissing
       var new = old ?? Person()
       new.name = record.name.applied(to: new.name, clearsMissing: isReplaced)
       new.company = said(record.company) { write($0, &companies) }
@@ -307,9 +313,9 @@ extension LinkScheme {
   func contents(of store: SQLiteStore) throws -> [String] {
     let skills =
       ownsSkills
-      ? "SELECT o.id, s.id FROM S s JOIN P o ON o._pk = s.owner ORDER BY o.id, "
+      ? "SELECT o.id, s.id FROM Skill s JOIN P o ON o._pk = s.owner ORDER BY o.id, "
         + (ordersSkills ? "s._skills_order" : "s.id")
-      : "SELECT o.id, s.id FROM P_skills l JOIN P o ON o._pk = l.owner JOIN S s ON s._pk = l.target"
+      : "SELECT o.id, s.id FROM P_skills l JOIN P o ON o._pk = l.owner JOIN Skill s ON s._pk = l.target"
         + " ORDER BY o.id, \(ordersSkills ? "l.position" : "s.id")"
     let friends =
       "SELECT o.id, t.id FROM P_friends l JOIN P o ON o._pk = l.owner JOIN P t ON t._pk = l.target"
@@ -326,7 +332,7 @@ extension LinkScheme {
       return "P \(person) skills \(ofSkills[id] ?? []) friends \(ofFriends[id] ?? [])"
     }
       + (try sql(store, "SELECT id, name FROM C ORDER BY id").map { "C \($0)" })
-      + (try sql(store, "SELECT id, name FROM S ORDER BY id").map { "S \($0)" })
+      + (try sql(store, "SELECT id, name FROM Skill ORDER BY id").map { "S \($0)" })
   }
 
   private func lists(_ query: String, _ store: SQLiteStore) throws -> [String: [Int64]] {
