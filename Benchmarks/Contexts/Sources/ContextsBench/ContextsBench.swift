@@ -93,11 +93,11 @@ enum ContextsBench {
   /// A thousand stored objects changed in two attributes and saved, the other rows lying still.
   private static func saving(_ people: People, database: String) async throws {
     let stack = try Stack(ImportMap(contentsOf: people.map).model(), at: .file(database))
-    let stored = try await stack.read { try $0.count(FetchRequest("Person")) }
-    let step = max(1, stored / people.count)
-    let ids = (0..<min(people.count, stored)).map {
-      ObjectID(entity: "Person", primaryKey: Int64($0 * step) + 1)
-    }
+    let all = try await stack.read { try $0.fetchIDs(FetchRequest("Person")) }
+    let stored = all.count
+    // Spread over the whole file, so that every one lies in a page of its own where there are many.
+    let ids = stride(from: 0, to: stored, by: max(1, stored / people.count))
+      .prefix(people.count).map { all[$0] }
     var seconds: [Double] = []
     for round in 1...rounds {
       seconds.append(
