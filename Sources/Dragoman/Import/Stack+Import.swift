@@ -45,6 +45,35 @@ extension Stack {
     }
   }
 
+  /// Imports feeds by a map straight into the store: files of any size, in constant memory.
+  ///
+  /// No objects are made and no hooks run; unsaved changes are not seen. When it is done main
+  /// compares the objects that it holds with the store, and reads those again that differ.
+  ///
+  /// - Parameters:
+  ///   - request: What to import, and how.
+  ///   - map: What the feeds mean.
+  ///   - closures: The closures that the map names.
+  /// - Returns: The report.
+  /// - Throws: `ImportFailure`, as `Importer.run(_:)`.
+  @discardableResult
+  public func `import`(
+    _ request: ImportRequest,
+    by map: ImportMap,
+    closures: ClosureRegistry = ClosureRegistry()
+  ) async throws(ImportFailure) -> ImportReport {
+    let importer = Importer(map: map, closures: closures, store: store)
+    do {
+      let report = try await importer.run(request)
+      storeDidChange()
+      return report
+    } catch {
+      // Batches may have been committed before it failed.
+      storeDidChange()
+      throw error
+    }
+  }
+
   /// Imports records in the background and returns main's objects, in input order.
   ///
   /// They are faults, read together when the first one is touched.

@@ -18,6 +18,9 @@ struct SavedChanges: Sendable {
 /// saved is read from `mainChanges`.
 final class RootContext: Sendable {
   let store: SQLiteStore
+  /// The model as it was when the stack was opened: an import that lets the store grow adds columns
+  /// and tables that this stack's contexts do not see.
+  let layout: ModelLayout
   let keys: KeyAllocator
   let mainChanges = PublishedChanges()
   let notices = NoticeBroadcaster()
@@ -39,11 +42,10 @@ final class RootContext: Sendable {
   init(_ store: SQLiteStore, attachments: Attachments) throws {
     self.store = store
     self.attachments = attachments
+    layout = store.layout
     keys = KeyAllocator(store)
     try keys.prepare(store.layout.tables.map(\.name))
   }
-
-  var layout: ModelLayout { store.layout }
 
   /// Whether the stack was reset or closed.
   var isClosed: Bool { closed.withLock { $0 } }
@@ -239,8 +241,10 @@ final class RootContext: Sendable {
   /// Lets main tell its observers at the end of its turn.
   func scheduleProcessing() { listener.withLock { $0 }?(.unnoticed) }
 
-  /// Tells main that anything may have changed in these tables.
-  func announce(tables: Set<Int>) {
-    listener.withLock { $0 }?(.tables(tables))
+  /// Tells main and every observer that anything may have changed.
+  func announceEverything() {
+    listener.withLock { $0 }?(.tables(Set(layout.tables.indices)))
+    let names = layout.tables.map { layout.entities[$0.root].name }
+    notices.send(ChangeNotice(refreshedEntities: Set(names)))
   }
 }

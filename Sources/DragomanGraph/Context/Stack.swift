@@ -79,8 +79,8 @@ public final class Stack: Sendable {
   /// The store, for bulk imports and plain reading.
   public var store: SQLiteStore { root.store }
 
-  /// The model of everything the store holds.
-  public var model: Model { store.model }
+  /// The model that the stack was opened with, and what the store held besides.
+  public var model: Model { root.layout.model }
 
   // MARK: - Main
 
@@ -183,6 +183,13 @@ public final class Stack: Sendable {
 
   /// What went wrong with changes that were stored in the background after `write(until: .merged)`.
   public var backgroundErrors: [any Error] { failures.all }
+
+  /// Tells main and every observer that the store was changed past the stack's contexts: by an
+  /// `Importer`, or by another process.
+  ///
+  /// Main compares the versions of the objects that it holds, with one `SELECT` a table, and reads
+  /// those again that differ; observers are sent `refreshedEntities`.
+  public func storeDidChange() { root.announceEverything() }
 
   // MARK: - Notices
 
