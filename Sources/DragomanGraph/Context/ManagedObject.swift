@@ -190,9 +190,11 @@ public final class ManagedObject {
 
   /// The value of a column, with what is not saved.
   package func value(_ column: Int) throws -> StoredValue {
-    if let changed = changes[column] { return changed }
+    // An empty dictionary hashes all the same, and most objects have nothing unsaved.
+    if !changes.isEmpty, let changed = changes[column] { return changed }
     if case .fault = content { try context.fire(self) }
-    return inherited[column] ?? rowValue(column)
+    if !inherited.isEmpty, let known = inherited[column] { return known }
+    return rowValue(column)
   }
 
   /// What the row has in a column; null without one.

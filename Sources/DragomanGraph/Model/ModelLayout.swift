@@ -1,3 +1,5 @@
+import Foundation
+
 /// A model compiled for use: every entity with all that it inherits, in numbered slots, and the
 /// place of each property in the file (docs/file.md).
 ///
@@ -383,7 +385,15 @@ struct NameKey: Hashable {
   init(_ name: String) { self.name = name }
 
   static func == (left: NameKey, right: NameKey) -> Bool {
-    left.name.utf8.elementsEqual(right.name.utf8)
+    // One comparison of memory: `elementsEqual` goes byte by byte, and every look-up comes here.
+    var (left, right) = (left.name, right.name)
+    return left.withUTF8 { left in
+      right.withUTF8 { right in
+        guard left.count == right.count else { return false }
+        guard let a = left.baseAddress, let b = right.baseAddress else { return true }
+        return memcmp(a, b, left.count) == 0
+      }
+    }
   }
 
   func hash(into hasher: inout Hasher) {

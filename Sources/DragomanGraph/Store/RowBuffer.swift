@@ -36,6 +36,8 @@ final class RowBuffer: @unchecked Sendable {
   func append(_ statement: OpaquePointer, from first: Int32) {
     reserveRow()
     var place = rowCount * columnCount
+    // A local: every access to a property is checked for exclusivity.
+    let values = values
     for column in first..<first + Int32(columnCount) {
       values[place] = value(statement, column)
       place += 1
