@@ -248,6 +248,23 @@ import Testing
     #expect(people[1]["firstName"] == "John")
   }
 
+  @MainActor @Test("Main also refreshes what a map imported straight into the store")
+  func feed() async throws {
+    let people = try await stack.importObjects([Self.jane], into: "Person")
+    #expect(people[0]["firstName"] == "Jane")
+    let map = try MapperFixture.person().importMap
+    let feed = Array(#"[{"ticket_number": "A1", "first_name": "Janet"}]"#.utf8)
+    var notices = stack.changes().makeAsyncIterator()
+    let report = try await stack.import(
+      ImportRequest([.bytes(feed, name: "feed.json")]),
+      by: map
+    )
+    #expect(report.summary == "read 1, updated 1")
+    #expect(await notices.next()?.refreshedEntities.contains("Person") == true)
+    while people[0]["firstName"] != "Janet" { await Task.yield() }
+    #expect(people[0]["lastName"] == .null)
+  }
+
   // MARK: Fetching and deleting
 
   @MainActor @Test("Fetching, sorting, counting and deleting, all and by predicate")
