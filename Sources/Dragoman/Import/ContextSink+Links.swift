@@ -159,7 +159,8 @@ extension ContextSink {
         }
       }
     }
-    forgetWaiting(object, relationship)
+    // What is joined to a list does not take back what earlier records joined.
+    if linkPlan.replaces { forgetWaiting(object, relationship) }
     if isWaiting { wait(object, relationship, linkPlan, wanted, node, draft, in: batch) }
     return try assign(found, to: relationship, object, former, linkPlan, target)
   }

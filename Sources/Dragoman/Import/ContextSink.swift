@@ -162,6 +162,9 @@ final class ContextSink {
       for var link in waitingOfRecord {
         let owner = written.last { $0.id == link.place.owner }
         if let owner, owner.outcome == .unchanged { link.isUnchangedTop = owner.isTop }
+        if !link.plan.replaces, let earlier = waiting[link.place] {
+          link.targets = earlier.targets + link.targets
+        }
         waiting[link.place] = link
       }
       for object in written { count(object.outcome, of: object.plan, isTop: object.isTop) }

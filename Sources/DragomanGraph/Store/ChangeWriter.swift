@@ -51,10 +51,11 @@ final class ChangeWriter {
     for (place, object) in objects where object.kind == .updated {
       try update(place, object)
     }
+    // New objects may take keys that others have given up by then.
+    try writeBlocked()
     for (place, object) in objects where object.kind == .inserted {
       try insert(place, object)
     }
-    try writeBlocked()
     for (key, links) in changes.links.sorted(by: {
       ($0.key.link, $0.key.owner) < ($1.key.link, $1.key.owner)
     }) {

@@ -18,13 +18,15 @@ struct LinkScheme: CustomStringConvertible {
   static func random(_ random: inout SplitMix) -> LinkScheme {
     let owns = random.chance(50)
     let joins = random.chance(30)
+    let joinsFriends = random.chance(30)
     return LinkScheme(
       ownsSkills: owns,
       ordersSkills: random.chance(50),
       joinsSkills: joins,
       deletesSkills: owns && !joins && random.chance(40),
-      ordersFriends: random.chance(50),
-      joinsFriends: random.chance(30),
+      // Where a forward reference of a joined list comes to stand is open.
+      ordersFriends: !joinsFriends && random.chance(60),
+      joinsFriends: joinsFriends,
       hasInverses: random.chance(50),
       clearsMissing: random.chance(25)
     )
@@ -121,7 +123,9 @@ struct LinkRecord: Hashable {
       )
     }
     let things = { (random: inout SplitMix) in
-      (0..<Int.random(in: 0...3, using: &random)).map { _ in thing(&random) }
+      var seen: Set<Int64> = []
+      return (0..<Int.random(in: 0...3, using: &random)).map { _ in thing(&random) }
+        .filter { seen.insert($0.id).inserted }
     }
     let keys = { (random: inout SplitMix) -> [Int64] in
       (0..<Int.random(in: 0...4, using: &random)).map { _ in .random(in: 1...7, using: &random) }
@@ -257,12 +261,9 @@ struct NaiveLinks {
     _ isJoined: Bool,
     _ clearsMissing: Bool
   ) -> [Int64] {
-    var list: [Int64]
-    if case .value(let keys) = said {
-      list = (isJoined ? old : []) + keys
-    } else {
-      list = said.applied(to: old, clearsMissing: clearsMissing) ?? []
-    }
+    var list = said.applied(to: old, clearsMissing: clearsMissing) ?? []
+    // What is joined never takes away.
+    if isJoined { list = old + list }
     var seen: Set<Int64> = []
     list.removeAll { !seen.insert($0).inserted }
     return list
