@@ -63,7 +63,7 @@ extension ManagedObjectContext {
 
   /// The object with these values of a unique key, as this context sees it; nil: none.
   ///
-  /// - Parameter other: An object that is not asked for, though it may have the values.
+  /// `other` is an object that is not asked for, though it may have the values.
   package func find(
     _ entity: EntityLayout,
     _ key: [EntityLayout.KeyPart],

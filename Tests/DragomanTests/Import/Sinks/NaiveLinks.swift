@@ -194,7 +194,9 @@ struct NaiveLinks {
   var companies: [Int64: String?] = [:]
   var skills: [Int64: String?] = [:]
 
-  /// Imports records. Whoever comes in this import is there for all of its records: that is what
+  /// Imports records.
+  ///
+  /// Whoever comes in this import is there for all of its records: that is what
   /// resolving forward references at the end comes to.
   mutating func run(
     _ records: [LinkRecord],
