@@ -101,6 +101,7 @@ extension ManagedObject {
   ///   - target: The object.
   ///   - name: The relationship.
   ///   - index: Its place, 0 up to the number of objects; beyond, it is the end.
+  /// - Throws: as `setTargets(_:of:)`.
   public func insert(_ target: ManagedObject, into name: String, at index: Int) throws {
     var targets = try self.targets(of: name)
     targets.insert(target, at: min(max(0, index), targets.count))

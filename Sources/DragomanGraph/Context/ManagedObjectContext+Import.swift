@@ -161,6 +161,8 @@ extension ManagedObjectContext {
   ///   - row: The values.
   ///   - columns: The column of each value.
   ///   - arena: Where the values' text and bytes are.
+  /// - Returns: The object.
+  /// - Throws: `StoreError` where no id can be reserved; `ContextError`.
   package func insert(
     _ entity: EntityLayout,
     _ row: UnsafeBufferPointer<RowValue>,

@@ -73,6 +73,8 @@ final class RootContext: Sendable {
   ///   - changes: What to write.
   ///   - policy: What to do where others changed the same objects.
   ///   - above: The unsaved changes of an object in the contexts above; nil: those of main.
+  /// - Returns: What was written, what it refers to included.
+  /// - Throws: `ContextError` or `StoreError`; nothing was written then.
   func commit(
     _ changes: PendingChanges,
     policy: MergePolicy,

@@ -29,22 +29,22 @@ extension LinkStage {
   /// Removes the links of the staged owners that are not staged.
   func unlink(in table: LinkTable, _ result: inout Outcome) throws(StoreError) {
     let name = table.name
-    var staged = "l.owner = \(name).\(table.own) AND l.target = \(name).\(table.other)"
-    if let place = table.place { staged += " AND l.position = \(name).\(place)" }
+    var staged = "_l.owner = \(name).\(table.own) AND _l.target = \(name).\(table.other)"
+    if let place = table.place { staged += " AND _l.position = \(name).\(place)" }
     let lost =
       "\(table.own) IN (SELECT owner FROM \(owners)) AND NOT EXISTS"
-      + " (SELECT 1 FROM \(links) AS l WHERE \(staged))"
+      + " (SELECT 1 FROM \(links) AS _l WHERE \(staged))"
     if plan.deletesUnlinked {
       let pair =
-        "\(table.own) IN (SELECT owner FROM \(owners)) AND NOT EXISTS (SELECT 1 FROM \(links) AS l"
-        + " WHERE l.owner = \(name).\(table.own) AND l.target = \(name).\(table.other))"
+        "\(table.own) IN (SELECT owner FROM \(owners)) AND NOT EXISTS (SELECT 1 FROM \(links) AS _l"
+        + " WHERE _l.owner = \(name).\(table.own) AND _l.target = \(name).\(table.other))"
       try deleter.mark("\(table.other) FROM \(name) WHERE \(pair)", of: target)
     }
     if table.isSymmetric {
       try run(
         "DELETE FROM \(name) WHERE \(table.other) IN (SELECT owner FROM \(owners)) AND NOT EXISTS"
-          + " (SELECT 1 FROM \(links) AS l WHERE l.owner = \(name).\(table.other)"
-          + " AND l.target = \(name).\(table.own))"
+          + " (SELECT 1 FROM \(links) AS _l WHERE _l.owner = \(name).\(table.other)"
+          + " AND _l.target = \(name).\(table.own))"
       )
     }
     if let otherPlace = table.otherPlace {
@@ -74,34 +74,34 @@ extension LinkStage {
     _ result: inout Outcome
   ) throws(StoreError) {
     let name = table.name
-    var isThere = "j.\(table.own) = l.owner AND j.\(table.other) = l.target"
-    if let place = table.place, !appends { isThere += " AND j.\(place) = l.position" }
+    var isThere = "j.\(table.own) = _l.owner AND j.\(table.other) = _l.target"
+    if let place = table.place, !appends { isThere += " AND j.\(place) = _l.position" }
     var columns = [table.own, table.other]
-    var values = ["l.owner", "l.target"]
+    var values = ["_l.owner", "_l.target"]
     let following = { (place: String, side: String, key: String) in
-      "(SELECT coalesce(max(\(place)), -1) FROM \(name) WHERE \(side) = l.\(key))"
-        + " + row_number() OVER (PARTITION BY l.\(key) ORDER BY l.seq)"
+      "(SELECT coalesce(max(\(place)), -1) FROM \(name) WHERE \(side) = _l.\(key))"
+        + " + row_number() OVER (PARTITION BY _l.\(key) ORDER BY _l.seq)"
     }
     if let place = table.place {
       columns.append(place)
-      values.append(appends ? following(place, table.own, "owner") : "l.position")
+      values.append(appends ? following(place, table.own, "owner") : "_l.position")
     }
     if let place = table.otherPlace {
       columns.append(place)
-      values.append("coalesce(l.place, \(following(place, table.other, "target")))")
+      values.append("coalesce(_l.place, \(following(place, table.other, "target")))")
     }
     let made = try owners(
       "INSERT OR IGNORE INTO \(name) (\(columns.joined(separator: ", "))) SELECT"
-        + " \(values.joined(separator: ", ")) FROM \(links) AS l WHERE l.target IS NOT NULL"
-        + " AND NOT EXISTS (SELECT 1 FROM \(name) AS j WHERE \(isThere)) ORDER BY l.seq"
+        + " \(values.joined(separator: ", ")) FROM \(links) AS _l WHERE _l.target IS NOT NULL"
+        + " AND NOT EXISTS (SELECT 1 FROM \(name) AS j WHERE \(isThere)) ORDER BY _l.seq"
         + " RETURNING \(table.own)"
     )
     result.changedOwners += made
     result.linked += made.count
     if table.isSymmetric {
       try run(
-        "INSERT OR IGNORE INTO \(name) (\(table.other), \(table.own)) SELECT l.owner, l.target"
-          + " FROM \(links) AS l WHERE l.target IS NOT NULL"
+        "INSERT OR IGNORE INTO \(name) (\(table.other), \(table.own)) SELECT _l.owner, _l.target"
+          + " FROM \(links) AS _l WHERE _l.target IS NOT NULL"
       )
     }
   }

@@ -295,8 +295,8 @@ package final class LinkStage {
     let name = Schema.quoted(column)
     try run(
       "UPDATE \(table) SET \(name) = NULL, _v = _v + 1 WHERE \(name) IN (SELECT target FROM \(links))"
-        + " AND NOT EXISTS (SELECT 1 FROM \(links) AS l WHERE l.owner = \(table)._pk"
-        + " AND l.target = \(table).\(name))"
+        + " AND NOT EXISTS (SELECT 1 FROM \(links) AS _l WHERE _l.owner = \(table)._pk"
+        + " AND _l.target = \(table).\(name))"
     )
     result.unlinked += database.changesCount
   }
@@ -311,23 +311,23 @@ package final class LinkStage {
     let name = Schema.quoted(column)
     let place = order.map(Schema.quoted)
     let last = place.map {
-      "(SELECT coalesce(max(\($0)), -1) + 1 FROM \(table) AS t WHERE t.\(name) = l.owner)"
+      "(SELECT coalesce(max(\($0)), -1) + 1 FROM \(table) AS _t WHERE _t.\(name) = _l.owner)"
     }
     let position = plan.replaces ? "position" : "\(last ?? "0") + position"
-    let set = place.map { ", \($0) = s.place" } ?? ""
-    var differs = "\(table).\(name) IS NOT s.owner"
-    if let place, plan.replaces { differs += " OR \(table).\(place) IS NOT s.place" }
+    let set = place.map { ", \($0) = _s.place" } ?? ""
+    var differs = "\(table).\(name) IS NOT _s.owner"
+    if let place, plan.replaces { differs += " OR \(table).\(place) IS NOT _s.place" }
     let changed = try owners(
-      "UPDATE \(table) SET \(name) = s.owner\(set), _v = _v + 1 FROM"
-        + " (SELECT target, owner, \(position) AS place, max(seq) FROM \(links) AS l GROUP BY target) AS s"
-        + " WHERE \(table)._pk = s.target AND (\(differs)) RETURNING \(name)"
+      "UPDATE \(table) SET \(name) = _s.owner\(set), _v = _v + 1 FROM"
+        + " (SELECT target, owner, \(position) AS place, max(seq) FROM \(links) AS _l GROUP BY target) AS _s"
+        + " WHERE \(table)._pk = _s.target AND (\(differs)) RETURNING \(name)"
     )
     result.changedOwners += changed
     result.linked += changed.count
     guard plan.replaces else { return }
     let unlinked =
       "FROM \(table) WHERE \(name) IN (SELECT owner FROM \(owners)) AND NOT EXISTS"
-      + " (SELECT 1 FROM \(links) AS l WHERE l.owner = \(table).\(name) AND l.target = \(table)._pk)"
+      + " (SELECT 1 FROM \(links) AS _l WHERE _l.owner = \(table).\(name) AND _l.target = \(table)._pk)"
     let lost = try owners("SELECT \(name) \(unlinked)")
     guard !lost.isEmpty else { return }
     result.changedOwners += lost

@@ -79,6 +79,7 @@ struct EntityPlan: Sendable {
   ///   - model: That layout.
   ///   - file: The whole map.
   ///   - format: The format that is read.
+  ///   - code: The closures, and how unknown keys are treated.
   ///   - planOf: The plan of another entity, by its name: an index of `ImportPlan.entities`.
   /// - Throws: `FormatFault` for a format that cannot be used.
   init(
