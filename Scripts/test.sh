@@ -5,4 +5,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 . Scripts/setup.sh
 swift build --build-tests
+
+# The tests' files go into a folder that goes with them.
+TMPDIR="$(mktemp -d)"
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
 swift test --skip-build "$@"

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A folder of its own in which the built tool is run as a user runs it.
-struct ToolFolder {
+/// A folder of its own in which the built tool is run as a user runs it; it is removed with its last user.
+final class ToolFolder {
   /// What a run printed and how it ended.
   struct Run {
     let status: Int32
@@ -9,33 +9,57 @@ struct ToolFolder {
     let errors: String
   }
 
-  private let folder: URL
+  /// The folder.
+  let url: URL
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
 
   /// Writes a file.
   func write(_ text: String, to name: String) throws {
-    try Data(text.utf8).write(to: folder.appendingPathComponent(name))
+    try Data(text.utf8).write(to: url.appendingPathComponent(name))
   }
 
-  /// Runs the tool, which stands beside the test bundle.
-  func run(_ arguments: String...) throws -> Run { try run(arguments) }
+  /// The text of a file.
+  func read(_ name: String) throws -> String {
+    try String(contentsOf: url.appendingPathComponent(name), encoding: .utf8)
+  }
+
+  /// The names of the files, in order.
+  var files: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
+  }
+
+  /// The tool, which stands beside the test bundle.
+  static var tool: URL {
+    URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+      .appendingPathComponent("dragoman")
+  }
+
+  /// Runs the tool, which finds `input` on its standard input.
+  func run(_ arguments: String..., input: String? = nil) throws -> Run {
+    try run(arguments, input: input)
+  }
 
   /// Runs the tool with a list of arguments.
-  func run(_ arguments: [String]) throws -> Run {
+  func run(_ arguments: [String], input: String? = nil) throws -> Run {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-      .deletingLastPathComponent().appendingPathComponent("dragoman")
+    process.executableURL = Self.tool
     process.arguments = arguments
-    process.currentDirectoryURL = folder
+    process.currentDirectoryURL = url
     let output = Pipe()
     let errors = Pipe()
     process.standardOutput = output
     process.standardError = errors
+    let standardInput = Pipe()
+    process.standardInput = standardInput
     try process.run()
+    if let input { try standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8)) }
+    try standardInput.fileHandleForWriting.close()
     let printed = try output.fileHandleForReading.readToEnd() ?? Data()
     let complained = try errors.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()

@@ -3,14 +3,7 @@ import Testing
 
 /// The built tool, run as a user runs it, in a folder of its own.
 @Suite struct ToolTests {
-  /// What a run printed and how it ended.
-  private struct Run {
-    let status: Int32
-    let output: String
-    let errors: String
-  }
-
-  private let folder: URL
+  private let folder: ToolFolder
   private static let map = """
     version: 1
     entities:
@@ -23,70 +16,34 @@ import Testing
     """
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    try write(Self.map, to: "m.map.yaml")
-    try write(#"[{"id":1,"name":"Ada","born":"1815-12-10"},{"id":2,"name":"Bo"}]"#, to: "good.json")
-    try write(
+    folder = try ToolFolder()
+    try folder.write(Self.map, to: "m.map.yaml")
+    try folder.write(
+      #"[{"id":1,"name":"Ada","born":"1815-12-10"},{"id":2,"name":"Bo"}]"#,
+      to: "good.json"
+    )
+    try folder.write(
       "{\"id\":3,\"name\":\"Cy\"}\n{\"id\":4,\"born\":\"31/13/1979\"}\n",
       to: "dirty.ndjson"
     )
   }
 
-  private func write(_ text: String, to name: String) throws {
-    try Data(text.utf8).write(to: folder.appendingPathComponent(name))
-  }
-
-  /// The tool stands beside the test bundle.
-  private static var tool: URL {
-    URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-      .appendingPathComponent("dragoman")
-  }
-
-  private func run(_ arguments: String..., input: String? = nil) throws -> Run {
-    try run(arguments, input: input)
-  }
-
-  private func run(_ arguments: [String], input: String? = nil) throws -> Run {
-    let process = Process()
-    process.executableURL = Self.tool
-    process.arguments = arguments
-    process.currentDirectoryURL = folder
-    let output = Pipe()
-    let errors = Pipe()
-    process.standardOutput = output
-    process.standardError = errors
-    let standardInput = Pipe()
-    process.standardInput = standardInput
-    try process.run()
-    if let input { try standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8)) }
-    try standardInput.fileHandleForWriting.close()
-    let printed = try output.fileHandleForReading.readToEnd() ?? Data()
-    let complained = try errors.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return Run(
-      status: process.terminationStatus,
-      output: String(decoding: printed, as: UTF8.self),
-      errors: String(decoding: complained, as: UTF8.self)
-    )
-  }
-
   @Test("An import reports on standard error and leaves standard output to data")
   func imports() throws {
-    let first = try run("import", "m.map.yaml", "good.json", "-d", "p.db")
+    let first = try folder.run("import", "m.map.yaml", "good.json", "-d", "p.db")
     #expect(first.status == 0)
     #expect(first.output.isEmpty)
     #expect(first.errors.hasSuffix("/s\n  inserted  2\n"))
-    let again = try run("import", "m.map.yaml", "good.json", "-d", "p.db")
+    let again = try folder.run("import", "m.map.yaml", "good.json", "-d", "p.db")
     #expect(again.errors.hasSuffix("/s\n  unchanged 2\n"))
-    let fetched = try run("fetch", "Person", "-d", "p.db", "--where", "name == 'Ada'")
+    let fetched = try folder.run("fetch", "Person", "-d", "p.db", "--where", "name == 'Ada'")
     #expect(fetched.output == "{\"id\":1,\"name\":\"Ada\",\"born\":\"1815-12-10\"}\n")
-    #expect(try run("import", "m.map.yaml", "good.json", "-d", "p.db", "-q").errors.isEmpty)
+    #expect(try folder.run("import", "m.map.yaml", "good.json", "-d", "p.db", "-q").errors.isEmpty)
   }
 
   @Test("A reject is told with its place, value, rule and a way out; the exit code is 3")
   func reject() throws {
-    let result = try run("import", "m.map.yaml", "dirty.ndjson", "-d", "p.db")
+    let result = try folder.run("import", "m.map.yaml", "dirty.ndjson", "-d", "p.db")
     #expect(result.status == 3)
     #expect(
       result.errors.hasPrefix(
@@ -107,7 +64,15 @@ import Testing
 
   @Test("--json prints one document with the promised members")
   func json() throws {
-    let result = try run("import", "m.map.yaml", "dirty.ndjson", "-d", "p.db", "--json", "-q")
+    let result = try folder.run(
+      "import",
+      "m.map.yaml",
+      "dirty.ndjson",
+      "-d",
+      "p.db",
+      "--json",
+      "-q"
+    )
     #expect(result.errors.isEmpty)
     let parsed = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
     let document = try #require(parsed as? [String: Any])
@@ -125,17 +90,19 @@ import Testing
 
   @Test("Standard input, folders and globs are inputs")
   func inputs() throws {
-    #expect(try run("import", "m.map.yaml", "-", "-d", "a.db", input: "[{\"id\":9}]").status == 0)
-    #expect(try run("fetch", "Person", "-d", "a.db", "--count").output == "1\n")
+    #expect(
+      try folder.run("import", "m.map.yaml", "-", "-d", "a.db", input: "[{\"id\":9}]").status == 0
+    )
+    #expect(try folder.run("fetch", "Person", "-d", "a.db", "--count").output == "1\n")
     try FileManager.default.createDirectory(
-      at: folder.appendingPathComponent("in"),
+      at: folder.url.appendingPathComponent("in"),
       withIntermediateDirectories: true
     )
-    for number in 1...3 { try write("{\"id\":\(number)}\n", to: "in/\(number).ndjson") }
-    try write("not a feed", to: "in/readme.txt")
-    #expect(try run("import", "m.map.yaml", "in", "-d", "b.db").status == 0)
-    #expect(try run("import", "m.map.yaml", "in/*.ndjson", "-d", "b.db").status == 0)
-    #expect(try run("fetch", "Person", "-d", "b.db", "--count").output == "3\n")
+    for number in 1...3 { try folder.write("{\"id\":\(number)}\n", to: "in/\(number).ndjson") }
+    try folder.write("not a feed", to: "in/readme.txt")
+    #expect(try folder.run("import", "m.map.yaml", "in", "-d", "b.db").status == 0)
+    #expect(try folder.run("import", "m.map.yaml", "in/*.ndjson", "-d", "b.db").status == 0)
+    #expect(try folder.run("fetch", "Person", "-d", "b.db", "--count").output == "3\n")
   }
 
   @Test(
@@ -166,24 +133,24 @@ import Testing
     ]
   )
   func failures(arguments: [String], status: Int32, text: String) throws {
-    try write(#"[{"id":1},{"id""#, to: "cut.json")
-    try write("<!DOCTYPE html><html></html>", to: "page.json")
-    try write(Self.map.replacing("unique", with: "uniqe"), to: "faulty.map.yaml")
-    let process = try run(arguments)
+    try folder.write(#"[{"id":1},{"id""#, to: "cut.json")
+    try folder.write("<!DOCTYPE html><html></html>", to: "page.json")
+    try folder.write(Self.map.replacing("unique", with: "uniqe"), to: "faulty.map.yaml")
+    let process = try folder.run(arguments)
     #expect(process.status == status)
     #expect(process.errors.contains(text))
-    #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("x.db").path))
+    #expect(!FileManager.default.fileExists(atPath: folder.url.appendingPathComponent("x.db").path))
   }
 
   @Test("A dry run makes no file, and changes none")
   func dryRun() throws {
-    let database = folder.appendingPathComponent("p.db")
-    let result = try run("import", "m.map.yaml", "good.json", "-d", "p.db", "--dry-run")
+    let database = folder.url.appendingPathComponent("p.db")
+    let result = try folder.run("import", "m.map.yaml", "good.json", "-d", "p.db", "--dry-run")
     #expect(result.errors.hasSuffix("  inserted  2\nDry run: nothing was kept.\n"))
     #expect(!FileManager.default.fileExists(atPath: database.path))
-    _ = try run("import", "m.map.yaml", "good.json", "-d", "p.db")
+    _ = try folder.run("import", "m.map.yaml", "good.json", "-d", "p.db")
     let before = try Data(contentsOf: database)
-    _ = try run(
+    _ = try folder.run(
       "import",
       "m.map.yaml",
       "dirty.ndjson",
@@ -195,47 +162,49 @@ import Testing
     )
     #expect(try Data(contentsOf: database) == before)
     #expect(
-      try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+      try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
         == ["dirty.ndjson", "good.json", "m.map.yaml", "p.db"]
     )
   }
 
   @Test("check tries samples without keeping anything")
   func check() throws {
-    let good = try run("check", "m.map.yaml", "good.json")
+    let good = try folder.run("check", "m.map.yaml", "good.json")
     #expect(good.status == 0)
     #expect(good.output == "m.map.yaml: no faults, no warnings\n")
-    let dirty = try run("check", "m.map.yaml", "dirty.ndjson")
+    let dirty = try folder.run("check", "m.map.yaml", "dirty.ndjson")
     #expect(dirty.status == 3)
     #expect(dirty.errors.contains("error[value.date]: dirty.ndjson:2:16"))
   }
 
   @Test("A diff tells by its exit code whether something would change, and changes nothing")
   func diffs() throws {
-    #expect(try run("import", "m.map.yaml", "good.json", "-d", "p.db").status == 0)
-    let database = folder.appendingPathComponent("p.db")
+    #expect(try folder.run("import", "m.map.yaml", "good.json", "-d", "p.db").status == 0)
+    let database = folder.url.appendingPathComponent("p.db")
     let before = try Data(contentsOf: database)
-    let equal = try run("diff", "m.map.yaml", "good.json", "-d", "p.db")
+    let equal = try folder.run("diff", "m.map.yaml", "good.json", "-d", "p.db")
     #expect(equal.status == 0)
     #expect(equal.output.isEmpty)
-    try write(#"[{"id":1,"name":"Ida"},{"id":2,"name":"Bo"}]"#, to: "new.json")
-    let differs = try run("diff", "m.map.yaml", "new.json", "-d", "p.db", "-f", "text", "-q")
+    try folder.write(#"[{"id":1,"name":"Ida"},{"id":2,"name":"Bo"}]"#, to: "new.json")
+    let differs = try folder.run("diff", "m.map.yaml", "new.json", "-d", "p.db", "-f", "text", "-q")
     #expect(differs.status == 1)
     #expect(differs.output == "~ Person 1\n    name  \"Ada\" → \"Ida\"\n")
     #expect(differs.errors.isEmpty)
-    let rejects = try run("diff", "m.map.yaml", "dirty.ndjson", "-d", "p.db")
+    let rejects = try folder.run("diff", "m.map.yaml", "dirty.ndjson", "-d", "p.db")
     #expect(rejects.status == 3)
-    #expect(try run("diff", "m.map.yaml", "none.json", "-d", "p.db").status == 66)
-    #expect(try run("diff", "m.map.yaml", "good.json", "-d", "none.db", "-q").status == 1)
-    #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("none.db").path))
+    #expect(try folder.run("diff", "m.map.yaml", "none.json", "-d", "p.db").status == 66)
+    #expect(try folder.run("diff", "m.map.yaml", "good.json", "-d", "none.db", "-q").status == 1)
+    #expect(
+      !FileManager.default.fileExists(atPath: folder.url.appendingPathComponent("none.db").path)
+    )
     #expect(try Data(contentsOf: database) == before)
   }
 
   @Test("A dry run with --diff prints the changes; --diff alone is refused")
   func dryRunDiffs() throws {
     let arguments = ["import", "m.map.yaml", "good.json", "-d", "p.db", "--diff"]
-    #expect(try run(arguments).status == 64)
-    let dry = try run(arguments + ["--dry-run", "--json"])
+    #expect(try folder.run(arguments).status == 64)
+    let dry = try folder.run(arguments + ["--dry-run", "--json"])
     #expect(dry.status == 0)
     let lines = dry.output.split(separator: "\n")
     #expect(lines.count == 3)
@@ -247,34 +216,34 @@ import Testing
 
   @Test("A backup is a database that can be asked; the database itself is no target")
   func backsUp() throws {
-    #expect(try run("import", "m.map.yaml", "good.json", "-d", "p.db").status == 0)
-    let backup = try run("backup", "-d", "p.db", "b.db")
+    #expect(try folder.run("import", "m.map.yaml", "good.json", "-d", "p.db").status == 0)
+    let backup = try folder.run("backup", "-d", "p.db", "b.db")
     #expect(backup.status == 0)
     #expect(backup.output.isEmpty)
     #expect(backup.errors.hasPrefix("Backed up p.db to b.db: "))
-    #expect(try run("fetch", "Person", "-d", "b.db", "--count").output == "2\n")
-    #expect(try run("backup", "-d", "p.db", "p.db").status == 73)
-    #expect(try run("backup", "-d", "none.db", "c.db").status == 66)
-    #expect(try run("fetch", "Person", "-d", "p.db", "--count").output == "2\n")
+    #expect(try folder.run("fetch", "Person", "-d", "b.db", "--count").output == "2\n")
+    #expect(try folder.run("backup", "-d", "p.db", "p.db").status == 73)
+    #expect(try folder.run("backup", "-d", "none.db", "c.db").status == 66)
+    #expect(try folder.run("fetch", "Person", "-d", "p.db", "--count").output == "2\n")
   }
 
   @Test("migrate prints its plan, changes the file once, and refuses what the data forbids")
   func migrate() throws {
-    _ = try run("import", "m.map.yaml", "good.json", "-d", "p.db", "-q")
-    let database = folder.appendingPathComponent("p.db")
+    _ = try folder.run("import", "m.map.yaml", "good.json", "-d", "p.db", "-q")
+    let database = folder.url.appendingPathComponent("p.db")
     let before = try Data(contentsOf: database)
     let renamed = Self.map.replacing("name: name", with: "label: { renamedFrom: name }")
-    try write(renamed, to: "new.map.yaml")
-    let refused = try run("import", "new.map.yaml", "good.json", "-d", "p.db")
+    try folder.write(renamed, to: "new.map.yaml")
+    let refused = try folder.run("import", "new.map.yaml", "good.json", "-d", "p.db")
     #expect(refused.status == 65)
     #expect(refused.errors.contains("Person.name is called label in the map."))
-    let plan = try run("migrate", "new.map.yaml", "-d", "p.db", "--dry-run")
+    let plan = try folder.run("migrate", "new.map.yaml", "-d", "p.db", "--dry-run")
     #expect(
       plan.output == "1. Rename Person.name to label.\np.db: 1 step to do; nothing was changed.\n"
     )
     #expect(plan.status == 0)
     #expect(try Data(contentsOf: database) == before)
-    let done = try run("migrate", "new.map.yaml", "-d", "p.db", "--json")
+    let done = try folder.run("migrate", "new.map.yaml", "-d", "p.db", "--json")
     #expect(
       done.output == """
         {"dryRun":false,"faults":[],"status":"done","steps":[{"entity":"Person","kind":"rename",\
@@ -282,12 +251,23 @@ import Testing
 
         """
     )
-    let fetched = try run("fetch", "Person", "-d", "p.db", "--where", "label == 'Ada'", "--count")
+    let fetched = try folder.run(
+      "fetch",
+      "Person",
+      "-d",
+      "p.db",
+      "--where",
+      "label == 'Ada'",
+      "--count"
+    )
     #expect(fetched.output == "1\n")
-    let again = try run("migrate", "new.map.yaml", "-d", "p.db")
+    let again = try folder.run("migrate", "new.map.yaml", "-d", "p.db")
     #expect(again.output == "p.db has the model of new.map.yaml already.\n")
-    try write(renamed.replacing("renamedFrom: name", with: "type: int32"), to: "bad.map.yaml")
-    let impossible = try run("migrate", "bad.map.yaml", "-d", "p.db")
+    try folder.write(
+      renamed.replacing("renamedFrom: name", with: "type: int32"),
+      to: "bad.map.yaml"
+    )
+    let impossible = try folder.run("migrate", "bad.map.yaml", "-d", "p.db")
     #expect(impossible.status == 65)
     #expect(
       impossible.errors == """
@@ -296,6 +276,6 @@ import Testing
 
         """
     )
-    #expect(try run("migrate", "m.map.yaml", "-d", "none.db").status == 66)
+    #expect(try folder.run("migrate", "m.map.yaml", "-d", "none.db").status == 66)
   }
 }

@@ -91,8 +91,8 @@ import Testing
     #expect(imported.report.summary == "read 6, inserted 3, rejected 3")
     #expect(imported.ids.count == 3)
     #expect(
-      imported.report.issueSummary == ["record.type 3", "value.boolean 1", "value.number 1"]
-        || imported.report.issues.map(\.count) == [1, 1, 3]
+      imported.report.issueSummary.sorted()
+        == ["record.type 3", "value.boolean 1", "value.type 1"]
     )
     #expect(
       try sql(stack.store, "SELECT ticketNumber, age FROM Person")
