@@ -6,7 +6,7 @@ import DragomanGraph
 /// It means the same as `StoreSink` and reports the same; what it adds is that hooks run, that
 /// unsaved changes of the context and of those above are seen, and that objects come back.
 /// `ContextSink+Objects` writes the objects of a record, `ContextSink+Links` their links.
-final class ContextSink {
+final class ContextSink: CountingSink {
   let context: ManagedObjectContext
   let code: ImportCode
   /// What happens to objects that exist; nil is the map's word.
@@ -91,7 +91,7 @@ final class ContextSink {
       case .reject(let issue):
         for passedOver in batch.issues[reported..<issue] { issues.add(passedOver) }
         reported = issue + 1
-        try reject(batch.issues[issue])
+        try countReject(batch.issues[issue])
       }
     }
     for passedOver in batch.issues[reported...] { issues.add(passedOver) }
@@ -178,11 +178,11 @@ final class ContextSink {
         let entity = plan.entities[batch.objects[refused].plan]
         let origin = origin(of: refused, record: index, in: batch)
         let issue = OutcomeIssue.describe(outcome, batch, object: refused, origin: origin, entity)
-        if let issue { try reject(issue) }
+        if let issue { try countReject(issue) }
       case .hook(let refused, let error):
         let entity = plan.entities[batch.objects[refused].plan]
         let origin = origin(of: refused, record: index, in: batch)
-        try reject(OutcomeIssue.hook(error, batch, object: refused, origin: origin, entity))
+        try countReject(OutcomeIssue.hook(error, batch, object: refused, origin: origin, entity))
       }
     }
   }
@@ -210,7 +210,7 @@ final class ContextSink {
     if let denied = try context.deniedRelationship() {
       context.undoRecord(start)
       let origin = origin(of: object, record: index, in: batch)
-      try reject(OutcomeIssue.denial(denied, batch, object: object, origin: origin, entity))
+      try countReject(OutcomeIssue.denial(denied, batch, object: object, origin: origin, entity))
       return
     }
     end(start)
@@ -225,47 +225,6 @@ final class ContextSink {
 
   private func note(_ id: ObjectID) {
     if known.insert(id).inserted { named.append(id) }
-  }
-
-  func reject(_ issue: ImportIssue) throws {
-    counts.rejected += 1
-    issues.add(issue)
-    if let maximumRejects, counts.rejected > maximumRejects {
-      throw ImportError(
-        .tooManyRejects,
-        maximumRejects == 0
-          ? "A record was rejected, and none may be."
-          : "More than \(maximumRejects) records were rejected.",
-        help: "mend the records or the mapper"
-      )
-    }
-  }
-
-  func count(_ outcome: EntityWriter.Outcome, of entity: String, isTop: Bool) {
-    switch outcome {
-    case .inserted:
-      if isTop { counts.inserted += 1 }
-      entities[entity, default: .init()].inserted += 1
-    case .updated:
-      if isTop { counts.updated += 1 }
-      entities[entity, default: .init()].updated += 1
-    case .unchanged:
-      if isTop { counts.unchanged += 1 }
-      entities[entity, default: .init()].unchanged += 1
-    case .skipped where isTop: counts.skipped += 1
-    case .deleted where isTop: counts.deleted += 1
-    default: break
-    }
-  }
-
-  /// An object that was counted as unchanged was changed by a reference that waited.
-  func recountUnchanged(of entity: String, isTop: Bool) {
-    if isTop {
-      counts.unchanged -= 1
-      counts.updated += 1
-    }
-    entities[entity, default: .init()].unchanged -= 1
-    entities[entity, default: .init()].updated += 1
   }
 
   func origin(of object: Int, record index: Int, in batch: DraftBatch) -> Origin {

@@ -14,20 +14,6 @@ extension StoreSink {
     try countReject(issue)
   }
 
-  private func countReject(_ issue: ImportIssue) throws {
-    counts.rejected += 1
-    issues.add(issue)
-    if let maximumRejects, counts.rejected > maximumRejects {
-      throw ImportError(
-        .tooManyRejects,
-        maximumRejects == 0
-          ? "A record was rejected, and none may be."
-          : "More than \(maximumRejects) records were rejected.",
-        help: "mend the feed or the map, or raise --max-rejects"
-      )
-    }
-  }
-
   /// A row that the store refused; nil where it took it.
   func describe(
     _ outcome: EntityWriter.Outcome,

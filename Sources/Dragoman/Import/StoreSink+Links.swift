@@ -113,12 +113,7 @@ extension StoreSink {
   /// An object that was counted as unchanged got a link in the end.
   private func recount(_ kept: Int) {
     guard let name = keptPlan?.entities[kept / 4].name else { return }
-    if kept % 4 == 2 {
-      counts.unchanged -= 1
-      counts.updated += 1
-    }
-    entities[name, default: .init()].unchanged -= 1
-    entities[name, default: .init()].updated += 1
+    recountUnchanged(of: name, isTop: kept % 4 == 2)
   }
 
   /// Stages for references that wait from earlier imports by other maps.

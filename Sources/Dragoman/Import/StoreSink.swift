@@ -6,7 +6,7 @@ import DragomanGraph
 /// `StoreSink+Objects` writes the objects of a record, `StoreSink+Links` stores what links them,
 /// `StoreSink+Held` keeps the records that wait for their targets, `StoreSink+Issues` says what was
 /// refused.
-final class StoreSink {
+final class StoreSink: CountingSink {
   let session: WriteSession
   let request: ImportRequest
   let model: Model
@@ -337,24 +337,6 @@ final class StoreSink {
   }
 
   // MARK: - Counting
-
-  /// Counts what became of an object.
-  func count(_ outcome: EntityWriter.Outcome, of entity: String, isTop: Bool) {
-    switch outcome {
-    case .inserted:
-      if isTop { counts.inserted += 1 }
-      entities[entity, default: .init()].inserted += 1
-    case .updated:
-      if isTop { counts.updated += 1 }
-      entities[entity, default: .init()].updated += 1
-    case .unchanged:
-      if isTop { counts.unchanged += 1 }
-      entities[entity, default: .init()].unchanged += 1
-    case .skipped where isTop: counts.skipped += 1
-    case .deleted where isTop: counts.deleted += 1
-    default: break
-    }
-  }
 
   /// Counts the objects written, after their links are stored.
   func tally(_ plan: ImportPlan) {

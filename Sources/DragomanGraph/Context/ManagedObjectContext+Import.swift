@@ -200,9 +200,15 @@ extension ManagedObjectContext {
     return true
   }
 
+  /// The buffer that takes the next row.
+  ///
+  /// Other threads read what main publishes: there every row has a buffer of its own, which nothing
+  /// is added to any more.
   private func importBuffer(_ table: Int) -> RowBuffer {
+    let columnCount = layout.tables[table].columns.count
+    if kind == .main { return RowBuffer(columnCount: columnCount, capacity: 1) }
     if let known = importBuffers[table], known.rowCount < 256, !known.isFull { return known }
-    let made = RowBuffer(columnCount: layout.tables[table].columns.count, capacity: 256)
+    let made = RowBuffer(columnCount: columnCount, capacity: 256)
     importBuffers[table] = made
     return made
   }
@@ -286,7 +292,7 @@ struct Flushed {
   var notice = ChangeNotice()
   var isTooMuch = false
   /// Changes of objects that main counts as unsaved.
-  var ofMain = SavedChanges(changes: PendingChanges(), outcome: ChangeWriter.Outcome())
+  var ofMain = SavedChanges(changes: PendingChanges(), outcome: PendingChangesWriter.Outcome())
 
   mutating func note(_ saved: SavedChanges, _ root: RootContext) {
     for place in saved.changes.objects.keys { tables.insert(place.table) }

@@ -185,6 +185,9 @@ public final class ManagedObjectContext {
     }
   }
 
+  /// Drops what was recorded.
+  func forgetRecorded() { recorded = nil }
+
   // MARK: - Names
 
   func requireEntity(_ name: String) throws -> EntityLayout {

@@ -7,7 +7,7 @@ struct SavedChanges: Sendable {
   /// The changes, the unsaved insertions that they refer to among them.
   var changes: PendingChanges
   /// The versions they got.
-  var outcome: ChangeWriter.Outcome
+  var outcome: PendingChangesWriter.Outcome
   /// The columns that the saving context itself had set.
   var ownColumns: [RowKey: Set<Int>] = [:]
 }
@@ -107,7 +107,7 @@ final class RootContext: Sendable {
   ) throws -> SavedChanges {
     let ownColumns = changes.objects.mapValues { Set($0.values.keys) }
     let changes = withDependencies(changes, above: above)
-    let writer = ChangeWriter(session.database, layout, policy: policy)
+    let writer = PendingChangesWriter(session.database, layout, policy: policy)
     do {
       let outcome = try writer.write(changes)
       return SavedChanges(changes: changes, outcome: outcome, ownColumns: ownColumns)

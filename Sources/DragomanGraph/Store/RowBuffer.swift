@@ -7,8 +7,9 @@ import GRDBSQLite
 /// fetched object costs 16 bytes a column besides its text. A buffer is filled once and then only
 /// read; it lives as long as an object refers to it.
 ///
-/// `@unchecked Sendable`: whoever fills a buffer hands it out only when it is full; from then on
-/// nothing in it changes.
+/// `@unchecked Sendable`: only main's changes are published to other threads, and to a buffer that main
+/// publishes nothing is added any more (`importBuffer`); what background contexts fill is handed to
+/// main when their closure has ended.
 final class RowBuffer: @unchecked Sendable {
   /// Values a row.
   let columnCount: Int

@@ -9,7 +9,7 @@ import GRDB
 ///     DELETE FROM "Person" WHERE _pk = ? AND _v = ?
 ///     UPDATE "Person" SET "firstName" = ?, _v = _v + 1 WHERE _pk = ? AND _v = ?
 ///     INSERT INTO "Person" (_pk, _v, "firstName", …) VALUES (?, 1, ?, …)
-final class ChangeWriter {
+final class PendingChangesWriter {
   /// What a save did that the context did not know before.
   struct Outcome {
     /// The version of every row written.
@@ -19,14 +19,14 @@ final class ChangeWriter {
   }
 
   private let database: Database
-  private let layout: ModelLayout
-  private let policy: MergePolicy
+  let layout: ModelLayout
+  let policy: MergePolicy
   private var statements: [String: RawStatement] = [:]
   private var insertions: [Int: RawStatement] = [:]
   private var updates: [UpdateShape: RawStatement] = [:]
   private var unlinkings: [Int: [RawStatement]] = [:]
-  private var outcome = Outcome()
-  private var conflicts: [SaveConflict] = []
+  var outcome = Outcome()
+  var conflicts: [SaveConflict] = []
   /// Updates that met a unique key that another row of the save gives up later.
   private var blocked: [(RowKey, PendingObject)] = []
 
@@ -104,7 +104,7 @@ final class ChangeWriter {
     return made
   }
 
-  private func insert(_ place: RowKey, _ object: PendingObject) throws {
+  func insert(_ place: RowKey, _ object: PendingObject) throws {
     let table = layout.tables[place.table]
     let statement = try insertion(into: place.table)
     statement.bind(integer: place.key, 1)
@@ -149,7 +149,7 @@ final class ChangeWriter {
   }
 
   /// Sets columns of a row; false where the row is not there in this version.
-  private func update(
+  func update(
     _ place: RowKey,
     _ values: [Int: StoredValue],
     version: Int64?
@@ -240,7 +240,7 @@ final class ChangeWriter {
     return made
   }
 
-  private func clear(
+  func clear(
     _ join: RelationshipLayout.JoinTable,
     _ side: String,
     _ key: Int64
@@ -300,190 +300,8 @@ final class ChangeWriter {
     )
   }
 
-  // MARK: - Conflicts
-
-  /// A row that is not there in the version that was read.
-  private func settle(_ place: RowKey, _ object: PendingObject) throws {
-    outcome.merged.insert(place)
-    guard let theirs = try current(place) else {
-      switch policy {
-      case .error:
-        conflicts.append(
-          SaveConflict(
-            object: objectID(place),
-            property: nil,
-            base: .integer(object.version),
-            ours: .integer(object.version + 1),
-            theirs: .null
-          )
-        )
-      case .storeTrumps, .rollback: break
-      case .objectTrumps, .overwrite: try insert(place, object)
-      }
-      return
-    }
-    let columns = layout.tables[place.table].columns
-    var values = object.values
-    switch policy {
-    case .rollback: return
-    case .overwrite:
-      for column in columns.indices where values[column] == nil {
-        values[column] = object.row?.stored(column) ?? .null
-      }
-    case .objectTrumps: break
-    case .error, .storeTrumps:
-      for (column, ours) in object.values.sorted(by: { $0.key < $1.key }) {
-        let base = object.base[column] ?? .null
-        guard theirs[column] != base, theirs[column] != ours else { continue }
-        if policy == .storeTrumps {
-          values[column] = nil
-        } else {
-          conflicts.append(
-            SaveConflict(
-              object: objectID(place),
-              property: columns[column].property,
-              base: base,
-              ours: ours,
-              theirs: theirs[column]
-            )
-          )
-        }
-      }
-    }
-    if values.isEmpty {
-      outcome.versions[place] = try version(place) ?? object.version
-    } else if conflicts.isEmpty {
-      _ = try update(place, values, version: nil)
-      outcome.versions[place] = try version(place) ?? object.version + 1
-    }
-  }
-
-  /// The values of a row as the store has them now.
-  private func current(_ place: RowKey) throws -> [StoredValue]? {
-    let table = layout.tables[place.table]
-    let names = ["_pk"] + table.columns.map { Schema.quoted($0.name) }
-    let statement = try statement(
-      "SELECT \(names.joined(separator: ", ")) FROM \(Schema.quoted(table.name)) WHERE _pk = ?1"
-    )
-    statement.bind(integer: place.key, 1)
-    var values: [StoredValue]?
-    try statement.forEachRow { row in
-      let buffer = RowBuffer(columnCount: table.columns.count, capacity: 1)
-      buffer.append(row, from: 1)
-      values = table.columns.indices.map { buffer.stored(0, $0) }
-    }
-    return values
-  }
-
-  private func version(_ place: RowKey) throws -> Int64? {
-    let table = Schema.quoted(layout.tables[place.table].name)
-    let statement = try statement("SELECT _v FROM \(table) WHERE _pk = ?1")
-    statement.bind(integer: place.key, 1)
-    var version: Int64?
-    try statement.forEachRow { version = columnInteger($0, 0) }
-    return version
-  }
-
-  private func objectID(_ place: RowKey) -> ObjectID {
-    ObjectID(
-      entity: layout.entities[layout.tables[place.table].root].name,
-      primaryKey: place.key
-    )
-  }
-
-  // MARK: - Links
-
-  /// Rows of a table of links; the links of to-ones are columns and come with their objects.
-  private func write(_ links: PendingLinks, of key: LinkKey) throws {
-    let link = layout.links[key.link]
-    guard case .joinTable(let join, let isOwner) = link.storage else { return }
-    let table = Schema.quoted(join.name)
-    if let list = links.list {
-      guard isOwner else {
-        return join.hasInversePosition ? try reorder(list, of: key.owner, in: table) : ()
-      }
-      let inverse = try inversePositions(of: key.owner, join)
-      try clear(join, "owner", key.owner)
-      for (position, target) in list.enumerated() {
-        try insert(key.owner, target, at: position, join)
-      }
-      try restore(inverse, of: key.owner, join)
-    } else if isOwner {
-      let removal = try statement("DELETE FROM \(table) WHERE owner = ?1 AND target = ?2")
-      for target in links.removed.sorted() {
-        removal.bind(integer: key.owner, 1)
-        removal.bind(integer: target, 2)
-        try removal.run()
-      }
-      for target in links.addedKeys { try insert(key.owner, target, at: nil, join) }
-    }
-  }
-
-  private func insert(
-    _ owner: Int64,
-    _ target: Int64,
-    at position: Int?,
-    _ join: RelationshipLayout.JoinTable
-  ) throws {
-    let table = Schema.quoted(join.name)
-    let sql =
-      position == nil
-      ? "INSERT OR IGNORE INTO \(table) (owner, target) VALUES (?1, ?2)"
-      : "INSERT INTO \(table) (owner, target, position) VALUES (?1, ?2, ?3)"
-    let statement = try statement(sql)
-    statement.bind(integer: owner, 1)
-    statement.bind(integer: target, 2)
-    if let position { statement.bind(integer: Int64(position), 3) }
-    try statement.run()
-  }
-
-  /// The places that an owner has among its targets' inverses, which are ordered too.
-  private func inversePositions(
-    of owner: Int64,
-    _ join: RelationshipLayout.JoinTable
-  ) throws -> [(target: Int64, position: Int64)] {
-    guard join.hasInversePosition else { return [] }
-    let statement = try statement(
-      "SELECT target, inverse_position FROM \(Schema.quoted(join.name))"
-        + " WHERE owner = ?1 AND inverse_position IS NOT NULL"
-    )
-    statement.bind(integer: owner, 1)
-    var found: [(target: Int64, position: Int64)] = []
-    try statement.forEachRow { found.append((columnInteger($0, 0), columnInteger($0, 1))) }
-    return found
-  }
-
-  private func restore(
-    _ positions: [(target: Int64, position: Int64)],
-    of owner: Int64,
-    _ join: RelationshipLayout.JoinTable
-  ) throws {
-    for (target, position) in positions {
-      let statement = try statement(
-        "UPDATE \(Schema.quoted(join.name)) SET inverse_position = ?3"
-          + " WHERE owner = ?1 AND target = ?2"
-      )
-      statement.bind(integer: owner, 1)
-      statement.bind(integer: target, 2)
-      statement.bind(integer: position, 3)
-      try statement.run()
-    }
-  }
-
-  private func reorder(_ list: [Int64], of target: Int64, in table: String) throws {
-    let statement = try statement(
-      "UPDATE \(table) SET inverse_position = ?3 WHERE owner = ?1 AND target = ?2"
-    )
-    for (position, owner) in list.enumerated() {
-      statement.bind(integer: owner, 1)
-      statement.bind(integer: target, 2)
-      statement.bind(integer: Int64(position), 3)
-      try statement.run()
-    }
-  }
-
   /// A statement, compiled once a save.
-  private func statement(_ sql: String) throws -> RawStatement {
+  func statement(_ sql: String) throws -> RawStatement {
     if let known = statements[sql] { return known }
     let made = try RawStatement(sql, in: database)
     statements[sql] = made

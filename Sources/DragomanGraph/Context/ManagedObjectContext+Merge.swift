@@ -1,0 +1,151 @@
+/// Changes that came from elsewhere: from children, from saves on other threads, from imports.
+extension ManagedObjectContext {
+  /// A child, or another stack's import, has stored changes: what is registered here and clean is
+  /// read again when it is next looked at; what has unsaved changes keeps them.
+  func didStore(_ saved: SavedChanges) {
+    var refreshed: [Int: [ManagedObject]] = [:]
+    for (place, change) in saved.changes.objects {
+      guard let object = registered(place) else { continue }
+      switch (object.status, change.kind) {
+      case (.clean, .deleted):
+        object.status = .gone
+        identities[place.table][place.key] = nil
+      case (.clean, _):
+        object.inherited = [:]
+        refreshed[place.table, default: []].append(object)
+      case (.inserted, .inserted), (.inserted, .updated):
+        // A child saw what is pending here and changed it: its values are the later ones.
+        for column in saved.ownColumns[place] ?? [] {
+          object.changes[column] = change.values[column]
+        }
+        adopt(change, object, saved.outcome.versions[place] ?? 1)
+      case (.updated, .updated) where kind != .main:
+        for column in saved.ownColumns[place] ?? [] { object.changes[column] = nil }
+        object.content = .fault(nil)
+        if object.changes.isEmpty {
+          object.status = .clean
+          changed[place] = nil
+        }
+      default: break
+      }
+    }
+    for objects in refreshed.values {
+      let batch = FaultBatch(keys: objects.map(\.place.key))
+      for object in objects { object.content = .fault(batch) }
+    }
+    for key in saved.changes.links.keys {
+      let link = layout.links[key.link]
+      let place = RowKey(table: layout.entities[link.owner].tableIndex, key: key.owner)
+      registered(place)?.targets[key.link] = nil
+    }
+    forgetDeleted(in: saved.changes)
+    noteStored(saved)
+    processChanges()
+  }
+
+  /// What this context had pending was stored on another thread; what was changed here meanwhile
+  /// stays pending.
+  func didStore(_ saved: SavedChanges, sent: PendingChanges) {
+    for (place, change) in sent.objects {
+      guard let object = registered(place), object.hasChanges else { continue }
+      switch (object.status, change.kind) {
+      case (.deleted, _):
+        if change.kind == .deleted {
+          object.status = .gone
+          identities[place.table][place.key] = nil
+          changed[place] = nil
+        }
+        publish(object)
+      case (_, .deleted): break
+      default:
+        if saved.outcome.merged.contains(place) {
+          object.changes = [:]
+          object.status = .clean
+          object.content = .fault(nil)
+          changed[place] = nil
+          publish(object)
+        } else {
+          adopt(change, object, saved.outcome.versions[place] ?? change.version + 1)
+        }
+      }
+    }
+    for (key, links) in sent.links {
+      let place = RowKey(
+        table: layout.entities[layout.links[key.link].owner].tableIndex,
+        key: key.owner
+      )
+      guard let pending = pendingLinks[key], let owner = registered(place) else { continue }
+      let base = owner.targets[key.link] ?? []
+      let stored = links.applied(to: base)
+      let wanted = pending.applied(to: base)
+      owner.targets[key.link] = owner.targets[key.link] == nil ? nil : stored
+      pendingLinks[key] = wanted == stored ? nil : PendingLinks(from: stored, to: wanted, pending)
+      publish(key)
+    }
+    forgetDeleted(in: saved.changes)
+  }
+
+  /// Values that are pending here were stored elsewhere: what differs from them stays pending.
+  private func adopt(_ change: PendingObject, _ object: ManagedObject, _ version: Int64) {
+    let count = layout.tables[object.place.table].columns.count
+    let buffer = RowBuffer(columnCount: count, capacity: 1)
+    let written = (0..<count).map {
+      change.values[$0] ?? change.row?.stored($0) ?? object.rowValue($0)
+    }
+    buffer.append(written)
+    let values = (0..<count).map { object.changes[$0] ?? object.rowValue($0) }
+    object.content = .row(RowPlace(buffer: buffer, row: 0))
+    object.version = version
+    object.changes = [:]
+    for column in 0..<count where values[column] != written[column] {
+      object.changes[column] = values[column]
+    }
+    object.status = object.changes.isEmpty ? .clean : .updated
+    if object.changes.isEmpty { changed[object.place] = nil }
+    if kind == .main { root.mainChanges.forget(object.place) }
+    publish(object)
+  }
+
+  /// Takes over a child's changes as unsaved changes of this context.
+  func absorb(_ changes: PendingChanges) throws {
+    for (place, change) in changes.objects {
+      let entity = layout.entities[change.entity]
+      let object: ManagedObject
+      if change.kind == .inserted, registered(place) == nil {
+        object = ManagedObject(
+          place,
+          entity,
+          .row(change.row ?? emptyRow(of: place.table)),
+          in: self
+        )
+        object.status = .inserted
+        identities[place.table][place.key] = Unmanaged.passUnretained(object)
+        changed[place] = object
+      } else {
+        object = try register(place, entity)
+      }
+      switch change.kind {
+      case .deleted:
+        if object.status == .inserted {
+          object.status = .gone
+          changed[place] = nil
+        } else {
+          object.status = .deleted
+          changed[place] = object
+        }
+      case .inserted, .updated:
+        if object.status != .inserted { try fire(object) }
+        for (column, value) in change.values { object.changes[column] = value }
+        touch(object)
+      }
+      publish(object)
+    }
+    for (key, links) in changes.links {
+      var own = pendingLinks[key] ?? PendingLinks()
+      own.absorb(links)
+      pendingLinks[key] = own
+      publish(key)
+    }
+    noteStored(SavedChanges(changes: changes, outcome: PendingChangesWriter.Outcome()))
+  }
+}

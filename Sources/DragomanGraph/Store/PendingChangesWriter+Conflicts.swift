@@ -1,0 +1,91 @@
+/// What happens to rows that others changed since they were read.
+extension PendingChangesWriter {
+  /// A row that is not there in the version that was read.
+  func settle(_ place: RowKey, _ object: PendingObject) throws {
+    outcome.merged.insert(place)
+    guard let theirs = try current(place) else {
+      switch policy {
+      case .error:
+        conflicts.append(
+          SaveConflict(
+            object: objectID(place),
+            property: nil,
+            base: .integer(object.version),
+            ours: .integer(object.version + 1),
+            theirs: .null
+          )
+        )
+      case .storeTrumps, .rollback: break
+      case .objectTrumps, .overwrite: try insert(place, object)
+      }
+      return
+    }
+    let columns = layout.tables[place.table].columns
+    var values = object.values
+    switch policy {
+    case .rollback: return
+    case .overwrite:
+      for column in columns.indices where values[column] == nil {
+        values[column] = object.row?.stored(column) ?? .null
+      }
+    case .objectTrumps: break
+    case .error, .storeTrumps:
+      for (column, ours) in object.values.sorted(by: { $0.key < $1.key }) {
+        let base = object.base[column] ?? .null
+        guard theirs[column] != base, theirs[column] != ours else { continue }
+        if policy == .storeTrumps {
+          values[column] = nil
+        } else {
+          conflicts.append(
+            SaveConflict(
+              object: objectID(place),
+              property: columns[column].property,
+              base: base,
+              ours: ours,
+              theirs: theirs[column]
+            )
+          )
+        }
+      }
+    }
+    if values.isEmpty {
+      outcome.versions[place] = try version(place) ?? object.version
+    } else if conflicts.isEmpty {
+      _ = try update(place, values, version: nil)
+      outcome.versions[place] = try version(place) ?? object.version + 1
+    }
+  }
+
+  /// The values of a row as the store has them now.
+  func current(_ place: RowKey) throws -> [StoredValue]? {
+    let table = layout.tables[place.table]
+    let names = ["_pk"] + table.columns.map { Schema.quoted($0.name) }
+    let statement = try statement(
+      "SELECT \(names.joined(separator: ", ")) FROM \(Schema.quoted(table.name)) WHERE _pk = ?1"
+    )
+    statement.bind(integer: place.key, 1)
+    var values: [StoredValue]?
+    try statement.forEachRow { row in
+      let buffer = RowBuffer(columnCount: table.columns.count, capacity: 1)
+      buffer.append(row, from: 1)
+      values = table.columns.indices.map { buffer.stored(0, $0) }
+    }
+    return values
+  }
+
+  func version(_ place: RowKey) throws -> Int64? {
+    let table = Schema.quoted(layout.tables[place.table].name)
+    let statement = try statement("SELECT _v FROM \(table) WHERE _pk = ?1")
+    statement.bind(integer: place.key, 1)
+    var version: Int64?
+    try statement.forEachRow { version = columnInteger($0, 0) }
+    return version
+  }
+
+  func objectID(_ place: RowKey) -> ObjectID {
+    ObjectID(
+      entity: layout.entities[layout.tables[place.table].root].name,
+      primaryKey: place.key
+    )
+  }
+}
