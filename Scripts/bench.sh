@@ -14,7 +14,7 @@ command -v python3 >/dev/null || {
 mkdir -p .build/bench
 swift build -c release --product dragoman >&2
 
-for name in limit orders export; do
+for name in limit orders export update; do
   if [ "Benchmarks/yardstick/$name.cpp" -nt ".build/bench/$name" ]; then
     g++ -O3 -std=c++20 "Benchmarks/yardstick/$name.cpp" -o ".build/bench/$name" -lsimdjson -lsqlite3
   fi

@@ -26,7 +26,7 @@ extension ContextSink {
     if let found {
       switch mode {
       case .insert: throw Stop.refused(object: object, .keyExists)
-      case .ignore where !isNested: throw Stop.skipped(found.objectID)
+      case .ignore where !isNested: throw Stop.skipped(found.place)
       case .ignore: return found
       case .upsert: break
       case .replace:
@@ -36,7 +36,7 @@ extension ContextSink {
       }
       if try isOlder(draft, than: found, target, in: batch) {
         if isNested { return found }
-        throw Stop.skipped(found.objectID)
+        throw Stop.skipped(found.place)
       }
     }
     let number = written.count

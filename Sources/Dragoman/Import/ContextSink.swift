@@ -18,7 +18,7 @@ final class ContextSink: CountingSink {
   var relationships: [String: ImportReport.RelationshipCounts] = [:]
   var issues = IssueLog()
   private var named: [ObjectID] = []
-  private var known: Set<ObjectID> = []
+  private var known: Set<RowKey> = []
   private var deleted: Set<ObjectID> = []
   private var targets: [String: ContextTarget] = [:]
   /// What objects of the record at hand came to.
@@ -57,7 +57,7 @@ final class ContextSink: CountingSink {
     /// A rule refuses an object, by its index.
     case refused(object: Int, EntityWriter.Outcome)
     /// The record's object is left alone.
-    case skipped(ObjectID)
+    case skipped(RowKey)
     /// A hook refuses the record.
     case hook(object: Int, any Error)
   }
@@ -157,7 +157,7 @@ final class ContextSink: CountingSink {
       let made = try write(object, in: batch, plan, under: nil, isNested: false)
       try context.throwRecordedError()
       end(start)
-      note(made.objectID)
+      note(made.place)
       for place in forgottenOfRecord { waiting[place] = nil }
       for var link in waitingOfRecord {
         let owner = written.last { $0.id == link.place.owner }
@@ -171,8 +171,8 @@ final class ContextSink: CountingSink {
     } catch let stop as Stop {
       context.undoRecord(start)
       switch stop {
-      case .skipped(let id):
-        note(id)
+      case .skipped(let place):
+        note(place)
         counts.skipped += 1
       case .refused(let refused, let outcome):
         let entity = plan.entities[batch.objects[refused].plan]
@@ -201,7 +201,7 @@ final class ContextSink: CountingSink {
       return
     }
     if try isOlder(draft, than: found, target, in: batch) {
-      note(found.objectID)
+      note(found.place)
       counts.skipped += 1
       return
     }
@@ -223,8 +223,10 @@ final class ContextSink: CountingSink {
     context.endRecord(start)
   }
 
-  private func note(_ id: ObjectID) {
-    if known.insert(id).inserted { named.append(id) }
+  private func note(_ place: RowKey) {
+    guard known.insert(place).inserted else { return }
+    let root = context.layout.entities[context.layout.tables[place.table].root]
+    named.append(ObjectID(entity: root.name, primaryKey: place.key))
   }
 
   func origin(of object: Int, record index: Int, in batch: DraftBatch) -> Origin {

@@ -94,7 +94,9 @@ final class KeyIndex {
 
   /// Forgets everything: what was unsaved is stored.
   func removeAll() {
-    places = columns.map { $0.map { _ in [:] } }
+    for table in places.indices {
+      for key in places[table].indices { places[table][key].removeAll(keepingCapacity: true) }
+    }
     others = [:]
   }
 

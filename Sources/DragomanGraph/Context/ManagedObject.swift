@@ -33,18 +33,22 @@ public final class ManagedObject {
 
   /// The context.
   public let context: ManagedObjectContext
-  /// The object's place in the store.
-  package let place: RowKey
+  /// The row's `_pk`.
+  private let key: Int64
+  // Objects stay on their context's thread and no access to these runs code of others: Swift's check
+  // of exclusive access at run time would cost more than the reading of a value.
   /// The entity as far as it is known: of a fault that a to-one led to, the one it leads to.
-  package internal(set) var layout: EntityLayout
-  var content: Content
+  @exclusivity(unchecked) package internal(set) var layout: EntityLayout
+  /// What was read.
+  @exclusivity(unchecked) var content: Content
+  /// Where the object stands.
+  @exclusivity(unchecked) var status = Status.clean
   /// `_v` of the row that was read; 0 where there is none.
-  var version: Int64 = 0
-  var status = Status.clean
+  @exclusivity(unchecked) var version: Int64 = 0
   /// Values set here, by column.
-  var changes: [Int: StoredValue] = [:]
+  @exclusivity(unchecked) var changes: [Int: StoredValue] = [:]
   /// Unsaved values of the contexts above, by column.
-  var inherited: [Int: StoredValue] = [:]
+  @exclusivity(unchecked) var inherited: [Int: StoredValue] = [:]
   /// The targets of to-many relationships as the contexts above see them, by the link's number.
   var targets: [Int: [Int64]] = [:]
 
@@ -55,7 +59,7 @@ public final class ManagedObject {
     in context: ManagedObjectContext
   ) {
     self.context = context
-    self.place = place
+    key = place.key
     self.layout = layout
     self.content = content
   }
@@ -63,6 +67,9 @@ public final class ManagedObject {
   deinit { context.forget(place, self) }
 
   // MARK: - Identity
+
+  /// The object's place in the store; a family shares its table.
+  package var place: RowKey { RowKey(table: layout.tableIndex, key: key) }
 
   /// The object's permanent id; it is safe to pass on.
   public var objectID: ObjectID {
@@ -130,7 +137,7 @@ public final class ManagedObject {
   /// - Throws: `ContextError`: `.unknownProperty`, `.deleted` (a deleted object whose values were
   ///   never read), `.missing`, `.foreignContext`; `StoreError` where the row cannot be read.
   public func value(of name: String) throws -> StoredValue {
-    let column = try context.attributeColumn(name, of: self)
+    let column = try layout.attributeColumn(named: name) ?? context.attributeColumn(name, of: self)
     return try value(column)
   }
 
@@ -192,6 +199,7 @@ public final class ManagedObject {
   package func value(_ column: Int) throws -> StoredValue {
     // An empty dictionary hashes all the same, and most objects have nothing unsaved.
     if !changes.isEmpty, let changed = changes[column] { return changed }
+    if case .row(let row) = content, inherited.isEmpty { return row.stored(column) }
     if case .fault = content { try context.fire(self) }
     if !inherited.isEmpty, let known = inherited[column] { return known }
     return rowValue(column)

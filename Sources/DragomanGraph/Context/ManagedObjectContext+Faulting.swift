@@ -6,21 +6,18 @@ extension ManagedObjectContext {
     if let known = registered(place) { return known }
     try checkOpen()
     let object = ManagedObject(place, entity, .fault(nil), in: self)
-    identities[place.table][place.key] = Unmanaged.passUnretained(object)
+    identities[place.table][place.key] = object
     return object
   }
 
   /// The registered object at a place.
   func registered(_ place: RowKey) -> ManagedObject? {
-    identities[place.table][place.key]?.takeUnretainedValue()
+    identities[place.table][place.key]
   }
 
   /// An object is let go.
   func forget(_ place: RowKey, _ object: ManagedObject) {
-    if identities[place.table][place.key]?.toOpaque() == Unmanaged.passUnretained(object).toOpaque()
-    {
-      identities[place.table][place.key] = nil
-    }
+    identities[place.table].forget(place.key, object)
   }
 
   /// Reads the object's values if they are not here yet, and those of its companions with them.

@@ -13,13 +13,7 @@ extension ManagedObjectContext {
   public func fetch(_ request: FetchRequest) throws -> [ManagedObject] {
     try checkOpen()
     let resolved = try ResolvedRequest(request, in: layout)
-    guard resolved.table == nil else {
-      throw StoreError(
-        .badRequest,
-        "A request with groups, aggregates or distinct values has rows and no objects.",
-        help: "use dictionaries(_:)"
-      )
-    }
+    guard resolved.table == nil else { throw Self.noObjects }
     guard request.includesPendingChanges else { return try stored(request) }
     if usesRelationships(request) {
       guard hasChanges(inAny: Set(layout.tables.indices)) else { return try stored(request) }
@@ -30,6 +24,14 @@ extension ManagedObjectContext {
     for place in changed.keys where place.table == table { pending.insert(place) }
     guard !pending.isEmpty else { return try stored(request) }
     return try merge(pending, into: request, resolved)
+  }
+
+  private static var noObjects: StoreError {
+    StoreError(
+      .badRequest,
+      "A request with groups, aggregates or distinct values has rows and no objects.",
+      help: "use dictionaries(_:)"
+    )
   }
 
   /// The only object of a request; nil where there is none.
@@ -50,7 +52,24 @@ extension ManagedObjectContext {
   }
 
   /// The ids of the objects of a request.
+  ///
+  /// Runs `SELECT _pk …` and makes no objects where nothing is unsaved.
   public func fetchIDs(_ request: FetchRequest) throws -> [ObjectID] {
+    if try isStored(request) {
+      try checkOpen()
+      let resolved = try ResolvedRequest(request, in: layout)
+      guard resolved.table == nil else { throw Self.noObjects }
+      let plan = FetchPlan(resolved, in: layout)
+      let entity = plan.entity.rootName
+      var ids: [ObjectID] = []
+      try read { database in
+        try FetchStatement.run(plan.objectsSQL(["_pk"]), plan.arguments, database) { row in
+          ids.append(ObjectID(entity: entity, primaryKey: columnInteger(row, 0)))
+          return true
+        }
+      }
+      return ids
+    }
     var request = request
     request.returnsFaults = true
     return try fetch(request).map(\.objectID)
@@ -130,7 +149,13 @@ extension ManagedObjectContext {
     var buffer = RowBuffer(columnCount: columns.count, capacity: 16)
     try FetchStatement.run(sql, plan.arguments, database) { row in
       if buffer.rowCount == Self.rowBufferSize || buffer.isFull {
-        buffer = RowBuffer(columnCount: columns.count, capacity: Self.rowBufferSize)
+        // The next rows have about as much text as these.
+        let byteCount = min(buffer.arenaEnd / buffer.rowCount, 1 << 16) * Self.rowBufferSize
+        buffer = RowBuffer(
+          columnCount: columns.count,
+          capacity: Self.rowBufferSize,
+          byteCount: byteCount + byteCount / 8
+        )
       }
       let place = RowKey(table: table, key: columnInteger(row, 0))
       let version = columnInteger(row, 1)
@@ -152,7 +177,7 @@ extension ManagedObjectContext {
         in: self
       )
       object.version = version
-      identities[table][place.key] = Unmanaged.passUnretained(object)
+      identities[table][place.key] = object
       objects.append(object)
       return true
     }
@@ -181,7 +206,7 @@ extension ManagedObjectContext {
     }
     var objects: [ManagedObject] = []
     objects.reserveCapacity(keys.count)
-    identities[table].reserveCapacity(identities[table].count + keys.count)
+    identities[table].reserve(keys.count)
     for start in stride(from: 0, to: keys.count, by: max(1, batchSize)) {
       let end = min(start + max(1, batchSize), keys.count)
       let batch = FaultBatch(keys: Array(keys[start..<end]))
@@ -193,7 +218,7 @@ extension ManagedObjectContext {
         }
         let entity = layouts.isEmpty ? plan.entity : layouts[index]
         let object = ManagedObject(place, entity, .fault(batch), in: self)
-        identities[table][place.key] = Unmanaged.passUnretained(object)
+        identities[table][place.key] = object
         objects.append(object)
       }
     }

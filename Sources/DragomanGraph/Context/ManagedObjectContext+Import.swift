@@ -147,7 +147,7 @@ extension ManagedObjectContext {
       in: self
     )
     object.version = columnInteger(row, 1)
-    identities[place.table][place.key] = Unmanaged.passUnretained(object)
+    identities[place.table][place.key] = object
     if let pending = beneath(place) { inherit(pending, object) }
     return object
   }
@@ -281,6 +281,9 @@ extension ManagedObjectContext {
 struct Lookup: Hashable {
   let table: Int
   let columns: [Int]
+
+  /// A table has few keys: hashing the list would cost more than it tells apart.
+  func hash(into hasher: inout Hasher) { hasher.combine(table) }
 }
 
 /// What an import has flushed: enough to tell main and observers of it after the commit.
@@ -307,6 +310,8 @@ struct Flushed {
         ofMain.ownColumns[place] = saved.ownColumns[place]
       }
     }
+    // Who begins to listen before the commit is told to look again.
+    if !root.notices.hasObservers { isTooMuch = true }
     guard !isTooMuch else { return }
     notice.merge(ChangeNotice(saved.changes, root.layout))
     if notice.count > Self.maximumCount {

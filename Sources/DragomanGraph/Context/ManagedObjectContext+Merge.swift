@@ -119,7 +119,7 @@ extension ManagedObjectContext {
           in: self
         )
         object.status = .inserted
-        identities[place.table][place.key] = Unmanaged.passUnretained(object)
+        identities[place.table][place.key] = object
         changed[place] = object
       } else {
         object = try register(place, entity)

@@ -51,7 +51,7 @@ extension ManagedObjectContext {
   /// Runs one `SELECT _pk, _v` a table, for the registered objects.
   func refresh(tables: Set<Int>) {
     for identity in identities {
-      for reference in identity.values { reference.takeUnretainedValue().targets = [:] }
+      for object in identity.objects { object.targets = [:] }
     }
     for table in tables where identities.indices.contains(table) {
       do {
@@ -66,9 +66,8 @@ extension ManagedObjectContext {
 
   private func refresh(_ table: Int) throws {
     var missing: Set<Int64> = []
-    for (key, reference) in identities[table] {
-      let object = reference.takeUnretainedValue()
-      if object.status == .clean, !object.isFault { missing.insert(key) }
+    for object in identities[table].objects where object.status == .clean && !object.isFault {
+      missing.insert(object.place.key)
     }
     guard !missing.isEmpty else { return }
     let keys = StoredValue.text("[\(missing.map(String.init).joined(separator: ","))]")
@@ -99,10 +98,7 @@ extension ManagedObjectContext {
   /// Reads every registered object without unsaved changes again when it is next looked at.
   public func refreshAll() {
     for identity in identities {
-      for reference in identity.values {
-        let object = reference.takeUnretainedValue()
-        if object.status == .clean { refresh(object) }
-      }
+      for object in identity.objects where object.status == .clean { refresh(object) }
     }
   }
 }

@@ -178,7 +178,9 @@ extension ManagedObjectContext {
     let known = rows[table].flatMap { $0.rowCount < 256 && !$0.isFull ? $0 : nil }
     let buffer = known ?? RowBuffer(columnCount: count, capacity: min(changed.count, 256))
     rows[table] = buffer
-    buffer.append((0..<count).map { object.changes[$0] ?? object.rowValue($0) })
+    var row: RowPlace?
+    if case .row(let known) = object.content { row = known }
+    buffer.append(row, changes: object.changes)
     object.content = .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1))
     object.changes = [:]
   }

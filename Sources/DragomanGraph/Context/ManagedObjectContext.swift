@@ -28,7 +28,7 @@ public final class ManagedObjectContext {
   package let layout: ModelLayout
   let parent: ManagedObjectContext?
   /// The registered objects by table and `_pk`; an object takes itself out when it is let go.
-  var identities: [[Int64: Unmanaged<ManagedObject>]]
+  let identities: [IdentityMap]
   /// The objects with unsaved changes, which the context holds until they are saved.
   var changed: [RowKey: ManagedObject] = [:]
   /// The unsaved changes of to-many relationships.
@@ -66,7 +66,7 @@ public final class ManagedObjectContext {
     self.root = root
     self.parent = parent
     layout = root.layout
-    identities = Array(repeating: [:], count: layout.tables.count)
+    identities = layout.tables.map { _ in IdentityMap() }
   }
 
   /// The model.
@@ -126,7 +126,7 @@ public final class ManagedObjectContext {
     let place = RowKey(table: entity.tableIndex, key: key)
     let object = ManagedObject(place, entity, content, in: self)
     object.status = .inserted
-    identities[place.table][key] = Unmanaged.passUnretained(object)
+    identities[place.table][key] = object
     changed[place] = object
     undoLog?.steps.append(.inserted(object))
     noteInsertion(of: object)

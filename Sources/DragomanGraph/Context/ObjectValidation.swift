@@ -15,10 +15,10 @@ struct ObjectValidation {
     if entity.entity.isAbstract {
       add(object, nil, .abstract, "\(entity.name) is abstract and has no objects of its own.")
     }
-    for (slot, attribute) in entity.attributes.enumerated() {
+    for slot in entity.attributes.indices {
       let column = entity.attributeColumns[slot]
       guard object.status == .inserted || object.changes[column] != nil else { continue }
-      check(try object.value(column), attribute, object)
+      check(try object.value(column), entity.attributes[slot], object)
     }
     for link in entity.relationships { try check(link, object) }
   }
@@ -45,6 +45,9 @@ struct ObjectValidation {
     _ attribute: Attribute,
     _ object: ManagedObject
   ) {
+    guard value != .null || attribute.isRequired, value == .null || attribute.hasLimits else {
+      return
+    }
     let name = "\(object.layout.name).\(attribute.name)"
     let shown = attribute.isSensitive ? "the value" : value.summary
     if value == .null {
@@ -145,6 +148,12 @@ struct ObjectValidation {
 }
 
 extension Attribute {
+  /// Whether a value that is not null can be refused.
+  fileprivate var hasLimits: Bool {
+    minimum != nil || maximum != nil || minimumLength != nil || maximumLength != nil
+      || allowedValues != nil || pattern != nil
+  }
+
   /// Orders two values of the attribute: numbers by value, everything else by bytes.
   package func order(_ left: StoredValue, _ right: StoredValue) -> Int {
     switch (left, right) {

@@ -65,7 +65,15 @@ struct PendingObject: Sendable {
 /// A row in a buffer.
 struct RowPlace: Sendable {
   let buffer: RowBuffer
-  let row: Int
+  private let number: Int32
+
+  init(buffer: RowBuffer, row: Int) {
+    self.buffer = buffer
+    number = Int32(row)
+  }
+
+  /// The row's number; every object has one, so it is kept small.
+  var row: Int { Int(number) }
 
   /// The value of a column, its text copied out.
   func stored(_ column: Int) -> StoredValue { buffer.stored(row, column) }

@@ -65,7 +65,7 @@ extension ManagedObjectContext {
     object.status = status
     changed[object.place] = status == .clean || status == .gone ? nil : object
     if status != .gone, identities[object.place.table][object.place.key] == nil {
-      identities[object.place.table][object.place.key] = Unmanaged.passUnretained(object)
+      identities[object.place.table][object.place.key] = object
     }
   }
 }

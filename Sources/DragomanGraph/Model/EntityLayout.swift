@@ -30,7 +30,7 @@ package final class EntityLayout: Sendable {
   package let relationships: [RelationshipLayout]
   /// The unique keys, its own first; the first one is the identity.
   package let uniqueKeys: [[KeyPart]]
-  private let slots: [NameKey: Property]
+  private let slots: NameTable<Property>
 
   /// A property by its slot.
   package enum Property: Sendable, Hashable {
@@ -97,18 +97,15 @@ package final class EntityLayout: Sendable {
       }
     }
     linkColumns = relationships.map { places[.link($0.id)] }
-    var slots: [NameKey: Property] = [:]
-    for (slot, attribute) in attributes.enumerated() {
-      slots[NameKey(attribute.name)] = .attribute(slot)
-    }
-    for (slot, link) in relationships.enumerated() {
-      slots[NameKey(link.name)] = .relationship(slot)
-    }
+    let slots = NameTable(
+      attributes.enumerated().map { ($1.name, Property.attribute($0)) }
+        + relationships.enumerated().map { ($1.name, Property.relationship($0)) }
+    )
     self.slots = slots
     var keys: [[KeyPart]] = []
     for key in lineage.flatMap({ model.entities[$0].uniqueKeys }) {
       let parts = key.compactMap { name -> KeyPart? in
-        switch slots[NameKey(name)] {
+        switch slots[name] {
         case .attribute(let slot):
           return KeyPart(property: .attribute(slot), name: name, column: attributes[slot].column)
         case .relationship(let slot):
@@ -123,16 +120,21 @@ package final class EntityLayout: Sendable {
   }
 
   /// The property of that name, compared byte for byte.
-  package func property(named name: String) -> Property? { slots[NameKey(name)] }
+  package func property(named name: String) -> Property? { slots[name] }
 
   /// The slot of the attribute of that name.
   package func attributeSlot(named name: String) -> Int? {
-    if case .attribute(let slot) = slots[NameKey(name)] { slot } else { nil }
+    if case .attribute(let slot) = slots[name] { slot } else { nil }
+  }
+
+  /// The column of the attribute of that name.
+  package func attributeColumn(named name: String) -> Int? {
+    if case .attribute(let slot) = slots[name] { attributeColumns[slot] } else { nil }
   }
 
   /// The link slot of the relationship of that name.
   package func linkSlot(named name: String) -> Int? {
-    if case .relationship(let slot) = slots[NameKey(name)] { slot } else { nil }
+    if case .relationship(let slot) = slots[name] { slot } else { nil }
   }
 
   /// The names of all properties, for messages.

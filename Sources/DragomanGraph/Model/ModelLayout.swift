@@ -15,7 +15,7 @@ package final class ModelLayout: Sendable {
   package let tables: [TableLayout]
   /// All relationships, by their number.
   package let links: [RelationshipLayout]
-  private let byName: [NameKey: Int]
+  private let byName: NameTable<Int>
 
   /// Compiles a model.
   ///
@@ -27,7 +27,7 @@ package final class ModelLayout: Sendable {
     for (index, entity) in model.entities.enumerated() where byName[NameKey(entity.name)] == nil {
       byName[NameKey(entity.name)] = index
     }
-    self.byName = byName
+    self.byName = NameTable(byName.map { ($0.key.name, $0.value) })
     let links = LinkLayouts(model, byName)
     self.links = links.all
     let tables = TableLayout.tables(of: model, byName, links.byEntity)
@@ -51,7 +51,7 @@ package final class ModelLayout: Sendable {
 
   /// The entity of that name, compared byte for byte.
   package func entity(named name: String) -> EntityLayout? {
-    byName[NameKey(name)].map { entities[$0] }
+    byName[name].map { entities[$0] }
   }
 }
 
@@ -61,20 +61,24 @@ struct NameKey: Hashable {
 
   init(_ name: String) { self.name = name }
 
-  static func == (left: NameKey, right: NameKey) -> Bool {
-    // One comparison of memory: `elementsEqual` goes byte by byte, and every look-up comes here.
-    var (left, right) = (left.name, right.name)
-    return left.withUTF8 { left in
-      right.withUTF8 { right in
-        guard left.count == right.count else { return false }
-        guard let a = left.baseAddress, let b = right.baseAddress else { return true }
-        return memcmp(a, b, left.count) == 0
-      }
-    }
-  }
+  static func == (left: NameKey, right: NameKey) -> Bool { hasSameBytes(left.name, right.name) }
 
   func hash(into hasher: inout Hasher) {
     var name = name
     name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+  }
+}
+
+/// Whether two texts have the same UTF-8 bytes, which Swift's `==` does not tell.
+///
+/// One comparison of memory: `elementsEqual` goes byte by byte.
+package func hasSameBytes(_ left: String, _ right: String) -> Bool {
+  var (left, right) = (left, right)
+  return left.withUTF8 { left in
+    right.withUTF8 { right in
+      guard left.count == right.count else { return false }
+      guard let a = left.baseAddress, let b = right.baseAddress else { return true }
+      return memcmp(a, b, left.count) == 0
+    }
   }
 }

@@ -23,7 +23,7 @@ extension StoredValue: Hashable {
     case (.null, .null): true
     case (.integer(let a), .integer(let b)): a == b
     case (.real(let a), .real(let b)): a == b
-    case (.text(let a), .text(let b)): a.utf8.elementsEqual(b.utf8)
+    case (.text(let a), .text(let b)): hasSameBytes(a, b)
     case (.blob(let a), .blob(let b)): a == b
     default: false
     }
@@ -36,8 +36,9 @@ extension StoredValue: Hashable {
     case .integer(let value): hasher.combine(value)
     case .real(let value): hasher.combine(value)
     case .text(let value):
+      var value = value
+      value.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
       hasher.combine(3)
-      for byte in value.utf8 { hasher.combine(byte) }
     case .blob(let value): hasher.combine(value)
     }
   }

@@ -76,10 +76,15 @@ final class NoticeBroadcaster: Sendable {
     }
   }
 
-  /// Tells everybody; a notice of nothing is not sent.
-  func send(_ notice: ChangeNotice) {
-    guard !notice.isEmpty else { return }
+  /// Whether anybody listens.
+  var hasObservers: Bool { state.withLock { !$0.observers.isEmpty } }
+
+  /// Tells everybody; a notice of nothing is not sent, and one that nobody hears is not made.
+  func send(_ notice: @autoclosure () -> ChangeNotice) {
     let observers = state.withLock { Array($0.observers.values) }
+    guard !observers.isEmpty else { return }
+    let notice = notice()
+    guard !notice.isEmpty else { return }
     for observer in observers { observer.yield(notice) }
   }
 

@@ -22,7 +22,7 @@ final class PendingChangesWriter {
   let layout: ModelLayout
   let policy: MergePolicy
   private var statements: [String: RawStatement] = [:]
-  private var insertions: [Int: RawStatement] = [:]
+  private var insertions: [RawStatement?]
   private var updates: [UpdateShape: RawStatement] = [:]
   private var unlinkings: [Int: [RawStatement]] = [:]
   var outcome = Outcome()
@@ -34,6 +34,7 @@ final class PendingChangesWriter {
     self.database = database
     self.layout = layout
     self.policy = policy
+    insertions = Array(repeating: nil, count: layout.tables.count)
   }
 
   /// Writes everything.

@@ -4,7 +4,7 @@ import GRDBSQLite
 /// Rows of one table as they came from SQLite: values side by side, text and bytes in one arena.
 ///
 /// Objects refer to their row by its number and make a `String` only of what is asked for, so a
-/// fetched object costs 16 bytes a column besides its text. A buffer is filled once and then only
+/// fetched object costs 9 bytes a column besides its text. A buffer is filled once and then only
 /// read; it lives as long as an object refers to it.
 ///
 /// `@unchecked Sendable`: only main's changes are published to other threads, and to a buffer that main
@@ -13,23 +13,37 @@ import GRDBSQLite
 final class RowBuffer: @unchecked Sendable {
   /// Values a row.
   let columnCount: Int
+  // Nothing here runs code of others, so that exclusive access needs no check at run time.
   /// Rows so far.
-  private(set) var rowCount = 0
-  private var values: UnsafeMutableBufferPointer<RowValue>
-  private var arena: UnsafeMutableRawPointer
-  private var arenaCapacity: Int
-  private var arenaEnd = 0
+  @exclusivity(unchecked) private(set) var rowCount = 0
+  /// Rows that there is room for.
+  @exclusivity(unchecked) private var capacity: Int
+  /// The number of each value, or where its text is and how long.
+  @exclusivity(unchecked) private var bits: UnsafeMutablePointer<UInt64>
+  /// What each value is: apart from the numbers, since side by side they would take 16 bytes.
+  @exclusivity(unchecked) private var kinds: UnsafeMutablePointer<RowValue.Kind>
+  @exclusivity(unchecked) private var arena: UnsafeMutableRawPointer
+  @exclusivity(unchecked) private var arenaCapacity: Int
+  @exclusivity(unchecked) private(set) var arenaEnd = 0
 
   /// Makes an empty buffer for rows of that many columns.
-  init(columnCount: Int, capacity: Int) {
+  ///
+  /// - Parameters:
+  ///   - columnCount: Values a row.
+  ///   - capacity: Rows that it has room for at first.
+  ///   - byteCount: Bytes of text that it has room for at first.
+  init(columnCount: Int, capacity: Int, byteCount: Int? = nil) {
     self.columnCount = columnCount
-    values = .allocate(capacity: max(1, columnCount * capacity))
-    arenaCapacity = max(64, 32 * capacity)
+    self.capacity = max(1, capacity)
+    bits = .allocate(capacity: max(1, columnCount * self.capacity))
+    kinds = .allocate(capacity: max(1, columnCount * self.capacity))
+    arenaCapacity = max(64, byteCount ?? 32 * capacity)
     arena = .allocate(byteCount: arenaCapacity, alignment: 16)
   }
 
   deinit {
-    values.deallocate()
+    bits.deallocate()
+    kinds.deallocate()
     arena.deallocate()
   }
 
@@ -37,10 +51,8 @@ final class RowBuffer: @unchecked Sendable {
   func append(_ statement: OpaquePointer, from first: Int32) {
     reserveRow()
     var place = rowCount * columnCount
-    // A local: every access to a property is checked for exclusivity.
-    let values = values
     for column in first..<first + Int32(columnCount) {
-      values[place] = value(statement, column)
+      put(value(statement, column), at: place)
       place += 1
     }
     rowCount += 1
@@ -51,7 +63,23 @@ final class RowBuffer: @unchecked Sendable {
     reserveRow()
     let start = rowCount * columnCount
     for column in 0..<columnCount {
-      values[start + column] = column < row.count ? copy(row[column]) : .null
+      put(column < row.count ? copy(row[column]) : .null, at: start + column)
+    }
+    rowCount += 1
+  }
+
+  /// Copies a row of another buffer, or one of nulls, with the values that were changed.
+  func append(_ row: RowPlace?, changes: [Int: StoredValue]) {
+    reserveRow()
+    let start = rowCount * columnCount
+    for column in 0..<columnCount {
+      if let changed = changes[column] {
+        put(copy(changed), at: start + column)
+      } else if let row {
+        put(copy(row.buffer[row.row, column], from: row.buffer.arena), at: start + column)
+      } else {
+        put(.null, at: start + column)
+      }
     }
     rowCount += 1
   }
@@ -65,26 +93,20 @@ final class RowBuffer: @unchecked Sendable {
   ) {
     reserveRow()
     let start = rowCount * columnCount
-    for column in 0..<columnCount { values[start + column] = .null }
-    for fallback in defaults { values[start + fallback.column] = copy(fallback.value) }
+    for column in 0..<columnCount { kinds[start + column] = .null }
+    for fallback in defaults { put(copy(fallback.value), at: start + fallback.column) }
     for (index, column) in columns.enumerated() where row[index].kind != .absent {
-      let value = row[index]
-      switch value.kind {
-      case .text:
-        let place = copy(source + value.offset, Int(value.length))
-        values[start + column] = .text(at: place, length: value.length)
-      case .blob:
-        let place = copy(source + value.offset, Int(value.length))
-        values[start + column] = .blob(at: place, length: value.length)
-      default: values[start + column] = value
-      }
+      put(copy(row[index], from: source), at: start + column)
     }
     rowCount += 1
   }
 
   /// The value of a column as it lies here.
   @inline(__always)
-  subscript(row: Int, column: Int) -> RowValue { values[row * columnCount + column] }
+  subscript(row: Int, column: Int) -> RowValue {
+    let place = row * columnCount + column
+    return RowValue(kinds[place], packed: bits[place])
+  }
 
   /// The value of a column, its text copied out.
   func stored(_ row: Int, _ column: Int) -> StoredValue {
@@ -112,32 +134,57 @@ final class RowBuffer: @unchecked Sendable {
 
   // MARK: - Filling
 
-  private func reserveRow() {
-    let needed = (rowCount + 1) * columnCount
-    guard needed > values.count else { return }
-    let larger = UnsafeMutableBufferPointer<RowValue>.allocate(
-      capacity: max(needed, values.count * 2)
-    )
-    _ = larger.update(fromContentsOf: values[..<(rowCount * columnCount)])
-    values.deallocate()
-    values = larger
+  @inline(__always)
+  private func put(_ value: RowValue, at place: Int) {
+    kinds[place] = value.kind
+    bits[place] = value.packed
   }
 
+  private func reserveRow() {
+    guard rowCount == capacity else { return }
+    let count = rowCount * columnCount
+    capacity *= 2
+    let moreBits = UnsafeMutablePointer<UInt64>.allocate(capacity: max(1, columnCount * capacity))
+    moreBits.update(from: bits, count: count)
+    bits.deallocate()
+    bits = moreBits
+    let moreKinds = UnsafeMutablePointer<RowValue.Kind>.allocate(
+      capacity: max(1, columnCount * capacity)
+    )
+    moreKinds.update(from: kinds, count: count)
+    kinds.deallocate()
+    kinds = moreKinds
+  }
+
+  /// The value is asked for once and then looked at: a connection has one thread at a time, which
+  /// is all that `sqlite3_value_text` and the others need (https://sqlite.org/c3ref/value.html).
   private func value(_ statement: OpaquePointer, _ column: Int32) -> RowValue {
-    switch sqlite3_column_type(statement, column) {
-    case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, column))
-    case SQLITE_FLOAT: return .real(sqlite3_column_double(statement, column))
+    let value = sqlite3_column_value(statement, column)
+    switch sqlite3_value_type(value) {
+    case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
+    case SQLITE_FLOAT: return .real(sqlite3_value_double(value))
     case SQLITE_TEXT:
-      guard let bytes = sqlite3_column_text(statement, column) else { return .null }
-      let count = Int(sqlite3_column_bytes(statement, column))
+      guard let bytes = sqlite3_value_text(value) else { return .null }
+      let count = Int(sqlite3_value_bytes(value))
       return .text(at: copy(UnsafeRawPointer(bytes), count), length: UInt32(count))
     case SQLITE_BLOB:
-      let count = Int(sqlite3_column_bytes(statement, column))
-      guard count > 0, let bytes = sqlite3_column_blob(statement, column) else {
+      let count = Int(sqlite3_value_bytes(value))
+      guard count > 0, let bytes = sqlite3_value_blob(value) else {
         return .blob(at: UInt32(arenaEnd), length: 0)
       }
       return .blob(at: copy(bytes, count), length: UInt32(count))
     default: return .null
+    }
+  }
+
+  /// A value that lies in another arena.
+  private func copy(_ value: RowValue, from source: UnsafeRawPointer) -> RowValue {
+    switch value.kind {
+    case .text:
+      .text(at: copy(source + value.offset, Int(value.length)), length: value.length)
+    case .blob:
+      .blob(at: copy(source + value.offset, Int(value.length)), length: value.length)
+    default: value
     }
   }
 

@@ -32,6 +32,19 @@ public struct RowValue: Sendable {
     self.bits = bits
   }
 
+  /// A value from its kind and `packed`.
+  @inline(__always)
+  init(_ kind: Kind, packed: UInt64) {
+    self.kind = kind
+    let isPlaced = kind == .text || kind == .blob
+    length = isPlaced ? UInt32(truncatingIfNeeded: packed >> 32) : 0
+    bits = isPlaced ? packed & 0xFFFF_FFFF : packed
+  }
+
+  /// All but the kind in one word: an offset has 32 bits.
+  @inline(__always)
+  var packed: UInt64 { bits | UInt64(length) << 32 }
+
   /// The record says nothing of this attribute.
   public static let absent = RowValue(.absent)
   /// Null.

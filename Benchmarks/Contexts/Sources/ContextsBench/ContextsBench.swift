@@ -53,6 +53,7 @@ enum ContextsBench {
     var rows: [Double] = []
     var values: [Double] = []
     var ids: [Double] = []
+    var keys: [Double] = []
     var sum = 0
     for _ in 0..<rounds {
       let (fetched, read, total) = try await stack.read { context in
@@ -80,11 +81,20 @@ enum ContextsBench {
           return seconds.inSeconds
         }
       )
+      keys.append(
+        try await stack.read { context in
+          let start = ContinuousClock().now
+          let found = try context.fetchIDs(request)
+          let seconds = ContinuousClock().now - start
+          precondition(found.count == people.count, "\(found.count) ids")
+          return seconds.inSeconds
+        }
+      )
     }
     try stack.close()
     show([
       "records": Double(people.count), "fetch": rows.median, "fetchAndRead": values.median,
-      "faults": ids.median, "sum": Double(sum),
+      "faults": ids.median, "ids": keys.median, "sum": Double(sum),
     ])
   }
 

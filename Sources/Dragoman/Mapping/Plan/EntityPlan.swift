@@ -2,9 +2,12 @@ import DragomanGraph
 
 /// A map of one entity, compiled for one format: what is left to do for a record is to walk it
 /// once and to convert a value a slot.
-struct EntityPlan: Sendable {
+///
+/// A class, and its slots too, since every record passes several of them: a copy of such a large
+/// value counts dozens of references up and down.
+final class EntityPlan: Sendable {
   /// One attribute that the map feeds.
-  struct Slot: Sendable {
+  final class Slot: Sendable {
     let attribute: Attribute
     let converter: ValueConverter
     /// The closure that runs in place of the converter.
@@ -20,6 +23,41 @@ struct EntityPlan: Sendable {
     /// Whether invalid values that do not refuse the record are left out of the report.
     let isSilent: Bool
     let position: MapPosition?
+
+    /// Resolves the policies: the innermost level that says something wins; on one level a policy
+    /// wins over the shorthand.
+    init(
+      attribute: Attribute,
+      converter: ValueConverter,
+      code: SlotCode? = nil,
+      paths: [EntityPlan.Candidate],
+      isKey: Bool,
+      policies levels: [ValuePolicies],
+      position: MapPosition?
+    ) {
+      self.attribute = attribute
+      self.converter = converter
+      self.code = code
+      self.paths = paths
+      hasOwnPaths = paths.contains { !$0.isInTree }
+      self.isKey = isKey
+      self.position = position
+      let shorthand = { (level: ValuePolicies) -> ValuePolicy? in
+        level.ignoreNullValueOverwrites.map { $0 ? .keep : .clear }
+      }
+      // A default that there is not is null, which a required attribute refuses as it does `clear`.
+      let hasDefault = attribute.defaultValue != nil
+      func possible(_ policy: ValuePolicy) -> ValuePolicy {
+        policy == .default && !hasDefault ? .clear : policy
+      }
+      onMissing = possible(
+        levels.lazy.compactMap { $0.onMissing ?? shorthand($0) }.first ?? .keep
+      )
+      onNull = possible(levels.lazy.compactMap { $0.onNull ?? shorthand($0) }.first ?? .clear)
+      onInvalid = possible(levels.lazy.compactMap(\.onInvalid).first ?? .reject)
+      let ignores = levels.lazy.compactMap(\.ignoreOptionalNullValues).first ?? false
+      isSilent = ignores && !attribute.isRequired
+    }
 
     /// Whether repeated XML elements make a list: JSON can hold one.
     var takesRepeated: Bool { attribute.type == .json && converter.isTextual }
@@ -227,43 +265,6 @@ struct EntityPlan: Sendable {
     }
     builder.add(path, slot: slot, candidate: candidate + candidates.count)
     return candidates + [Candidate(path: path, isInTree: true)]
-  }
-}
-
-extension EntityPlan.Slot {
-  /// Resolves the policies: the innermost level that says something wins; on one level a policy
-  /// wins over the shorthand.
-  init(
-    attribute: Attribute,
-    converter: ValueConverter,
-    code: SlotCode? = nil,
-    paths: [EntityPlan.Candidate],
-    isKey: Bool,
-    policies levels: [ValuePolicies],
-    position: MapPosition?
-  ) {
-    self.attribute = attribute
-    self.converter = converter
-    self.code = code
-    self.paths = paths
-    hasOwnPaths = paths.contains { !$0.isInTree }
-    self.isKey = isKey
-    self.position = position
-    let shorthand = { (level: ValuePolicies) -> ValuePolicy? in
-      level.ignoreNullValueOverwrites.map { $0 ? .keep : .clear }
-    }
-    // A default that there is not is null, which a required attribute refuses as it does `clear`.
-    let hasDefault = attribute.defaultValue != nil
-    func possible(_ policy: ValuePolicy) -> ValuePolicy {
-      policy == .default && !hasDefault ? .clear : policy
-    }
-    onMissing = possible(
-      levels.lazy.compactMap { $0.onMissing ?? shorthand($0) }.first ?? .keep
-    )
-    onNull = possible(levels.lazy.compactMap { $0.onNull ?? shorthand($0) }.first ?? .clear)
-    onInvalid = possible(levels.lazy.compactMap(\.onInvalid).first ?? .reject)
-    let ignores = levels.lazy.compactMap(\.ignoreOptionalNullValues).first ?? false
-    isSilent = ignores && !attribute.isRequired
   }
 }
 

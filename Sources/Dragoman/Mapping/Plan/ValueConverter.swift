@@ -6,7 +6,7 @@ import DragomanGraph
 ///
 /// Converted text goes into the batch's arena; a string that is stored as it came stays where it
 /// is. Nothing is allocated.
-struct ValueConverter: Sendable {
+final class ValueConverter: Sendable {
   /// What a value turned out to be.
   enum Conversion {
     case value(RowValue)

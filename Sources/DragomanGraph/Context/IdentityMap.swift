@@ -1,0 +1,113 @@
+/// The registered objects of one table by `_pk`; it does not keep them alive.
+///
+/// An open-addressing table instead of a `Dictionary`: every fetched object is looked up and
+/// entered here, and Swift's hasher alone costs more than SQLite's step to the next row. Keys are
+/// the store's own, so nobody can choose them to collide.
+final class IdentityMap {
+  private struct Slot {
+    var key: Int64
+    var object: Unmanaged<ManagedObject>?
+  }
+
+  // No access runs code of others, so that exclusive access needs no check at run time.
+  @exclusivity(unchecked) private var slots: UnsafeMutableBufferPointer<Slot>
+  @exclusivity(unchecked) private var shift: Int
+  /// The number of registered objects.
+  @exclusivity(unchecked) private(set) var count = 0
+
+  init() {
+    slots = Self.makeSlots(16)
+    shift = 64 - 1
+  }
+
+  deinit { slots.deallocate() }
+
+  /// The object at a key.
+  ///
+  /// Setting nil takes the object out.
+  subscript(key: Int64) -> ManagedObject? {
+    get { slots[place(of: key)].object?.takeUnretainedValue() }
+    set {
+      guard let newValue else {
+        remove(at: place(of: key))
+        return
+      }
+      if count * 2 >= slots.count { grow(to: slots.count * 2) }
+      let place = place(of: key)
+      if slots[place].object == nil { count += 1 }
+      slots[place] = Slot(key: key, object: .passUnretained(newValue))
+    }
+  }
+
+  /// An object is let go: if it is the one at its key, the key is free.
+  func forget(_ key: Int64, _ object: ManagedObject) {
+    let place = place(of: key)
+    if slots[place].object?.toOpaque() == Unmanaged.passUnretained(object).toOpaque() {
+      remove(at: place)
+    }
+  }
+
+  /// The registered objects, in no order.
+  var objects: [ManagedObject] {
+    slots.compactMap { $0.object?.takeUnretainedValue() }
+  }
+
+  /// Makes room for more objects.
+  func reserve(_ more: Int) {
+    var wanted = slots.count
+    while wanted < (count + more) * 2 { wanted *= 2 }
+    if wanted > slots.count { grow(to: wanted) }
+  }
+
+  // MARK: - Slots
+
+  /// Where the key is, or where it would be put.
+  private func place(of key: Int64) -> Int {
+    var place = home(of: key)
+    while slots[place].object != nil, slots[place].key != key {
+      place = (place + 1) & (slots.count - 1)
+    }
+    return place
+  }
+
+  /// Eight neighbouring keys share two lines of the cache, since rows are fetched one after the
+  /// other; each eight of them is put anywhere (Fibonacci hashing).
+  private func home(of key: Int64) -> Int {
+    let key = UInt64(bitPattern: key)
+    let group = ((key >> 3) &* 0x9E37_79B9_7F4A_7C15) >> UInt64(shift)
+    return Int(truncatingIfNeeded: group << 3 | key & 7)
+  }
+
+  /// Empties a slot, and moves up what was pushed on by it.
+  private func remove(at hole: Int) {
+    guard slots[hole].object != nil else { return }
+    count -= 1
+    var hole = hole
+    var next = hole
+    while true {
+      next = (next + 1) & (slots.count - 1)
+      guard slots[next].object != nil else { break }
+      // A slot may fill the hole unless its home lies behind it.
+      let distance = (next - home(of: slots[next].key)) & (slots.count - 1)
+      if distance >= (next - hole) & (slots.count - 1) {
+        slots[hole] = slots[next]
+        hole = next
+      }
+    }
+    slots[hole].object = nil
+  }
+
+  private func grow(to size: Int) {
+    let old = slots
+    slots = Self.makeSlots(size)
+    shift = 64 - size.trailingZeroBitCount + 3
+    for slot in old where slot.object != nil { slots[place(of: slot.key)] = slot }
+    old.deallocate()
+  }
+
+  private static func makeSlots(_ count: Int) -> UnsafeMutableBufferPointer<Slot> {
+    let made = UnsafeMutableBufferPointer<Slot>.allocate(capacity: count)
+    made.initialize(repeating: Slot(key: 0, object: nil))
+    return made
+  }
+}

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import DragomanGraph
+
+/// The registered objects of a context, against a dictionary.
+@MainActor @Suite struct IdentityMapTests {
+  private let stack: Stack
+
+  init() throws {
+    let person = Entity(name: "Person", attributes: [Attribute(name: "name", type: .string)])
+    stack = try Stack(Model(entities: [person]), at: .inMemory)
+  }
+
+  @Test(
+    "Random insertions, removals and look-ups agree with a dictionary",
+    arguments: [1, 8, 4096]
+  )
+  func random(stride: Int64) throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SeededGenerator(state: seed)
+    let map = IdentityMap()
+    var known: [Int64: ManagedObject] = [:]
+    let objects = try (0..<64).map { _ in try stack.main.insert("Person") }
+    for step in 0..<20_000 {
+      let key = Int64.random(in: -200...200, using: &random) * stride
+      let object = objects[Int.random(in: 0..<64, using: &random)]
+      switch Int.random(in: 0..<4, using: &random) {
+      case 0, 1:
+        map[key] = object
+        known[key] = object
+      case 2:
+        map[key] = nil
+        known[key] = nil
+      default:
+        map.forget(key, object)
+        if known[key] === object { known[key] = nil }
+      }
+      let other = Int64.random(in: -200...200, using: &random) * stride
+      try #require(map[other] === known[other], "seed \(seed), step \(step)")
+      try #require(map.count == known.count, "seed \(seed), step \(step)")
+    }
+    #expect(
+      Set(map.objects.map(ObjectIdentifier.init)) == Set(known.values.map(ObjectIdentifier.init))
+    )
+  }
+}
