@@ -26,18 +26,21 @@ extension FetchedRow {
     return Self.column(Int32(truncatingIfNeeded: index) + 1, of: statement)
   }
 
+  /// The value is asked for once and then looked at: a connection has one thread at a time, which
+  /// is all that `sqlite3_value_text` and the others need (https://sqlite.org/c3ref/value.html).
   @inline(__always)
   static func column(_ column: Int32, of statement: OpaquePointer) -> ColumnValue {
-    switch sqlite3_column_type(statement, column) {
-    case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, column))
-    case SQLITE_FLOAT: return .real(sqlite3_column_double(statement, column))
+    let value = sqlite3_column_value(statement, column)
+    switch sqlite3_value_type(value) {
+    case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
+    case SQLITE_FLOAT: return .real(sqlite3_value_double(value))
     case SQLITE_TEXT:
-      let bytes = sqlite3_column_text(statement, column)
-      let count = Int(sqlite3_column_bytes(statement, column))
+      let bytes = sqlite3_value_text(value)
+      let count = Int(sqlite3_value_bytes(value))
       return .text(UnsafeRawBufferPointer(start: bytes, count: count))
     case SQLITE_BLOB:
-      let bytes = sqlite3_column_blob(statement, column)
-      let count = Int(sqlite3_column_bytes(statement, column))
+      let bytes = sqlite3_value_blob(value)
+      let count = Int(sqlite3_value_bytes(value))
       return .blob(UnsafeRawBufferPointer(start: bytes, count: count))
     default: return .null
     }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDBSQLite
 
 /// Rows of one table as they came from SQLite: values side by side, text and bytes in one arena.
 ///
@@ -156,24 +155,17 @@ final class RowBuffer: @unchecked Sendable {
     kinds = moreKinds
   }
 
-  /// The value is asked for once and then looked at: a connection has one thread at a time, which
-  /// is all that `sqlite3_value_text` and the others need (https://sqlite.org/c3ref/value.html).
   private func value(_ statement: OpaquePointer, _ column: Int32) -> RowValue {
-    let value = sqlite3_column_value(statement, column)
-    switch sqlite3_value_type(value) {
-    case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
-    case SQLITE_FLOAT: return .real(sqlite3_value_double(value))
-    case SQLITE_TEXT:
-      guard let bytes = sqlite3_value_text(value) else { return .null }
-      let count = Int(sqlite3_value_bytes(value))
-      return .text(at: copy(UnsafeRawPointer(bytes), count), length: UInt32(count))
-    case SQLITE_BLOB:
-      let count = Int(sqlite3_value_bytes(value))
-      guard count > 0, let bytes = sqlite3_value_blob(value) else {
-        return .blob(at: UInt32(arenaEnd), length: 0)
-      }
-      return .blob(at: copy(bytes, count), length: UInt32(count))
-    default: return .null
+    switch FetchedRow.column(column, of: statement) {
+    case .null: return .null
+    case .integer(let integer): return .integer(integer)
+    case .real(let real): return .real(real)
+    case .text(let bytes):
+      guard let base = bytes.baseAddress else { return .null }
+      return .text(at: copy(base, bytes.count), length: UInt32(bytes.count))
+    case .blob(let bytes):
+      guard let base = bytes.baseAddress else { return .blob(at: UInt32(arenaEnd), length: 0) }
+      return .blob(at: copy(base, bytes.count), length: UInt32(bytes.count))
     }
   }
 

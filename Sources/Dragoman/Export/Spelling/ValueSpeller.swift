@@ -5,7 +5,7 @@ import DragomanGraph
 /// Only what comes back is spelled: a value that the map would read as another one is a fault.
 /// Texts are handed through without a copy; what is converted goes into a scratch buffer that every
 /// value uses anew.
-struct ValueSpeller: Sendable {
+final class ValueSpeller: Sendable {
   /// A value ready to be written.
   enum Token {
     case null

@@ -5,6 +5,8 @@ extension NumberReader {
   /// is a hundred times the number, exactly; accounting puts negative amounts into parentheses. No
   /// currency sign is written: the store does not know which one it was.
   func write(plain buffer: ExportBuffer, grouping: Bool) {
+    let group = grouping ? groups.first ?? [] : []
+    if style == nil, writeDigits(of: buffer, group) { return }
     let number = DecimalDigits(buffer.bytes, shiftedBy: style == .percent ? 2 : 0)
     let point = number.point
     // The buffer moves when it grows: the digits are its own.
@@ -12,7 +14,6 @@ extension NumberReader {
     let isParenthesised = number.isNegative && style == .accounting
     if number.isNegative { buffer.append(UInt8(ascii: isParenthesised ? "(" : "-")) }
     if point <= 0 { buffer.append(0x30) }
-    let group = grouping ? groups.first ?? [] : []
     for place in 0..<max(0, point) {
       let rest = point - place
       if place > 0, isGroupStart(rest) { buffer.append(group) }
@@ -24,6 +25,35 @@ extension NumberReader {
     }
     if isParenthesised { buffer.append(UInt8(ascii: ")")) }
     if style == .percent { buffer.append(UInt8(ascii: "%")) }
+  }
+
+  /// Writes a number without an exponent straight from its text; false for any other.
+  private func writeDigits(of buffer: ExportBuffer, _ group: [UInt8]) -> Bool {
+    let count = buffer.count
+    // From here on the buffer does not move.
+    buffer.reserve(count * (1 + group.count) + decimal.count)
+    let plain = UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count])
+    let start = plain.first == UInt8(ascii: "-") ? 1 : 0
+    var point = count
+    for index in start..<count {
+      if plain[index] == UInt8(ascii: ".") {
+        point = index
+      } else if !ASCII.isDigit(plain[index]) {
+        return false
+      }
+    }
+    // Zeros in front are left out below.
+    if point - start > 1, plain[start] == 0x30 { return false }
+    if start == 1 { buffer.append(UInt8(ascii: "-")) }
+    for index in start..<point {
+      if index > start, isGroupStart(point - index) { buffer.append(group) }
+      buffer.append(plain[index])
+    }
+    if point < count {
+      buffer.append(decimal)
+      buffer.append(UnsafeRawBufferPointer(rebasing: plain[(point + 1)...]))
+    }
+    return true
   }
 
   /// Whether a group begins with that many integer digits left.
