@@ -8,10 +8,10 @@ struct WaitingLink {
     let link: Int
   }
 
-  /// One target: an object, or the key of one that is not there yet.
+  /// One target: an object, or the key of one that is not there yet and where it stands.
   enum Target {
     case object(ObjectID)
-    case key([StoredValue])
+    case key([StoredValue], Origin)
   }
 
   let place: Place
@@ -98,10 +98,16 @@ extension ContextSink {
       let former = try context.targets(of: relationship, object).first
       forgetWaiting(object, relationship)
       if let values = single.waiting {
-        wait(object, relationship, linkPlan, [.key(values)], single.node, draft, in: batch)
+        let origin = origin(of: single.node, in: batch)
+        wait(object, relationship, linkPlan, [.key(values, origin)], origin)
         continue
       }
       guard former !== single.object else { continue }
+      if let object = single.object, let inverse = context.layout.inverse(of: relationship),
+        inverse.isToOne, try !context.targets(of: inverse, object).isEmpty
+      {
+        countMoved(1, relationship)
+      }
       try context.assign(single.object.map { [$0] } ?? [], to: relationship, object)
       isChanged = true
       tally(linkPlan, target, linked: single.object == nil ? 0 : 1, unlinked: former == nil ? 0 : 1)
@@ -111,7 +117,7 @@ extension ContextSink {
       let link = batch.links[index]
       let relationship = target.links[link.slot]
       guard !relationship.isToOne else { continue }
-      if try setMany(object, link, relationship, draft, target, in: batch, plan) {
+      if try setMany(object, link, relationship, target, in: batch, plan) {
         isChanged = true
       }
     }
@@ -123,7 +129,6 @@ extension ContextSink {
     _ object: ManagedObject,
     _ link: DraftBatch.Link,
     _ relationship: RelationshipLayout,
-    _ draft: DraftBatch.Object,
     _ target: ContextTarget,
     in batch: DraftBatch,
     _ plan: ImportPlan
@@ -132,8 +137,7 @@ extension ContextSink {
     let former = try context.targets(of: relationship, object)
     var wanted: [WaitingLink.Target] = []
     var found: [ManagedObject] = []
-    var node = draft.node
-    var isWaiting = false
+    var waitingOrigin: Origin?
     for place in link.targets {
       switch batch.targets[place] {
       case .object(let nested):
@@ -149,19 +153,19 @@ extension ContextSink {
         found.append(child)
       case .key(let start, let place):
         let (values, known) = try find(linkPlan, start, in: batch)
-        node = place
         if let known {
           wanted.append(.object(known.objectID))
           found.append(known)
         } else {
-          wanted.append(.key(values))
-          isWaiting = true
+          let origin = origin(of: place, in: batch)
+          wanted.append(.key(values, origin))
+          waitingOrigin = origin
         }
       }
     }
     // What is joined to a list does not take back what earlier records joined.
     if linkPlan.replaces { forgetWaiting(object, relationship) }
-    if isWaiting { wait(object, relationship, linkPlan, wanted, node, draft, in: batch) }
+    if let waitingOrigin { wait(object, relationship, linkPlan, wanted, waitingOrigin) }
     return try assign(found, to: relationship, object, former, linkPlan, target)
   }
 
@@ -190,6 +194,7 @@ extension ContextSink {
     let now = try context.targets(of: relationship, object).map(\.objectID)
     let isSame =
       isOrdered ? former.map(\.objectID) == wanted.map(\.objectID) : gone.isEmpty && old == new
+    try countMoved(wanted.filter { !old.contains($0.objectID) }, to: object, relationship)
     if isOrdered ? now != wanted.map(\.objectID) : Set(now) != new {
       try context.assign(wanted, to: relationship, object)
     }
@@ -204,6 +209,28 @@ extension ContextSink {
     relationships[name, default: .init()].unlinked += unlinked
   }
 
+  /// Counts the targets that another owner has so far, where only one may have them.
+  private func countMoved(
+    _ targets: [ManagedObject],
+    to owner: ManagedObject,
+    _ relationship: RelationshipLayout
+  ) throws {
+    guard case .inverseColumn = relationship.storage,
+      let inverse = context.layout.inverse(of: relationship),
+      let column = context.column(of: inverse)
+    else { return }
+    for target in targets {
+      let former = try target.value(column)
+      if former != .null, former != .integer(owner.place.key) { countMoved(1, relationship) }
+    }
+  }
+
+  /// Counts links that were removed because another owner got the target.
+  func countMoved(_ count: Int, _ relationship: RelationshipLayout) {
+    let owner = context.layout.entities[relationship.owner].name
+    relationships["\(owner).\(relationship.name)", default: .init()].unlinked += count
+  }
+
   // MARK: - References
 
   /// Finds the object of a reference.
@@ -213,10 +240,28 @@ extension ContextSink {
     in batch: DraftBatch
   ) throws -> (values: [StoredValue], object: ManagedObject?) {
     let destination = context.layout.entities[link.layout.destination]
-    guard let key = link.referenceKey(in: context.layout) else { return ([], nil) }
+    guard let key = link.referenceParts(in: context.layout) else { return ([], nil) }
     let arena = UnsafeRawBufferPointer(batch.records.arena)
     let values = key.indices.map { batch.values[start + $0].stored(in: arena) }
-    return (values, try context.find(destination, key, values))
+    return (values, try find(destination, key, values))
+  }
+
+  /// Finds an object by a key as references give it: a to-one by the key of its target.
+  private func find(
+    _ entity: EntityLayout,
+    _ key: [EntityLayout.KeyPart],
+    _ values: [StoredValue]
+  ) throws -> ManagedObject? {
+    var values = values
+    for (place, part) in key.enumerated() {
+      guard case .relationship(let slot) = part.property else { continue }
+      let target = context.layout.entities[entity.relationships[slot].destination]
+      guard let identity = target.uniqueKeys.first,
+        let object = try find(target, identity, [values[place]])
+      else { return nil }
+      values[place] = .integer(object.place.key)
+    }
+    return try context.find(entity, key, values)
   }
 
   private func forgetWaiting(_ object: ManagedObject, _ link: RelationshipLayout) {
@@ -230,12 +275,9 @@ extension ContextSink {
     _ relationship: RelationshipLayout,
     _ link: LinkPlan,
     _ targets: [WaitingLink.Target],
-    _ node: UInt32,
-    _ draft: DraftBatch.Object,
-    in batch: DraftBatch
+    _ origin: Origin
   ) {
-    guard let key = link.referenceKey(in: context.layout) else { return }
-    let start = batch.records.nodes[Int(node)].origin
+    guard let key = link.referenceParts(in: context.layout) else { return }
     waitingOfRecord.append(
       WaitingLink(
         place: WaitingLink.Place(owner: object.objectID, link: relationship.id),
@@ -243,9 +285,14 @@ extension ContextSink {
         entity: object.entityName,
         key: key,
         targets: targets,
-        origin: batch.records.origin(at: start, record: counts.read)
+        origin: origin
       )
     )
+  }
+
+  /// Where a node of the record at hand stands.
+  private func origin(of node: UInt32, in batch: DraftBatch) -> Origin {
+    batch.records.origin(at: batch.records.nodes[Int(node)].origin, record: counts.read)
   }
 
   /// Links what waited to the objects that came; what is still not there is reported.
@@ -254,6 +301,7 @@ extension ContextSink {
   /// - Throws: What reading or linking the objects throws.
   func finish(_ plan: ImportPlan) throws {
     var recounted: Set<ObjectID> = []
+    var issues: [(record: Int, link: Int, issue: ImportIssue)] = []
     for link in waiting.values.sorted(by: { $0.order < $1.order }) {
       let owner = try context.object(with: link.place.owner)
       guard !owner.isDeleted,
@@ -264,11 +312,12 @@ extension ContextSink {
       for target in link.targets {
         switch target {
         case .object(let id): found.append(try context.object(with: id))
-        case .key(let values):
-          if let object = try context.find(destination, link.key, values) {
+        case .key(let values, let origin):
+          if let object = try find(destination, link.key, values) {
             found.append(object)
           } else {
-            unresolved(values, link, destination.name)
+            let issue = unresolved(values, link, origin, destination.name)
+            issues.append((origin.record ?? 0, link.place.link, issue))
           }
         }
       }
@@ -288,26 +337,37 @@ extension ContextSink {
       }
     }
     waiting.removeAll()
+    // In the order of the records that have them; within one record and relationship as they stand.
+    for (_, entry) in issues.enumerated().sorted(by: {
+      ($0.element.record, $0.element.link, $0.offset)
+        < ($1.element.record, $1.element.link, $1.offset)
+    }) {
+      self.issues.add(entry.issue)
+    }
   }
 
-  private func unresolved(_ values: [StoredValue], _ link: WaitingLink, _ destination: String) {
+  /// Counts a reference that nobody has.
+  private func unresolved(
+    _ values: [StoredValue],
+    _ link: WaitingLink,
+    _ origin: Origin,
+    _ destination: String
+  ) -> ImportIssue {
     let name = "\(link.entity).\(link.plan.name)"
     relationships[name, default: .init()].unresolved += 1
-    issues.add(
-      ImportIssue(
-        code: .linkUnresolved,
-        entity: link.entity,
-        attribute: link.plan.name,
-        origin: link.origin,
-        path: nil,
-        value: values.map(\.text).joined(separator: ", "),
-        message: "\(name) names a \(destination) that nobody is.",
-        tried: [],
-        map: nil,
-        help: "import the missing object too, or say `onUnresolved: stub` or `pending`",
-        key: nil,
-        isReject: false
-      )
+    return ImportIssue(
+      code: .linkUnresolved,
+      entity: link.entity,
+      attribute: link.plan.name,
+      origin: origin,
+      path: nil,
+      value: values.map(\.text).joined(separator: ", "),
+      message: "\(name) names a \(destination) that nobody is.",
+      tried: [],
+      map: nil,
+      help: "import the missing object too, or say `onUnresolved: stub` or `pending`",
+      key: nil,
+      isReject: false
     )
   }
 }

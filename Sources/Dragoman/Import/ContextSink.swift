@@ -153,6 +153,7 @@ final class ContextSink: CountingSink {
     waitingOfRecord.removeAll(keepingCapacity: true)
     forgottenOfRecord.removeAll(keepingCapacity: true)
     let start = context.beginRecord()
+    let linksBefore = relationships
     do {
       let made = try write(object, in: batch, plan, under: nil, isNested: false)
       try context.throwRecordedError()
@@ -170,6 +171,7 @@ final class ContextSink: CountingSink {
       for object in written { count(object.outcome, of: object.plan, isTop: object.isTop) }
     } catch let stop as Stop {
       context.undoRecord(start)
+      relationships = linksBefore
       switch stop {
       case .skipped(let id):
         note(id)

@@ -104,6 +104,57 @@ import Testing
     #expect(try store.dump() == before)
   }
 
+  @Test("References that wait in the store follow new names, and go with what goes")
+  func pending() throws {
+    let id = Attribute(name: "id", type: .int64)
+    let old = Model(entities: [
+      Entity(
+        name: "P",
+        attributes: [id],
+        relationships: [
+          to("a", "Q", nil), to("b", "Q", nil), to("c", "Q", nil), to("d", "R", nil),
+        ],
+        uniqueKeys: [["id"]]
+      ),
+      Entity(name: "Q", attributes: [id, Attribute(name: "kind")], uniqueKeys: [["id", "kind"]]),
+      Entity(name: "R", attributes: [id], uniqueKeys: [["id"]]),
+    ])
+    let store = try SQLiteStore(at: .inMemory)
+    try store.grow(to: old)
+    try store.execute([
+      "INSERT INTO P (_pk, _v, id) VALUES (1, 1, 1)",
+      """
+      INSERT INTO _dragoman_pending (owner, relationship, entity, key) VALUES
+        (1, 'P.a', 'Q', '{"id":7,"kind":"x"}'), (1, 'P.b', 'Q', '{"id":8,"kind":"y"}'),
+        (1, 'P.c', 'Q', '{"id":9,"kind":"z"}'), (1, 'P.d', 'R', '{"id":1}')
+      """,
+    ])
+    // a and b change places, c goes; so does R.
+    let new = Model(entities: [
+      Entity(
+        name: "Person",
+        attributes: [id],
+        relationships: [
+          .toOne("b", "Thing", renamedFrom: "a"), .toOne("a", "Thing", renamedFrom: "b"),
+        ],
+        uniqueKeys: [["id"]],
+        renamedFrom: "P"
+      ),
+      Entity(
+        name: "Thing",
+        attributes: [id, Attribute(name: "sort", renamedFrom: "kind")],
+        uniqueKeys: [["id", "sort"]],
+        renamedFrom: "Q"
+      ),
+    ])
+    try store.migrate(to: new, drops: true)
+    #expect(
+      try store.texts("SELECT relationship, entity, key FROM _dragoman_pending ORDER BY id") == [
+        #"Person.b|Thing|{"id":7,"sort":"x"}"#, #"Person.a|Thing|{"id":8,"sort":"y"}"#,
+      ]
+    )
+  }
+
   @Test("Objects are written by their new keys afterwards, with ids that go on")
   func writing() throws {
     let old = Entity(

@@ -123,9 +123,7 @@ struct LinkRecord: Hashable {
       )
     }
     let things = { (random: inout SplitMix) in
-      var seen: Set<Int64> = []
-      return (0..<Int.random(in: 0...3, using: &random)).map { _ in thing(&random) }
-        .filter { seen.insert($0.id).inserted }
+      (0..<Int.random(in: 0...3, using: &random)).map { _ in thing(&random) }
     }
     let keys = { (random: inout SplitMix) -> [Int64] in
       (0..<Int.random(in: 0...4, using: &random)).map { _ in .random(in: 1...7, using: &random) }
