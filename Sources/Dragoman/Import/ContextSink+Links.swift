@@ -1,32 +1,5 @@
 import DragomanGraph
 
-/// A reference to an object that was not there when its record came.
-struct WaitingLink {
-  /// Whose reference, by which relationship.
-  struct Place: Hashable {
-    let owner: ObjectID
-    let link: Int
-  }
-
-  /// One target: an object, or the key of one that is not there yet and where it stands.
-  enum Target {
-    case object(ObjectID)
-    case key([StoredValue], Origin)
-  }
-
-  let place: Place
-  let plan: LinkPlan
-  let entity: String
-  let key: [EntityLayout.KeyPart]
-  var targets: [Target]
-  let origin: Origin
-  /// Whether the owner was counted as unchanged, and then whether as a record of its own.
-  var isUnchangedTop: Bool?
-
-  /// The order in which references are given up, the same in every run.
-  var order: (Int, Int, Int64) { (origin.record ?? 0, place.link, place.owner.primaryKey) }
-}
-
 extension ContextSink {
   /// A to-one of a draft, looked up.
   struct Single {
@@ -165,13 +138,21 @@ extension ContextSink {
     }
     // What is joined to a list does not take back what earlier records joined.
     if linkPlan.replaces { forgetWaiting(object, relationship) }
-    if let waitingOrigin { wait(object, relationship, linkPlan, wanted, waitingOrigin) }
+    if let waitingOrigin {
+      let targets = linkPlan.replaces ? wanted : joined(wanted, to: former)
+      wait(object, relationship, linkPlan, targets, waitingOrigin)
+    }
+    if !linkPlan.replaces {
+      // What is there stays, and stays where it is.
+      let old = Set(former.map(\.objectID))
+      found = former + found.filter { !old.contains($0.objectID) }
+    }
     return try assign(found, to: relationship, object, former, linkPlan, target)
   }
 
-  /// Makes a to-many lead to objects: exactly to them, or to them besides what it has.
+  /// Makes a to-many lead to objects.
   func assign(
-    _ found: [ManagedObject],
+    _ wanted: [ManagedObject],
     to relationship: RelationshipLayout,
     _ object: ManagedObject,
     _ former: [ManagedObject],
@@ -179,11 +160,7 @@ extension ContextSink {
     _ target: ContextTarget
   ) throws -> Bool {
     let old = Set(former.map(\.objectID))
-    var wanted = found
-    if !linkPlan.replaces {
-      let added = found.filter { !old.contains($0.objectID) }
-      wanted = former + added
-    }
+    var wanted = wanted
     if !relationship.relationship.allowsRepeats {
       var seen: Set<ObjectID> = []
       wanted = wanted.filter { seen.insert($0.objectID).inserted }
@@ -203,7 +180,7 @@ extension ContextSink {
     return !isSame
   }
 
-  private func tally(_ link: LinkPlan, _ target: ContextTarget, linked: Int, unlinked: Int) {
+  func tally(_ link: LinkPlan, _ target: ContextTarget, linked: Int, unlinked: Int) {
     let name = "\(target.entity.name).\(link.name)"
     relationships[name, default: .init()].linked += linked
     relationships[name, default: .init()].unlinked += unlinked
@@ -247,7 +224,7 @@ extension ContextSink {
   }
 
   /// Finds an object by a key as references give it: a to-one by the key of its target.
-  private func find(
+  func find(
     _ entity: EntityLayout,
     _ key: [EntityLayout.KeyPart],
     _ values: [StoredValue]
@@ -262,112 +239,5 @@ extension ContextSink {
       values[place] = .integer(object.place.key)
     }
     return try context.find(entity, key, values)
-  }
-
-  private func forgetWaiting(_ object: ManagedObject, _ link: RelationshipLayout) {
-    let place = WaitingLink.Place(owner: object.objectID, link: link.id)
-    waitingOfRecord.removeAll { $0.place == place }
-    forgottenOfRecord.append(place)
-  }
-
-  private func wait(
-    _ object: ManagedObject,
-    _ relationship: RelationshipLayout,
-    _ link: LinkPlan,
-    _ targets: [WaitingLink.Target],
-    _ origin: Origin
-  ) {
-    guard let key = link.referenceParts(in: context.layout) else { return }
-    waitingOfRecord.append(
-      WaitingLink(
-        place: WaitingLink.Place(owner: object.objectID, link: relationship.id),
-        plan: link,
-        entity: object.entityName,
-        key: key,
-        targets: targets,
-        origin: origin
-      )
-    )
-  }
-
-  /// Where a node of the record at hand stands.
-  private func origin(of node: UInt32, in batch: DraftBatch) -> Origin {
-    batch.records.origin(at: batch.records.nodes[Int(node)].origin, record: counts.read)
-  }
-
-  /// Links what waited to the objects that came; what is still not there is reported.
-  ///
-  /// - Parameter plan: The plans, for the targets of their relationships.
-  /// - Throws: What reading or linking the objects throws.
-  func finish(_ plan: ImportPlan) throws {
-    var recounted: Set<ObjectID> = []
-    var issues: [(record: Int, link: Int, issue: ImportIssue)] = []
-    for link in waiting.values.sorted(by: { $0.order < $1.order }) {
-      let owner = try context.object(with: link.place.owner)
-      guard !owner.isDeleted,
-        let entity = plan.entities.first(where: { $0.name.utf8.elementsEqual(link.entity.utf8) })
-      else { continue }
-      let destination = context.layout.entities[link.plan.layout.destination]
-      var found: [ManagedObject] = []
-      for target in link.targets {
-        switch target {
-        case .object(let id): found.append(try context.object(with: id))
-        case .key(let values, let origin):
-          if let object = try find(destination, link.key, values) {
-            found.append(object)
-          } else {
-            let issue = unresolved(values, link, origin, destination.name)
-            issues.append((origin.record ?? 0, link.place.link, issue))
-          }
-        }
-      }
-      let relationship = context.layout.links[link.place.link]
-      let former = try context.targets(of: relationship, owner)
-      let target = try target(of: entity)
-      if relationship.isToOne {
-        guard former.first !== found.first else { continue }
-        try context.assign(found, to: relationship, owner)
-        tally(link.plan, target, linked: found.count, unlinked: former.count)
-      } else {
-        let isChanged = try assign(found, to: relationship, owner, former, link.plan, target)
-        guard isChanged else { continue }
-      }
-      if let isTop = link.isUnchangedTop, recounted.insert(link.place.owner).inserted {
-        recountUnchanged(of: entity.name, isTop: isTop)
-      }
-    }
-    waiting.removeAll()
-    // In the order of the records that have them; within one record and relationship as they stand.
-    for (_, entry) in issues.enumerated().sorted(by: {
-      ($0.element.record, $0.element.link, $0.offset)
-        < ($1.element.record, $1.element.link, $1.offset)
-    }) {
-      self.issues.add(entry.issue)
-    }
-  }
-
-  /// Counts a reference that nobody has.
-  private func unresolved(
-    _ values: [StoredValue],
-    _ link: WaitingLink,
-    _ origin: Origin,
-    _ destination: String
-  ) -> ImportIssue {
-    let name = "\(link.entity).\(link.plan.name)"
-    relationships[name, default: .init()].unresolved += 1
-    return ImportIssue(
-      code: .linkUnresolved,
-      entity: link.entity,
-      attribute: link.plan.name,
-      origin: origin,
-      path: nil,
-      value: values.map(\.text).joined(separator: ", "),
-      message: "\(name) names a \(destination) that nobody is.",
-      tried: [],
-      map: nil,
-      help: "import the missing object too, or say `onUnresolved: stub` or `pending`",
-      key: nil,
-      isReject: false
-    )
   }
 }

@@ -5,7 +5,8 @@ import DragomanGraph
 ///
 /// It means the same as `StoreSink` and reports the same; what it adds is that hooks run, that
 /// unsaved changes of the context and of those above are seen, and that objects come back.
-/// `ContextSink+Objects` writes the objects of a record, `ContextSink+Links` their links.
+/// `ContextSink+Objects` writes the objects of a record, `ContextSink+Links` their links, and
+/// `ContextSink+Waiting` those whose targets are not there yet.
 final class ContextSink: CountingSink {
   let context: ManagedObjectContext
   let code: ImportCode
@@ -164,7 +165,7 @@ final class ContextSink: CountingSink {
         let owner = written.last { $0.id == link.place.owner }
         if let owner, owner.outcome == .unchanged { link.isUnchangedTop = owner.isTop }
         if !link.plan.replaces, let earlier = waiting[link.place] {
-          link.targets = earlier.targets + link.targets
+          link.targets = earlier.joined(by: link.targets)
         }
         waiting[link.place] = link
       }

@@ -65,7 +65,8 @@ extension StoreSink {
     }
     guard let key = target.writer.key else { throw Self.lostMemory }
     let formerParent = parent.flatMap { former($0, outcome, target) }
-    let standing = parent.map { standing(under: $0, outcome, target) } ?? .unlinked
+    var standing = LinkStage.Standing.unlinked
+    if let parent { standing = self.standing(under: parent, outcome, target) }
     let number = written.count
     if outcome != .skipped {
       written.append(Written(plan: draft.plan, outcome: outcome, isTop: !isNested))

@@ -104,6 +104,22 @@ import Testing
     #expect(try store.dump() == before)
   }
 
+  @Test("An index that a later unique key made needless is in nobody's way")
+  func needlessIndex() throws {
+    let a = Attribute(name: "a", isIndexed: true)
+    let b = Attribute(name: "b")
+    let store = try SQLiteStore(at: .inMemory)
+    let names = "SELECT name FROM sqlite_master WHERE type = 'index' AND sql NOT NULL ORDER BY 1"
+    try store.grow(to: Model(entities: [Entity(name: "P", attributes: [a, b])]))
+    #expect(try store.texts(names) == ["P_a"])
+    let keyed = Entity(name: "P", attributes: [a, b], uniqueKeys: [["a", "b"]])
+    try store.grow(to: Model(entities: [keyed]))
+    #expect(try store.texts(names) == ["P_a", "P_unique_a_b"])
+    let other = Entity(name: "P", attributes: [b], uniqueKeys: [["b"]])
+    try store.migrate(to: Model(entities: [other]), drops: true)
+    #expect(try store.texts(names) == ["P_unique_b"])
+  }
+
   @Test("References that wait in the store follow new names, and go with what goes")
   func pending() throws {
     let id = Attribute(name: "id", type: .int64)
@@ -111,9 +127,7 @@ import Testing
       Entity(
         name: "P",
         attributes: [id],
-        relationships: [
-          to("a", "Q", nil), to("b", "Q", nil), to("c", "Q", nil), to("d", "R", nil),
-        ],
+        relationships: [.toOne("a", "Q"), .toOne("b", "Q"), .toOne("c", "Q"), .toOne("d", "R")],
         uniqueKeys: [["id"]]
       ),
       Entity(name: "Q", attributes: [id, Attribute(name: "kind")], uniqueKeys: [["id", "kind"]]),

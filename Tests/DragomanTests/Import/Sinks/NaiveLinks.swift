@@ -24,8 +24,7 @@ struct LinkScheme: CustomStringConvertible {
       ordersSkills: random.chance(50),
       joinsSkills: joins,
       deletesSkills: owns && !joins && random.chance(40),
-      // Where a forward reference of a joined list comes to stand is open.
-      ordersFriends: !joinsFriends && random.chance(60),
+      ordersFriends: random.chance(60),
       joinsFriends: joinsFriends,
       hasInverses: random.chance(50),
       clearsMissing: random.chance(25)
