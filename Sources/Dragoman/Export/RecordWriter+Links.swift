@@ -19,6 +19,9 @@ extension RecordWriter {
       for (own, theirs) in link.shared where !row.column(own).equals(target.column(theirs)) {
         note(.link, Int(node.slot >= 0 ? node.slot : 0))
       }
+      for (theirs, value) in link.constants where !target.column(theirs).equals(value) {
+        note(.link, Int(node.slot >= 0 ? node.slot : 0))
+      }
       written.formUnion(single(element, tree.nodes[element], target, isInList: node.role == .list))
     }
     if node.role == .list {
@@ -94,6 +97,17 @@ extension ColumnValue {
     case (.integer(let a), .integer(let b)): a == b
     case (.real(let a), .real(let b)): a == b
     case (.text(let a), .text(let b)), (.blob(let a), .blob(let b)): a.elementsEqual(b)
+    default: false
+    }
+  }
+
+  /// Whether it is a value of a map, byte for byte; null equals nothing.
+  fileprivate func equals(_ other: StoredValue) -> Bool {
+    switch (self, other) {
+    case (.integer(let a), .integer(let b)): a == b
+    case (.real(let a), .real(let b)): a == b
+    case (.text(let a), .text(let b)): a.elementsEqual(b.utf8)
+    case (.blob(let a), .blob(let b)): a.elementsEqual(b)
     default: false
     }
   }

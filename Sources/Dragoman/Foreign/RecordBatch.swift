@@ -25,9 +25,12 @@ final class RecordBatch {
     var number: Int
     /// Which of the reader's record paths it was found at: an index into its list.
     var source: Int
-    /// The member name of a dictionary-keyed record (`$key`): its place in the arena.
+    /// The member name of a dictionary-keyed record, or the element's name (`$key`): its place in the
+    /// arena.
     var key: UInt32 = 0
     var keyLength: UInt32 = 0
+    /// The place of a nested record in its list, from 0; nil where it stands in none.
+    var place: Int?
   }
 
   /// The value of `Record.node` for a record whose text is not well-formed.

@@ -1,32 +1,5 @@
 import DragomanGraph
 
-/// A reference to an object that was not there when its record came.
-struct WaitingLink {
-  /// Whose reference, by which relationship.
-  struct Place: Hashable {
-    let owner: ObjectID
-    let link: Int
-  }
-
-  /// One target: an object, or the key of one that is not there yet.
-  enum Target {
-    case object(ObjectID)
-    case key([StoredValue])
-  }
-
-  let place: Place
-  let plan: LinkPlan
-  let entity: String
-  let key: [EntityLayout.KeyPart]
-  var targets: [Target]
-  let origin: Origin
-  /// Whether the owner was counted as unchanged, and then whether as a record of its own.
-  var isUnchangedTop: Bool?
-
-  /// The order in which references are given up, the same in every run.
-  var order: (Int, Int, Int64) { (origin.record ?? 0, place.link, place.owner.primaryKey) }
-}
-
 extension ContextSink {
   /// A to-one of a draft, looked up.
   struct Single {
@@ -98,10 +71,16 @@ extension ContextSink {
       let former = try context.targets(of: relationship, object).first
       forgetWaiting(object, relationship)
       if let values = single.waiting {
-        wait(object, relationship, linkPlan, [.key(values)], single.node, draft, in: batch)
+        let origin = origin(of: single.node, in: batch)
+        wait(object, relationship, linkPlan, [.key(values, origin)], origin)
         continue
       }
       guard former !== single.object else { continue }
+      if let object = single.object, let inverse = context.layout.inverse(of: relationship),
+        inverse.isToOne, try !context.targets(of: inverse, object).isEmpty
+      {
+        countMoved(1, relationship)
+      }
       try context.assign(single.object.map { [$0] } ?? [], to: relationship, object)
       isChanged = true
       tally(linkPlan, target, linked: single.object == nil ? 0 : 1, unlinked: former == nil ? 0 : 1)
@@ -111,7 +90,7 @@ extension ContextSink {
       let link = batch.links[index]
       let relationship = target.links[link.slot]
       guard !relationship.isToOne else { continue }
-      if try setMany(object, link, relationship, draft, target, in: batch, plan) {
+      if try setMany(object, link, relationship, target, in: batch, plan) {
         isChanged = true
       }
     }
@@ -123,7 +102,6 @@ extension ContextSink {
     _ object: ManagedObject,
     _ link: DraftBatch.Link,
     _ relationship: RelationshipLayout,
-    _ draft: DraftBatch.Object,
     _ target: ContextTarget,
     in batch: DraftBatch,
     _ plan: ImportPlan
@@ -132,8 +110,7 @@ extension ContextSink {
     let former = try context.targets(of: relationship, object)
     var wanted: [WaitingLink.Target] = []
     var found: [ManagedObject] = []
-    var node = draft.node
-    var isWaiting = false
+    var waitingOrigin: Origin?
     for place in link.targets {
       switch batch.targets[place] {
       case .object(let nested):
@@ -149,25 +126,33 @@ extension ContextSink {
         found.append(child)
       case .key(let start, let place):
         let (values, known) = try find(linkPlan, start, in: batch)
-        node = place
         if let known {
           wanted.append(.object(known.objectID))
           found.append(known)
         } else {
-          wanted.append(.key(values))
-          isWaiting = true
+          let origin = origin(of: place, in: batch)
+          wanted.append(.key(values, origin))
+          waitingOrigin = origin
         }
       }
     }
     // What is joined to a list does not take back what earlier records joined.
     if linkPlan.replaces { forgetWaiting(object, relationship) }
-    if isWaiting { wait(object, relationship, linkPlan, wanted, node, draft, in: batch) }
+    if let waitingOrigin {
+      let targets = linkPlan.replaces ? wanted : joined(wanted, to: former)
+      wait(object, relationship, linkPlan, targets, waitingOrigin)
+    }
+    if !linkPlan.replaces {
+      // What is there stays, and stays where it is.
+      let old = Set(former.map(\.objectID))
+      found = former + found.filter { !old.contains($0.objectID) }
+    }
     return try assign(found, to: relationship, object, former, linkPlan, target)
   }
 
-  /// Makes a to-many lead to objects: exactly to them, or to them besides what it has.
+  /// Makes a to-many lead to objects.
   func assign(
-    _ found: [ManagedObject],
+    _ wanted: [ManagedObject],
     to relationship: RelationshipLayout,
     _ object: ManagedObject,
     _ former: [ManagedObject],
@@ -175,11 +160,7 @@ extension ContextSink {
     _ target: ContextTarget
   ) throws -> Bool {
     let old = Set(former.map(\.objectID))
-    var wanted = found
-    if !linkPlan.replaces {
-      let added = found.filter { !old.contains($0.objectID) }
-      wanted = former + added
-    }
+    var wanted = wanted
     if !relationship.relationship.allowsRepeats {
       var seen: Set<ObjectID> = []
       wanted = wanted.filter { seen.insert($0.objectID).inserted }
@@ -190,6 +171,7 @@ extension ContextSink {
     let now = try context.targets(of: relationship, object).map(\.objectID)
     let isSame =
       isOrdered ? former.map(\.objectID) == wanted.map(\.objectID) : gone.isEmpty && old == new
+    try countMoved(wanted.filter { !old.contains($0.objectID) }, to: object, relationship)
     if isOrdered ? now != wanted.map(\.objectID) : Set(now) != new {
       try context.assign(wanted, to: relationship, object)
     }
@@ -198,10 +180,32 @@ extension ContextSink {
     return !isSame
   }
 
-  private func tally(_ link: LinkPlan, _ target: ContextTarget, linked: Int, unlinked: Int) {
+  func tally(_ link: LinkPlan, _ target: ContextTarget, linked: Int, unlinked: Int) {
     let name = "\(target.entity.name).\(link.name)"
     relationships[name, default: .init()].linked += linked
     relationships[name, default: .init()].unlinked += unlinked
+  }
+
+  /// Counts the targets that another owner has so far, where only one may have them.
+  private func countMoved(
+    _ targets: [ManagedObject],
+    to owner: ManagedObject,
+    _ relationship: RelationshipLayout
+  ) throws {
+    guard case .inverseColumn = relationship.storage,
+      let inverse = context.layout.inverse(of: relationship),
+      let column = context.column(of: inverse)
+    else { return }
+    for target in targets {
+      let former = try target.value(column)
+      if former != .null, former != .integer(owner.place.key) { countMoved(1, relationship) }
+    }
+  }
+
+  /// Counts links that were removed because another owner got the target.
+  func countMoved(_ count: Int, _ relationship: RelationshipLayout) {
+    let owner = context.layout.entities[relationship.owner].name
+    relationships["\(owner).\(relationship.name)", default: .init()].unlinked += count
   }
 
   // MARK: - References
@@ -213,101 +217,27 @@ extension ContextSink {
     in batch: DraftBatch
   ) throws -> (values: [StoredValue], object: ManagedObject?) {
     let destination = context.layout.entities[link.layout.destination]
-    guard let key = link.referenceKey(in: context.layout) else { return ([], nil) }
+    guard let key = link.referenceParts(in: context.layout) else { return ([], nil) }
     let arena = UnsafeRawBufferPointer(batch.records.arena)
     let values = key.indices.map { batch.values[start + $0].stored(in: arena) }
-    return (values, try context.find(destination, key, values))
+    return (values, try find(destination, key, values))
   }
 
-  private func forgetWaiting(_ object: ManagedObject, _ link: RelationshipLayout) {
-    let place = WaitingLink.Place(owner: object.objectID, link: link.id)
-    waitingOfRecord.removeAll { $0.place == place }
-    forgottenOfRecord.append(place)
-  }
-
-  private func wait(
-    _ object: ManagedObject,
-    _ relationship: RelationshipLayout,
-    _ link: LinkPlan,
-    _ targets: [WaitingLink.Target],
-    _ node: UInt32,
-    _ draft: DraftBatch.Object,
-    in batch: DraftBatch
-  ) {
-    guard let key = link.referenceKey(in: context.layout) else { return }
-    let start = batch.records.nodes[Int(node)].origin
-    waitingOfRecord.append(
-      WaitingLink(
-        place: WaitingLink.Place(owner: object.objectID, link: relationship.id),
-        plan: link,
-        entity: object.entityName,
-        key: key,
-        targets: targets,
-        origin: batch.records.origin(at: start, record: counts.read)
-      )
-    )
-  }
-
-  /// Links what waited to the objects that came; what is still not there is reported.
-  ///
-  /// - Parameter plan: The plans, for the targets of their relationships.
-  /// - Throws: What reading or linking the objects throws.
-  func finish(_ plan: ImportPlan) throws {
-    var recounted: Set<ObjectID> = []
-    for link in waiting.values.sorted(by: { $0.order < $1.order }) {
-      let owner = try context.object(with: link.place.owner)
-      guard !owner.isDeleted,
-        let entity = plan.entities.first(where: { $0.name.utf8.elementsEqual(link.entity.utf8) })
-      else { continue }
-      let destination = context.layout.entities[link.plan.layout.destination]
-      var found: [ManagedObject] = []
-      for target in link.targets {
-        switch target {
-        case .object(let id): found.append(try context.object(with: id))
-        case .key(let values):
-          if let object = try context.find(destination, link.key, values) {
-            found.append(object)
-          } else {
-            unresolved(values, link, destination.name)
-          }
-        }
-      }
-      let relationship = context.layout.links[link.place.link]
-      let former = try context.targets(of: relationship, owner)
-      let target = try target(of: entity)
-      if relationship.isToOne {
-        guard former.first !== found.first else { continue }
-        try context.assign(found, to: relationship, owner)
-        tally(link.plan, target, linked: found.count, unlinked: former.count)
-      } else {
-        let isChanged = try assign(found, to: relationship, owner, former, link.plan, target)
-        guard isChanged else { continue }
-      }
-      if let isTop = link.isUnchangedTop, recounted.insert(link.place.owner).inserted {
-        recountUnchanged(of: entity.name, isTop: isTop)
-      }
+  /// Finds an object by a key as references give it: a to-one by the key of its target.
+  func find(
+    _ entity: EntityLayout,
+    _ key: [EntityLayout.KeyPart],
+    _ values: [StoredValue]
+  ) throws -> ManagedObject? {
+    var values = values
+    for (place, part) in key.enumerated() {
+      guard case .relationship(let slot) = part.property else { continue }
+      let target = context.layout.entities[entity.relationships[slot].destination]
+      guard let identity = target.uniqueKeys.first,
+        let object = try find(target, identity, [values[place]])
+      else { return nil }
+      values[place] = .integer(object.place.key)
     }
-    waiting.removeAll()
-  }
-
-  private func unresolved(_ values: [StoredValue], _ link: WaitingLink, _ destination: String) {
-    let name = "\(link.entity).\(link.plan.name)"
-    relationships[name, default: .init()].unresolved += 1
-    issues.add(
-      ImportIssue(
-        code: .linkUnresolved,
-        entity: link.entity,
-        attribute: link.plan.name,
-        origin: link.origin,
-        path: nil,
-        value: values.map(\.text).joined(separator: ", "),
-        message: "\(name) names a \(destination) that nobody is.",
-        tried: [],
-        map: nil,
-        help: "import the missing object too, or say `onUnresolved: stub` or `pending`",
-        key: nil,
-        isReject: false
-      )
-    )
+    return try context.find(entity, key, values)
   }
 }

@@ -72,9 +72,11 @@ extension ContextSink {
     to object: ManagedObject,
     _ parent: Parent
   ) throws -> Bool {
-    let isLinked = try object.value(parent.column) == .integer(owner.place.key)
-    if !isLinked { try context.connect(parent.link, owner, object) }
-    return !isLinked
+    let former = try object.value(parent.column)
+    if former == .integer(owner.place.key) { return false }
+    if former != .null { countMoved(1, parent.link) }
+    try context.connect(parent.link, owner, object)
+    return true
   }
 
   /// The object that a draft speaks of; nil: there is none yet.

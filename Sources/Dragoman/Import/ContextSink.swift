@@ -5,7 +5,8 @@ import DragomanGraph
 ///
 /// It means the same as `StoreSink` and reports the same; what it adds is that hooks run, that
 /// unsaved changes of the context and of those above are seen, and that objects come back.
-/// `ContextSink+Objects` writes the objects of a record, `ContextSink+Links` their links.
+/// `ContextSink+Objects` writes the objects of a record, `ContextSink+Links` their links, and
+/// `ContextSink+Waiting` those whose targets are not there yet.
 final class ContextSink: CountingSink {
   let context: ManagedObjectContext
   let code: ImportCode
@@ -153,6 +154,7 @@ final class ContextSink: CountingSink {
     waitingOfRecord.removeAll(keepingCapacity: true)
     forgottenOfRecord.removeAll(keepingCapacity: true)
     let start = context.beginRecord()
+    let linksBefore = relationships
     do {
       let made = try write(object, in: batch, plan, under: nil, isNested: false)
       try context.throwRecordedError()
@@ -163,13 +165,14 @@ final class ContextSink: CountingSink {
         let owner = written.last { $0.id == link.place.owner }
         if let owner, owner.outcome == .unchanged { link.isUnchangedTop = owner.isTop }
         if !link.plan.replaces, let earlier = waiting[link.place] {
-          link.targets = earlier.targets + link.targets
+          link.targets = earlier.joined(by: link.targets)
         }
         waiting[link.place] = link
       }
       for object in written { count(object.outcome, of: object.plan, isTop: object.isTop) }
     } catch let stop as Stop {
       context.undoRecord(start)
+      relationships = linksBefore
       switch stop {
       case .skipped(let place):
         note(place)

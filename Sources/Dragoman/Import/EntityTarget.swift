@@ -31,6 +31,8 @@ final class EntityTarget {
   let columnOfLink: [Int?]
   /// For each link of the plan, its stage; nil where it needs none.
   let stages: [LinkStage?]
+  /// For each link of the plan, its name in reports.
+  let linkNames: [String]
   /// The number of values of a row.
   let width: Int
   /// Whether rows are nothing but the values of the slots: no links, in either direction.
@@ -102,18 +104,20 @@ final class EntityTarget {
         guard case .inverseColumn(_, let order?) = link.storage, family.contains(link.destination)
         else { continue }
         slotOfColumn[order] = slots.count
-        slots.append(RowSlot(name: link.name, column: order, kind: .integer))
+        slots.append(RowSlot(name: link.name, column: order, kind: .place))
       }
     }
+    notedColumns = columns.map(\.name)
+    linkNames = plan.links.map { "\(model.entities[$0.layout.owner].name).\($0.name)" }
     self.columns = columns
     self.columnOfLink = columnOfLink
     self.slotOfColumn = slotOfColumn
     width = slots.count
     isPlain = slots.count == plan.slots.count && plan.links.isEmpty && !isNested && !notes
-    notedColumns = slotOfColumn.keys.sorted()
     needsSavepoint =
-      plan.links.contains {
-        if case .nested = $0.origin { true } else { false }
+      plan.links.contains { link in
+        // What a to-one unlinks may be protected by a delete rule.
+        if case .nested = link.origin { true } else { link.isToOne && link.deletesUnlinked }
       } || columns.contains { $0.isIdentity && !$0.key.isEmpty }
     writer = try session.writer(
       for: entity,
@@ -145,8 +149,8 @@ final class EntityTarget {
     return RowSlot.Reference(
       number: number,
       table: target.table,
-      columns: key.map(\.column),
-      entities: target.root == target.index ? [] : target.family.map { model.entities[$0].name }
+      columns: key,
+      entities: target.familyNames(in: model)
     )
   }
 }
@@ -155,12 +159,12 @@ extension LinkPlan {
   /// The parts of the key that references of this link have, in the order of their values.
   ///
   /// References come from keys, and from nested records that hold the identity only.
-  func referenceKey(in model: ModelLayout) -> [EntityLayout.KeyPart]? {
+  func referenceParts(in model: ModelLayout) -> [EntityLayout.KeyPart]? {
     let target = model.entities[layout.destination]
     switch origin {
     case .key(let parts):
-      let names = parts.map(\.slot.attribute.name)
-      return target.uniqueKeys.first { $0.map(\.name) == names }
+      let names = parts.map { Array($0.name.utf8) }
+      return target.uniqueKeys.first { $0.map { Array($0.name.utf8) } == names }
     case .nested:
       guard let identity = target.uniqueKeys.first else { return nil }
       let isPlain = identity.allSatisfy {
@@ -168,5 +172,13 @@ extension LinkPlan {
       }
       return isPlain ? identity : nil
     }
+  }
+
+  /// The same, and how the columns are found.
+  func referenceKey(in model: ModelLayout) -> [KeyColumn]? {
+    let target = model.entities[layout.destination]
+    guard let parts = referenceParts(in: model) else { return nil }
+    let columns = parts.compactMap { KeyColumn($0, of: target, in: model) }
+    return columns.count == parts.count ? columns : nil
   }
 }

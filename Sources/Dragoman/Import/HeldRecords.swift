@@ -11,6 +11,8 @@ final class HeldRecords {
     /// Its object in `batch`.
     let object: Int
     let origin: Origin
+    /// Its number in the import, from 1.
+    let ordinal: Int
     /// The line of the rejects file, from the record on.
     let text: [UInt8]
     /// The key of the object that it makes: `Entity` and the key's parts.
@@ -27,12 +29,18 @@ final class HeldRecords {
     let relationship: String
     /// The key for messages.
     let text: String
+    /// The target's entity, and its key as the store has it.
+    let entity: EntityLayout
+    let columns: [KeyColumn]
+    let values: [StoredValue]
   }
 
   /// The drafts of all of them.
   let batch = DraftBatch()
   private(set) var records: [Record] = []
   private(set) var keys: Set<String> = []
+  /// The records at the end, when they are written or refused.
+  private(set) var taken: [Record] = []
   /// The record at hand, at the end.
   var current: Record?
 
@@ -50,6 +58,7 @@ final class HeldRecords {
     _ object: Int,
     of other: DraftBatch,
     origin: Origin,
+    ordinal: Int,
     text: [UInt8],
     key: String?,
     needs: [Need],
@@ -94,7 +103,14 @@ final class HeldRecords {
     }
     if let key { keys.insert(key) }
     records.append(
-      Record(object: object + shift, origin: origin, text: text, key: key, needs: needs)
+      Record(
+        object: object + shift,
+        origin: origin,
+        ordinal: ordinal,
+        text: text,
+        key: key,
+        needs: needs
+      )
     )
   }
 
@@ -108,10 +124,9 @@ final class HeldRecords {
 
   /// Takes all records out.
   func takeAll() -> [Record] {
-    defer {
-      records = []
-      keys = []
-    }
-    return records
+    taken = records
+    records = []
+    keys = []
+    return taken
   }
 }

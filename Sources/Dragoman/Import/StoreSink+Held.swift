@@ -9,20 +9,20 @@ extension StoreSink {
     if held.origin(of: batch) != nil { return false }
     if held.holds(key(of: object, in: batch, plan)) { return true }
     guard plan.needsTargets else { return false }
-    return try needs(of: object, in: batch, plan, all: false).contains { try !exists($0) }
+    return try needs(of: object, in: batch, plan, all: false).contains { try !isStored($0) }
   }
 
   /// Keeps a record until the end.
   func hold(_ object: Int, record index: Int, in batch: DraftBatch, _ plan: ImportPlan) throws {
-    keptPlan = plan
     let record = batch.records.records[index]
     held.add(
       object,
       of: batch,
       origin: batch.records.origin(at: record.start, record: record.number),
+      ordinal: counts.read,
       text: rejects?.recordText(record, in: batch.records) ?? [],
       key: key(of: object, in: batch, plan),
-      needs: try needs(of: object, in: batch, plan, all: true).map(\.need),
+      needs: needs(of: object, in: batch, plan, all: true),
       width: { plan.entities[$0.plan].slots.count },
       keyWidth: { draft, slot in
         plan.entities[draft.plan].links[slot].referenceKey(in: plan.model)?.count ?? 0
@@ -40,14 +40,14 @@ extension StoreSink {
     var makers: [String: Int] = [:]
     for record in records { if let key = record.key { makers[key, default: 0] += 1 } }
     var failed: [Int: HeldRecords.Need] = [:]
-    var isStored: [String: Bool] = [:]
+    var known: [String: Bool] = [:]
     var changed = true
     while changed {
       changed = false
       for (number, record) in records.enumerated() where failed[number] == nil {
         for need in record.needs where makers[need.key, default: 0] == 0 {
-          let stored = try isStored[need.key] ?? storedNow(need, in: plan)
-          isStored[need.key] = stored
+          let stored = try known[need.key] ?? isStored(need)
+          known[need.key] = stored
           if !stored {
             failed[number] = need
             if let key = record.key { makers[key, default: 0] -= 1 }
@@ -59,6 +59,8 @@ extension StoreSink {
     }
     for (number, record) in records.enumerated() {
       held.current = record
+      // References that wait know their record by its place among those that are held.
+      recordNumber = number
       if let need = failed[number] {
         try reject(unresolved(need, record, plan), heldText: record.text)
       } else {
@@ -102,14 +104,6 @@ extension StoreSink {
 
   // MARK: - Needs
 
-  /// A target that a record needs, and where the parts of its key are.
-  struct TargetNeed {
-    let need: HeldRecords.Need
-    let entity: EntityLayout
-    let columns: [String]
-    let values: [StoredValue]
-  }
-
   /// The targets that a record needs, nested records included.
   ///
   /// With `all`, those count, too, that are part of an identity: they are needed in the end, but the
@@ -119,8 +113,8 @@ extension StoreSink {
     in batch: DraftBatch,
     _ plan: ImportPlan,
     all: Bool
-  ) throws -> [TargetNeed] {
-    var found: [TargetNeed] = []
+  ) -> [HeldRecords.Need] {
+    var found: [HeldRecords.Need] = []
     let arena = UnsafeRawBufferPointer(batch.records.arena)
     for index in object..<batch.objects[object].end {
       let draft = batch.objects[index]
@@ -137,14 +131,12 @@ extension StoreSink {
           let values = key.indices.map { batch.values[start + $0].stored(in: arena) }
           let text = values.map(\.text).joined(separator: ", ")
           found.append(
-            TargetNeed(
-              need: HeldRecords.Need(
-                key: Self.heldKey(plan.model.entities[target.root].name, key.map(\.name), values),
-                relationship: "\(entity.name).\(linkPlan.name)",
-                text: text
-              ),
+            HeldRecords.Need(
+              key: Self.heldKey(plan.model.entities[target.root].name, key.map(\.name), values),
+              relationship: "\(entity.name).\(linkPlan.name)",
+              text: text,
               entity: target,
-              columns: key.map(\.column),
+              columns: key,
               values: values
             )
           )
@@ -169,38 +161,51 @@ extension StoreSink {
     let arena = UnsafeRawBufferPointer(batch.records.arena)
     var values: [StoredValue] = []
     for part in identity {
-      guard
-        let slot = entity.slots.firstIndex(where: {
-          $0.attribute.name.utf8.elementsEqual(part.name.utf8)
-        })
-      else { return nil }
-      values.append(batch.values[draft.start + slot].stored(in: arena))
+      if let slot = entity.slots.firstIndex(where: {
+        $0.attribute.name.utf8.elementsEqual(part.name.utf8)
+      }) {
+        values.append(batch.values[draft.start + slot].stored(in: arena))
+      } else if let value = targetKey(of: part.name, draft, entity, in: batch, plan) {
+        values.append(value)
+      } else {
+        return nil
+      }
     }
     let root = plan.model.entities[entity.layout.root].name
     return Self.heldKey(root, identity.map(\.name), values)
   }
 
-  private func exists(_ need: TargetNeed) throws -> Bool {
-    try session.exists(need.entity, columns: need.columns, values: need.values)
+  /// The key of the target that a draft names by a to-one, where it has one part.
+  private func targetKey(
+    of name: String,
+    _ draft: DraftBatch.Object,
+    _ entity: EntityPlan,
+    in batch: DraftBatch,
+    _ plan: ImportPlan
+  ) -> StoredValue? {
+    let arena = UnsafeRawBufferPointer(batch.records.arena)
+    for link in draft.links.map({ batch.links[$0] }) {
+      let linkPlan = entity.links[link.slot]
+      guard linkPlan.name.utf8.elementsEqual(name.utf8), let first = link.targets.first else {
+        continue
+      }
+      switch batch.targets[first] {
+      case .key(let start, _):
+        guard linkPlan.referenceKey(in: plan.model)?.count == 1 else { return nil }
+        return batch.values[start].stored(in: arena)
+      case .object(let nested):
+        let target = plan.entities[batch.objects[nested].plan]
+        let keys = target.slots.indices.filter { target.slots[$0].isKey }
+        guard keys.count == 1, target.layout.uniqueKeys.first?.count == 1 else { return nil }
+        return batch.values[batch.objects[nested].start + keys[0]].stored(in: arena)
+      }
+    }
+    return nil
   }
 
   /// Whether a target is stored by now.
-  private func storedNow(_ need: HeldRecords.Need, in plan: ImportPlan) throws -> Bool {
-    let parts = need.key.split(separator: "\u{1F}", omittingEmptySubsequences: false)
-    guard let entity = plan.model.entity(named: String(parts[0])) else { return false }
-    var columns: [String] = []
-    var values: [StoredValue] = []
-    for part in parts.dropFirst() {
-      let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let family = entity.family.map { plan.model.entities[$0] }
-      guard pair.count == 2,
-        let owner = family.first(where: { $0.attributeSlot(named: String(pair[0])) != nil }),
-        let slot = owner.attributeSlot(named: String(pair[0]))
-      else { return false }
-      columns.append(owner.attributes[slot].column)
-      values.append(owner.attributes[slot].type.stored(String(pair[1])))
-    }
-    return try session.exists(entity, columns: columns, values: values)
+  private func isStored(_ need: HeldRecords.Need) throws -> Bool {
+    try session.exists(need.entity, columns: need.columns, values: need.values)
   }
 
   private func unresolved(
@@ -239,16 +244,5 @@ extension EntityPlan {
     layout.uniqueKeys.first?.contains {
       if case .relationship = $0.property { true } else { false }
     } ?? false
-  }
-}
-
-extension AttributeType {
-  /// The stored form of a text that `StoredValue.text` made.
-  fileprivate func stored(_ text: String) -> StoredValue {
-    switch self {
-    case .int16, .int32, .int64, .bool: Int64(text).map { .integer($0) } ?? .text(text)
-    case .float, .double: Double(text).map { .real($0) } ?? .text(text)
-    default: .text(text)
-    }
   }
 }

@@ -12,12 +12,13 @@ extension StoreSink {
     let made = try session.stage(
       LinkStage.Plan(
         link: link.layout,
-        key: key?.map { ($0.name, $0.column) } ?? [],
+        key: key ?? [],
         replaces: link.replaces || link.isToOne,
         deletesUnlinked: link.deletesUnlinked
       )
     )
     stages[name] = made
+    allStages = stages.values.sorted { $0.number < $1.number }
     unresolvedPolicies[name] = link.onUnresolved
     return made
   }
@@ -38,7 +39,7 @@ extension StoreSink {
     var stagesByPlace: [RelationshipLayout.Place: [LinkStage]] = [:]
     for link in Set(plan.entities.flatMap { $0.links.map(\.layout) }) {
       let place = link.place
-      uses[place, default: 0] += 1
+      uses[place, default: 0] += link.isSymmetric ? 2 : 1
       if let stage = stages["\(plan.model.entities[link.owner].name).\(link.name)"] {
         stagesByPlace[place, default: []].append(stage)
       }
@@ -50,23 +51,12 @@ extension StoreSink {
 
   /// Stores the links of all stages.
   func flushAll(_ batch: DraftBatch) throws {
-    for stage in stages.values.sorted(by: { $0.name < $1.name }) where !stage.isEmpty {
-      try flush(stage, batch)
-    }
+    for stage in allStages where !stage.isEmpty { try flush(stage, batch) }
   }
 
   /// Stores the links of a stage, and counts what it changed.
   func flush(_ stage: LinkStage, _ batch: DraftBatch) throws {
-    let stagers = stagers.removeValue(forKey: stage.name) ?? [:]
-    let outcome = try stage.flush(
-      origin: { place, record in self.place(ofNode: place, record: record, in: batch) },
-      outcome: { owner in
-        guard let number = stagers[owner], self.written[number].outcome == .unchanged else {
-          return 0
-        }
-        return self.written[number].plan * 4 + (self.written[number].isTop ? 2 : 1)
-      }
-    )
+    let outcome = try stage.flush { self.place(of: $0, in: batch) }
     if let denied = outcome.denied {
       throw ImportError(
         .request,
@@ -74,13 +64,34 @@ extension StoreSink {
         help: "give one of the two another `onUnlink` or `onDelete`"
       )
     }
-    relationships[stage.name, default: .init()].linked += outcome.linked
-    relationships[stage.name, default: .init()].unlinked += outcome.unlinked
-    for owner in Set(outcome.changedOwners) {
-      guard let number = stagers[owner], written[number].outcome == .unchanged else { continue }
-      written[number].outcome = .updated
-      if stage.isTable { try stage.bumpVersion(of: owner) }
+    countLinks(of: stage.name, linked: outcome.linked, unlinked: outcome.unlinked)
+    var owners: [Int64] = []
+    for owner in outcome.changed where owner.number >= 0 {
+      guard written[owner.number].outcome == .unchanged else { continue }
+      written[owner.number].outcome = .updated
+      owners.append(owner.key)
     }
+    if stage.isTable { try stage.bumpVersions(of: owners) }
+    for owner in outcome.waiting where owner.number >= 0 {
+      waits.append(Wait(owner: ObjectPlace(stage.ownerRoot, owner.key), number: owner.number))
+    }
+  }
+
+  /// Counts links that were made and removed; a record that is undone takes its counts back.
+  func countLinks(of name: String, linked: Int, unlinked: Int) {
+    guard linked != 0 || unlinked != 0 else { return }
+    relationships[name, default: .init()].linked += linked
+    relationships[name, default: .init()].unlinked += unlinked
+    linksOfRecord.append((name, linked, unlinked))
+  }
+
+  /// Takes back what the record at hand counted.
+  func uncountLinks() {
+    for (name, linked, unlinked) in linksOfRecord {
+      relationships[name]?.linked -= linked
+      relationships[name]?.unlinked -= unlinked
+    }
+    linksOfRecord.removeAll(keepingCapacity: true)
   }
 
   // MARK: - The end
@@ -89,31 +100,52 @@ extension StoreSink {
   func finish() throws {
     try applyHeld()
     for stage in try pendingStages() { stages[stage.name] = stage }
-    for (name, stage) in stages.sorted(by: { $0.key < $1.key }) {
+    var given: [(stage: LinkStage, finish: LinkStage.Finish)] = []
+    for stage in stages.values.sorted(by: { $0.number < $1.number }) {
+      let name = stage.name
       try stage.adoptPending()
       let policy = unresolvedPolicies[name] ?? .pending
       let finish = try stage.finish(policy.ofStage, exampleCount: RecordMapper.exampleCount)
       relationships[name, default: .init()].linked += finish.linked
+      relationships[name, default: .init()].unlinked += finish.unlinked
       relationships[name, default: .init()].unresolved += finish.unresolved
-      for (_, kept) in finish.changed where kept > 0 { recount(kept) }
+      // An object that was counted as unchanged got a link in the end; it is counted again once.
+      for owner in finish.changed {
+        guard let kept = unchangedOwners.removeValue(forKey: ObjectPlace(stage.ownerRoot, owner))
+        else { continue }
+        recountUnchanged(of: kept.entity, isTop: kept.isTop)
+      }
       entities[stage.targetName, default: .init()].stubs += finish.stubs
-      guard policy == .clear || policy == .reject else { continue }
-      for issue in describe(finish, of: stage) { issues.add(issue) }
+      if policy == .clear || policy == .reject { given.append((stage, finish)) }
+    }
+    report(given)
+    relationships = relationships.filter { $0.value != .init() }
+    entities = entities.filter { $0.value != .init() }
+  }
+
+  /// Reports references that were given up, in the order of the records that have them.
+  private func report(_ given: [(stage: LinkStage, finish: LinkStage.Finish)]) {
+    var issues: [(ordinal: Int, number: Int, issue: ImportIssue)] = []
+    for (stage, finish) in given {
+      for (issue, example) in zip(describe(finish, of: stage), finish.examples) {
+        issues.append((example.place.ordinal, stage.number, issue))
+      }
+    }
+    // Within one record and relationship the order of the list stays.
+    for (_, entry) in issues.enumerated().sorted(by: {
+      ($0.element.ordinal, $0.element.number, $0.offset)
+        < ($1.element.ordinal, $1.element.number, $1.offset)
+    }) {
+      self.issues.add(entry.issue)
+    }
+    for (stage, finish) in given {
       let group = IssueGroup(
         code: .linkUnresolved,
         entity: stage.ownerName,
         attribute: stage.relationshipName
       )
-      issues.add(finish.unresolved - finish.examples.count, of: group)
+      self.issues.add(finish.unresolved - finish.examples.count, of: group)
     }
-    relationships = relationships.filter { $0.value != .init() }
-    entities = entities.filter { $0.value != .init() }
-  }
-
-  /// An object that was counted as unchanged got a link in the end.
-  private func recount(_ kept: Int) {
-    guard let name = keptPlan?.entities[kept / 4].name else { return }
-    recountUnchanged(of: name, isTop: kept % 4 == 2)
   }
 
   /// Stages for references that wait from earlier imports by other maps.
@@ -127,7 +159,8 @@ extension StoreSink {
       let link = owner.relationships[slot]
       let target = session.layout.entities[link.destination]
       let columns = key.compactMap { name in
-        target.attributeSlot(named: name).map { (name, target.attributes[$0].column) }
+        target.uniqueKeys.joined().first { $0.name.utf8.elementsEqual(name.utf8) }
+          .flatMap { KeyColumn($0, of: target, in: session.layout) }
       }
       guard columns.count == key.count else { return nil }
       return try session.stage(
@@ -181,5 +214,10 @@ extension RelationshipLayout {
     case .inverseColumn(let column, _): .column(entity: destination, column)
     case .joinTable(let join, _): .table(join.name)
     }
+  }
+
+  /// Whether it is its own inverse: storing the links of one object changes those of others.
+  var isSymmetric: Bool {
+    if case .joinTable(let join, _) = storage { join.isSymmetric } else { false }
   }
 }

@@ -25,8 +25,10 @@ extension StoreSink {
   /// What was written of an object.
   struct Place {
     let key: Int64
-    /// Whether the object is linked to its parent only now.
-    let isNewlyLinked: Bool
+    /// How it stands with its parent, where its row has the link.
+    let standing: LinkStage.Standing
+    /// The other object that it was linked to in place of its parent.
+    let formerParent: Int64?
   }
 
   /// Writes an object, what is nested in it, and stages its links.
@@ -62,14 +64,16 @@ extension StoreSink {
     default: throw RecordStop.refused(object: object, outcome)
     }
     guard let key = target.writer.key else { throw Self.lostMemory }
-    let isNewlyLinked = parent.map { isNew($0, outcome, target) } ?? false
+    let formerParent = parent.flatMap { former($0, outcome, target) }
+    var standing = LinkStage.Standing.unlinked
+    if let parent { standing = self.standing(under: parent, outcome, target) }
     let number = written.count
     if outcome != .skipped {
       written.append(Written(plan: draft.plan, outcome: outcome, isTop: !isNested))
-      try noteSingles(singles, of: key, outcome, target, in: batch, plan, draft)
+      try noteSingles(singles, of: key, number, target, in: batch, plan)
       try writeMany(draft, number, key, target, in: batch, plan)
     }
-    return Place(key: key, isNewlyLinked: isNewlyLinked)
+    return Place(key: key, standing: standing, formerParent: formerParent)
   }
 
   /// Puts the values of an object and of its to-ones into the row.
@@ -114,65 +118,74 @@ extension StoreSink {
     return try row.withUnsafeBufferPointer { try target.writer.write($0, arena: arena) }
   }
 
-  /// Whether the object was linked to its parent by the row just written.
-  private func isNew(
+  /// How the object of the row just written stands with its parent.
+  private func standing(
+    under parent: Parent,
+    _ outcome: EntityWriter.Outcome,
+    _ target: EntityTarget
+  ) -> LinkStage.Standing {
+    switch outcome {
+    case .inserted: parent.order == nil ? .linkedNow : .made
+    case .skipped: .unlinked
+    default: target.previous(parent.column) == parent.key ? .linked : .linkedNow
+    }
+  }
+
+  /// Another parent that the object of the row just written had.
+  private func former(
     _ parent: Parent,
     _ outcome: EntityWriter.Outcome,
     _ target: EntityTarget
-  ) -> Bool {
-    if outcome == .inserted { return true }
-    if target.previous(parent.column) != parent.key { return true }
-    guard let order = parent.order else { return false }
-    return target.previous(order.column) != Int64(order.place)
+  ) -> Int64? {
+    if outcome == .inserted || outcome == .skipped { return nil }
+    return target.previous(parent.column).flatMap { $0 == parent.key ? nil : $0 }
   }
 
   /// To-ones are in the row; what is left is what nobody has yet, and what was there before.
   private func noteSingles(
     _ singles: [(column: EntityTarget.Column, link: Int, key: Int64?)],
     of key: Int64,
-    _ outcome: EntityWriter.Outcome,
+    _ number: Int,
     _ target: EntityTarget,
     in batch: DraftBatch,
-    _ plan: ImportPlan,
-    _ draft: DraftBatch.Object
+    _ plan: ImportPlan
   ) throws {
+    let isNew = written[number].outcome == .inserted
     for (column, index, nested) in singles {
       let link = batch.links[index]
       let linkPlan = target.plan.links[link.slot]
       let stage = target.stages[link.slot]
       var targetKey = nested
+      if !isNew { try stage?.forgetTarget(of: key) }
       if let first = link.targets.first, case .key(let start, let node) = batch.targets[first] {
         targetKey = target.writer.target(column.number)
         if targetKey == nil {
           if column.isIdentity { throw RecordStop.waits }
-          if outcome != .inserted { try stage?.forgetTarget(of: key) }
           try batch.values.withUnsafeBufferPointer { values in
             guard let arena = batch.records.arena.baseAddress else { throw Self.lostMemory }
             try stage?.wait(
               key,
               key: UnsafeBufferPointer(rebasing: values[start..<start + column.key.count]),
               arena: arena,
-              at: place(ofNode: node, record: recordNumber, in: batch),
-              outcome: outcome == .unchanged ? draft.plan * 4 + (draft.parent < 0 ? 2 : 1) : 0
+              at: place(of: reference(at: node), in: batch)
             )
           }
-        } else if outcome != .inserted {
-          try stage?.forgetTarget(of: key)
+          waits.append(Wait(owner: ObjectPlace(target.plan.layout.root, key), number: number))
         }
-      } else if outcome != .inserted {
-        try stage?.forgetTarget(of: key)
       }
-      let former = outcome == .inserted ? nil : target.previous(column.name)
+      let former = isNew ? nil : target.previous(column.name)
       if targetKey != former {
-        let name = "\(target.plan.layout.name).\(linkPlan.name)"
-        if targetKey != nil { relationships[name, default: .init()].linked += 1 }
-        if former != nil { relationships[name, default: .init()].unlinked += 1 }
+        countLinks(
+          of: target.linkNames[link.slot],
+          linked: targetKey == nil ? 0 : 1,
+          unlinked: former == nil ? 0 : 1
+        )
         if linkPlan.deletesUnlinked, let former {
           unlinked.append((former, plan.model.entities[linkPlan.layout.destination]))
         }
       }
       if column.isExclusive, let stage, let targetKey {
-        try begin(stage, owner: targetKey, number: nil, in: batch)
+        try begin(stage, owner: targetKey, isNew: true, number: -1, in: batch)
         try stage.add(key, position: 0, target: targetKey)
       }
     }
@@ -187,38 +200,53 @@ extension StoreSink {
     in batch: DraftBatch,
     _ plan: ImportPlan
   ) throws {
+    let isNew = written[number].outcome == .inserted
     for index in draft.links {
       let link = batch.links[index]
       guard target.columnOfLink[link.slot] == nil, let stage = target.stages[link.slot] else {
         continue
       }
       let linkPlan = target.plan.links[link.slot]
-      let name = stage.name
-      try begin(stage, owner: key, number: number, in: batch)
+      try begin(stage, owner: key, isNew: isNew, number: number, in: batch)
+      let start = listed.count
+      defer { listed.removeLast(listed.count - start) }
+      var listedKeys: Set<Int64>? = link.targets.count > Self.longList ? [] : nil
       for (position, place) in link.targets.enumerated() {
-        switch (batch.targets[place], linkPlan.layout.storage) {
-        case (.object(let nested), .inverseColumn(let column, let order)):
-          let parent = Parent(column: column, key: key, order: order.map { ($0, position) })
+        switch batch.targets[place] {
+        case .object(let nested):
+          var parent: Parent?
+          if case .inverseColumn(let column, let order) = linkPlan.layout.storage {
+            // What is joined to a list gets its place when the list is stored.
+            let place = linkPlan.replaces ? order.map { ($0, position) } : nil
+            parent = Parent(column: column, key: key, order: place)
+          }
           let child = try write(nested, in: batch, plan, under: parent, isNested: true)
-          try stage.add(key, position: position, target: child.key)
-          if child.isNewlyLinked {
-            relationships[name, default: .init()].linked += 1
+          if let former = child.formerParent, stage.holds(former) {
+            // It leaves a list that an earlier record gave, and that is not stored yet.
+            guard mayFlush else { throw RecordStop.full }
+          }
+          let isFirst =
+            listedKeys?.insert(child.key).inserted ?? !listed[start...].contains(child.key)
+          guard stage.allowsRepeats || isFirst else {
+            // The first place counts.
+            stage.skipPlace()
+            continue
+          }
+          listed.append(child.key)
+          try stage.add(key, position: position, target: child.key, child.standing)
+          if parent != nil, child.standing == .linkedNow || child.standing == .made {
+            countLinks(of: stage.name, linked: 1, unlinked: child.formerParent == nil ? 0 : 1)
             if written[number].outcome == .unchanged { written[number].outcome = .updated }
           }
-        case (.object(let nested), _):
-          let child = try write(nested, in: batch, plan, under: nil, isNested: true)
-          try stage.add(key, position: position, target: child.key)
-        case (.key(let start, let node), _):
+        case .key(let start, let node):
           try batch.values.withUnsafeBufferPointer { values in
             guard let arena = batch.records.arena.baseAddress else { throw Self.lostMemory }
-            let count = stage.keyCount
             try stage.add(
               key,
               position: position,
-              key: UnsafeBufferPointer(rebasing: values[start..<start + count]),
+              key: UnsafeBufferPointer(rebasing: values[start..<start + stage.keyCount]),
               arena: arena,
-              place: node,
-              record: recordNumber
+              at: reference(at: node)
             )
           }
         }
@@ -226,20 +254,23 @@ extension StoreSink {
     }
   }
 
+  /// In longer lists targets are looked up by their hash.
+  private static let longList = 16
+
   /// Begins the links of an owner; what an earlier record staged of it is stored first.
   private func begin(
     _ stage: LinkStage,
     owner: Int64,
-    number: Int?,
+    isNew: Bool,
+    number: Int,
     in batch: DraftBatch
   ) throws {
     if stage.holds(owner) {
       guard mayFlush else { throw RecordStop.full }
       try flush(stage, batch)
     }
-    try stage.begin(owner)
+    try stage.begin(owner, isNew: isNew, number: number)
     staged.append((stage, owner))
-    if let number { stagers[stage.name, default: [:]][owner] = number }
   }
 
   /// Deletes what the record unlinked (`onUnlink: delete` of a to-one).
@@ -249,22 +280,32 @@ extension StoreSink {
     if let denied = try deleter.delete().denied { throw RecordStop.denied(denied) }
   }
 
-  /// Where a node of the tape stands.
-  func place(ofNode node: UInt32, record: Int, in batch: DraftBatch) -> WaitingPlace {
-    if let origin = held.origin(of: batch) { return WaitingPlace(origin) }
-    let start = batch.records.nodes[Int(node)].origin
-    return WaitingPlace(batch.records.origin(at: start, record: record))
+  /// A reference of the record at hand.
+  private func reference(at node: UInt32) -> LinkStage.ReferencePlace {
+    LinkStage.ReferencePlace(node: node, record: recordNumber, ordinal: counts.read)
+  }
+
+  /// Where a reference stands.
+  func place(of reference: LinkStage.ReferencePlace, in batch: DraftBatch) -> WaitingPlace {
+    if batch === held.batch {
+      let record = held.taken[reference.record]
+      return WaitingPlace(record.origin, ordinal: record.ordinal)
+    }
+    let start = batch.records.nodes[Int(reference.node)].origin
+    let origin = batch.records.origin(at: start, record: reference.record)
+    return WaitingPlace(origin, ordinal: reference.ordinal)
   }
 }
 
 extension WaitingPlace {
-  init(_ origin: Origin) {
+  init(_ origin: Origin, ordinal: Int) {
     self.init(
       file: origin.file,
       line: origin.line,
       column: origin.column,
       byte: origin.byte,
-      record: origin.record ?? 0
+      record: origin.record ?? 0,
+      ordinal: ordinal
     )
   }
 

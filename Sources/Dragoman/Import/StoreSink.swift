@@ -27,6 +27,8 @@ final class StoreSink: CountingSink {
   private var planFormat: ForeignFormat?
   /// The stages by `Entity.relationship`.
   var stages: [String: LinkStage] = [:]
+  /// The stages in the order in which they are flushed.
+  var allStages: [LinkStage] = []
   /// What becomes of references by stage that nobody has.
   var unresolvedPolicies: [String: UnresolvedPolicy] = [:]
   /// Stages whose links other rows write as well: never left full from record to record.
@@ -37,18 +39,22 @@ final class StoreSink: CountingSink {
 
   /// The objects written since the last tally.
   var written: [Written] = []
-  /// Which of them staged links for which owner.
-  var stagers: [String: [Int64: Int]] = [:]
+  /// Which of them have references that wait.
+  var waits: [Wait] = []
+  /// Objects that were counted as unchanged, and that have references that wait.
+  var unchangedOwners: [ObjectPlace: (entity: String, isTop: Bool)] = [:]
   /// The owners that the record at hand staged.
   var staged: [(stage: LinkStage, owner: Int64)] = []
+  /// The links that the record at hand counted.
+  var linksOfRecord: [(name: String, linked: Int, unlinked: Int)] = []
+  /// The targets of the lists at hand, one list behind the other.
+  var listed: ContiguousArray<Int64> = []
   /// Objects that the record at hand unlinked and that are to be deleted.
   var unlinked: [(key: Int64, entity: EntityLayout)] = []
   /// One row, on its way.
   var row: ContiguousArray<RowValue> = []
   /// The number of the record at hand.
   var recordNumber = 0
-  /// The plan that the numbers kept with waiting references belong to.
-  var keptPlan: ImportPlan?
   /// Whether stages may be flushed in the middle of the record at hand.
   var mayFlush = true
 
@@ -57,6 +63,23 @@ final class StoreSink: CountingSink {
     let plan: Int
     var outcome: EntityWriter.Outcome
     let isTop: Bool
+  }
+
+  /// An object of the store: the root of its entity, and its primary key.
+  struct ObjectPlace: Hashable {
+    let root: Int
+    let key: Int64
+
+    init(_ root: Int, _ key: Int64) {
+      self.root = root
+      self.key = key
+    }
+  }
+
+  /// An object with references that wait, and its number in `written`.
+  struct Wait {
+    let owner: ObjectPlace
+    let number: Int
   }
 
   init(
@@ -80,7 +103,6 @@ final class StoreSink: CountingSink {
   /// - Throws: `StoreError`, or `ImportError` where more records were rejected than is admitted.
   func apply(_ batch: DraftBatch) throws {
     guard let plan = batch.plan else { return }
-    keptPlan = plan
     try prepare(for: plan)
     var reported = 0
     for (index, draft) in batch.drafts.enumerated() {
@@ -128,7 +150,14 @@ final class StoreSink: CountingSink {
     guard planFormat != plan.format else { return }
     planFormat = plan.format
     targets = plan.entities.map { _ in (nil, nil) }
-    crossedStages = []
+    // What makes temporary tables is made here: a record that is undone would take them along.
+    if plan.entities.contains(where: { !$0.links.isEmpty }) {
+      for index in plan.entities.indices { _ = try target(of: index, in: plan, isNested: true) }
+    }
+    if plan.entities.contains(where: { $0.links.contains(where: \.deletesUnlinked) }) {
+      _ = try madeDeleter()
+    }
+    crossedStages = crossed(in: plan)
   }
 
   /// Where the objects of a plan go.
@@ -156,7 +185,6 @@ final class StoreSink: CountingSink {
         slots: entity.slots.map(\.attribute)
       )
     }
-    crossedStages = crossed(in: plan)
     return made
   }
 
@@ -238,49 +266,47 @@ final class StoreSink: CountingSink {
     _ plan: ImportPlan,
     usesSavepoint: Bool
   ) throws {
-    let count = written.count
-    let waiting = stages.mapValues(\.waitingCount)
-    staged.removeAll(keepingCapacity: true)
-    unlinked.removeAll()
-    mayFlush = !usesSavepoint
     let savepoint = try usesSavepoint ? madeSavepoint() : nil
-    try savepoint?.begin()
     do {
-      _ = try write(object, in: batch, plan, under: nil)
-      if !unlinked.isEmpty { try deleteUnlinked() }
-      try savepoint?.release()
-    } catch let stop as RecordStop {
-      try savepoint?.undo()
-      written.removeLast(written.count - count)
-      for (stage, owner) in staged { stage.forget(owner) }
-      for (name, count) in waiting { stages[name]?.restoreWaitingCount(count) }
-      guard case .full = stop else { throw stop }
-      // An owner of an earlier record comes again: that record's links are stored first.
+      try attempt(object, in: batch, plan, savepoint, mayFlush: !usesSavepoint)
+    } catch RecordStop.full {
+      // An owner of an earlier record comes again: that record's links are stored first, and then
+      // the record may store its own.
       try flushAll(batch)
-      try retry(object, in: batch, plan, savepoint)
+      try attempt(object, in: batch, plan, savepoint, mayFlush: true)
     }
   }
 
-  /// Writes a record again after everything before it was stored, so that it may flush by itself.
-  private func retry(
+  private func attempt(
     _ object: Int,
     in batch: DraftBatch,
     _ plan: ImportPlan,
-    _ savepoint: Savepoint?
+    _ savepoint: Savepoint?,
+    mayFlush: Bool
   ) throws {
-    let count = written.count
+    let count = (written: written.count, waits: waits.count)
     staged.removeAll(keepingCapacity: true)
+    linksOfRecord.removeAll(keepingCapacity: true)
     unlinked.removeAll()
-    mayFlush = true
+    self.mayFlush = mayFlush
+    if savepoint != nil { for stage in allStages { stage.mark() } }
     try savepoint?.begin()
     do {
       _ = try write(object, in: batch, plan, under: nil)
       if !unlinked.isEmpty { try deleteUnlinked() }
       try savepoint?.release()
     } catch let stop as RecordStop {
-      try savepoint?.undo()
-      written.removeLast(written.count - count)
-      for stage in stages.values { stage.forgetAll() }
+      written.removeLast(written.count - count.written)
+      waits.removeLast(waits.count - count.waits)
+      uncountLinks()
+      guard let savepoint else { throw stop }
+      try savepoint.undo()
+      for stage in allStages { stage.undo() }
+      if mayFlush {
+        for stage in allStages { stage.forgetAll() }
+      } else {
+        for (stage, owner) in staged { stage.forget(owner) }
+      }
       throw stop
     }
   }
@@ -340,6 +366,12 @@ final class StoreSink: CountingSink {
 
   /// Counts the objects written, after their links are stored.
   func tally(_ plan: ImportPlan) {
+    for wait in waits {
+      let object = written[wait.number]
+      unchangedOwners[wait.owner] =
+        object.outcome == .unchanged ? (plan.entities[object.plan].name, object.isTop) : nil
+    }
+    waits.removeAll(keepingCapacity: true)
     for object in written {
       count(object.outcome, of: plan.entities[object.plan].name, isTop: object.isTop)
     }

@@ -19,6 +19,8 @@ extension RecordMapper {
         if value.kind == .absent { return outcome(of: .missing, link, step) }
         if value.kind == .null { return outcome(of: .null(step.record.node), link, step) }
         values.append((value, step.record.node))
+      case .constant(let constant):
+        values.append((ValueConverter.rowValue(of: constant, in: batch), step.record.node))
       case .found(let finding, let split):
         let nodes = nodes(of: finding, link, takesSingle: true, step)
         guard case .list(let list) = nodes else { return outcome(of: nodes, link, step) }

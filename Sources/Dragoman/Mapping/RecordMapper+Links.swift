@@ -179,6 +179,7 @@ extension RecordMapper {
     nested.start = tape.origin
     nested.key = tape.key
     nested.keyLength = tape.keyLength
+    nested.place = link.isToOne ? nil : place
     guard step.depth < Self.maximumDepth else {
       let message = "Records are nested deeper than \(Self.maximumDepth) levels."
       return .refused(describe(.recordDepth, nested, nested.start, batch, message))

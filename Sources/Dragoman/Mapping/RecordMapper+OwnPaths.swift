@@ -70,7 +70,8 @@ extension RecordMapper {
     case .record: follow(path, path.steps[...], from: record.node, batch, &trail)
     case .document:
       if let node = batch.document { follow(path, path.steps[...], from: node, batch, &trail) }
-    case .index: trail.nodes = [appendNumber(record.number - 1, to: batch, record)]
+    case .index:
+      trail.nodes = [appendNumber(record.place ?? record.number - 1, to: batch, record)]
     case .line:
       guard batch.isText else { break }
       let line = batch.origin(at: record.start, record: nil).line

@@ -24,6 +24,8 @@ public struct RelationshipMap: Sendable, Hashable {
     case path(ForeignPaths, split: String?)
     /// An attribute of the owner.
     case attribute(String)
+    /// The same value for all targets, written as a default is.
+    case value(String)
   }
 
   /// The relationship's local name.

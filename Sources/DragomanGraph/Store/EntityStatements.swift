@@ -109,7 +109,7 @@ package struct EntityStatements {
     guard let keys = keySlots(of: present), mode == .upsert else {
       return Sentence(sql: "UPDATE \(table) SET _v = _v WHERE 0", slots: [])
     }
-    let settable = present.filter { !keys.contains($0) }
+    let settable = present.filter { !keys.contains($0) && slots[$0].kind != .place }
     let values = values(of: settable, from: keys.count + 1)
     let own = ownChanges(hasValues: !settable.isEmpty)
     let assignments =
@@ -235,7 +235,10 @@ package struct EntityStatements {
     let target = identity.map { Schema.quoted($0.column) }.joined(separator: ", ")
     let attributes = entity.attributes.filter { mode == .replace || given.contains($0.column) }
     let links = present.map { slots[$0] }.filter { slot in
-      if case .attribute = slot.kind { false } else { !slot.isFurtherPart }
+      switch slot.kind {
+      case .attribute, .place: false
+      case .integer, .key: !slot.isFurtherPart
+      }
     }
     let columns = (attributes.map(\.column) + links.map(\.column)).filter { !keys.contains($0) }
       .map(Schema.quoted)

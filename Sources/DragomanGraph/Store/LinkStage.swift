@@ -4,9 +4,10 @@ import GRDBSQLite
 /// The links of one relationship on their way into the store.
 ///
 /// While rows are written, links are only put into a temporary table, one prepared `INSERT` each.
-/// `flush()` stores them all with a handful of statements, however many they are: keys are looked
-/// up by joins on the target's unique index, and what differs is inserted, updated and deleted. Keys
-/// that nobody has yet move to a second table and wait for the end of the import (`LinkStage+Waiting`).
+/// `flush()` stores them all with a handful of statements, however many they are (`LinkStage+Flush`):
+/// keys are looked up by joins on the target's unique index, and what differs is inserted, updated and
+/// deleted. Keys that nobody has yet move to a second table and wait for the end of the import
+/// (`LinkStage+Waiting`, `LinkStage+Finish`).
 ///
 /// What a stage holds of one owner must come from one record: who stages an owner for the second
 /// time flushes first (`holds(_:)`), so that two records about one object behave as two imports.
@@ -15,8 +16,8 @@ package final class LinkStage {
   package struct Plan: Sendable {
     /// The relationship.
     package var link: RelationshipLayout
-    /// The attributes and columns of the target's key; empty where targets are known by `_pk`.
-    package var key: [(name: String, column: String)]
+    /// The parts of the target's key; empty where targets are known by `_pk`.
+    package var key: [KeyColumn]
     /// Whether the links staged are all the links of their owner.
     package var replaces: Bool
     /// Whether objects that are unlinked are deleted.
@@ -25,7 +26,7 @@ package final class LinkStage {
     /// Describes a stage.
     package init(
       link: RelationshipLayout,
-      key: [(name: String, column: String)],
+      key: [KeyColumn],
       replaces: Bool,
       deletesUnlinked: Bool
     ) {
@@ -36,10 +37,20 @@ package final class LinkStage {
     }
   }
 
+  /// One owner whose links are staged, and the number that its stager gave it.
+  package struct Owner: Sendable, Hashable {
+    /// The owner's primary key.
+    package let key: Int64
+    /// The number that `begin` was told.
+    package let number: Int
+  }
+
   /// What a flush did.
   package struct Outcome: Sendable {
-    /// The owners whose links are others than before; an owner may occur several times.
-    package var changedOwners: [Int64] = []
+    /// The owners whose links are others than before, each once.
+    package var changed: [Owner] = []
+    /// The owners with references that wait, each once.
+    package var waiting: [Owner] = []
     /// How many links were made.
     package var linked = 0
     /// How many links were removed.
@@ -56,20 +67,38 @@ package final class LinkStage {
   let layout: ModelLayout
   let owner: EntityLayout
   let target: EntityLayout
+  /// The temporary tables: staged links, their owners, references that wait.
   let links: String
   let owners: String
   let waiting: String
-  let insertLink: Statement
-  let insertOwner: Statement
   let deleter: ObjectDeleter
   let primaryKeys: PrimaryKeys
-  private var stagedOwners: Set<Int64> = []
-  private var hasKeys = false
+  private let insertLink: Statement
+  private let insertOwner: Statement
+  /// The owners that are staged, with their stagers' numbers.
+  private var numbers: [Int64: Int] = [:]
   private var isStaged = false
-  /// How many references wait for their target.
+  /// What is staged, as far as it saves statements to know.
+  var staged = Staged()
+  /// How many rows the table of what waits has.
   package internal(set) var waitingCount = 0
+  private var markedWaitingCount = 0
   /// Whether references of this relationship wait from earlier imports.
   var hasPending: Bool
+
+  /// What is staged, as far as it saves statements to know.
+  struct Staged {
+    /// Some targets are given by keys.
+    var hasKeys = false
+    /// Some owners were there before, and may have other links.
+    var hasOldOwners = false
+    /// Some places in lists are not taken.
+    var hasGaps = false
+    /// Some targets do not have the link in their own column yet.
+    var hasUnlinked = false
+    /// Some targets do not have their place yet.
+    var hasUnplaced = false
+  }
 
   init(
     _ plan: Plan,
@@ -94,23 +123,26 @@ package final class LinkStage {
     for table in [links, owners, waiting] {
       try database.execute(sql: "DROP TABLE IF EXISTS \(table)")
     }
+    // `state` of what waits: null while nobody has the key, 1 when somebody has just come, 0 for
+    // targets that are linked and only tell the places of the others.
     try database.execute(
       sql: """
         CREATE TABLE \(links) (
-          seq INTEGER PRIMARY KEY, owner INTEGER, position INTEGER, target INTEGER, place, record\(parts));
+          seq INTEGER PRIMARY KEY, owner INTEGER, position INTEGER, target INTEGER, fresh INTEGER,
+          node INTEGER, record INTEGER, ordinal INTEGER\(parts));
         CREATE INDEX temp._dragoman_links\(number)_target ON _dragoman_links\(number) (owner, target);
         CREATE TABLE \(owners) (owner INTEGER PRIMARY KEY);
         CREATE TABLE \(waiting) (
-          seq INTEGER PRIMARY KEY, owner INTEGER, position INTEGER, target INTEGER, outcome, file,
-          line, "column", byte,
-          record\(parts));
-        CREATE INDEX temp._dragoman_waiting\(number)_owner ON _dragoman_waiting\(number) (owner);
+          seq INTEGER PRIMARY KEY, owner INTEGER, position INTEGER, target INTEGER, state INTEGER,
+          ordinal INTEGER, file, line, "column", byte, record\(parts));
+        CREATE INDEX temp._dragoman_waiting\(number)_owner
+          ON _dragoman_waiting\(number) (owner, target);
         """
     )
     let parameters = plan.key.map { _ in ", ?" }.joined()
     insertLink = try database.makeStatement(
-      sql: "INSERT INTO \(links) (owner, position, target, place, record\(parts))"
-        + " VALUES (?, ?, ?, ?, ?\(parameters))"
+      sql: "INSERT INTO \(links) (owner, position, target, fresh, node, record, ordinal\(parts))"
+        + " VALUES (?, ?, ?, ?, ?, ?, ?\(parameters))"
     )
     insertOwner = try database.makeStatement(sql: "INSERT OR IGNORE INTO \(owners) VALUES (?)")
     hasPending =
@@ -128,13 +160,15 @@ package final class LinkStage {
   package var ownerName: String { owner.name }
   package var relationshipName: String { plan.link.name }
   package var targetName: String { target.name }
+  /// The relationship's number, by which reports are ordered.
+  package var number: Int { plan.link.id }
+  /// The root of the owners' entity: with it a primary key says which object is meant.
+  package var ownerRoot: Int { owner.root }
   /// How many values a reference has.
   package var keyCount: Int { plan.key.count }
   /// Whether a part of the target's key is not to be shown.
   package var isSensitive: Bool {
-    plan.key.contains { key in
-      target.attributeSlot(named: key.name).map { target.attributes[$0].isSensitive } ?? false
-    }
+    plan.key.contains { $0.attribute.isSensitive }
   }
   /// Whether the links have a table of their own, so that the owner's row does not change with them.
   package var isTable: Bool {
@@ -144,31 +178,81 @@ package final class LinkStage {
   // MARK: - Staging
 
   /// Whether links of an owner are staged already.
-  package func holds(_ owner: Int64) -> Bool { stagedOwners.contains(owner) }
+  package func holds(_ owner: Int64) -> Bool { numbers[owner] != nil }
 
   /// Whether anything is staged.
   package var isEmpty: Bool { !isStaged }
 
   /// Says that a record gives the links of an owner, if only an empty list.
-  package func begin(_ owner: Int64) throws(StoreError) {
-    stagedOwners.insert(owner)
+  ///
+  /// - Parameters:
+  ///   - owner: The owner's primary key.
+  ///   - isNew: Whether the record made the owner, so that it has no links yet.
+  ///   - number: What `Outcome` gives back with the owner.
+  /// - Throws: `StoreError` where the store fails.
+  package func begin(_ owner: Int64, isNew: Bool, number: Int) throws(StoreError) {
+    numbers[owner] = number
     isStaged = true
-    if plan.replaces || waitingCount > 0 || hasPending {
-      let handle = insertOwner.sqliteStatement
-      sqlite3_bind_int64(handle, 1, owner)
-      try step(handle)
-    }
+    guard plan.replaces, !isNew else { return }
+    staged.hasOldOwners = true
+    let handle = insertOwner.sqliteStatement
+    sqlite3_bind_int64(handle, 1, owner)
+    try step(handle)
   }
 
+  /// What is known of a target that is staged by its primary key.
+  package enum Standing: Sendable {
+    /// Nothing: the link is stored when the stage is.
+    case unlinked
+    /// Its row has the link already, and had it before the record.
+    case linked
+    /// Its row has the link, by the record; but not its place in the order.
+    case linkedNow
+    /// Its row was made by the record, with the link and its place.
+    case made
+  }
+
+  /// Whether an owner may have a target several times.
+  package var allowsRepeats: Bool { plan.link.relationship.allowsRepeats }
+
+  /// Says that a place in a list is not taken, because the list has the target already.
+  package func skipPlace() { staged.hasGaps = true }
+
   /// Stages a link to a target by its primary key.
-  package func add(_ owner: Int64, position: Int, target: Int64) throws(StoreError) {
+  package func add(
+    _ owner: Int64,
+    position: Int,
+    target: Int64,
+    _ standing: Standing = .unlinked
+  ) throws(StoreError) {
     isStaged = true
+    if standing == .unlinked { staged.hasUnlinked = true }
+    if standing != .made { staged.hasUnplaced = true }
+    let isFresh = standing == .linkedNow || standing == .made
     let handle = insertLink.sqliteStatement
     sqlite3_bind_int64(handle, 1, owner)
     sqlite3_bind_int64(handle, 2, Int64(position))
     sqlite3_bind_int64(handle, 3, target)
-    for parameter in 4..<6 + plan.key.count { sqlite3_bind_null(handle, Int32(parameter)) }
+    sqlite3_bind_int64(handle, 4, isFresh ? 1 : 0)
+    for parameter in 5..<8 + plan.key.count { sqlite3_bind_null(handle, Int32(parameter)) }
     try step(handle)
+  }
+
+  /// Where a reference stands, as the caller of `flush` understands it.
+  package struct ReferencePlace: Sendable {
+    /// The node of the tape.
+    package let node: UInt32
+    /// The number of the record in its file.
+    package let record: Int
+    /// The number of the record in the import.
+    package let ordinal: Int
+
+    /// Makes a place.
+    package init(node: UInt32, record: Int, ordinal: Int) {
+      self.node = node
+      self.record = record
+      self.ordinal = ordinal
+    }
   }
 
   /// Stages a link to a target by its key.
@@ -178,27 +262,29 @@ package final class LinkStage {
   ///   - position: The place in the list, from 0.
   ///   - key: The parts of the target's key.
   ///   - arena: Where their text is.
-  ///   - place: Where the key stands, as the caller of `flush` understands it.
-  ///   - record: The number of the record.
+  ///   - place: Where the key stands.
   /// - Throws: `StoreError` where the store fails.
   package func add(
     _ owner: Int64,
     position: Int,
     key: UnsafeBufferPointer<RowValue>,
     arena: UnsafeRawPointer,
-    place: UInt32,
-    record: Int
+    at place: ReferencePlace
   ) throws(StoreError) {
     isStaged = true
-    hasKeys = true
+    staged.hasKeys = true
+    staged.hasUnlinked = true
+    staged.hasUnplaced = true
     let handle = insertLink.sqliteStatement
     sqlite3_bind_int64(handle, 1, owner)
     sqlite3_bind_int64(handle, 2, Int64(position))
     sqlite3_bind_null(handle, 3)
-    sqlite3_bind_int64(handle, 4, Int64(place))
-    sqlite3_bind_int64(handle, 5, Int64(record))
+    sqlite3_bind_int64(handle, 4, 0)
+    sqlite3_bind_int64(handle, 5, Int64(place.node))
+    sqlite3_bind_int64(handle, 6, Int64(place.record))
+    sqlite3_bind_int64(handle, 7, Int64(place.ordinal))
     for (index, part) in key.enumerated() {
-      PreparedSentence.bind(part, to: handle, Int32(6 + index), arena)
+      PreparedSentence.bind(part, to: handle, Int32(8 + index), arena)
     }
     try step(handle)
   }
@@ -211,163 +297,26 @@ package final class LinkStage {
     }
   }
 
-  // MARK: - Flushing
+  // MARK: - What is staged, in memory
 
-  /// Stores what is staged.
-  ///
-  /// - Parameters:
-  ///   - origin: Where the place of a key stands that nobody has.
-  ///   - outcome: What is kept with it for `finish`.
-  /// - Returns: What changed.
-  /// - Throws: `StoreError` where the store fails.
-  package func flush(
-    origin: (UInt32, Int) -> WaitingPlace,
-    outcome: (Int64) -> Int = { _ in 0 }
-  ) throws(StoreError) -> Outcome {
-    guard isStaged else { return Outcome() }
-    defer { clear() }
-    if case .column = plan.link.storage {
-      // The owners staged are the targets of an exclusive to-one: nothing waits for them.
-    } else {
-      if waitingCount > 0 { try forgetWaiting("IN (SELECT owner FROM \(owners))") }
-      if hasPending { try forgetPending("IN (SELECT owner FROM \(owners))") }
-    }
-    if hasKeys {
-      try run("UPDATE \(links) SET target = (\(lookUp(in: links))) WHERE target IS NULL")
-      try moveUnresolved(origin: origin, outcome: outcome)
-    }
-    var result = Outcome()
-    switch plan.link.storage {
-    case .column(let column): try makeExclusive(column, &result)
-    case .inverseColumn(let column, let order): try storeColumn(column, order, &result)
-    case .joinTable(let join, let isOwner):
-      let table = LinkTable(join, isOwner: isOwner)
-      try dropRepeats()
-      if plan.replaces { try unlink(in: table, &result) }
-      try link(in: table, appends: !plan.replaces, &result)
-    }
-    try run("DELETE FROM \(links)")
-    try run("DELETE FROM \(owners)")
-    return result
+  /// Owners with their numbers, each once, in the order of their keys.
+  func numbered(_ keys: some Sequence<Int64>) -> [Owner] {
+    Set(keys).sorted().compactMap { key in numbers[key].map { Owner(key: key, number: $0) } }
   }
 
-  /// Forgets in memory what is staged, after it was stored, or undone with its savepoint.
-  private func clear() {
-    stagedOwners.removeAll(keepingCapacity: true)
-    hasKeys = false
+  /// Forgets everything that is staged: it was stored, or undone with its savepoint.
+  package func forgetAll() {
+    numbers.removeAll(keepingCapacity: true)
+    staged = Staged()
     isStaged = false
   }
 
-  /// Forgets everything that is staged: it was undone.
-  package func forgetAll() { clear() }
+  /// Remembers where a record begins that may be undone.
+  package func mark() { markedWaitingCount = waitingCount }
 
-  /// Goes back to an earlier number of waiting references: later ones were undone.
-  package func restoreWaitingCount(_ count: Int) { waitingCount = count }
+  /// Goes back to `mark()`: what came after it was undone in the store.
+  package func undo() { waitingCount = markedWaitingCount }
 
   /// Forgets an owner whose record was undone.
-  package func forget(_ owner: Int64) { stagedOwners.remove(owner) }
-
-  /// `SELECT _pk …` of the target that has the key of a row of ours.
-  func lookUp(in table: String) -> String {
-    let name = table.replacing("temp.", with: "")
-    let reference = RowSlot.Reference(
-      number: 0,
-      table: target.table,
-      columns: plan.key.map(\.column),
-      entities: target.root == target.index ? [] : target.family.map { layout.entities[$0].name }
-    )
-    return reference.select(plan.key.indices.map { "\(name).k\($0)" })
-  }
-
-  /// Where a to-many holds no target twice, the first place counts.
-  private func dropRepeats() throws(StoreError) {
-    guard !plan.link.relationship.allowsRepeats else { return }
-    let name = links.replacing("temp.", with: "")
-    try run(
-      "DELETE FROM \(links) WHERE EXISTS (SELECT 1 FROM \(links) AS e WHERE e.owner = \(name).owner"
-        + " AND e.target = \(name).target AND e.seq < \(name).seq)"
-    )
-  }
-
-  /// A to-one whose inverse is one: nobody else has the target.
-  private func makeExclusive(_ column: String, _ result: inout Outcome) throws(StoreError) {
-    let table = Schema.quoted(owner.table)
-    let name = Schema.quoted(column)
-    try run(
-      "UPDATE \(table) SET \(name) = NULL, _v = _v + 1 WHERE \(name) IN (SELECT target FROM \(links))"
-        + " AND NOT EXISTS (SELECT 1 FROM \(links) AS _l WHERE _l.owner = \(table)._pk"
-        + " AND _l.target = \(table).\(name))"
-    )
-    result.unlinked += database.changesCount
-  }
-
-  /// The links are a column of the targets.
-  private func storeColumn(
-    _ column: String,
-    _ order: String?,
-    _ result: inout Outcome
-  ) throws(StoreError) {
-    let table = Schema.quoted(target.table)
-    let name = Schema.quoted(column)
-    let place = order.map(Schema.quoted)
-    let last = place.map {
-      "(SELECT coalesce(max(\($0)), -1) + 1 FROM \(table) AS _t WHERE _t.\(name) = _l.owner)"
-    }
-    let position = plan.replaces ? "position" : "\(last ?? "0") + position"
-    let set = place.map { ", \($0) = _s.place" } ?? ""
-    var differs = "\(table).\(name) IS NOT _s.owner"
-    if let place, plan.replaces { differs += " OR \(table).\(place) IS NOT _s.place" }
-    let changed = try owners(
-      "UPDATE \(table) SET \(name) = _s.owner\(set), _v = _v + 1 FROM"
-        + " (SELECT target, owner, \(position) AS place, max(seq) FROM \(links) AS _l GROUP BY target) AS _s"
-        + " WHERE \(table)._pk = _s.target AND (\(differs)) RETURNING \(name)"
-    )
-    result.changedOwners += changed
-    result.linked += changed.count
-    guard plan.replaces else { return }
-    let unlinked =
-      "FROM \(table) WHERE \(name) IN (SELECT owner FROM \(owners)) AND NOT EXISTS"
-      + " (SELECT 1 FROM \(links) AS _l WHERE _l.owner = \(table).\(name) AND _l.target = \(table)._pk)"
-    let lost = try owners("SELECT \(name) \(unlinked)")
-    guard !lost.isEmpty else { return }
-    result.changedOwners += lost
-    result.unlinked += lost.count
-    if plan.deletesUnlinked {
-      try deleter.mark("_pk \(unlinked)", of: target)
-      try delete(&result)
-    } else {
-      let clear = place.map { ", \($0) = NULL" } ?? ""
-      try run(
-        "UPDATE \(table) SET \(name) = NULL\(clear), _v = _v + 1 WHERE _pk IN (SELECT _pk \(unlinked))"
-      )
-    }
-  }
-
-  func delete(_ result: inout Outcome) throws(StoreError) {
-    let outcome = try deleter.delete()
-    result.denied = outcome.denied ?? result.denied
-    result.deleted.merge(outcome.deleted, uniquingKeysWith: +)
-  }
-
-  // MARK: - SQL
-
-  func run(
-    _ sql: String,
-    _ arguments: StatementArguments = StatementArguments()
-  ) throws(StoreError) {
-    do {
-      try database.cachedStatement(sql: sql).execute(arguments: arguments)
-    } catch {
-      throw StoreError(error, path: path)
-    }
-  }
-
-  /// Runs a statement that gives owners.
-  func owners(_ sql: String) throws(StoreError) -> [Int64] {
-    do {
-      return try Int64.fetchAll(try database.cachedStatement(sql: sql))
-    } catch {
-      throw StoreError(error, path: path)
-    }
-  }
+  package func forget(_ owner: Int64) { numbers[owner] = nil }
 }

@@ -8,8 +8,10 @@ package struct RowSlot: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     /// A value of an attribute.
     case attribute(Attribute)
-    /// The primary key of a target, or a place in an order: an integer of our own.
+    /// The primary key of a target: an integer of our own.
     case integer
+    /// A place in an order, which only a new object gets: others are moved when the links are stored.
+    case place
     /// One part of a target's unique key: the statement itself looks the target up.
     case key(Reference, part: Int)
   }
@@ -20,13 +22,13 @@ package struct RowSlot: Sendable, Hashable {
     package let number: Int
     /// The target's table.
     package let table: String
-    /// The columns of the target's unique key, in the order of the parts.
-    package let columns: [String]
+    /// The parts of the target's unique key.
+    package let columns: [KeyColumn]
     /// The names that `_entity` may have; empty where the table has no such column, or all may be.
     package let entities: [String]
 
     /// Describes a look-up.
-    package init(number: Int, table: String, columns: [String], entities: [String]) {
+    package init(number: Int, table: String, columns: [KeyColumn], entities: [String]) {
       self.number = number
       self.table = table
       self.columns = columns
@@ -35,15 +37,9 @@ package struct RowSlot: Sendable, Hashable {
 
     /// `SELECT _pk …`, given the parameters of the parts.
     func select(_ parameters: [String]) -> String {
-      let tests = zip(columns, parameters).map { "\(Schema.quoted($0)) = \($1)" }
+      let tests = zip(columns, parameters).map { $0.test($1) }
       return "SELECT _pk FROM \(Schema.quoted(table)) WHERE "
-        + (tests + entityTest).joined(separator: " AND ")
-    }
-
-    /// The test of `_entity`, where there is one.
-    var entityTest: [String] {
-      entities.isEmpty
-        ? [] : ["_entity IN (\(entities.map(Schema.literal).joined(separator: ", ")))"]
+        + (tests + Schema.test(entities)).joined(separator: " AND ")
     }
   }
 

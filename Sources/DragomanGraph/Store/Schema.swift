@@ -6,6 +6,8 @@ struct Schema: Equatable {
   private(set) var tables: [Table] = []
   /// The indexes, in the order in which they are made.
   private(set) var indexes: [Index] = []
+  /// Indexes that a unique key of the same table makes needless, because it starts with their columns.
+  private(set) var needlessIndexes: [Index] = []
 
   /// A table of objects or of links.
   struct Table: Equatable {
@@ -57,6 +59,9 @@ struct Schema: Equatable {
       "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(Schema.quoted(name)) ON \(Schema.quoted(table))"
         + " (\(columns.map(Schema.quoted).joined(separator: ", ")))"
     }
+
+    /// Whether the index serves wherever the other one does.
+    fileprivate func starts(with other: Index) -> Bool { columns.starts(with: other.columns) }
   }
 
   /// The schema of a model.
@@ -76,6 +81,12 @@ struct Schema: Equatable {
     }
     for entity in layout.entities { add(entity, in: layout) }
     for entity in layout.entities { addLinks(of: entity, in: layout) }
+    let keys = indexes.filter(\.isUnique)
+    let isNeedless = { (index: Index) in
+      !index.isUnique && keys.contains { $0.table == index.table && $0.starts(with: index) }
+    }
+    needlessIndexes = indexes.filter(isNeedless)
+    indexes.removeAll(where: isNeedless)
   }
 
   private mutating func add(_ entity: EntityLayout, in layout: ModelLayout) {

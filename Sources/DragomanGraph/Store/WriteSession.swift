@@ -236,10 +236,10 @@ public final class WriteSession {
   /// Whether an object has these values.
   package func exists(
     _ entity: EntityLayout,
-    columns: [String],
+    columns: [KeyColumn],
     values: [StoredValue]
   ) throws(StoreError) -> Bool {
-    let tests = columns.map { "\(Schema.quoted($0)) = ?" }.joined(separator: " AND ")
+    let tests = columns.map { $0.test("?") }.joined(separator: " AND ")
     let arguments = values.map { value -> DatabaseValue in
       switch value {
       case .null: .null

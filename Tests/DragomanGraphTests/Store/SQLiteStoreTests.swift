@@ -62,8 +62,8 @@ import Testing
           "price" TEXT)
           """,
           "CREATE UNIQUE INDEX \"people_unique_id\" ON \"people\" (\"id\")",
+          // It serves as the index of "order", too.
           "CREATE UNIQUE INDEX \"people_unique_order_price\" ON \"people\" (\"order\", \"price\")",
-          "CREATE INDEX \"people_order\" ON \"people\" (\"order\")",
         ]
       )
     }

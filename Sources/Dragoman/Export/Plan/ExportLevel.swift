@@ -30,6 +30,8 @@ struct ExportLink: Sendable {
   /// Parts of the target's key that are not written, because reading takes them from the owner: the
   /// columns that must be equal.
   var shared: [(owner: Int, target: Int)] = []
+  /// Columns of the targets for which the map has a value of its own.
+  var constants: [(target: Int, value: StoredValue)] = []
   /// Several keys in one text: what stands between them.
   var separator: [UInt8]?
   /// XML: whether the element around the targets is written where there are none, as it tells that

@@ -146,6 +146,9 @@ extension ExportPlanner {
       case .attribute(let own):
         guard let ownStored = self.stored(own, in: visit.layout) else { throw .shape }
         plan.shared.append((level.column(of: ownStored), column))
+      case .value(let text):
+        guard let value = attribute.storedValue(ofLiteral: text) else { throw .shape }
+        plan.constants.append((column, value))
       case .path(let from, let separator):
         guard let path = keyPath(from, isMany: isMany && separator == nil) else { throw .shape }
         // The pieces of a text are texts, whatever the format.

@@ -282,7 +282,7 @@ extension MapDecoder {
     }
   }
 
-  /// A path, `{ json, xml }`, `{ attribute }` or `{ from, split }`.
+  /// A path, `{ json, xml }`, `{ attribute }`, `{ value }` or `{ from, split }`.
   private mutating func keyPart(
     _ node: MapNode,
     at place: String,
@@ -293,11 +293,12 @@ extension MapDecoder {
     }
     let section = section(node, at: place, keys: MapGrammar.keyPart, of: "a key")
     let isByFormat = MapGrammar.paths.contains { section[$0] != nil }
-    let forms = [section["attribute"] != nil, section["from"] != nil, isByFormat].filter(\.self)
-    guard forms.count == 1, section["split"] == nil || section["from"] != nil else {
+    let forms =
+      ["attribute", "value", "from"].filter { section[$0] != nil }.count + (isByFormat ? 1 : 0)
+    guard forms == 1, section["split"] == nil || section["from"] != nil else {
       report(
         .shape,
-        "A key is one of { attribute }, { from, split } and { json, xml, csv }.",
+        "A key is one of { attribute }, { value }, { from, split } and { json, xml, csv }.",
         at: place,
         node.position
       )
@@ -306,6 +307,7 @@ extension MapDecoder {
     if let attribute = section["attribute"] {
       return text(attribute).map { .attribute($0) }
     }
+    if let value = section["value"] { return text(value).map { .value($0) } }
     if isByFormat {
       return paths(byFormat: section, in: context).map { .path($0, split: nil) }
     }

@@ -169,6 +169,7 @@ struct MapEncoder {
   private func encode(_ part: RelationshipMap.KeyPart) -> Value {
     switch part {
     case .attribute(let name): return .mapping([("attribute", .text(name))])
+    case .value(let text): return .mapping([("value", .text(text))])
     case .path(let paths, nil): return encode(paths)
     case .path(let paths, let split?):
       return .mapping([("from", encode(paths)), ("split", .text(split))])

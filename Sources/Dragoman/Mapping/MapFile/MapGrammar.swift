@@ -32,7 +32,7 @@ enum MapGrammar {
       "onUnlink", "onUnresolved", "export",
     ] + policies
   static let paths = ["json", "xml", "csv"]
-  static let keyPart = ["attribute", "from", "split"] + paths
+  static let keyPart = ["attribute", "value", "from", "split"] + paths
   static let source = ["format", "entity", "records", "namespaces", "encoding", "separator"]
   static let importOptions = ["batchSize", "commit", "rejects"]
   static let rejects = ["file", "max"]

@@ -116,6 +116,15 @@ extension MapValidator {
           of: entity.name
         )
       }
+      if case .value(let text) = part, let attribute = map.keyAttribute(name, of: target.name),
+        attribute.storedValue(ofLiteral: text) == nil
+      {
+        report(
+          .literal,
+          "\"\(text)\" is no \(attribute.type.rawValue), which \(target.name).\(name) is.",
+          at: "\(place).key.\(name).value"
+        )
+      }
     }
     let uniqueKeys = map.lineage(of: target).flatMap(\.uniqueKeys)
     let given = Set(key.keys.map { Array($0.utf8) })
@@ -128,6 +137,15 @@ extension MapValidator {
         at: "\(place).key",
         suggestion: key.count == 1
           ? key.keys.first.flatMap { nearest(to: $0, in: uniqueKeys.joined()) } : nil
+      )
+    } else if let name = key.keys.sorted().first(where: {
+      map.keyAttribute($0, of: target.name) == nil
+    }) {
+      report(
+        .reference,
+        "\(target.name).\(name) is a to-one whose target has no unique key of one part: no key can"
+          + " name it.",
+        at: "\(place).key.\(name)"
       )
     }
   }

@@ -34,6 +34,8 @@ struct LinkPlan: Sendable {
       case found(Finding, split: Split?)
       /// A slot of the owner.
       case own(Int)
+      /// The map's own value.
+      case constant(StoredValue)
     }
 
     /// How a text is cut into several keys.
@@ -42,7 +44,10 @@ struct LinkPlan: Sendable {
       case character([UInt8])
     }
 
-    /// The slot that the value is converted and described by.
+    /// The name of the part: an attribute of the target, or a to-one of it.
+    let name: String
+    /// The slot that the value is converted and described by: the attribute's, or that of the key of
+    /// the to-one's target.
     let slot: EntityPlan.Slot
     let source: Source
   }
@@ -192,19 +197,20 @@ struct LinkCompiler {
     next: inout Int
   ) throws(FormatFault) -> [LinkPlan.KeyPart]? {
     let target = layout.entities[link.destination]
-    guard let targetMap = file.entity(named: map.entity) else { return nil }
-    let attributeMaps = file.lineage(of: targetMap).flatMap(\.attributes)
-    let names = target.uniqueKeys.first { parts in
-      parts.count == key.count && parts.allSatisfy { key[$0.name] != nil }
-    }
+    guard
+      let names = target.uniqueKeys.first(where: { parts in
+        parts.count == key.count && parts.allSatisfy { key[$0.name] != nil }
+      })
+    else { return nil }
     var parts: [LinkPlan.KeyPart] = []
-    for name in names?.map(\.name) ?? key.keys.sorted() {
-      guard let slot = target.attributeSlot(named: name), let source = key[name],
-        let attributeMap = attributeMaps.first(where: { $0.name.utf8.elementsEqual(name.utf8) })
+    for part in names {
+      guard let source = key[part.name],
+        let attribute = KeyColumn(part, of: target, in: layout)?.attribute,
+        let attributeMap = file.keyAttribute(part.name, of: map.entity)
       else { return nil }
       var finding: LinkPlan.Finding?
       var split: LinkPlan.KeyPart.Split?
-      var own: Int?
+      var own: LinkPlan.KeyPart.Source?
       switch source {
       case .path(let paths, let separator):
         let paths = paths.paths(in: format)
@@ -213,10 +219,14 @@ struct LinkCompiler {
         split = separator.map { $0 == "whitespace" ? .whitespace : .character(Array($0.utf8)) }
       case .attribute(let attribute):
         own = slots.firstIndex { $0.attribute.name.utf8.elementsEqual(attribute.utf8) }
+          .map { .own($0) }
+        if own == nil { return nil }
+      case .value(let text):
+        own = attributeMap.storedValue(ofLiteral: text).map { .constant($0) }
         if own == nil { return nil }
       }
       let described = EntityPlan.Slot(
-        attribute: target.attributes[slot],
+        attribute: attribute,
         // The pieces of a text are texts, whatever the format.
         converter: try ValueConverter(
           attributeMap,
@@ -229,11 +239,52 @@ struct LinkCompiler {
         position: map.position
       )
       guard
-        let source = finding.map({ LinkPlan.KeyPart.Source.found($0, split: split) })
-          ?? own.map({ .own($0) })
+        let source = finding.map({ LinkPlan.KeyPart.Source.found($0, split: split) }) ?? own
       else { return nil }
-      parts.append(LinkPlan.KeyPart(slot: described, source: source))
+      parts.append(LinkPlan.KeyPart(name: part.name, slot: described, source: source))
     }
     return parts
+  }
+}
+
+extension ImportMap {
+  /// The attribute whose value a part of an entity's unique key has: its own, or, where the part is a
+  /// to-one, that of the only part of the target's key; nil where there is no such attribute.
+  func keyAttribute(_ name: String, of entity: String) -> AttributeMap? {
+    var (name, entity) = (name, entity)
+    // A chain of to-ones that leads back to itself has no end.
+    for _ in 0...entities.count {
+      guard let map = self.entity(named: entity) else { return nil }
+      let lineage = lineage(of: map)
+      if let attribute = lineage.flatMap(\.attributes).first(where: {
+        $0.name.utf8.elementsEqual(name.utf8)
+      }) {
+        return attribute
+      }
+      guard let link = toOne(name, of: map), let target = self.entity(named: link),
+        let identity = self.lineage(of: target).lazy.compactMap(\.uniqueKeys.first).first,
+        identity.count == 1
+      else { return nil }
+      (name, entity) = (identity[0], link)
+    }
+    return nil
+  }
+
+  /// The target of an entity's to-one, which the entity declares or only its inverse does.
+  private func toOne(_ name: String, of entity: EntityMap) -> String? {
+    let lineage = lineage(of: entity)
+    if let own = lineage.flatMap(\.relationships).first(where: {
+      $0.name.utf8.elementsEqual(name.utf8)
+    }) {
+      return own.kind == .toOne ? own.entity : nil
+    }
+    for owner in entities {
+      let isInverse = { (link: RelationshipMap) in
+        link.inverse.map { $0.utf8.elementsEqual(name.utf8) } ?? false
+          && lineage.contains { $0.name.utf8.elementsEqual(link.entity.utf8) }
+      }
+      if owner.relationships.contains(where: isInverse) { return owner.name }
+    }
+    return nil
   }
 }

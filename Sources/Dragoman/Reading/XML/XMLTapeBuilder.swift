@@ -154,7 +154,11 @@ struct XMLTapeBuilder {
     }
     let place = tagPlace()
     if memory.byte(place) == UInt8(ascii: "&") { countExpansion(MemoryLayout<TapeNode>.stride) }
-    if isRecord { openRecords(at: place, isOutermost: !isInside) }
+    var firstRecord = 0
+    if isRecord {
+      firstRecord = memory.batch.records.count
+      openRecords(at: place, isOutermost: !isInside)
+    }
 
     let isNull = isInNull || spaces.isNull(attributes, count: attributeCount)
     memory.reserveNodes(1 + attributeCount)
@@ -164,6 +168,7 @@ struct XMLTapeBuilder {
       kind: isNull ? TAPE_NULL : TAPE_ELEMENT,
       origin: place
     )
+    if isRecord { nameRecords(from: firstRecord, after: node) }
     frames[depth].open(node: node, isNull: isNull)
     if attributeCount > 0, !isNull, let attributes {
       appendAttributes(attributes, count: attributeCount, origin: place)
@@ -282,6 +287,15 @@ struct XMLTapeBuilder {
           source: path
         )
       )
+    }
+  }
+
+  /// Gives records the name of their element (`$key`).
+  private func nameRecords(from first: Int, after node: Int) {
+    let batch = memory.batch
+    for record in first..<batch.records.count {
+      batch.records[record].key = memory.nodes[node].key
+      batch.records[record].keyLength = memory.nodes[node].keyLength
     }
   }
 

@@ -37,6 +37,7 @@ struct MigrationRun {
     try fill()
     try makeIndexes()
     try renameKeys()
+    try renamePending()
     try checkReferences()
   }
 
@@ -88,6 +89,10 @@ struct MigrationRun {
         && change.map { $0.new == $0.old && renames(of: $0).isEmpty && !isRebuilt($0) }
           ?? plan.keptJoins.contains { $0.old == index.table && $0.new == index.table }
       if !isKept { try execute("DROP INDEX IF EXISTS \(q(index.name))") }
+    }
+    // A unique key that came later made them needless, but nobody dropped them.
+    for index in plan.oldSchema.needlessIndexes {
+      try execute("DROP INDEX IF EXISTS \(q(index.name))")
     }
   }
 

@@ -104,6 +104,71 @@ import Testing
     #expect(try store.dump() == before)
   }
 
+  @Test("An index that a later unique key made needless is in nobody's way")
+  func needlessIndex() throws {
+    let a = Attribute(name: "a", isIndexed: true)
+    let b = Attribute(name: "b")
+    let store = try SQLiteStore(at: .inMemory)
+    let names = "SELECT name FROM sqlite_master WHERE type = 'index' AND sql NOT NULL ORDER BY 1"
+    try store.grow(to: Model(entities: [Entity(name: "P", attributes: [a, b])]))
+    #expect(try store.texts(names) == ["P_a"])
+    let keyed = Entity(name: "P", attributes: [a, b], uniqueKeys: [["a", "b"]])
+    try store.grow(to: Model(entities: [keyed]))
+    #expect(try store.texts(names) == ["P_a", "P_unique_a_b"])
+    let other = Entity(name: "P", attributes: [b], uniqueKeys: [["b"]])
+    try store.migrate(to: Model(entities: [other]), drops: true)
+    #expect(try store.texts(names) == ["P_unique_b"])
+  }
+
+  @Test("References that wait in the store follow new names, and go with what goes")
+  func pending() throws {
+    let id = Attribute(name: "id", type: .int64)
+    let old = Model(entities: [
+      Entity(
+        name: "P",
+        attributes: [id],
+        relationships: [.toOne("a", "Q"), .toOne("b", "Q"), .toOne("c", "Q"), .toOne("d", "R")],
+        uniqueKeys: [["id"]]
+      ),
+      Entity(name: "Q", attributes: [id, Attribute(name: "kind")], uniqueKeys: [["id", "kind"]]),
+      Entity(name: "R", attributes: [id], uniqueKeys: [["id"]]),
+    ])
+    let store = try SQLiteStore(at: .inMemory)
+    try store.grow(to: old)
+    try store.execute([
+      "INSERT INTO P (_pk, _v, id) VALUES (1, 1, 1)",
+      """
+      INSERT INTO _dragoman_pending (owner, relationship, entity, key) VALUES
+        (1, 'P.a', 'Q', '{"id":7,"kind":"x"}'), (1, 'P.b', 'Q', '{"id":8,"kind":"y"}'),
+        (1, 'P.c', 'Q', '{"id":9,"kind":"z"}'), (1, 'P.d', 'R', '{"id":1}')
+      """,
+    ])
+    // a and b change places, c goes; so does R.
+    let new = Model(entities: [
+      Entity(
+        name: "Person",
+        attributes: [id],
+        relationships: [
+          .toOne("b", "Thing", renamedFrom: "a"), .toOne("a", "Thing", renamedFrom: "b"),
+        ],
+        uniqueKeys: [["id"]],
+        renamedFrom: "P"
+      ),
+      Entity(
+        name: "Thing",
+        attributes: [id, Attribute(name: "sort", renamedFrom: "kind")],
+        uniqueKeys: [["id", "sort"]],
+        renamedFrom: "Q"
+      ),
+    ])
+    try store.migrate(to: new, drops: true)
+    #expect(
+      try store.texts("SELECT relationship, entity, key FROM _dragoman_pending ORDER BY id") == [
+        #"Person.b|Thing|{"id":7,"sort":"x"}"#, #"Person.a|Thing|{"id":8,"sort":"y"}"#,
+      ]
+    )
+  }
+
   @Test("Objects are written by their new keys afterwards, with ids that go on")
   func writing() throws {
     let old = Entity(

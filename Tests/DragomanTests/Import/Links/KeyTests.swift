@@ -201,6 +201,125 @@ import Testing
     )
   }
 
+  @Test("A part of a key may be a to-one of the target: references give that object's key")
+  func keysThroughLinks() async throws {
+    for policy in ["clear", "reject", "stub", "pending"] {
+      let fixture = try ImportFixture(
+        """
+        version: 1
+        entities:
+          Order: { unique: number, attributes: { number: { type: int64 } } }
+          Line:
+            unique: [order, article]
+            attributes: { article: article }
+            relationships: { order: { entity: Order, kind: toOne, key: { number: order } } }
+          Return:
+            unique: id
+            attributes: { id: { type: int64 } }
+            relationships:
+              line:
+                entity: Line
+                kind: toOne
+                key: { order: order, article: article }
+                onUnresolved: \(policy)
+              others:
+                entity: Line
+                kind: toMany
+                ordered: true
+                key: { order: "others[*].order", article: "others[*].article" }
+        sources:
+          returns: { format: json, entity: Return, records: returns }
+          lines: { format: json, entity: Line, records: lines }
+          orders: { format: json, entity: Order, records: orders }
+        """
+      )
+      let report = try await fixture.run(
+        #"{"returns":[{"id":1,"order":7,"article":"a","others":[{"order":8,"article":"a"},{"order":7,"article":"b"}]},"#
+          + #"{"id":2,"order":7,"article":"c"},{"id":3,"order":9,"article":"a"}],"#
+          + #""orders":[{"number":7},{"number":8}],"#
+          + #""lines":[{"order":7,"article":"a"},{"order":7,"article":"b"},{"order":8,"article":"a"}]}"#
+      )
+      let rows = try sql(
+        fixture.store,
+        "SELECT r.id, o.number, l.article FROM Return r LEFT JOIN Line l ON l._pk = r.line"
+          + " LEFT JOIN \"Order\" o ON o._pk = l.\"order\" ORDER BY 1"
+      )
+      #expect(
+        rows
+          == [
+            "clear": ["1|7|a", "2|null|null", "3|null|null"], "reject": ["1|7|a"],
+            // The line of an order that nobody has is not made.
+            "stub": ["1|7|a", "2|7|c", "3|null|null"],
+            "pending": ["1|7|a", "2|null|null", "3|null|null"],
+          ][policy]
+      )
+      #expect(
+        try sql(
+          fixture.store,
+          "SELECT o.number, l.article FROM Return_others x JOIN Line l ON l._pk = x.target"
+            + " JOIN \"Order\" o ON o._pk = l.\"order\" ORDER BY x.position"
+        ) == ["8|a", "7|b"]
+      )
+      #expect(report.counts.rejected == (policy == "reject" ? 2 : 0))
+      try await fixture.run(
+        #"{"returns":[],"orders":[{"number":9}],"lines":[{"order":7,"article":"c"},{"order":9,"article":"a"}]}"#
+      )
+      let later = try sql(fixture.store, "SELECT count(line) FROM Return")
+      #expect(later == [["clear": "1", "reject": "1", "stub": "2", "pending": "3"][policy] ?? ""])
+    }
+  }
+
+  @Test("A to-one whose target has no key of one part can be no part of a key")
+  func keysThroughNothing() throws {
+    let faults = #expect(throws: MapFaults.self) {
+      try ImportFixture(
+        """
+        version: 1
+        entities:
+          Place: { unique: [x, y], attributes: { x: x, y: y } }
+          House:
+            unique: [place, name]
+            attributes: { name: name }
+            relationships: { place: { entity: Place, kind: toOne } }
+          Person:
+            unique: id
+            attributes: { id: id }
+            relationships: { house: { entity: House, kind: toOne, key: { place: p, name: h } } }
+        sources: { json: { format: json, entity: Person } }
+        """
+      )
+    }
+    #expect(faults?.faults.map(\.place) == ["entities.Person.relationships.house.key.place"])
+  }
+
+  @Test("A part of a key may be the same for all targets")
+  func constants() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        Thing: { unique: [kind, id], attributes: { kind: kind, id: { type: int64 } } }
+        Box:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships: { balls: { entity: Thing, kind: toMany, key: { kind: { value: ball }, id: balls } } }
+      sources:
+        boxes: { format: json, entity: Box, records: boxes }
+        things: { format: json, entity: Thing, records: things }
+      """
+    )
+    try await fixture.run(
+      #"{"boxes":[{"id":1,"balls":[2,3]}],"things":[{"kind":"ball","id":2},{"kind":"cube","id":3},{"kind":"ball","id":3}]}"#
+    )
+    #expect(
+      try contents(of: fixture.store).filter { $0.hasPrefix("Box_") }
+        == ["Box_balls: 1|ball,2", "Box_balls: 1|ball,3"]
+    )
+    let text = try fixture.map.yaml()
+    #expect(text.contains("value: ball"))
+    #expect(try ImportMap(yaml: text) == fixture.map)
+  }
+
   @Test("A tombstone clears links, deletes children, and respects deny")
   func tombstones() async throws {
     for (rule, expected, summary) in [

@@ -1,0 +1,260 @@
+import GRDB
+
+/// The end of an import: references that waited are linked to who came, or given up.
+extension LinkStage {
+  /// What becomes of references that nobody has at the end of an import.
+  package enum Unresolved: Sendable {
+    /// They are dropped.
+    case clear
+    /// An object is made that holds the key only.
+    case stub
+    /// They are kept in the store until their target comes.
+    case pending
+  }
+
+  /// What the end of an import made of the references that waited.
+  package struct Finish: Sendable {
+    /// Owners whose links changed.
+    package var changed: Set<Int64> = []
+    /// How many links were made.
+    package var linked = 0
+    /// How many links were removed: who had a target that only one may have has it no more.
+    package var unlinked = 0
+    /// How many references nobody has.
+    package var unresolved = 0
+    /// The first of them: the key's parts and the place.
+    package var examples: [(key: [StoredValue], place: WaitingPlace)] = []
+    /// How many stubs were made.
+    package var stubs = 0
+  }
+
+  /// Places of a list that its record does not name come behind those that it does.
+  private static let firstOtherPlace = 1 << 29
+  /// References from earlier imports come behind everything that is there.
+  static let firstAdoptedPlace = 1 << 40
+  /// Where links stand until their list is put in order.
+  private static let firstUnorderedPlace = 1 << 50
+
+  /// Links what waited and is there by now, and applies the policy to the rest.
+  ///
+  /// - Parameters:
+  ///   - policy: What becomes of references that nobody has.
+  ///   - exampleCount: How many of them are described.
+  /// - Returns: What was linked, and what is left.
+  /// - Throws: `StoreError` where the store fails.
+  package func finish(
+    _ policy: Unresolved,
+    exampleCount: Int
+  ) throws(StoreError) -> Finish {
+    var finish = Finish()
+    guard waitingCount > 0 else { return finish }
+    try run(
+      "DELETE FROM \(waiting) WHERE owner NOT IN (SELECT _pk FROM \(Schema.quoted(owner.table)))"
+    )
+    try resolve(&finish)
+    finish.unresolved = try count("SELECT count(*) FROM \(waiting) WHERE state IS NULL")
+    if finish.unresolved > 0 {
+      try describe(exampleCount, &finish)
+      switch policy {
+      case .clear: break
+      case .pending: try keepPending()
+      case .stub:
+        try makeStubs(&finish)
+        try resolve(&finish)
+      }
+    }
+    // Places that were kept for who did not come.
+    if let table, table.place != nil, !plan.replaces {
+      try order(table, of: "SELECT owner FROM \(waiting)")
+    }
+    try run("DELETE FROM \(waiting)")
+    waitingCount = 0
+    return finish
+  }
+
+  private func resolve(_ finish: inout Finish) throws(StoreError) {
+    let lookUp = "(\(lookUp(in: waiting)))"
+    try run("UPDATE \(waiting) SET target = \(lookUp) WHERE state IS NULL")
+    try run("UPDATE \(waiting) SET state = 1 WHERE state IS NULL AND target NOT NULL")
+    guard database.changesCount > 0 else { return }
+    if let table {
+      if table.isOwnTable {
+        try resolve(in: table, &finish)
+      } else {
+        try resolveColumn(of: table, &finish)
+      }
+      if table.place != nil, plan.replaces {
+        try order(table, of: "SELECT owner FROM \(waiting) WHERE state = 1")
+      }
+    } else if case .column(let column) = plan.link.storage {
+      try resolveOwnColumn(column, &finish)
+    }
+    try run("UPDATE \(waiting) SET state = 0 WHERE state = 1")
+  }
+
+  private func resolve(in table: LinkTable, _ finish: inout Finish) throws(StoreError) {
+    if allowsRepeats, table.place != nil, plan.replaces {
+      return try resolveRepeats(table, &finish)
+    }
+    let place = plan.replaces ? "\(Self.firstUnorderedPlace) + seq" : "position"
+    let group = allowsRepeats ? "seq" : "owner, target"
+    try run(
+      "INSERT INTO \(links) (owner, position, target, fresh) SELECT owner, \(place), target, 0"
+        + " FROM (SELECT owner, position, target, min(seq) AS seq FROM \(waiting)"
+        + " WHERE state = 1 GROUP BY \(group)) ORDER BY seq"
+    )
+    var outcome = Outcome()
+    var changed: [Int64] = []
+    try link(in: table, &outcome, &changed)
+    try run("DELETE FROM \(links)")
+    finish.linked += outcome.linked
+    finish.changed.formUnion(changed)
+    try bumpVersions(of: Array(Set(changed)))
+  }
+
+  /// Lists that may hold a target several times are stored anew, as their record has them.
+  private func resolveRepeats(_ table: LinkTable, _ finish: inout Finish) throws(StoreError) {
+    let own = table.own
+    let owners = try self.owners("SELECT DISTINCT owner FROM \(waiting) WHERE state = 1")
+    let isOurs = "IN (SELECT value FROM json_each(?))"
+    finish.linked += Int(
+      try self.owners(
+        "SELECT count(*) FROM (SELECT owner, target FROM \(waiting) WHERE state = 1 EXCEPT"
+          + " SELECT \(own), \(table.other) FROM \(table.name) WHERE \(own) \(isOurs))",
+        [list(owners)]
+      ).first ?? 0
+    )
+    try run("DELETE FROM \(table.name) WHERE \(own) \(isOurs)", [list(owners)])
+    try run(
+      "INSERT INTO \(table.name) (\(own), \(table.other), \(table.place ?? "position")) SELECT owner,"
+        + " target, row_number() OVER (PARTITION BY owner ORDER BY position, seq) - 1 FROM \(waiting)"
+        + " WHERE owner \(isOurs) AND state NOT NULL"
+        + " AND target IN (SELECT _pk FROM \(Schema.quoted(target.table)))",
+      [list(owners)]
+    )
+    finish.changed.formUnion(owners)
+    try bumpVersions(of: owners)
+  }
+
+  /// The to-one is a column of the owner.
+  private func resolveOwnColumn(_ column: String, _ finish: inout Finish) throws(StoreError) {
+    let table = Schema.quoted(owner.table)
+    let name = Schema.quoted(column)
+    let isExclusive = target.linkSlot(named: plan.link.relationship.inverse ?? "").map {
+      target.relationships[$0].isToOne
+    }
+    var source = "(SELECT owner, target FROM \(waiting) WHERE state = 1)"
+    if isExclusive == true {
+      source = "(SELECT owner, target, max(seq) FROM \(waiting) WHERE state = 1 GROUP BY target)"
+      try run(
+        "UPDATE \(table) SET \(name) = NULL, _v = _v + 1 WHERE \(name) IN"
+          + " (SELECT target FROM \(waiting) WHERE state = 1) AND NOT EXISTS (SELECT 1 FROM \(source)"
+          + " AS _w WHERE _w.owner = \(table)._pk AND _w.target = \(table).\(name))"
+      )
+      finish.unlinked += database.changesCount
+    }
+    let changed = try owners(
+      "UPDATE \(table) SET \(name) = _w.target, _v = _v + 1 FROM \(source) AS _w"
+        + " WHERE \(table)._pk = _w.owner AND \(table).\(name) IS NOT _w.target RETURNING _pk"
+    )
+    finish.linked += changed.count
+    finish.changed.formUnion(changed)
+  }
+
+  /// The links are a column of the targets.
+  private func resolveColumn(of table: LinkTable, _ finish: inout Finish) throws(StoreError) {
+    let position = plan.replaces ? "\(Self.firstUnorderedPlace) + seq" : "position"
+    let place = table.place.map { ", \($0) = _w.place" } ?? ""
+    let last =
+      "(SELECT target, owner, \(position) AS place, max(seq) FROM \(waiting) WHERE state = 1"
+      + " GROUP BY target) AS _w"
+    finish.unlinked += try count(
+      "SELECT count(*) FROM \(last) JOIN \(table.name) AS _t ON _t._pk = _w.target"
+        + " WHERE _t.\(table.own) NOT NULL AND _t.\(table.own) IS NOT _w.owner"
+    )
+    let changed = try owners(
+      "UPDATE \(table.name) SET \(table.own) = _w.owner\(place), _v = _v + 1 FROM \(last) WHERE \(table.name)._pk = _w.target"
+        + " AND \(table.name).\(table.own) IS NOT _w.owner RETURNING \(table.own)"
+    )
+    finish.linked += changed.count
+    finish.changed.formUnion(changed)
+  }
+
+  /// Puts lists in order: what their record named stands as the record has it, what came to them
+  /// by other ways behind it.
+  private func order(_ table: LinkTable, of owners: String) throws(StoreError) {
+    guard let place = table.place else { return }
+    let (name, own, other) = (table.name, table.own, table.other)
+    var rank = "_t.\(place)"
+    if plan.replaces {
+      rank =
+        "coalesce((SELECT min(_w.position) FROM \(waiting) AS _w WHERE _w.owner = _t.\(own)"
+        + " AND _w.target = _t.\(other)), \(Self.firstOtherPlace) + _t.\(place))"
+    }
+    let ranks =
+      "SELECT _t.\(own) AS owner, _t.\(other) AS target, _t.\(place) AS old,"
+      + " row_number() OVER (PARTITION BY _t.\(own) ORDER BY \(rank), _t.\(place)) - 1 AS place"
+      + " FROM \(name) AS _t WHERE _t.\(own) IN (\(owners))"
+    let version = table.isOwnTable ? "" : ", _v = _v + 1"
+    let moved = try self.owners(
+      "UPDATE \(name) SET \(place) = -1 - _r.place\(version) FROM (\(ranks)) AS _r"
+        + " WHERE \(name).\(own) = _r.owner AND \(name).\(other) = _r.target"
+        + " AND \(name).\(place) IS _r.old AND _r.old IS NOT _r.place RETURNING \(own)"
+    )
+    if !moved.isEmpty { try settlePlaces(place, in: table, of: moved) }
+  }
+
+  /// Makes an object for each key that nobody has: the key, and the defaults.
+  private func makeStubs(_ finish: inout Finish) throws(StoreError) {
+    let parts = plan.key.indices.map { "k\($0)" }.joined(separator: ", ")
+    let given = Set(plan.key.map(\.column))
+    let defaults = target.attributes.filter { $0.defaultValue != nil && !given.contains($0.column) }
+    var columns = ["_pk", "_v", "_stub"]
+    var values = ["? + row_number() OVER (ORDER BY first) - 1", "1", "1"]
+    if target.hasEntityColumn {
+      columns.append("_entity")
+      values.append(Schema.literal(target.name))
+    }
+    columns += plan.key.map { Schema.quoted($0.column) } + defaults.map { Schema.quoted($0.column) }
+    let key = plan.key.enumerated().map { $1.value("k\($0)") }
+    values += key + defaults.map { _ in "?" }
+    let arguments: [any DatabaseValueConvertible] =
+      [primaryKeys.next] + defaults.map { Self.databaseValue($0.defaultValue ?? .null) }
+    try run(
+      "INSERT INTO \(Schema.quoted(target.table)) (\(columns.joined(separator: ", ")))"
+        + " SELECT \(values.joined(separator: ", ")) FROM"
+        + " (SELECT \(parts), min(seq) AS first FROM \(waiting) WHERE state IS NULL"
+        // A part that is the key of nobody makes no key.
+        + " AND \(key.map { "\($0) NOT NULL" }.joined(separator: " AND ")) GROUP BY \(parts))",
+      StatementArguments(arguments)
+    )
+    finish.stubs = database.changesCount
+    primaryKeys.take(finish.stubs)
+  }
+
+  private func describe(_ count: Int, _ finish: inout Finish) throws(StoreError) {
+    let parts = plan.key.indices.map { ", k\($0)" }.joined()
+    do {
+      let rows = try Row.fetchAll(
+        database,
+        sql: "SELECT file, line, \"column\", byte, record, ordinal\(parts) FROM \(waiting)"
+          + " WHERE state IS NULL ORDER BY ordinal, seq LIMIT \(count)"
+      )
+      finish.examples = rows.map { row in
+        (
+          row.databaseValues.dropFirst(6).map(Self.stored),
+          WaitingPlace(
+            file: row[0],
+            line: row[1],
+            column: row[2],
+            byte: row[3],
+            record: row[4],
+            ordinal: row[5]
+          )
+        )
+      }
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+}

@@ -1,0 +1,302 @@
+import GRDB
+
+/// Storing what is staged: a handful of statements, however many links.
+extension LinkStage {
+  /// Stores what is staged.
+  ///
+  /// - Parameter origin: Where a key stands that nobody has.
+  /// - Returns: What changed.
+  /// - Throws: `StoreError` where the store fails.
+  package func flush(origin: (ReferencePlace) -> WaitingPlace) throws(StoreError) -> Outcome {
+    guard !isEmpty else { return Outcome() }
+    defer { forgetAll() }
+    var result = Outcome()
+    if let table {
+      try flush(to: table, origin, &result)
+    } else if case .column(let column) = plan.link.storage {
+      // The owners staged are the targets of an exclusive to-one: nothing waits for them.
+      try makeExclusive(column, &result)
+    }
+    try run("DELETE FROM \(links)")
+    if staged.hasOldOwners { try run("DELETE FROM \(owners)") }
+    return result
+  }
+
+  private func flush(
+    to table: LinkTable,
+    _ origin: (ReferencePlace) -> WaitingPlace,
+    _ result: inout Outcome
+  ) throws(StoreError) {
+    // What is joined to a list takes back nothing that earlier records said.
+    if staged.hasOldOwners { try forgetTargets() }
+    if staged.hasKeys {
+      try run("UPDATE \(links) SET target = (\(lookUp(in: links))) WHERE target IS NULL")
+      if !allowsRepeats { try dropRepeats() }
+    }
+    if table.place != nil, !plan.replaces { try append(to: table) }
+    if staged.hasKeys { result.waiting = numbered(try moveUnresolved(origin)) }
+    if table.place != nil, plan.replaces {
+      if staged.hasGaps { try closeGaps() }
+      if staged.hasOldOwners { try dropUnchanged(in: table) }
+    }
+    var changed: [Int64] = []
+    if table.isOwnTable {
+      if allowsRepeats, table.place != nil, plan.replaces {
+        try rewrite(table, &result, &changed)
+      } else {
+        if staged.hasOldOwners { try unlink(in: table, &result, &changed) }
+        try link(in: table, &result, &changed)
+      }
+    } else {
+      try linkColumn(table, &result, &changed)
+      if staged.hasOldOwners { try unlinkColumn(table, &result, &changed) }
+    }
+    result.changed = numbered(changed)
+  }
+
+  /// `SELECT _pk …` of the target that has the key of a row of ours.
+  func lookUp(in table: String) -> String {
+    let name = bare(table)
+    let reference = RowSlot.Reference(
+      number: 0,
+      table: target.table,
+      columns: plan.key,
+      entities: target.familyNames(in: layout)
+    )
+    return reference.select(plan.key.indices.map { "\(name).k\($0)" })
+  }
+
+  // MARK: - Places in a list
+
+  /// Where a to-many holds no target twice, the first place counts.
+  private func dropRepeats() throws(StoreError) {
+    let name = bare(links)
+    try run(
+      "DELETE FROM \(links) WHERE target NOT NULL AND EXISTS (SELECT 1 FROM \(links) AS _e"
+        + " WHERE _e.owner = \(name).owner AND _e.target = \(name).target AND _e.seq < \(name).seq)"
+    )
+    if database.changesCount > 0 { staged.hasGaps = true }
+  }
+
+  /// Places are counted without what the list does not get.
+  private func closeGaps() throws(StoreError) {
+    try run(
+      "UPDATE \(links) SET position = _r.place FROM (SELECT seq,"
+        + " row_number() OVER (PARTITION BY owner ORDER BY seq) - 1 AS place FROM \(links)) AS _r"
+        + " WHERE \(bare(links)).seq = _r.seq AND \(bare(links)).position IS NOT _r.place"
+    )
+  }
+
+  /// What is joined to a list comes behind what is there; what is there stays where it is.
+  ///
+  /// References that nobody has yet take a place, too, which is theirs when somebody comes.
+  private func append(to table: LinkTable) throws(StoreError) {
+    let isThere =
+      "EXISTS (SELECT 1 FROM \(table.name) AS _t WHERE _t.\(table.own) = _l.owner"
+      + " AND _t.\(table.other) = _l.target)"
+    try run("DELETE FROM \(links) AS _l WHERE NOT _l.fresh AND \(isThere)")
+    let place = table.place ?? "NULL"
+    let isStaged =
+      "EXISTS (SELECT 1 FROM \(links) AS _f WHERE _f.owner = _o.owner"
+      + " AND _f.target = _t.\(table.other))"
+    let last =
+      "max(coalesce((SELECT max(_t.\(place)) FROM \(table.name) AS _t"
+      + " WHERE _t.\(table.own) = _o.owner AND NOT \(isStaged)), -1),"
+      + " coalesce((SELECT max(_w.position) FROM \(waiting) AS _w WHERE _w.owner = _o.owner), -1))"
+    try run(
+      "UPDATE \(links) SET position = _r.place FROM (SELECT _n.seq AS seq,"
+        + " _b.last + row_number() OVER (PARTITION BY _n.owner ORDER BY _n.seq) AS place"
+        + " FROM \(links) AS _n JOIN (SELECT _o.owner AS owner, \(last) AS last FROM"
+        + " (SELECT DISTINCT owner FROM \(links)) AS _o) AS _b ON _b.owner = _n.owner) AS _r"
+        + " WHERE \(bare(links)).seq = _r.seq"
+    )
+  }
+
+  /// Takes the owners out whose list is stored in the order in which it is staged, whatever the
+  /// numbers that stand for the places.
+  private func dropUnchanged(in table: LinkTable) throws(StoreError) {
+    let stored =
+      "SELECT group_concat(\(table.other)) FROM (SELECT \(table.other) FROM \(table.name) AS _t"
+      + " WHERE _t.\(table.own) = _o.owner ORDER BY _t.\(table.place ?? "NULL"))"
+    let staged =
+      "SELECT group_concat(target) FROM (SELECT target FROM \(links) AS _l"
+      + " WHERE _l.owner = _o.owner ORDER BY _l.position)"
+    let same = try owners(
+      "DELETE FROM \(owners) AS _o WHERE (\(stored)) IS (\(staged)) AND NOT EXISTS (SELECT 1 FROM"
+        + " \(links) AS _f WHERE _f.owner = _o.owner AND _f.fresh) RETURNING owner"
+    )
+    guard !same.isEmpty else { return }
+    try run("DELETE FROM \(links) WHERE owner IN (SELECT value FROM json_each(?))", [list(same)])
+  }
+
+  // MARK: - Tables of links
+
+  /// Removes the links of the staged owners that are not staged, and moves those that are to their
+  /// places.
+  private func unlink(
+    in table: LinkTable,
+    _ result: inout Outcome,
+    _ changed: inout [Int64]
+  ) throws(StoreError) {
+    let name = table.name
+    let lost =
+      "\(table.own) IN (SELECT owner FROM \(owners)) AND NOT EXISTS (SELECT 1 FROM \(links) AS _l"
+      + " WHERE _l.owner = \(name).\(table.own) AND _l.target = \(name).\(table.other))"
+    if plan.deletesUnlinked {
+      try deleter.mark("\(table.other) FROM \(name) WHERE \(lost)", of: target)
+    }
+    if table.isSymmetric {
+      try run(
+        "DELETE FROM \(name) WHERE \(table.other) IN (SELECT owner FROM \(owners)) AND NOT EXISTS"
+          + " (SELECT 1 FROM \(links) AS _l WHERE _l.owner = \(name).\(table.other)"
+          + " AND _l.target = \(name).\(table.own))"
+      )
+    }
+    let gone = try owners("DELETE FROM \(name) WHERE \(lost) RETURNING \(table.own)")
+    result.unlinked += gone.count
+    changed += gone
+    if let place = table.place, plan.replaces {
+      // Through numbers that no place has: two rows of one list may not have the same.
+      let moved = try owners(
+        "UPDATE \(name) SET \(place) = -1 - _l.position FROM \(links) AS _l"
+          + " WHERE \(name).\(table.own) = _l.owner AND \(name).\(table.other) = _l.target"
+          + " AND \(name).\(place) IS NOT _l.position RETURNING \(table.own)"
+      )
+      if !moved.isEmpty { try settlePlaces(place, in: table, of: moved) }
+      changed += moved
+    }
+    if plan.deletesUnlinked { try delete(&result) }
+  }
+
+  /// Turns the numbers that stand for new places into these.
+  func settlePlaces(
+    _ place: String,
+    in table: LinkTable,
+    of moved: [Int64]
+  ) throws(StoreError) {
+    try run(
+      "UPDATE \(table.name) SET \(place) = -1 - \(place) WHERE \(table.own) IN"
+        + " (SELECT value FROM json_each(?)) AND \(place) < 0",
+      [list(Array(Set(moved)))]
+    )
+  }
+
+  /// Makes the staged links that are not there.
+  func link(
+    in table: LinkTable,
+    _ result: inout Outcome,
+    _ changed: inout [Int64]
+  ) throws(StoreError) {
+    let isThere =
+      "EXISTS (SELECT 1 FROM \(table.name) AS _t WHERE _t.\(table.own) = _l.owner"
+      + " AND _t.\(table.other) = _l.target)"
+    let made = try insert(into: table, "NOT \(isThere)")
+    result.linked += made.count
+    changed += made
+    if table.isSymmetric { try linkBack(in: table) }
+  }
+
+  /// Makes the rows of the other direction that are not there.
+  private func linkBack(in table: LinkTable) throws(StoreError) {
+    let place = table.place.map { ", \($0)" } ?? ""
+    let value = table.place.map { ", \(following($0, in: table, of: table.own))" } ?? ""
+    try run(
+      "INSERT INTO \(table.name) (\(table.own), \(table.other)\(place)) SELECT _l.target, _l.owner\(value)"
+        + " FROM \(links) AS _l WHERE NOT EXISTS (SELECT 1 FROM \(table.name) AS _t"
+        + " WHERE _t.\(table.own) = _l.target AND _t.\(table.other) = _l.owner)"
+    )
+  }
+
+  /// The place behind all others on the side of a staged link's target.
+  private func following(_ place: String, in table: LinkTable, of column: String) -> String {
+    "(SELECT coalesce(max(\(place)), -1) FROM \(table.name) WHERE \(column) = _l.target)"
+      + " + row_number() OVER (PARTITION BY _l.target ORDER BY _l.seq)"
+  }
+
+  /// Makes a row of each staged link that passes a test.
+  private func insert(into table: LinkTable, _ test: String) throws(StoreError) -> [Int64] {
+    var columns = [table.own, table.other]
+    var values = ["_l.owner", "_l.target"]
+    if let place = table.place {
+      columns.append(place)
+      values.append("_l.position")
+    }
+    if let place = table.otherPlace {
+      columns.append(place)
+      values.append(following(place, in: table, of: table.other))
+    }
+    return try owners(
+      "INSERT INTO \(table.name) (\(columns.joined(separator: ", "))) SELECT"
+        + " \(values.joined(separator: ", ")) FROM \(links) AS _l WHERE \(test) ORDER BY _l.seq"
+        + " RETURNING \(table.own)"
+    )
+  }
+
+  /// Stores lists that may hold a target several times: whole, because places are all that tells
+  /// their links apart.
+  private func rewrite(
+    _ table: LinkTable,
+    _ result: inout Outcome,
+    _ changed: inout [Int64]
+  ) throws(StoreError) {
+    let stored = "SELECT \(table.own) AS owner, \(table.other) AS target FROM \(table.name)"
+    let old = "\(stored) WHERE \(table.own) IN (SELECT owner FROM \(owners))"
+    let new = "SELECT owner, target FROM \(links)"
+    result.linked += try count("SELECT count(*) FROM (\(new) EXCEPT \(old))")
+    result.unlinked += try count("SELECT count(*) FROM (\(old) EXCEPT \(new))")
+    if plan.deletesUnlinked {
+      try deleter.mark("target FROM (\(old) EXCEPT \(new))", of: target)
+    }
+    // Whose list is as it was is not staged any more.
+    changed += try owners("SELECT owner FROM \(owners)")
+    try run("DELETE FROM \(table.name) WHERE \(table.own) IN (SELECT owner FROM \(owners))")
+    changed += try insert(into: table, "1")
+    if plan.deletesUnlinked { try delete(&result) }
+  }
+
+  func delete(_ result: inout Outcome) throws(StoreError) {
+    let outcome = try deleter.delete()
+    result.denied = outcome.denied ?? result.denied
+    result.deleted.merge(outcome.deleted, uniquingKeysWith: +)
+  }
+
+  /// A link in a table of its own changes the owner.
+  package func bumpVersions(of keys: [Int64]) throws(StoreError) {
+    guard !keys.isEmpty else { return }
+    try run(
+      "UPDATE \(Schema.quoted(owner.table)) SET _v = _v + 1 WHERE _pk IN"
+        + " (SELECT value FROM json_each(?))",
+      [list(keys)]
+    )
+  }
+
+  // MARK: - SQL
+
+  /// Integers as one parameter: a JSON array.
+  func list(_ keys: [Int64]) -> String { "[\(keys.map(String.init).joined(separator: ","))]" }
+
+  func run(
+    _ sql: String,
+    _ arguments: StatementArguments = StatementArguments()
+  ) throws(StoreError) {
+    do {
+      try database.cachedStatement(sql: sql).execute(arguments: arguments)
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+
+  /// Runs a statement that gives owners.
+  func owners(
+    _ sql: String,
+    _ arguments: StatementArguments = StatementArguments()
+  ) throws(StoreError) -> [Int64] {
+    do {
+      return try Int64.fetchAll(try database.cachedStatement(sql: sql), arguments: arguments)
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+
+  func count(_ sql: String) throws(StoreError) -> Int { Int(try owners(sql).first ?? 0) }
+}
