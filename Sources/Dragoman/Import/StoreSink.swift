@@ -3,16 +3,16 @@ import DragomanGraph
 /// The writing half of an import, straight into the store: rows are bound as they are, no object is
 /// made.
 ///
-/// `StoreSink+Objects` writes the objects of a record, `StoreSink+Links` stores what links them,
-/// `StoreSink+Held` keeps the records that wait for their targets, `StoreSink+Issues` says what was
-/// refused.
+/// `StoreSink+Records` writes a record whole or not at all, `StoreSink+Objects` its objects,
+/// `StoreSink+Links` stores what links them, `StoreSink+Held` keeps the records that wait for their
+/// targets, `StoreSink+Issues` says what was refused.
 final class StoreSink: CountingSink {
   let session: WriteSession
   let request: ImportRequest
   let model: Model
   let rejects: RejectsFile?
   let maximumRejects: Int?
-  private let changeLog: ChangeLog?
+  let changeLog: ChangeLog?
   private var pruners: [String: EntityPruner] = [:]
   private(set) var pruned = 0
   var issues = IssueLog()
@@ -34,7 +34,11 @@ final class StoreSink: CountingSink {
   /// Stages whose links other rows write as well: never left full from record to record.
   var crossedStages: [LinkStage] = []
   var deleter: ObjectDeleter?
-  private var savepoint: Savepoint?
+  var savepoint: Savepoint?
+  /// How many records are written under one savepoint, as long as none is stopped.
+  var runLength = 64
+  /// How many records are written each by itself before the next run.
+  var aloneCount = 0
   let held = HeldRecords()
 
   /// The objects written since the last tally.
@@ -105,7 +109,13 @@ final class StoreSink: CountingSink {
     guard let plan = batch.plan else { return }
     try prepare(for: plan)
     var reported = 0
+    var together = 0..<0
     for (index, draft) in batch.drafts.enumerated() {
+      if together.contains(index) { continue }
+      if let range = try writeTogether(from: index, in: batch, plan) {
+        together = range
+        continue
+      }
       counts.read += 1
       switch draft {
       case .row(let object):
@@ -213,109 +223,6 @@ final class StoreSink: CountingSink {
     } else {
       count(outcome, of: target.plan.name, isTop: true)
     }
-  }
-
-  /// Writes a record with everything nested in it, whole or not at all.
-  private func writeRecord(
-    _ object: Int,
-    record index: Int,
-    in batch: DraftBatch,
-    _ plan: ImportPlan
-  ) throws {
-    for stage in crossedStages where !stage.isEmpty { try flush(stage, batch) }
-    recordNumber = batch.records.records[index].number
-    let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
-    if try mustHold(object, in: batch, plan) {
-      try hold(object, record: index, in: batch, plan)
-      return
-    }
-    do {
-      try attempt(object, in: batch, plan, usesSavepoint: target.needsSavepoint)
-      try see(object, target, in: batch)
-      if let changeLog {
-        let record = batch.records.records[index]
-        try tell(changeLog, at: batch.records.origin(at: record.start, record: record.number))
-      }
-    } catch let stop as RecordStop {
-      switch stop {
-      case .refused(let refused, let outcome):
-        let refusedPlan = plan.entities[batch.objects[refused].plan]
-        if let issue = describe(outcome, batch, object: refused, record: index, refusedPlan) {
-          try reject(issue, record: index, in: batch)
-        }
-      case .skipped:
-        counts.skipped += 1
-        try see(object, target, in: batch)
-      case .waits:
-        try hold(object, record: index, in: batch, plan)
-      case .denied(let relationship):
-        try reject(
-          denial(relationship, batch, object: object, record: index, target.plan),
-          record: index,
-          in: batch
-        )
-      case .full: break
-      }
-    }
-  }
-
-  /// Writes a record; what it did is undone where it is stopped.
-  func attempt(
-    _ object: Int,
-    in batch: DraftBatch,
-    _ plan: ImportPlan,
-    usesSavepoint: Bool
-  ) throws {
-    let savepoint = try usesSavepoint ? madeSavepoint() : nil
-    do {
-      try attempt(object, in: batch, plan, savepoint, mayFlush: !usesSavepoint)
-    } catch RecordStop.full {
-      // An owner of an earlier record comes again: that record's links are stored first, and then
-      // the record may store its own.
-      try flushAll(batch)
-      try attempt(object, in: batch, plan, savepoint, mayFlush: true)
-    }
-  }
-
-  private func attempt(
-    _ object: Int,
-    in batch: DraftBatch,
-    _ plan: ImportPlan,
-    _ savepoint: Savepoint?,
-    mayFlush: Bool
-  ) throws {
-    let count = (written: written.count, waits: waits.count)
-    staged.removeAll(keepingCapacity: true)
-    linksOfRecord.removeAll(keepingCapacity: true)
-    unlinked.removeAll()
-    self.mayFlush = mayFlush
-    if savepoint != nil { for stage in allStages { stage.mark() } }
-    try savepoint?.begin()
-    do {
-      _ = try write(object, in: batch, plan, under: nil)
-      if !unlinked.isEmpty { try deleteUnlinked() }
-      try savepoint?.release()
-    } catch let stop as RecordStop {
-      written.removeLast(written.count - count.written)
-      waits.removeLast(waits.count - count.waits)
-      uncountLinks()
-      guard let savepoint else { throw stop }
-      try savepoint.undo()
-      for stage in allStages { stage.undo() }
-      if mayFlush {
-        for stage in allStages { stage.forgetAll() }
-      } else {
-        for (stage, owner) in staged { stage.forget(owner) }
-      }
-      throw stop
-    }
-  }
-
-  private func madeSavepoint() throws -> Savepoint {
-    if let savepoint { return savepoint }
-    let made = try session.savepoint()
-    savepoint = made
-    return made
   }
 
   /// Deletes the object of a tombstone.
@@ -433,7 +340,7 @@ final class StoreSink: CountingSink {
   }
 
   /// Tells the observer what was done since the last time.
-  private func tell(_ changeLog: ChangeLog, isPruning: Bool = false, at origin: Origin?) throws {
+  func tell(_ changeLog: ChangeLog, isPruning: Bool = false, at origin: Origin?) throws {
     try changeLog.drain { change in
       guard let change = ImportChange(change, isPruning: isPruning, origin: origin) else { return }
       try request.changes?(change)
