@@ -153,9 +153,10 @@ import Testing
     #expect(report.summary == "read 2, inserted 2")
     #expect(try sql(fixture.store, "SELECT count(*), count(boss) FROM Person") == ["501|499"])
     let other = try people("boss: { entity: Person, kind: toOne }")
-    let error = await #expect(throws: ReadError.self) {
+    let failure = await #expect(throws: ImportFailure.self) {
       try await other.run("[{\"id\":-1},\(nested(1100))]")
     }
+    let error = failure?.cause as? ReadError
     #expect(error?.code == .limit)
     #expect(error?.origin?.record == 2)
     #expect(
