@@ -87,14 +87,15 @@ extension ContextSink {
       let destination = context.layout.entities[link.plan.layout.destination]
       let relationship = context.layout.links[link.place.link]
       let former = try context.targets(of: relationship, owner)
-      let isThere = Set(former.map(\.objectID))
-      var resolved: [(object: ManagedObject, isNew: Bool)] = []
+      var resolved: [Resolved] = []
       for target in link.targets {
         switch target {
-        case .object(let id): resolved.append((try context.object(with: id), false))
+        case .object(let id):
+          let object = try context.object(with: id)
+          resolved.append(Resolved(object: object, isLate: false))
         case .key(let values, let origin):
           if let object = try find(destination, link.key, values) {
-            resolved.append((object, !isThere.contains(object.objectID)))
+            resolved.append(Resolved(object: object, isLate: true))
           } else {
             let issue = unresolved(values, link, origin, destination.name)
             issues.append((origin.record ?? 0, link.place.link, issue))
@@ -132,27 +133,37 @@ extension ContextSink {
   /// by other ways stands behind; what left it since does not come back. What is joined comes behind
   /// what stands before it in its record, or behind what the list had then.
   private func list(
-    _ resolved: [(object: ManagedObject, isNew: Bool)],
+    _ resolved: [Resolved],
     _ link: WaitingLink,
     _ former: [ManagedObject]
   ) -> [ManagedObject] {
-    let isThere = Set(former.map(\.objectID))
     if link.plan.replaces {
       if link.plan.layout.relationship.allowsRepeats { return resolved.map(\.object) }
+      let isThere = Set(former.map(\.objectID))
       let named = Set(resolved.map(\.object.objectID))
-      return resolved.filter { $0.isNew || isThere.contains($0.object.objectID) }.map(\.object)
+      return resolved.filter { $0.isLate || isThere.contains($0.object.objectID) }.map(\.object)
         + former.filter { !named.contains($0.objectID) }
     }
+    let late = Set(resolved.filter(\.isLate).map(\.object.objectID))
+    let others = former.filter { !late.contains($0.objectID) }
+    let isThere = Set(others.map(\.objectID))
     var behind: [ObjectID?: [ManagedObject]] = [:]
     var last: ObjectID?
-    for (object, isNew) in resolved {
-      if isNew {
-        behind[last, default: []].append(object)
-      } else if isThere.contains(object.objectID) {
-        last = object.objectID
+    for target in resolved {
+      if target.isLate {
+        behind[last, default: []].append(target.object)
+      } else if isThere.contains(target.object.objectID) {
+        last = target.object.objectID
       }
     }
-    return (behind[nil] ?? []) + former.flatMap { [$0] + (behind[$0.objectID] ?? []) }
+    return (behind[nil] ?? []) + others.flatMap { [$0] + (behind[$0.objectID] ?? []) }
+  }
+
+  /// A target of a reference that waited, or of one in the same list.
+  private struct Resolved {
+    let object: ManagedObject
+    /// Whether it was not there when its record came.
+    let isLate: Bool
   }
 
   /// What a record joins to a list, behind the last target that the list has.

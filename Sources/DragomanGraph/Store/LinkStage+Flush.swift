@@ -95,17 +95,27 @@ extension LinkStage {
       "EXISTS (SELECT 1 FROM \(table.name) AS _t WHERE _t.\(table.own) = _l.owner"
       + " AND _t.\(table.other) = _l.target)"
     try run("DELETE FROM \(links) AS _l WHERE NOT _l.fresh AND \(isThere)")
-    let place = table.place ?? "NULL"
+    let column = table.place ?? "NULL"
     let isStaged =
       "EXISTS (SELECT 1 FROM \(links) AS _f WHERE _f.owner = _o.owner"
       + " AND _f.target = _t.\(table.other))"
     let last =
-      "max(coalesce((SELECT max(_t.\(place)) FROM \(table.name) AS _t"
+      "max(coalesce((SELECT max(_t.\(column)) FROM \(table.name) AS _t"
       + " WHERE _t.\(table.own) = _o.owner AND NOT \(isStaged)), -1),"
       + " coalesce((SELECT max(_w.position) FROM \(waiting) AS _w WHERE _w.owner = _o.owner), -1))"
+    var place = "_b.last + row_number() OVER (PARTITION BY _n.owner ORDER BY _n.seq)"
+    if waitingCount > 0 {
+      // Who comes now for whom an earlier record waited gets the place that was kept.
+      try run(
+        "UPDATE \(waiting) SET target = (\(lookUp(in: waiting))) WHERE state IS NULL"
+          + " AND owner IN (SELECT owner FROM \(links))"
+      )
+      place =
+        "coalesce((SELECT min(_w.position) FROM \(waiting) AS _w WHERE _w.owner = _n.owner"
+        + " AND _w.target = _n.target), \(place))"
+    }
     try run(
-      "UPDATE \(links) SET position = _r.place FROM (SELECT _n.seq AS seq,"
-        + " _b.last + row_number() OVER (PARTITION BY _n.owner ORDER BY _n.seq) AS place"
+      "UPDATE \(links) SET position = _r.place FROM (SELECT _n.seq AS seq, \(place) AS place"
         + " FROM \(links) AS _n JOIN (SELECT _o.owner AS owner, \(last) AS last FROM"
         + " (SELECT DISTINCT owner FROM \(links)) AS _o) AS _b ON _b.owner = _n.owner) AS _r"
         + " WHERE \(bare(links)).seq = _r.seq"

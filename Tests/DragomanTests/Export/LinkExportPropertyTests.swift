@@ -17,6 +17,7 @@ import Testing
       let sample = LinkCase.random(&random)
       let map = try ImportMap(
         yaml: sample.scheme.description + "\n  xml: { format: xml, entity: P, records: /r/p }"
+          + "\nexport: { include: { company: nested, skills: nested } }"
       )
       let store = try SQLiteStore(at: .inMemory)
       for round in sample.rounds {
@@ -25,7 +26,9 @@ import Testing
       }
       let bytes: [UInt8]
       do {
-        bytes = try await Exporter(map: map, store: store).bytes(ExportRequest(format: format))
+        bytes = try await Exporter(map: map, store: store).bytes(
+          ExportRequest(entity: "P", format: format)
+        )
       } catch let error as ExportError where error.code == .map {
         refusedCount += 1
         continue

@@ -30,8 +30,7 @@ import Testing
     let fixture = try people("boss: { entity: Person, kind: toOne, inverse: reports }")
     let feed =
       #"[{"id":1,"name":"A","boss":{"id":2,"name":"B","boss":{"id":1,"boss":{"id":2}}}}]"#
-    let report = try await fixture.run(feed)
-    #expect(report.summary == "read 1, inserted 1")
+    try await fixture.run(feed)
     let expected = ["Person: 1|A|2", "Person: 2|B|1"]
     #expect(try contents(of: fixture.store) == expected)
     #expect(try await fixture.run(feed).summary == "read 1, unchanged 1")
@@ -142,26 +141,27 @@ import Testing
     )
   }
 
-  @Test(
-    "Depth: five hundred levels are imported, too many are refused whole",
-    arguments: [500, 1100]
-  )
-  func depth(levels: Int) async throws {
-    let fixture = try people("boss: { entity: Person, kind: toOne }")
-    let text =
-      (0..<levels).map { #"{"id":\#($0),"boss":"# }.joined() + "null"
+  private func nested(_ levels: Int) -> String {
+    (0..<levels).map { #"{"id":\#($0),"boss":"# }.joined() + "null"
       + String(repeating: "}", count: levels)
-    let report = try await fixture.run("[\(text),{\"id\":-1}]")
-    if levels == 500 {
-      #expect(report.summary == "read 2, inserted 2")
-      #expect(try sql(fixture.store, "SELECT count(*), count(boss) FROM Person") == ["501|499"])
-    } else {
-      #expect(report.summary == "read 2, inserted 1, rejected 1")
-      let issue = try #require(report.issues.first?.examples.first)
-      #expect(["record.depth", "record.syntax"].contains(issue.code.rawValue))
-      #expect(issue.origin.record == 1)
-      #expect(try contents(of: fixture.store) == ["Person: -1|null|null"])
+  }
+
+  @Test("Five hundred levels are imported; more than a feed may have are named, and nothing is in")
+  func depth() async throws {
+    let fixture = try people("boss: { entity: Person, kind: toOne }")
+    let report = try await fixture.run("[\(nested(500)),{\"id\":-1}]")
+    #expect(report.summary == "read 2, inserted 2")
+    #expect(try sql(fixture.store, "SELECT count(*), count(boss) FROM Person") == ["501|499"])
+    let other = try people("boss: { entity: Person, kind: toOne }")
+    let failure = await #expect(throws: ImportFailure.self) {
+      try await other.run("[{\"id\":-1},\(nested(1100))]")
     }
+    let error = failure?.cause as? ReadError
+    #expect(error?.code == .limit)
+    #expect(error?.origin?.record == 2)
+    #expect(
+      try sql(other.store, "SELECT count(*) FROM sqlite_schema WHERE name = 'Person'") == ["0"]
+    )
   }
 
   @Test("What a refused record would have linked is not counted")

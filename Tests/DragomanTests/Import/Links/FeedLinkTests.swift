@@ -191,7 +191,7 @@ import Testing
         }
         if line.hasPrefix("/artist>") { artist = nil }
         if line.hasPrefix("name>"), let artist { names[artist] = String(line.dropFirst(5)) }
-        if line.hasPrefix("track-list") { isTrack = true }
+        if line.hasPrefix("track-list") { isTrack = !line.contains("/>") }
         if line.hasPrefix("/track-list") { isTrack = false }
         if line.hasPrefix("recording "), isTrack, let id { recordings.insert(id) }
       }
