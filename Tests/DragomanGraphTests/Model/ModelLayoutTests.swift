@@ -57,7 +57,6 @@ import Testing
         "CREATE TABLE \"Person_friends\" (owner INTEGER REFERENCES \"Person\" (_pk) DEFERRABLE INITIALLY DEFERRED, target INTEGER REFERENCES \"Person\" (_pk) DEFERRABLE INITIALLY DEFERRED, PRIMARY KEY (\"owner\", \"target\")) WITHOUT ROWID",
         "CREATE TABLE \"Person_favourites\" (owner INTEGER REFERENCES \"Person\" (_pk) DEFERRABLE INITIALLY DEFERRED, position INTEGER, target INTEGER REFERENCES \"Document\" (_pk) DEFERRABLE INITIALLY DEFERRED, PRIMARY KEY (\"owner\", \"position\")) WITHOUT ROWID",
         "CREATE UNIQUE INDEX \"Phone_unique_owner_kind\" ON \"Phone\" (\"owner\", \"kind\")",
-        "CREATE INDEX \"Phone_owner\" ON \"Phone\" (\"owner\")",
         "CREATE UNIQUE INDEX \"Person_unique_id\" ON \"Person\" (\"id\")",
         "CREATE INDEX \"Person_company\" ON \"Person\" (\"company\")",
         "CREATE INDEX \"Person_manager\" ON \"Person\" (\"manager\")",
