@@ -64,6 +64,7 @@ extension ManagedObjectContext {
           object.content = .fault(nil)
           changed[place] = nil
           publish(object)
+          noteMerge(of: object)
         } else {
           adopt(change, object, saved.outcome.versions[place] ?? change.version + 1)
         }

@@ -153,6 +153,7 @@ extension ManagedObjectContext {
       if outcome.merged.contains(place) {
         object.changes = [:]
         object.content = .fault(nil)
+        noteMerge(of: object)
         continue
       }
       object.version = outcome.versions[place] ?? object.version
