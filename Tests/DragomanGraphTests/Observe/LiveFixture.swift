@@ -142,3 +142,13 @@ struct LiveRandom {
     chance(5) ? .null : .integer(Int64.random(in: 0...8, using: &random))
   }
 }
+
+/// Why a sequence ends; nil: it ends without a reason.
+func endReason(of events: ResultEvents) async -> (any Error)? {
+  do {
+    for try await _ in events {}
+    return nil
+  } catch {
+    return error
+  }
+}

@@ -31,7 +31,7 @@ struct PagePropertyTests {
       #expect(await backward.elements == all, place)
       guard let middle = all.randomElement(using: &random.random) else { continue }
       let both = try stack.pages(request, options: PageOptions(size: size, start: .object(middle)))
-      while await both.hasNext || both.hasPrevious {
+      while await both.isUnfinished {
         _ = try await random.chance(2) ? both.loadNext() : both.loadPrevious()
       }
       #expect(await both.elements == all, place)
@@ -68,4 +68,9 @@ struct PagePropertyTests {
     let kept = shown.filter { old.contains($0) && !gone.contains($0) }
     #expect(kept == all.filter { !gone.contains($0) }, "DRAGOMAN_SEED=\(seed)")
   }
+}
+
+extension PagedResults {
+  /// Whether there may be more in either direction.
+  fileprivate var isUnfinished: Bool { hasNext || hasPrevious }
 }

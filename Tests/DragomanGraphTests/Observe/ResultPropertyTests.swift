@@ -50,9 +50,9 @@ struct ResultPropertyTests {
     if let first = try await storedEvents.next() { storedReader.take(first) }
 
     for step in 0..<LiveSettings.steps {
+      let kind = try await self.step(&random, stack, live, stored)
       let place: Comment =
-        "DRAGOMAN_SEED=\(seed) step \(step) \(live.request) \(live.sectionKey ?? "-")"
-      try await self.step(&random, stack, live, stored)
+        "DRAGOMAN_SEED=\(seed) step \(step), \(kind): \(live.request) \(live.sectionKey ?? "-")"
       // What was sent to main on other threads is there when this has had its turn behind it.
       await Task { @MainActor in }.value
       stack.main.processChanges()
@@ -79,18 +79,30 @@ struct ResultPropertyTests {
     _ stack: Stack,
     _ live: FetchedResults<ManagedObject>,
     _ stored: StoredResults<ObjectID>
-  ) async throws {
+  ) async throws -> String {
     switch Int.random(in: 0..<20, using: &random.random) {
-    case 0..<8: try random.edit(stack.main)
-    case 8..<10: try stack.main.save()
-    case 10: try await stack.saveMain()
-    case 11: stack.main.rollback()
+    case 0..<8:
+      try random.edit(stack.main)
+      return "edit"
+    case let kind where kind < 11:
+      do {
+        if kind < 10 { try stack.main.save() } else { try await stack.saveMain() }
+        return "save"
+      } catch let error as ContextError where error.code == .denied {
+        // What main links to was deleted in the background.
+        stack.main.rollback()
+        return "rollback instead of a save"
+      }
+    case 11:
+      stack.main.rollback()
+      return "rollback"
     case 12:
       let (request, section) = try random.request()
       var wanted = request
       wanted.entity = live.request.entity
       try live.change(wanted, sectionedBy: section)
       try await stored.change(wanted, sectionedBy: section)
+      return "change of the request"
     case 13:
       // Past all contexts, as a bulk import or another process writes.
       let keys = try stack.store.keys(FetchRequest("Item", limit: 3))
@@ -99,24 +111,27 @@ struct ResultPropertyTests {
         for key in keys {
           try session.database.execute(
             sql: "UPDATE \"Item\" SET count = ?, _v = _v + 1 WHERE _pk = ?",
-            arguments: [Int.random(in: 0...9), key]
+            arguments: [Int.random(in: 0...9, using: &random.random), key]
           )
         }
         try session.commit()
       }
       stack.storeDidChange()
+      return "bulk"
     case 14:
       _ = try await stack.write(until: .merged) { [random] context in
         var random = random
         try random.edit(context)
       }
       _ = random.chance(2)
+      return "merge"
     default:
       _ = try await stack.write(policy: .objectTrumps) { [random] context in
         var random = random
         try random.edit(context)
       }
       _ = random.chance(2)
+      return "write"
     }
   }
 }
