@@ -5,6 +5,7 @@ extension ManagedObjectContext {
   func didStore(_ saved: SavedChanges) {
     var refreshed: [Int: [ManagedObject]] = [:]
     for (place, change) in saved.changes.objects {
+      if change.kind != .deleted { goneRows.remove(place) }
       guard let object = registered(place) else { continue }
       switch (object.status, change.kind) {
       case (.clean, .deleted):
@@ -58,6 +59,7 @@ extension ManagedObjectContext {
         publish(object)
       case (_, .deleted): break
       default:
+        if goneRows.remove(place) != nil { noteMerge(of: object) }
         if saved.outcome.merged.contains(place) {
           object.changes = [:]
           object.status = .clean
