@@ -89,12 +89,16 @@ struct LiveRandom {
         let item = try context.insert(chance(4) ? "Special" : "Item")
         for _ in 0..<3 { set(item) }
         if chance(2) { item[one: "box"] = boxes.randomElement(using: &random) }
-      case 2:
+      case 2 where boxes.count < 10:
         let box = try context.insert("Box")
         box["name"] = text()
       case 3:
-        let tag = try context.insert("Tag")
-        tag["word"] = .text(pick(["x", "y"]))
+        let tags = try context.fetch(FetchRequest("Tag"))
+        if tags.count > 8, let tag = tags.randomElement(using: &random) {
+          try context.delete(tag)
+        } else {
+          try context.insert("Tag")["word"] = .text(pick(["x", "y"]))
+        }
       case 4 where items.count > 25, 5 where items.count > 40:
         if let item = items.randomElement(using: &random) { try context.delete(item) }
       case 5:
