@@ -25,6 +25,10 @@ public final class FetchedResults<Element> {
   private var mailboxes: [WeakMailbox] = []
   private var observers: [(id: Int, body: (ResultEvent) -> Void)] = []
   private var observerCount = 0
+  /// What observers have not been told: a closure that changes objects makes the next difference
+  /// before all have been told of this one.
+  private var outbox: [ResultEvent] = []
+  private var isTelling = false
 
   private struct WeakMailbox {
     weak var mailbox: ResultMailbox?
@@ -131,7 +135,8 @@ public final class FetchedResults<Element> {
   /// Calls a closure with the snapshot, at once, and then with each difference, until the results
   /// are let go.
   ///
-  /// - Parameter body: Gets the events; it may look at the results, which are those after the event.
+  /// - Parameter body: Gets the events. It may look at the results, and change objects: what that changes is the
+  ///   next event.
   /// - Returns: A number for `stopObserving(_:)`.
   @discardableResult
   public func observe(_ body: @escaping (ResultEvent) -> Void) -> Int {
@@ -155,7 +160,18 @@ public final class FetchedResults<Element> {
     window = (0..<0, [])
     let new = feed.snapshot
     for weak in mailboxes { weak.mailbox?.post(difference, from: old, to: new) }
-    for observer in observers { observer.body(.difference(difference)) }
+    tellObservers(.difference(difference))
+  }
+
+  private func tellObservers(_ event: ResultEvent) {
+    outbox.append(event)
+    guard !isTelling else { return }
+    isTelling = true
+    while !outbox.isEmpty {
+      let next = outbox.removeFirst()
+      for observer in observers { observer.body(next) }
+    }
+    isTelling = false
   }
 }
 
@@ -174,8 +190,7 @@ extension FetchedResults: ContextFollower {
     guard endReason == nil else { return }
     endReason = reason
     for weak in mailboxes { weak.mailbox?.end(reason) }
-    for observer in observers { observer.body(.ended(reason)) }
-    observers = []
+    tellObservers(.ended(reason))
   }
 }
 

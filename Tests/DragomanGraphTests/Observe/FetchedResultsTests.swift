@@ -329,6 +329,32 @@ struct FetchedResultsTests {
     #expect(difference.changes.count <= 600, "\(difference.changes.count)")
   }
 
+  @Test("Who is told second is told in order, though the first one changes objects when it is told")
+  func reentrant() throws {
+    let results = try main.results(Self.byName)
+    let (a, b) = (try item("a"), try item("b"))
+    results.observe { [main] event in
+      guard case .difference = event, b["count"] != 9 else { return }
+      b["count"] = 9
+      main.processChanges()
+    }
+    var snapshot = ResultSnapshot(emptyOf: "Item")
+    var updated: [ObjectID] = []
+    results.observe { event in
+      switch event {
+      case .snapshot(let first): snapshot = first
+      case .difference(let difference):
+        snapshot = snapshot.applying(difference) ?? ResultSnapshot(emptyOf: "Item")
+        for case .updated(let id, _) in difference.changes { updated.append(id) }
+      case .ended: break
+      }
+    }
+    a["name"] = "x"
+    main.processChanges()
+    #expect(snapshot == results.snapshot)
+    #expect(updated == [a.objectID, b.objectID])
+  }
+
   @Test("Objects are read in batches around the one that is looked at")
   func batches() throws {
     var request = Self.byName

@@ -2,9 +2,9 @@ import Foundation
 
 @testable import DragomanGraph
 
-/// How much the property tests of live results do: `DRAGOMAN_STEPS` steps (300), and the seed.
+/// How much the property tests of live results do: `DRAGOMAN_STEPS` steps (60), and the seed.
 enum LiveSettings {
-  static var steps: Int { setting("DRAGOMAN_STEPS") ?? 300 }
+  static var steps: Int { setting("DRAGOMAN_STEPS") ?? 60 }
   static var seed: UInt64 { setting("DRAGOMAN_SEED") ?? .random(in: 0...UInt64.max) }
 
   private static func setting<Number: LosslessStringConvertible>(_ name: String) -> Number? {
