@@ -46,6 +46,8 @@ def run(options, tool):
                 sys.exit(f"GRDB reads other values: {peer['sum']:.0f}, not {fetched['sum']:.0f}")
             got["grdb"].append(peer["fetchAndRead"])
         got["memory"].append(figures([BENCH, "memory", MAP, database, str(count)])["beyondText"])
+        for name, value in figures([BENCH, "live", MAP, database, str(min(count, 100_000))]).items():
+            got.setdefault(name, []).append(value)
     remove(limit_file)
     remove(database)
     middle = {name: statistics.median(values) for name, values in got.items() if values}
@@ -64,7 +66,20 @@ def run(options, tool):
     row("fetch of faults", "faults", "the fetch with all attributes", middle["fetch"], 0.2)
     row("fetch of ids", "ids", "the fetch with all attributes", middle["fetch"], 0.2)
     print(f"\nMemory: {middle['memory']:.0f} bytes an object beyond its text (at most 400).\n")
+    live(middle)
     save(options, tool)
+
+
+def live(middle):
+    """Results that are followed: from the change to the difference."""
+    print(f"| {middle['rows']:,.0f} rows followed | time to the difference | at most | kept |")
+    print("|---|--:|--:|---|")
+    for changed, limit in ((1, 5), (1000, 50)):
+        for name, what in (("stored", "results of the store"), ("main", "results of main")):
+            milliseconds = middle[f"{name}{changed}"] * 1e3
+            kept = "yes" if milliseconds <= limit else "no"
+            print(f"| {changed:,} changed, {what} | {milliseconds:.2f} ms | {limit} ms | {kept} |")
+    print(f"\nA followed row takes {middle['beyondKeys']:.0f} bytes beyond its id and sort keys (at most 64).\n")
 
 
 def save(options, tool):

@@ -11,7 +11,7 @@ struct Tool: AsyncParsableCommand {
     subcommands: [
       ImportCommand.self, FetchCommand.self, ExportCommand.self, CheckCommand.self,
       DiffCommand.self, InfoCommand.self, HistoryCommand.self, SchemaCommand.self,
-      MigrateCommand.self, BackupCommand.self,
+      MigrateCommand.self, BackupCommand.self, WatchCommand.self,
     ]
   )
 

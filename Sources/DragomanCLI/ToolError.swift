@@ -73,7 +73,7 @@ struct ToolError: Error {
       case .missing: .inputMissing
       case .unreachable: .storeUnreachable
       case .permission: .permission
-      case .busy: .busy
+      case .busy, .migrated: .busy
       case .full, .inputOutput, .refused: .inputOutput
       case .badRequest: .usage
       case .output: .outputFailed

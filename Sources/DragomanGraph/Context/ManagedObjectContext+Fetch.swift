@@ -280,7 +280,7 @@ extension ManagedObjectContext {
   }
 
   /// Whether an object exists to this context.
-  private func isAlive(_ object: ManagedObject) throws -> Bool {
+  func isAlive(_ object: ManagedObject) throws -> Bool {
     if object.isDeleted { return false }
     if object.status == .clean, beneath(object.place)?.kind == .deleted { return false }
     do {

@@ -342,6 +342,7 @@ extension ChangeNotice {
       updated[id] = nil
       if inserted.remove(id) == nil { deleted.insert(id) }
     }
+    refreshedEntities.formUnion(later.refreshedEntities)
   }
 }
 

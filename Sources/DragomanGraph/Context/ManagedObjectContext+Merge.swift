@@ -5,6 +5,7 @@ extension ManagedObjectContext {
   func didStore(_ saved: SavedChanges) {
     var refreshed: [Int: [ManagedObject]] = [:]
     for (place, change) in saved.changes.objects {
+      if change.kind != .deleted { goneRows.remove(place) }
       guard let object = registered(place) else { continue }
       switch (object.status, change.kind) {
       case (.clean, .deleted):
@@ -58,12 +59,14 @@ extension ManagedObjectContext {
         publish(object)
       case (_, .deleted): break
       default:
+        if goneRows.remove(place) != nil { noteMerge(of: object) }
         if saved.outcome.merged.contains(place) {
           object.changes = [:]
           object.status = .clean
           object.content = .fault(nil)
           changed[place] = nil
           publish(object)
+          noteMerge(of: object)
         } else {
           adopt(change, object, saved.outcome.versions[place] ?? change.version + 1)
         }

@@ -38,6 +38,7 @@ extension ManagedObjectContext {
       for link in object.layout.relationships {
         pendingLinks[LinkKey(link: link.id, owner: object.place.key)] = nil
       }
+      noteRollback(of: object)
     }
     object.content = .fault(nil)
     object.inherited = [:]

@@ -150,9 +150,12 @@ extension ManagedObjectContext {
       }
       object.status = .clean
       object.inherited = [:]
+      // Deleted elsewhere, and written again by this save: links lead to it as before.
+      if goneRows.remove(place) != nil { noteMerge(of: object) }
       if outcome.merged.contains(place) {
         object.changes = [:]
         object.content = .fault(nil)
+        noteMerge(of: object)
         continue
       }
       object.version = outcome.versions[place] ?? object.version

@@ -57,6 +57,8 @@ public final class ManagedObjectContext {
   var unnoticed = ChangeNotice()
   /// Those who observe this context.
   var broadcaster: NoticeBroadcaster?
+  /// Results of this context.
+  var followers: [WeakFollower] = []
   private var recorded: (any Error)?
   private var emptyRows: [Int: RowPlace] = [:]
   private(set) var isClosed = false
@@ -225,6 +227,9 @@ public final class ManagedObjectContext {
   func close() {
     isClosed = true
     broadcaster?.finish()
+    endFollowers(
+      ContextError(.foreignContext, "The context has ended: its results are not followed any more.")
+    )
     for object in changed.values where object.status == .inserted { object.status = .gone }
     changed = [:]
     pendingLinks = [:]

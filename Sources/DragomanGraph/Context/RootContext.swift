@@ -24,10 +24,14 @@ final class RootContext: Sendable {
   let keys: KeyAllocator
   let mainChanges = PublishedChanges()
   let notices = NoticeBroadcaster()
+  /// Those who follow what is stored: told after the commit, never before.
+  let followers = StoreFollowers()
   let attachments: Attachments
   /// Tells main of changes that were stored; set once by the stack.
   private let listener = Mutex<(@Sendable (StoreChange) -> Void)?>(nil)
   private let closed = Mutex(false)
+  /// Looks for what other processes write, once somebody asks for it.
+  private let monitor = Mutex<StoreMonitor?>(nil)
 
   /// What main has to know of.
   enum StoreChange: Sendable {
@@ -37,6 +41,8 @@ final class RootContext: Sendable {
     case tables(Set<Int>)
     /// Main has changes that its observers have not been told yet.
     case unnoticed
+    /// The file cannot be followed any more.
+    case lost(any Error)
   }
 
   init(_ store: SQLiteStore, attachments: Attachments) throws {
@@ -62,6 +68,8 @@ final class RootContext: Sendable {
     }
     guard !wasClosed else { return }
     notices.finish()
+    stopMonitoring()
+    followers.end(Self.closed())
     listener.withLock { $0 = nil }
     try keys.release()
     try store.close()
@@ -228,7 +236,9 @@ final class RootContext: Sendable {
   /// Tells main and every observer what was stored.
   func announce(_ saved: SavedChanges, by context: ManagedObjectContext) {
     if context.kind != .main { listener.withLock { $0 }?(.saved(saved)) }
-    notices.send(ChangeNotice(saved.changes, layout))
+    let notice = ChangeNotice(saved.changes, layout)
+    followers.send(notice)
+    notices.send(notice)
   }
 
   /// Tells main and every observer what an import has committed.
@@ -237,7 +247,9 @@ final class RootContext: Sendable {
     let tell = listener.withLock { $0 }
     if !flushed.ofMain.changes.isEmpty { tell?(.saved(flushed.ofMain)) }
     if !flushed.tables.isEmpty { tell?(.tables(flushed.tables)) }
-    notices.send(flushed.told(layout))
+    let notice = flushed.told(layout)
+    followers.send(notice)
+    notices.send(notice)
   }
 
   /// Lets main tell its observers at the end of its turn.
@@ -247,6 +259,47 @@ final class RootContext: Sendable {
   func announceEverything() {
     listener.withLock { $0 }?(.tables(Set(layout.tables.indices)))
     let names = layout.tables.map { layout.entities[$0.root].name }
-    notices.send(ChangeNotice(refreshedEntities: Set(names)))
+    let notice = ChangeNotice(refreshedEntities: Set(names))
+    followers.send(notice)
+    notices.send(notice)
+  }
+
+  // MARK: - Other processes
+
+  /// Why nothing can be followed any more once the stack is reset or closed.
+  static func closed() -> ContextError {
+    ContextError(
+      .stackClosed,
+      "The stack was reset or closed: its results are not followed any more.",
+      help: "make them again from the stack that is open"
+    )
+  }
+
+  /// Looks for changes by other processes, at least this often; in memory there are none.
+  func monitor(every interval: Duration) throws {
+    guard store.path != nil, !isClosed else { return }
+    try monitor.withLock { known in
+      if let known { return known.hasten(to: interval) }
+      known = try StoreMonitor(
+        store,
+        every: interval,
+        didChange: { [weak self] in self?.announceEverything() },
+        didEnd: { [weak self] reason in self?.cannotFollow(reason) }
+      )
+    }
+  }
+
+  private func stopMonitoring() {
+    let known = monitor.withLock { known in
+      defer { known = nil }
+      return known
+    }
+    known?.stop()
+  }
+
+  private func cannotFollow(_ reason: any Error) {
+    guard !isClosed else { return }
+    followers.end(reason)
+    listener.withLock { $0 }?(.lost(reason))
   }
 }

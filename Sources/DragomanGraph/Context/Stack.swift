@@ -88,6 +88,7 @@ public final class Stack: Sendable {
   @MainActor public var main: ManagedObjectContext {
     let root = root
     if let mainContext, mainContext.root === root { return mainContext }
+    mainContext?.endFollowers(RootContext.closed())
     let made = ManagedObjectContext(.main, root: root)
     mainContext = made
     return made
@@ -174,6 +175,7 @@ public final class Stack: Sendable {
       do {
         let saved = try await run { try root.commitPublished(changes, policy: policy) }
         main.didStore(saved, sent: saved.changes)
+        root.followers.send(ChangeNotice(saved.changes, root.layout))
       } catch {
         // The changes are pending in main: its next save tries again.
         failures.add(error)
@@ -209,6 +211,7 @@ public final class Stack: Sendable {
     let model = model
     let old = root
     try old.close()
+    endMain(of: old)
     if case .file(let path) = location {
       for file in [path, path + "-wal", path + "-shm"]
       where FileManager.default.fileExists(atPath: file) {
@@ -229,7 +232,20 @@ public final class Stack: Sendable {
   /// Closes the store.
   ///
   /// - Throws: `StoreError`.
-  public func close() throws { try root.close() }
+  public func close() throws {
+    let old = root
+    try old.close()
+    endMain(of: old)
+  }
+
+  /// Tells those who follow main that there is nothing more to come.
+  private func endMain(of old: RootContext) {
+    Task { @MainActor in
+      if let mainContext, mainContext.root === old {
+        mainContext.endFollowers(RootContext.closed())
+      }
+    }
+  }
 
   private func listen() {
     root.listen { [weak self] change in
@@ -244,6 +260,7 @@ public final class Stack: Sendable {
     case .saved(let saved): mainContext.didStore(saved)
     case .tables(let tables): mainContext.refresh(tables: tables)
     case .unnoticed: mainContext.processChanges()
+    case .lost(let reason): mainContext.endFollowers(reason)
     }
   }
 

@@ -27,15 +27,15 @@ package struct ResolvedRequest {
   /// The entities (indexes) whose objects are wanted; nil is all in the table.
   package let entities: [Int]?
   /// The condition.
-  package let filter: ResolvedFilter?
+  package internal(set) var filter: ResolvedFilter?
   /// The order; of a table, by its columns and groups.
-  package let sortKeys: [ResolvedSortKey]
+  package internal(set) var sortKeys: [ResolvedSortKey]
   /// The columns.
   package let columns: [Column]
   /// What makes it a table; nil: it is a list of objects.
   package let table: Table?
   /// How many at most.
-  package let limit: Int?
+  package internal(set) var limit: Int?
   /// How many to leave out.
   package let offset: Int
 

@@ -17,10 +17,11 @@ extension ManagedObjectContext {
 
   /// Tells observers what was changed since the last time; nothing where nothing was.
   public func processChanges() {
-    guard let broadcaster, !unnoticed.isEmpty else { return }
+    guard !unnoticed.isEmpty else { return }
     let notice = unnoticed
     unnoticed = ChangeNotice()
-    broadcaster.send(notice)
+    for weak in followers { weak.follower?.take(notice) }
+    broadcaster?.send(notice)
   }
 
   func noteInsertion(of object: ManagedObject) {
@@ -54,6 +55,14 @@ extension ManagedObjectContext {
     }
   }
 
+  /// A save found that others had changed the object, and took their values over.
+  func noteMerge(of object: ManagedObject) {
+    note { notice in
+      guard !notice.inserted.contains(object.objectID) else { return }
+      notice.updated[object.objectID, default: []].formUnion([])
+    }
+  }
+
   /// A save of another context arrives.
   func noteStored(_ saved: SavedChanges) {
     note { $0.merge(ChangeNotice(saved.changes, layout)) }
@@ -66,7 +75,7 @@ extension ManagedObjectContext {
   }
 
   private func note(_ change: (inout ChangeNotice) -> Void) {
-    guard broadcaster != nil else { return }
+    guard broadcaster != nil || !followers.isEmpty else { return }
     let wasEmpty = unnoticed.isEmpty
     change(&unnoticed)
     if wasEmpty, kind == .main, !unnoticed.isEmpty { root.scheduleProcessing() }

@@ -18,10 +18,18 @@ struct FetchPlan {
   /// The alias of the entity's table, and everything behind the columns of `rowsSQL`; of a request
   /// for objects.
   var objects = (alias: "", tail: "")
+  /// The SQL of the columns' values; of a request for objects.
+  var values: [String] = []
 
   /// The rows of a request for objects with other columns of the entity's table.
   func objectsSQL(_ names: [String]) -> String {
     let columns = names.map { "\(objects.alias).\(Schema.quoted($0))" }
+    return "SELECT \(columns.joined(separator: ", "))\(objects.tail)"
+  }
+
+  /// The rows of a request for objects with their versions: `_pk`, `_v`, then the columns.
+  var versionsSQL: String {
+    let columns = ["\(objects.alias)._pk", "\(objects.alias)._v"] + values
     return "SELECT \(columns.joined(separator: ", "))\(objects.tail)"
   }
 }
@@ -49,14 +57,15 @@ extension FetchPlan {
       hasSlice ? [.integer(Int64(request.limit ?? -1)), .integer(Int64(request.offset))] : []
     // The columns before FROM is read: they may join tables to it.
     var columns = request.columns.map { Self.column($0, compiler, scope) }
+    let values = columns
     let rowsSQL: String
     let source: String
     var tail = ""
     if let table = request.table {
       let groups = table.groups.map { compiler.expression($0, in: scope) }
       let names = (0..<columns.count).map { "c\($0)" } + (0..<groups.count).map { "g\($0)" }
-      let values = zip(columns + groups, names).map { "\($0) AS \($1)" }
-      var rows = "SELECT \((values.isEmpty ? ["0"] : values).joined(separator: ", "))"
+      let named = zip(columns + groups, names).map { "\($0) AS \($1)" }
+      var rows = "SELECT \((named.isEmpty ? ["0"] : named).joined(separator: ", "))"
       rows += " FROM \(scope.sources)\(condition)"
       if !groups.isEmpty {
         rows +=
@@ -93,7 +102,8 @@ extension FetchPlan {
       existsSQL: "SELECT EXISTS (SELECT 1 FROM (SELECT \(source)\(slice)))",
       arguments: arguments + limits,
       namesEntity: request.table == nil && request.entity.hasEntityColumn,
-      objects: (scope.alias(of: []), tail)
+      objects: (scope.alias(of: []), tail),
+      values: request.table == nil ? values : []
     )
   }
 

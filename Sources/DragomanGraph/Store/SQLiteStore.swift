@@ -159,6 +159,15 @@ public final class SQLiteStore: Sendable {
     }
   }
 
+  /// Reads through the connection that writes, when nobody else uses it.
+  func onWriter<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {
+    do {
+      return try database.writeWithoutTransaction(body)
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+
   /// Copies one snapshot of the store into an empty database.
   func backUp(
     to copy: DatabaseQueue,

@@ -34,6 +34,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let modelConflict = Code(rawValue: "store.model")
     /// A fetch names what the model does not have, or a predicate is malformed.
     public static let badRequest = Code(rawValue: "store.request")
+    /// The file was replaced, removed or migrated by another process while it was followed.
+    public static let migrated = Code(rawValue: "store.migrated")
     /// SQLite refused for a reason that none of the other codes covers.
     public static let refused = Code(rawValue: "store.refused")
   }

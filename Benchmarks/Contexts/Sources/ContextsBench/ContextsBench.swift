@@ -17,8 +17,9 @@ enum ContextsBench {
     case ("fetch", 4): try await fetching(People(words), database: words[2])
     case ("save", 4): try await saving(People(words), database: words[2])
     case ("memory", 4): try await holding(People(words), database: words[2])
+    case ("live", 4): show(try await Live.figures(People(words), database: words[2]))
     default:
-      print("usage: contexts-bench import MAP FEED DB | fetch|save|memory MAP DB COUNT")
+      print("usage: contexts-bench import MAP FEED DB | fetch|save|memory|live MAP DB COUNT")
       exit(64)
     }
   }
@@ -160,7 +161,7 @@ enum ContextsBench {
   }
 
   /// Bytes of this process that are in memory; 0 where /proc does not tell.
-  private static func residentByteCount() -> Int {
+  static func residentByteCount() -> Int {
     guard let line = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else {
       return 0
     }

@@ -1,0 +1,113 @@
+import DragomanGraph
+import Foundation
+
+/// A table of results that is drawn over as they change.
+///
+/// On a terminal it has the screen to itself, as long as it runs, and as many rows as fit; what
+/// changed last is bold. Elsewhere, and on a terminal that cannot be drawn over, the whole table is
+/// printed again.
+struct WatchTable: WatchDisplay {
+  /// More rows than any screen shows.
+  private static let maximumRowCount = 400
+
+  private let entity: String
+  private let attributes: [Attribute]
+  private let output: OutputBuffer
+  private let isTerminal: Bool
+  private let drawsOver: Bool
+  private let isBold: Bool
+  private var snapshot: ResultSnapshot?
+  private var changed: Set<ObjectID> = []
+  private var rows: [(id: ObjectID, values: [StoredValue])] = []
+  private var isOpen = false
+
+  init(
+    _ entity: String,
+    _ attributes: [Attribute],
+    to output: OutputBuffer,
+    isTerminal: Bool,
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) {
+    self.entity = entity
+    self.attributes = attributes
+    self.output = output
+    self.isTerminal = isTerminal
+    drawsOver = isTerminal && environment["TERM"] != "dumb"
+    isBold = drawsOver && environment["NO_COLOR"]?.isEmpty != false
+  }
+
+  mutating func wanted(_ event: ResultEvent) -> [ObjectID] {
+    switch event {
+    case .snapshot(let snapshot):
+      self.snapshot = snapshot
+      changed = []
+    case .difference(let difference):
+      snapshot = snapshot?.applying(difference) ?? snapshot
+      changed = []
+      for change in difference.changes {
+        switch change {
+        case .inserted(let id, _), .updated(let id, _), .moved(let id, _, _): changed.insert(id)
+        default: break
+        }
+      }
+    case .ended: break
+    }
+    return snapshot?.ids(at: 0..<(isTerminal ? Self.maximumRowCount : .max)) ?? []
+  }
+
+  mutating func show(_ event: ResultEvent, _ values: [ObjectID: [StoredValue]]) throws {
+    let ids = snapshot?.ids(at: 0..<(isTerminal ? Self.maximumRowCount : .max)) ?? []
+    rows = ids.compactMap { id in values[id].map { (id, $0) } }
+    try redraw()
+  }
+
+  mutating func redraw() throws {
+    let size = isTerminal ? Terminal.size(of: STDOUT_FILENO) : nil
+    // The title, the names, the rule; the last line stays free for the cursor.
+    let room = drawsOver ? max(1, (size?.rowCount ?? 24) - 4) : Int.max
+    let visible = rows.prefix(room)
+    let table = OutputBuffer(descriptor: nil)
+    var writer = TableRowWriter(attributes, to: table, columnCount: size?.columnCount)
+    for row in visible { try writer.write(row.values) }
+    try writer.finish()
+    var lines = String(decoding: table.bytes, as: UTF8.self)
+      .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    lines.removeLast()
+    try open()
+    if drawsOver { try output.write("\u{1B}[H") }
+    try line(title(visible.count, size?.columnCount))
+    for (number, text) in lines.enumerated() {
+      let row = number - 2
+      let isChanged = isBold && row >= 0 && row < visible.count && changed.contains(rows[row].id)
+      try line(isChanged ? "\u{1B}[1m\(text)\u{1B}[0m" : text)
+    }
+    try output.write(drawsOver ? "\u{1B}[J" : "\n")
+    try output.flush()
+  }
+
+  mutating func finish() throws {
+    guard isOpen else { return }
+    isOpen = false
+    try output.write("\u{1B}[?25h\u{1B}[?1049l")
+    try output.flush()
+  }
+
+  /// Takes the screen: another one, so that what stood there comes back; without a cursor.
+  private mutating func open() throws {
+    guard drawsOver, !isOpen else { return }
+    isOpen = true
+    try output.write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[2J")
+  }
+
+  private func line(_ text: String) throws {
+    try output.write(text + (drawsOver ? "\u{1B}[K\n" : "\n"))
+  }
+
+  private func title(_ visibleCount: Int, _ columnCount: Int?) -> String {
+    let count = snapshot?.count ?? 0
+    var text = "\(CellText.visible(entity)): \(count) \(count == 1 ? "object" : "objects")"
+    if visibleCount < count { text += ", the first \(visibleCount)" }
+    if drawsOver { text += ", Ctrl-C ends" }
+    return columnCount.map { DisplayWidth.truncate(text, to: $0) } ?? text
+  }
+}

@@ -1,0 +1,206 @@
+import ArgumentParser
+import Dispatch
+import DragomanGraph
+import Foundation
+
+/// `dragoman watch`: shows the objects of an entity as they change.
+struct WatchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "watch",
+    abstract: "Show the objects of an entity as they change.",
+    discussion: """
+      On a terminal the objects stand in a table that is drawn anew when another process commits
+      a change. In a pipe they come as NDJSON: a line with their number, a line for each, and then a
+      line for each row that is inserted, deleted, moved or updated, in the order in which the
+      changes are to be applied:
+
+        dragoman watch Person -d people.db --where 'city == "Paris"' --sort -salary --limit 20
+        dragoman watch Order -d shop.db --sort -number | jq 'select(.event == "inserted")'
+
+      Ends with Ctrl-C, or when nobody reads any more.
+      """
+  )
+
+  /// How changes are shown.
+  enum Format: String, CaseIterable, ExpressibleByArgument {
+    /// A table that is drawn over.
+    case table
+    /// One JSON object a change.
+    case ndjson
+  }
+
+  @Argument(help: "The entity, as the map names it.")
+  var entity: String
+
+  @Option(name: [.short, .customLong("database")], help: "The database file.")
+  var database: String
+
+  @Option(
+    name: .customLong("where"),
+    parsing: .unconditional,
+    help: ArgumentHelp("Which objects; all without it.", valueName: "predicate")
+  )
+  var predicate: String?
+
+  @Option(
+    name: .shortAndLong,
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("A value for $NAME in the predicate; repeatable.", valueName: "name=value")
+  )
+  var parameter: [String] = []
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "The order: a,-b is a ascending, then b descending; a[cd] overlooks case and diacritics.",
+      valueName: "keys"
+    )
+  )
+  var sort: String?
+
+  @Option(help: "How many objects at most: the first ones.")
+  var limit: Int?
+
+  @Option(help: ArgumentHelp("The values to show; all attributes without it.", valueName: "a,b.c"))
+  var columns: String?
+
+  @Option(help: ArgumentHelp("How often to look for changes.", valueName: "seconds"))
+  var interval = 1.0
+
+  @Option(name: .shortAndLong, help: "The format; table on a terminal, ndjson in a pipe.")
+  var format: Format?
+
+  func validate() throws {
+    if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
+    guard interval >= 0.01, interval <= 86_400 else {
+      throw ValidationError("--interval must be from 0.01 to 86400 seconds.")
+    }
+    try FilterText.validate(parameter)
+  }
+
+  func run() async throws {
+    let store = try SQLiteStore(
+      at: .file(database),
+      options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
+    )
+    let request = try request()
+    let results = try await store.results(request, pollingEvery: .seconds(interval))
+    let isTerminal = Terminal.isTerminal(STDOUT_FILENO)
+    let output = OutputBuffer(descriptor: STDOUT_FILENO)
+    let attributes = try store.attributes(of: request)
+    var display: any WatchDisplay =
+      (format ?? (isTerminal ? .table : .ndjson)) == .table
+      ? WatchTable(entity, attributes, to: output, isTerminal: isTerminal)
+      : WatchEventWriter(attributes, to: output)
+
+    // Changes, signals, readers that go away and new sizes of the window come by one stream.
+    let (occasions, occasion) = AsyncStream<WatchOccasion>.makeStream()
+    let signals = SignalWatch { occasion.yield(.stop) }
+    let watches = WatchSources(occasion, output: STDOUT_FILENO)
+    let follower = Task {
+      do {
+        for try await event in results.events() { occasion.yield(.event(event)) }
+      } catch {
+        occasion.yield(.event(.ended(error)))
+      }
+    }
+    defer {
+      follower.cancel()
+      watches.cancel()
+    }
+    var failure: (any Error)?
+    do {
+      try await show(occasions, of: results, on: &display)
+    } catch {
+      failure = error
+    }
+    do {
+      try display.finish()
+    } catch {
+      failure = failure ?? error
+    }
+    if let error = failure as? OutputError, error.isClosedPipe { return }
+    if let failure { throw failure }
+    if let signal = signals.received { throw ExitCode(128 + signal) }
+  }
+
+  /// Shows what happens until it is to stop.
+  private func show(
+    _ occasions: AsyncStream<WatchOccasion>,
+    of results: StoredResults<[StoredValue]>,
+    on display: inout any WatchDisplay
+  ) async throws {
+    for await occasion in occasions {
+      switch occasion {
+      case .stop: return
+      case .resize: try display.redraw()
+      case .event(.ended(let reason)): throw reason
+      case .event(let event):
+        let values = try await results.elements(of: display.wanted(event))
+        try display.show(event, values)
+      }
+    }
+  }
+
+  /// The request that the options spell.
+  func request() throws(StoreError) -> FetchRequest {
+    FetchRequest(
+      entity,
+      filter: try FilterText.filter(predicate, parameter),
+      sortKeys: try sort.map { (text) throws(StoreError) in try SortKey.parse(text) } ?? [],
+      limit: limit,
+      columns: columns?.split(separator: ",", omittingEmptySubsequences: false).map {
+        FetchColumn($0.trimmingCharacters(in: .whitespaces))
+      }
+    )
+  }
+}
+
+/// Something that `watch` has to react to.
+enum WatchOccasion: Sendable {
+  /// The results were read, or have changed.
+  case event(ResultEvent)
+  /// The window has another size.
+  case resize
+  /// It is to end.
+  case stop
+}
+
+/// Shows results as they change.
+protocol WatchDisplay {
+  /// The rows whose values are needed to show an event.
+  mutating func wanted(_ event: ResultEvent) -> [ObjectID]
+  /// Shows an event; values of rows that are gone by now are missing.
+  mutating func show(_ event: ResultEvent, _ values: [ObjectID: [StoredValue]]) throws
+  /// Shows the same once more.
+  mutating func redraw() throws
+  /// Leaves the output as it should be.
+  mutating func finish() throws
+}
+
+/// What tells of a new size of the window, and of a reader that went away while nothing happened.
+final class WatchSources {
+  private let resizes: any DispatchSourceSignal
+  private let timer: any DispatchSourceTimer
+
+  init(_ occasion: AsyncStream<WatchOccasion>.Continuation, output: Int32) {
+    resizes = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: .global())
+    resizes.setEventHandler { occasion.yield(.resize) }
+    resizes.resume()
+    timer = DispatchSource.makeTimerSource(queue: .global())
+    timer.setEventHandler {
+      // Of a pipe whose reader is gone poll() says POLLERR without being asked.
+      var descriptor = pollfd(fd: output, events: 0, revents: 0)
+      guard poll(&descriptor, 1, 0) > 0 else { return }
+      if descriptor.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { occasion.yield(.stop) }
+    }
+    timer.schedule(deadline: .now() + 0.2, repeating: 0.2, leeway: .milliseconds(50))
+    timer.resume()
+  }
+
+  /// Tells nothing more.
+  func cancel() {
+    resizes.cancel()
+    timer.cancel()
+  }
+}

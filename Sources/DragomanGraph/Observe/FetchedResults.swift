@@ -1,0 +1,236 @@
+/// The objects of a request, in order and in sections, kept in step with their context.
+///
+///     let people = try stack.main.results(
+///       FetchRequest("Person", sortKeys: [SortKey("city"), SortKey("lastName")]),
+///       sectionedBy: "city"
+///     )
+///     for try await event in people.events() { … }
+///
+/// Belongs to its context, as objects do: that of main to the main actor. It sees what the context
+/// sees: its unsaved changes, what children save, imports, rollbacks, and what other processes
+/// write. Changes arrive when the context tells its observers, on main at the end of the turn of the
+/// main actor in which they were made; `context.processChanges()` does not wait for that.
+///
+/// Rows are ids until they are asked for: 100,000 of them cost a few megabytes, and are read in
+/// batches around the one that is looked at. Keep the results as long as you follow them.
+public final class FetchedResults<Element> {
+  /// The context.
+  public let context: ManagedObjectContext
+  /// Why the results are not followed any more; nil: they are.
+  public private(set) var endReason: (any Error)?
+
+  private var feed: ResultFeed<ContextResultSource>
+  private let transform: (ManagedObject) throws -> Element
+  private var window: (places: Range<Int>, objects: [ManagedObject]) = (0..<0, [])
+  private var mailboxes: [WeakMailbox] = []
+  private var observers: [(id: Int, body: (ResultEvent) -> Void)] = []
+  private var observerCount = 0
+  /// What observers have not been told: a closure that changes objects makes the next difference
+  /// before all have been told of this one.
+  private var outbox: [ResultEvent] = []
+  private var isTelling = false
+
+  private struct WeakMailbox {
+    weak var mailbox: ResultMailbox?
+  }
+
+  /// How many objects are read together.
+  private var batchSize: Int { max(1, request.batchSize ?? 20) }
+
+  init(
+    _ request: FetchRequest,
+    sectionedBy sectionKey: String?,
+    in context: ManagedObjectContext,
+    transform: @escaping (ManagedObject) throws -> Element
+  ) throws {
+    try context.checkOpen()
+    let query = try ResultQuery(request, sectionedBy: sectionKey, in: context.layout)
+    self.context = context
+    self.transform = transform
+    // What is unsaved and not told yet is in the first snapshot.
+    context.processChanges()
+    feed = try ResultFeed(query, from: ContextResultSource(context: context))
+    context.addFollower(self)
+  }
+
+  deinit {
+    for weak in mailboxes { weak.mailbox?.end(nil) }
+  }
+
+  // MARK: - What is asked for
+
+  /// The request.
+  public var request: FetchRequest { feed.query.request }
+  /// The sort key whose values make sections; nil: there are none.
+  public var sectionKey: String? { feed.query.sectionKey }
+
+  /// Follows another request from now on: another filter, order, limit or section key.
+  ///
+  /// Fetches once; what differs is told as a difference, with rows that stay moved and not replaced.
+  /// - Parameters:
+  ///   - request: The request, of the same entity.
+  ///   - sectionKey: The section key; nil: no sections.
+  /// - Throws: As `ManagedObjectContext.results(_:sectionedBy:)`; the results are as they were then.
+  public func change(_ request: FetchRequest, sectionedBy sectionKey: String? = nil) throws {
+    if let endReason { throw endReason }
+    try request.requireEntity(self.request.entity)
+    let query = try ResultQuery(request, sectionedBy: sectionKey, in: context.layout)
+    context.processChanges()
+    let old = feed.snapshot
+    tell(try feed.follow(query), from: old)
+  }
+
+  // MARK: - Rows
+
+  /// The ids in order and in sections.
+  public var snapshot: ResultSnapshot { feed.snapshot }
+  /// How many rows there are.
+  public var count: Int { feed.list.count }
+  /// Whether there are none.
+  public var isEmpty: Bool { count == 0 }
+
+  /// The object of a row, by its place without sections, from 0, which must exist.
+  ///
+  /// Its batch is read when a value of one of its objects is asked for.
+  public func object(at place: Int) throws -> ManagedObject {
+    if !window.places.contains(place) {
+      let start = place - place % batchSize
+      let places = start..<min(start + batchSize, count)
+      window = (places, try context.objects(with: snapshot.ids(at: places)))
+    }
+    return window.objects[place - window.places.lowerBound]
+  }
+
+  /// What a row is made into, by its place without sections, from 0, which must exist.
+  ///
+  /// - Throws: What the transform throws.
+  public func element(at place: Int) throws -> Element { try transform(object(at: place)) }
+
+  /// What a row is made into, by its section and row, which must exist.
+  ///
+  /// - Throws: What the transform throws.
+  public func element(at place: ResultPlace) throws -> Element {
+    try element(at: snapshot.starts[place.section] + place.row)
+  }
+
+  /// What all rows are made into, in order.
+  ///
+  /// - Throws: What the transform throws.
+  public func elements() throws -> [Element] { try (0..<count).map { try element(at: $0) } }
+
+  // MARK: - Following
+
+  /// The snapshot and then the differences, from now on.
+  ///
+  /// The sequence can be read anywhere. It ends when the results are let go, and throws when their
+  /// stack is reset or closed or their file is migrated.
+  public func events() -> ResultEvents {
+    let mailbox = ResultMailbox(snapshot)
+    if let endReason { mailbox.end(endReason) }
+    mailboxes.removeAll { $0.mailbox == nil }
+    mailboxes.append(WeakMailbox(mailbox: mailbox))
+    return ResultEvents(mailbox: mailbox, owner: nil)
+  }
+
+  /// Calls a closure with the snapshot, at once, and then with each difference, until the results
+  /// are let go.
+  ///
+  /// - Parameter body: Gets the events. It may look at the results, and change objects: what that changes is the
+  ///   next event.
+  /// - Returns: A number for `stopObserving(_:)`.
+  @discardableResult
+  public func observe(_ body: @escaping (ResultEvent) -> Void) -> Int {
+    observerCount += 1
+    body(.snapshot(snapshot))
+    if let endReason {
+      body(.ended(endReason))
+    } else {
+      observers.append((observerCount, body))
+    }
+    return observerCount
+  }
+
+  /// Calls a closure no more.
+  ///
+  /// - Parameter number: What `observe(_:)` gave.
+  public func stopObserving(_ number: Int) { observers.removeAll { $0.id == number } }
+
+  private func tell(_ difference: ResultDifference, from old: ResultSnapshot) {
+    guard !difference.isEmpty else { return }
+    window = (0..<0, [])
+    let new = feed.snapshot
+    for weak in mailboxes { weak.mailbox?.post(difference, from: old, to: new) }
+    tellObservers(.difference(difference))
+  }
+
+  private func tellObservers(_ event: ResultEvent) {
+    outbox.append(event)
+    guard !isTelling else { return }
+    isTelling = true
+    while !outbox.isEmpty {
+      let next = outbox.removeFirst()
+      for observer in observers { observer.body(next) }
+    }
+    isTelling = false
+  }
+}
+
+extension FetchedResults: ContextFollower {
+  func take(_ notice: ChangeNotice) {
+    guard endReason == nil else { return }
+    let old = feed.snapshot
+    do {
+      tell(try feed.take(notice), from: old)
+    } catch {
+      end(error)
+    }
+  }
+
+  func end(_ reason: any Error) {
+    guard endReason == nil else { return }
+    endReason = reason
+    for weak in mailboxes { weak.mailbox?.end(reason) }
+    tellObservers(.ended(reason))
+  }
+}
+
+extension FetchRequest {
+  /// Results cannot become those of another entity: their ids would mean something else.
+  func requireEntity(_ name: String) throws(StoreError) {
+    guard entity.utf8.elementsEqual(name.utf8) else {
+      throw StoreError(
+        .badRequest,
+        "Results of \(name) cannot become results of \(entity).",
+        help: "make others"
+      )
+    }
+  }
+}
+
+/// Who is told by a context what was changed in it, before the call returns.
+protocol ContextFollower: AnyObject {
+  /// Something was changed.
+  func take(_ notice: ChangeNotice)
+  /// There will be no more changes.
+  func end(_ reason: any Error)
+}
+
+/// A follower that its context does not keep.
+struct WeakFollower {
+  weak var follower: (any ContextFollower)?
+}
+
+extension ManagedObjectContext {
+  /// Tells a follower from now on, as long as it lives.
+  func addFollower(_ follower: any ContextFollower) {
+    followers.removeAll { $0.follower == nil }
+    followers.append(WeakFollower(follower: follower))
+  }
+
+  /// Tells followers that there is nothing more to come.
+  func endFollowers(_ reason: any Error) {
+    let ended = followers
+    followers = []
+    for weak in ended { weak.follower?.end(reason) }
+  }
+}

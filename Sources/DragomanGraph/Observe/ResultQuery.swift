@@ -1,0 +1,223 @@
+/// Which rows of a request for results are to be read.
+enum ResultPart {
+  /// All, up to the limit.
+  case all
+  /// Those of these keys that belong to the results, limit or no limit.
+  case keys([Int64])
+  /// The first so many of all.
+  case first(limit: Int)
+  /// The first so many behind a place in the order.
+  case after(ResultRow, limit: Int)
+  /// The last so many in front of a place in the order, in reverse.
+  case before(ResultRow, limit: Int)
+  /// The last so many of all, in reverse.
+  case last(limit: Int)
+}
+
+/// A request for results that are followed, held against a model.
+struct ResultQuery {
+  /// The request.
+  let request: FetchRequest
+  /// The sort key whose values make sections; nil: there are none.
+  let sectionKey: String?
+  /// The request with a column for each sort key.
+  let resolved: ResolvedRequest
+  let layout: ModelLayout
+  /// The order of rows.
+  let order: ResultOrder
+  /// The names of the root entities whose objects the filter and the order go through.
+  let relatedEntities: Set<String>
+
+  /// Checks a request.
+  ///
+  /// - Throws: `StoreError.Code.badRequest` for a request that is not for objects, one with an
+  ///   offset, a section key that is not the first sort key, and whatever a fetch of it throws.
+  init(
+    _ request: FetchRequest,
+    sectionedBy sectionKey: String?,
+    in layout: ModelLayout
+  ) throws(StoreError) {
+    try Self.check(request, sectionKey)
+    var wanted = request
+    wanted.columns = request.sortKeys.enumerated().map { FetchColumn($1.name, as: "k\($0)") }
+    self.request = request
+    self.sectionKey = sectionKey
+    self.layout = layout
+    resolved = try ResolvedRequest(wanted, in: layout)
+    order = ResultOrder(resolved.sortKeys, isSectioned: sectionKey != nil)
+    var hops: [ResolvedPath.Hop] = []
+    resolved.filter?.collectHops(into: &hops)
+    for key in resolved.sortKeys { key.expression.collectHops(into: &hops) }
+    relatedEntities = Set(hops.map { layout.entities[$0.link.destination].rootName })
+  }
+
+  private static func check(
+    _ request: FetchRequest,
+    _ sectionKey: String?
+  ) throws(StoreError) {
+    guard request.groupBy.isEmpty, request.having == nil, !request.isDistinct,
+      request.columns?.contains(where: { $0.aggregate != nil }) != true
+    else {
+      throw StoreError(
+        .badRequest,
+        "Results that are followed are objects, not groups, aggregates or distinct values.",
+        help: "follow the objects, and fetch the table again when they change"
+      )
+    }
+    guard request.offset == 0 else {
+      throw StoreError(
+        .badRequest,
+        "Results that are followed begin with the first object: they have no offset.",
+        help: "use a limit, or pages"
+      )
+    }
+    guard let sectionKey else { return }
+    guard let first = request.sortKeys.first, first.name.utf8.elementsEqual(sectionKey.utf8) else {
+      let known = request.sortKeys.first.map { "it is \($0.name)" } ?? "there is none"
+      throw StoreError(
+        .badRequest,
+        "The section key \(sectionKey) is not the first sort key (\(known)): the rows of a section"
+          + " would not stand together.",
+        help: "sort by \(sectionKey) first"
+      )
+    }
+  }
+
+  /// The name that ids of the results carry.
+  var entityName: String { resolved.entity.rootName }
+
+  /// The request for a part of the rows.
+  func resolved(_ part: ResultPart) -> ResolvedRequest {
+    var narrowed = resolved
+    switch part {
+    case .all: break
+    case .first(let limit): narrowed.limit = limit
+    case .keys(let keys):
+      narrowed.limit = nil
+      narrowed.narrow(toKeys: keys)
+    case .after(let row, let limit):
+      narrowed.limit = limit
+      narrowed.narrow(filter(beyond: row, isReversed: false))
+    case .before(let row, let limit):
+      narrowed.limit = limit
+      narrowed.narrow(filter(beyond: row, isReversed: true))
+      reverse(&narrowed)
+    case .last(let limit):
+      narrowed.limit = limit
+      reverse(&narrowed)
+    }
+    return narrowed
+  }
+
+  private func reverse(_ request: inout ResolvedRequest) {
+    request.sortKeys = request.sortKeys.map { key in
+      ResolvedSortKey(
+        expression: key.expression,
+        isAscending: !key.isAscending,
+        folds: key.folds
+      )
+    }
+    request.sortKeys.append(
+      ResolvedSortKey(expression: request.identity, isAscending: false, folds: [[]])
+    )
+  }
+
+  /// The rows that come behind a row, or in front of it: `a > ? OR (a IS ? AND (b > ? OR …))`.
+  ///
+  /// Nulls come first ascending and last descending, as in the order itself.
+  private func filter(beyond row: ResultRow, isReversed: Bool) -> ResolvedFilter {
+    var filter = comparison(
+      resolved.identity,
+      [],
+      .compares(isReversed ? .lessThan : .greaterThan, .integer(row.key))
+    )
+    var place = order.parts.count
+    for key in resolved.sortKeys.reversed() {
+      for fold in key.folds.reversed() {
+        place -= 1
+        let value = row.values[place]
+        let isUpward = key.isAscending != isReversed
+        let beyond: ResolvedFilter =
+          switch (value, isUpward) {
+          case (.null, true): comparison(key.expression, fold, .isPresent)
+          case (.null, false): .constant(false)
+          case (_, true): comparison(key.expression, fold, .compares(.greaterThan, value))
+          case (_, false):
+            .or([
+              comparison(key.expression, fold, .compares(.lessThan, value)),
+              comparison(key.expression, fold, .isNull),
+            ])
+          }
+        // BETWEEN compares by the type's order, == by bytes: of decimals these may differ.
+        let same = comparison(
+          key.expression,
+          fold,
+          value == .null ? .isNull : .between(value, value)
+        )
+        filter = .or([beyond, .and([same, filter])])
+      }
+    }
+    return filter
+  }
+
+  private func comparison(
+    _ left: ResolvedExpression,
+    _ options: Filter.Comparison.Options,
+    _ test: ResolvedComparison.Test
+  ) -> ResolvedFilter {
+    .comparison(ResolvedComparison(quantifier: .one, left: left, options: options, test: test))
+  }
+}
+
+extension ResolvedRequest {
+  /// Adds a condition.
+  fileprivate mutating func narrow(_ condition: ResolvedFilter) {
+    filter = filter.map { .and([$0, condition]) } ?? condition
+  }
+
+  /// Keeps the objects of these primary keys only.
+  mutating func narrow(toKeys keys: [Int64]) {
+    narrow(
+      .comparison(
+        ResolvedComparison(
+          quantifier: .one,
+          left: identity,
+          options: [],
+          test: .isOne(of: ValueList(keys.map(StoredValue.integer)), orNull: false)
+        )
+      )
+    )
+  }
+
+  /// The object itself, whose key breaks ties.
+  fileprivate var identity: ResolvedExpression {
+    ResolvedExpression(
+      source: .path(ResolvedPath(hops: [], entity: entity, end: .object)),
+      attribute: Attribute(name: "SELF", type: .int64),
+      object: nil
+    )
+  }
+}
+
+extension ResolvedFilter {
+  fileprivate func collectHops(into hops: inout [ResolvedPath.Hop]) {
+    switch self {
+    case .constant: break
+    case .and(let parts), .or(let parts):
+      for part in parts { part.collectHops(into: &hops) }
+    case .not(let part): part.collectHops(into: &hops)
+    case .comparison(let comparison):
+      comparison.left.collectHops(into: &hops)
+      if case .relates(_, let right) = comparison.test { right.collectHops(into: &hops) }
+    }
+  }
+}
+
+extension ResolvedExpression {
+  fileprivate func collectHops(into hops: inout [ResolvedPath.Hop]) {
+    switch source {
+    case .path(let path), .aggregate(_, let path): hops += path.hops
+    case .column: break
+    }
+  }
+}

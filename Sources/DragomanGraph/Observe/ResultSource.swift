@@ -1,0 +1,174 @@
+import GRDB
+
+/// Where rows of results come from: a store, or a context with what is unsaved in it.
+protocol ResultSource {
+  /// The rows of a part of the results, in the order that the part has.
+  ///
+  /// - Throws: `StoreError`, `ContextError`.
+  func rows(_ part: ResultPart, of query: ResultQuery) throws -> ResultRows
+}
+
+/// What is stored.
+struct StoreResultSource: ResultSource {
+  let store: SQLiteStore
+
+  /// Runs one `SELECT t0._pk, t0._v, … FROM … WHERE … ORDER BY …, t0._pk LIMIT ?` with the values of
+  /// the sort keys; places in the order are conditions, not offsets.
+  func rows(_ part: ResultPart, of query: ResultQuery) throws -> ResultRows {
+    let plan = FetchPlan(query.resolved(part), in: query.layout)
+    return try store.read { database in try Self.rows(plan, query.order, database) }
+  }
+
+  /// Runs the statement of a plan.
+  static func rows(
+    _ plan: FetchPlan,
+    _ order: ResultOrder,
+    _ database: Database
+  ) throws -> ResultRows {
+    var rows = ResultRows(width: order.width)
+    let columnCount = plan.values.count + 1
+    try FetchStatement.run(plan.versionsSQL, plan.arguments, database) { statement in
+      let row = FetchedRow(plan.entity, count: columnCount, statement)
+      let key = row.primaryKey
+      let version = columnInteger(statement, 1)
+      rows.append(key, version: version, order.values { row[$0 + 1] })
+      return true
+    }
+    return rows
+  }
+}
+
+/// What a context sees: what is stored, and unsaved changes on top of it.
+struct ContextResultSource: ResultSource {
+  let context: ManagedObjectContext
+
+  /// Runs one `SELECT`; rows with unsaved changes are held against the filter in memory.
+  ///
+  /// Where the filter or the order goes through relationships and anything is unsaved, all objects
+  /// of the entity are read (O(n)).
+  func rows(_ part: ResultPart, of query: ResultQuery) throws -> ResultRows {
+    try context.checkOpen()
+    let resolved = query.resolved(part)
+    if case .keys(let keys) = part { return try rows(keys, of: query, resolved) }
+    guard query.request.includesPendingChanges else {
+      return try stored(resolved, query)
+    }
+    let crosses = !query.relatedEntities.isEmpty
+    if crosses, context.hasChanges(inAny: Set(context.layout.tables.indices)) {
+      return try inMemory(resolved, query)
+    }
+    let pending = context.pendingPlaces(in: resolved.entity.tableIndex)
+    guard !pending.isEmpty else { return try stored(resolved, query) }
+    var wider = resolved
+    wider.limit = resolved.limit.map { limit in
+      let (sum, isTooMuch) = limit.addingReportingOverflow(pending.count)
+      return isTooMuch ? .max : sum
+    }
+    let known = try stored(wider, query)
+    let objects = try pending.map { try context.register($0, resolved.entity) }
+    let changed = try rows(of: objects, admittedBy: resolved, query)
+    return merge(known, changed, without: Set(pending.map(\.key)), resolved, query)
+  }
+
+  private func stored(_ resolved: ResolvedRequest, _ query: ResultQuery) throws -> ResultRows {
+    let plan = FetchPlan(resolved, in: query.layout)
+    return try context.read { try StoreResultSource.rows(plan, query.order, $0) }
+  }
+
+  private func rows(
+    _ keys: [Int64],
+    of query: ResultQuery,
+    _ resolved: ResolvedRequest
+  ) throws -> ResultRows {
+    guard query.request.includesPendingChanges else { return try stored(resolved, query) }
+    let objects = try context.objects(
+      with: keys.map { ObjectID(entity: query.entityName, primaryKey: $0) }
+    )
+    return try rows(of: objects, admittedBy: query.resolved, query)
+  }
+
+  /// The rows of those objects that belong to the results, as they come.
+  private func rows(
+    of objects: [ManagedObject],
+    admittedBy resolved: ResolvedRequest,
+    _ query: ResultQuery
+  ) throws -> ResultRows {
+    let memory = MemoryFetch(resolved)
+    var rows = ResultRows(width: query.order.width)
+    try context.throwingWhatIsRecorded {
+      for object in objects where try context.isAlive(object) {
+        let subject = ContextSubject(object: object)
+        guard try memory.admits(subject) else { continue }
+        let isPending = object.status != .clean || !object.inherited.isEmpty
+        rows.append(
+          object.place.key,
+          version: isPending ? -1 : object.version,
+          try query.order.values(of: subject)
+        )
+      }
+    }
+    return rows
+  }
+
+  /// All objects, held against everything in memory.
+  private func inMemory(_ resolved: ResolvedRequest, _ query: ResultQuery) throws -> ResultRows {
+    var request = FetchRequest(query.layout.entities[resolved.entity.root].name)
+    request.returnsFaults = true
+    let all = try rows(of: try context.fetch(request), admittedBy: resolved, query)
+    return merge(ResultRows(width: query.order.width), all, without: [], resolved, query)
+  }
+
+  /// Rows in order and others, cut at the limit.
+  private func merge(
+    _ ordered: ResultRows,
+    _ others: ResultRows,
+    without excluded: Set<Int64>,
+    _ resolved: ResolvedRequest,
+    _ query: ResultQuery
+  ) -> ResultRows {
+    // A part that is read backwards has its own order.
+    let order = ResultOrder(resolved.sortKeys, isSectioned: false)
+    let isReversed = resolved.sortKeys.count > query.resolved.sortKeys.count
+    func comesFirst(_ left: ResultRow, _ right: ResultRow) -> Bool {
+      let count = query.order.parts.count
+      let difference = order.compare(left.values, 0, right.values, 0, upTo: count)
+      if difference != 0 { return difference < 0 }
+      return isReversed ? left.key > right.key : left.key < right.key
+    }
+    let changed = (0..<others.count).map { others[$0] }.sorted(by: comesFirst)
+    var merged = ResultRows(width: query.order.width)
+    let limit = resolved.limit ?? .max
+    var next = 0
+    func take(until isEnd: (ResultRow) -> Bool) {
+      while next < changed.count, merged.count < limit, !isEnd(changed[next]) {
+        let row = changed[next]
+        merged.append(row.key, version: row.version, row.values)
+        next += 1
+      }
+    }
+    for place in 0..<ordered.count where !excluded.contains(ordered.keys[place]) {
+      let row = ordered[place]
+      take { !comesFirst($0, row) }
+      guard merged.count < limit else { break }
+      merged.append(row.key, version: row.version, row.values)
+    }
+    take { _ in false }
+    return merged
+  }
+}
+
+extension ManagedObjectContext {
+  /// The places of a table that have unsaved changes, here or in the contexts above.
+  fileprivate func pendingPlaces(in table: Int) -> Set<RowKey> {
+    var pending = Set(beneath(table: table).keys)
+    for place in changed.keys where place.table == table { pending.insert(place) }
+    return pending
+  }
+
+  /// Throws what properties record during the closure, and leaves alone what they recorded before.
+  fileprivate func throwingWhatIsRecorded(_ body: () throws -> Void) throws {
+    let isClean = recordedError == nil
+    try body()
+    if isClean { try throwRecorded() }
+  }
+}
