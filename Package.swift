@@ -12,6 +12,7 @@ let package = Package(
   products: [
     .library(name: "Dragoman", targets: ["Dragoman"]),
     .library(name: "DragomanGraph", targets: ["DragomanGraph"]),
+    .library(name: "DragomanOperators", targets: ["DragomanOperators"]),
     .executable(name: "dragoman", targets: ["DragomanCLI"]),
   ],
   dependencies: [
@@ -28,6 +29,12 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
+      swiftSettings: swiftSettings
+    ),
+    // Operators for conformances of values that are written by hand; few need them.
+    .target(
+      name: "DragomanOperators",
+      dependencies: ["DragomanGraph"],
       swiftSettings: swiftSettings
     ),
     // The pipeline: foreign values, readers, maps, import. In the order in which a record travels.
@@ -73,7 +80,9 @@ let package = Package(
 
     .testTarget(
       name: "DragomanGraphTests",
-      dependencies: ["DragomanGraph", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: [
+        "DragomanGraph", "DragomanOperators", .product(name: "GRDB", package: "GRDB.swift"),
+      ],
       swiftSettings: swiftSettings
     ),
     .testTarget(
