@@ -92,12 +92,21 @@ public struct BoxingColumn {
   public mutating func text(_ value: String) throws {
     switch type {
     case .string, .url, .enum: try canonical(value)
-    default:
-      guard case .text(let text) = buffer.attributes[slot].admitted(.text(value)) else {
-        throw mismatch(.text(value))
+    case .timestamp, .date:
+      var known = value
+      if known.withUTF8({ TimestampText.isCanonical(UnsafeRawBufferPointer($0), type) }) {
+        return try canonical(value)
       }
-      try canonical(text)
+      try admit(value)
+    default: try admit(value)
     }
+  }
+
+  private mutating func admit(_ value: String) throws {
+    guard case .text(let text) = buffer.attributes[slot].admitted(.text(value)) else {
+      throw mismatch(.text(value))
+    }
+    try canonical(text)
   }
 
   /// Boxes text that is known to be in the form that docs/file.md has for the attribute's type.

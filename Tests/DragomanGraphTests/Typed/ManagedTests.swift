@@ -27,8 +27,9 @@ import Testing
       #expect(try live.maybeKind == nil)
     }
     try check()
-    // The rest is required, and has no value.
+    // The rest is required, and has no value: the object is not saved, and is no value yet.
     #expect(contextCode { try stack.main.save() } == .invalid)
+    #expect(valueError { try live.value }?.code == .null)
     var value = Everything(1)
     value.kind = .sedan
     value.maybe = 7
@@ -36,7 +37,7 @@ import Testing
     value.address = Address(street: "a", city: nil)
     value.color = Color(red: 1, green: 2)
     value.maybeColor = Color(red: 3, green: 4)
-    try live.update { $0 = value }
+    #expect(try stack.main.box(&value).objectID == live.objectID)
     try stack.main.save()
     stack.main.refreshAll()
     try check()

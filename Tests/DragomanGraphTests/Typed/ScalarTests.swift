@@ -10,7 +10,7 @@ import Testing
   init() throws { stack = try Stack(everythingModel, at: .inMemory) }
 
   /// Values at the ends of their types.
-  private static let extremes: [Everything] = {
+  private nonisolated static let extremes: [Everything] = {
     var low = Everything(1)
     low.flag = true
     low.int8 = .min
@@ -94,13 +94,14 @@ import Testing
     try stack.main.save(value)
     let names =
       "instant, day, decimal, uuid, url, kind, level, words, numbers, prices, holes, address"
+    let rows = try stack.sql("SELECT \(names), color, maybeColor FROM Everything")
     #expect(
-      try stack.sql("SELECT \(names), color, maybeColor FROM Everything") == [
+      rows == [
         [
           "2026-11-02 08:15:30.25", "2000-02-29", "12.5", "00010203-0405-0607-0809-0a0b0c0d0e0f",
-          "file:///", "pickup", "1", "[b,a]", "[10,9]", "[0.1]", "[null,1.5]",
-          "{city:b/c,street:a}", "0/0", "-",
-        ].joined(separator: "|")
+          "file:///", "pickup", "1", #"["b","a"]"#, "[10,9]", #"["0.1"]"#, "[null,1.5]",
+          #"{"city":"b/c","street":"a"}"#, "0/0", "-",
+        ].joined(separator: "|").replacing("\"", with: "\\")
       ]
     )
   }
@@ -114,7 +115,7 @@ import Testing
       ("int64", "1.5", "Everything.int64 takes an integer (Int64); found the number 1.5"),
       ("flag", "2", "Everything.flag takes true or false; found the integer 2"),
       ("float", "0.1", "Everything.float takes a number that Float holds; found 0.1"),
-      ("double", "'1'", "Everything.double takes a number (Double); found"),
+      ("double", "'one'", "Everything.double takes a number (Double); found"),
       (
         "decimal", "'123456789012345678901234567890123456789.5'",
         "Everything.decimal takes a decimal of at most 38 digits; found 1234567890"
@@ -125,7 +126,7 @@ import Testing
       ("kind", "'truck'", "Everything.kind takes a raw value of Kind; found the text \"truck\""),
       ("level", "3", "Everything.level takes a raw value of Level; found the integer 3"),
       ("text", "NULL", "Everything.text takes a text (String); found null"),
-      ("maybe", "'7'", "Everything.maybe takes an integer (Int); found"),
+      ("maybe", "'seven'", "Everything.maybe takes an integer (Int); found"),
       ("maybe", "x'07'", "Everything.maybe takes an integer (Int); found 1 bytes"),
       ("maybeKind", "''", "Everything.maybeKind takes a raw value of Kind; found the text \"\""),
       ("words", "'[1'", "Everything.words takes a JSON array; found the text \"[1\""),
@@ -181,7 +182,7 @@ import Testing
     var generator = SeededGenerator(state: seed)
     for _ in 0..<500 {
       let text = TimestampText.text(
-        Double(Int64.random(in: -9_000_000_000_000_000...9_000_000_000_000_000, using: &generator)),
+        Double(Int64.random(in: -3_000_000_000_000_000...3_000_000_000_000_000, using: &generator)),
         dayOnly: false
       )
       let stored = try #require(text)

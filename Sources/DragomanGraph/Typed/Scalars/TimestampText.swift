@@ -24,6 +24,13 @@ enum TimestampText {
     return midnight + Int64(hour * 3600 + minute * 60 + second) * 1_000_000 + fraction
   }
 
+  /// Whether a text is one that `text(_:dayOnly:)` writes for an attribute of the type.
+  static func isCanonical(_ bytes: UnsafeRawBufferPointer, _ type: AttributeType) -> Bool {
+    guard microseconds(bytes) != nil else { return false }
+    if type == .date { return bytes.count == 10 }
+    return bytes.count == 19 || (bytes.count > 20 && bytes[bytes.count - 1] != UInt8(ascii: "0"))
+  }
+
   /// Writes microseconds since 1970; nil outside of the years 0 to 9999, and where only days are
   /// wanted for what is no midnight.
   static func text(_ microseconds: Double, dayOnly: Bool) -> String? {
