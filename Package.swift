@@ -87,7 +87,9 @@ let package = Package(
     ),
     .testTarget(
       name: "DragomanTests",
-      dependencies: ["Dragoman", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: [
+        "Dragoman", "DragomanOperators", .product(name: "GRDB", package: "GRDB.swift"),
+      ],
       swiftSettings: swiftSettings
     ),
     .testTarget(

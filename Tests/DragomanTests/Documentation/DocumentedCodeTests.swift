@@ -14,6 +14,7 @@ import Testing
         ["FromAFeedToADatabaseTests.swift"]
       ),
       ("docs/predicates.md", ["PredicatesTests.swift"]),
+      ("docs/values.md", ["ValuesTests.swift", "ValuesGraphTests.swift"]),
       ("docs/objects.md", ["ObjectsContextTests.swift", "ObjectsImportTests.swift"]),
     ]
   )
