@@ -37,6 +37,49 @@ import Testing
     #expect(try stack.sql("SELECT id, name FROM Author ORDER BY id") == ["1|C", "2|D"])
   }
 
+  @Test("Values with both a key and an id get the id of the object that their key finds")
+  func keyAndID() throws {
+    let stack = try Stack(staffModel, at: .inMemory)
+    var people = [Person("1", name: "Ada"), Person("2"), Person("1", name: "Eve")]
+    try stack.main.saveAll(&people)
+    #expect(people[0].objectID == people[2].objectID && people[0].objectID != people[1].objectID)
+    var again = [Person("2"), Person("1", name: "Eve")]
+    try stack.main.saveAll(&again)
+    #expect(again.map(\.objectID) == [people[1].objectID, people[2].objectID])
+    #expect(try stack.sql("SELECT ticket, name, _v FROM Person") == ["1|Eve|2", "2|-|1"])
+    var single = Person("2", name: "Bob")
+    try stack.main.save(&single)
+    #expect(single.objectID == people[1].objectID)
+  }
+
+  @Test("A key without a value finds nothing and pairs with nothing")
+  func nullKeys() throws {
+    let stack = try Stack(Model(Loose.self), at: .inMemory)
+    try stack.main.saveAll([Loose("a", 1), Loose(nil, 2), Loose("b", 3), Loose(nil, 4)])
+    try stack.main.saveAll([Loose("a", 10), Loose("b", 30)])
+    #expect(
+      try stack.main.query(Loose.self) == [
+        Loose("a", 10), Loose(nil, 2), Loose("b", 30), Loose(nil, 4),
+      ]
+    )
+  }
+
+  @Test("A value that cannot be saved leaves the object that was there")
+  func failing() throws {
+    let stack = try Stack(library, at: .inMemory)
+    let main = stack.main
+    let book = Book("1", authors: [Author(id: 1, name: "A")])
+    try main.save(book)
+    let missing = Ref<Book>(key: "none")
+    #expect(throws: ValueError.self) {
+      try main.saveAll([
+        Book("2"), Book("1", authors: [Author(id: 1, name: "B")], sequelTo: missing),
+      ])
+    }
+    #expect(try main.query(Book.self) == [book])
+    #expect(!main.hasChanges)
+  }
+
   @Test("Inconsistent duplicates among nested values are one object")
   func nestedDuplicates() throws {
     let stack = try Stack(library, at: .inMemory)
@@ -220,5 +263,24 @@ import Testing
     for number in 0..<300 { branch = Branch("\(number)", branch) }
     #expect(valueError { try stack.main.save(Tree(1, branch)) }?.code == .cycle)
     #expect(try stack.sql("SELECT count(*) FROM Branch") == ["0"])
+  }
+}
+
+private struct Loose: EntityValue, Equatable {
+  var key: String?
+  var number: Int
+
+  struct Fields: Sendable {
+    let key = Field(0, "key", \Loose.key, isUnique: true)
+    let number = Field(1, "number", \Loose.number)
+  }
+  static let fields = Fields()
+  static let schema = EntitySchema<Loose>("Loose", [fields.key, fields.number])
+
+  init(_ key: String?, _ number: Int) { (self.key, self.number) = (key, number) }
+
+  init(from row: borrowing UnboxingRow) throws {
+    key = try row[Self.fields.key]
+    number = try row[Self.fields.number]
   }
 }

@@ -12,10 +12,10 @@ import Testing
 
   private static let feed = """
     [
-      {"no": "7", "price": "1,250.50", "day": "01.02.2026", "line": "A",
+      {"no": 7, "price": "1,250.50", "day": "01.02.2026", "line": "A",
        "stops": [{"name": "Mill"}, {"name": "Port"}]},
-      {"no": "8", "line": "B", "stops": []},
-      {"no": "7", "price": null, "line": "B"}
+      {"no": 8, "line": "B", "stops": []},
+      {"no": 7, "price": null, "line": "B"}
     ]
     """
 
