@@ -202,6 +202,7 @@ final class ValueBinding: Sendable {
           name
         )
       }
+      try checkCycle(Value.self, field, link, layout)
       let column = entity.linkColumns[slot]
       return .link(
         Link(layout: link, column: column, holdsValues: field.holdsValues, target: field.target)
