@@ -13,6 +13,10 @@ import Testing
         "Sources/Dragoman/Dragoman.docc/FromAFeedToADatabase.md",
         ["FromAFeedToADatabaseTests.swift"]
       ),
+      (
+        "Sources/DragomanEntities/DragomanEntities.docc/AModelInSwift.md",
+        ["AModelInSwiftTests.swift"]
+      ),
       ("docs/predicates.md", ["PredicatesTests.swift"]),
       ("docs/values.md", ["ValuesTests.swift", "ValuesGraphTests.swift"]),
       ("docs/objects.md", ["ObjectsContextTests.swift", "ObjectsImportTests.swift"]),
