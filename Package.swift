@@ -1,4 +1,5 @@
 // swift-tools-version: 6.1
+import CompilerPluginSupport
 import PackageDescription
 
 let swiftSettings: [SwiftSetting] = [
@@ -12,6 +13,8 @@ let package = Package(
   products: [
     .library(name: "Dragoman", targets: ["Dragoman"]),
     .library(name: "DragomanGraph", targets: ["DragomanGraph"]),
+    .library(name: "DragomanEntities", targets: ["DragomanEntities"]),
+    .library(name: "DragomanOperators", targets: ["DragomanOperators"]),
     .executable(name: "dragoman", targets: ["DragomanCLI"]),
   ],
   dependencies: [
@@ -19,6 +22,7 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
   ],
   targets: [
     // The object graph: model, fetching, store. Knows nothing of feeds.
@@ -28,6 +32,12 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
+      swiftSettings: swiftSettings
+    ),
+    // Operators for conformances of values that are written by hand; few need them.
+    .target(
+      name: "DragomanOperators",
+      dependencies: ["DragomanGraph"],
       swiftSettings: swiftSettings
     ),
     // The pipeline: foreign values, readers, maps, import. In the order in which a record travels.
@@ -46,6 +56,26 @@ let package = Package(
         "Dragoman",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: swiftSettings
+    ),
+
+    // Entities as Swift types: the macro @Entity. A product of its own, so that neither the tool nor
+    // anyone who does without the macro compiles swift-syntax.
+    .target(
+      name: "DragomanEntities",
+      dependencies: ["DragomanGraph", "DragomanMacros"],
+      swiftSettings: swiftSettings
+    ),
+    .macro(
+      name: "DragomanMacros",
+      dependencies: [
+        .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+        .product(name: "SwiftParser", package: "swift-syntax"),
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
       ],
       swiftSettings: swiftSettings
     ),
@@ -73,12 +103,24 @@ let package = Package(
 
     .testTarget(
       name: "DragomanGraphTests",
-      dependencies: ["DragomanGraph", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: [
+        "DragomanGraph", "DragomanOperators", .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      swiftSettings: swiftSettings
+    ),
+    // Asks the built plugin as the compiler does. A test target that depended on the macro itself would
+    // make SwiftPM build all modules twice, for the host and for the target.
+    .testTarget(
+      name: "DragomanMacrosTests",
+      dependencies: ["DragomanEntities"],
       swiftSettings: swiftSettings
     ),
     .testTarget(
       name: "DragomanTests",
-      dependencies: ["Dragoman", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: [
+        "Dragoman", "DragomanEntities", "DragomanOperators",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
       swiftSettings: swiftSettings
     ),
     .testTarget(

@@ -26,7 +26,9 @@ def run(options, tool):
     records, count = options.records, max(1, options.records // 2)
     feed = people_feed(records, "json")
     limit_file, database = WORK / "limit.db", WORK / "contexts.db"
-    got = {name: [] for name in ("insert", "read", "import", "fetch", "fetchAndRead", "faults", "ids", "grdb", "memory")}
+    names = ("insert", "read", "import", "fetch", "fetchAndRead", "faults", "ids", "grdb", "memory", "values", "valuesAndRead",
+             "box", "boxBase", "tenThousand", "thousand", "change")
+    got = {name: [] for name in names}
     for number in range(options.runs):
         say(f"run {number + 1} of {options.runs}")
         base = figures([WORK / "limit", feed, limit_file])
@@ -45,6 +47,18 @@ def run(options, tool):
             if peer["sum"] != fetched["sum"]:
                 sys.exit(f"GRDB reads other values: {peer['sum']:.0f}, not {fetched['sum']:.0f}")
             got["grdb"].append(peer["fetchAndRead"])
+        unboxed = figures([BENCH, "values", MAP, database, str(count)])
+        for name in ("values", "valuesAndRead", "tenThousand"):
+            got[name].append(unboxed[name])
+        if GRDB.exists() and unboxed["sum"] != peer["sum"]:
+            sys.exit(f"values are not GRDB's: {unboxed['sum']:.0f}, not {peer['sum']:.0f}")
+        boxed_file = WORK / "boxed.db"
+        remove(boxed_file)
+        boxed = figures([BENCH, "box", MAP, database, str(count), boxed_file])
+        for name in ("box", "thousand", "change"):
+            got[name].append(boxed[name])
+        got["boxBase"].append(base["insert"] / records * count)
+        remove(boxed_file)
         got["memory"].append(figures([BENCH, "memory", MAP, database, str(count)])["beyondText"])
         for name, value in figures([BENCH, "live", MAP, database, str(min(count, 100_000))]).items():
             got.setdefault(name, []).append(value)
@@ -63,8 +77,18 @@ def run(options, tool):
     row("the same, and each value asked for by name", "fetchAndRead", "yardstick, read", middle["read"], 1.5)
     if "grdb" in middle:
         row("the same, against records", "fetchAndRead", "GRDB Codable", middle["grdb"], 0.5)
+    row("values of a Swift type, twelve properties", "values", "yardstick, read", middle["read"], 1.4)
+    if "grdb" in middle:
+        row("the same, and each property read", "valuesAndRead", "GRDB Codable", middle["grdb"], 1 / 3)
+    row(f"{count:,} values boxed and saved", "box", "yardstick, insert", middle["boxBase"], 3)
     row("fetch of faults", "faults", "the fetch with all attributes", middle["fetch"], 0.2)
     row("fetch of ids", "ids", "the fetch with all attributes", middle["fetch"], 0.2)
+    print("\nSwiftyCoreData's headlines:\n")
+    print("| | milliseconds |")
+    print("|---|--:|")
+    print(f"| 10,000 objects fetched as values | {middle['tenThousand'] * 1e3:.1f} |")
+    print(f"| 1,000 new values written in one save | {middle['thousand'] * 1e3:.1f} |")
+    print(f"| 1,000 values with ids changed and saved | {middle['change'] * 1e3:.1f} |")
     print(f"\nMemory: {middle['memory']:.0f} bytes an object beyond its text (at most 400).\n")
     live(middle)
     save(options, tool)

@@ -186,16 +186,7 @@ struct ContextImport {
       model: context.model,
       code: code
     )
-    for entity in plan.entities {
-      for link in entity.links where link.onUnresolved != .clear {
-        throw ImportError(
-          .request,
-          "\(entity.name).\(link.name) has onUnresolved: \(link.onUnresolved.rawValue), which needs an"
-            + " import straight into the store.",
-          help: "use Importer(map:store:) for it, or onUnresolved: clear"
-        )
-      }
-    }
+    try plan.checkForContext()
     mappers = try CompiledPlan(plan, mapFile: map.file)
     self.code = code
     self.context = context
@@ -236,5 +227,21 @@ struct ContextImport {
     var report = sink.report()
     report.duration = ContinuousClock().now - start
     return ImportedObjects(ids: sink.objects, report: report)
+  }
+}
+
+extension ImportPlan {
+  /// Refuses what needs tables of the store.
+  func checkForContext() throws(ImportError) {
+    for entity in entities {
+      for link in entity.links where link.onUnresolved != .clear {
+        throw ImportError(
+          .request,
+          "\(entity.name).\(link.name) has onUnresolved: \(link.onUnresolved.rawValue), which needs an"
+            + " import straight into the store.",
+          help: "use Importer(map:store:) for it, or onUnresolved: clear"
+        )
+      }
+    }
   }
 }

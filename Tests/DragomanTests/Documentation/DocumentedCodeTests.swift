@@ -13,8 +13,13 @@ import Testing
         "Sources/Dragoman/Dragoman.docc/FromAFeedToADatabase.md",
         ["FromAFeedToADatabaseTests.swift"]
       ),
+      (
+        "Sources/DragomanEntities/DragomanEntities.docc/AModelInSwift.md",
+        ["AModelInSwiftTests.swift"]
+      ),
       ("docs/predicates.md", ["PredicatesTests.swift"]),
       ("docs/live.md", ["LiveTests.swift"]),
+      ("docs/values.md", ["ValuesTests.swift", "ValuesGraphTests.swift"]),
       ("docs/objects.md", ["ObjectsContextTests.swift", "ObjectsImportTests.swift"]),
     ]
   )

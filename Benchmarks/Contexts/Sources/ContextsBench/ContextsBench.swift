@@ -18,8 +18,11 @@ enum ContextsBench {
     case ("save", 4): try await saving(People(words), database: words[2])
     case ("memory", 4): try await holding(People(words), database: words[2])
     case ("live", 4): show(try await Live.figures(People(words), database: words[2]))
+    case ("values", 4): try await unboxing(People(words), database: words[2])
+    case ("box", 5): try await boxing(People(words), database: words[2], into: words[4])
     default:
-      print("usage: contexts-bench import MAP FEED DB | fetch|save|memory|live MAP DB COUNT")
+      print("usage: contexts-bench import MAP FEED DB | fetch|save|memory|live|values MAP DB COUNT")
+      print("       contexts-bench box MAP DB COUNT NEW.DB")
       exit(64)
     }
   }
@@ -129,6 +132,89 @@ enum ContextsBench {
       "stored": Double(stored), "changed": Double(ids.count), "save": seconds.median,
       "slowest": seconds.max() ?? 0,
     ])
+  }
+
+  // MARK: - Values
+
+  /// Rows unboxed into values of a Swift type.
+  private static func unboxing(_ people: People, database: String) async throws {
+    let stack = try Stack(ImportMap(contentsOf: people.map).model(), at: .file(database))
+    try await people.warmUp(stack)
+    var seconds: [String: [Double]] = [:]
+    var sum = 0
+    for (name, count) in [("values", people.count), ("tenThousand", 10_000)] {
+      for _ in 0..<rounds {
+        let (fetched, read, total) = try await stack.read { context in
+          let clock = ContinuousClock()
+          let start = clock.now
+          let values = try context.query(PersonValue.self, limit: count)
+          let fetched = clock.now - start
+          precondition(values.count == count, "\(values.count) values")
+          var sum = 0
+          for value in values { sum &+= value.weight }
+          return (fetched.inSeconds, (clock.now - start).inSeconds, sum)
+        }
+        seconds[name, default: []].append(fetched)
+        seconds[name + "AndRead", default: []].append(read)
+        if name == "values" { sum = total }
+      }
+    }
+    try stack.close()
+    var figures = seconds.mapValues(\.median)
+    figures["sum"] = Double(sum)
+    show(figures)
+  }
+
+  /// Values boxed and saved into a new file; then a thousand of them changed and saved again.
+  private static func boxing(_ people: People, database: String, into path: String) async throws {
+    let model = try ImportMap(contentsOf: people.map).model()
+    let stack = try Stack(model, at: .file(database))
+    let stored = try await stack.read { context in
+      try context.query(PersonValue.self, limit: people.count).map { person in
+        var person = person
+        person.objectID = nil
+        return person
+      }
+    }
+    try stack.close()
+    let other = try Stack(model, at: .file(path))
+    let (saved, thousand) = try await other.read { context in
+      let clock = ContinuousClock()
+      var values = stored
+      let start = clock.now
+      try context.saveAll(&values)
+      let saved = clock.now - start
+      precondition(values.allSatisfy { $0.objectID != nil }, "a value has no id")
+      var seconds: [Double] = []
+      for round in 1...rounds {
+        var part = Array(values.prefix(1000))
+        for index in part.indices {
+          part[index].visits = Int64(round * 1_000_000 + index)
+          part[index].city = "City \(round)"
+        }
+        let start = clock.now
+        try context.saveAll(&part)
+        seconds.append((clock.now - start).inSeconds)
+      }
+      return (saved.inSeconds, seconds.median)
+    }
+    // SwiftyCoreData's other headline: a thousand new objects in one save.
+    let cats = try await other.read { context in
+      var seconds: [Double] = []
+      for round in 1...rounds {
+        let new = stored.prefix(1000).map { person in
+          var person = person
+          person.ticketNumber += "-\(round)"
+          return person
+        }
+        let start = ContinuousClock().now
+        try context.saveAll(new)
+        seconds.append((ContinuousClock().now - start).inSeconds)
+      }
+      return seconds.median
+    }
+    try other.close()
+    show(["box": saved, "change": thousand, "thousand": cats])
   }
 
   // MARK: - Memory

@@ -1,0 +1,191 @@
+import DragomanGraph
+
+/// One rule of a map that is derived from a Swift type: where a property stands in foreign records.
+///
+///     let map = try ImportMap(for: Person.self, [
+///       .map("ticket_number", to: \.ticketNumber),
+///       .map("salary", to: \.salary, numbers: NumberFormat(locale: "en_US")),
+///       .nested("phones", to: \.phones),
+///     ])
+///
+/// Names and types are checked by the compiler: a path to what is no property does not compile.
+public struct ValueRule<Root: EntityValue>: Sendable {
+  let part: MapperPart
+
+  /// The paths of one attribute, and how it is converted.
+  ///
+  /// The options mean what they mean to `Map`.
+  public static func map<Value: AttributeValue>(
+    _ foreign: String...,
+    to path: KeyPath<Root.Fields, Field<Root, Value>>,
+    dates: [String]? = nil,
+    timeZone: String? = nil,
+    numbers: NumberFormat? = nil,
+    strings: StringFormat = StringFormat(),
+    values: KeyValuePairs<String, String> = [:],
+    unknown: String? = nil,
+    trueValues: [String] = [],
+    falseValues: [String] = [],
+    coerce: Bool = false,
+    isExported: Bool = true,
+    policies: ValuePolicies = ValuePolicies()
+  ) -> ValueRule {
+    var map = Map(
+      foreign.first ?? Root.fields[keyPath: path].name,
+      to: Root.fields[keyPath: path].name,
+      dates: dates,
+      timeZone: timeZone,
+      numbers: numbers,
+      strings: strings,
+      values: values,
+      unknown: unknown,
+      trueValues: trueValues,
+      falseValues: falseValues,
+      coerce: coerce,
+      isExported: isExported,
+      policies: policies
+    )
+    map.foreign += foreign.dropFirst()
+    return ValueRule(part: .attribute(map))
+  }
+
+  /// The path of nested records that become the targets of a relationship, by the map of their type.
+  public static func nested<Value: RelationshipValue>(
+    _ foreign: String,
+    to path: KeyPath<Root.Fields, Field<Root, Value>>,
+    assign: RelationshipMap.Assignment? = nil,
+    onUnlink: RelationshipMap.Unlinked? = nil,
+    policies: ValuePolicies = ValuePolicies()
+  ) -> ValueRule {
+    relationship(path) { map in
+      map.from = try ForeignPaths(everywhere: foreign)
+      map.assign = assign
+      map.onUnlink = onUnlink
+      map.policies = policies
+    }
+  }
+
+  /// The path of plain keys by which the targets of a relationship are found.
+  ///
+  /// - Parameters:
+  ///   - foreign: The path of the key, or of an array of keys.
+  ///   - path: The relationship; its type's entity has a unique key of one attribute.
+  ///   - split: What cuts a string into several keys.
+  ///   - assign: What a to-many does with the targets it had before.
+  ///   - onUnresolved: What becomes of keys that no object has.
+  ///   - policies: What happens to missing and null.
+  /// - Returns: The rule.
+  public static func keys<Value: RelationshipValue>(
+    _ foreign: String,
+    to path: KeyPath<Root.Fields, Field<Root, Value>>,
+    split: String? = nil,
+    assign: RelationshipMap.Assignment? = nil,
+    onUnresolved: UnresolvedPolicy? = nil,
+    policies: ValuePolicies = ValuePolicies()
+  ) -> ValueRule {
+    relationship(path) { map in
+      let key = Value.relationshipTarget.entity.identity ?? []
+      map.key = Dictionary(
+        uniqueKeysWithValues: try key.map {
+          ($0, .path(try ForeignPaths(everywhere: foreign), split: split))
+        }
+      )
+      map.assign = assign
+      map.onUnresolved = onUnresolved
+      map.policies = policies
+    }
+  }
+
+  private static func relationship<Value: RelationshipValue>(
+    _ path: KeyPath<Root.Fields, Field<Root, Value>>,
+    _ change: (inout RelationshipMap) throws -> Void
+  ) -> ValueRule {
+    let name = Root.fields[keyPath: path].name
+    var map = RelationshipMap(
+      name: name,
+      entity: Value.relationshipTarget.entity.name,
+      kind: Value.relationshipKind
+    )
+    // A path that is none is reported with the other faults of the map.
+    do { try change(&map) } catch { map.from = ForeignPaths() }
+    return ValueRule(part: .relationship(map))
+  }
+}
+
+extension ForeignPaths {
+  /// One path, in every format in which it is one.
+  fileprivate init(everywhere text: String) throws {
+    self.init()
+    for (format, member) in Self.members {
+      do throws(PathFault) {
+        self[keyPath: member].append(try ForeignPathParser(format: format).parse(text))
+      } catch {
+        if format == .json { throw error }
+      }
+    }
+  }
+}
+
+extension ImportMap {
+  /// The map of a Swift type, for feeds in every format that the rules' paths fit.
+  ///
+  /// Properties without a rule are read under their own names; the entities that the type leads to
+  /// are read by their names, too, unless `others` has a map of them. The policies are those of map
+  /// files: missing values stay, null clears, an invalid value rejects the record.
+  ///
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - others: Maps of the types that it leads to.
+  ///   - policies: What happens to missing, null and invalid values.
+  ///   - rulesOnly: Whether properties without a rule are left out.
+  ///   - rules: The rules, in the order in which values are exported.
+  /// - Throws: All faults of the map together.
+  public init<Root: EntityValue>(
+    for type: Root.Type,
+    others: [ImportMap] = [],
+    policies: ValuePolicies = ValuePolicies(),
+    rulesOnly: Bool = false,
+    _ rules: [ValueRule<Root>] = []
+  ) throws(MapFaults) {
+    let model = Model(entities: Root.reachableEntities).completingInverses()
+    var builder = try MapperBuilder(entity: Root.schema.name, model: model)
+    var named: Set<[UInt8]> = []
+    for rule in rules {
+      builder.add(rule.part)
+      named.insert(Array(rule.part.name.utf8))
+    }
+    if !rulesOnly, let entity = model.entity(named: Root.schema.name) {
+      for attribute in model.allAttributes(of: entity)
+      where !named.contains(Array(attribute.name.utf8)) {
+        builder.add(.attribute(Map(attribute.name, to: attribute.name)))
+      }
+    }
+    builder.map.policies = policies
+    try builder.check()
+    var entities = [builder.map]
+    for entity in model.entities where !entity.name.utf8.elementsEqual(Root.schema.name.utf8) {
+      let known = others.lazy.compactMap { $0.entity(named: entity.name) }.first
+      entities.append(known ?? DefaultMaps.map(of: entity, in: model))
+    }
+    self.init(
+      name: Root.schema.name,
+      entities: entities,
+      sources: [
+        SourceMap(name: Root.schema.name, format: .json, entity: Root.schema.name),
+        SourceMap(name: "\(Root.schema.name) as CSV", format: .csv, entity: Root.schema.name),
+      ]
+    )
+    let faults = validate()
+    guard faults.isEmpty else { throw MapFaults(faults) }
+  }
+}
+
+extension MapperPart {
+  /// The property that the line is for.
+  fileprivate var name: String {
+    switch self {
+    case .attribute(let map): map.local
+    case .relationship(let map): map.name
+    }
+  }
+}

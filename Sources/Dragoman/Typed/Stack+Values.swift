@@ -1,0 +1,133 @@
+import DragomanGraph
+import Logging
+
+/// The values of imported objects, and what became of the records.
+public struct ImportedValues<Value: EntityValue>: Sendable {
+  /// The values, distinct, in the order of the records that name their objects first.
+  public let values: [Value]
+  /// What was inserted, updated, rejected, and why.
+  public let report: ImportReport
+}
+
+extension Stack {
+  /// Imports a feed straight into values of a Swift type.
+  ///
+  ///     let people: [Person] = try await stack.import("people.json", into: Person.self)
+  ///
+  /// It is stored in one transaction, and the values are read from what is stored: with their ids,
+  /// defaults and nested values.
+  ///
+  /// - Parameters:
+  ///   - file: The file; JSON, NDJSON, CSV or XML, packed or not, as the map has sources.
+  ///   - type: The type.
+  ///   - map: What the feed means; nil: the entity's registered mapper, or the default one, which
+  ///     takes properties by their own names.
+  ///   - maximumRejects: More rejected records than this and nothing is imported: 0 unless told
+  ///     otherwise, since the answer does not name them. `importValues` does.
+  /// - Returns: The values, distinct, in the order of the feed.
+  /// - Throws: `MapFaults`, `ReadError`, `ImportError`, `StoreError`, `ValueError`.
+  public func `import`<Value: EntityValue>(
+    _ file: String,
+    into type: Value.Type,
+    by map: ImportMap? = nil,
+    maximumRejects: Int? = 0
+  ) async throws -> [Value] {
+    try await importValues([.file(file)], into: type, by: map, maximumRejects: maximumRejects)
+      .values
+  }
+
+  /// Imports records in memory straight into values of a Swift type.
+  ///
+  /// - Throws: as `import(_:into:by:maximumRejects:)` of a file.
+  public func `import`<Value: EntityValue>(
+    _ records: [ForeignValue],
+    into type: Value.Type,
+    by map: ImportMap? = nil,
+    maximumRejects: Int? = 0
+  ) async throws -> [Value] {
+    try await importValues([.records(records)], into: type, by: map, maximumRejects: maximumRejects)
+      .values
+  }
+
+  /// Imports feeds straight into values of a Swift type, and tells what became of the records.
+  ///
+  /// - Throws: as `import(_:into:by:maximumRejects:)`.
+  public func importValues<Value: EntityValue>(
+    _ inputs: [ImportInput],
+    into type: Value.Type,
+    by map: ImportMap? = nil,
+    maximumRejects: Int? = nil
+  ) async throws -> ImportedValues<Value> {
+    let name = Value.entity.name
+    let meaning: (map: ImportMap, code: ImportCode)
+    if let map {
+      meaning = (map, ImportCode())
+    } else {
+      meaning = try mappers.importMap(for: name)
+    }
+    let imported = try await writeInOneTransaction { context in
+      try FeedContextImport(
+        map: meaning.map,
+        code: meaning.code,
+        request: ImportRequest(inputs, maximumRejects: maximumRejects),
+        context: context
+      ).run()
+    }
+    let values = try await read { context in
+      try context.values(type, with: imported.ids)
+    }
+    return ImportedValues(values: values, report: imported.report)
+  }
+}
+
+/// An import of feeds into a context: one thread reads and maps, the context's applies.
+///
+///     FeedReading   a thread: inputs -> DraftBatch
+///     ContextSink   DraftBatch -> objects
+private struct FeedContextImport {
+  let map: ImportMap
+  let code: ImportCode
+  let request: ImportRequest
+  let context: ManagedObjectContext
+
+  func run() throws -> ImportedObjects {
+    let start = ContinuousClock().now
+    let sink = ContextSink(
+      context,
+      code: code,
+      mode: request.mode,
+      maximumRejects: request.maximumRejects
+    )
+    let isOutermost = context.beginImport()
+    defer { if isOutermost { context.endImport() } }
+    let queue = BatchQueue()
+    let cancellation = Cancellation()
+    let notices = NoticeLog()
+    let reading = FeedReading(
+      map: map,
+      code: code,
+      model: context.model,
+      request: request,
+      queue: queue,
+      cancellation: cancellation,
+      batchSize: 1000,
+      notices: notices,
+      logger: Logger(label: "dragoman")
+    )
+    Importer.thread("dragoman.read") { reading.run() }
+    defer { queue.stop() }
+    var plan: ImportPlan?
+    while let batch = try queue.next(unless: cancellation) {
+      try batch.plan?.checkForContext()
+      try sink.apply(batch)
+      if sink.waiting.isEmpty { try context.flush() }
+      plan = batch.plan ?? plan
+      queue.reuse(batch)
+    }
+    if let plan { try sink.finish(plan) }
+    var report = sink.report()
+    report.notices += notices.all
+    report.duration = ContinuousClock().now - start
+    return ImportedObjects(ids: sink.objects, report: report)
+  }
+}

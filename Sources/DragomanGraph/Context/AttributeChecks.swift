@@ -1,0 +1,122 @@
+import Foundation
+
+/// Holds values against the rules of their attributes, and collects what is wrong.
+struct AttributeChecks {
+  /// What the values belong to.
+  struct Owner {
+    /// The object's id; one that has none yet has the key 0.
+    let id: ObjectID
+    /// The name of its entity.
+    let entity: String
+
+    init(id: ObjectID, entity: String) {
+      self.id = id
+      self.entity = entity
+    }
+
+    init(_ object: ManagedObject) {
+      self.init(id: object.objectID, entity: object.layout.name)
+    }
+  }
+
+  private var patterns: [String: NSRegularExpression] = [:]
+  /// What is wrong, so far.
+  private(set) var faults: [ObjectFault] = []
+
+  /// Holds a value against the rules of its attribute.
+  mutating func check(
+    _ value: StoredValue,
+    _ attribute: Attribute,
+    _ owner: Owner
+  ) {
+    // Spelled only where there is something to say.
+    var name: String { "\(owner.entity).\(attribute.name)" }
+    var shown: String { attribute.isSensitive ? "the value" : value.summary }
+    if value == .null {
+      if attribute.isRequired {
+        add(owner, attribute.name, .required, "\(name) is required and has no value.")
+      }
+      return
+    }
+    if let minimum = attribute.minimum, attribute.order(value, minimum) < 0 {
+      add(
+        owner,
+        attribute.name,
+        .range,
+        "\(name) is at least \(minimum.summary); it cannot be \(shown)."
+      )
+    }
+    if let maximum = attribute.maximum, attribute.order(value, maximum) > 0 {
+      add(
+        owner,
+        attribute.name,
+        .range,
+        "\(name) is at most \(maximum.summary); it cannot be \(shown)."
+      )
+    }
+    guard case .text(let text) = value else { return }
+    let length = text.unicodeScalars.count
+    if let least = attribute.minimumLength, length < least {
+      add(
+        owner,
+        attribute.name,
+        .length,
+        "\(name) has at least \(least) characters; \(shown) has \(length)."
+      )
+    }
+    if let most = attribute.maximumLength, length > most {
+      add(
+        owner,
+        attribute.name,
+        .length,
+        "\(name) has at most \(most) characters; \(shown) has \(length)."
+      )
+    }
+    if let allowed = attribute.allowedValues, !allowed.contains(where: { sameBytes($0, text) }) {
+      add(
+        owner,
+        attribute.name,
+        .enumeration,
+        "\(name) is one of \(allowed.joined(separator: ", ")); it cannot be \(shown)."
+      )
+    }
+    if let pattern = attribute.pattern, !matches(text, pattern) {
+      add(owner, attribute.name, .pattern, "\(name) must match \(pattern); \(shown) does not.")
+    }
+  }
+
+  private mutating func matches(_ text: String, _ pattern: String) -> Bool {
+    let expression: NSRegularExpression
+    if let known = patterns[pattern] {
+      expression = known
+    } else {
+      guard let made = try? NSRegularExpression(pattern: "^(?:\(pattern))$") else { return true }
+      patterns[pattern] = made
+      expression = made
+    }
+    let whole = NSRange(text.startIndex..., in: text)
+    return expression.firstMatch(in: text, range: whole)?.range == whole
+  }
+
+  /// Adds what is wrong.
+  mutating func add(
+    _ owner: Owner,
+    _ property: String?,
+    _ rule: ObjectFault.Rule,
+    _ message: String
+  ) {
+    faults.append(
+      ObjectFault(
+        object: owner.id,
+        entity: owner.entity,
+        property: property,
+        rule: rule,
+        message: message
+      )
+    )
+  }
+}
+
+private func sameBytes(_ left: String, _ right: String) -> Bool {
+  left.utf8.elementsEqual(right.utf8)
+}

@@ -1,0 +1,106 @@
+/// The entity of a Swift type: its name, its rules, and its fields by slot.
+public struct EntitySchema<Root: EntityValue>: Sendable {
+  /// The entity's name.
+  public let name: String
+  /// The fields, by slot.
+  let fields: [any EntityField<Root>]
+  let definitions: [FieldDefinition<Root>]
+  private let table: String?
+  private let parent: (any EntityValue.Type)?
+  private let isAbstract: Bool
+  private let uniqueKeys: [[String]]
+  private let indexes: [[String]]
+  private let renamedFrom: String?
+
+  /// Describes an entity.
+  ///
+  /// - Parameters:
+  ///   - name: The entity's name.
+  ///   - table: The table's name; nil is the entity's name.
+  ///   - parent: The type of the parent entity; fields that it has are inherited.
+  ///   - isAbstract: Whether there are objects of sub-entities only.
+  ///   - uniqueKeys: Unique keys of several properties; those of single fields come behind them.
+  ///   - indexes: Indexes over several properties.
+  ///   - renamedFrom: The entity's former name, for migration.
+  ///   - fields: Every field, in the order of the slots.
+  public init(
+    _ name: String,
+    table: String? = nil,
+    parent: (any EntityValue.Type)? = nil,
+    isAbstract: Bool = false,
+    uniqueKeys: [[String]] = [],
+    indexes: [[String]] = [],
+    renamedFrom: String? = nil,
+    _ fields: [any EntityField<Root>]
+  ) {
+    self.name = name
+    self.table = table
+    self.parent = parent
+    self.isAbstract = isAbstract
+    self.uniqueKeys = uniqueKeys
+    self.indexes = indexes
+    self.renamedFrom = renamedFrom
+    self.fields = fields
+    definitions = fields.map { $0.definition }
+  }
+
+  /// The entity, as a `Model` has it.
+  ///
+  /// The names of destinations are looked up here and not before: types may refer to each other.
+  public var entity: Entity {
+    let above = parent?.entity
+    let inherited = Set(parent?.propertyNames.map(NameKey.init) ?? [])
+    var attributes: [Attribute] = []
+    var relationships: [Relationship] = []
+    var keys = uniqueKeys
+    for field in fields where !inherited.contains(NameKey(field.name)) {
+      switch field.definition.property {
+      case .attribute(let attribute, _): attributes.append(attribute)
+      case .relationship(let link): relationships.append(link.relationship)
+      }
+      if field.definition.isUnique { keys.append([field.name]) }
+    }
+    return Entity(
+      name: name,
+      table: above?.table ?? table,
+      attributes: attributes,
+      relationships: relationships,
+      uniqueKeys: keys,
+      parent: above?.name,
+      isAbstract: isAbstract,
+      indexes: indexes,
+      renamedFrom: renamedFrom
+    )
+  }
+
+  /// The types that this one needs: its parent, and the targets of its relationships.
+  var neighbours: [any EntityValue.Type] {
+    let targets = definitions.compactMap { definition in
+      if case .relationship(let link) = definition.property { link.target } else { nil }
+    }
+    return (parent.map { [$0] } ?? []) + targets
+  }
+
+  var fieldNames: [String] { fields.map { $0.name } + (parent?.propertyNames ?? []) }
+}
+
+extension EntityValue {
+  /// The names of all fields, those of the ancestors included.
+  fileprivate static var propertyNames: [String] { schema.fieldNames }
+
+  fileprivate static var neighbours: [any EntityValue.Type] { schema.neighbours }
+
+  /// The entities of this type and of all types that can be reached from it.
+  package static var reachableEntities: [Entity] {
+    var found: [any EntityValue.Type] = [Self.self]
+    var known: Set<ObjectIdentifier> = [ObjectIdentifier(Self.self)]
+    var next = 0
+    while next < found.count {
+      for type in found[next].neighbours where known.insert(ObjectIdentifier(type)).inserted {
+        found.append(type)
+      }
+      next += 1
+    }
+    return found.map { $0.entity }
+  }
+}

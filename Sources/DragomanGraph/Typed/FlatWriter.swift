@@ -1,0 +1,255 @@
+import GRDB
+
+/// Writes values that are one row each straight into the store, in one transaction: one prepared
+/// statement, no object a value and no `SELECT` a value.
+///
+/// Only for types without nested values, whose objects are found by their unique key or are new, and
+/// where no context has unsaved changes of the entity; everything else goes through objects. What
+/// is stored is the same.
+final class FlatWriter {
+  private let context: ManagedObjectContext
+  private let binding: ValueBinding
+  private let buffer: BoxingBuffer
+  private let links: FlatLinks
+  private var rules: AttributeRules
+  private var flushed = Flushed()
+
+  init(_ context: ManagedObjectContext, _ binding: ValueBinding) {
+    self.context = context
+    self.binding = binding
+    buffer = BoxingBuffer(binding.table.attributes)
+    links = FlatLinks(binding, buffer, context)
+    rules = AttributeRules(binding)
+  }
+
+  /// Whether these values can be written so.
+  static func takes<Value: EntityValue>(
+    _ values: [Value],
+    _ binding: ValueBinding,
+    in context: ManagedObjectContext
+  ) -> Bool {
+    guard binding.isFlat, !binding.entity.entity.isAbstract, context.openSession == nil,
+      !context.hasChanges(inAny: binding.tables),
+      // Values of an entity with a key that they lack would always be new.
+      binding.entity.uniqueKeys.isEmpty || binding.keySlots != nil
+    else { return false }
+    return values.allSatisfy { $0.storedID == nil }
+  }
+
+  /// Writes the values, and sets their ids.
+  ///
+  /// - Throws: `ValueError`; `ContextError` `.invalid`, `.duplicate`, `.denied`; `StoreError`. Nothing
+  ///   is written then.
+  func write<Value: EntityValue>(_ values: inout [Value]) throws {
+    let root = context.root
+    let keepsIDs = Value.self is any PersistentValue.Type
+    var copies = values
+    try root.store.write { session in
+      try session.begin()
+      let writer = try session.writer(
+        for: binding.entity,
+        slots: binding.rowSlots,
+        mode: .upsert,
+        // Without it the writer does not tell which object it met.
+        noted: keepsIDs ? [] : nil,
+        completesStubs: binding.entity.hasStubColumn ? .always : .never
+      )
+      for index in copies.indices {
+        buffer.reset()
+        var row = BoxingRow(binding.table, attributes: buffer, links: links)
+        try copies[index].box(into: &row)
+        try rules.check(buffer)
+        try note(try writer.write(buffer.row, arena: buffer.base), writer)
+        if keepsIDs, let key = writer.key { copies[index].storedID = binding.objectID(key) }
+      }
+      try rules.throwFaults()
+      try root.commit(session)
+    }
+    values = copies
+    announce()
+  }
+
+  private func note(_ outcome: EntityWriter.Outcome, _ writer: EntityWriter) throws {
+    switch outcome {
+    case .inserted:
+      flushed.tables.insert(binding.entity.tableIndex)
+      guard !flushed.isTooMuch, let key = writer.key else { return }
+      flushed.notice.inserted.insert(binding.objectID(key))
+    case .updated:
+      flushed.tables.insert(binding.entity.tableIndex)
+      guard !flushed.isTooMuch else { return }
+      guard let key = writer.key else {
+        flushed.isTooMuch = true
+        return
+      }
+      flushed.notice.updated[binding.objectID(key)] = Set(binding.table.names)
+    case .unchanged: return
+    case .duplicate(let columns):
+      throw ContextError(
+        .duplicate,
+        "Another \(binding.entity.name) has the same value of \(columns), which is unique.",
+        help: "change the value and save again"
+      )
+    case .incomplete(let name):
+      throw ContextError(
+        .invalid,
+        "\(binding.entity.name).\(name) is required, and \(binding.table.entity) of Swift does not have"
+          + " it.",
+        help: "give the type a property for it, or the attribute a default"
+      )
+    case .tooLarge:
+      throw ContextError(.invalid, "A value of \(binding.entity.name) is larger than SQLite takes.")
+    case .skipped, .deleted, .keyExists: return
+    }
+    if flushed.notice.count > Flushed.maximumCount {
+      flushed.isTooMuch = true
+      flushed.notice = ChangeNotice()
+    }
+  }
+
+  /// Tells the contexts above, main and observers.
+  private func announce() {
+    guard !flushed.tables.isEmpty else { return }
+    var above: ManagedObjectContext? = context
+    while let next = above {
+      next.refresh(tables: flushed.tables)
+      above = next.parent
+    }
+    context.root.announce(flushed)
+  }
+}
+
+/// Boxes references into the columns of a row.
+private final class FlatLinks: LinkBoxing {
+  private let binding: ValueBinding
+  private let buffer: BoxingBuffer
+  private let context: ManagedObjectContext
+
+  init(_ binding: ValueBinding, _ buffer: BoxingBuffer, _ context: ManagedObjectContext) {
+    self.binding = binding
+    self.buffer = buffer
+    self.context = context
+  }
+
+  override func link<Value: RelationshipValue>(
+    _ slot: Int,
+    _ value: inout Value,
+    keepsIDs: Bool
+  ) throws {
+    let targets = FlatTargets(context)
+    var links = BoxingLinks(targets)
+    try value.box(into: &links)
+    buffer.set(targets.key.map { .integer($0) } ?? .null, slot)
+  }
+}
+
+/// The target of a to-one.
+private final class FlatTargets: LinkTargets {
+  private let context: ManagedObjectContext
+  private(set) var key: Int64?
+
+  init(_ context: ManagedObjectContext) { self.context = context }
+
+  override func add<Value: EntityValue>(_ reference: Ref<Value>) throws {
+    let binding = try context.binding(Value.self)
+    switch reference.address {
+    case .id(let id): key = try binding.key(id)
+    case .key:
+      guard let object = try context.object(of: reference, binding) else {
+        throw ValueError.dangling(reference, binding.entity.name)
+      }
+      key = object.place.key
+    }
+  }
+}
+
+extension ValueBinding {
+  /// The tables whose unsaved objects concern a value: its own, and those it refers to.
+  fileprivate var tables: Set<Int> {
+    var tables: Set<Int> = [entity.tableIndex]
+    for case .link(let link) in slots {
+      tables.insert(layout.entities[link.layout.destination].tableIndex)
+    }
+    return tables
+  }
+
+  /// What the writer is given: a value a slot.
+  fileprivate var rowSlots: [RowSlot] {
+    let names = layout.tables[entity.tableIndex].columns.map(\.name)
+    return zip(slots, columns).map { slot, column in
+      switch slot {
+      case .attribute(let attribute, _): RowSlot(attribute)
+      case .link(let link): RowSlot(name: link.layout.name, column: names[column], kind: .integer)
+      }
+    }
+  }
+}
+
+/// The rules of attributes, held against rows that no object has.
+private struct AttributeRules {
+  private let binding: ValueBinding
+  private let required: [Int]
+  private let limited: [Int]
+  private var checks = AttributeChecks()
+
+  init(_ binding: ValueBinding) {
+    self.binding = binding
+    var required: [Int] = []
+    var limited: [Int] = []
+    for (slot, property) in binding.slots.enumerated() {
+      switch property {
+      case .attribute(let attribute, _):
+        if attribute.isRequired { required.append(slot) }
+        if attribute.isLimited { limited.append(slot) }
+      case .link(let link): if link.layout.relationship.isRequired { required.append(slot) }
+      }
+    }
+    self.required = required
+    self.limited = limited
+  }
+
+  /// Collects what is wrong with a row.
+  mutating func check(_ row: BoxingBuffer) throws {
+    for slot in required where row.row[slot].kind == .null { add(slot, .null) }
+    for slot in limited where row.row[slot].kind != .null { add(slot, row.stored(slot)) }
+    if checks.faults.count >= 100 { try throwFaults() }
+  }
+
+  private mutating func add(_ slot: Int, _ value: StoredValue) {
+    let attribute = binding.table.attributes[slot]
+    let owner = AttributeChecks.Owner(
+      id: ObjectID(entity: binding.entity.rootName, primaryKey: 0),
+      entity: binding.entity.name
+    )
+    if value == .null, case .link = binding.slots[slot] {
+      checks.add(
+        owner,
+        attribute.name,
+        .required,
+        "\(binding.entity.name).\(attribute.name) is required and leads nowhere."
+      )
+    } else {
+      checks.check(value, attribute, owner)
+    }
+  }
+
+  /// Throws what was found, all together.
+  func throwFaults() throws {
+    guard let first = checks.faults.first else { return }
+    throw ContextError(
+      .invalid,
+      checks.faults.count == 1
+        ? first.message : "\(first.message) (\(checks.faults.count - 1) more faults)",
+      help: "mend the values and save again; nothing was written",
+      faults: checks.faults
+    )
+  }
+}
+
+extension Attribute {
+  /// Whether values have rules besides their type.
+  fileprivate var isLimited: Bool {
+    minimum != nil || maximum != nil || minimumLength != nil || maximumLength != nil
+      || allowedValues != nil || pattern != nil
+  }
+}

@@ -1,0 +1,409 @@
+/// Boxes values into the live objects of a context: finds or makes the object of each, sets what
+/// differs, and links nested values.
+///
+///     objectID          the object, or an error where it is gone
+///     unique key        the object that has it, stored or made a moment ago
+///     position          a nested value without either takes over a former target of its owner
+///     otherwise         a new object
+final class ObjectBoxing {
+  private let context: ManagedObjectContext
+  private let bindings: ValueBindings
+  private let reinserts: Bool
+  private var buffers: [ObjectIdentifier: [BoxingBuffer]] = [:]
+  private var depth = 0
+  /// The objects that were boxed or referred to: nobody else holds those that did not change.
+  private var boxed: [RowKey: ManagedObject] = [:]
+  /// Former targets of `cascade` relationships that their owners do not hold any more.
+  private var orphans: [ManagedObject] = []
+
+  /// Deeper than this and the stack of a thread may end.
+  private static let maximumDepth = 256
+
+  init(_ context: ManagedObjectContext, reinserts: Bool) {
+    self.context = context
+    self.reinserts = reinserts
+    bindings = context.valueBindings
+  }
+
+  /// The object of a value, with the value's properties.
+  ///
+  /// - Parameters:
+  ///   - value: The value; it and the values in it get their ids.
+  ///   - object: The object, where it is known; nil: it is looked for.
+  ///   - former: A former target of its owner that a value without identity takes over.
+  /// - Returns: The object.
+  /// - Throws: `ValueError`, `ContextError`, `StoreError`.
+  @discardableResult
+  func box<Value: EntityValue>(
+    _ value: inout Value,
+    onto object: ManagedObject? = nil,
+    over former: ((ValueBinding) -> ManagedObject?)? = nil
+  ) throws -> ManagedObject {
+    let binding = try bindings.binding(Value.self, context.layout)
+    depth += 1
+    defer { depth -= 1 }
+    guard depth <= Self.maximumDepth else {
+      throw ValueError(
+        .cycle,
+        "Values are nested more than \(Self.maximumDepth) deep.",
+        entity: binding.entity.name,
+        help: "declare one of the properties on the way as Ref<\(Value.self)>"
+      )
+    }
+    let buffer = takeBuffer(binding)
+    defer { buffers[ObjectIdentifier(binding), default: []].append(buffer) }
+    let keys = KeyLinks(binding, buffer, self)
+    var row = BoxingRow(binding.table, attributes: buffer, links: keys)
+    try value.box(into: &row)
+
+    let known = try object ?? find(value, binding, buffer)
+    let object: ManagedObject
+    keys.clear()
+    if let known {
+      object = known
+      try update(known, binding, buffer)
+    } else if let former = former?(binding) {
+      object = former
+      try update(former, binding, buffer)
+    } else {
+      object = try insert(binding, buffer)
+    }
+    boxed[object.place] = object
+    value.storedID = object.objectID
+    if keys.isNeeded {
+      var row = BoxingRow(
+        binding.table,
+        attributes: nil,
+        links: ObjectLinks(binding, object, context, self)
+      )
+      try value.box(into: &row)
+    }
+    return object
+  }
+
+  /// The object of a value that exists; nil where there is none.
+  func find<Value: EntityValue>(_ value: Value) throws -> ManagedObject? {
+    let binding = try bindings.binding(Value.self, context.layout)
+    let buffer = takeBuffer(binding)
+    defer { buffers[ObjectIdentifier(binding), default: []].append(buffer) }
+    var copy = value
+    if value.storedID == nil {
+      var row = BoxingRow(
+        binding.table,
+        attributes: buffer,
+        links: KeyLinks(binding, buffer, self)
+      )
+      try copy.box(into: &row)
+    }
+    return try find(value, binding, buffer)
+  }
+
+  /// Ends a batch: deletes what was left behind, unless another value of the batch holds it.
+  func finish() throws {
+    for object in orphans where boxed[object.place] == nil { try context.delete(object) }
+    orphans = []
+  }
+
+  /// A former target that its owner does not hold any more.
+  fileprivate func leave(_ object: ManagedObject) { orphans.append(object) }
+
+  /// Looks the objects of many values up together.
+  ///
+  /// - Returns: Those with ids, which the caller holds until the values are boxed.
+  func prepare<Value: EntityValue>(_ values: ArraySlice<Value>) throws -> [ManagedObject] {
+    let binding = try bindings.binding(Value.self, context.layout)
+    let ids = values.compactMap(\.storedID)
+    for id in ids { _ = try binding.key(id) }
+    let objects = try context.objects(with: ids)
+    guard ids.count < values.count, let slots = binding.keySlots,
+      let key = binding.entity.uniqueKeys.first,
+      slots.allSatisfy({ if case .attribute = binding.slots[$0] { true } else { false } })
+    else { return objects }
+    let buffer = takeBuffer(binding)
+    defer { buffers[ObjectIdentifier(binding), default: []].append(buffer) }
+    var keys: [[StoredValue]] = []
+    for value in values where value.storedID == nil {
+      buffer.reset()
+      var copy = value
+      var row = BoxingRow(binding.table, attributes: buffer, links: nil)
+      try copy.box(into: &row)
+      keys.append(slots.map { buffer.stored($0) })
+    }
+    try context.probe(binding.entity, key, keys)
+    return objects
+  }
+
+  private func takeBuffer(_ binding: ValueBinding) -> BoxingBuffer {
+    guard let known = buffers[ObjectIdentifier(binding)]?.popLast() else {
+      return BoxingBuffer(binding.table.attributes)
+    }
+    known.reset()
+    return known
+  }
+
+  // MARK: - Finding
+
+  private func find<Value: EntityValue>(
+    _ value: Value,
+    _ binding: ValueBinding,
+    _ buffer: BoxingBuffer
+  ) throws -> ManagedObject? {
+    if let id = value.storedID {
+      let place = RowKey(table: binding.entity.tableIndex, key: try binding.key(id))
+      let object = try context.register(place, binding.entity)
+      if try context.isThere(object) { return object }
+      guard reinserts else {
+        throw ValueError(
+          .stale,
+          "\(id.entity) \(id.primaryKey) is not in the store any more: it was deleted, or never"
+            + " saved.",
+          entity: binding.entity.name,
+          object: id,
+          help: "set objectID to nil, or save with `reinserting: true`, to make a new object of it"
+        )
+      }
+    }
+    guard let slots = binding.keySlots, let key = binding.entity.uniqueKeys.first else {
+      return nil
+    }
+    return try context.find(binding.entity, key, slots.map { buffer.stored($0) })
+  }
+
+  // MARK: - Writing
+
+  private func insert(_ binding: ValueBinding, _ buffer: BoxingBuffer) throws -> ManagedObject {
+    guard !binding.entity.entity.isAbstract else {
+      throw ContextError(
+        .invalid,
+        "\(binding.entity.name) is abstract: there are objects of its sub-entities only."
+      )
+    }
+    return try context.insert(
+      binding.entity,
+      buffer.row,
+      // A relationship without a column has no value in the row either.
+      binding.columns.map { max($0, 0) },
+      arena: buffer.base
+    )
+  }
+
+  private func update(
+    _ object: ManagedObject,
+    _ binding: ValueBinding,
+    _ buffer: BoxingBuffer
+  ) throws {
+    try context.fire(object)
+    for (slot, property) in binding.slots.enumerated() {
+      guard case .attribute(_, let column) = property else { continue }
+      let value = buffer.row[slot]
+      guard value.kind != .absent else { continue }
+      _ = try context.set(value, column, of: object, arena: buffer.bytes)
+    }
+  }
+
+  /// The object that a reference leads to.
+  ///
+  /// - Throws: `ValueError.stale` where there is none.
+  func target<Value: EntityValue>(of reference: Ref<Value>) throws -> ManagedObject {
+    let binding = try bindings.binding(Value.self, context.layout)
+    if let object = try context.object(of: reference, binding) {
+      boxed[object.place] = object
+      return object
+    }
+    throw ValueError.dangling(reference, binding.entity.name)
+  }
+}
+
+extension ValueError {
+  /// A reference to an object that is not there.
+  static func dangling<Value: EntityValue>(_ reference: Ref<Value>, _ entity: String) -> ValueError
+  {
+    switch reference.address {
+    case .id(let id):
+      ValueError(
+        .stale,
+        "The reference to \(id.entity) \(id.primaryKey) leads nowhere: the object was deleted, or"
+          + " never saved.",
+        entity: entity,
+        object: id,
+        help: "save the target first"
+      )
+    case .key(let key):
+      ValueError(
+        .stale,
+        "The reference to \(entity) \(key.map(\.summary).joined(separator: ", ")) leads nowhere:"
+          + " no object has that key.",
+        entity: entity,
+        help: "save the target first"
+      )
+    }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Whether an object is stored or unsaved here or above; reads its row.
+  func isThere(_ object: ManagedObject) throws -> Bool {
+    guard !object.isDeleted else { return false }
+    if object.status == .clean, beneath(object.place)?.kind == .deleted { return false }
+    do {
+      try fire(object)
+      return true
+    } catch let error as ContextError where error.code == .missing || error.code == .deleted {
+      return false
+    }
+  }
+
+  /// The object that a reference leads to; nil where there is none.
+  func object<Value: EntityValue>(
+    of reference: Ref<Value>,
+    _ binding: ValueBinding
+  ) throws -> ManagedObject? {
+    switch reference.address {
+    case .id(let id):
+      let place = RowKey(table: binding.entity.tableIndex, key: try binding.key(id))
+      let object = try register(place, binding.entity)
+      return try isThere(object) ? object : nil
+    case .key(let values):
+      guard let key = binding.entity.uniqueKeys.first, key.count == values.count else {
+        throw ValueError(
+          .schema,
+          "\(binding.entity.name) is not found by a key of \(values.count) values.",
+          entity: binding.entity.name,
+          help: binding.entity.uniqueKeys.first.map {
+            "its key is \($0.map(\.name).joined(separator: ", "))"
+          } ?? "it has no unique key"
+        )
+      }
+      return try find(binding.entity, key, values)
+    }
+  }
+}
+
+// MARK: - Links
+
+/// Boxes to-ones that are part of the unique key, before the object can be found.
+private final class KeyLinks: LinkBoxing {
+  private let binding: ValueBinding
+  private let buffer: BoxingBuffer
+  private let objects: ObjectBoxing
+  /// Whether there are relationships that a second turn has to box.
+  private(set) var isNeeded = false
+
+  init(_ binding: ValueBinding, _ buffer: BoxingBuffer, _ objects: ObjectBoxing) {
+    self.binding = binding
+    self.buffer = buffer
+    self.objects = objects
+  }
+
+  override func link<Value: RelationshipValue>(
+    _ slot: Int,
+    _ value: inout Value,
+    keepsIDs: Bool
+  ) throws {
+    isNeeded = true
+    guard binding.keySlots?.contains(slot) == true else { return }
+    let targets = ObjectTargets(objects) { _ in nil }
+    var links = BoxingLinks(targets)
+    try value.box(into: &links)
+    buffer.set(targets.objects.first.map { .integer($0.place.key) } ?? .null, slot)
+  }
+
+  /// The links are set by the second turn, which keeps the other side in step.
+  func clear() {
+    for slot in binding.keySlots ?? [] {
+      if case .link = binding.slots[slot] { buffer.set(.absent, slot) }
+    }
+  }
+}
+
+/// Boxes the relationships of an object.
+private final class ObjectLinks: LinkBoxing {
+  private let binding: ValueBinding
+  private let object: ManagedObject
+  private let context: ManagedObjectContext
+  private let objects: ObjectBoxing
+
+  init(
+    _ binding: ValueBinding,
+    _ object: ManagedObject,
+    _ context: ManagedObjectContext,
+    _ objects: ObjectBoxing
+  ) {
+    self.binding = binding
+    self.object = object
+    self.context = context
+    self.objects = objects
+  }
+
+  override func link<Value: RelationshipValue>(
+    _ slot: Int,
+    _ value: inout Value,
+    keepsIDs: Bool
+  ) throws {
+    guard case .link(let link) = binding.slots[slot] else { return }
+    let before = try context.targets(of: link.layout, object)
+    // Values that cannot know their object take over former targets of other values.
+    var free = before[...]
+    let taken = link.holdsValues && !before.isEmpty ? try value.identified(in: objects) : []
+    let targets = ObjectTargets(objects) { [table = before.first?.place.table] binding in
+      guard binding.keySlots == nil, binding.entity.tableIndex == table else { return nil }
+      while let next = free.popFirst() {
+        if !taken.contains(next.place.key) { return next }
+      }
+      return nil
+    }
+    targets.keepsIDs = keepsIDs
+    var links = BoxingLinks(targets)
+    try value.box(into: &links)
+    try context.assign(targets.objects, to: link.layout, object)
+    guard link.holdsValues, link.layout.relationship.deleteRule == .cascade else { return }
+    let kept = Set(targets.objects.map(\.place.key))
+    for target in before where !kept.contains(target.place.key) { objects.leave(target) }
+  }
+}
+
+/// Finds or makes the objects of targets.
+private final class ObjectTargets: LinkTargets {
+  private let boxing: ObjectBoxing
+  private let former: (ValueBinding) -> ManagedObject?
+  private(set) var objects: [ManagedObject] = []
+  /// Whether values that know their object get its id.
+  var keepsIDs = true
+
+  init(_ boxing: ObjectBoxing, former: @escaping (ValueBinding) -> ManagedObject?) {
+    self.boxing = boxing
+    self.former = former
+  }
+
+  override func add<Value: EntityValue>(_ value: inout Value) throws {
+    let knowsObject = keepsIDs && Value.self is any PersistentValue.Type
+    objects.append(try boxing.box(&value, over: knowsObject ? nil : former))
+  }
+
+  override func add<Value: EntityValue>(_ reference: Ref<Value>) throws {
+    objects.append(try boxing.target(of: reference))
+  }
+}
+
+/// Tells which objects the targets of a relationship are known to be, and boxes nothing.
+private final class IdentifiedTargets: LinkTargets {
+  private let boxing: ObjectBoxing
+  private(set) var keys: Set<Int64> = []
+
+  init(_ boxing: ObjectBoxing) { self.boxing = boxing }
+
+  override func add<Value: EntityValue>(_ value: inout Value) throws {
+    if let object = try boxing.find(value) { keys.insert(object.place.key) }
+  }
+}
+
+extension RelationshipValue {
+  /// The keys of the objects that these values have by their id or their unique key.
+  fileprivate func identified(in boxing: ObjectBoxing) throws -> Set<Int64> {
+    let targets = IdentifiedTargets(boxing)
+    var links = BoxingLinks(targets)
+    var copy = self
+    try copy.box(into: &links)
+    return targets.keys
+  }
+}

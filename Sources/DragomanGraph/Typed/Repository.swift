@@ -1,0 +1,287 @@
+/// The objects of one entity as values, for programs that want no contexts: every operation is
+/// asynchronous, throws, and is one transaction.
+///
+///     let cats = stack.repository(of: Cat.self)
+///     var tom = try await cats.save(Cat(name: "Tom", weight: 4.2))
+///     try await cats.update(\.name == "Tom") { $0.weight += 0.1 }
+///     for try await all in cats.values(sort: [.ascending(\.name)]) { show(all) }
+///
+/// It works in the background, or on main, where it sees what main has not saved.
+public struct Repository<Value: EntityValue>: Sendable {
+  /// Where a repository reads and writes.
+  public enum Place: Sendable, Hashable {
+    /// In temporary contexts, off the main actor.
+    case background
+    /// In the main context.
+    case main
+  }
+
+  /// Which objects changed.
+  public struct Changes: Sendable, Hashable {
+    /// New objects.
+    public var inserted: Set<ObjectID> = []
+    /// Changed objects.
+    public var updated: Set<ObjectID> = []
+    /// Deleted objects.
+    public var deleted: Set<ObjectID> = []
+    /// Whether so much changed, by a bulk import, that the objects are not named.
+    public var isEverything = false
+
+    /// Whether nothing changed.
+    public var isEmpty: Bool {
+      inserted.isEmpty && updated.isEmpty && deleted.isEmpty && !isEverything
+    }
+  }
+
+  /// The stack.
+  public let stack: Stack
+  /// Where the repository reads and writes.
+  public let place: Place
+
+  /// Makes a repository; `Stack.repository(of:on:)` does the same.
+  public init(_ stack: Stack, on place: Place = .background) {
+    self.stack = stack
+    self.place = place
+  }
+
+  // MARK: - Reading
+
+  /// The values of all objects.
+  ///
+  /// - Throws: `ValueError`, `StoreError`.
+  public func fetchAll(sort: [ValueSort<Value>] = []) async throws -> [Value] {
+    try await fetch(sort: sort)
+  }
+
+  /// The values of the objects that satisfy a condition.
+  ///
+  /// - Throws: `ValueError`, `StoreError`.
+  public func fetch(
+    _ filter: ValueFilter<Value>? = nil,
+    sort: [ValueSort<Value>] = [],
+    limit: Int? = nil,
+    offset: Int = 0
+  ) async throws -> [Value] {
+    try await read { context in
+      try context.query(Value.self, filter, sort: sort, limit: limit, offset: offset)
+    }
+  }
+
+  /// The first value in an order; nil where no object satisfies the condition.
+  ///
+  /// - Throws: `ValueError`, `StoreError`.
+  public func first(
+    _ filter: ValueFilter<Value>? = nil,
+    sort: [ValueSort<Value>] = []
+  ) async throws -> Value? {
+    try await fetch(filter, sort: sort, limit: 1).first
+  }
+
+  /// The value of an object; nil where there is none.
+  ///
+  /// - Throws: `ValueError`, `StoreError`.
+  public func fetch(_ id: ObjectID) async throws -> Value? {
+    try await read { try $0.value(Value.self, with: id) }
+  }
+
+  /// The number of objects that satisfy a condition.
+  ///
+  /// - Throws: `ValueError`, `StoreError`.
+  public func count(_ filter: ValueFilter<Value>? = nil) async throws -> Int {
+    try await read { try $0.count(Value.self, filter) }
+  }
+
+  // MARK: - Writing
+
+  /// Saves a value.
+  ///
+  /// - Returns: The value with its id and the ids of nested values.
+  /// - Throws: as `ManagedObjectContext.save`.
+  @discardableResult
+  public func save(_ value: Value, reinserting: Bool = false) async throws -> Value {
+    try await write { context in
+      var copy = value
+      try context.save(&copy, reinserting: reinserting)
+      return copy
+    }
+  }
+
+  /// Saves values in one transaction: all of them, or none.
+  ///
+  /// - Returns: The values with their ids.
+  /// - Throws: as `ManagedObjectContext.saveAll`.
+  @discardableResult
+  public func save(_ values: [Value], reinserting: Bool = false) async throws -> [Value] {
+    try await write { context in
+      var copies = values
+      try context.saveAll(&copies, reinserting: reinserting)
+      return copies
+    }
+  }
+
+  /// Changes the values of the objects that satisfy a condition, in one transaction; the objects stay
+  /// the same.
+  ///
+  /// - Returns: How many there were.
+  /// - Throws: What `change` throws, and then nothing is changed; as `ManagedObjectContext.save`.
+  @discardableResult
+  public func update(
+    _ filter: ValueFilter<Value>? = nil,
+    _ change: @escaping @Sendable (inout Value) throws -> Void
+  ) async throws -> Int {
+    try await write { context in
+      try context.inChild { child in
+        let objects = try child.liveObjects(Value.self, filter)
+        for object in objects { try object.update(change) }
+        return objects.count
+      }
+    }
+  }
+
+  /// Changes the value of an object; the object stays the same.
+  ///
+  /// - Returns: The value after the change.
+  /// - Throws: `ValueError.stale` where there is no such object; as `update(_:_:)`.
+  @discardableResult
+  public func update(
+    _ id: ObjectID,
+    _ change: @escaping @Sendable (inout Value) throws -> Void
+  ) async throws -> Value {
+    try await write { context in
+      try context.inChild { child in
+        guard let object = try child.live(Value.self, with: id) else {
+          throw ValueError.dangling(Ref<Value>(id), Value.schema.name)
+        }
+        try object.update(change)
+        return try object.value
+      }
+    }
+  }
+
+  /// Deletes the object of a value.
+  ///
+  /// - Returns: Whether there was one.
+  /// - Throws: as `ManagedObjectContext.delete`.
+  @discardableResult
+  public func delete(_ value: Value) async throws -> Bool {
+    try await delete([value]) > 0
+  }
+
+  /// Deletes the objects of values, in one transaction.
+  ///
+  /// - Returns: How many there were.
+  /// - Throws: as `ManagedObjectContext.deleteAll`.
+  @discardableResult
+  public func delete(_ values: [Value]) async throws -> Int {
+    try await write { try $0.deleteAll(values) }
+  }
+
+  /// Deletes the objects that satisfy a condition, in one transaction; nil deletes all.
+  ///
+  /// - Returns: How many there were.
+  /// - Throws: as `ManagedObjectContext.deleteAll`.
+  @discardableResult
+  public func deleteAll(_ filter: ValueFilter<Value>? = nil) async throws -> Int {
+    try await write { try $0.deleteAll(Value.self, filter) }
+  }
+
+  // MARK: - Observing
+
+  /// What is stored of the entity from now on, by whomever: one element a save or import.
+  ///
+  /// The sequence ends when the stack is closed or reset.
+  public func changes() -> AsyncStream<Changes> { changes(.unbounded) }
+
+  private func changes(
+    _ policy: AsyncStream<Changes>.Continuation.BufferingPolicy
+  ) -> AsyncStream<Changes> {
+    let notices = stack.changes()
+    let root = stack.rootName(of: Value.schema.name)
+    return AsyncStream(bufferingPolicy: policy) { continuation in
+      let task = Task {
+        for await notice in notices {
+          let changes = Changes(notice, of: root)
+          if !changes.isEmpty { continuation.yield(changes) }
+        }
+        continuation.finish()
+      }
+      continuation.onTermination = { _ in task.cancel() }
+    }
+  }
+
+  /// The values that satisfy a condition: now, and again after each change of the entity.
+  ///
+  /// Changes that come while the values are being read are answered by one more reading. The
+  /// sequence ends when the stack is closed or reset.
+  public func values(
+    _ filter: ValueFilter<Value>? = nil,
+    sort: [ValueSort<Value>] = [],
+    limit: Int? = nil
+  ) -> AsyncThrowingStream<[Value], any Error> {
+    let changes = changes(.bufferingNewest(1))
+    return AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+      let task = Task {
+        do {
+          continuation.yield(try await fetch(filter, sort: sort, limit: limit))
+          for await _ in changes {
+            continuation.yield(try await fetch(filter, sort: sort, limit: limit))
+          }
+          continuation.finish()
+        } catch {
+          continuation.finish(throwing: error)
+        }
+      }
+      continuation.onTermination = { _ in task.cancel() }
+    }
+  }
+
+  // MARK: - Contexts
+
+  private func read<Answer: Sendable>(
+    _ body: @escaping @Sendable (ManagedObjectContext) throws -> Answer
+  ) async throws -> Answer {
+    switch place {
+    case .background: try await stack.read(body)
+    case .main: try await stack.onMain(body)
+    }
+  }
+
+  /// Each operation commits by itself: the context has nothing left to save.
+  private func write<Answer: Sendable>(
+    _ body: @escaping @Sendable (ManagedObjectContext) throws -> Answer
+  ) async throws -> Answer {
+    try await read(body)
+  }
+}
+
+extension Repository.Changes {
+  /// What a notice says of one family.
+  init(_ notice: ChangeNotice, of root: String) {
+    let isOurs = { (id: ObjectID) in id.entity.utf8.elementsEqual(root.utf8) }
+    inserted = notice.inserted.filter(isOurs)
+    updated = Set(notice.updated.keys.filter(isOurs))
+    deleted = notice.deleted.filter(isOurs)
+    isEverything = notice.refreshedEntities.contains { $0.utf8.elementsEqual(root.utf8) }
+  }
+}
+
+extension Stack {
+  /// The repository of a type.
+  public func repository<Value: EntityValue>(
+    of type: Value.Type,
+    on place: Repository<Value>.Place = .background
+  ) -> Repository<Value> {
+    Repository(self, on: place)
+  }
+
+  /// The name that ids of an entity's objects have.
+  fileprivate func rootName(of entity: String) -> String {
+    root.layout.entity(named: entity)?.rootName ?? entity
+  }
+
+  @MainActor fileprivate func onMain<Answer: Sendable>(
+    _ body: @Sendable (ManagedObjectContext) throws -> Answer
+  ) throws -> Answer {
+    try body(main)
+  }
+}

@@ -1,0 +1,226 @@
+/// A condition on the objects of a Swift type, whose names and types the compiler has checked.
+///
+///     \.lastName == "Moreau" && \.salary > 100_000
+///     .beginsWith(\.lastName, "Mo", .caseInsensitive)
+///
+/// It is a `Filter` with a type: what compares nothing or takes another type of value does not
+/// compile.
+public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
+  /// The filter.
+  public let filter: Filter
+  /// What cannot be compared; told when the filter is used.
+  let fault: String?
+
+  init(_ filter: Filter, fault: String? = nil) {
+    self.filter = filter
+    self.fault = fault
+  }
+
+  /// A filter in the words of `Filter`, for what has no operator: paths through relationships,
+  /// aggregates, variables.
+  public init(_ filter: Filter) { self.init(filter, fault: nil) }
+
+  /// Parses a predicate.
+  ///
+  /// - Throws: `StoreError.badRequest`, as `Filter(parsing:arguments:)`.
+  public init(parsing text: String, arguments: [Filter.Operand] = []) throws {
+    self.init(try Filter(parsing: text, arguments: arguments))
+  }
+
+  /// The text contains another.
+  public static func contains<Value: AttributeValue>(
+    _ path: KeyPath<Root.Fields, Field<Root, Value>>,
+    _ text: String,
+    _ options: Filter.Comparison.Options = []
+  ) -> ValueFilter {
+    ValueFilter(.where(name(path), .contains, .value(.string(text)), options))
+  }
+
+  /// The text begins with another.
+  public static func beginsWith<Value: AttributeValue>(
+    _ path: KeyPath<Root.Fields, Field<Root, Value>>,
+    _ text: String,
+    _ options: Filter.Comparison.Options = []
+  ) -> ValueFilter {
+    ValueFilter(.where(name(path), .beginsWith, .value(.string(text)), options))
+  }
+
+  /// The text ends with another.
+  public static func endsWith<Value: AttributeValue>(
+    _ path: KeyPath<Root.Fields, Field<Root, Value>>,
+    _ text: String,
+    _ options: Filter.Comparison.Options = []
+  ) -> ValueFilter {
+    ValueFilter(.where(name(path), .endsWith, .value(.string(text)), options))
+  }
+
+  /// The text is equal to another, apart from what the options overlook.
+  public static func equal<Value: AttributeValue>(
+    _ path: KeyPath<Root.Fields, Field<Root, Value>>,
+    _ text: String,
+    _ options: Filter.Comparison.Options
+  ) -> ValueFilter {
+    ValueFilter(.where(name(path), .equalTo, .value(.string(text)), options))
+  }
+
+  /// The value is one of a list.
+  public static func isIn<Value: AttributeValue>(
+    _ path: KeyPath<Root.Fields, Field<Root, Value>>,
+    _ values: some Sequence<Value>
+  ) -> ValueFilter {
+    var fault: String?
+    let list = values.map { operand(path, $0, &fault) }
+    return ValueFilter(.where(name(path), .in, .list(list)), fault: fault)
+  }
+
+  /// The value lies in a range, both ends included.
+  public static func between<Value: AttributeValue>(
+    _ path: KeyPath<Root.Fields, Field<Root, Value>>,
+    _ range: ClosedRange<Value>
+  ) -> ValueFilter {
+    var fault: String?
+    let bounds = [range.lowerBound, range.upperBound].map { operand(path, $0, &fault) }
+    return ValueFilter(.where(name(path), .between, .list(bounds)), fault: fault)
+  }
+
+  /// The relationship leads to an object.
+  public static func leads<Value: RelationshipValue>(
+    _ path: KeyPath<Root.Fields, Field<Root, Value>>,
+    to id: ObjectID
+  ) -> ValueFilter {
+    let isToMany = Value.relationshipKind == .toMany
+    return ValueFilter(
+      .comparison(
+        Filter.Comparison(
+          .name(Root.fields[keyPath: path].name),
+          .equalTo,
+          .object(id),
+          quantifier: isToMany ? .any : .one
+        )
+      )
+    )
+  }
+
+  /// Both conditions.
+  public static func && (left: ValueFilter, right: ValueFilter) -> ValueFilter {
+    ValueFilter(.and([left.filter, right.filter]), fault: left.fault ?? right.fault)
+  }
+
+  /// At least one of the conditions.
+  public static func || (left: ValueFilter, right: ValueFilter) -> ValueFilter {
+    ValueFilter(.or([left.filter, right.filter]), fault: left.fault ?? right.fault)
+  }
+
+  /// The opposite.
+  public static prefix func ! (filter: ValueFilter) -> ValueFilter {
+    ValueFilter(.not(filter.filter), fault: filter.fault)
+  }
+
+  // MARK: - Parts
+
+  private static func name<Value>(_ path: KeyPath<Root.Fields, Field<Root, Value>>) -> String {
+    Root.fields[keyPath: path].name
+  }
+
+  static func compare<Value: AttributeValue>(
+    _ path: KeyPath<Root.Fields, Field<Root, Value>>,
+    _ relation: Filter.Comparison.Relation,
+    _ value: Value
+  ) -> ValueFilter {
+    var fault: String?
+    let operand = operand(path, value, &fault)
+    return ValueFilter(.where(name(path), relation, operand), fault: fault)
+  }
+
+  private static func operand<Value: AttributeValue>(
+    _ path: KeyPath<Root.Fields, Field<Root, Value>>,
+    _ value: Value,
+    _ fault: inout String?
+  ) -> Filter.Operand {
+    let field = Root.fields[keyPath: path]
+    guard case .attribute(let attribute, _) = field.definition.property else { return nil }
+    do {
+      let stored = try value.stored(as: attribute)
+      if attribute.type == .bool, let bool = stored.bool { return .value(.boolean(bool)) }
+      return .value(FilterValue(stored))
+    } catch {
+      fault = "\(Root.schema.name).\(field.name): \(error)"
+      return nil
+    }
+  }
+}
+
+/// Equal; with nil: is null.
+public func == <Root: EntityValue, Value: AttributeValue>(
+  path: KeyPath<Root.Fields, Field<Root, Value>>,
+  value: Value
+) -> ValueFilter<Root> {
+  .compare(path, .equalTo, value)
+}
+
+/// Not equal; with nil: is not null.
+public func != <Root: EntityValue, Value: AttributeValue>(
+  path: KeyPath<Root.Fields, Field<Root, Value>>,
+  value: Value
+) -> ValueFilter<Root> {
+  .compare(path, .notEqualTo, value)
+}
+
+/// Smaller.
+public func < <Root: EntityValue, Value: AttributeValue>(
+  path: KeyPath<Root.Fields, Field<Root, Value>>,
+  value: Value
+) -> ValueFilter<Root> {
+  .compare(path, .lessThan, value)
+}
+
+/// Not greater.
+public func <= <Root: EntityValue, Value: AttributeValue>(
+  path: KeyPath<Root.Fields, Field<Root, Value>>,
+  value: Value
+) -> ValueFilter<Root> {
+  .compare(path, .lessThanOrEqualTo, value)
+}
+
+/// Greater.
+public func > <Root: EntityValue, Value: AttributeValue>(
+  path: KeyPath<Root.Fields, Field<Root, Value>>,
+  value: Value
+) -> ValueFilter<Root> {
+  .compare(path, .greaterThan, value)
+}
+
+/// Not smaller.
+public func >= <Root: EntityValue, Value: AttributeValue>(
+  path: KeyPath<Root.Fields, Field<Root, Value>>,
+  value: Value
+) -> ValueFilter<Root> {
+  .compare(path, .greaterThanOrEqualTo, value)
+}
+
+/// A sort key on a property of a Swift type.
+///
+///     try context.query(Person.self, sort: [.ascending(\.lastName), .descending(\.salary)])
+public struct ValueSort<Root: EntityValue>: Sendable, Hashable {
+  /// The sort key.
+  public let key: SortKey
+
+  /// A sort key in the words of `SortKey`, for paths through relationships.
+  public init(_ key: SortKey) { self.key = key }
+
+  /// Small values first.
+  public static func ascending<Value: AttributeValue>(
+    _ path: KeyPath<Root.Fields, Field<Root, Value>>,
+    _ options: SortKey.Options = []
+  ) -> ValueSort {
+    ValueSort(SortKey(Root.fields[keyPath: path].name, options: options))
+  }
+
+  /// Large values first.
+  public static func descending<Value: AttributeValue>(
+    _ path: KeyPath<Root.Fields, Field<Root, Value>>,
+    _ options: SortKey.Options = []
+  ) -> ValueSort {
+    ValueSort(SortKey(Root.fields[keyPath: path].name, ascending: false, options: options))
+  }
+}

@@ -1,0 +1,141 @@
+import Testing
+
+@testable import DragomanGraph
+
+/// Types of sub-entities, and types that describe a part of an entity.
+@MainActor @Suite struct FamilyTests {
+  private let stack: Stack
+  private var main: ManagedObjectContext { stack.main }
+
+  init() throws { stack = try Stack(Model(Vehicle.self, Car.self, Bike.self), at: .inMemory) }
+
+  @Test("A type of a parent reads what is below it; the model shares one table")
+  func family() throws {
+    #expect(
+      stack.model.entities.map { $0.attributes.map(\.name) } == [
+        ["plate", "wheels"], ["doors"], [],
+      ]
+    )
+    try main.saveAll([Car("c1", doors: 3), Car("c2", doors: 5)])
+    try main.save(Bike("b1"))
+    let byPlate = [ValueSort<Vehicle>.ascending(\.plate)]
+    #expect(try main.query(Vehicle.self, sort: byPlate).map(\.plate) == ["b1", "c1", "c2"])
+    #expect(try main.query(Car.self, \.doors > 3).map(\.plate) == ["c2"])
+    #expect(try main.query(Bike.self).map(\.wheels) == [2])
+    #expect(
+      try stack.sql("SELECT plate, _entity FROM Vehicle ORDER BY plate")
+        == ["b1|Bike", "c1|Car", "c2|Car"]
+    )
+    // A value of the parent's type updates the car by the key that the family shares.
+    var vehicle = try #require(try main.query(Vehicle.self, \.plate == "c1").first)
+    vehicle.wheels = 6
+    try main.save(vehicle)
+    let cars = try main.query(Car.self, sort: [.ascending(\.plate)])
+    #expect(cars.map(\.wheels) == [6, 4])
+    let live = try #require(try main.live(Vehicle.self, \.plate == "c1"))
+    #expect(try Managed<Car>(live.object).doors == 3)
+    #expect(valueError { try Managed<Bike>(live.object) }?.code == .type)
+  }
+
+  @Test("An abstract entity has no values of its own", arguments: [1, 2])
+  func abstract(count: Int) throws {
+    let vehicles = (0..<count).map { Vehicle("v\($0)") }
+    #expect(contextCode { try main.saveAll(vehicles) } == .invalid)
+  }
+
+  @Test("A type with fewer properties leaves the others alone, and defaults fill new objects")
+  func part() throws {
+    try main.save(Car("c1", doors: 3))
+    try main.saveAll([Plate(plate: "c1"), Plate(plate: "c2")])
+    #expect(try stack.sql("SELECT plate, wheels, doors FROM Vehicle") == ["c1|4|3", "c2|4|-"])
+    try main.save(Plate(plate: "c2"))
+    #expect(try stack.sql("SELECT plate, wheels, _v FROM Vehicle") == ["c1|4|1", "c2|4|1"])
+  }
+}
+
+private struct Vehicle: EntityValue {
+  var plate: String
+  var wheels: Int
+
+  struct Fields: Sendable {
+    let plate = Field(0, "plate", \Vehicle.plate, isUnique: true)
+    let wheels = Field(1, "wheels", \Vehicle.wheels, default: 4)
+  }
+  static let fields = Fields()
+  static let schema = EntitySchema<Vehicle>(
+    "Vehicle",
+    isAbstract: true,
+    [fields.plate, fields.wheels]
+  )
+
+  init(_ plate: String) { (self.plate, wheels) = (plate, 4) }
+
+  init(from row: borrowing UnboxingRow) throws {
+    plate = try row[Self.fields.plate]
+    wheels = try row[Self.fields.wheels]
+  }
+}
+
+private struct Car: EntityValue {
+  var plate: String
+  var wheels: Int
+  var doors: Int
+
+  struct Fields: Sendable {
+    let plate = Field(0, "plate", \Car.plate)
+    let wheels = Field(1, "wheels", \Car.wheels)
+    let doors = Field(2, "doors", \Car.doors, isRequired: false)
+  }
+  static let fields = Fields()
+  static let schema = EntitySchema<Car>(
+    "Car",
+    parent: Vehicle.self,
+    [fields.plate, fields.wheels, fields.doors]
+  )
+
+  init(_ plate: String, doors: Int) { (self.plate, wheels, self.doors) = (plate, 4, doors) }
+
+  init(from row: borrowing UnboxingRow) throws {
+    plate = try row[Self.fields.plate]
+    wheels = try row[Self.fields.wheels]
+    doors = try row[Self.fields.doors]
+  }
+}
+
+private struct Bike: EntityValue {
+  var plate: String
+  var wheels: Int
+
+  struct Fields: Sendable {
+    let plate = Field(0, "plate", \Bike.plate)
+    let wheels = Field(1, "wheels", \Bike.wheels)
+  }
+  static let fields = Fields()
+  static let schema = EntitySchema<Bike>(
+    "Bike",
+    parent: Vehicle.self,
+    [fields.plate, fields.wheels]
+  )
+
+  init(_ plate: String) { (self.plate, wheels) = (plate, 2) }
+
+  init(from row: borrowing UnboxingRow) throws {
+    plate = try row[Self.fields.plate]
+    wheels = try row[Self.fields.wheels]
+  }
+}
+
+/// The plate of a car and nothing else.
+private struct Plate: EntityValue {
+  var plate: String
+
+  struct Fields: Sendable {
+    let plate = Field(0, "plate", \Plate.plate)
+  }
+  static let fields = Fields()
+  static let schema = EntitySchema<Plate>("Car", [fields.plate])
+
+  init(plate: String) { self.plate = plate }
+
+  init(from row: borrowing UnboxingRow) throws { plate = try row[Self.fields.plate] }
+}

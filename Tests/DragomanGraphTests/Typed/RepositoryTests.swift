@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@testable import DragomanGraph
+
+/// SwiftyCoreData's controller, asynchronous and throwing.
+@Suite struct RepositoryTests {
+  private let stack: Stack
+
+  init() throws { stack = try Stack(shopModel, at: .inMemory) }
+
+  @Test(
+    "Everything works in the background and on main",
+    arguments: [Repository<Shop>.Place.background, .main]
+  )
+  func operations(place: Repository<Shop>.Place) async throws {
+    let shops = stack.repository(of: Shop.self, on: place)
+    let a = try await shops.save(Shop("a", age: 1, employees: [Employee("Tom", age: 1)]))
+    let others = try await shops.save([Shop("b", age: 2), Shop("c", age: 3)])
+    #expect(try await shops.fetchAll() == [a] + others)
+    #expect(try await shops.fetch(\.age > 1, sort: [.descending(\.age)]) == others.reversed())
+    #expect(try await shops.first(sort: [.descending(\.name)]) == others[1])
+    #expect(try await shops.fetch(#require(a.objectID)) == a)
+    #expect(try await shops.count() == 3)
+    // Updating keeps the objects: SwiftyCoreData deleted and inserted.
+    #expect(try await shops.update(\.age >= 2) { $0.age += 10 } == 2)
+    #expect(try await shops.fetch(\.age > 10).map(\.objectID) == others.map(\.objectID))
+    let changed = try await shops.update(#require(a.objectID)) { $0.employees[0].age = 9 }
+    #expect(changed.employees.map(\.age) == [9] && changed.objectID == a.objectID)
+    #expect(try await shops.delete(a))
+    #expect(try await shops.delete(others) == 2)
+    #expect(try await shops.count() == 0)
+    _ = try await shops.save([Shop("x"), Shop("y")])
+    #expect(try await shops.deleteAll(\.name == "x") == 1)
+    #expect(try await shops.deleteAll() == 1)
+    #expect(try stack.sql("SELECT count(*) FROM Employee") == ["0"])
+  }
+
+  @Test("Errors come back to the caller, and a batch that fails leaves nothing")
+  func errors() async throws {
+    let employees = stack.repository(of: Employee.self)
+    #expect(
+      await contextCode {
+        try await employees.save([Employee("a", age: 1), Employee("b", age: -1)])
+      } == .invalid
+    )
+    #expect(try await employees.count() == 0)
+    struct Refusal: Error {}
+    _ = try await employees.save([Employee("a", age: 1), Employee("b", age: 2)])
+    await #expect(throws: Refusal.self) {
+      try await employees.update { employee in
+        if employee.age == 2 { throw Refusal() }
+        employee.age = 50
+      }
+    }
+    #expect(try await employees.fetchAll(sort: [.ascending(\.age)]).map(\.age) == [1, 2])
+  }
+
+  @Test("Changes tell ids, of this entity only, by whomever they were made")
+  func changes() async throws {
+    let owners = stack.repository(of: Owner.self)
+    var changes = owners.changes().makeAsyncIterator()
+    _ = try await stack.repository(of: Employee.self).save(Employee("x", age: 1))
+    let ada = try await owners.save(Owner(name: "Ada"))
+    let id = try #require(ada.objectID)
+    #expect(await changes.next() == .init(inserted: [id]))
+    try await stack.write { try $0.object(with: id)["name"] = "Bob" }
+    #expect(await changes.next() == .init(updated: [id]))
+    _ = try await owners.delete(ada)
+    #expect(await changes.next() == .init(deleted: [id]))
+    try stack.close()
+    #expect(await changes.next() == nil)
+  }
+
+  @Test("Values are told now and after each change")
+  func values() async throws {
+    let owners = stack.repository(of: Owner.self)
+    _ = try await owners.save(Owner(name: "Ada"))
+    var values = owners.values(sort: [.ascending(\.name)]).makeAsyncIterator()
+    #expect(try await values.next()?.map(\.name) == ["Ada"])
+    _ = try await owners.save(Owner(name: "Bob"))
+    #expect(try await values.next()?.map(\.name) == ["Ada", "Bob"])
+  }
+
+  @Test("Many writers at once lose nothing")
+  func concurrency() async throws {
+    let tags = try Stack(library, at: .inMemory).repository(of: Tag.self)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<20 {
+        group.addTask { try await tags.save([Tag("\(number % 5)"), Tag("own \(number)")]) }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await tags.count() == 25)
+  }
+}
