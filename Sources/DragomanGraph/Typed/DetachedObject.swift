@@ -127,18 +127,21 @@ private final class DetachedValues: UnboxingSource {
     let places = UnsafeMutableBufferPointer<Int32>.allocate(capacity: table.names.count)
     defer { places.deallocate() }
     for slot in places.indices { places[slot] = Int32(slot) }
-    var value = try buffer.withRow(0) { values, arena in
-      try Value(
-        from: UnboxingRow(
-          table,
-          nil,
-          self,
-          key: key,
-          UnsafeBufferPointer(places),
-          values: values,
-          arena: arena
+    // A row does not hold its table.
+    var value = try withExtendedLifetime(table) {
+      try buffer.withRow(0) { values, arena in
+        try Value(
+          from: UnboxingRow(
+            table,
+            nil,
+            self,
+            key: key,
+            UnsafeBufferPointer(places),
+            values: values,
+            arena: arena
+          )
         )
-      )
+      }
     }
     value.storedID = object.objectID
     return value

@@ -44,18 +44,21 @@ final class ObjectValues: UnboxingSource {
     }
     objects.append(object)
     defer { objects.removeLast() }
-    return try object.withCurrentRow { values, arena in
-      try Value(
-        from: UnboxingRow(
-          binding.table,
-          binding,
-          self,
-          key: key,
-          places(binding),
-          values: values,
-          arena: arena
+    // A row does not hold its binding.
+    return try withExtendedLifetime(binding) {
+      try object.withCurrentRow { values, arena in
+        try Value(
+          from: UnboxingRow(
+            binding.table,
+            binding,
+            self,
+            key: key,
+            places(binding),
+            values: values,
+            arena: arena
+          )
         )
-      )
+      }
     }
   }
 

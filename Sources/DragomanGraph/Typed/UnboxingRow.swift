@@ -3,14 +3,13 @@ import GRDBSQLite
 /// One row on its way into a value, lent to `EntityValue.init(from:)`: it reads straight from SQLite,
 /// from a live object or from a detached one, and cannot be kept.
 public struct UnboxingRow: ~Copyable {
-  let table: SlotTable
+  // Whoever lends the row holds all three: a row costs no counting of references.
+  unowned(unsafe) let table: SlotTable
   /// What the slots are in the model; nil for a detached object.
-  let binding: ValueBinding?
-  let source: UnboxingSource
+  unowned(unsafe) let binding: ValueBinding?
+  unowned(unsafe) let source: UnboxingSource
   /// The `_pk`, or the number of a detached object.
   let key: Int64
-  /// The id; nil for a detached object.
-  let id: ObjectID?
   /// Where each slot is: a column of the statement, or an index into the values; negative: nowhere.
   private let places: UnsafeBufferPointer<Int32>
   private let statement: OpaquePointer?
@@ -28,7 +27,6 @@ public struct UnboxingRow: ~Copyable {
     self.binding = binding
     self.source = source
     key = sqlite3_column_int64(statement, 0)
-    id = binding.objectID(key)
     self.places = places
     self.statement = statement
     values = nil
@@ -47,7 +45,6 @@ public struct UnboxingRow: ~Copyable {
   ) {
     self.table = table
     self.binding = binding
-    id = binding?.objectID(key)
     self.source = source
     self.key = key
     self.places = places
@@ -57,7 +54,7 @@ public struct UnboxingRow: ~Copyable {
   }
 
   /// The id of the object; nil where the row is that of a detached object.
-  public var objectID: ObjectID? { id }
+  public var objectID: ObjectID? { binding?.objectID(key) }
 
   /// The value of a property that an attribute holds.
   ///

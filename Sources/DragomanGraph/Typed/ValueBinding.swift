@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The fields of a Swift type by slot, as messages and boxing need them.
-struct SlotTable: Sendable {
+final class SlotTable: Sendable {
   /// The entity's name.
   let entity: String
   /// The names of the fields.
@@ -16,7 +16,7 @@ struct SlotTable: Sendable {
   }
 
   /// The fields as the type itself declares them.
-  init<Value: EntityValue>(_ type: Value.Type) throws(ValueError) {
+  convenience init<Value: EntityValue>(_ type: Value.Type) throws(ValueError) {
     let schema = Value.schema
     for (slot, field) in schema.fields.enumerated() {
       guard field.slot == slot else {
@@ -109,13 +109,13 @@ final class ValueBinding: Sendable {
   let needsLinks: Bool
 
   init<Value: EntityValue>(_ type: Value.Type, in layout: ModelLayout) throws(ValueError) {
-    var table = try SlotTable(type)
-    guard let entity = layout.entity(named: table.entity) else {
+    let declared = try SlotTable(type)
+    guard let entity = layout.entity(named: declared.entity) else {
       throw ValueError(
         .schema,
-        "The model has no entity \"\(table.entity)\", which \(Value.self) describes.",
-        entity: table.entity,
-        help: nearest(to: table.entity, in: layout.model.entities.map(\.name))
+        "The model has no entity \"\(declared.entity)\", which \(Value.self) describes.",
+        entity: declared.entity,
+        help: nearest(to: declared.entity, in: layout.model.entities.map(\.name))
           .map { "did you mean \"\($0)\"?" } ?? "open the stack with Model(\(Value.self).self)"
       )
     }
@@ -123,10 +123,10 @@ final class ValueBinding: Sendable {
     for field in Value.schema.fields {
       slots.append(try Self.slot(field.name, field.definition, entity, layout))
     }
-    table = SlotTable(
+    let table = SlotTable(
       entity: entity.name,
-      names: table.names,
-      attributes: zip(slots, table.attributes).map { slot, declared in
+      names: declared.names,
+      attributes: zip(slots, declared.attributes).map { slot, declared in
         if case .attribute(let attribute, _) = slot { attribute } else { declared }
       }
     )

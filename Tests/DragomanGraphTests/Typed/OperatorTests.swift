@@ -111,10 +111,8 @@ private struct CurriedEmployee: EntityValue, Equatable {
   }
 
   init(from row: borrowing UnboxingRow) throws {
-    self =
-      try curry(CurriedEmployee.init(name:age:position:))
-      <^> row <| "name"
-      <^> row <| "age"
-      <^> row <|? "position"
+    let make = curry(CurriedEmployee.init(name:age:position:))
+    let made = try make <^> row <| "name" <^> row <| "age" <^> row <|? "position"
+    self = made
   }
 }
