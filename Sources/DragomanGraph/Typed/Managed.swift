@@ -5,7 +5,7 @@
 ///     try person?.set(\.lastName, to: "Moreau")
 ///     try person?.update { $0.visits += 1 }
 ///
-/// Reading costs nanoseconds: the key path leads to a slot, the slot to a column. What cannot be read
+/// Nothing is looked up by name: the key path leads to a slot, the slot to a column. What cannot be read
 /// is thrown at once. Like the object it belongs to its context and cannot leave it; `value` can.
 @dynamicMemberLookup
 public struct Managed<Value: EntityValue> {
