@@ -37,28 +37,8 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(name: .shortAndLong, help: "The format: json, ndjson, xml or csv.")
   var format: ForeignFormat?
 
-  @Option(
-    name: .customLong("where"),
-    parsing: .unconditional,
-    help: ArgumentHelp("Which objects; all without it.", valueName: "predicate")
-  )
-  var predicate: String?
-
-  @Option(
-    name: .shortAndLong,
-    parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("A value for $NAME in the predicate; repeatable.", valueName: "name=value")
-  )
-  var parameter: [String] = []
-
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("The order: a,-b; without it the map's, then the key's.", valueName: "keys")
-  )
-  var sort: String?
-
-  @Option(help: "How many objects at most.")
-  var limit: Int?
+  @OptionGroup
+  var selection: SelectionOptions
 
   @Option(help: "Names of members: foreign (the feed's) or local (the attributes').")
   var names: ImportMap.ExportOptions.Names?
@@ -82,9 +62,7 @@ struct ExportCommand: AsyncParsableCommand {
   var quiet = false
 
   func validate() throws {
-    if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
     if output.isEmpty { throw ValidationError("-o wants the name of a file.") }
-    try FilterText.validate(parameter)
   }
 
   func run() async throws {
@@ -121,9 +99,9 @@ struct ExportCommand: AsyncParsableCommand {
     ExportRequest(
       entity: entity,
       format: format,
-      filter: try FilterText.filter(predicate, parameter),
-      sortKeys: try sort.map { (text) throws(StoreError) in try SortKey.parse(text) },
-      limit: limit,
+      filter: try selection.filter(),
+      sortKeys: try selection.sortKeys(),
+      limit: selection.limit,
       names: names,
       shape: shape,
       nulls: nulls,

@@ -27,31 +27,8 @@ struct FetchCommand: ParsableCommand {
   @Option(name: [.short, .customLong("database")], help: "The database file.")
   var database: String
 
-  @Option(
-    name: .customLong("where"),
-    parsing: .unconditional,
-    help: ArgumentHelp("Which objects; all without it.", valueName: "predicate")
-  )
-  var predicate: String?
-
-  @Option(
-    name: .shortAndLong,
-    parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("A value for $NAME in the predicate; repeatable.", valueName: "name=value")
-  )
-  var parameter: [String] = []
-
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "The order: a,-b is a ascending, then b descending; a[cd] overlooks case and diacritics.",
-      valueName: "keys"
-    )
-  )
-  var sort: String?
-
-  @Option(help: "How many objects at most.")
-  var limit: Int?
+  @OptionGroup
+  var selection: SelectionOptions
 
   @Option(help: "How many objects to leave out at the beginning.")
   var offset = 0
@@ -66,10 +43,8 @@ struct FetchCommand: ParsableCommand {
   var format: FetchFormat?
 
   func validate() throws {
-    if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
     if offset < 0 { throw ValidationError("--offset must be 0 or more.") }
     if count, format != nil { throw ValidationError("--count and --format exclude each other.") }
-    try FilterText.validate(parameter)
   }
 
   func run() throws {
@@ -108,15 +83,8 @@ struct FetchCommand: ParsableCommand {
 
   /// The request that the options spell.
   func request() throws(StoreError) -> FetchRequest {
-    FetchRequest(
-      entity,
-      filter: try FilterText.filter(predicate, parameter),
-      sortKeys: try sort.map { (text) throws(StoreError) in try SortKey.parse(text) } ?? [],
-      limit: limit,
-      offset: offset,
-      columns: columns?.split(separator: ",", omittingEmptySubsequences: false).map {
-        FetchColumn($0.trimmingCharacters(in: .whitespaces))
-      }
-    )
+    var request = try selection.request(entity, columns: columns)
+    request.offset = offset
+    return request
   }
 }

@@ -35,31 +35,8 @@ struct WatchCommand: AsyncParsableCommand {
   @Option(name: [.short, .customLong("database")], help: "The database file.")
   var database: String
 
-  @Option(
-    name: .customLong("where"),
-    parsing: .unconditional,
-    help: ArgumentHelp("Which objects; all without it.", valueName: "predicate")
-  )
-  var predicate: String?
-
-  @Option(
-    name: .shortAndLong,
-    parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("A value for $NAME in the predicate; repeatable.", valueName: "name=value")
-  )
-  var parameter: [String] = []
-
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "The order: a,-b is a ascending, then b descending; a[cd] overlooks case and diacritics.",
-      valueName: "keys"
-    )
-  )
-  var sort: String?
-
-  @Option(help: "How many objects at most: the first ones.")
-  var limit: Int?
+  @OptionGroup
+  var selection: SelectionOptions
 
   @Option(help: ArgumentHelp("The values to show; all attributes without it.", valueName: "a,b.c"))
   var columns: String?
@@ -71,11 +48,9 @@ struct WatchCommand: AsyncParsableCommand {
   var format: Format?
 
   func validate() throws {
-    if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
     guard interval >= 0.01, interval <= 86_400 else {
       throw ValidationError("--interval must be from 0.01 to 86400 seconds.")
     }
-    try FilterText.validate(parameter)
   }
 
   func run() async throws {
@@ -144,15 +119,7 @@ struct WatchCommand: AsyncParsableCommand {
 
   /// The request that the options spell.
   func request() throws(StoreError) -> FetchRequest {
-    FetchRequest(
-      entity,
-      filter: try FilterText.filter(predicate, parameter),
-      sortKeys: try sort.map { (text) throws(StoreError) in try SortKey.parse(text) } ?? [],
-      limit: limit,
-      columns: columns?.split(separator: ",", omittingEmptySubsequences: false).map {
-        FetchColumn($0.trimmingCharacters(in: .whitespaces))
-      }
-    )
+    try selection.request(entity, columns: columns)
   }
 }
 

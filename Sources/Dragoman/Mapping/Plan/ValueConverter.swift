@@ -14,38 +14,6 @@ final class ValueConverter: Sendable {
     case invalid(Fault)
   }
 
-  /// Why a value does not fit.
-  enum Fault: Error, Sendable, Hashable {
-    /// An object, an array, or a JSON type that the attribute does not take.
-    case type
-    case notANumber
-    case fractional
-    case outOfRange
-    case tooManyDigits
-    case tooLong
-    case date
-    case boolean
-    case word
-    case uuid
-    case url
-    case data
-    case blocked
-    case repeated
-    case limits
-    case length
-    case pattern
-    /// A number of a dictionary that is none: NaN, infinity, or digits that JSON does not have.
-    case notFinite
-    /// A date of a dictionary outside of the years 0000 to 9999.
-    case farDate
-    /// A date of a dictionary for a date or time attribute without a declared zone.
-    case zoneless
-    /// A mapper's closure threw.
-    case closure
-    /// A mapper's closure gave a value that is not of the attribute's type.
-    case closureType
-  }
-
   /// One row of a value table, ready to be compared and bound.
   private struct Word: Sendable {
     let foreign: [UInt8]
@@ -401,16 +369,5 @@ final class ValueConverter: Sendable {
     batch.appendJSONString(batch.bytes(start, length), to: &bytes)
     let (place, count) = bytes.withUnsafeBytes { batch.append($0) }
     return .value(.text(at: place, length: count))
-  }
-}
-
-extension ValueConverter.Fault {
-  init(_ fault: NumberFault) {
-    switch fault {
-    case .fractional: self = .fractional
-    case .outOfRange: self = .outOfRange
-    case .tooManyDigits: self = .tooManyDigits
-    case .tooLong: self = .tooLong
-    }
   }
 }
