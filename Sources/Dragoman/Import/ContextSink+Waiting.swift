@@ -186,6 +186,14 @@ extension ContextSink {
     _ destination: String
   ) -> ImportIssue {
     let name = "\(link.entity).\(link.plan.name)"
+    let target = context.layout.entities[link.plan.layout.destination]
+    let isSensitive = link.key.contains { part in
+      if case .attribute(let slot) = part.property {
+        target.attributes[slot].isSensitive
+      } else {
+        false
+      }
+    }
     relationships[name, default: .init()].unresolved += 1
     return ImportIssue(
       code: .linkUnresolved,
@@ -193,7 +201,7 @@ extension ContextSink {
       attribute: link.plan.name,
       origin: origin,
       path: nil,
-      value: values.map(\.text).joined(separator: ", "),
+      value: isSensitive ? ForeignText.mask : values.map(\.text).joined(separator: ", "),
       message: "\(name) names a \(destination) that nobody is.",
       tried: [],
       map: nil,

@@ -40,7 +40,7 @@ final class EntityTarget {
   /// Whether a record may be refused after a part of it was written.
   let needsSavepoint: Bool
   private let slotOfColumn: [String: Int]
-  private let notedColumns: [String]
+  private let numberOfColumn: [String: Int]
 
   /// Makes a target.
   ///
@@ -107,7 +107,7 @@ final class EntityTarget {
         slots.append(RowSlot(name: link.name, column: order, kind: .place))
       }
     }
-    notedColumns = columns.map(\.name)
+    numberOfColumn = Dictionary(uniqueKeysWithValues: columns.map { ($0.name, $0.number) })
     linkNames = plan.links.map { "\(model.entities[$0.layout.owner].name).\($0.name)" }
     self.columns = columns
     self.columnOfLink = columnOfLink
@@ -124,7 +124,7 @@ final class EntityTarget {
       slots: slots,
       mode: mode,
       version: plan.version,
-      noted: isPlain ? nil : notedColumns,
+      noted: isPlain ? nil : columns.map(\.name),
       completesStubs: entity.hasStubColumn ? (isNested ? .withValues : .always) : .never
     )
     stages = try plan.links.map(stage)
@@ -133,9 +133,9 @@ final class EntityTarget {
   /// The value of a row that goes into a column.
   func slot(ofColumn name: String) -> Int? { slotOfColumn[name] }
 
-  /// What stood in a column before the last row was written.
+  /// The target that a column had before the last row was written.
   func previous(_ column: String) -> Int64? {
-    notedColumns.firstIndex(of: column).flatMap { writer.previous($0) }
+    numberOfColumn[column].flatMap { writer.previous($0) }
   }
 
   /// How the target of a link is looked up by its key.

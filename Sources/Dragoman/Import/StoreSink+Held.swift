@@ -37,20 +37,29 @@ extension StoreSink {
   func applyHeld() throws {
     guard !held.isEmpty, let plan = held.batch.plan else { return }
     let records = held.takeAll()
-    var makers: [String: Int] = [:]
-    for record in records { if let key = record.key { makers[key, default: 0] += 1 } }
+    // By key, how many records make an object of which entity.
+    var makers: [String: [Int: Int]] = [:]
+    func note(_ record: HeldRecords.Record, _ change: Int) {
+      guard let key = record.key else { return }
+      let entity = plan.entities[held.batch.objects[record.object].plan].layout.index
+      makers[key, default: [:]][entity, default: 0] += change
+    }
+    func isMade(_ need: HeldRecords.Need) -> Bool {
+      makers[need.key]?.contains { need.entity.family.contains($0.key) && $0.value > 0 } ?? false
+    }
+    for record in records { note(record, 1) }
     var failed: [Int: HeldRecords.Need] = [:]
     var known: [String: Bool] = [:]
     var changed = true
     while changed {
       changed = false
       for (number, record) in records.enumerated() where failed[number] == nil {
-        for need in record.needs where makers[need.key, default: 0] == 0 {
+        for need in record.needs where !isMade(need) {
           let stored = try known[need.key] ?? isStored(need)
           known[need.key] = stored
           if !stored {
             failed[number] = need
-            if let key = record.key { makers[key, default: 0] -= 1 }
+            note(record, -1)
             changed = true
             break
           }
@@ -129,7 +138,9 @@ extension StoreSink {
         for place in link.targets {
           guard case .key(let start, _) = batch.targets[place] else { continue }
           let values = key.indices.map { batch.values[start + $0].stored(in: arena) }
-          let text = values.map(\.text).joined(separator: ", ")
+          let isSensitive = key.contains { $0.attribute.isSensitive }
+          let text =
+            isSensitive ? ForeignText.mask : values.map(\.text).joined(separator: ", ")
           found.append(
             HeldRecords.Need(
               key: Self.heldKey(plan.model.entities[target.root].name, key.map(\.name), values),

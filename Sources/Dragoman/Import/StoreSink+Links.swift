@@ -56,6 +56,7 @@ extension StoreSink {
 
   /// Stores the links of a stage, and counts what it changed.
   func flush(_ stage: LinkStage, _ batch: DraftBatch) throws {
+    flushCount += 1
     let outcome = try stage.flush { self.place(of: $0, in: batch) }
     if let denied = outcome.denied {
       throw ImportError(
@@ -63,6 +64,10 @@ extension StoreSink {
         "An object that \(stage.name) unlinks is protected by the delete rule of \(denied).",
         help: "give one of the two another `onUnlink` or `onDelete`"
       )
+    }
+    if !outcome.deleted.isEmpty {
+      // Others may hold links of what is gone.
+      for other in allStages where other !== stage { try other.dropDeleted() }
     }
     countLinks(of: stage.name, linked: outcome.linked, unlinked: outcome.unlinked)
     var owners: [Int64] = []
@@ -85,7 +90,7 @@ extension StoreSink {
     linksOfRecord.append((name, linked, unlinked))
   }
 
-  /// Takes back what the record at hand counted.
+  /// Takes back what the record at hand counted, or the run of records.
   func uncountLinks() {
     for (name, linked, unlinked) in linksOfRecord {
       relationships[name]?.linked -= linked

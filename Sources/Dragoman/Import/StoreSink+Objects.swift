@@ -64,12 +64,12 @@ extension StoreSink {
     default: throw RecordStop.refused(object: object, outcome)
     }
     guard let key = target.writer.key else { throw Self.lostMemory }
-    let formerParent = parent.flatMap { former($0, outcome, target) }
-    var standing = LinkStage.Standing.unlinked
-    if let parent { standing = self.standing(under: parent, outcome, target) }
+    let (standing, formerParent) = standing(under: parent, outcome, target)
     let number = written.count
     if outcome != .skipped {
-      written.append(Written(plan: draft.plan, outcome: outcome, isTop: !isNested))
+      written.append(
+        Written(plan: draft.plan, outcome: outcome, isTop: !isNested, flushCount: flushCount)
+      )
       try noteSingles(singles, of: key, number, target, in: batch, plan)
       try writeMany(draft, number, key, target, in: batch, plan)
     }
@@ -118,27 +118,16 @@ extension StoreSink {
     return try row.withUnsafeBufferPointer { try target.writer.write($0, arena: arena) }
   }
 
-  /// How the object of the row just written stands with its parent.
+  /// How the object of the row just written stands with its parent, and the other one that it had.
   private func standing(
-    under parent: Parent,
+    under parent: Parent?,
     _ outcome: EntityWriter.Outcome,
     _ target: EntityTarget
-  ) -> LinkStage.Standing {
-    switch outcome {
-    case .inserted: parent.order == nil ? .linkedNow : .made
-    case .skipped: .unlinked
-    default: target.previous(parent.column) == parent.key ? .linked : .linkedNow
-    }
-  }
-
-  /// Another parent that the object of the row just written had.
-  private func former(
-    _ parent: Parent,
-    _ outcome: EntityWriter.Outcome,
-    _ target: EntityTarget
-  ) -> Int64? {
-    if outcome == .inserted || outcome == .skipped { return nil }
-    return target.previous(parent.column).flatMap { $0 == parent.key ? nil : $0 }
+  ) -> (LinkStage.Standing, formerParent: Int64?) {
+    guard let parent, outcome != .skipped else { return (.unlinked, nil) }
+    if outcome == .inserted { return (parent.order == nil ? .linkedNow : .made, nil) }
+    let former = target.previous(parent.column)
+    return former == parent.key ? (.linked, nil) : (.linkedNow, former)
   }
 
   /// To-ones are in the row; what is left is what nobody has yet, and what was there before.
@@ -173,7 +162,7 @@ extension StoreSink {
           waits.append(Wait(owner: ObjectPlace(target.plan.layout.root, key), number: number))
         }
       }
-      let former = isNew ? nil : target.previous(column.name)
+      let former = isNew ? nil : target.writer.previous(column.number)
       if targetKey != former {
         countLinks(
           of: target.linkNames[link.slot],
@@ -185,7 +174,7 @@ extension StoreSink {
         }
       }
       if column.isExclusive, let stage, let targetKey {
-        try begin(stage, owner: targetKey, isNew: true, number: -1, in: batch)
+        try begin(stage, owner: targetKey, number: -1, in: batch)
         try stage.add(key, position: 0, target: targetKey)
       }
     }
@@ -200,55 +189,82 @@ extension StoreSink {
     in batch: DraftBatch,
     _ plan: ImportPlan
   ) throws {
-    let isNew = written[number].outcome == .inserted
     for index in draft.links {
       let link = batch.links[index]
       guard target.columnOfLink[link.slot] == nil, let stage = target.stages[link.slot] else {
         continue
       }
       let linkPlan = target.plan.links[link.slot]
-      try begin(stage, owner: key, isNew: isNew, number: number, in: batch)
       let start = listed.count
       defer { listed.removeLast(listed.count - start) }
-      var listedKeys: Set<Int64>? = link.targets.count > Self.longList ? [] : nil
+      // First the objects: the owner may be among them, with a list of its own.
       for (position, place) in link.targets.enumerated() {
-        switch batch.targets[place] {
-        case .object(let nested):
-          var parent: Parent?
-          if case .inverseColumn(let column, let order) = linkPlan.layout.storage {
-            // What is joined to a list gets its place when the list is stored.
-            let place = linkPlan.replaces ? order.map { ($0, position) } : nil
-            parent = Parent(column: column, key: key, order: place)
-          }
-          let child = try write(nested, in: batch, plan, under: parent, isNested: true)
-          if let former = child.formerParent, stage.holds(former) {
-            // It leaves a list that an earlier record gave, and that is not stored yet.
-            guard mayFlush else { throw RecordStop.full }
-          }
-          let isFirst =
-            listedKeys?.insert(child.key).inserted ?? !listed[start...].contains(child.key)
-          guard stage.allowsRepeats || isFirst else {
-            // The first place counts.
-            stage.skipPlace()
-            continue
-          }
-          listed.append(child.key)
+        guard case .object(let nested) = batch.targets[place] else { continue }
+        var parent: Parent?
+        if case .inverseColumn(let column, let order) = linkPlan.layout.storage {
+          // What is joined to a list gets its place when the list is stored.
+          let place = linkPlan.replaces ? order.map { ($0, position) } : nil
+          parent = Parent(column: column, key: key, order: place)
+        }
+        let child = try write(nested, in: batch, plan, under: parent, isNested: true)
+        if let former = child.formerParent, stage.holds(former) {
+          // It leaves a list that an earlier record gave, and that is not stored yet.
+          guard mayFlush else { throw RecordStop.full }
+        }
+        listed.append(child)
+      }
+      try stageMany(link, linkPlan, stage, listed[start...], number, key, in: batch)
+    }
+  }
+
+  /// Stages the links of one list, given what was written of the objects in it.
+  private func stageMany(
+    _ link: DraftBatch.Link,
+    _ linkPlan: LinkPlan,
+    _ stage: LinkStage,
+    _ children: ArraySlice<Place>,
+    _ number: Int,
+    _ key: Int64,
+    in batch: DraftBatch
+  ) throws {
+    let isNew = try begin(stage, owner: key, number: number, in: batch)
+    var isInRow = false
+    // Where a list takes nothing away and has no order, the row of an object says its link whole.
+    if case .inverseColumn(_, nil) = linkPlan.layout.storage {
+      isInRow = isNew || !linkPlan.replaces
+    }
+    var listedKeys: Set<Int64>? = children.count > Self.longList ? [] : nil
+    var next = children.startIndex
+    for (position, place) in link.targets.enumerated() {
+      switch batch.targets[place] {
+      case .object:
+        let child = children[next]
+        let isFirst =
+          listedKeys?.insert(child.key).inserted
+          ?? !children[..<next].contains { $0.key == child.key }
+        next += 1
+        guard stage.allowsRepeats || isFirst else {
+          // The first place counts.
+          stage.skipPlace()
+          continue
+        }
+        if !isInRow || child.standing == .unlinked {
           try stage.add(key, position: position, target: child.key, child.standing)
-          if parent != nil, child.standing == .linkedNow || child.standing == .made {
-            countLinks(of: stage.name, linked: 1, unlinked: child.formerParent == nil ? 0 : 1)
-            if written[number].outcome == .unchanged { written[number].outcome = .updated }
-          }
-        case .key(let start, let node):
-          try batch.values.withUnsafeBufferPointer { values in
-            guard let arena = batch.records.arena.baseAddress else { throw Self.lostMemory }
-            try stage.add(
-              key,
-              position: position,
-              key: UnsafeBufferPointer(rebasing: values[start..<start + stage.keyCount]),
-              arena: arena,
-              at: reference(at: node)
-            )
-          }
+        }
+        if child.standing == .linkedNow || child.standing == .made {
+          countLinks(of: stage.name, linked: 1, unlinked: child.formerParent == nil ? 0 : 1)
+          if written[number].outcome == .unchanged { written[number].outcome = .updated }
+        }
+      case .key(let start, let node):
+        try batch.values.withUnsafeBufferPointer { values in
+          guard let arena = batch.records.arena.baseAddress else { throw Self.lostMemory }
+          try stage.add(
+            key,
+            position: position,
+            key: UnsafeBufferPointer(rebasing: values[start..<start + stage.keyCount]),
+            arena: arena,
+            at: reference(at: node)
+          )
         }
       }
     }
@@ -257,24 +273,36 @@ extension StoreSink {
   /// In longer lists targets are looked up by their hash.
   private static let longList = 16
 
-  /// Begins the links of an owner; what an earlier record staged of it is stored first.
+  /// Begins the links of an owner; what was staged of it earlier is stored first.
+  ///
+  /// - Returns: Whether the owner has no links yet.
+  @discardableResult
   private func begin(
     _ stage: LinkStage,
     owner: Int64,
-    isNew: Bool,
     number: Int,
     in batch: DraftBatch
-  ) throws {
+  ) throws -> Bool {
     if stage.holds(owner) {
       guard mayFlush else { throw RecordStop.full }
       try flush(stage, batch)
     }
+    let isNew =
+      number < 0
+      || written[number].outcome == .inserted && written[number].flushCount == flushCount
     try stage.begin(owner, isNew: isNew, number: number)
     staged.append((stage, owner))
+    return isNew
   }
 
   /// Deletes what the record unlinked (`onUnlink: delete` of a to-one).
-  func deleteUnlinked() throws {
+  ///
+  /// Links to it that earlier records gave are stored first, and go with it.
+  func deleteUnlinked(_ batch: DraftBatch) throws {
+    if allStages.contains(where: { !$0.isEmpty }) {
+      guard mayFlush else { throw RecordStop.full }
+      try flushAll(batch)
+    }
     let deleter = try madeDeleter()
     for (key, entity) in unlinked { try deleter.mark(key, of: entity) }
     if let denied = try deleter.delete().denied { throw RecordStop.denied(denied) }

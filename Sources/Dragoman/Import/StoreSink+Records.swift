@@ -84,7 +84,7 @@ extension StoreSink {
   private func write(record object: Int, in batch: DraftBatch, _ plan: ImportPlan) throws {
     unlinked.removeAll()
     _ = try write(object, in: batch, plan, under: nil)
-    if !unlinked.isEmpty { try deleteUnlinked() }
+    if !unlinked.isEmpty { try deleteUnlinked(batch) }
   }
 
   /// Where a record, or a run of them, begins.
@@ -144,16 +144,18 @@ extension StoreSink {
     }
     guard objects.count > 1 else { return nil }
     let earlierCount = counts.read
+    var number = 0
     let savepoint = try madeSavepoint()
     let mark = try begin(savepoint, mayFlush: false)
     do {
-      for (number, object) in objects.enumerated() {
+      // A record that is to be held ends the run: it writes nothing.
+      while number < objects.count, try !mustHold(objects[number], in: batch, plan) {
         counts.read += 1
         recordNumber = batch.records.records[first + number].number
-        if try mustHold(object, in: batch, plan) { throw RecordStop.waits }
-        try write(record: object, in: batch, plan)
-        let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
-        try see(object, target, in: batch)
+        try write(record: objects[number], in: batch, plan)
+        let target = try target(of: batch.objects[objects[number]].plan, in: plan, isNested: false)
+        try see(objects[number], target, in: batch)
+        number += 1
       }
       try savepoint.release()
     } catch is RecordStop {
@@ -164,8 +166,9 @@ extension StoreSink {
       runLength = max(4, runLength / 4)
       return nil
     }
+    guard number > 0 else { return nil }
     runLength = min(Self.longestRun, runLength * 2)
-    return first..<first + objects.count
+    return first..<first + number
   }
 
   private static let longestRun = 512

@@ -40,6 +40,8 @@ final class StoreSink: CountingSink {
   /// How many records are written each by itself before the next run.
   var aloneCount = 0
   let held = HeldRecords()
+  /// How often links were stored so far: an object has none before the next time.
+  var flushCount = 0
 
   /// The objects written since the last tally.
   var written: [Written] = []
@@ -47,12 +49,12 @@ final class StoreSink: CountingSink {
   var waits: [Wait] = []
   /// Objects that were counted as unchanged, and that have references that wait.
   var unchangedOwners: [ObjectPlace: (entity: String, isTop: Bool)] = [:]
-  /// The owners that the record at hand staged.
+  /// The owners that the record at hand staged, or the run of records.
   var staged: [(stage: LinkStage, owner: Int64)] = []
-  /// The links that the record at hand counted.
+  /// The links that the record at hand counted, or the run of records.
   var linksOfRecord: [(name: String, linked: Int, unlinked: Int)] = []
-  /// The targets of the lists at hand, one list behind the other.
-  var listed: ContiguousArray<Int64> = []
+  /// What was written of the objects of the lists at hand, one list behind the other.
+  var listed: [Place] = []
   /// Objects that the record at hand unlinked and that are to be deleted.
   var unlinked: [(key: Int64, entity: EntityLayout)] = []
   /// One row, on its way.
@@ -67,6 +69,8 @@ final class StoreSink: CountingSink {
     let plan: Int
     var outcome: EntityWriter.Outcome
     let isTop: Bool
+    /// `flushCount` when its row was written.
+    let flushCount: Int
   }
 
   /// An object of the store: the root of its entity, and its primary key.

@@ -12,6 +12,9 @@ import GRDBSQLite
 /// so that SQLite itself finds the object, compares, and dirties no page when nothing changed.
 /// What it did is read off the connection: the row id that was set to 0 before tells insert from
 /// update, and no change at all means unchanged (https://www.sqlite.org/c3ref/changes.html).
+///
+/// Where rows have links, that statement is expensive for a new object (`insertOnly`): after a row
+/// that made an object, the next one is tried as a plain `INSERT … ON CONFLICT DO NOTHING` first.
 public final class EntityWriter {
   /// What happens to objects that exist.
   public enum Mode: String, Sendable, Hashable, Codable, CaseIterable {
@@ -50,6 +53,10 @@ public final class EntityWriter {
   /// The statements for rows of one shape.
   private final class Prepared {
     let write: PreparedSentence
+    /// Makes a new object in less time; does nothing where the object is there.
+    let insertOnly: PreparedSentence?
+    /// Whether the last row made an object: so will the next, most likely.
+    var expectsNew = true
     /// Whether the first parameter of `write` is `_pk`; else it only updates.
     let makesObjects: Bool
     /// The required attribute that rows of this shape lack.
@@ -74,6 +81,9 @@ public final class EntityWriter {
       makesObjects = missing == nil
       let sentence = makesObjects ? statements.upsert(present) : statements.update(present)
       write = try PreparedSentence(sentence, in: database)
+      insertOnly =
+        makesObjects
+        ? try statements.insertOnly(present).map { try PreparedSentence($0, in: database) } : nil
       probe =
         makesObjects
         ? nil : try keys.map { try PreparedSentence(statements.probe($0), in: database) }
@@ -145,23 +155,24 @@ public final class EntityWriter {
   ) throws(StoreError) -> Outcome {
     let prepared = try prepare(row)
     let connection = try connection()
-    let statement = prepared.write
-    if prepared.makesObjects { sqlite3_bind_int64(statement.handle, 1, keys.next) }
-    note?.clear(lookUpCount: lookUpCount)
-    statement.bind(row, arena)
-    sqlite3_set_last_insert_rowid(connection, 0)
-    let code = sqlite3_step(statement.handle)
-    let changed = code == SQLITE_DONE && sqlite3_changes(connection) > 0
-    let inserted = changed && sqlite3_last_insert_rowid(connection) != 0
-    sqlite3_reset(statement.handle)
-    guard code == SQLITE_DONE else { return try refusal(connection) }
-    if inserted {
-      key = keys.next
+    let next = prepared.makesObjects ? keys.next : nil
+    var effect = Effect.none
+    if let insertOnly = prepared.insertOnly, prepared.expectsNew {
+      effect = run(insertOnly, row, arena, key: next, connection)
+    }
+    if effect == .none { effect = run(prepared.write, row, arena, key: next, connection) }
+    prepared.expectsNew = effect == .inserted
+    switch effect {
+    case .failed: return try refusal(connection)
+    case .inserted:
+      key = next
       keys.take()
       return .inserted
+    case .updated:
+      key = note?.key
+      return .updated
+    case .none: key = note?.key
     }
-    key = note?.key
-    if changed { return .updated }
     if let missing = prepared.missing {
       let exists = note == nil ? try prepared.exists(row, arena, path: path) : key != nil
       if !exists || statements.mode == .replace { return .incomplete(missing) }
@@ -172,6 +183,33 @@ public final class EntityWriter {
     case .ignore: return .skipped
     case .insert: return .keyExists
     }
+  }
+
+  /// What a statement did.
+  private enum Effect {
+    case inserted
+    case updated
+    case none
+    case failed
+  }
+
+  private func run(
+    _ statement: PreparedSentence,
+    _ row: UnsafeBufferPointer<RowValue>,
+    _ arena: UnsafeRawPointer,
+    key: Int64?,
+    _ connection: OpaquePointer
+  ) -> Effect {
+    if let key { sqlite3_bind_int64(statement.handle, 1, key) }
+    note?.clear(lookUpCount: lookUpCount)
+    statement.bind(row, arena)
+    sqlite3_set_last_insert_rowid(connection, 0)
+    let code = sqlite3_step(statement.handle)
+    let isChanged = sqlite3_changes(connection) > 0
+    let isInserted = isChanged && sqlite3_last_insert_rowid(connection) != 0
+    sqlite3_reset(statement.handle)
+    guard code == SQLITE_DONE else { return .failed }
+    return isInserted ? .inserted : isChanged ? .updated : .none
   }
 
   /// Deletes the object that has the row's key, unless it is newer than the row.

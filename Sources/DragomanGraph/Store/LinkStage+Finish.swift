@@ -39,7 +39,7 @@ extension LinkStage {
   ///
   /// - Parameters:
   ///   - policy: What becomes of references that nobody has.
-  ///   - exampleCount: How many of them are described.
+  ///   - exampleCount: How many of those that are cleared are described.
   /// - Returns: What was linked, and what is left.
   /// - Throws: `StoreError` where the store fails.
   package func finish(
@@ -54,9 +54,8 @@ extension LinkStage {
     try resolve(&finish)
     finish.unresolved = try count("SELECT count(*) FROM \(waiting) WHERE state IS NULL")
     if finish.unresolved > 0 {
-      try describe(exampleCount, &finish)
       switch policy {
-      case .clear: break
+      case .clear: try describe(exampleCount, &finish)
       case .pending: try keepPending()
       case .stub:
         try makeStubs(&finish)

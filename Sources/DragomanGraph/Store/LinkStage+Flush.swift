@@ -22,6 +22,17 @@ extension LinkStage {
     return result
   }
 
+  /// Takes the links out whose owner or target another stage has deleted.
+  package func dropDeleted() throws(StoreError) {
+    guard !isEmpty else { return }
+    try run(
+      "DELETE FROM \(links) WHERE target NOT NULL"
+        + " AND target NOT IN (SELECT _pk FROM \(Schema.quoted(target.table)))"
+        + " OR owner NOT IN (SELECT _pk FROM \(Schema.quoted(owner.table)))"
+    )
+    if database.changesCount > 0 { staged.hasGaps = true }
+  }
+
   private func flush(
     to table: LinkTable,
     _ origin: (ReferencePlace) -> WaitingPlace,

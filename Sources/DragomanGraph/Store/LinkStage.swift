@@ -311,12 +311,12 @@ package final class LinkStage {
     isStaged = false
   }
 
-  /// Remembers where a record begins that may be undone.
+  /// Remembers where a record begins, or a run of them, that may be undone.
   package func mark() { markedWaitingCount = waitingCount }
 
   /// Goes back to `mark()`: what came after it was undone in the store.
   package func undo() { waitingCount = markedWaitingCount }
 
-  /// Forgets an owner whose record was undone.
+  /// Forgets an owner that was staged by what was undone.
   package func forget(_ owner: Int64) { numbers[owner] = nil }
 }

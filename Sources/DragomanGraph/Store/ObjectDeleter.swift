@@ -159,8 +159,10 @@ package final class ObjectDeleter {
       }
       if entity.root == root {
         try run(
-          "DELETE FROM _dragoman_pending WHERE relationship LIKE ? AND owner IN \(doomed)",
-          [entity.name + ".%"]
+          // From `Entity.` to what comes behind all names that begin so.
+          "DELETE FROM _dragoman_pending WHERE relationship > ? AND relationship < ?"
+            + " AND owner IN \(doomed)",
+          [entity.name + ".", entity.name + "/"]
         )
       }
     }

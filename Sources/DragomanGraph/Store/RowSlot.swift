@@ -62,6 +62,14 @@ package struct RowSlot: Sendable, Hashable {
     self.init(name: attribute.name, column: attribute.column, kind: .attribute(attribute))
   }
 
+  /// Whether the value is a link, or a part of one.
+  var isLink: Bool {
+    switch kind {
+    case .attribute, .place: false
+    case .integer, .key: true
+    }
+  }
+
   /// Whether the value is no more than a further part of the key before it.
   var isFurtherPart: Bool {
     if case .key(_, let part) = kind { part > 0 } else { false }

@@ -1,7 +1,7 @@
 import GRDB
 import GRDBSQLite
 
-/// A savepoint inside of a transaction: what one record does can be undone whole.
+/// A savepoint inside of a transaction: what a record does, or a run of them, can be undone whole.
 ///
 /// See https://www.sqlite.org/lang_savepoint.html.
 package final class Savepoint {

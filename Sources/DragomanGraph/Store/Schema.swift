@@ -194,7 +194,7 @@ extension Schema {
   /// PRAGMA user_version of our files: the format of docs/file.md.
   static let formatVersion = 1
 
-  /// The tables every store has.
+  /// The tables every store has, and their indexes.
   static let ownTables = [
     "CREATE TABLE _dragoman_model (id INTEGER PRIMARY KEY, model TEXT)",
     "CREATE TABLE _dragoman_keys (\"table\" TEXT PRIMARY KEY, next INTEGER) WITHOUT ROWID",
@@ -209,6 +209,7 @@ extension Schema {
     CREATE TABLE _dragoman_pending (
       id INTEGER PRIMARY KEY, owner INTEGER, relationship TEXT, entity TEXT, key TEXT)
     """,
+    "CREATE INDEX _dragoman_pending_owner ON _dragoman_pending (relationship, owner)",
   ]
 
   /// A name as SQL takes it, whatever is in it.

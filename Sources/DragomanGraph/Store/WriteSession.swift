@@ -239,7 +239,8 @@ public final class WriteSession {
     columns: [KeyColumn],
     values: [StoredValue]
   ) throws(StoreError) -> Bool {
-    let tests = columns.map { $0.test("?") }.joined(separator: " AND ")
+    let family = entity.familyNames(in: layout)
+    let tests = (columns.map { $0.test("?") } + Schema.test(family)).joined(separator: " AND ")
     let arguments = values.map { value -> DatabaseValue in
       switch value {
       case .null: .null

@@ -111,7 +111,8 @@ import Testing
     let a = Attribute(name: "a", isIndexed: true)
     let b = Attribute(name: "b")
     let store = try SQLiteStore(at: .inMemory)
-    let names = "SELECT name FROM sqlite_master WHERE type = 'index' AND sql NOT NULL ORDER BY 1"
+    let names =
+      "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'P' AND sql NOT NULL"
     let keyed = Entity(name: "P", attributes: [a, b], uniqueKeys: [["a", "b"]])
     try store.grow(to: Model(entities: [keyed]))
     #expect(try store.texts(names) == ["P_unique_a_b"])

@@ -51,6 +51,100 @@ import Testing
     #expect(try await fixture.run(feed).summary == "read 1, unchanged 1")
   }
 
+  @Test("A list that contains its owner, with a list of its own, is the last word")
+  func listOfOwner() async throws {
+    for isOrdered in [true, false] {
+      let fixture = try people("friends: { entity: Person, kind: toMany, ordered: \(isOrdered) }")
+      let feed =
+        #"[{"id":1,"friends":[{"id":2,"friends":[{"id":1,"friends":[{"id":3}]}]},{"id":4}]}]"#
+      for _ in 1...2 {
+        try await fixture.run(feed)
+        let friends = try sql(
+          fixture.store,
+          "SELECT (SELECT id FROM Person WHERE _pk = owner), (SELECT id FROM Person WHERE _pk = target)"
+            + " FROM Person_friends ORDER BY 1, 2"
+        )
+        #expect(friends == ["1|2", "1|4", "2|1"])
+      }
+    }
+  }
+
+  @Test(
+    "What is unlinked and deleted leaves no link behind that another record staged",
+    arguments: [
+      #"[{"id":1,"clients":[{"id":7}]},{"id":2,"company":{"id":8}}]"#,
+      #"[{"id":2,"clients":[{"id":7}],"company":{"id":8}}]"#,
+      #"[{"id":1,"clients":[{"id":7},{"id":9}]},{"id":2,"company":null,"clients":[]}]"#,
+      #"[{"id":2,"owned":[{"id":8}]},{"id":1,"clients":[{"id":7},{"id":9}]}]"#,
+      #"[{"id":1,"clients":[{"id":7},{"id":9}]},{"id":2,"owned":[]}]"#,
+    ]
+  )
+  func deletedTargets(feed: String) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      defaults: { onNull: clear }
+      entities:
+        Company: { unique: id, attributes: { id: { type: int64 }, name: name } }
+        Person:
+          unique: id
+          attributes: { id: { type: int64 }, name: name }
+          relationships:
+            owned: { entity: Company, kind: toMany, onUnlink: delete, ordered: true }
+            company: { entity: Company, kind: toOne, onUnlink: delete }
+            clients: { entity: Company, kind: toMany, ordered: true }
+      sources: { json: { format: json, entity: Person } }
+      """
+    )
+    try await fixture.run(#"[{"id":2,"company":{"id":7,"name":"F"},"owned":[{"id":7}]}]"#)
+    try await fixture.run(feed)
+    #expect(try sql(fixture.store, "PRAGMA foreign_key_check") == [])
+    #expect(try sql(fixture.store, "SELECT id FROM Company WHERE id = 7") == [])
+  }
+
+  @Test("A sensitive key is shown by no policy", arguments: ["clear", "reject"])
+  func sensitiveKeys(policy: String) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        Person:
+          unique: ssn
+          attributes: { ssn: { sensitive: true } }
+          relationships: { boss: { entity: Person, kind: toOne, key: { ssn: boss }, onUnresolved: \(policy) } }
+      sources: { json: { format: json, entity: Person } }
+      """
+    )
+    let report = try await fixture.run(#"[{"ssn":"111-22","boss":"333-44"}]"#)
+    #expect(report.issueSummary == ["link.unresolved 1"])
+    #expect(!"\(report)".contains("333-44"))
+  }
+
+  @Test("A target of another branch of the family is none, and its record is rejected")
+  func wrongBranch() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        Thing:
+          unique: id
+          discriminator: { from: type, values: { n: Node, w: Way } }
+          attributes: { id: { type: int64 } }
+        Node: { parent: Thing }
+        Way:
+          parent: Thing
+          relationships: { start: { entity: Node, kind: toOne, key: { id: start }, onUnresolved: reject } }
+      sources:
+        json: { format: json, entity: Thing }
+      """
+    )
+    let report = try await fixture.run(
+      #"[{"type":"w","id":1},{"type":"w","id":2,"start":1},{"type":"w","id":3,"start":4},{"type":"w","id":4},{"type":"w","id":5,"start":6},{"type":"n","id":6}]"#
+    )
+    #expect(report.summary == "read 6, inserted 4, rejected 2")
+    #expect(try sql(fixture.store, "SELECT id FROM Thing ORDER BY 1") == ["1", "4", "5", "6"])
+  }
+
   @Test(
     "A reference that is none refuses its record, with path and place",
     arguments: [
