@@ -35,8 +35,8 @@ struct DiffCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Stop after that many records.", valueName: "n"))
   var limit: Int?
 
-  @Flag(help: "Print the objects too that the feed, which must be complete, does not have.")
-  var prune = false
+  @OptionGroup
+  var pruning: PruneOptions
 
   @Option(name: .shortAndLong, help: "The format; text on a terminal, ndjson in a pipe.")
   var format: ChangeFormat?
@@ -48,7 +48,9 @@ struct DiffCommand: AsyncParsableCommand {
   var quiet = false
 
   func validate() throws {
-    if prune && limit != nil { throw ValidationError("--prune needs the whole feed: no --limit.") }
+    if pruning.prune && limit != nil {
+      throw ValidationError("--prune needs the whole feed: no --limit.")
+    }
     if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
     if json, format == .text {
       throw ValidationError("--json and --format text exclude each other.")
@@ -66,7 +68,7 @@ struct DiffCommand: AsyncParsableCommand {
       sources: source,
       mode: mode,
       limit: limit,
-      prune: prune ? ImportRequest.Prune() : nil,
+      prune: pruning.rule,
       isDryRun: true,
       changes: writer.observer
     )

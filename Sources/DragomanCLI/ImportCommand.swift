@@ -62,13 +62,8 @@ struct ImportCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Stop after that many records.", valueName: "n"))
   var limit: Int?
 
-  @Flag(help: "Delete the objects that the feed, which must be complete, does not have.")
-  var prune = false
-
-  @Option(
-    help: ArgumentHelp("With --prune: fail if more than this share would go.", valueName: "percent")
-  )
-  var pruneMax: Double?
+  @OptionGroup
+  var pruning: PruneOptions
 
   @Option(help: "How progress is shown: auto, bar, plain, json or none.")
   var progress: ProgressDisplay.Style = .auto
@@ -85,11 +80,9 @@ struct ImportCommand: AsyncParsableCommand {
   func validate() throws {
     if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects must be 0 or more.") }
     if diff && !dryRun { throw ValidationError("--diff needs --dry-run.") }
-    if let pruneMax, !(0...100).contains(pruneMax) {
-      throw ValidationError("--prune-max is a percentage, 0 to 100.")
+    if pruning.prune && limit != nil {
+      throw ValidationError("--prune needs the whole feed: no --limit.")
     }
-    if pruneMax != nil && !prune { throw ValidationError("--prune-max needs --prune.") }
-    if prune && limit != nil { throw ValidationError("--prune needs the whole feed: no --limit.") }
     if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
     if let batchSize, !(1...1_000_000).contains(batchSize) {
       throw ValidationError("--batch-size must be 1 to 1000000.")
@@ -111,7 +104,7 @@ struct ImportCommand: AsyncParsableCommand {
       limit: limit,
       maximumRejects: maxRejects,
       rejectsFile: rejects,
-      prune: prune ? ImportRequest.Prune(maximumShare: pruneMax.map { $0 / 100 }) : nil,
+      prune: pruning.rule,
       isDryRun: dryRun,
       changes: changes?.observer
     )

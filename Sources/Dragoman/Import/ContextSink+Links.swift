@@ -182,8 +182,7 @@ extension ContextSink {
 
   func tally(_ link: LinkPlan, _ target: ContextTarget, linked: Int, unlinked: Int) {
     let name = "\(target.entity.name).\(link.name)"
-    relationships[name, default: .init()].linked += linked
-    relationships[name, default: .init()].unlinked += unlinked
+    relationships[name, default: .init()].add(linked: linked, unlinked: unlinked)
   }
 
   /// Counts the targets that another owner has so far, where only one may have them.

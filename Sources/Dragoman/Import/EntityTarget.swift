@@ -8,7 +8,7 @@ import DragomanGraph
 /// places of ordered inverses.
 final class EntityTarget {
   /// A to-one that is a column of the entity's own table.
-  struct Column {
+  final class Column {
     /// The column's name.
     let name: String
     /// The value that takes the target's primary key.
@@ -21,6 +21,22 @@ final class EntityTarget {
     let isIdentity: Bool
     /// Whether no two objects may have the same target.
     let isExclusive: Bool
+
+    init(
+      name: String,
+      slot: Int,
+      key: Range<Int>,
+      number: Int,
+      isIdentity: Bool,
+      isExclusive: Bool
+    ) {
+      self.name = name
+      self.slot = slot
+      self.key = key
+      self.number = number
+      self.isIdentity = isIdentity
+      self.isExclusive = isExclusive
+    }
   }
 
   let plan: EntityPlan

@@ -47,6 +47,33 @@ public struct ImportChange: Sendable, Hashable {
     }
   }
 
+  /// What happened to the links of one relationship.
+  public struct Links: Sendable, Hashable {
+    /// The relationship.
+    public var relationship: String
+    /// Whether it leads to one object at most.
+    public var isToOne: Bool
+    /// The keys of the targets that are linked no more.
+    public var removed: [[Value]]
+    /// The keys of the targets that are linked now.
+    ///
+    /// Where nothing is removed either, the targets are the same in another order.
+    public var added: [[Value]]
+
+    /// Makes a change of links.
+    public init(
+      _ relationship: String,
+      isToOne: Bool,
+      removed: [[Value]] = [],
+      added: [[Value]] = []
+    ) {
+      self.relationship = relationship
+      self.isToOne = isToOne
+      self.removed = removed
+      self.added = added
+    }
+  }
+
   /// What happened to the object.
   public var kind: Kind
   /// The entity.
@@ -56,31 +83,44 @@ public struct ImportChange: Sendable, Hashable {
   /// What changed besides the key, in the order of the model: every value of an object that is new or
   /// gone unless it is null, else the values that differ.
   public var fields: [Field]
-  /// Where the record stands; nil for objects that were pruned.
+  /// The relationships whose links changed, in the order of the model.
+  ///
+  /// The links of a to-many whose targets hold them are told with the targets, by their to-one.
+  public var links: [Links]
+  /// Where the record stands; nil for objects that were pruned, and for links that are stored with
+  /// those of other records.
   public var origin: Origin?
 
   /// What stands for the value of a sensitive attribute.
   public static let mask = ForeignText.mask
 
   /// Makes a change.
-  public init(_ kind: Kind, entity: String, key: [Value], fields: [Field], origin: Origin? = nil) {
+  public init(
+    _ kind: Kind,
+    entity: String,
+    key: [Value],
+    fields: [Field],
+    links: [Links] = [],
+    origin: Origin? = nil
+  ) {
     self.kind = kind
     self.entity = entity
     self.key = key
     self.fields = fields
+    self.links = links
     self.origin = origin
   }
 
-  /// A row's change in the words of an import; nil where no attribute changed.
+  /// A row's change in the words of an import; nil where nothing changed that the model has.
   init?(_ change: ChangeLog.Change, isPruning: Bool, origin: Origin?) {
-    var key: [Value] = []
+    var key: [String: [Value]] = [:]
     var fields: [Field] = []
     for (index, attribute) in change.attributes.enumerated() {
       let old = change.old?[index]
       let new = change.new?[index]
       let isKey = change.identity.contains { $0.utf8.elementsEqual(attribute.name.utf8) }
       if isKey {
-        key.append(Value(attribute, Self.masked(new ?? old ?? .null, attribute)))
+        key[attribute.name] = [Value(attribute, Self.masked(new ?? old ?? .null, attribute))]
       } else if old != new, (old ?? .null) != .null || (new ?? .null) != .null {
         let field = Field(
           attribute,
@@ -90,17 +130,52 @@ public struct ImportChange: Sendable, Hashable {
         fields.append(field)
       }
     }
+    var links: [Links] = []
+    for link in change.links {
+      if change.identity.contains(where: { $0.utf8.elementsEqual(link.name.utf8) }) {
+        let target = link.old.first ?? link.new.first ?? []
+        key[link.name] = Self.values(target, link.key, of: link.name)
+        // Only that an object leaves its owner, or gets another one, is more than its key says.
+        if change.old == nil || change.new == nil { continue }
+      }
+      if !link.isToOne || link.old != link.new {
+        links.append(
+          Links(
+            link.name,
+            isToOne: link.isToOne,
+            removed: link.old.map { Self.values($0, link.key) },
+            added: link.new.map { Self.values($0, link.key) }
+          )
+        )
+      }
+    }
     switch (change.old, change.new) {
     case (nil, _): kind = .inserted
     case (_, nil): kind = isPruning ? .pruned : .deleted
     default:
-      guard !fields.isEmpty else { return nil }
+      guard !fields.isEmpty || !links.isEmpty else { return nil }
       kind = .updated
     }
     entity = change.entity
-    self.key = key
+    self.key = change.identity.flatMap { key[$0] ?? [] }
     self.fields = fields
+    self.links = links
     self.origin = origin
+  }
+
+  /// The values of a target's key; within the key of its owner they are named after the relationship.
+  private static func values(
+    _ values: [StoredValue],
+    _ key: [Attribute],
+    of relationship: String? = nil
+  ) -> [Value] {
+    zip(key, values).map { attribute, value in
+      var named = attribute
+      if let relationship {
+        named.name = key.count == 1 ? relationship : "\(relationship).\(attribute.name)"
+      }
+      return Value(named, masked(value, attribute))
+    }
   }
 
   private static func masked(_ value: StoredValue, _ attribute: Attribute) -> StoredValue {

@@ -43,6 +43,11 @@ public struct ImportReport: Sendable, Hashable {
 
     /// Makes zeros.
     public init() {}
+
+    mutating func add(linked: Int, unlinked: Int) {
+      self.linked += linked
+      self.unlinked += unlinked
+    }
   }
 
   /// The issues of one code and attribute.

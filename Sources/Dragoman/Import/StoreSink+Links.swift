@@ -85,8 +85,7 @@ extension StoreSink {
   /// Counts links that were made and removed; a record that is undone takes its counts back.
   func countLinks(of name: String, linked: Int, unlinked: Int) {
     guard linked != 0 || unlinked != 0 else { return }
-    relationships[name, default: .init()].linked += linked
-    relationships[name, default: .init()].unlinked += unlinked
+    relationships[name, default: .init()].add(linked: linked, unlinked: unlinked)
     linksOfRecord.append((name, linked, unlinked))
   }
 
@@ -111,8 +110,7 @@ extension StoreSink {
       try stage.adoptPending()
       let policy = unresolvedPolicies[name] ?? .pending
       let finish = try stage.finish(policy.ofStage, exampleCount: RecordMapper.exampleCount)
-      relationships[name, default: .init()].linked += finish.linked
-      relationships[name, default: .init()].unlinked += finish.unlinked
+      relationships[name, default: .init()].add(linked: finish.linked, unlinked: finish.unlinked)
       relationships[name, default: .init()].unresolved += finish.unresolved
       // An object that was counted as unchanged got a link in the end; it is counted again once.
       for owner in finish.changed {
@@ -124,6 +122,7 @@ extension StoreSink {
       if policy == .clear || policy == .reject { given.append((stage, finish)) }
     }
     report(given)
+    if let changeLog { try tell(changeLog, at: nil) }
     relationships = relationships.filter { $0.value != .init() }
     entities = entities.filter { $0.value != .init() }
   }

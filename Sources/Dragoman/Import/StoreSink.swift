@@ -6,6 +6,9 @@ import DragomanGraph
 /// `StoreSink+Records` writes a record whole or not at all, `StoreSink+Objects` its objects,
 /// `StoreSink+Links` stores what links them, `StoreSink+Held` keeps the records that wait for their
 /// targets, `StoreSink+Issues` says what was refused.
+///
+/// One thread has it, and no access to what is marked runs code of others: exclusive access needs no
+/// check at run time.
 final class StoreSink: CountingSink {
   let session: WriteSession
   let request: ImportRequest
@@ -17,12 +20,12 @@ final class StoreSink: CountingSink {
   private(set) var pruned = 0
   var issues = IssueLog()
   /// The counts so far; `report()` completes them.
-  var counts = ImportLedgerEntry.Counts()
-  var entities: [String: ImportReport.EntityCounts] = [:]
-  var relationships: [String: ImportReport.RelationshipCounts] = [:]
+  @exclusivity(unchecked) var counts = ImportLedgerEntry.Counts()
+  @exclusivity(unchecked) var entities: [String: ImportReport.EntityCounts] = [:]
+  @exclusivity(unchecked) var relationships: [String: ImportReport.RelationshipCounts] = [:]
 
   /// The targets of the plan at hand: those of records, and those of nested records.
-  private var targets: [(record: EntityTarget?, nested: EntityTarget?)] = []
+  @exclusivity(unchecked) private var targets: [(record: EntityTarget?, nested: EntityTarget?)] = []
   private var knownTargets: [String: EntityTarget] = [:]
   private var planFormat: ForeignFormat?
   /// The stages by `Entity.relationship`.
@@ -41,28 +44,28 @@ final class StoreSink: CountingSink {
   var aloneCount = 0
   let held = HeldRecords()
   /// How often links were stored so far: an object has none before the next time.
-  var flushCount = 0
+  @exclusivity(unchecked) var flushCount = 0
 
   /// The objects written since the last tally.
-  var written: [Written] = []
+  @exclusivity(unchecked) var written: [Written] = []
   /// Which of them have references that wait.
-  var waits: [Wait] = []
+  @exclusivity(unchecked) var waits: [Wait] = []
   /// Objects that were counted as unchanged, and that have references that wait.
   var unchangedOwners: [ObjectPlace: (entity: String, isTop: Bool)] = [:]
   /// The owners that the record at hand staged, or the run of records.
-  var staged: [(stage: LinkStage, owner: Int64)] = []
+  @exclusivity(unchecked) var staged: [(stage: LinkStage, owner: Int64)] = []
   /// The links that the record at hand counted, or the run of records.
-  var linksOfRecord: [(name: String, linked: Int, unlinked: Int)] = []
+  @exclusivity(unchecked) var linksOfRecord: [(name: String, linked: Int, unlinked: Int)] = []
   /// What was written of the objects of the lists at hand, one list behind the other.
-  var listed: [Place] = []
+  @exclusivity(unchecked) var listed: [Place] = []
   /// Objects that the record at hand unlinked and that are to be deleted.
-  var unlinked: [(key: Int64, entity: EntityLayout)] = []
+  @exclusivity(unchecked) var unlinked: [(key: Int64, entity: EntityLayout)] = []
   /// One row, on its way.
-  var row: ContiguousArray<RowValue> = []
+  @exclusivity(unchecked) var row: ContiguousArray<RowValue> = []
   /// The number of the record at hand.
-  var recordNumber = 0
+  @exclusivity(unchecked) var recordNumber = 0
   /// Whether stages may be flushed in the middle of the record at hand.
-  var mayFlush = true
+  @exclusivity(unchecked) var mayFlush = true
 
   /// An object that was written.
   struct Written {

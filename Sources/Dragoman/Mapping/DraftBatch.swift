@@ -19,7 +19,8 @@ import DragomanGraph
 /// link without targets clears it, whether the record said null or gave an empty list.
 ///
 /// A batch owns the batch of records that it was made from, because rows point into its arena, and
-/// travels with it from the reading to the writing thread.
+/// travels with it from the reading to the writing thread. One thread has it at a time, and no access
+/// runs code of others: exclusive access needs no check at run time.
 final class DraftBatch {
   /// What became of one record.
   enum Draft {
@@ -67,15 +68,15 @@ final class DraftBatch {
   /// The records, and the memory that the rows' text is in.
   let records = RecordBatch()
   /// One entry a record, in the order of the feed.
-  var drafts: [Draft] = []
+  @exclusivity(unchecked) var drafts: [Draft] = []
   /// The objects of all records.
-  var objects: [Object] = []
+  @exclusivity(unchecked) var objects: [Object] = []
   /// The objects' values, one after the other, and those of references.
-  var values: ContiguousArray<RowValue> = []
+  @exclusivity(unchecked) var values: ContiguousArray<RowValue> = []
   /// The objects' links.
-  var links: [Link] = []
+  @exclusivity(unchecked) var links: [Link] = []
   /// The links' targets.
-  var targets: [Target] = []
+  @exclusivity(unchecked) var targets: [Target] = []
   /// Refused records and, of values that were only passed over, the first of each kind.
   var issues: [ImportIssue] = []
   /// How many values of each kind were passed over without an entry in `issues`.

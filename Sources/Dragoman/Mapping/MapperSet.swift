@@ -3,9 +3,9 @@ final class MapperSet {
   let plan: ImportPlan
   private(set) var mappers: [RecordMapper] = []
   /// What the walks over records that nested records are being mapped for have found.
-  var found: [PathWalker.Found] = []
+  @exclusivity(unchecked) var found: [PathWalker.Found] = []
   /// Targets of the links that are being collected, the innermost last.
-  var targets: [DraftBatch.Target] = []
+  @exclusivity(unchecked) var targets: [DraftBatch.Target] = []
 
   init(_ plan: ImportPlan, mapFile: String?) throws(FormatFault) {
     self.plan = plan

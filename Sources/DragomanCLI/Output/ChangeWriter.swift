@@ -58,15 +58,33 @@ final class ChangeWriter: @unchecked Sendable {
       .joined(separator: " ")
     if change.kind == .pruned { text += " (not in the feed)" }
     text += "\n"
-    let width = change.fields.map { DisplayWidth.of($0.attribute.name) }.max() ?? 0
-    for field in change.fields {
-      let name = field.attribute.name
+    let lines =
+      change.fields.map { field in
+        let values = [field.old, field.new].compactMap { $0 }.map { value($0, field.attribute) }
+        return (field.attribute.name, values.joined(separator: " → "))
+      } + change.links.map { ($0.relationship, Self.links($0, of: change.kind)) }
+    let width = lines.map { DisplayWidth.of($0.0) }.max() ?? 0
+    for (name, what) in lines {
       let padding = String(repeating: " ", count: max(0, width - DisplayWidth.of(name)))
-      let values = [field.old, field.new].compactMap { $0 }
-        .map { value($0, field.attribute) }.joined(separator: " → ")
-      text += "    \(CellText.visible(name))\(padding)  \(values)\n"
+      text += "    \(CellText.visible(name))\(padding)  \(what)\n"
     }
     return text
+  }
+
+  /// `7 → 8` of a to-one, `- 3, 4 + 8` of a to-many.
+  private static func links(_ links: ImportChange.Links, of kind: ImportChange.Kind) -> String {
+    func keys(_ keys: [[ImportChange.Value]]) -> String {
+      keys.map { $0.map { value($0.value, $0.attribute) }.joined(separator: "/") }
+        .joined(separator: ", ")
+    }
+    let (removed, added) = (keys(links.removed), keys(links.added))
+    if links.isToOne {
+      guard kind == .updated else { return removed + added }
+      return [removed, added].map { $0.isEmpty ? "null" : $0 }.joined(separator: " → ")
+    }
+    if removed.isEmpty, added.isEmpty { return "in another order" }
+    return [("-", removed), ("+", added)].filter { !$0.1.isEmpty }.map { "\($0) \($1)" }
+      .joined(separator: " ")
   }
 
   private static func value(_ value: StoredValue, _ attribute: Attribute) -> String {
@@ -97,11 +115,28 @@ final class ChangeWriter: @unchecked Sendable {
       return (field.attribute.name, object(sides))
     }
     members.append(("attributes", object(fields)))
+    if !change.links.isEmpty {
+      members.append(("relationships", object(change.links.map { ($0.relationship, json($0)) })))
+    }
     if let origin = change.origin {
       members.append(("file", JSONRowWriter.string(origin.file)))
       members.append(("line", String(origin.line)))
     }
     return object(members)
+  }
+
+  private static func json(_ links: ImportChange.Links) -> String {
+    func keys(_ keys: [[ImportChange.Value]]) -> [String] {
+      keys.map { object($0.map { ($0.attribute.name, json($0.value, $0.attribute)) }) }
+    }
+    let (removed, added) = (keys(links.removed), keys(links.added))
+    if links.isToOne {
+      return object([("old", removed.first ?? "null"), ("new", added.first ?? "null")])
+    }
+    return object([
+      ("removed", "[\(removed.joined(separator: ","))]"),
+      ("added", "[\(added.joined(separator: ","))]"),
+    ])
   }
 
   private static func json(_ value: StoredValue, _ attribute: Attribute) -> String {

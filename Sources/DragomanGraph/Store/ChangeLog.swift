@@ -6,27 +6,39 @@ import GRDB
 /// Temporary triggers write the values into a temporary table, so that rows that are not changed cost
 /// nothing, and that every way to change a row is seen (`DELETE` of many, links too). Both are gone
 /// with the connection, and never in the file. See https://www.sqlite.org/lang_createtrigger.html.
+///
+/// Targets of links are told by their keys, as they were when the link changed.
 public final class ChangeLog {
-  /// One row that was written.
+  /// One row that was written, or the links of one object in a table of links.
   public struct Change: Sendable {
     /// The entity of the row's object.
     public let entity: String
     /// Its attributes, inherited ones first.
     public let attributes: [Attribute]
-    /// The names of the attributes that are its identity; empty where it has none.
+    /// The names of the properties that are its identity; empty where it has none.
     public let identity: [String]
     /// The values before, in the order of the attributes; nil for a new row.
     public let old: [StoredValue]?
     /// The values after; nil for a row that was deleted.
     public let new: [StoredValue]?
+    /// Its to-ones, or the one to-many whose links changed.
+    public let links: [Links]
   }
 
-  /// One entity whose rows are observed, and where its values stand in the temporary table.
-  private struct Subject {
-    let name: String
-    let attributes: [Attribute]
-    let identity: [String]
-    let places: [Int]
+  /// The links of one object by one relationship.
+  public struct Links: Sendable {
+    /// The relationship.
+    public let name: String
+    /// Whether it leads to one object at most.
+    public let isToOne: Bool
+    /// The attributes of the targets' keys.
+    public let key: [Attribute]
+    /// The keys of the targets that the object had and has no more; of a to-one that did not change
+    /// the target that it has.
+    public let old: [[StoredValue]]
+    /// The keys of the targets that it has and did not have; of a to-one that did not change the
+    /// target that it has.
+    public let new: [[StoredValue]]
   }
 
   private enum Kind: Int {
@@ -34,17 +46,20 @@ public final class ChangeLog {
     case old = 1
     case new = 2
     case deleted = 3
+    case linked = 4
+    case unlinked = 5
+    case moved = 6
   }
 
   /// Names are never taken from users.
-  private static let table = "_dragoman_changes"
+  static let table = "_dragoman_changes"
   /// The columns of the temporary table before those of the values.
   private static let firstValue = 4
 
   private let database: Database
   private let path: String?
-  /// For each table its root entity, and the sub-entities by name.
-  private var families: [(root: Subject, others: [String: Subject])] = []
+  /// The observed tables; notes have their numbers.
+  private let tables: [ObservedTable]
   private let select: Statement
   private let clear: Statement
 
@@ -53,53 +68,55 @@ public final class ChangeLog {
     self.database = database
     self.path = path
     try Self.end(on: database)
-    let roots = layout.entities.filter { $0.root == $0.index }
-    let columns = roots.map { Self.columns(of: $0, in: layout) }
-    let width = columns.map(\.count).max() ?? 0
-    let values = (0..<width).map { ", c\($0)" }.joined()
+    tables = ObservedTable.all(of: layout)
+    let values = (0..<(tables.map(\.width).max() ?? 0)).map { ", c\($0)" }.joined()
     try database.execute(
       sql:
         "CREATE TEMP TABLE \(Self.table) (place INTEGER PRIMARY KEY, family, kind, entity\(values))"
     )
-    for (number, root) in roots.enumerated() {
-      for statement in Self.triggers(of: root, columns[number], number: number) {
-        try database.execute(sql: statement)
+    for (number, table) in tables.enumerated() {
+      for (event, notes) in Self.events(of: table) {
+        let body = notes.map { Self.note($0.kind, $0.row, table, number) }.joined(separator: " ")
+        try database.execute(
+          sql: "CREATE TEMP TRIGGER \(Self.table)_\(event.lowercased())_\(number) AFTER \(event)"
+            + " ON main.\(Schema.quoted(table.name)) BEGIN \(body) END"
+        )
       }
-      let subjects = root.family.map { Self.subject(layout.entities[$0], columns[number]) }
-      families.append(
-        (subjects[0], Dictionary(subjects.map { ($0.name, $0) }) { first, _ in first })
-      )
     }
     select = try database.makeStatement(sql: "SELECT * FROM temp.\(Self.table) ORDER BY place")
     clear = try database.makeStatement(sql: "DELETE FROM temp.\(Self.table)")
   }
 
-  /// Hands over the changes since the last call, in the order in which they were made.
+  /// Hands over the changes since the last call, in the order in which they were made; links in
+  /// tables of their own come behind, together for each object.
   ///
   /// - Parameter body: Called once a row; it must not write to the store.
   /// - Throws: What `body` throws, and `StoreError`.
   public func drain(_ body: (Change) throws -> Void) throws {
     do {
       var before: [StoredValue]?
+      var lists = LinkNotes()
       let rows = try Row.fetchCursor(select)
       while let row = try rows.next() {
         guard let kind = Kind(rawValue: row[2]) else { continue }
-        let family = families[row[1]]
-        let subject = (row[3] as String?).flatMap { family.others[$0] } ?? family.root
-        let values = subject.places.map { StoredValue(row[$0] as DatabaseValue) }
-        if kind == .old {
-          before = values
-          continue
+        let table = tables[row[1]]
+        let subject = table.subject(named: row[3])
+        let values = (0..<table.width).map {
+          StoredValue(row[Self.firstValue + $0] as DatabaseValue)
         }
-        let change = Change(
-          entity: subject.name,
-          attributes: subject.attributes,
-          identity: subject.identity,
-          old: kind == .deleted ? values : kind == .new ? before : nil,
-          new: kind == .deleted ? nil : values
-        )
-        try body(change)
+        switch kind {
+        case .linked, .unlinked, .moved:
+          let change = kind == .linked ? 1 : kind == .unlinked ? -1 : 0
+          lists.add(change, values, of: subject, in: table)
+        case .old: before = values
+        case .inserted: try body(subject.change(old: nil, new: values))
+        case .new: try body(subject.change(old: before, new: values))
+        case .deleted:
+          lists.drop(values[0], in: table)
+          try body(subject.change(old: values, new: nil))
+        }
       }
+      for change in lists.changes { try body(change) }
       try clear.execute()
     } catch let error as DatabaseError {
       throw StoreError(error, path: path)
@@ -117,48 +134,96 @@ public final class ChangeLog {
     try database.execute(sql: "DROP TABLE IF EXISTS temp.\(table)")
   }
 
-  /// The columns of the attributes of a whole family, which shares a table.
-  private static func columns(of root: EntityLayout, in layout: ModelLayout) -> [String] {
-    root.family.flatMap { layout.entities[$0].entity.attributes.map(\.column) }
+  /// What is noted of a table, by the event.
+  private static func events(
+    of table: ObservedTable
+  ) -> [(event: String, notes: [(kind: Kind, row: String)])] {
+    table.isLinks
+      ? [
+        ("INSERT", [(.linked, "NEW")]), ("UPDATE", [(.moved, "NEW")]),
+        ("DELETE", [(.unlinked, "OLD")]),
+      ]
+      : [
+        ("INSERT", [(.inserted, "NEW")]), ("UPDATE", [(.old, "OLD"), (.new, "NEW")]),
+        ("DELETE", [(.deleted, "OLD")]),
+      ]
   }
 
-  private static func subject(_ entity: EntityLayout, _ columns: [String]) -> Subject {
-    let placeOfColumn = Dictionary(
-      columns.enumerated().map { ($1, $0 + firstValue) },
-      uniquingKeysWith: { first, _ in first }
-    )
-    let known = entity.attributes.compactMap { attribute in
-      placeOfColumn[attribute.column].map { (attribute, $0) }
-    }
-    return Subject(
-      name: entity.name,
-      attributes: known.map(\.0),
-      identity: entity.uniqueKeys.first?.map(\.name) ?? [],
-      places: known.map(\.1)
-    )
+  private static func note(
+    _ kind: Kind,
+    _ row: String,
+    _ table: ObservedTable,
+    _ number: Int
+  ) -> String {
+    let values = table.values(row)
+    let places = values.indices.map { ", c\($0)" }.joined()
+    return "INSERT INTO \(Self.table) (family, kind, entity\(places)) VALUES (\(number),"
+      + " \(kind.rawValue), \(table.entity(row))\(values.map { ", " + $0 }.joined()));"
+  }
+}
+
+/// What was noted of tables of links, until it is told together for each object.
+private struct LinkNotes {
+  /// An object by its table and its primary key.
+  private struct Object: Hashable {
+    let table: String
+    let key: StoredValue
   }
 
-  /// The triggers of one table.
-  private static func triggers(
-    of root: EntityLayout,
-    _ columns: [String],
-    number: Int
-  ) -> [String] {
-    func note(_ kind: Kind, _ row: String) -> String {
-      let places = columns.indices.map { ", c\($0)" }.joined()
-      let values = columns.map { ", \(row).\(Schema.quoted($0))" }.joined()
-      let entity = root.hasEntityColumn ? "\(row)._entity" : "NULL"
-      return "INSERT INTO \(table) (family, kind, entity\(places))"
-        + " VALUES (\(number), \(kind.rawValue), \(entity)\(values));"
+  private struct Owner: Hashable {
+    let object: Object
+    let relationship: String
+  }
+
+  private struct List {
+    let subject: ObservedTable.Subject
+    let object: Object
+    let owner: [StoredValue]
+    /// The keys of the targets, and how often each was linked less how often it was unlinked.
+    var targets: [(key: [StoredValue], balance: Int)] = []
+    var places: [StoredValue: Int] = [:]
+  }
+
+  private var lists: [List] = []
+  private var places: [Owner: Int] = [:]
+  /// The objects that are gone with their links.
+  private var gone: Set<Object> = []
+
+  /// Adds a note: the owner's and the target's primary keys, and then their keys.
+  mutating func add(
+    _ change: Int,
+    _ values: [StoredValue],
+    of subject: ObservedTable.Subject,
+    in table: ObservedTable
+  ) {
+    let object = Object(table: table.objects, key: values[0])
+    let owner = Owner(object: object, relationship: table.name)
+    let place = places[owner] ?? lists.count
+    if place == lists.count {
+      places[owner] = place
+      lists.append(List(subject: subject, object: object, owner: values))
     }
-    let events = [
-      ("INSERT", note(.inserted, "NEW")),
-      ("UPDATE", note(.old, "OLD") + " " + note(.new, "NEW")),
-      ("DELETE", note(.deleted, "OLD")),
-    ]
-    return events.map { event, body in
-      "CREATE TEMP TRIGGER \(table)_\(event.lowercased())_\(number) AFTER \(event)"
-        + " ON main.\(Schema.quoted(root.table)) BEGIN \(body) END"
+    if let known = lists[place].places[values[1]] {
+      lists[place].targets[known].balance += change
+    } else {
+      lists[place].places[values[1]] = lists[place].targets.count
+      lists[place].targets.append((subject.targetKey(values), change))
+    }
+  }
+
+  /// An object is deleted: its links need no telling.
+  mutating func drop(_ key: StoredValue, in table: ObservedTable) {
+    gone.insert(Object(table: table.objects, key: key))
+  }
+
+  /// A change for each object whose links are others now, or in another order.
+  var changes: [ChangeLog.Change] {
+    lists.filter { !gone.contains($0.object) }.map { list in
+      list.subject.change(
+        list.owner,
+        removed: list.targets.filter { $0.balance < 0 }.map(\.key),
+        added: list.targets.filter { $0.balance > 0 }.map(\.key)
+      )
     }
   }
 }

@@ -56,7 +56,7 @@ public final class EntityWriter {
     /// Makes a new object in less time; does nothing where the object is there.
     let insertOnly: PreparedSentence?
     /// Whether the last row made an object: so will the next, most likely.
-    var expectsNew = true
+    @exclusivity(unchecked) var expectsNew = true
     /// Whether the first parameter of `write` is `_pk`; else it only updates.
     let makesObjects: Bool
     /// The required attribute that rows of this shape lack.
@@ -110,10 +110,10 @@ public final class EntityWriter {
   private let lookUpCount: Int
   /// The primary key of the object of the last row, where the writer notes objects; of a new
   /// object always.
-  package private(set) var key: Int64?
+  @exclusivity(unchecked) package private(set) var key: Int64?
   private var prepared: [Shape: Prepared] = [:]
-  private var lastShape: Shape?
-  private var last: Prepared?
+  @exclusivity(unchecked) private var lastShape: Shape?
+  @exclusivity(unchecked) private var last: Prepared?
   private var deletions: [Shape: Deletion] = [:]
 
   /// More shapes than this and the statements are made anew: each holds a few kilobytes.

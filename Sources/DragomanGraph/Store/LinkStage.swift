@@ -76,10 +76,10 @@ package final class LinkStage {
   private let insertLink: Statement
   private let insertOwner: Statement
   /// The owners that are staged, with their stagers' numbers.
-  private var numbers: [Int64: Int] = [:]
-  private var isStaged = false
+  @exclusivity(unchecked) private var numbers: [Int64: Int] = [:]
+  @exclusivity(unchecked) private var isStaged = false
   /// What is staged, as far as it saves statements to know.
-  var staged = Staged()
+  @exclusivity(unchecked) var staged = Staged()
   /// How many rows the table of what waits has.
   package internal(set) var waitingCount = 0
   private var markedWaitingCount = 0
@@ -115,6 +115,7 @@ package final class LinkStage {
     self.layout = layout
     owner = layout.entities[plan.link.owner]
     target = layout.entities[plan.link.destination]
+    name = "\(owner.name).\(plan.link.name)"
     links = "temp._dragoman_links\(number)"
     owners = "temp._dragoman_owners\(number)"
     waiting = "temp._dragoman_waiting\(number)"
@@ -149,12 +150,12 @@ package final class LinkStage {
       try Bool.fetchOne(
         database,
         sql: "SELECT EXISTS (SELECT 1 FROM _dragoman_pending WHERE relationship = ?)",
-        arguments: ["\(owner.name).\(plan.link.name)"]
+        arguments: [name]
       ) ?? false
   }
 
   /// The relationship's name in the file and in reports: `Person.teams`.
-  package var name: String { "\(owner.name).\(plan.link.name)" }
+  package let name: String
 
   /// The owner's entity, the relationship and the target's entity by name.
   package var ownerName: String { owner.name }

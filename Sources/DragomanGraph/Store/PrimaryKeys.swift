@@ -8,7 +8,7 @@ final class PrimaryKeys {
   private let table: String
   private var stored: Int64 = 1
   /// The next free key.
-  private(set) var next: Int64 = 1
+  @exclusivity(unchecked) private(set) var next: Int64 = 1
 
   init(table: String, database: Database) throws {
     self.table = table

@@ -50,6 +50,47 @@ import Testing
     #expect(writer.count == 1)
   }
 
+  @Test("Links are told by the keys of their targets")
+  func links() {
+    let code = Attribute(name: "code")
+    func target(_ id: Int64) -> [ImportChange.Value] {
+      [.init(Self.id, .integer(id)), .init(code, .text("x"))]
+    }
+    let change = ImportChange(
+      .updated,
+      entity: "P",
+      key: Self.key,
+      fields: [],
+      links: [
+        .init("boss", isToOne: true, removed: [target(1)], added: [target(2)]),
+        .init("company", isToOne: true, removed: [target(1)]),
+        .init("friends", isToOne: false, removed: [target(3), target(4)], added: [target(5)]),
+        .init("teams", isToOne: false),
+      ]
+    )
+    let lines = [
+      "~ P 7", #"    boss     1/"x" → 2/"x""#, #"    company  1/"x" → null"#,
+      #"    friends  - 3/"x", 4/"x" + 5/"x""#, "    teams    in another order", "",
+    ]
+    #expect(ChangeWriter.text(change) == lines.joined(separator: "\n"))
+    #expect(
+      ChangeWriter.json(change)
+        == #"{"change":"updated","entity":"P","key":{"id":7},"attributes":{},"relationships":{"#
+        + #""boss":{"old":{"id":1,"code":"x"},"new":{"id":2,"code":"x"}},"#
+        + #""company":{"old":{"id":1,"code":"x"},"new":null},"#
+        + #""friends":{"removed":[{"id":3,"code":"x"},{"id":4,"code":"x"}],"added":[{"id":5,"code":"x"}]},"#
+        + #""teams":{"removed":[],"added":[]}}}"#
+    )
+    let new = ImportChange(
+      .inserted,
+      entity: "P",
+      key: Self.key,
+      fields: [],
+      links: [.init("boss", isToOne: true, added: [target(2)])]
+    )
+    #expect(ChangeWriter.text(new) == "+ P 7\n    boss  2/\"x\"\n")
+  }
+
   @Test("New and deleted objects have one side only")
   func sides() {
     let name = Attribute(name: "name")

@@ -34,9 +34,14 @@ import Testing
         let fields = change.fields.map { field in
           "\(field.attribute.name): \(field.old?.text ?? "none") > \(field.new?.text ?? "none")"
         }
-        found.withLock {
-          $0.append(([change.kind.rawValue, key, "@\(line)"] + fields).joined(separator: " "))
+        let links = change.links.map { links in
+          let sides = [links.removed, links.added].map { keys in
+            keys.map { $0.map(\.value.text).joined(separator: "+") }.joined(separator: ",")
+          }
+          return "\(links.relationship): \(sides[0]) > \(sides[1])"
         }
+        let words = [change.kind.rawValue, key, "@\(line)"] + fields + links
+        found.withLock { $0.append(words.joined(separator: " ")) }
       }
     }
     return found.withLock { $0 }
@@ -102,6 +107,83 @@ import Testing
       ]
     )
     #expect(try fixture.rows().count == 3)
+  }
+
+  @Test("Links that change are told by the keys of their targets")
+  func links() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        Company: { unique: id, attributes: { id: { type: int64 }, pin: { sensitive: true } } }
+        Badge:
+          unique: [maker, number]
+          attributes: { number: { type: int64 } }
+          relationships: { maker: { entity: Company, kind: toOne } }
+        Phone: { unique: [owner, kind], attributes: { kind: kind } }
+        Person:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships:
+            badge: { entity: Badge, kind: toOne }
+            boss: { entity: Person, kind: toOne, key: { id: boss } }
+            friends: { entity: Person, kind: toMany, key: { id: friends }, ordered: true }
+            phones: { entity: Phone, kind: toMany, inverse: owner, onUnlink: delete }
+      sources: { json: { format: json, entity: Person } }
+      """
+    )
+    let feed = """
+      [{"id":1,"badge":{"maker":{"id":7},"number":3},"boss":2,"friends":[2,3]},
+       {"id":2,"phones":[{"kind":"m"}]},
+       {"id":3}]
+      """
+    #expect(
+      try await changes(feed, fixture) == [
+        "inserted 7 @1", "inserted 7+3 @1", "inserted 1 @1 badge:  > 7+3",
+        "inserted 2 @2", "inserted 2+m @2", "inserted 3 @3",
+        "updated 1 @- friends:  > 2,3", "updated 1 @- boss:  > 2",
+      ]
+    )
+    try await fixture.run(feed)
+    #expect(try await changes(feed, fixture) == [])
+    let next = """
+      [{"id":1,"badge":null,"boss":3,"friends":[3,2]},
+       {"id":2,"phones":[],"friends":[1]}]
+      """
+    #expect(
+      try await changes(next, fixture) == [
+        "updated 1 @1 badge: 7+3 > boss: 2 > 3", "deleted 2+m @-",
+        "updated 1 @- friends:  > ", "updated 2 @- friends:  > 1",
+      ]
+    )
+    let pruned = try await changes(#"[{"id":1}]"#, fixture) {
+      $0.isDryRun = true
+      $0.prune = .init()
+    }
+    #expect(
+      pruned == [
+        "updated 1 @- boss: 2 > ", "pruned 2 @-", "pruned 3 @-", "updated 1 @- friends: 2,3 > ",
+      ]
+    )
+  }
+
+  @Test("A record that is held to the end is told, too")
+  func held() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        P:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships: { boss: { entity: P, kind: toOne, key: { id: boss }, onUnresolved: reject } }
+      sources: { json: { format: json, entity: P } }
+      """
+    )
+    #expect(
+      try await changes(#"[{"id":1,"boss":2},{"id":2}]"#, fixture)
+        == ["inserted 2 @1", "inserted 1 @- boss:  > 2"]
+    )
   }
 
   @Test("The counts are the same with and without an observer, under every mode")

@@ -1,7 +1,9 @@
 import DragomanGraph
 
 /// One relationship that the map feeds, compiled for one format.
-struct LinkPlan: Sendable {
+///
+/// A class, since it is passed on for every link: a copy would retain each of its parts.
+final class LinkPlan: Sendable {
   /// Where the targets come from.
   enum Origin: Sendable {
     /// Nested records, mapped by another plan: an index of `ImportPlan.entities`.
@@ -28,7 +30,7 @@ struct LinkPlan: Sendable {
   }
 
   /// One attribute of the target's key.
-  struct KeyPart: Sendable {
+  final class KeyPart: Sendable {
     /// Where its value comes from.
     enum Source: Sendable {
       case found(Finding, split: Split?)
@@ -50,6 +52,12 @@ struct LinkPlan: Sendable {
     /// the to-one's target.
     let slot: EntityPlan.Slot
     let source: Source
+
+    init(name: String, slot: EntityPlan.Slot, source: Source) {
+      self.name = name
+      self.slot = slot
+      self.source = source
+    }
   }
 
   /// The relationship, and where the store keeps its links.
@@ -65,6 +73,30 @@ struct LinkPlan: Sendable {
   let deletesUnlinked: Bool
   let onUnresolved: UnresolvedPolicy
   let position: MapPosition?
+
+  init(
+    layout: RelationshipLayout,
+    origin: Origin,
+    onMissing: ValuePolicy,
+    onNull: ValuePolicy,
+    onInvalid: ValuePolicy,
+    isSilent: Bool,
+    replaces: Bool,
+    deletesUnlinked: Bool,
+    onUnresolved: UnresolvedPolicy,
+    position: MapPosition?
+  ) {
+    self.layout = layout
+    self.origin = origin
+    self.onMissing = onMissing
+    self.onNull = onNull
+    self.onInvalid = onInvalid
+    self.isSilent = isSilent
+    self.replaces = replaces
+    self.deletesUnlinked = deletesUnlinked
+    self.onUnresolved = onUnresolved
+    self.position = position
+  }
 
   /// The relationship's name.
   var name: String { layout.name }

@@ -39,7 +39,8 @@ struct LinkCase: CustomStringConvertible {
         sample.rounds.append(Round(records: sample.rounds[index - 1].records, mode: mode))
         continue
       }
-      let count = Int.random(in: 1...6, using: &random)
+      // Long rounds make runs of records, and undo them.
+      let count = Int.random(in: random.chance(15) ? 7...40 : 1...6, using: &random)
       let records = (0..<count).map { _ in LinkRecord.random(&random) }
       sample.rounds.append(Round(records: records, mode: mode))
     }

@@ -16,7 +16,7 @@ struct LinkScheme: CustomStringConvertible {
   var clearsMissing: Bool
 
   static func random(_ random: inout SplitMix) -> LinkScheme {
-    let owns = random.chance(50)
+    let owns = random.chance(35)
     let joins = random.chance(30)
     let joinsFriends = random.chance(30)
     return LinkScheme(
@@ -26,7 +26,7 @@ struct LinkScheme: CustomStringConvertible {
       deletesSkills: owns && !joins && random.chance(40),
       ordersFriends: random.chance(60),
       joinsFriends: joinsFriends,
-      hasInverses: random.chance(50),
+      hasInverses: random.chance(30),
       clearsMissing: random.chance(25)
     )
   }

@@ -1,0 +1,242 @@
+/// A table whose changes are noted: what is written down of a row, and what it says.
+struct ObservedTable {
+  /// A value that is noted, as SQL: given the row (`OLD` or `NEW`), or what stands for a column of it.
+  private typealias Value = (_ column: (String) -> String) -> String
+
+  /// What the rows of one entity say, and where the values stand.
+  struct Subject {
+    /// A relationship, and where the key of its target stands.
+    struct Link {
+      let name: String
+      let isToOne: Bool
+      let key: [Attribute]
+      let places: Range<Int>
+    }
+
+    let name: String
+    let attributes: [Attribute]
+    let identity: [String]
+    let places: [Int]
+    let links: [Link]
+  }
+
+  /// The table.
+  let name: String
+  /// The table of the objects that its rows are of: itself, or the owners' of its links.
+  ///
+  /// The first value that is noted is the primary key of one of them.
+  let objects: String
+  /// Whether it holds links, and no objects.
+  var isLinks: Bool { objects != name }
+  /// How many values are noted of a row.
+  var width: Int { noted.count }
+  private var noted: [Value] = []
+  private let entityOf: (String) -> String
+  private var root: Subject
+  private var others: [String: Subject] = [:]
+
+  /// The tables of a model: those of objects, and those of links.
+  static func all(of layout: ModelLayout) -> [ObservedTable] {
+    let roots = layout.entities.filter { $0.root == $0.index }
+    let links = layout.entities.flatMap { entity in
+      entity.relationships.filter { link in
+        if case .joinTable(_, isOwner: true) = link.storage {
+          link.owner == entity.index
+        } else {
+          false
+        }
+      }
+    }
+    return roots.map { ObservedTable($0, layout) } + links.compactMap { ObservedTable($0, layout) }
+  }
+
+  /// The table of a family of entities.
+  private init(_ entity: EntityLayout, _ layout: ModelLayout) {
+    name = entity.table
+    objects = name
+    entityOf = { entity.hasEntityColumn ? "\($0)._entity" : "NULL" }
+    let family = entity.family.map { layout.entities[$0] }
+    var noted: [Value] = [{ $0("_pk") }]
+    var placeOfColumn: [String: Int] = [:]
+    for attribute in family.flatMap(\.entity.attributes)
+    where placeOfColumn[attribute.column] == nil {
+      placeOfColumn[attribute.column] = noted.count
+      noted.append { $0(Schema.quoted(attribute.column)) }
+    }
+    var linkOfColumn: [String: Subject.Link] = [:]
+    for relative in family {
+      for link in relative.relationships where link.owner == relative.index {
+        guard case .column(let column) = link.storage else { continue }
+        let key = Self.key(of: layout.entities[link.destination], layout)
+        linkOfColumn[column] = Subject.Link(
+          name: link.name,
+          isToOne: true,
+          key: key.map(\.attribute),
+          places: noted.count..<noted.count + key.count
+        )
+        let target = layout.entities[link.destination]
+        noted += key.map { Self.value($0.value, of: target, by: column, alias: "_t") }
+      }
+    }
+    self.noted = noted
+    let subjects = family.map { relative in
+      let known = relative.attributes.compactMap { attribute in
+        placeOfColumn[attribute.column].map { (attribute, $0) }
+      }
+      return Subject(
+        name: relative.name,
+        attributes: known.map(\.0),
+        identity: relative.uniqueKeys.first?.map(\.name) ?? [],
+        places: known.map(\.1),
+        links: relative.relationships.compactMap { link in
+          if case .column(let column) = link.storage { linkOfColumn[column] } else { nil }
+        }
+      )
+    }
+    root = subjects[0]
+    others = Dictionary(subjects.map { ($0.name, $0) }) { first, _ in first }
+  }
+
+  /// A table of links; nil where it is told from its other side.
+  private init?(_ link: RelationshipLayout, _ layout: ModelLayout) {
+    guard case .joinTable(let join, isOwner: true) = link.storage else { return nil }
+    name = join.name
+    objects = join.ownerTable
+    let (owner, target) = (layout.entities[link.owner], layout.entities[link.destination])
+    let (ownerKey, targetKey) = (Self.key(of: owner, layout), Self.key(of: target, layout))
+    noted = [{ $0("owner") }, { $0("target") }]
+    noted += ownerKey.map { Self.value($0.value, of: owner, by: "owner", alias: "_t") }
+    noted += targetKey.map { Self.value($0.value, of: target, by: "target", alias: "_t") }
+    entityOf = { row in
+      guard owner.hasEntityColumn else { return "NULL" }
+      return "(SELECT _entity FROM main.\(Schema.quoted(owner.table)) WHERE _pk = \(row).owner)"
+    }
+    let first = 2 + ownerKey.count
+    let subject = Subject(
+      name: owner.name,
+      attributes: ownerKey.map(\.attribute),
+      identity: ownerKey.map(\.attribute.name),
+      places: Array(2..<first),
+      links: [
+        Subject.Link(
+          name: link.name,
+          isToOne: false,
+          key: targetKey.map(\.attribute),
+          places: first..<first + targetKey.count
+        )
+      ]
+    )
+    root = subject
+    for relative in owner.family {
+      let name = layout.entities[relative].name
+      others[name] = subject.named(name)
+    }
+  }
+
+  /// The values of a row, as SQL.
+  func values(_ row: String) -> [String] { noted.map { $0 { "\(row).\($0)" } } }
+
+  /// The name of the row's entity, as SQL.
+  func entity(_ row: String) -> String { entityOf(row) }
+
+  /// What the rows of an entity say.
+  func subject(named name: String?) -> Subject { name.flatMap { others[$0] } ?? root }
+
+  // MARK: - Keys
+
+  /// The parts of an entity's identity, those of to-ones resolved; its primary key where it has none.
+  private static func key(
+    of entity: EntityLayout,
+    _ layout: ModelLayout,
+    depth: Int = 0
+  ) -> [(attribute: Attribute, value: Value)] {
+    // A chain of to-ones that leads back to itself has no end.
+    guard let identity = entity.uniqueKeys.first, depth <= layout.entities.count else {
+      return [(Attribute(name: "_pk", type: .int64), { $0("_pk") })]
+    }
+    return identity.flatMap { part -> [(attribute: Attribute, value: Value)] in
+      switch part.property {
+      case .attribute(let slot):
+        return [(entity.attributes[slot], { $0(Schema.quoted(part.column)) })]
+      case .relationship(let slot):
+        let target = layout.entities[entity.relationships[slot].destination]
+        let parts = key(of: target, layout, depth: depth + 1)
+        return parts.map { inner in
+          var attribute = inner.attribute
+          attribute.name = parts.count == 1 ? part.name : "\(part.name).\(attribute.name)"
+          let alias = "_t\(depth)"
+          return (attribute, value(inner.value, of: target, by: part.column, alias: alias))
+        }
+      }
+    }
+  }
+
+  /// A value of the object that a column refers to.
+  private static func value(
+    _ value: @escaping Value,
+    of target: EntityLayout,
+    by column: String,
+    alias: String
+  ) -> Value {
+    { outer in
+      "(SELECT \(value { "\(alias).\($0)" }) FROM main.\(Schema.quoted(target.table)) AS \(alias)"
+        + " WHERE \(alias)._pk = \(outer(Schema.quoted(column))))"
+    }
+  }
+}
+
+extension ObservedTable.Subject {
+  /// The same for another entity of the family.
+  fileprivate func named(_ name: String) -> Self {
+    Self(name: name, attributes: attributes, identity: identity, places: places, links: links)
+  }
+
+  /// A change of a row, given what was noted before and after.
+  func change(old: [StoredValue]?, new: [StoredValue]?) -> ChangeLog.Change {
+    func key(_ values: [StoredValue]?, _ link: Link) -> [[StoredValue]] {
+      guard let key = values.map({ Array($0[link.places]) }), key.contains(where: { $0 != .null })
+      else { return [] }
+      return [key]
+    }
+    return ChangeLog.Change(
+      entity: name,
+      attributes: attributes,
+      identity: identity,
+      old: old.map { values in places.map { values[$0] } },
+      new: new.map { values in places.map { values[$0] } },
+      links: links.map { link in
+        ChangeLog.Links(
+          name: link.name,
+          isToOne: link.isToOne,
+          key: link.key,
+          old: key(old, link),
+          new: key(new, link)
+        )
+      }
+    )
+  }
+
+  /// The key of a link's target, given what was noted.
+  func targetKey(_ values: [StoredValue]) -> [StoredValue] {
+    links.first.map { Array(values[$0.places]) } ?? []
+  }
+
+  /// A change of the links of an object, given what was noted of one of them.
+  func change(
+    _ owner: [StoredValue],
+    removed: [[StoredValue]],
+    added: [[StoredValue]]
+  ) -> ChangeLog.Change {
+    let values = places.map { owner[$0] }
+    return ChangeLog.Change(
+      entity: name,
+      attributes: attributes,
+      identity: identity,
+      old: values,
+      new: values,
+      links: links.map {
+        ChangeLog.Links(name: $0.name, isToOne: false, key: $0.key, old: removed, new: added)
+      }
+    )
+  }
+}
