@@ -235,21 +235,26 @@ final class RootContext: Sendable {
 
   /// Tells main and every observer what was stored.
   func announce(_ saved: SavedChanges, by context: ManagedObjectContext) {
-    if context.kind != .main { listener.withLock { $0 }?(.saved(saved)) }
+    tellMain(.saved(saved), by: context)
     let notice = ChangeNotice(saved.changes, layout)
     followers.send(notice)
     notices.send(notice)
   }
 
   /// Tells main and every observer what an import has committed.
-  func announce(_ flushed: Flushed) {
+  func announce(_ flushed: Flushed, by context: ManagedObjectContext) {
     mainChanges.didStore(flushed.ofMain.outcome.versions)
-    let tell = listener.withLock { $0 }
-    if !flushed.ofMain.changes.isEmpty { tell?(.saved(flushed.ofMain)) }
-    if !flushed.tables.isEmpty { tell?(.tables(flushed.tables)) }
+    if !flushed.ofMain.changes.isEmpty { tellMain(.saved(flushed.ofMain), by: context) }
+    if !flushed.tables.isEmpty { tellMain(.tables(flushed.tables), by: context) }
     let notice = flushed.told(layout)
     followers.send(notice)
     notices.send(notice)
+  }
+
+  /// Tells main, unless the context has main above it: then main knows already.
+  private func tellMain(_ change: StoreChange, by context: ManagedObjectContext) {
+    guard !context.isBelowMain else { return }
+    listener.withLock { $0 }?(change)
   }
 
   /// Lets main tell its observers at the end of its turn.
@@ -302,4 +307,9 @@ final class RootContext: Sendable {
     followers.end(reason)
     listener.withLock { $0 }?(.lost(reason))
   }
+}
+
+extension ManagedObjectContext {
+  /// Whether the context is main, or a child of main that lives on its thread.
+  fileprivate var isBelowMain: Bool { kind == .main || parent?.isBelowMain == true }
 }

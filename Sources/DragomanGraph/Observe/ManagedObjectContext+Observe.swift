@@ -45,12 +45,15 @@ extension ManagedObjectContext {
   /// Unsaved changes of an object are dropped.
   func noteRollback(of object: ManagedObject) {
     let id = object.objectID
-    let isGone = object.status == .gone
+    let status = object.status
     note { notice in
-      if isGone {
+      switch status {
+      case .gone:
+        notice.updated[id] = nil
         if notice.inserted.remove(id) == nil { notice.deleted.insert(id) }
-      } else if notice.deleted.remove(id) == nil {
-        notice.updated[id, default: []].formUnion([])
+      case .inserted: if notice.deleted.remove(id) == nil { notice.inserted.insert(id) }
+      case .clean, .updated, .deleted:
+        if notice.deleted.remove(id) == nil { notice.updated[id, default: []].formUnion([]) }
       }
     }
   }
