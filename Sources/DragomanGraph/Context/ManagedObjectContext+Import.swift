@@ -326,7 +326,7 @@ struct Flushed {
       }
     }
     // Who begins to listen before the commit is told to look again.
-    if !root.notices.hasObservers { isTooMuch = true }
+    if !root.notices.hasObservers, root.followers.isEmpty { isTooMuch = true }
     guard !isTooMuch else { return }
     notice.merge(ChangeNotice(saved.changes, root.layout))
     if notice.count > Self.maximumCount {

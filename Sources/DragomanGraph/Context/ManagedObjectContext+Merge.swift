@@ -85,6 +85,8 @@ extension ManagedObjectContext {
       publish(key)
     }
     forgetDeleted(in: saved.changes)
+    processChanges()
+    settleFollowers(saved.outcome.versions)
   }
 
   /// Values that are pending here were stored elsewhere: what differs from them stays pending.
@@ -130,6 +132,7 @@ extension ManagedObjectContext {
       switch change.kind {
       case .deleted:
         undoLog?.steps.append(.status(object, object.status))
+        keyIndex?.remove(object)
         if object.status == .inserted {
           object.status = .gone
           changed[place] = nil
@@ -139,12 +142,14 @@ extension ManagedObjectContext {
         }
       case .inserted, .updated:
         if object.status != .inserted { try fire(object) }
+        keyIndex?.remove(object)
         for (column, value) in change.values {
           undoLog?.steps.append(.changed(object, column, object.changes[column], object.status))
           object.changes[column] = value
         }
         undoLog?.steps.append(.status(object, object.status))
         touch(object)
+        keyIndex?.insert(object)
       }
       publish(object)
     }

@@ -18,6 +18,7 @@ extension ManagedObjectContext {
     let saved = try commit(changes)
     didSave(changes, saved.outcome)
     processChanges()
+    settleFollowers(saved.outcome.versions)
     var above = parent
     while let context = above {
       context.didStore(saved)

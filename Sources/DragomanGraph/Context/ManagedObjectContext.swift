@@ -55,6 +55,8 @@ public final class ManagedObjectContext {
   var visitCount = 0
   /// What observers have not been told yet.
   var unnoticed = ChangeNotice()
+  /// Objects that came and went since then: results may have met them in between.
+  var vanished: Set<ObjectID> = []
   /// Those who observe this context.
   var broadcaster: NoticeBroadcaster?
   /// Results of this context.
@@ -229,8 +231,10 @@ public final class ManagedObjectContext {
     abandon()
   }
 
-  /// Ends main with its stack: its results are told why, and what is not saved is dropped.
+  /// Ends main with its stack: its results are told why, its observers hear nothing more, and what
+  /// is not saved is dropped.
   func end(_ reason: any Error) {
+    broadcaster?.finish()
     endFollowers(reason)
     abandon()
   }

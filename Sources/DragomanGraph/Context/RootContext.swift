@@ -32,6 +32,8 @@ final class RootContext: Sendable {
   private let closed = Mutex(false)
   /// Looks for what other processes write, once somebody asks for it.
   private let monitor = Mutex<StoreMonitor?>(nil)
+  /// Why the file cannot be followed any more.
+  private let loss = Mutex<(any Error)?>(nil)
 
   /// What main has to know of.
   enum StoreChange: Sendable {
@@ -280,8 +282,15 @@ final class RootContext: Sendable {
     )
   }
 
-  /// Looks for changes by other processes, at least this often; in memory there are none.
+  /// Refuses to follow a file that cannot be followed any more.
+  func checkFollowed() throws {
+    if let reason = loss.withLock({ $0 }) { throw reason }
+  }
+
+  /// Looks for changes by other processes, at least this often, until the stack is closed; in memory
+  /// there are none.
   func monitor(every interval: Duration) throws {
+    try checkFollowed()
     guard store.path != nil, !isClosed else { return }
     try monitor.withLock { known in
       if let known { return known.hasten(to: interval) }
@@ -304,6 +313,7 @@ final class RootContext: Sendable {
 
   private func cannotFollow(_ reason: any Error) {
     guard !isClosed else { return }
+    loss.withLock { $0 = reason }
     followers.end(reason)
     listener.withLock { $0 }?(.lost(reason))
   }
