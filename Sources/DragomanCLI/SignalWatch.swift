@@ -15,8 +15,12 @@ final class SignalWatch {
   private let first = Received()
   private let sources: [any DispatchSourceSignal]
 
-  /// Starts to watch; `stop` is called once, on another thread.
-  init(stop: @escaping @Sendable () -> Void) {
+  /// Starts to watch.
+  ///
+  /// - Parameters:
+  ///   - stop: Called once, on another thread.
+  ///   - abandon: Called in front of the exit that a second signal is; must not wait.
+  init(stop: @escaping @Sendable () -> Void, abandon: @escaping @Sendable () -> Void = {}) {
     let first = first
     sources = Self.signals.map { number in
       signal(number, SIG_IGN)
@@ -27,7 +31,10 @@ final class SignalWatch {
           return known != nil
         }
         // Nothing is lost: SQLite rolls back what was not committed when the file is opened next.
-        if isSecond { _exit(128 + number) }
+        if isSecond {
+          abandon()
+          _exit(128 + number)
+        }
         stop()
       }
       source.resume()

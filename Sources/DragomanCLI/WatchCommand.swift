@@ -63,34 +63,44 @@ struct WatchCommand: AsyncParsableCommand {
     let isTerminal = Terminal.isTerminal(STDOUT_FILENO)
     let output = OutputBuffer(descriptor: STDOUT_FILENO)
     let attributes = try store.attributes(of: request)
-    var display: any WatchDisplay =
+    let display: any WatchDisplay =
       (format ?? (isTerminal ? .table : .ndjson)) == .table
       ? WatchTable(entity, attributes, to: output, isTerminal: isTerminal)
       : WatchEventWriter(attributes, to: output)
+    let screen = WatchScreen(display)
 
-    // Changes, signals, readers that go away and new sizes of the window come by one stream.
-    let (occasions, occasion) = AsyncStream<WatchOccasion>.makeStream()
-    let signals = SignalWatch { occasion.yield(.stop) }
-    let watches = WatchSources(occasion, output: STDOUT_FILENO)
+    // The first of these ends it: a signal, a reader that goes away, an error.
+    let (endings, ending) = AsyncStream<WatchEnding>
+      .makeStream(bufferingPolicy: .bufferingOldest(1))
+    let restores = display.takesScreen
+    let signals = SignalWatch {
+      ending.yield(.stop)
+    } abandon: {
+      if restores { WatchTable.restoreScreen(STDOUT_FILENO) }
+    }
+    let watches = WatchSources(output: STDOUT_FILENO) {
+      screen.redraw { ending.yield(.failed($0)) }
+    } didClose: {
+      ending.yield(.stop)
+    }
+    // Each event is shown before the next one is taken: what comes meanwhile is joined.
     let follower = Task {
       do {
-        for try await event in results.events() { occasion.yield(.event(event)) }
+        for try await event in results.events() { try await screen.show(event, of: results) }
+        ending.yield(.stop)
       } catch {
-        occasion.yield(.event(.ended(error)))
+        ending.yield(.failed(error))
       }
     }
-    defer {
-      follower.cancel()
-      watches.cancel()
-    }
+    defer { watches.cancel() }
     var failure: (any Error)?
-    do {
-      try await show(occasions, of: results, on: &display)
-    } catch {
-      failure = error
+    for await end in endings {
+      if case .failed(let error) = end { failure = error }
+      break
     }
+    follower.cancel()
     do {
-      try display.finish()
+      try await screen.finish()
     } catch {
       failure = failure ?? error
     }
@@ -99,47 +109,29 @@ struct WatchCommand: AsyncParsableCommand {
     if let signal = signals.received { throw ExitCode(128 + signal) }
   }
 
-  /// Shows what happens until it is to stop.
-  private func show(
-    _ occasions: AsyncStream<WatchOccasion>,
-    of results: StoredResults<[StoredValue]>,
-    on display: inout any WatchDisplay
-  ) async throws {
-    for await occasion in occasions {
-      switch occasion {
-      case .stop: return
-      case .resize: try display.redraw()
-      case .event(.ended(let reason)): throw reason
-      case .event(let event):
-        let values = try await results.elements(of: display.wanted(event))
-        try display.show(event, values)
-      }
-    }
-  }
-
   /// The request that the options spell.
   func request() throws(StoreError) -> FetchRequest {
     try selection.request(entity, columns: columns)
   }
 }
 
-/// Something that `watch` has to react to.
-enum WatchOccasion: Sendable {
-  /// The results were read, or have changed.
-  case event(ResultEvent)
-  /// The window has another size.
-  case resize
+/// Why `watch` ends.
+enum WatchEnding: Sendable {
   /// It is to end.
   case stop
+  /// It cannot go on.
+  case failed(any Error)
 }
 
 /// Shows results as they change.
 protocol WatchDisplay {
-  /// The rows whose values are needed to show an event.
-  mutating func wanted(_ event: ResultEvent) -> [ObjectID]
+  /// Whether it draws over the whole screen of a terminal, which `finish` gives back.
+  var takesScreen: Bool { get }
+  /// The rows whose values are needed to show an event, after which there may have been more by now.
+  mutating func wanted(_ event: ResultEvent, _ now: ResultSnapshot) -> [ObjectID]
   /// Shows an event; values of rows that are gone by now are missing.
   mutating func show(_ event: ResultEvent, _ values: [ObjectID: [StoredValue]]) throws
-  /// Shows the same once more.
+  /// Shows the same once more, where the output has another size.
   mutating func redraw() throws
   /// Leaves the output as it should be.
   mutating func finish() throws
@@ -150,16 +142,20 @@ final class WatchSources {
   private let resizes: any DispatchSourceSignal
   private let timer: any DispatchSourceTimer
 
-  init(_ occasion: AsyncStream<WatchOccasion>.Continuation, output: Int32) {
+  init(
+    output: Int32,
+    didResize: @escaping @Sendable () -> Void,
+    didClose: @escaping @Sendable () -> Void
+  ) {
     resizes = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: .global())
-    resizes.setEventHandler { occasion.yield(.resize) }
+    resizes.setEventHandler(handler: didResize)
     resizes.resume()
     timer = DispatchSource.makeTimerSource(queue: .global())
     timer.setEventHandler {
       // Of a pipe whose reader is gone poll() says POLLERR without being asked.
       var descriptor = pollfd(fd: output, events: 0, revents: 0)
       guard poll(&descriptor, 1, 0) > 0 else { return }
-      if descriptor.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { occasion.yield(.stop) }
+      if descriptor.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { didClose() }
     }
     timer.schedule(deadline: .now() + 0.2, repeating: 0.2, leeway: .milliseconds(50))
     timer.resume()

@@ -116,6 +116,17 @@ import Testing
     #expect(end.errors.isEmpty)
   }
 
+  @Test("A signal ends it at once though nobody reads what it prints")
+  func fullPipe() throws {
+    let name = String(repeating: "x", count: 1000)
+    try imports((10..<1010).map { #"{"id":\#($0),"name":"\#(name)"}"# }.joined(separator: ","))
+    let watch = try Watch(["Person", "-d", "p.db", "--sort", "id"], in: folder)
+    #expect(watch.lines(1) == [#"{"event":"snapshot","v":1,"count":1003}"#])
+    let end = try watch.end(with: SIGTERM)
+    #expect(end.status == 128 + SIGTERM)
+    #expect(end.errors.isEmpty)
+  }
+
   @Test("A table in a pipe is printed whole after each change")
   func table() throws {
     let watch = try Watch(

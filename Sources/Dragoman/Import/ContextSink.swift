@@ -81,6 +81,8 @@ final class ContextSink: CountingSink {
   ///   is admitted.
   func apply(_ batch: DraftBatch) throws {
     guard let plan = batch.plan else { return }
+    // What went wrong before the import is no record's fault.
+    try context.throwRecordedError()
     try probe(batch, plan)
     defer { context.forgetProbes() }
     var reported = 0
@@ -158,7 +160,7 @@ final class ContextSink: CountingSink {
     do {
       let made = try write(object, in: batch, plan, under: nil, isNested: false)
       try context.throwRecordedError()
-      end(start)
+      end(since: start)
       note(made.place)
       for place in forgottenOfRecord { waiting[place] = nil }
       for var link in waitingOfRecord {
@@ -187,6 +189,9 @@ final class ContextSink: CountingSink {
         let origin = origin(of: refused, record: index, in: batch)
         try countReject(OutcomeIssue.hook(error, batch, object: refused, origin: origin, entity))
       }
+    } catch {
+      context.undoRecord(start)
+      throw error
     }
   }
 
@@ -209,21 +214,28 @@ final class ContextSink: CountingSink {
       return
     }
     let start = context.beginRecord()
-    try context.delete(found)
-    if let denied = try context.deniedRelationship() {
+    let denied: String?
+    do {
+      try context.delete(found)
+      denied = try context.deniedRelationship(since: start)
+    } catch {
+      context.undoRecord(start)
+      throw error
+    }
+    if let denied {
       context.undoRecord(start)
       let origin = origin(of: object, record: index, in: batch)
       try countReject(OutcomeIssue.denial(denied, batch, object: object, origin: origin, entity))
       return
     }
-    end(start)
+    end(since: start)
     count(.deleted, of: entity.name, isTop: true)
   }
 
   /// What the record did stays.
-  private func end(_ start: Int) {
+  private func end(since start: Int) {
     deleted.formUnion(context.deletedObjects(since: start))
-    context.endRecord(start)
+    context.endRecord()
   }
 
   private func note(_ place: RowKey) {

@@ -3,7 +3,8 @@ import DragomanGraph
 /// Runs once for each record that was applied, in input order, after the object's attributes and
 /// the links that can be resolved by then are set.
 ///
-/// The object is of the import's context. What the hook throws rejects the record.
+/// The object is of the import's context. What the hook throws rejects the record, and what the hook did
+/// with it; it cannot save (`ContextError.Code.importing`).
 public typealias PostImportHook = @Sendable (ForeignRecord, ManagedObject) throws -> Void
 
 /// Runs once for each object that is exported, last of all, and may change the output record.

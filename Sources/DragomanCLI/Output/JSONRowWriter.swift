@@ -23,13 +23,19 @@ struct JSONRowWriter: RowWriter {
   mutating func write(_ row: [StoredValue]) throws(OutputError) {
     if isArray { try output.write(isEmpty ? "[\n" : ",\n") }
     isEmpty = false
+    try writeObject(row)
+    if !isArray { try output.write(byte: 0x0A) }
+  }
+
+  /// Writes a row as one object, and nothing else.
+  func writeObject(_ row: [StoredValue]) throws(OutputError) {
     try output.write(byte: UInt8(ascii: "{"))
     for index in row.indices {
       if index > 0 { try output.write(byte: UInt8(ascii: ",")) }
       try output.write(members[index])
       try output.write(Self.value(row[index], attributes[index]))
     }
-    try output.write(isArray ? "}" : "}\n")
+    try output.write(byte: UInt8(ascii: "}"))
   }
 
   mutating func finish() throws(OutputError) {

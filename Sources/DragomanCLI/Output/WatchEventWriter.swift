@@ -10,15 +10,17 @@ import DragomanGraph
 /// Places are those at the moment of the step, from 0. Values are null where a row was deleted
 /// before they were read; its deletion follows.
 struct WatchEventWriter: WatchDisplay {
-  private let attributes: [Attribute]
+  private let rows: JSONRowWriter
   private let output: OutputBuffer
 
   init(_ attributes: [Attribute], to output: OutputBuffer) {
-    self.attributes = attributes
+    rows = JSONRowWriter(attributes, to: output, isArray: false)
     self.output = output
   }
 
-  mutating func wanted(_ event: ResultEvent) -> [ObjectID] {
+  var takesScreen: Bool { false }
+
+  mutating func wanted(_ event: ResultEvent, _ now: ResultSnapshot) -> [ObjectID] {
     switch event {
     case .snapshot(let snapshot): return snapshot.ids
     case .difference(let difference):
@@ -37,19 +39,19 @@ struct WatchEventWriter: WatchDisplay {
     case .snapshot(let snapshot):
       try output.write("{\"event\":\"snapshot\",\"v\":1,\"count\":\(snapshot.count)}\n")
       for (place, id) in snapshot.ids.enumerated() {
-        try output.write(line("row", "\"at\":\(place)", id, values))
+        try write("row", "\"at\":\(place)", id, values)
       }
     case .difference(let difference):
       for change in difference.changes {
         switch change {
         case .inserted(let id, let place):
-          try output.write(line("inserted", "\"at\":\(place.row)", id, values))
+          try write("inserted", "\"at\":\(place.row)", id, values)
         case .updated(let id, let place):
-          try output.write(line("updated", "\"at\":\(place.row)", id, values))
+          try write("updated", "\"at\":\(place.row)", id, values)
         case .deleted(let id, let place):
-          try output.write(line("deleted", "\"at\":\(place.row)", id, nil))
+          try write("deleted", "\"at\":\(place.row)", id, nil)
         case .moved(let id, let from, let to):
-          try output.write(line("moved", "\"from\":\(from.row),\"to\":\(to.row)", id, nil))
+          try write("moved", "\"from\":\(from.row),\"to\":\(to.row)", id, nil)
         case .sectionInserted, .sectionDeleted, .sectionMoved, .sectionUpdated:
           // There are no sections.
           break
@@ -64,23 +66,17 @@ struct WatchEventWriter: WatchDisplay {
 
   mutating func finish() throws { try output.flush() }
 
-  private func line(
+  private func write(
     _ event: String,
     _ place: String,
     _ id: ObjectID,
     _ values: [ObjectID: [StoredValue]]?
-  ) -> String {
-    var text = "{\"event\":\"\(event)\",\(place),\"id\":\(JSONRowWriter.string(id.uri))"
+  ) throws(OutputError) {
+    try output.write("{\"event\":\"\(event)\",\(place),\"id\":\(JSONRowWriter.string(id.uri))")
     if let values {
-      text += ",\"values\":"
-      text += values[id].map { "{\(members($0))}" } ?? "null"
+      try output.write(",\"values\":")
+      if let row = values[id] { try rows.writeObject(row) } else { try output.write("null") }
     }
-    return text + "}\n"
-  }
-
-  private func members(_ row: [StoredValue]) -> String {
-    zip(attributes, row).map { attribute, value in
-      "\(JSONRowWriter.string(attribute.name)):\(JSONRowWriter.value(value, attribute))"
-    }.joined(separator: ",")
+    try output.write("}\n")
   }
 }

@@ -16,7 +16,9 @@ struct WatchTable: WatchDisplay {
   private let isTerminal: Bool
   private let drawsOver: Bool
   private let isBold: Bool
-  private var snapshot: ResultSnapshot?
+  private let size: () -> (columnCount: Int, rowCount: Int)?
+  private var count = 0
+  private var ids: [ObjectID] = []
   private var changed: Set<ObjectID> = []
   private var rows: [(id: ObjectID, values: [StoredValue])] = []
   private var isOpen = false
@@ -26,7 +28,8 @@ struct WatchTable: WatchDisplay {
     _ attributes: [Attribute],
     to output: OutputBuffer,
     isTerminal: Bool,
-    environment: [String: String] = ProcessInfo.processInfo.environment
+    environment: [String: String] = ProcessInfo.processInfo.environment,
+    size: @escaping () -> (columnCount: Int, rowCount: Int)? = { Terminal.size(of: STDOUT_FILENO) }
   ) {
     self.entity = entity
     self.attributes = attributes
@@ -34,35 +37,36 @@ struct WatchTable: WatchDisplay {
     self.isTerminal = isTerminal
     drawsOver = isTerminal && environment["TERM"] != "dumb"
     isBold = drawsOver && environment["NO_COLOR"]?.isEmpty != false
+    self.size = size
   }
 
-  mutating func wanted(_ event: ResultEvent) -> [ObjectID] {
-    switch event {
-    case .snapshot(let snapshot):
-      self.snapshot = snapshot
-      changed = []
-    case .difference(let difference):
-      snapshot = snapshot?.applying(difference) ?? snapshot
-      changed = []
+  var takesScreen: Bool { drawsOver }
+
+  /// Shows what there is now: what is left out of an event comes with the next one.
+  mutating func wanted(_ event: ResultEvent, _ now: ResultSnapshot) -> [ObjectID] {
+    changed = []
+    if case .difference(let difference) = event {
       for change in difference.changes {
         switch change {
         case .inserted(let id, _), .updated(let id, _), .moved(let id, _, _): changed.insert(id)
         default: break
         }
       }
-    case .ended: break
     }
-    return snapshot?.ids(at: 0..<(isTerminal ? Self.maximumRowCount : .max)) ?? []
+    count = now.count
+    ids = now.ids(at: 0..<(isTerminal ? Self.maximumRowCount : .max))
+    return ids
   }
 
   mutating func show(_ event: ResultEvent, _ values: [ObjectID: [StoredValue]]) throws {
-    let ids = snapshot?.ids(at: 0..<(isTerminal ? Self.maximumRowCount : .max)) ?? []
     rows = ids.compactMap { id in values[id].map { (id, $0) } }
-    try redraw()
+    try draw()
   }
 
-  mutating func redraw() throws {
-    let size = isTerminal ? Terminal.size(of: STDOUT_FILENO) : nil
+  mutating func redraw() throws { if drawsOver { try draw() } }
+
+  private mutating func draw() throws {
+    let size = isTerminal ? self.size() : nil
     // The title, the names, the rule; the last line stays free for the cursor.
     let room = drawsOver ? max(1, (size?.rowCount ?? 24) - 4) : Int.max
     let visible = rows.prefix(room)
@@ -88,9 +92,19 @@ struct WatchTable: WatchDisplay {
   mutating func finish() throws {
     guard isOpen else { return }
     isOpen = false
-    try output.write("\u{1B}[?25h\u{1B}[?1049l")
+    try output.write(Self.closing)
     try output.flush()
   }
+
+  /// Gives the screen back, and its cursor, unless the terminal takes nothing at the moment.
+  static func restoreScreen(_ descriptor: Int32) {
+    var status = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    guard poll(&status, 1, 0) > 0 else { return }
+    let bytes = Array(closing.utf8)
+    _ = write(descriptor, bytes, bytes.count)
+  }
+
+  private static let closing = "\u{1B}[?25h\u{1B}[?1049l"
 
   /// Takes the screen: another one, so that what stood there comes back; without a cursor.
   private mutating func open() throws {
@@ -104,7 +118,6 @@ struct WatchTable: WatchDisplay {
   }
 
   private func title(_ visibleCount: Int, _ columnCount: Int?) -> String {
-    let count = snapshot?.count ?? 0
     var text = "\(CellText.visible(entity)): \(count) \(count == 1 ? "object" : "objects")"
     if visibleCount < count { text += ", the first \(visibleCount)" }
     if drawsOver { text += ", Ctrl-C ends" }

@@ -72,7 +72,7 @@ struct AttributeChecks {
         "\(name) has at most \(most) characters; \(shown) has \(length)."
       )
     }
-    if let allowed = attribute.allowedValues, !allowed.contains(where: { sameBytes($0, text) }) {
+    if let allowed = attribute.allowedValues, !allowed.contains(where: { hasSameBytes($0, text) }) {
       add(
         owner,
         attribute.name,
@@ -115,8 +115,4 @@ struct AttributeChecks {
       )
     )
   }
-}
-
-private func sameBytes(_ left: String, _ right: String) -> Bool {
-  left.utf8.elementsEqual(right.utf8)
 }

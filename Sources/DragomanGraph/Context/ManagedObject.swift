@@ -220,12 +220,32 @@ public final class ManagedObject {
   }
 }
 
-/// Faults of one fetch that are read together as soon as one of them is touched.
+/// Faults of one table that are read together as soon as one of them is touched.
+///
+/// A batch is bounded: whoever touches one object waits for the rows of all, and gets them all.
 final class FaultBatch {
+  /// How many faults are read together, unless a request says otherwise.
+  static let size = 500
+
   /// The `_pk` of the rows.
   let keys: [Int64]
 
-  init(keys: [Int64]) { self.keys = keys }
+  private init(keys: [Int64]) { self.keys = keys }
+
+  /// Batches of keys, in their order: that of `keys[i]` is the one at `i / size`.
+  static func batches(of keys: [Int64], size: Int = FaultBatch.size) -> [FaultBatch] {
+    stride(from: 0, to: keys.count, by: size).map { start in
+      FaultBatch(keys: Array(keys[start...].prefix(size)))
+    }
+  }
+
+  /// Makes faults of objects of one table.
+  static func assign(to objects: [ManagedObject]) {
+    let batches = batches(of: objects.map(\.place.key))
+    for (index, object) in objects.enumerated() {
+      object.content = .fault(batches[index / size])
+    }
+  }
 }
 
 extension StoredValue {

@@ -80,11 +80,10 @@ extension ManagedObjectContext {
     try read { database in
       let statement = try RawStatement(sql, in: database)
       try statement.bind(list, 1)
-      let buffer = RowBuffer(
-        columnCount: layout.tables[table].columns.count,
-        capacity: wanted.count
-      )
+      let columnCount = layout.tables[table].columns.count
+      var buffer = RowBuffer(columnCount: columnCount, capacity: min(wanted.count, 512))
       try statement.forEachRow { row in
+        if buffer.isFull { buffer = RowBuffer(columnCount: columnCount, capacity: 64) }
         let place = RowKey(table: table, key: columnInteger(row, 0))
         buffer.append(row, from: entities.firstColumn)
         guard let object = registered(place), case .fault = object.content else { return }

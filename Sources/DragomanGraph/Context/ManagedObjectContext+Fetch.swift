@@ -131,7 +131,7 @@ extension ManagedObjectContext {
     let table = plan.entity.tableIndex
     return try read { database in
       try request.returnsFaults
-        ? faults(plan, table, request.batchSize ?? Self.faultBatchSize, database)
+        ? faults(plan, table, max(1, request.batchSize ?? FaultBatch.size), database)
         : rows(plan, table, database)
     }
   }
@@ -145,6 +145,7 @@ extension ManagedObjectContext {
     let columns = layout.tables[table].columns
     let sql = plan.objectsSQL(names(of: table))
     let entities = EntityNames(layout, table)
+    let unsaved = beneath(table: table)
     var objects: [ManagedObject] = []
     var buffer = RowBuffer(columnCount: columns.count, capacity: 16)
     try FetchStatement.run(sql, plan.arguments, database) { row in
@@ -167,6 +168,8 @@ extension ManagedObjectContext {
         known.content = .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1))
         known.version = version
         known.layout = entities.entity(of: row) ?? known.layout
+        known.inherited = [:]
+        if let pending = unsaved[place] { inherit(pending, known) }
         return true
       }
       buffer.append(row, from: entities.firstColumn)
@@ -177,6 +180,7 @@ extension ManagedObjectContext {
         in: self
       )
       object.version = version
+      if !unsaved.isEmpty, let pending = unsaved[place] { inherit(pending, object) }
       identities[table][place.key] = object
       objects.append(object)
       return true
@@ -207,20 +211,17 @@ extension ManagedObjectContext {
     var objects: [ManagedObject] = []
     objects.reserveCapacity(keys.count)
     identities[table].reserve(keys.count)
-    for start in stride(from: 0, to: keys.count, by: max(1, batchSize)) {
-      let end = min(start + max(1, batchSize), keys.count)
-      let batch = FaultBatch(keys: Array(keys[start..<end]))
-      for index in start..<end {
-        let place = RowKey(table: table, key: keys[index])
-        if let known = registered(place) {
-          objects.append(known)
-          continue
-        }
-        let entity = layouts.isEmpty ? plan.entity : layouts[index]
-        let object = ManagedObject(place, entity, .fault(batch), in: self)
-        identities[table][place.key] = object
-        objects.append(object)
+    let batches = FaultBatch.batches(of: keys, size: batchSize)
+    for (index, key) in keys.enumerated() {
+      let place = RowKey(table: table, key: key)
+      if let known = registered(place) {
+        objects.append(known)
+        continue
       }
+      let entity = layouts.isEmpty ? plan.entity : layouts[index]
+      let object = ManagedObject(place, entity, .fault(batches[index / batchSize]), in: self)
+      identities[table][place.key] = object
+      objects.append(object)
     }
     return objects
   }
@@ -236,8 +237,10 @@ extension ManagedObjectContext {
     var wider = request
     wider.offset = 0
     wider.limit = request.limit.map { limit in
-      limit.addingReportingOverflow(request.offset + pending.count).overflow
-        ? Int.max : limit + request.offset + pending.count
+      [request.offset, pending.count].reduce(limit) { sum, more in
+        let (wider, isTooMuch) = sum.addingReportingOverflow(more)
+        return isTooMuch ? .max : wider
+      }
     }
     let unchanged = try stored(wider).filter { !pending.contains($0.place) }
     let memory = MemoryFetch(resolved)

@@ -30,7 +30,17 @@ extension ManagedObjectContext {
     _ values: [[StoredValue]]
   ) throws {
     let columns = entity.columns(key)
-    let lookup = Lookup(table: entity.tableIndex, columns: columns)
+    let found = try stored(entity, columns, values)
+    probed[Lookup(table: entity.tableIndex, columns: columns), default: [:]]
+      .merge(found) { _, later in later }
+  }
+
+  /// The stored objects with these values of a unique key; nil for values that no row has.
+  private func stored(
+    _ entity: EntityLayout,
+    _ columns: [Int],
+    _ values: [[StoredValue]]
+  ) throws -> [KeyIndex.Values: ManagedObject?] {
     let table = layout.tables[entity.tableIndex]
     let tests = columns.enumerated().map {
       "\(Schema.quoted(table.columns[$1].name)) = ?\($0 + 1)"
@@ -43,8 +53,9 @@ extension ManagedObjectContext {
     found.reserveCapacity(values.count)
     try read { database in
       let statement = try RawStatement(sql, in: database)
-      let buffer = RowBuffer(columnCount: table.columns.count, capacity: 64)
+      var buffer = RowBuffer(columnCount: table.columns.count, capacity: 64)
       for parts in values {
+        if buffer.isFull { buffer = RowBuffer(columnCount: table.columns.count, capacity: 64) }
         let wanted = KeyIndex.Values(parts)
         guard wanted.isComplete, found[wanted] == nil else { continue }
         for (index, part) in parts.enumerated() { try statement.bind(part, Int32(index) + 1) }
@@ -55,11 +66,13 @@ extension ManagedObjectContext {
         found[wanted] = .some(object)
       }
     }
-    probed[lookup] = found
+    return found
   }
 
-  /// Forgets what `probe` found.
-  package func forgetProbes() { probed.removeAll(keepingCapacity: true) }
+  /// Forgets what `probe` found; while a record is open that is left to the import around.
+  package func forgetProbes() {
+    if undoLog == nil { probed.removeAll(keepingCapacity: true) }
+  }
 
   /// The object with these values of a unique key, as this context sees it; nil: none.
   ///
@@ -89,8 +102,10 @@ extension ManagedObjectContext {
     if let known = probed[lookup]?[wanted] {
       stored = known
     } else {
-      try probe(entity, key, [values])
-      stored = probed[lookup]?[wanted] ?? nil
+      let found = try self.stored(entity, columns, [values])
+      stored = found[wanted] ?? nil
+      // Outside an import others may write the key before it is asked for again.
+      if keyIndex != nil { probed[lookup, default: [:]][wanted] = .some(stored) }
     }
     // Its key may have been changed since it was stored, here or above.
     guard let stored, stored !== other, !stored.isDeleted, has(stored, values, columns) else {
@@ -240,15 +255,16 @@ extension ManagedObjectContext {
 
   /// The objects that were deleted since `beginRecord()` gave that number.
   package func deletedObjects(since start: Int) -> [ObjectID] {
-    (undoLog?.steps[start...] ?? []).compactMap { step in
+    (undoLog?.steps.dropFirst(start) ?? []).compactMap { step in
       guard case .status(let object, _) = step, object.isDeleted else { return nil }
       return object.objectID
     }
   }
 
-  /// The relationship whose delete rule `deny` forbids a deletion since `beginRecord()`, if any.
-  package func deniedRelationship() throws -> String? {
-    for step in undoLog?.steps ?? [] {
+  /// The relationship whose delete rule `deny` forbids a deletion since `beginRecord()` gave that
+  /// number, if any.
+  package func deniedRelationship(since start: Int) throws -> String? {
+    for step in undoLog?.steps.dropFirst(start) ?? [] {
       guard case .status(let object, _) = step, object.status == .deleted else { continue }
       for link in object.layout.relationships where link.relationship.deleteRule == .deny {
         if try !targets(of: link, object).isEmpty { return "\(object.layout.name).\(link.name)" }
@@ -272,7 +288,6 @@ extension ManagedObjectContext {
     didSave(changes, saved.outcome)
     keyIndex?.removeAll()
     probed.removeAll(keepingCapacity: true)
-    importBuffers.removeAll(keepingCapacity: true)
     return changes.objects.count
   }
 }
@@ -311,7 +326,7 @@ struct Flushed {
       }
     }
     // Who begins to listen before the commit is told to look again.
-    if !root.notices.hasObservers { isTooMuch = true }
+    if !root.notices.hasObservers, root.followers.isEmpty { isTooMuch = true }
     guard !isTooMuch else { return }
     notice.merge(ChangeNotice(saved.changes, root.layout))
     if notice.count > Self.maximumCount {
@@ -367,7 +382,7 @@ extension Stack {
         try root.commit(session)
         return value
       }
-      root.announce(context.flushed)
+      root.announce(context.flushed, by: context)
       return value
     }
   }

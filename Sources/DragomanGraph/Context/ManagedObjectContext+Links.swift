@@ -34,23 +34,18 @@ extension ManagedObjectContext {
     let entity = layout.entities[link.destination]
     var targets: [ManagedObject] = []
     targets.reserveCapacity(keys.count)
-    let batches = stride(from: 0, to: keys.count, by: Self.faultBatchSize).map { start in
-      FaultBatch(keys: Array(keys[start..<min(start + Self.faultBatchSize, keys.count)]))
-    }
+    let batches = FaultBatch.batches(of: keys)
     for (index, key) in keys.enumerated() {
       let place = RowKey(table: entity.tableIndex, key: key)
       if goneRows.contains(place) { continue }
       let target = try register(place, entity)
       if case .fault(nil) = target.content {
-        target.content = .fault(batches[index / Self.faultBatchSize])
+        target.content = .fault(batches[index / FaultBatch.size])
       }
       if !target.isDeleted { targets.append(target) }
     }
     return targets
   }
-
-  /// How many faults are read together.
-  static var faultBatchSize: Int { 500 }
 
   /// The `_pk` of the objects that a relationship leads to; deleted ones may be among them.
   package func targetKeys(of link: RelationshipLayout, _ object: ManagedObject) throws -> [Int64] {

@@ -30,10 +30,9 @@ extension ManagedObjectContext {
       default: break
       }
     }
-    for objects in refreshed.values {
-      let batch = FaultBatch(keys: objects.map(\.place.key))
-      for object in objects { object.content = .fault(batch) }
-    }
+    for objects in refreshed.values { FaultBatch.assign(to: objects) }
+    // A child's save takes with it what is unsaved here: main may be reading that by now.
+    importBuffers.removeAll(keepingCapacity: true)
     for key in saved.changes.links.keys {
       let link = layout.links[key.link]
       let place = RowKey(table: layout.entities[link.owner].tableIndex, key: key.owner)
@@ -86,6 +85,8 @@ extension ManagedObjectContext {
       publish(key)
     }
     forgetDeleted(in: saved.changes)
+    processChanges()
+    settleFollowers(saved.outcome.versions)
   }
 
   /// Values that are pending here were stored elsewhere: what differs from them stays pending.
@@ -124,11 +125,14 @@ extension ManagedObjectContext {
         object.status = .inserted
         identities[place.table][place.key] = object
         changed[place] = object
+        undoLog?.steps.append(.inserted(object))
       } else {
         object = try register(place, entity)
       }
       switch change.kind {
       case .deleted:
+        undoLog?.steps.append(.status(object, object.status))
+        keyIndex?.remove(object)
         if object.status == .inserted {
           object.status = .gone
           changed[place] = nil
@@ -138,12 +142,19 @@ extension ManagedObjectContext {
         }
       case .inserted, .updated:
         if object.status != .inserted { try fire(object) }
-        for (column, value) in change.values { object.changes[column] = value }
+        keyIndex?.remove(object)
+        for (column, value) in change.values {
+          undoLog?.steps.append(.changed(object, column, object.changes[column], object.status))
+          object.changes[column] = value
+        }
+        undoLog?.steps.append(.status(object, object.status))
         touch(object)
+        keyIndex?.insert(object)
       }
       publish(object)
     }
     for (key, links) in changes.links {
+      undoLog?.steps.append(.links(key, pendingLinks[key]))
       var own = pendingLinks[key] ?? PendingLinks()
       own.absorb(links)
       pendingLinks[key] = own

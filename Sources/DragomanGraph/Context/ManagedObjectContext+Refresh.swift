@@ -87,8 +87,7 @@ extension ManagedObjectContext {
         stale.append(object)
       }
     }
-    let batch = FaultBatch(keys: stale.map(\.place.key))
-    for object in stale { object.content = .fault(batch) }
+    FaultBatch.assign(to: stale)
     for key in missing {
       guard let object = registered(RowKey(table: table, key: key)) else { continue }
       object.status = .gone

@@ -7,9 +7,10 @@ extension ManagedObjectContext {
   /// everything is still pending here, and the save can be tried again.
   ///
   /// - Throws: `ContextError`: `.invalid` and `.denied` with every fault, `.conflict` with every
-  ///   conflict, `.duplicate`, what a property recorded; `StoreError`: `.full`, `.busy`, ….
+  ///   conflict, `.duplicate`, `.importing` in the hook of an import, what a property recorded;
+  ///   `StoreError`: `.full`, `.busy`, ….
   public func save() throws {
-    try checkOpen()
+    try checkSavable()
     try throwRecorded()
     guard hasChanges else { return }
     try prepare()
@@ -17,13 +18,31 @@ extension ManagedObjectContext {
     let saved = try commit(changes)
     didSave(changes, saved.outcome)
     processChanges()
+    settleFollowers(saved.outcome.versions)
     var above = parent
     while let context = above {
       context.didStore(saved)
       above = context.parent
     }
-    root.announce(saved, by: self)
+    // What is written into an open transaction is told once that is committed, or never.
+    if let writer { writer.flushed.note(saved, root) } else { root.announce(saved, by: self) }
   }
+
+  /// Refuses to write while a record is imported here or in a context above: it may be rejected yet,
+  /// and what is in the store by then cannot be undone.
+  func checkSavable() throws {
+    try checkOpen()
+    guard !isImportingRecord else {
+      throw ContextError(
+        .importing,
+        "A context cannot be saved while a record is imported into it: the record may be rejected"
+          + " yet.",
+        help: "leave the changes unsaved; they are stored with the record"
+      )
+    }
+  }
+
+  private var isImportingRecord: Bool { undoLog != nil || parent?.isImportingRecord == true }
 
   /// Checks everything and completes what follows from it: places in ordered lists, links to
   /// deleted objects.
@@ -135,7 +154,11 @@ extension ManagedObjectContext {
     return try root.commit(changes, policy: mergePolicy, above: above)
   }
 
-  var openSession: WriteSession? { session ?? parent?.openSession }
+  /// The session that this context reads and writes through.
+  var openSession: WriteSession? { writer?.session }
+
+  /// This context or the one above it that has an open session.
+  private var writer: ManagedObjectContext? { session == nil ? parent?.writer : self }
 
   // MARK: - After a save
 
@@ -170,6 +193,8 @@ extension ManagedObjectContext {
     forgetDeleted(in: changes)
     changed = [:]
     pendingLinks = [:]
+    // Main may be reading these by now.
+    importBuffers.removeAll(keepingCapacity: true)
     if kind == .main { root.mainChanges.removeAll() }
   }
 

@@ -55,6 +55,8 @@ public final class ManagedObjectContext {
   var visitCount = 0
   /// What observers have not been told yet.
   var unnoticed = ChangeNotice()
+  /// Objects that came and went since then: results may have met them in between.
+  var vanished: Set<ObjectID> = []
   /// Those who observe this context.
   var broadcaster: NoticeBroadcaster?
   /// Results of this context.
@@ -149,14 +151,9 @@ public final class ManagedObjectContext {
   /// - Throws: as `object(with:)`.
   public func objects(with ids: [ObjectID]) throws -> [ManagedObject] {
     let objects = try ids.map(object)
-    for start in stride(from: 0, to: objects.count, by: Self.faultBatchSize) {
-      let part = objects[start..<min(start + Self.faultBatchSize, objects.count)]
-      for (table, faults) in Dictionary(grouping: part, by: \.place.table) {
-        let batch = FaultBatch(keys: faults.map(\.place.key))
-        for object in faults where object.place.table == table {
-          if case .fault = object.content { object.content = .fault(batch) }
-        }
-      }
+    let faults = objects.filter { if case .fault = $0.content { true } else { false } }
+    for table in Dictionary(grouping: faults, by: \.place.table).values {
+      FaultBatch.assign(to: table)
     }
     return objects
   }
@@ -231,8 +228,24 @@ public final class ManagedObjectContext {
       ContextError(.foreignContext, "The context has ended: its results are not followed any more.")
     )
     for object in changed.values where object.status == .inserted { object.status = .gone }
+    abandon()
+  }
+
+  /// Ends main with its stack: its results are told why, its observers hear nothing more, and what
+  /// is not saved is dropped.
+  func end(_ reason: any Error) {
+    broadcaster?.finish()
+    endFollowers(reason)
+    abandon()
+  }
+
+  /// Lets go of what is unsaved, once it cannot be saved any more: its objects would hold the
+  /// context, and the context them.
+  func abandon() {
     changed = [:]
     pendingLinks = [:]
+    undoLog = nil
+    probed = [:]
   }
 
   /// A row of nulls.

@@ -32,6 +32,8 @@ final class RootContext: Sendable {
   private let closed = Mutex(false)
   /// Looks for what other processes write, once somebody asks for it.
   private let monitor = Mutex<StoreMonitor?>(nil)
+  /// Why the file cannot be followed any more.
+  private let loss = Mutex<(any Error)?>(nil)
 
   /// What main has to know of.
   enum StoreChange: Sendable {
@@ -235,21 +237,26 @@ final class RootContext: Sendable {
 
   /// Tells main and every observer what was stored.
   func announce(_ saved: SavedChanges, by context: ManagedObjectContext) {
-    if context.kind != .main { listener.withLock { $0 }?(.saved(saved)) }
+    tellMain(.saved(saved), by: context)
     let notice = ChangeNotice(saved.changes, layout)
     followers.send(notice)
     notices.send(notice)
   }
 
   /// Tells main and every observer what an import has committed.
-  func announce(_ flushed: Flushed) {
+  func announce(_ flushed: Flushed, by context: ManagedObjectContext) {
     mainChanges.didStore(flushed.ofMain.outcome.versions)
-    let tell = listener.withLock { $0 }
-    if !flushed.ofMain.changes.isEmpty { tell?(.saved(flushed.ofMain)) }
-    if !flushed.tables.isEmpty { tell?(.tables(flushed.tables)) }
+    if !flushed.ofMain.changes.isEmpty { tellMain(.saved(flushed.ofMain), by: context) }
+    if !flushed.tables.isEmpty { tellMain(.tables(flushed.tables), by: context) }
     let notice = flushed.told(layout)
     followers.send(notice)
     notices.send(notice)
+  }
+
+  /// Tells main, unless the context has main above it: then main knows already.
+  private func tellMain(_ change: StoreChange, by context: ManagedObjectContext) {
+    guard !context.isBelowMain else { return }
+    listener.withLock { $0 }?(change)
   }
 
   /// Lets main tell its observers at the end of its turn.
@@ -275,8 +282,15 @@ final class RootContext: Sendable {
     )
   }
 
-  /// Looks for changes by other processes, at least this often; in memory there are none.
+  /// Refuses to follow a file that cannot be followed any more.
+  func checkFollowed() throws {
+    if let reason = loss.withLock({ $0 }) { throw reason }
+  }
+
+  /// Looks for changes by other processes, at least this often, until the stack is closed; in memory
+  /// there are none.
   func monitor(every interval: Duration) throws {
+    try checkFollowed()
     guard store.path != nil, !isClosed else { return }
     try monitor.withLock { known in
       if let known { return known.hasten(to: interval) }
@@ -299,7 +313,13 @@ final class RootContext: Sendable {
 
   private func cannotFollow(_ reason: any Error) {
     guard !isClosed else { return }
+    loss.withLock { $0 = reason }
     followers.end(reason)
     listener.withLock { $0 }?(.lost(reason))
   }
+}
+
+extension ManagedObjectContext {
+  /// Whether the context is main, or a child of main that lives on its thread.
+  fileprivate var isBelowMain: Bool { kind == .main || parent?.isBelowMain == true }
 }

@@ -88,7 +88,7 @@ public final class Stack: Sendable {
   @MainActor public var main: ManagedObjectContext {
     let root = root
     if let mainContext, mainContext.root === root { return mainContext }
-    mainContext?.endFollowers(RootContext.closed())
+    mainContext?.end(RootContext.closed())
     let made = ManagedObjectContext(.main, root: root)
     mainContext = made
     return made
@@ -242,7 +242,7 @@ public final class Stack: Sendable {
   private func endMain(of old: RootContext) {
     Task { @MainActor in
       if let mainContext, mainContext.root === old {
-        mainContext.endFollowers(RootContext.closed())
+        mainContext.end(RootContext.closed())
       }
     }
   }

@@ -1,4 +1,6 @@
 /// What was done to a context since a record began, so that it can be undone whole.
+///
+/// There is one as long as a record is open: what is changed outside an import costs nothing.
 struct UndoLog {
   enum Step {
     /// A column was set.
@@ -12,31 +14,41 @@ struct UndoLog {
   }
 
   var steps: [Step] = []
+  /// Records that are open; those of hooks that import lie inside the first.
+  var recordCount = 0
 }
 
 extension ManagedObjectContext {
   /// From now on what is done can be undone.
   ///
-  /// - Returns: Where the record begins, for `endRecord` and `undoRecord`; records may be nested, by
-  ///   hooks that import.
+  /// - Returns: Where the record begins, for `undoRecord`; records may be nested, by hooks that
+  ///   import.
   package func beginRecord() -> Int {
     if undoLog == nil { undoLog = UndoLog() }
+    undoLog?.recordCount += 1
     return undoLog?.steps.count ?? 0
   }
 
-  /// What was done since the record began stays.
-  package func endRecord(_ start: Int) {
-    if start == 0 { undoLog = nil }
+  /// What was done since the record began stays, unless a record around it is undone.
+  package func endRecord() {
+    undoLog?.recordCount -= 1
+    if undoLog?.recordCount == 0 { undoLog = nil }
   }
 
-  /// Undoes everything since the record began.
+  /// Undoes everything since the record began, and ends it.
   package func undoRecord(_ start: Int) {
-    let log = undoLog?.steps ?? []
+    guard let log = undoLog else { return }
     // What undoing does is not to be undone.
     undoLog = nil
-    let steps = log[start...]
-    defer { if start > 0 { undoLog = UndoLog(steps: Array(log[..<start])) } }
-    for step in steps.reversed() {
+    defer {
+      if log.recordCount > 1 {
+        undoLog = UndoLog(
+          steps: Array(log.steps.prefix(start)),
+          recordCount: log.recordCount - 1
+        )
+      }
+    }
+    for step in log.steps.dropFirst(start).reversed() {
       switch step {
       case .changed(let object, let column, let value, let status):
         keyIndex?.remove(object)
@@ -45,7 +57,9 @@ extension ManagedObjectContext {
         keyIndex?.insert(object)
         publish(object)
       case .status(let object, let status):
+        let wasDeleted = object.isDeleted
         restore(status, of: object)
+        if wasDeleted { noteRollback(of: object) }
         keyIndex?.insert(object)
         publish(object)
       case .inserted(let object):
@@ -53,6 +67,7 @@ extension ManagedObjectContext {
         object.status = .gone
         changed[object.place] = nil
         identities[object.place.table][object.place.key] = nil
+        noteRollback(of: object)
         publish(object)
       case .links(let key, let links):
         pendingLinks[key] = links

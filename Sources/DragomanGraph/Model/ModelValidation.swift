@@ -70,7 +70,7 @@ extension Model {
         faults.append(clash(entity.name, with: "entity \"\(earlier)\"", of: entity, part: .name))
       }
       if entity.parent == nil {
-        if !sameBytes(entity.table, entity.name) {
+        if !hasSameBytes(entity.table, entity.name) {
           faults += fault(inName: entity.table, of: entity, part: .table)
         }
         if let earlier = tables.insert(entity.table), names.contains(only: entity.name) {
@@ -122,7 +122,7 @@ extension Model {
     var found: [Entity] = []
     var parent = entity.parent
     while let name = parent, let next = self.entity(named: name),
-      !found.contains(where: { sameBytes($0.name, name) }),
+      !found.contains(where: { hasSameBytes($0.name, name) }),
       found.count <= Model.maximumAncestorCount
     {
       found.append(next)
@@ -138,7 +138,7 @@ extension Model {
     }
     let ancestors = ancestors(of: entity)
     let problem: String
-    if ancestors.contains(where: { sameBytes($0.name, entity.name) }) {
+    if ancestors.contains(where: { hasSameBytes($0.name, entity.name) }) {
       problem = "An entity cannot be its own ancestor."
     } else if ancestors.count > Model.maximumAncestorCount {
       problem = "An entity has at most \(Model.maximumAncestorCount) ancestors."
@@ -158,7 +158,7 @@ extension Model {
           clash(attribute.name, with: "\"\(earlier)\"", of: entity, attribute.name, part: .name)
         )
       }
-      if !sameBytes(attribute.column, attribute.name) {
+      if !hasSameBytes(attribute.column, attribute.name) {
         faults += fault(
           inName: attribute.column,
           of: entity,
@@ -195,12 +195,12 @@ extension Model {
     let problem: String
     if target.attribute(named: inverse) != nil {
       problem = "\(target.name).\(inverse) is an attribute and cannot be an inverse."
-    } else if let back = target.relationships.first(where: { sameBytes($0.name, inverse) }),
-      !lineage(of: entity).contains(where: { sameBytes($0.name, back.destination) })
+    } else if let back = target.relationships.first(where: { hasSameBytes($0.name, inverse) }),
+      !lineage(of: entity).contains(where: { hasSameBytes($0.name, back.destination) })
     {
       problem = "\(target.name).\(inverse) leads to \(back.destination), not to \(entity.name)."
-    } else if let back = target.relationships.first(where: { sameBytes($0.name, inverse) }),
-      let other = back.inverse, !sameBytes(other, relationship.name)
+    } else if let back = target.relationships.first(where: { hasSameBytes($0.name, inverse) }),
+      let other = back.inverse, !hasSameBytes(other, relationship.name)
     {
       problem = "The inverse of \(target.name).\(inverse) is \(other), not \(relationship.name)."
     } else {
@@ -222,11 +222,11 @@ extension Model {
     var faults: [ModelFault] = []
     for key in entity.uniqueKeys {
       for (place, name) in key.enumerated() {
-        if !names.contains(where: { sameBytes($0, name) }) {
+        if !names.contains(where: { hasSameBytes($0, name) }) {
           faults.append(
             unknown("attribute or to-one", name, of: entity, part: .unique, in: names)
           )
-        } else if key[..<place].contains(where: { sameBytes($0, name) }) {
+        } else if key[..<place].contains(where: { hasSameBytes($0, name) }) {
           faults.append(
             clash(name, with: "itself in the same key", of: entity, part: .unique)
           )
@@ -244,7 +244,7 @@ extension Model {
     names += lineage.flatMap { $0.relationships.filter { $0.kind == .toOne }.map(\.name) }
     for relationship in entities.flatMap(\.relationships) {
       if let inverse = relationship.inverse,
-        lineage.contains(where: { sameBytes($0.name, relationship.destination) })
+        lineage.contains(where: { hasSameBytes($0.name, relationship.destination) })
       {
         names.append(inverse)
       }
@@ -260,7 +260,8 @@ extension Model {
     var register = NameRegister()
     // _pk, _v, _entity and _stub are the table's own.
     var count = 4
-    for entity in entities where sameBytes((ancestors(of: entity).last ?? entity).name, root.name) {
+    for entity in entities
+    where hasSameBytes((ancestors(of: entity).last ?? entity).name, root.name) {
       let links = entity.relationships.filter { $0.kind == .toOne }
       let columns =
         entity.attributes.map { (name: $0.name, column: $0.column) }
@@ -372,8 +373,4 @@ private struct NameRegister {
   private func key(_ name: String) -> [UInt8] {
     name.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }
   }
-}
-
-private func sameBytes(_ left: String, _ right: String) -> Bool {
-  left.utf8.elementsEqual(right.utf8)
 }

@@ -22,16 +22,20 @@ public final class FetchedResults<Element> {
   private var feed: ResultFeed<ContextResultSource>
   private let transform: (ManagedObject) throws -> Element
   private var window: (places: Range<Int>, objects: [ManagedObject]) = (0..<0, [])
-  private var mailboxes: [WeakMailbox] = []
-  private var observers: [(id: Int, body: (ResultEvent) -> Void)] = []
+  private var mailboxes = ResultMailboxes()
+  private var observers: [Observer] = []
   private var observerCount = 0
   /// What observers have not been told: a closure that changes objects makes the next difference
   /// before all have been told of this one.
-  private var outbox: [ResultEvent] = []
+  private var outbox: [(number: Int, event: ResultEvent)] = []
+  private var eventCount = 0
   private var isTelling = false
 
-  private struct WeakMailbox {
-    weak var mailbox: ResultMailbox?
+  private struct Observer {
+    let id: Int
+    /// The last event that its snapshot holds already.
+    let start: Int
+    let body: (ResultEvent) -> Void
   }
 
   /// How many objects are read together.
@@ -54,7 +58,7 @@ public final class FetchedResults<Element> {
   }
 
   deinit {
-    for weak in mailboxes { weak.mailbox?.end(nil) }
+    mailboxes.end(nil)
   }
 
   // MARK: - What is asked for
@@ -96,7 +100,7 @@ public final class FetchedResults<Element> {
     if !window.places.contains(place) {
       let start = place - place % batchSize
       let places = start..<min(start + batchSize, count)
-      window = (places, try context.objects(with: snapshot.ids(at: places)))
+      window = (places, try context.objects(with: feed.list.ids(at: places)))
     }
     return window.objects[place - window.places.lowerBound]
   }
@@ -110,7 +114,7 @@ public final class FetchedResults<Element> {
   ///
   /// - Throws: What the transform throws.
   public func element(at place: ResultPlace) throws -> Element {
-    try element(at: snapshot.starts[place.section] + place.row)
+    try element(at: feed.list.start(of: place.section) + place.row)
   }
 
   /// What all rows are made into, in order.
@@ -125,29 +129,28 @@ public final class FetchedResults<Element> {
   /// The sequence can be read anywhere. It ends when the results are let go, and throws when their
   /// stack is reset or closed or their file is migrated.
   public func events() -> ResultEvents {
-    let mailbox = ResultMailbox(snapshot)
-    if let endReason { mailbox.end(endReason) }
-    mailboxes.removeAll { $0.mailbox == nil }
-    mailboxes.append(WeakMailbox(mailbox: mailbox))
-    return ResultEvents(mailbox: mailbox, owner: nil)
+    ResultEvents(mailbox: mailboxes.open(snapshot, endedBy: endReason), owner: nil)
   }
 
   /// Calls a closure with the snapshot, at once, and then with each difference, until the results
   /// are let go.
   ///
-  /// - Parameter body: Gets the events. It may look at the results, and change objects: what that changes is the
-  ///   next event.
+  /// - Parameter body: Gets the events. It may look at the results, and change objects: what that
+  ///   changes is the next event, for this closure as for the others.
   /// - Returns: A number for `stopObserving(_:)`.
   @discardableResult
   public func observe(_ body: @escaping (ResultEvent) -> Void) -> Int {
     observerCount += 1
+    let id = observerCount
+    let reason = endReason
+    if reason == nil { observers.append(Observer(id: id, start: eventCount, body: body)) }
+    let wasTelling = isTelling
+    isTelling = true
     body(.snapshot(snapshot))
-    if let endReason {
-      body(.ended(endReason))
-    } else {
-      observers.append((observerCount, body))
-    }
-    return observerCount
+    isTelling = wasTelling
+    if let reason { body(.ended(reason)) }
+    tellObservers()
+    return id
   }
 
   /// Calls a closure no more.
@@ -159,17 +162,26 @@ public final class FetchedResults<Element> {
     guard !difference.isEmpty else { return }
     window = (0..<0, [])
     let new = feed.snapshot
-    for weak in mailboxes { weak.mailbox?.post(difference, from: old, to: new) }
-    tellObservers(.difference(difference))
+    mailboxes.post(difference, from: old, to: new)
+    post(.difference(difference))
   }
 
-  private func tellObservers(_ event: ResultEvent) {
-    outbox.append(event)
+  private func post(_ event: ResultEvent) {
+    eventCount += 1
+    outbox.append((eventCount, event))
+    tellObservers()
+  }
+
+  private func tellObservers() {
     guard !isTelling else { return }
     isTelling = true
     while !outbox.isEmpty {
       let next = outbox.removeFirst()
-      for observer in observers { observer.body(next) }
+      // One that an earlier closure has stopped is told nothing more.
+      for observer in observers
+      where observer.start < next.number && observers.contains(where: { $0.id == observer.id }) {
+        observer.body(next.event)
+      }
     }
     isTelling = false
   }
@@ -189,9 +201,11 @@ extension FetchedResults: ContextFollower {
   func end(_ reason: any Error) {
     guard endReason == nil else { return }
     endReason = reason
-    for weak in mailboxes { weak.mailbox?.end(reason) }
-    tellObservers(.ended(reason))
+    mailboxes.end(reason)
+    post(.ended(reason))
   }
+
+  func didSave(_ versions: [RowKey: Int64]) { feed.settle(versions) }
 }
 
 extension FetchRequest {
@@ -213,6 +227,8 @@ protocol ContextFollower: AnyObject {
   func take(_ notice: ChangeNotice)
   /// There will be no more changes.
   func end(_ reason: any Error)
+  /// What was unsaved is stored, under these versions; what it says was told before.
+  func didSave(_ versions: [RowKey: Int64])
 }
 
 /// A follower that its context does not keep.

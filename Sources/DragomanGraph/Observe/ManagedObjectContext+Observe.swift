@@ -17,11 +17,21 @@ extension ManagedObjectContext {
 
   /// Tells observers what was changed since the last time; nothing where nothing was.
   public func processChanges() {
-    guard !unnoticed.isEmpty else { return }
+    guard !unnoticed.isEmpty || !vanished.isEmpty else { return }
     let notice = unnoticed
+    var looked = notice
+    looked.deleted.formUnion(vanished)
     unnoticed = ChangeNotice()
-    for weak in followers { weak.follower?.take(notice) }
+    vanished = []
+    for weak in followers { weak.follower?.take(looked) }
     broadcaster?.send(notice)
+  }
+
+  /// What was saved is no unsaved change to the results any more that have shown it.
+  func settleFollowers(_ versions: [RowKey: Int64]) {
+    guard !followers.isEmpty else { return }
+    let settled = versions.filter { changed[$0.key] == nil }
+    for weak in followers { weak.follower?.didSave(settled) }
   }
 
   func noteInsertion(of object: ManagedObject) {
@@ -36,21 +46,20 @@ extension ManagedObjectContext {
   }
 
   func noteDeletion(of object: ManagedObject) {
-    note { notice in
-      notice.updated[object.objectID] = nil
-      if notice.inserted.remove(object.objectID) == nil { notice.deleted.insert(object.objectID) }
-    }
+    let id = object.objectID
+    note { noteEnd(of: id, in: &$0) }
   }
 
   /// Unsaved changes of an object are dropped.
   func noteRollback(of object: ManagedObject) {
     let id = object.objectID
-    let isGone = object.status == .gone
+    let status = object.status
     note { notice in
-      if isGone {
-        if notice.inserted.remove(id) == nil { notice.deleted.insert(id) }
-      } else if notice.deleted.remove(id) == nil {
-        notice.updated[id, default: []].formUnion([])
+      switch status {
+      case .gone: noteEnd(of: id, in: &notice)
+      case .inserted: if notice.deleted.remove(id) == nil { notice.inserted.insert(id) }
+      case .clean, .updated, .deleted:
+        if notice.deleted.remove(id) == nil { notice.updated[id, default: []].formUnion([]) }
       }
     }
   }
@@ -65,7 +74,11 @@ extension ManagedObjectContext {
 
   /// A save of another context arrives.
   func noteStored(_ saved: SavedChanges) {
-    note { $0.merge(ChangeNotice(saved.changes, layout)) }
+    note { notice in
+      let later = ChangeNotice(saved.changes, layout)
+      vanished.formUnion(later.deleted.intersection(notice.inserted))
+      notice.merge(later)
+    }
   }
 
   /// An import may have changed anything in these tables.
@@ -74,9 +87,18 @@ extension ManagedObjectContext {
     note { $0.refreshedEntities.formUnion(names) }
   }
 
+  private func noteEnd(of id: ObjectID, in notice: inout ChangeNotice) {
+    notice.updated[id] = nil
+    if notice.inserted.remove(id) == nil {
+      notice.deleted.insert(id)
+    } else {
+      vanished.insert(id)
+    }
+  }
+
   private func note(_ change: (inout ChangeNotice) -> Void) {
     guard broadcaster != nil || !followers.isEmpty else { return }
-    let wasEmpty = unnoticed.isEmpty
+    let wasEmpty = unnoticed.isEmpty && vanished.isEmpty
     change(&unnoticed)
     if wasEmpty, kind == .main, !unnoticed.isEmpty { root.scheduleProcessing() }
   }

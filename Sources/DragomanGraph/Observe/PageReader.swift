@@ -32,7 +32,7 @@ struct PageReader: Sendable {
       boundary = first
     }
     // A row that was loaded and has moved to where the page lies does not come twice.
-    var known = Set(loaded.map(\.key))
+    var known = Set((loaded + found.rows).map(\.key))
     while found.rows.count < options.size {
       let wanted = options.size - found.rows.count
       let rows = try StoreResultSource(store: store).rows(

@@ -28,9 +28,19 @@ public actor PagedResults<Element: Sendable> {
   private let load: @Sendable ([ObjectID]) throws -> [ObjectID: Element]
   private let queue = DispatchQueue(label: "dragoman.pages")
   private var rows: [ResultRow] = []
-  private var running: (number: Int, direction: PageDirection, task: Task<Int, any Error>)?
+  private var running: Loading?
   private var loadCount = 0
-  private var observers: [AsyncStream<PageEvent<Element>>.Continuation] = []
+  private(set) var observers: [Int: AsyncStream<PageEvent<Element>>.Continuation] = [:]
+  private var observerCount = 0
+
+  /// A page on its way.
+  private struct Loading {
+    let number: Int
+    let direction: PageDirection
+    let task: Task<Int, any Error>
+    /// How many want it, `didShow` among them; without any it is given up.
+    var wantedBy: Int
+  }
 
   init(
     _ request: FetchRequest,
@@ -62,6 +72,10 @@ public actor PagedResults<Element: Sendable> {
     self.options = options
   }
 
+  deinit {
+    for observer in observers.values { observer.finish() }
+  }
+
   /// The ids of the loaded rows, in order.
   public var ids: [ObjectID] { rows.map { ObjectID(entity: entityName, primaryKey: $0.key) } }
 
@@ -69,12 +83,20 @@ public actor PagedResults<Element: Sendable> {
     layout.entity(named: request.entity)?.rootName ?? request.entity
   }
 
-  /// What happens from now on.
+  /// What happens from now on; the sequence ends with the pages.
   public func events() -> AsyncStream<PageEvent<Element>> {
     let (stream, continuation) = AsyncStream<PageEvent<Element>>.makeStream()
-    observers.append(continuation)
+    observerCount += 1
+    let number = observerCount
+    observers[number] = continuation
+    continuation.onTermination = { [weak self] _ in
+      guard let self else { return }
+      Task { await self.forget(number) }
+    }
     return stream
   }
+
+  private func forget(_ observer: Int) { observers[observer] = nil }
 
   // MARK: - Loading
 
@@ -82,7 +104,8 @@ public actor PagedResults<Element: Sendable> {
   ///
   /// Runs one `SELECT … WHERE (what comes behind the last row) ORDER BY … LIMIT ?`. While the same
   /// page is being loaded it waits for that; while another one is, it waits for its turn. If the
-  /// task is cancelled, nothing has changed.
+  /// task is cancelled it throws, and nothing has changed unless others wait for the same page:
+  /// those get it.
   /// - Returns: How many rows were added; 0: there are no more (yet).
   /// - Throws: `StoreError`, what the transform throws, `CancellationError`.
   @discardableResult
@@ -102,9 +125,9 @@ public actor PagedResults<Element: Sendable> {
   public func didShow(_ place: Int) {
     guard running == nil else { return }
     if hasNext, place >= elements.count - options.prefetchDistance {
-      begin(.next)
+      begin(.next, wantedBy: 1)
     } else if hasPrevious, place < options.prefetchDistance {
-      begin(.previous)
+      begin(.previous, wantedBy: 1)
     }
   }
 
@@ -113,20 +136,38 @@ public actor PagedResults<Element: Sendable> {
 
   private func load(_ direction: PageDirection) async throws -> Int {
     while let running {
-      if running.direction == direction { return try await running.task.value }
+      if running.direction == direction, !running.task.isCancelled {
+        return try await wait(for: running)
+      }
       _ = await running.task.result
     }
     try Task.checkCancellation()
-    let task = begin(direction)
-    return try await withTaskCancellationHandler {
-      try await task.value
+    return try await wait(for: begin(direction, wantedBy: 0))
+  }
+
+  private func wait(for loading: Loading) async throws -> Int {
+    running?.wantedBy += 1
+    let count = try await withTaskCancellationHandler {
+      try await loading.task.value
     } onCancel: {
-      task.cancel()
+      Task { await leave(loading.number) }
     }
+    try Task.checkCancellation()
+    return count
+  }
+
+  /// How many want the page on its way.
+  var waiterCount: Int { running?.wantedBy ?? 0 }
+
+  /// One who waited for a page wants it no more.
+  private func leave(_ number: Int) {
+    guard running?.number == number else { return }
+    running?.wantedBy -= 1
+    if running?.wantedBy == 0 { running?.task.cancel() }
   }
 
   @discardableResult
-  private func begin(_ direction: PageDirection) -> Task<Int, any Error> {
+  private func begin(_ direction: PageDirection, wantedBy count: Int) -> Loading {
     loadCount += 1
     let number = loadCount
     let task = Task {
@@ -134,12 +175,13 @@ public actor PagedResults<Element: Sendable> {
       do {
         return try await extend(direction)
       } catch {
-        for observer in observers { observer.yield(.failed(error, direction)) }
+        tell(.failed(error, direction))
         throw error
       }
     }
-    running = (number, direction, task)
-    return task
+    let loading = Loading(number: number, direction: direction, task: task, wantedBy: count)
+    running = loading
+    return loading
   }
 
   private func extend(_ direction: PageDirection) async throws -> Int {
@@ -172,7 +214,7 @@ public actor PagedResults<Element: Sendable> {
   }
 
   private func tell(_ event: PageEvent<Element>) {
-    for observer in observers { observer.yield(event) }
+    for observer in observers.values { observer.yield(event) }
   }
 
   // MARK: - Reading

@@ -65,6 +65,14 @@ struct ResultFeed<Source: ResultSource> {
     return try look(at: keys)
   }
 
+  /// Rows that were unsaved when they were read are stored by now, under these versions.
+  mutating func settle(_ versions: [RowKey: Int64]) {
+    let table = query.resolved.entity.tableIndex
+    for (place, version) in versions where place.table == table {
+      list.settle(place.key, version)
+    }
+  }
+
   /// Looks at some rows again.
   private mutating func look(at keys: [Int64]) throws -> ResultDifference {
     var touched: [Int64: ResultRow?] = [:]

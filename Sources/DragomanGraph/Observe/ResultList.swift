@@ -59,6 +59,20 @@ struct ResultList {
     )
   }
 
+  /// The ids of some rows, by their places without sections.
+  func ids(at places: Range<Int>) -> [ObjectID] {
+    keys[places].map { ObjectID(entity: entity, primaryKey: $0) }
+  }
+
+  /// Where a section begins, in places without sections.
+  func start(of section: Int) -> Int { starts[section] }
+
+  /// A row that was unsaved is stored as it is here.
+  mutating func settle(_ key: Int64, _ version: Int64) {
+    guard let slot = slotOfKey[key], versions[Int(slot)] < 0 else { return }
+    versions[Int(slot)] = version
+  }
+
   /// What differs from rows that were followed before; O(n log n).
   func difference(from old: ResultList) -> ResultDifference {
     var builder = DifferenceBuilder(from: old.snapshot, to: snapshot) { before, after in
@@ -289,20 +303,36 @@ struct ResultList {
     }
     var counts = groups.indices.map { starts[$0 + 1] - starts[$0] }
     for place in edit.removed + edit.taken.values { counts[section(at: place)] -= 1 }
+    // Rows come in order, so those of a new section come one after the other.
+    var new: [(index: Int, group: [StoredValue], count: Int)] = []
     for slot in coming {
       let place = section(of: slot)
-      if !place.isKnown {
-        groups.insert(group(of: slot), at: place.index)
-        counts.insert(0, at: place.index)
+      if place.isKnown {
+        counts[place.index] += 1
+      } else if let last = new.last,
+        order.compareGroups(last.group, 0, values, Int(slot) * order.width) == 0
+      {
+        new[new.count - 1].count += 1
+      } else {
+        new.append((place.index, group(of: slot), 1))
       }
-      counts[place.index] += 1
     }
-    if counts.contains(0) {
-      groups = zip(groups, counts).filter { $0.1 > 0 }.map(\.0)
-      counts.removeAll { $0 == 0 }
-    }
+    let old = groups
+    groups = []
     starts = [0]
-    for count in counts { starts.append(starts[starts.count - 1] + count) }
+    func append(_ group: [StoredValue], _ count: Int) {
+      guard count > 0 else { return }
+      groups.append(group)
+      starts.append(starts[starts.count - 1] + count)
+    }
+    var next = new[...]
+    for index in 0...old.count {
+      while let first = next.first, first.index == index {
+        append(first.group, first.count)
+        next.removeFirst()
+      }
+      if index < old.count { append(old[index], counts[index]) }
+    }
   }
 
   /// The section of a place in the list.

@@ -39,7 +39,8 @@ public struct ResultEvents: AsyncSequence, Sendable {
 
 /// Events on their way to one who follows results.
 final class ResultMailbox: Sendable {
-  /// Up to so many steps are joined one behind the other, whatever the results are.
+  /// Up to so many steps wait one behind the other, whatever the results are; more are shortened
+  /// before they are taken.
   private static let fewSteps = 256
 
   fileprivate struct State {
@@ -48,6 +49,8 @@ final class ResultMailbox: Sendable {
     var base: ResultSnapshot?
     var steps: [ResultChange] = []
     var current: ResultSnapshot?
+    /// Whether the steps are those of several differences, one behind the other.
+    var isJoined = false
     var reason: (any Error)?
     var isFinished = false
     var waiting: CheckedContinuation<Void, Never>?
@@ -65,7 +68,7 @@ final class ResultMailbox: Sendable {
         state.snapshot = new
         return
       }
-      if state.steps.isEmpty { state.base = old }
+      if state.steps.isEmpty { state.base = old } else { state.isJoined = true }
       state.steps += difference.changes
       state.current = new
       if state.steps.count > max(Self.fewSteps, new.count) { state.shorten() }
@@ -80,6 +83,9 @@ final class ResultMailbox: Sendable {
       state.isFinished = true
     }
   }
+
+  /// Whether the next event, or the end, is there already.
+  var hasNews: Bool { state.withLock { $0.hasNews } }
 
   /// The next event; waits for it.
   func next() async throws -> ResultEvent? {
@@ -108,6 +114,7 @@ final class ResultMailbox: Sendable {
         state.snapshot = nil
         return (.snapshot(snapshot), ())
       }
+      if state.isJoined { state.shorten() }
       if !state.steps.isEmpty, let base = state.base, let current = state.current {
         let difference = ResultDifference(
           state.steps,
@@ -141,6 +148,7 @@ extension ResultMailbox.State {
 
   /// Replaces the steps by the shortest way from the base to what is there now.
   fileprivate mutating func shorten() {
+    isJoined = false
     guard let base, let current else { return }
     var touched: Set<Int64> = []
     for step in steps {
@@ -154,5 +162,33 @@ extension ResultMailbox.State {
     }
     steps = builder.difference().changes
     if steps.isEmpty { self.base = nil }
+  }
+}
+
+/// The mailboxes of some results; those that nobody reads any more are let go.
+struct ResultMailboxes: Sendable {
+  private struct Weak: Sendable {
+    weak var mailbox: ResultMailbox?
+  }
+
+  private var all: [Weak] = []
+
+  /// Makes a mailbox that begins with a snapshot, and ends at once where there is a reason.
+  mutating func open(_ snapshot: ResultSnapshot, endedBy reason: (any Error)?) -> ResultMailbox {
+    let mailbox = ResultMailbox(snapshot)
+    if let reason { mailbox.end(reason) }
+    all.removeAll { $0.mailbox == nil }
+    all.append(Weak(mailbox: mailbox))
+    return mailbox
+  }
+
+  /// Tells all what has changed.
+  func post(_ difference: ResultDifference, from old: ResultSnapshot, to new: ResultSnapshot) {
+    for weak in all { weak.mailbox?.post(difference, from: old, to: new) }
+  }
+
+  /// Tells all that there will be no more.
+  func end(_ reason: (any Error)?) {
+    for weak in all { weak.mailbox?.end(reason) }
   }
 }

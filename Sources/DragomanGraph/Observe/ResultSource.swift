@@ -49,14 +49,13 @@ struct ContextResultSource: ResultSource {
   func rows(_ part: ResultPart, of query: ResultQuery) throws -> ResultRows {
     try context.checkOpen()
     let resolved = query.resolved(part)
-    if case .keys(let keys) = part { return try rows(keys, of: query, resolved) }
     guard query.request.includesPendingChanges else {
       return try stored(resolved, query)
     }
     let crosses = !query.relatedEntities.isEmpty
-    if crosses, context.hasChanges(inAny: Set(context.layout.tables.indices)) {
-      return try inMemory(resolved, query)
-    }
+    let isInMemory = crosses && context.hasChanges(inAny: Set(context.layout.tables.indices))
+    if case .keys(let keys) = part { return try rows(keys, of: query, isInMemory: isInMemory) }
+    if isInMemory { return try inMemory(resolved, query) }
     let pending = context.pendingPlaces(in: resolved.entity.tableIndex)
     guard !pending.isEmpty else { return try stored(resolved, query) }
     var wider = resolved
@@ -75,16 +74,36 @@ struct ContextResultSource: ResultSource {
     return try context.read { try StoreResultSource.rows(plan, query.order, $0) }
   }
 
+  /// Rows by their keys: those with unsaved changes in memory, the others by one `SELECT`.
   private func rows(
     _ keys: [Int64],
     of query: ResultQuery,
-    _ resolved: ResolvedRequest
+    isInMemory: Bool
   ) throws -> ResultRows {
-    guard query.request.includesPendingChanges else { return try stored(resolved, query) }
-    let objects = try context.objects(
-      with: keys.map { ObjectID(entity: query.entityName, primaryKey: $0) }
+    let table = query.resolved.entity.tableIndex
+    let pending = isInMemory ? [] : context.pendingPlaces(in: table)
+    var looked: [ObjectID] = []
+    var rest: [Int64] = []
+    for key in keys {
+      if isInMemory || pending.contains(RowKey(table: table, key: key)) {
+        looked.append(ObjectID(entity: query.entityName, primaryKey: key))
+      } else {
+        rest.append(key)
+      }
+    }
+    var found =
+      rest.isEmpty
+      ? ResultRows(width: query.order.width) : try stored(query.resolved(.keys(rest)), query)
+    let unsaved = try rows(
+      of: try context.objects(with: looked),
+      admittedBy: query.resolved,
+      query
     )
-    return try rows(of: objects, admittedBy: query.resolved, query)
+    for place in 0..<unsaved.count {
+      let row = unsaved[place]
+      found.append(row.key, version: row.version, row.values)
+    }
+    return found
   }
 
   /// The rows of those objects that belong to the results, as they come.

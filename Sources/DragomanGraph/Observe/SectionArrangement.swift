@@ -1,7 +1,8 @@
 /// How the sections of one snapshot become those of the next: which are the same, and the steps.
 ///
 /// While rows travel, the old and the new sections are there together: new ones are inserted and
-/// others moved before any row is, and those that go are deleted when they are empty.
+/// others moved before any row is, and those that go are deleted when they are empty. Costs
+/// O(n log n) of the sections.
 struct SectionArrangement {
   /// A section while rows travel.
   struct Section {
@@ -66,37 +67,50 @@ struct SectionArrangement {
   }
 
   private mutating func arrange(_ oldOfNew: [Int?], _ values: [StoredValue]) {
+    let count = newOfOld.count
     let stays = IncreasingRun.members(of: oldOfNew.map { $0 ?? -1 }, where: { $0 >= 0 })
-    var places: [Section] = newOfOld.indices.map { Section(old: $0, new: newOfOld[$0]) }
-    var isMover = Array(repeating: false, count: newOfOld.count)
+    var isMover = Array(repeating: false, count: count)
     for (number, old) in oldOfNew.enumerated() {
       if let old, !stays[number] { isMover[old] = true }
     }
+    // What was put in so far, by the old section in front of which it stands, in order; all of it
+    // stands in front of `next`.
+    var placed: [[Section]] = Array(repeating: [], count: count + 1)
+    var gone = PrefixSums(count: count)
+    var come = PrefixSums(count: count + 1)
     var next = 0
-    for (number, old) in oldOfNew.enumerated() {
+    var comeCount = 0
+    func isPassed(_ old: Int) -> Bool {
       // Those that go stay where they are until then, those that are still to move do, too.
-      while next < places.count, let passed = places[next].old,
-        places[next].new == nil || isMover[passed]
-      {
-        next += 1
-      }
+      newOfOld[old] == nil || isMover[old]
+    }
+    for (number, old) in oldOfNew.enumerated() {
+      while next < count, isPassed(next) { next += 1 }
       if let old, stays[number] {
         // Of the sections that stay and are not passed over, this one is the next.
-        assert(places[next].old == old)
-      } else if let old {
-        guard let from = places.firstIndex(where: { $0.old == old }) else { continue }
-        let moved = places.remove(at: from)
-        if from < next { next -= 1 }
-        places.insert(moved, at: next)
-        isMover[old] = false
-        if from != next { steps.append(.sectionMoved(from: from, to: next)) }
-      } else {
-        places.insert(Section(old: nil, new: number), at: next)
-        steps.append(.sectionInserted(values[number], at: next))
+        assert(next == old)
+        next += 1
+        continue
       }
-      next += 1
+      if let old {
+        let from = old - gone.sum(from: 0, below: old) + come.sum(from: 0, below: old + 1)
+        gone.add(1, at: old)
+        let to = next - gone.sum(from: 0, below: next) + comeCount
+        if from != to { steps.append(.sectionMoved(from: from, to: to)) }
+      } else {
+        let to = next - gone.sum(from: 0, below: next) + comeCount
+        steps.append(.sectionInserted(values[number], at: to))
+      }
+      placed[next].append(Section(old: old, new: number))
+      come.add(1, at: next)
+      comeCount += 1
     }
-    sections = places
+    for place in 0...count {
+      sections += placed[place]
+      if place < count, !isMover[place] {
+        sections.append(Section(old: place, new: newOfOld[place]))
+      }
+    }
   }
 }
 

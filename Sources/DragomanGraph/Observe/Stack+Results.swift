@@ -8,11 +8,13 @@ extension ManagedObjectContext {
   ///     many objects are read together when one is looked at; `columns` are not looked at.
   ///   - sectionKey: The first sort key's name, if its values are to make sections. Rows that the
   ///     key's options make equal are of one section.
-  ///   - interval: How often to look for commits of other processes; nil: never.
+  ///   - interval: How often to look for commits of other processes; nil: no more often than others
+  ///     have asked for. The shortest interval holds until the stack is closed.
   /// - Returns: The results.
   /// - Throws: `StoreError.badRequest` for a name that does not fit, a sort key that leads to many
   ///   values, a section key that is not the first sort key, an offset, groups or aggregates; other
-  ///   `StoreError`s; `ContextError.stackClosed`, `.foreignContext`.
+  ///   `StoreError`s, such as why the file cannot be followed any more; `ContextError.stackClosed`,
+  ///   `.foreignContext`.
   public func results(
     _ request: FetchRequest,
     sectionedBy sectionKey: String? = nil,
@@ -37,7 +39,10 @@ extension ManagedObjectContext {
     transform: @escaping (ManagedObject) throws -> Element
   ) throws -> FetchedResults<Element> {
     // First, so that what others commit while the results are read is told.
-    if kind == .main, let interval { try root.monitor(every: interval) }
+    if kind == .main {
+      try root.checkFollowed()
+      if let interval { try root.monitor(every: interval) }
+    }
     return try FetchedResults(request, sectionedBy: sectionKey, in: self, transform: transform)
   }
 }

@@ -34,6 +34,9 @@ final class StoreFollowers: Sendable {
     return number
   }
 
+  /// Whether nobody follows.
+  var isEmpty: Bool { state.withLock { $0.followers.isEmpty } }
+
   /// Tells a follower nothing more.
   func remove(_ number: Int) { state.withLock { $0.followers[number] = nil } }
 

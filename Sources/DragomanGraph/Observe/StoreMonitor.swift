@@ -88,6 +88,7 @@ final class StoreMonitor: @unchecked Sendable {
         defer { state.isOver = true }
         return state.isOver
       }
+      timer.cancel()
       if !wasOver { didEnd(error) }
     }
   }
@@ -106,26 +107,39 @@ struct StoreFingerprint: Sendable, Hashable {
 extension SQLiteStore {
   /// What the file looks like now.
   ///
-  /// - Throws: `StoreError`; `.migrated` where the file is gone.
+  /// - Throws: `StoreError`; `.migrated` where the file is gone, `.permission` and `.inputOutput` where
+  ///   it cannot be told.
   func fingerprint() throws -> StoreFingerprint {
     var file: UInt64?
     if let path {
-      let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-      guard let number = attributes?[.systemFileNumber] as? NSNumber else {
-        throw StoreError(
-          .migrated,
-          "The database was removed while it was followed.",
-          help: "put it back, and begin again",
-          path: path
-        )
-      }
-      file = number.uint64Value
+      var status = stat()
+      guard stat(path, &status) == 0 else { throw Self.lost(path, errno) }
+      file = UInt64(status.st_ino)
     }
     return try onWriter { database in
       StoreFingerprint(
         dataVersion: try Int64.fetchOne(database, sql: "PRAGMA data_version") ?? 0,
         schemaVersion: try Int64.fetchOne(database, sql: "PRAGMA schema_version") ?? 0,
         file: file
+      )
+    }
+  }
+
+  /// Why the file cannot be looked at, by the system's error number.
+  static func lost(_ path: String, _ code: Int32) -> StoreError {
+    switch code {
+    case ENOENT, ENOTDIR:
+      StoreError(
+        .migrated,
+        "The database was removed while it was followed.",
+        help: "put it back, and begin again",
+        path: path
+      )
+    default:
+      StoreError(
+        code == EACCES ? .permission : .inputOutput,
+        "The database cannot be looked at while it is followed: \(String(cString: strerror(code))).",
+        path: path
       )
     }
   }

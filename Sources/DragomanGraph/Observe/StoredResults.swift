@@ -95,18 +95,14 @@ final class StoredResultEngine: Sendable {
     var endReason: (any Error)?
     /// What has been told and not been looked at.
     var notice = ChangeNotice()
-    var mailboxes: [WeakMailbox] = []
+    var mailboxes = ResultMailboxes()
     /// Ends what tells of changes.
     var stop: (@Sendable () -> Void)?
   }
 
-  private struct WeakMailbox {
-    weak var mailbox: ResultMailbox?
-  }
-
   private let store: SQLiteStore
   private let layout: ModelLayout
-  private let queue = DispatchQueue(label: "dragoman.results")
+  let queue = DispatchQueue(label: "dragoman.results")
   private let confined = Confined()
   private let state: Mutex<State>
 
@@ -155,7 +151,7 @@ final class StoredResultEngine: Sendable {
       return state.stop
     }
     stop?()
-    for mailbox in mailboxes { mailbox.end(nil) }
+    mailboxes.end(nil)
   }
 
   /// Runs blocking work on the thread of the results.
@@ -170,7 +166,11 @@ final class StoredResultEngine: Sendable {
   /// Something was committed; it is looked at soon, together with what comes until then.
   func take(_ notice: ChangeNotice) {
     let isFirst = state.withLock { state in
-      defer { state.notice.merge(notice) }
+      defer {
+        state.notice.merge(notice)
+        // What came and went between two looks may have been read in between, by `change`.
+        state.notice.deleted.formUnion(notice.deleted)
+      }
       return state.notice.isEmpty
     }
     if isFirst { queue.async { [weak self] in self?.look() } }
@@ -212,10 +212,9 @@ final class StoredResultEngine: Sendable {
     guard !difference.isEmpty, let new = confined.feed?.snapshot else { return }
     let mailboxes = state.withLock { state in
       state.snapshot = new
-      state.mailboxes.removeAll { $0.mailbox == nil }
       return state.mailboxes
     }
-    for weak in mailboxes { weak.mailbox?.post(difference, from: old, to: new) }
+    mailboxes.post(difference, from: old, to: new)
     for observer in confined.observers { observer(.difference(difference)) }
   }
 
@@ -226,22 +225,19 @@ final class StoredResultEngine: Sendable {
       return true
     }
     guard isFirst else { return }
-    for mailbox in mailboxes { mailbox.end(reason) }
+    mailboxes.end(reason)
     for observer in confined.observers { observer(.ended(reason)) }
     confined.observers = []
   }
 
   // MARK: - Followers
 
-  private var mailboxes: [ResultMailbox] { state.withLock { $0.mailboxes.compactMap(\.mailbox) } }
+  private var mailboxes: ResultMailboxes { state.withLock { $0.mailboxes } }
 
   /// A mailbox that begins with what has been told last.
   func mailbox() -> ResultMailbox {
     state.withLock { state in
-      let mailbox = ResultMailbox(state.snapshot)
-      if let reason = state.endReason { mailbox.end(reason) }
-      state.mailboxes.append(WeakMailbox(mailbox: mailbox))
-      return mailbox
+      state.mailboxes.open(state.snapshot, endedBy: state.endReason)
     }
   }
 

@@ -57,7 +57,7 @@ enum FetchStatement {
     }
     let handle = statement.sqliteStatement
     for (index, value) in arguments.enumerated() {
-      try check(bind(value, Int32(index) + 1, handle), database)
+      try check(RawStatement.bind(value, Int32(index) + 1, of: handle), database)
     }
     while true {
       switch sqlite3_step(handle) {
@@ -70,27 +70,6 @@ enum FetchStatement {
         throw StoreError.stopped(reason)
       case let code: try check(code, database)
       }
-    }
-  }
-
-  private static func bind(_ value: StoredValue, _ index: Int32, _ handle: OpaquePointer) -> Int32 {
-    switch value {
-    case .null: return sqlite3_bind_null(handle, index)
-    case .integer(let integer): return sqlite3_bind_int64(handle, index, integer)
-    case .real(let real): return sqlite3_bind_double(handle, index, real)
-    case .text(let text):
-      return sqlite3_bind_text64(
-        handle,
-        index,
-        text,
-        UInt64(text.utf8.count),
-        FetchFunctions.transient,
-        UInt8(SQLITE_UTF8)
-      )
-    case .blob(let bytes):
-      return bytes.isEmpty
-        ? sqlite3_bind_zeroblob(handle, index, 0)
-        : sqlite3_bind_blob64(handle, index, bytes, UInt64(bytes.count), FetchFunctions.transient)
     }
   }
 

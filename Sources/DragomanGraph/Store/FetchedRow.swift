@@ -49,20 +49,12 @@ public struct FetchedRow: ~Copyable {
   }
 
   private func value(_ column: Int32) -> StoredValue {
-    switch sqlite3_column_type(statement, column) {
-    case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, column))
-    case SQLITE_FLOAT: return .real(sqlite3_column_double(statement, column))
-    case SQLITE_TEXT:
-      let bytes = sqlite3_column_text(statement, column)
-      let count = Int(sqlite3_column_bytes(statement, column))
-      return .text(
-        String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
-      )
-    case SQLITE_BLOB:
-      let bytes = sqlite3_column_blob(statement, column)
-      let count = Int(sqlite3_column_bytes(statement, column))
-      return .blob(Array(UnsafeRawBufferPointer(start: bytes, count: count)))
-    default: return .null
+    switch Self.column(column, of: statement) {
+    case .null: .null
+    case .integer(let integer): .integer(integer)
+    case .real(let real): .real(real)
+    case .text(let bytes): .text(String(decoding: bytes, as: UTF8.self))
+    case .blob(let bytes): .blob(Array(bytes))
     }
   }
 

@@ -20,32 +20,25 @@ final class RawStatement {
 
   /// Binds a value to a parameter, from 1 on; text and bytes are copied.
   func bind(_ value: StoredValue, _ parameter: Int32) throws {
-    let code =
-      switch value {
-      case .null: sqlite3_bind_null(handle, parameter)
-      case .integer(let integer): sqlite3_bind_int64(handle, parameter, integer)
-      case .real(let real): sqlite3_bind_double(handle, parameter, real)
-      case .text(let text):
-        sqlite3_bind_text64(
-          handle,
-          parameter,
-          text,
-          UInt64(text.utf8.count),
-          FetchFunctions.transient,
-          UInt8(SQLITE_UTF8)
-        )
-      case .blob(let bytes):
-        bytes.isEmpty
-          ? sqlite3_bind_zeroblob(handle, parameter, 0)
-          : sqlite3_bind_blob64(
-            handle,
-            parameter,
-            bytes,
-            UInt64(bytes.count),
-            FetchFunctions.transient
-          )
-      }
+    let code = Self.bind(value, parameter, of: handle)
     guard code == SQLITE_OK else { throw failure(code) }
+  }
+
+  /// Binds a value to a parameter of a statement and gives SQLite's result.
+  static func bind(_ value: StoredValue, _ parameter: Int32, of handle: OpaquePointer) -> Int32 {
+    switch value {
+    case .null: return sqlite3_bind_null(handle, parameter)
+    case .integer(let integer): return sqlite3_bind_int64(handle, parameter, integer)
+    case .real(let real): return sqlite3_bind_double(handle, parameter, real)
+    case .text(let text):
+      let count = UInt64(text.utf8.count)
+      let transient = FetchFunctions.transient
+      return sqlite3_bind_text64(handle, parameter, text, count, transient, UInt8(SQLITE_UTF8))
+    case .blob(let bytes) where bytes.isEmpty: return sqlite3_bind_zeroblob(handle, parameter, 0)
+    case .blob(let bytes):
+      let count = UInt64(bytes.count)
+      return sqlite3_bind_blob64(handle, parameter, bytes, count, FetchFunctions.transient)
+    }
   }
 
   /// Binds an integer.

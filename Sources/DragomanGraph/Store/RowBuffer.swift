@@ -6,9 +6,10 @@ import Foundation
 /// fetched object costs 9 bytes a column besides its text. A buffer is filled once and then only
 /// read; it lives as long as an object refers to it.
 ///
-/// `@unchecked Sendable`: only main's changes are published to other threads, and to a buffer that main
-/// publishes nothing is added any more (`importBuffer`); what background contexts fill is handed to
-/// main when their closure has ended.
+/// `@unchecked Sendable`: a row goes to another thread with changes that are published or saved, and
+/// nothing is added to its buffer from then on. Main publishes at once, so its imports give every row
+/// a buffer of its own (`importBuffer`); a save, of the context or of a child, ends the buffers that
+/// an import fills (`importBuffers`); all others are filled within one call.
 final class RowBuffer: @unchecked Sendable {
   /// Values a row.
   let columnCount: Int

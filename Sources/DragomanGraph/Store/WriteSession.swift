@@ -11,6 +11,8 @@ public final class WriteSession {
   /// The model as it stands after the last commit, where a commit changed it.
   private(set) var committedLayout: ModelLayout?
   private var modelChanged = false
+  /// The model before the open transaction.
+  private var beginLayout: ModelLayout
   private var keys: [String: PrimaryKeys] = [:]
   private var prunerCount = 0
   private var isObserved = false
@@ -21,12 +23,14 @@ public final class WriteSession {
     self.database = database
     self.path = path
     self.layout = layout
+    beginLayout = layout
   }
 
   /// Takes the write lock: `BEGIN IMMEDIATE`.
   ///
   /// - Throws: `.busy` when another process kept the lock longer than the store waits.
   public func begin() throws(StoreError) {
+    beginLayout = layout
     try run {
       try database.beginTransaction(.immediate)
       // Another process may have written since the last transaction.
@@ -44,9 +48,11 @@ public final class WriteSession {
     modelChanged = false
   }
 
-  /// Undoes everything since `begin`: `ROLLBACK`.
+  /// Undoes everything since `begin`, growth of the model included: `ROLLBACK`.
   public func rollbackIfOpen() {
     keys.removeAll()
+    if modelChanged { layout = beginLayout }
+    modelChanged = false
     guard database.isInsideTransaction else { return }
     // SQLite may have rolled back by itself (full disk, I/O error); then this fails harmlessly.
     try? database.rollback()

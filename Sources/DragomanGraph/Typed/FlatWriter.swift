@@ -115,7 +115,7 @@ final class FlatWriter {
       next.refresh(tables: flushed.tables)
       above = next.parent
     }
-    context.root.announce(flushed)
+    context.root.announce(flushed, by: context)
   }
 }
 

@@ -50,7 +50,7 @@ extension ManagedObjectContext {
     reinserting: Bool = false
   ) throws {
     guard !values.isEmpty else { return }
-    try checkOpen()
+    try checkSavable()
     let binding = try binding(Value.self)
     if FlatWriter.takes(values, binding, in: self) {
       return try FlatWriter(self, binding).write(&values)

@@ -129,6 +129,7 @@ final class ObjectBoxing {
       try copy.box(into: &row)
       keys.append(slots.map { buffer.stored($0) })
     }
+    context.forgetProbes()
     try context.probe(binding.entity, key, keys)
     return objects
   }

@@ -24,13 +24,14 @@ import Testing
     for step in 0..<20_000 {
       let key = Int64.random(in: -200...200, using: &random) * stride
       let object = objects[Int.random(in: 0..<64, using: &random)]
-      switch Int.random(in: 0..<4, using: &random) {
+      switch Int.random(in: 0..<5, using: &random) {
       case 0, 1:
         map[key] = object
         known[key] = object
       case 2:
         map[key] = nil
         known[key] = nil
+      case 3: map.reserve(Int.random(in: 0...300, using: &random))
       default:
         map.forget(key, object)
         if known[key] === object { known[key] = nil }
@@ -42,5 +43,29 @@ import Testing
     #expect(
       Set(map.objects.map(ObjectIdentifier.init)) == Set(known.values.map(ObjectIdentifier.init))
     )
+  }
+
+  @Test("Objects that nobody holds leave the map, and those that are held stay in it")
+  func letGo() throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SeededGenerator(state: seed)
+    let main = stack.main
+    for _ in 0..<500 { _ = try main.insert("Person") }
+    try main.save()
+    let map = main.identities[0]
+    #expect(map.count == 0)
+    let request = FetchRequest("Person")
+    var held: [Int64: ManagedObject] = [:]
+    for round in 0..<20 {
+      let found = try main.fetch(request)
+      try #require(map.count == 500, "seed \(seed), round \(round)")
+      for (key, object) in held { #expect(map[key] === object, "seed \(seed), round \(round)") }
+      held = [:]
+      for object in found where Int.random(in: 0..<4, using: &random) == 0 {
+        held[object.place.key] = object
+      }
+    }
+    #expect(map.count == held.count, "seed \(seed)")
+    #expect(Set(map.objects.map(\.place.key)) == Set(held.keys), "seed \(seed)")
   }
 }

@@ -49,6 +49,17 @@ struct DifferencePropertyTests {
     #expect(new.difference(from: old).changes == [.sectionMoved(from: 2, to: 0)])
   }
 
+  @Test("Very many sections that turn round cost a step each")
+  func manySections() {
+    let count: Int64 = 10_000
+    let sections = (0..<count).map { (value: StoredValue.integer($0), keys: [$0]) }
+    let old = Self.snapshot(sections)
+    let changes = Self.snapshot(sections.reversed()).difference(from: old).changes
+    #expect(changes.count == Int(count) - 1)
+    let come = Self.snapshot(sections).difference(from: ResultSnapshot(emptyOf: "T")).changes
+    #expect(come.count > 2 * Int(count))
+  }
+
   @Test("A difference of other results does not fit and says so")
   func foreign() {
     let old = Self.snapshot([("a", [1, 2]), ("b", [3])])

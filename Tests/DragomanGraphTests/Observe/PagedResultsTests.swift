@@ -41,16 +41,61 @@ struct PagedResultsTests {
     #expect(await counts(pages) == Array(0..<20))
   }
 
-  @Test("Those who ask for the same page get the same one")
-  func together() async throws {
-    let pages = try pages(PageOptions(size: 5))
-    let added = try await withThrowingTaskGroup(of: Int.self) { group in
-      for _ in 0..<4 { group.addTask { try await pages.loadNext() } }
-      return try await group.reduce(0, +)
+  /// Pages whose first load waits at a gate.
+  private func gated(
+    _ gate: DispatchSemaphore,
+    _ options: PageOptions
+  ) throws -> PagedResults<StoredValue> {
+    try stack.pages(request, options: options) { object in
+      gate.wait()
+      gate.signal()
+      return try object.value(of: "count")
     }
-    let loaded = await counts(pages)
-    #expect(loaded == Array(0..<Int64(loaded.count)))
-    #expect(added >= loaded.count)
+  }
+
+  @Test("Those who ask for the same page get the same one, also where one of them gives up")
+  func together() async throws {
+    let gate = DispatchSemaphore(value: 0)
+    let pages = try gated(gate, PageOptions(size: 5))
+    let loads = (0..<4).map { _ in Task { try await pages.loadNext() } }
+    while await pages.waiterCount < 4 { await Task.yield() }
+    loads[0].cancel()
+    while await pages.waiterCount > 3 { await Task.yield() }
+    gate.signal()
+    await #expect(throws: CancellationError.self) { try await loads[0].value }
+    for load in loads.dropFirst() { #expect(try await load.value == 5) }
+    #expect(await counts(pages) == Array(0..<5))
+  }
+
+  @Test("A page that nobody waits for any more is given up, and loaded for who asks next")
+  func givenUp() async throws {
+    let gate = DispatchSemaphore(value: 0)
+    let pages = try gated(gate, PageOptions(size: 5))
+    let loads = (0..<2).map { _ in Task { try await pages.loadNext() } }
+    while await pages.waiterCount < 2 { await Task.yield() }
+    for load in loads { load.cancel() }
+    while await pages.waiterCount > 0 { await Task.yield() }
+    let next = Task { try await pages.loadNext() }
+    gate.signal()
+    for load in loads { await #expect(throws: CancellationError.self) { try await load.value } }
+    #expect(try await next.value == 5)
+    #expect(await counts(pages) == Array(0..<5))
+  }
+
+  @Test("Sequences of events end with the pages, and are let go with who reads them")
+  func endings() async throws {
+    var pages: PagedResults<StoredValue>? = try pages(PageOptions(size: 5))
+    let events = try #require(await pages?.events())
+    var others = await pages?.events().makeAsyncIterator()
+    #expect(await pages?.observers.count == 2)
+    others = nil
+    _ = others
+    while await pages?.observers.count == 2 { await Task.yield() }
+    try await pages?.loadNext()
+    pages = nil
+    var count = 0
+    for await _ in events { count += 1 }
+    #expect(count == 1)
   }
 
   @Test("A window of rows lets go at the other end and reads that again on the way back")

@@ -244,4 +244,68 @@ struct StoredResultsTests {
       #expect(error?.code == .migrated, "\(way): \(String(describing: error))")
     }
   }
+
+  @Test("A row that came before a look and went before the next one is gone")
+  func betweenLooks() async throws {
+    let stack = try Stack(shop, at: .inMemory)
+    let ids = try await Self.insert(["a"], into: stack)
+    let engine = StoredResultEngine(
+      Self.byName,
+      store: stack.store,
+      layout: stack.store.layout
+    )
+    let gate = DispatchSemaphore(value: 0)
+    try await engine.start(sectionedBy: nil) { engine in
+      // The insertion is told, and met by the first fetch, before it is looked at.
+      engine.queue.async { gate.wait() }
+      engine.take(ChangeNotice(inserted: Set(ids)))
+      return {}
+    }
+    #expect(engine.snapshot.ids == ids)
+    try await stack.write { try $0.delete($0.object(with: ids[0])) }
+    engine.take(ChangeNotice(deleted: Set(ids)))
+    gate.signal()
+    try await engine.run {}
+    #expect(engine.snapshot.ids == [])
+  }
+
+  @MainActor @Test("Results of main made after the file was lost throw the reason")
+  func lost() async throws {
+    let place = Place()
+    let stack = try Stack(shop, at: .file(place.path))
+    let results = try stack.main.results(Self.byName, pollingEvery: Self.often)
+    let sequence = results.events()
+    try FileManager.default.removeItem(atPath: place.path)
+    #expect((await endReason(of: sequence) as? StoreError)?.code == .migrated)
+    for interval in [nil, Self.often] {
+      let error = #expect(throws: StoreError.self) {
+        try stack.main.results(Self.byName, pollingEvery: interval)
+      }
+      #expect(error?.code == .migrated)
+    }
+  }
+
+  @Test(
+    "A file that is gone is told from one that cannot be looked at",
+    arguments: [
+      (ENOENT, .migrated), (ENOTDIR, .migrated), (EACCES, .permission), (EIO, .inputOutput),
+    ] as [(Int32, StoreError.Code)]
+  )
+  func losses(number: Int32, code: StoreError.Code) {
+    #expect(SQLiteStore.lost("a.db", number).code == code)
+  }
+
+  @Test("A transaction of few objects is told by their names, though nobody asks for notices")
+  func fewObjects() async throws {
+    let stack = try Stack(shop, at: .inMemory)
+    let isTooMuch: @Sendable (ManagedObjectContext) throws -> Bool = { context in
+      _ = try context.insert("Item")
+      try context.flush()
+      return context.flushed.isTooMuch
+    }
+    #expect(try await stack.writeInOneTransaction(isTooMuch))
+    let results = try await stack.results(Self.byName)
+    #expect(try await !stack.writeInOneTransaction(isTooMuch))
+    #expect(results.request == Self.byName)
+  }
 }

@@ -1,0 +1,270 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import DragomanGraph
+
+/// Saves that fail half-way, saves in open transactions, and who is told of what was saved.
+@Suite struct SaveTests {
+  private let stack: Stack
+
+  init() throws { stack = try Stack(crm, at: .inMemory) }
+
+  struct Stop: Error {}
+
+  /// What followers of the store were told.
+  private final class Told: Sendable {
+    private let notices = Mutex<[ChangeNotice]>([])
+    var all: [ChangeNotice] { notices.withLock { $0 } }
+    func add(_ notice: ChangeNotice) { notices.withLock { $0.append(notice) } }
+  }
+
+  enum Fault: CaseIterable {
+    /// The second row has a unique key that the first one has.
+    case duplicate
+    /// SQLite refuses the commit, since a link leads nowhere.
+    case dangling
+  }
+
+  enum Way: CaseIterable {
+    case save
+    case saveMain
+    case merged
+  }
+
+  @MainActor
+  @Test(
+    "A save that fails half-way leaves everything pending, and the next one works",
+    arguments: Fault.allCases,
+    Way.allCases
+  )
+  func halfWay(_ fault: Fault, _ way: Way) async throws {
+    let (song, account) = try await stack.write { context in
+      try context.insert("Company")["name"] = "Acme"
+      let song = try context.insert("Song")
+      song["title"] = "a"
+      let account = try context.insert("Account")
+      account[many: "notes"] = [try context.insert("Note")]
+      return (song.objectID, account.objectID)
+    }
+    let change: @Sendable (ManagedObjectContext) throws -> Void = { context in
+      try context.object(with: song)["title"] = "b"
+      try context.insert("Song")["title"] = "c"
+      switch fault {
+      case .duplicate: try context.insert("Company")["name"] = "Acme"
+      case .dangling: try context.delete(try context.object(with: account))
+      }
+    }
+    let main = stack.main
+    var pending: [String] = []
+    switch way {
+    case .save, .saveMain:
+      try change(main)
+      pending = main.pendingChanges().lines
+      let code = await failure(of: way, main)
+      #expect(code == (fault == .duplicate ? .duplicate : .denied))
+    case .merged:
+      try await stack.write(until: .merged, change)
+      pending = main.pendingChanges().lines
+      while stack.backgroundErrors.isEmpty { await Task.yield() }
+      #expect((stack.backgroundErrors.first as? ContextError)?.code != nil)
+    }
+    #expect(main.pendingChanges().lines == pending && pending.count == 3)
+    #expect(stack.root.mainChanges.snapshot.lines == pending)
+    #expect(try stack.sql("SELECT title FROM Song") == ["a"])
+    switch fault {
+    case .duplicate:
+      for company in main.insertedObjects where company.entityName == "Company" {
+        company["name"] = "Beta"
+      }
+    case .dangling:
+      for note in try main.fetch(FetchRequest("Note")) { try main.delete(note) }
+    }
+    try main.save()
+    #expect(!main.hasChanges)
+    #expect(try stack.sql("SELECT title, _v FROM Song ORDER BY 1") == ["b|2", "c|1"])
+  }
+
+  @MainActor private func failure(
+    of way: Way,
+    _ main: ManagedObjectContext
+  ) async -> ContextError.Code? {
+    do {
+      if way == .save { try main.save() } else { try await stack.saveMain() }
+      return nil
+    } catch {
+      return (error as? ContextError)?.code
+    }
+  }
+
+  @MainActor @Test("A save in an open transaction is told after the commit, or never")
+  func openTransaction() async throws {
+    let main = stack.main
+    let company = try main.insert("Company")
+    company["name"] = "Acme"
+    let acme = company.objectID
+    let told = Told()
+    let number = stack.root.followers.add(take: { told.add($0) }, end: { _ in })
+    defer { stack.root.followers.remove(number) }
+    let hire: @Sendable (ManagedObjectContext) throws -> ObjectID = { context in
+      let person = try context.insert("Person")
+      person[one: "company"] = try context.object(with: acme)
+      try context.save()
+      #expect(told.all.isEmpty)
+      return person.objectID
+    }
+    await #expect(throws: Stop.self) {
+      try await stack.writeInOneTransaction { context in
+        _ = try hire(context)
+        throw Stop()
+      }
+    }
+    for _ in 0..<20 { await Task.yield() }
+    #expect(company.isInserted && told.all.isEmpty)
+    #expect(try stack.sql("SELECT count(*) FROM Company") == ["0"])
+    let person = try await stack.writeInOneTransaction { try hire($0) }
+    #expect(told.all == [ChangeNotice(inserted: [acme, person])])
+    while company.isInserted { await Task.yield() }
+    #expect(try stack.sql("SELECT name FROM Company") == ["Acme"])
+    try main.save()
+    #expect(try stack.sql("SELECT name, _v FROM Company") == ["Acme|1"])
+  }
+
+  @MainActor @Test("Main is told once of what its own child has saved")
+  func ownChild() async throws {
+    let main = stack.main
+    var notices = main.changes().makeAsyncIterator()
+    let saved = try main.nestedSave { try $0.insert("Song") }
+    #expect(await notices.next() == ChangeNotice(inserted: [saved]))
+    // What was told twice would come with the next change.
+    for _ in 0..<20 { await Task.yield() }
+    let other = try main.insert("Song")
+    #expect(await notices.next() == ChangeNotice(inserted: [other.objectID]))
+  }
+
+  @MainActor @Test("A context that has ended lets its unsaved objects, and the store, go")
+  func release() async throws {
+    weak var main: ManagedObjectContext?
+    weak var root: RootContext?
+    do {
+      let stack = try Stack(crm, at: .inMemory)
+      main = stack.main
+      root = stack.root
+      try stack.main.insert("Song")["title"] = "a"
+      try stack.reset()
+      #expect(try stack.main.count(FetchRequest("Song")) == 0)
+    }
+    for _ in 0..<1000 where main != nil || root != nil { await Task.yield() }
+    #expect(main == nil && root == nil)
+  }
+
+  @MainActor @Test("Children see main's unsaved changes of stored objects, however they look")
+  func unsavedUpdates() async throws {
+    let main = stack.main
+    let song = try main.insert("Song")
+    song["title"] = "a"
+    let person = try main.insert("Person")
+    person[many: "playlist"] = [song]
+    let company = try main.insert("Company")
+    company["name"] = "Acme"
+    person[one: "company"] = company
+    try main.save()
+    song["title"] = "b"
+    company["name"] = "Beta"
+    let id = song.objectID
+    try await stack.read { context in
+      let wanted = FetchRequest("Song", sortKeys: [SortKey("title")])
+      #expect(try context.dictionaries(wanted) == [["title": "b"]])
+      let byPath = FetchRequest("Person", filter: try Filter(parsing: "company.name == 'Beta'"))
+      #expect(try context.count(byPath) == 1)
+    }
+    try await stack.read { context in
+      let held = try context.object(with: id)
+      var plain = FetchRequest("Song")
+      plain.includesPendingChanges = false
+      #expect(try context.fetch(plain).map { $0["title"] } == ["b"])
+      #expect(held["title"] == "b")
+    }
+  }
+
+  @MainActor @Test("What was changed elsewhere is read again in batches")
+  func batches() async throws {
+    try await stack.write { context in
+      for _ in 0..<1200 { _ = try context.insert("Song") }
+    }
+    let main = stack.main
+    func sizes(_ objects: [ManagedObject]) -> [Int] {
+      objects.map { if case .fault(let batch) = $0.content { batch?.keys.count ?? 1 } else { 0 } }
+    }
+    let objects = try main.fetch(FetchRequest("Song"))
+    try await stack.write { context in
+      for song in try context.fetch(FetchRequest("Song")) { song["title"] = "b" }
+    }
+    while objects.contains(where: { !$0.isFault }) { await Task.yield() }
+    #expect(Set(sizes(objects)) == [500, 200])
+    #expect(objects.allSatisfy { $0["title"] == "b" })
+    let store = stack.store
+    try store.write { session in
+      try session.begin()
+      try session.database.execute(sql: "UPDATE Song SET title = 'c', _v = _v + 1")
+      try session.commit()
+    }
+    stack.storeDidChange()
+    while objects.contains(where: { !$0.isFault }) { await Task.yield() }
+    #expect(Set(sizes(objects)) == [500, 200])
+    #expect(objects.allSatisfy { $0["title"] == "c" })
+  }
+
+  @Test("A slice behind every row has no rows, with unsaved objects as without")
+  func slice() async throws {
+    try await stack.read { context in
+      _ = try context.insert("Song")
+      for request in [
+        FetchRequest("Song", limit: 1, offset: .max), FetchRequest("Song", limit: .max, offset: 1),
+      ] {
+        #expect(try context.fetch(request).isEmpty)
+      }
+    }
+  }
+
+  @Test("A model that grew in a transaction is the old one when that is rolled back")
+  func growth() throws {
+    let store = stack.store
+    var grown = crm
+    grown.entities.append(Entity(name: "Album", attributes: [Attribute(name: "title")]))
+    try store.write { session in
+      try session.begin()
+      try session.grow(to: grown)
+      #expect(session.layout.entity(named: "Album") != nil)
+      session.rollbackIfOpen()
+      #expect(session.layout.entity(named: "Album") == nil)
+      try session.begin()
+      try session.commit()
+      #expect(session.committedLayout == nil)
+    }
+    #expect(store.layout.entity(named: "Album") == nil)
+  }
+}
+
+extension ManagedObjectContext {
+  /// Stores an object by a child of this context, as saving a value does.
+  fileprivate func nestedSave(
+    _ body: (ManagedObjectContext) throws -> ManagedObject
+  ) throws -> ObjectID {
+    try inChild { try body($0).objectID }
+  }
+}
+
+extension PendingChanges {
+  /// The changes as lines that can be compared.
+  fileprivate var lines: [String] {
+    let objects = objects.map { place, object in
+      let values = object.values.sorted { $0.key < $1.key }
+      return "\(place.table)/\(place.key) \(object.kind) \(object.version) \(values)"
+    }
+    let links = links.map { key, links in
+      "\(key.link) \(key.owner) \(links.addedKeys) \(links.removed)"
+    }
+    return (objects + links).sorted()
+  }
+}

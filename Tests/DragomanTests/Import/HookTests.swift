@@ -1,0 +1,177 @@
+import Testing
+
+@testable import Dragoman
+@testable import DragomanGraph
+
+/// What hooks may do, and what becomes of it where their record is rejected.
+@Suite struct HookTests {
+  private let stack: Stack
+
+  init() throws { stack = try Stack(MapperFixture.model, at: .inMemory) }
+
+  private struct Refused: Error {}
+
+  /// Registers a mapper of people with a hook.
+  private func register(_ hook: @escaping PostImportHook) throws {
+    try stack.mappers.register(
+      Mapper(for: "Person", in: MapperFixture.model, uniqueKey: ["ticketNumber"], postImport: hook)
+      {
+        Map("ticket_number", to: "ticketNumber")
+        Map("first_name", to: "firstName")
+      }
+    )
+  }
+
+  private static let jane: ForeignValue = ["ticket_number": "A1", "first_name": "Jane"]
+  private static let john: ForeignValue = ["ticket_number": "A2", "first_name": "John"]
+
+  enum Saving: CaseIterable {
+    case own
+    case nested
+  }
+
+  @Test("A hook cannot save: what it would write could not be undone", arguments: Saving.allCases)
+  func saving(_ saving: Saving) async throws {
+    try register { _, person in
+      guard person["firstName"] == "Jane" else { return }
+      switch saving {
+      case .own: try person.context.save()
+      case .nested:
+        try person.context.nested { child in
+          try child.insert("Note")["text"] = "lost"
+          try child.save()
+        }
+      }
+    }
+    let imported = try await stack.import([Self.jane, Self.john], into: "Person")
+    #expect(imported.report.summary == "read 2, inserted 1, rejected 1")
+    #expect(imported.report.issueSummary == ["record.hook 1"])
+    try await stack.write { context in
+      let records = try context.import([Self.jane, Self.john], into: "Person")
+      #expect(records.report.summary == "read 2, unchanged 1, rejected 1")
+      try context.save()
+    }
+    #expect(try sql(stack.store, "SELECT firstName FROM Person") == ["John"])
+    #expect(try sql(stack.store, "SELECT count(*) FROM Note") == ["0"])
+  }
+
+  @Test("What a hook changed is undone with its record, whatever was changed before and by whom")
+  func undoing() async throws {
+    try await stack.write { context in
+      let person = try context.insert("Person")
+      person["ticketNumber"] = "A1"
+      person["firstName"] = "Jane"
+      try context.insert("Note")["text"] = "kept"
+    }
+    try register { _, person in
+      let context = person.context
+      // The record itself has changed nothing so far.
+      let acme: ForeignRecord = ["id": 1, "name": "Acme"]
+      person[one: "employer"] = try context.import(acme, into: "Company")
+      person["lastName"] = "Doe"
+      try context.nested { child in
+        try child.insert("Note")["text"] = "lost"
+        for note in try child.fetch(FetchRequest("Note")) where note["text"] == "kept" {
+          note["stars"] = 5
+        }
+      }
+      throw Refused()
+    }
+    let imported = try await stack.import([Self.jane], into: "Person")
+    #expect(imported.report.summary == "read 1, rejected 1")
+    #expect(try sql(stack.store, "SELECT lastName, employer, _v FROM Person") == ["null|null|1"])
+    #expect(try sql(stack.store, "SELECT text, stars FROM Note") == ["kept|null"])
+    #expect(try sql(stack.store, "SELECT count(*) FROM Company") == ["0"])
+    try await stack.write { context in
+      let note = try #require(try context.fetchOne(FetchRequest("Note")))
+      let imported = try context.import([Self.jane], into: "Person")
+      #expect(imported.report.summary == "read 1, rejected 1")
+      #expect(note["stars"] == .null && !context.hasChanges)
+    }
+  }
+
+  @Test("What a hook imports in a nested context is found by the records behind it")
+  func nestedImport() async throws {
+    try register { _, person in
+      let id = try person.context.nested { child in
+        let acme: ForeignRecord = ["id": 1, "name": "Acme"]
+        return try child.import(acme, into: "Company").objectID
+      }
+      person[one: "employer"] = try person.context.object(with: id)
+      let known = try person.context.import([["id": 1]], into: "Company")
+      #expect(known.ids == [id])
+    }
+    let imported = try await stack.import([Self.jane, Self.john], into: "Person")
+    #expect(imported.report.summary == "read 2, inserted 2")
+    #expect(try sql(stack.store, "SELECT count(*) FROM Company") == ["1"])
+  }
+
+  @MainActor @Test("An error that ends the import undoes the record at hand and leaves no log")
+  func ending() throws {
+    let stack = stack
+    try register { _, person in
+      guard person["firstName"] == "John" else { return }
+      try stack.close()
+    }
+    let main = stack.main
+    let error = #expect(throws: ContextError.self) {
+      try main.import([Self.jane, Self.john, ["ticket_number": "A3"]], into: "Person")
+    }
+    #expect(error?.code == .stackClosed)
+    #expect(main.undoLog == nil)
+    #expect(main.insertedObjects.map { $0["firstName"] } == ["Jane", "John"])
+  }
+
+  @Test("What a property recorded before an import is thrown, and is no record's fault")
+  func recorded() async throws {
+    try await stack.write { context in
+      let note = try context.insert("Note")
+      note["text"] = "a"
+      note["typo"] = 1
+      let error = #expect(throws: ContextError.self) {
+        try context.import([["text": "b"]], into: "Note")
+      }
+      #expect(error?.code == .unknownProperty)
+      #expect(context.undoLog == nil)
+      #expect(context.insertedObjects.map { $0["text"] } == ["a"])
+    }
+  }
+
+  @MainActor @Test("Observers are not told of objects that a rejected record made or deleted")
+  func notices() async throws {
+    let main = stack.main
+    let old = try main.insert("Note")
+    try main.save()
+    let draft = try main.insert("Note")
+    draft["text"] = "draft"
+    try register { _, person in
+      guard person["firstName"] == "Jane" else { return }
+      for note in try person.context.fetch(FetchRequest("Note")) {
+        try person.context.delete(note)
+      }
+      throw Refused()
+    }
+    var notices = main.changes().makeAsyncIterator()
+    draft["text"] = "later"
+    try main.import([Self.jane, Self.john], into: "Person")
+    let john = try main.fetch(FetchRequest("Person")).map(\.objectID)
+    let notice = await notices.next()
+    #expect(notice?.deleted == [])
+    #expect(notice?.inserted.isSuperset(of: john) == true)
+    #expect(notice?.inserted.subtracting(john).isSubset(of: [draft.objectID]) == true)
+    #expect(!old.isDeleted && !draft.isDeleted)
+  }
+
+  @Test("A hook that imports leaves alone what the import around it has looked up")
+  func probes() async throws {
+    try register { _, person in
+      let acme: ForeignRecord = ["id": 1, "name": "Acme"]
+      person[one: "employer"] = try person.context.import(acme, into: "Company")
+      #expect(person.context.probed.values.map(\.count).max() == 2)
+    }
+    for summary in ["read 2, inserted 2", "read 2, unchanged 2"] {
+      let imported = try await stack.import([Self.jane, Self.john], into: "Person")
+      #expect(imported.report.summary == summary)
+    }
+  }
+}
