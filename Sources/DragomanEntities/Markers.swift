@@ -12,7 +12,7 @@ public macro Unique() = #externalMacro(module: "DragomanMacros", type: "Property
 ///
 /// - Parameters:
 ///   - name: The name in the entity; the property's when it is not given.
-///   - type: The type in the store, where the Swift type has several: `.date` and `.time` for a
+///   - type: The type in the store, where the Swift type has several: `.date` for the midnights of a
 ///     `Date`, say.
 ///   - isRequired: Whether null is refused; unless it is given, what is not optional is required.
 ///   - isIndexed: Whether the column has an index of its own.

@@ -159,7 +159,9 @@ enum EntityReader {
       options.append("table: \(table.source)")
     }
     if let parent = arguments["parent"] { options.append("parent: \(parent.trimmedDescription)") }
-    if arguments.isTrue("isAbstract") { options.append("isAbstract: true") }
+    if let flag = arguments["isAbstract"], flag.trimmedDescription != "false" {
+      options.append("isAbstract: \(flag.trimmedDescription)")
+    }
     // A key may also name what the parent has, which is not to be seen from here.
     let isRoot = arguments["parent"] == nil
     for (label, option) in [("unique", "uniqueKeys"), ("indexes", "indexes")] {

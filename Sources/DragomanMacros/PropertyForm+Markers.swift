@@ -80,6 +80,7 @@ extension PropertyForm {
 
   private func checkAttributeOptions(_ faults: inout EntityFaults) {
     guard let attribute, let scalar = form.scalar else { return }
+    checkDate(attribute, scalar, &faults)
     let isText = scalar == "String" || scalar == "URL"
     for label in ["length", "pattern", "oneOf"] where attribute.names(label) && !isText {
       tell(label, of: attribute, "'\(name)' is of type \(scalar), not String", &faults)
@@ -87,6 +88,24 @@ extension PropertyForm {
     if attribute.names("scale"), scalar != "Decimal" {
       tell("scale", of: attribute, "'\(name)' is of type \(scalar), not Decimal", &faults)
     }
+  }
+
+  /// A `Date` is an instant or a day, and no time of day.
+  private func checkDate(
+    _ attribute: MarkerArguments,
+    _ scalar: String,
+    _ faults: inout EntityFaults
+  ) {
+    guard scalar == "Date", kind == .attribute, transform == nil, let type = attribute["type"],
+      let name = type.as(MemberAccessExprSyntax.self)?.declName.baseName.text,
+      name != "timestamp", name != "date"
+    else { return }
+    faults.add(
+      .marker,
+      at: type,
+      "'\(self.name)' is of type Date, which is stored as .timestamp or .date, not as .\(name)",
+      fixIts: [FixIt("write .timestamp", .replace(type, by: ".timestamp"))]
+    )
   }
 
   private func tell(

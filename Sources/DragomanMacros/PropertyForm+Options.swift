@@ -45,7 +45,7 @@ extension PropertyForm {
     marker.literal("renamedFrom", called: "A name", instead: name, &faults)?.source
   }
 
-  private var transform: String? {
+  var transform: String? {
     if let transform = attribute?["by"] { return transform.trimmedDescription }
     guard attribute?.isTrue("codable") == true else { return nil }
     return "DragomanEntities.CodableTransform<\(listType)>.self"

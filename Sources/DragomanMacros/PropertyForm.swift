@@ -92,6 +92,14 @@ struct PropertyForm {
 
   private func checkType(_ faults: inout EntityFaults) -> Bool {
     if attribute?["by"] != nil { return true }
+    if let flag = attribute?["codable"], !flag.is(BooleanLiteralExprSyntax.self) {
+      faults.add(
+        .marker,
+        at: flag,
+        "codable decides what the macro writes and cannot be computed; write true or false"
+      )
+      return false
+    }
     if let what = TypeForm(type).unsupported {
       if attribute?.isTrue("codable") == true, what == "a dictionary" { return true }
       faults.add(

@@ -13,7 +13,7 @@ indirect enum TypeForm {
   case set(TypeSyntax)
   /// `Ref<T>`.
   case reference(TypeSyntax)
-  /// Any other name, `Date` or `Company` or `Foundation.Date`; `CodableValue<T>` too.
+  /// Any other name, `Date` or `Company` or `Foundation.Date`; `JSON<T>` too.
   case named(TypeSyntax)
   /// A type that no attribute can have, and what it is called.
   case unsupported(String)

@@ -145,8 +145,8 @@ import Testing
         #"(0, "a", \E.a, by: DragomanEntities.CodableTransform<[String: Int]>.self)"#
       ),
       (
-        "@Unique @Attribute(type: .time) var a: Date",
-        #"(0, "a", \E.a, type: .time, isUnique: true)"#
+        "@Unique @Attribute(type: .date) var a: Date",
+        #"(0, "a", \E.a, type: .date, isUnique: true)"#
       ),
       (
         "@Unique @Relationship(inverse: \"e\") var a: Ref<C>",
@@ -177,6 +177,8 @@ import Testing
         "@Entity(parent: Base.self, isAbstract: true)",
         #"("E", parent: Base.self, isAbstract: true, "#
       ),
+      ("@Entity(isAbstract: false)", #"("E", "#),
+      ("@Entity(isAbstract: Flags.isBase)", #"("E", isAbstract: Flags.isBase, "#),
       (
         #"@Entity(unique: [["a", "b"]], indexes: [["c"]], renamedFrom: "D")"#,
         #"("E", uniqueKeys: [["a", "bb"]], indexes: [["c"]], renamedFrom: "D", "#

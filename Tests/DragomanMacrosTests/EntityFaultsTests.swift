@@ -65,6 +65,34 @@ import Testing
   func kinds(_ example: Case) throws { try check(example) }
 
   @Test(
+    "What the markers decide is written, and fits the type",
+    arguments: [
+      Case(
+        source: "@Entity struct E {\n  @Attribute(type: .time) var a: Date\n}",
+        faults: [
+          "2:20 'a' is of type Date, which is stored as .timestamp or .date, not as .time"
+        ],
+        fixed: [
+          "write .timestamp": "@Entity struct E {\n  @Attribute(type: .timestamp) var a: Date\n}"
+        ]
+      ),
+      Case(
+        source: "@Entity struct E {\n  @Attribute(codable: flag) var a: Box\n}",
+        faults: [
+          "2:23 codable decides what the macro writes and cannot be computed; write true or false"
+        ]
+      ),
+      Case(
+        source: "@Entity struct E {\n  @Attribute(codable: flag) var a: [String: Int]\n}",
+        faults: [
+          "2:23 codable decides what the macro writes and cannot be computed; write true or false"
+        ]
+      ),
+    ]
+  )
+  func decisions(_ example: Case) throws { try check(example) }
+
+  @Test(
     "Names are written, not computed, and are there",
     arguments: [
       Case(

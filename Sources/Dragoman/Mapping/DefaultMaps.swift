@@ -10,9 +10,11 @@ enum DefaultMaps {
     return code
   }
 
-  /// The map of an entity, its ancestors' attributes first.
-  static func map(of entity: Entity, in model: Model) -> EntityMap {
-    let attributes = model.allAttributes(of: entity).map { attribute in
+  /// The map of an entity, its ancestors' attributes first; not `isWhole`: without them, for a map
+  /// that has the ancestors, too.
+  static func map(of entity: Entity, in model: Model, isWhole: Bool = true) -> EntityMap {
+    let declared = isWhole ? model.allAttributes(of: entity) : entity.attributes
+    let attributes = declared.map { attribute in
       var map = AttributeMap(attribute)
       map.from = ForeignPaths(own: attribute.name)
       switch attribute.type {
@@ -28,7 +30,7 @@ enum DefaultMaps {
       name: entity.name,
       table: entity.parent == nil ? entity.table : nil,
       parent: entity.parent,
-      uniqueKeys: model.allUniqueKeys(of: entity),
+      uniqueKeys: isWhole ? model.allUniqueKeys(of: entity) : entity.uniqueKeys,
       attributes: attributes,
       policies: ValuePolicies(onMissing: .keep, onNull: .clear, onInvalid: .clear)
     )

@@ -92,11 +92,11 @@ struct MapperBuilder {
 
   // MARK: - Lines
 
-  /// Takes one line.
-  mutating func add(_ part: MapperPart) {
+  /// Takes one line; `foreign` is the path of a relationship whose map has none yet.
+  mutating func add(_ part: MapperPart, foreign: String? = nil) {
     switch part {
     case .attribute(let map): add(map)
-    case .relationship(let map): add(map)
+    case .relationship(let map): add(map, foreign: foreign)
     }
   }
 
@@ -155,7 +155,7 @@ struct MapperBuilder {
     }
   }
 
-  private mutating func add(_ line: RelationshipMap) {
+  private mutating func add(_ line: RelationshipMap, foreign: String?) {
     let place = ".relationships.\(line.name)"
     guard let known = relationships.first(where: { $0.name.utf8.elementsEqual(line.name.utf8) })
     else {
@@ -182,11 +182,28 @@ struct MapperBuilder {
     }
     // What the model says of the link is not for the mapper to repeat.
     var map = line
+    if let foreign { setPath(foreign, of: &map, at: place) }
     map.inverse = map.inverse ?? known.inverse
     map.isOrdered = known.isOrdered
     map.allowsRepeats = known.allowsRepeats
     map.onDelete = map.onDelete ?? known.deleteRule
     self.map.relationships.append(map)
+  }
+
+  /// Sets the path of nested records, or that of plain keys.
+  private mutating func setPath(
+    _ foreign: String,
+    of map: inout RelationshipMap,
+    at place: String
+  ) {
+    guard let key = map.key else {
+      map.from = paths([foreign], at: "\(place).from")
+      return
+    }
+    let paths = paths([foreign], at: "\(place).key")
+    map.key = key.mapValues { part in
+      if case .path(_, let split) = part { .path(paths, split: split) } else { part }
+    }
   }
 
   /// The paths of a line, in every format in which they are paths; JSON's must be.

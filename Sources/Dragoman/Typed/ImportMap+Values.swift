@@ -11,6 +11,13 @@ import DragomanGraph
 /// Names and types are checked by the compiler: a path to what is no property does not compile.
 public struct ValueRule<Root: EntityValue>: Sendable {
   let part: MapperPart
+  /// The path of a relationship, as it was written.
+  fileprivate let foreign: String?
+
+  private init(_ part: MapperPart, foreign: String? = nil) {
+    self.part = part
+    self.foreign = foreign
+  }
 
   /// The paths of one attribute, and how it is converted.
   ///
@@ -46,7 +53,7 @@ public struct ValueRule<Root: EntityValue>: Sendable {
       policies: policies
     )
     map.foreign += foreign.dropFirst()
-    return ValueRule(part: .attribute(map))
+    return ValueRule(.attribute(map))
   }
 
   /// The path of nested records that become the targets of a relationship, by the map of their type.
@@ -57,12 +64,12 @@ public struct ValueRule<Root: EntityValue>: Sendable {
     onUnlink: RelationshipMap.Unlinked? = nil,
     policies: ValuePolicies = ValuePolicies()
   ) -> ValueRule {
-    relationship(path) { map in
-      map.from = try ForeignPaths(everywhere: foreign)
-      map.assign = assign
-      map.onUnlink = onUnlink
-      map.policies = policies
-    }
+    var map = relationship(path)
+    map.from = ForeignPaths()
+    map.assign = assign
+    map.onUnlink = onUnlink
+    map.policies = policies
+    return ValueRule(.relationship(map), foreign: foreign)
   }
 
   /// The path of plain keys by which the targets of a relationship are found.
@@ -83,46 +90,25 @@ public struct ValueRule<Root: EntityValue>: Sendable {
     onUnresolved: UnresolvedPolicy? = nil,
     policies: ValuePolicies = ValuePolicies()
   ) -> ValueRule {
-    relationship(path) { map in
-      let key = Value.relationshipTarget.entity.identity ?? []
-      map.key = Dictionary(
-        uniqueKeysWithValues: try key.map {
-          ($0, .path(try ForeignPaths(everywhere: foreign), split: split))
-        }
-      )
-      map.assign = assign
-      map.onUnresolved = onUnresolved
-      map.policies = policies
-    }
+    var map = relationship(path)
+    let key = Value.relationshipTarget.identity ?? []
+    map.key = Dictionary(
+      uniqueKeysWithValues: key.map { ($0, .path(ForeignPaths(), split: split)) }
+    )
+    map.assign = assign
+    map.onUnresolved = onUnresolved
+    map.policies = policies
+    return ValueRule(.relationship(map), foreign: foreign)
   }
 
   private static func relationship<Value: RelationshipValue>(
-    _ path: KeyPath<Root.Fields, Field<Root, Value>>,
-    _ change: (inout RelationshipMap) throws -> Void
-  ) -> ValueRule {
-    let name = Root.fields[keyPath: path].name
-    var map = RelationshipMap(
-      name: name,
+    _ path: KeyPath<Root.Fields, Field<Root, Value>>
+  ) -> RelationshipMap {
+    RelationshipMap(
+      name: Root.fields[keyPath: path].name,
       entity: Value.relationshipTarget.entity.name,
       kind: Value.relationshipKind
     )
-    // A path that is none is reported with the other faults of the map.
-    do { try change(&map) } catch { map.from = ForeignPaths() }
-    return ValueRule(part: .relationship(map))
-  }
-}
-
-extension ForeignPaths {
-  /// One path, in every format in which it is one.
-  fileprivate init(everywhere text: String) throws {
-    self.init()
-    for (format, member) in Self.members {
-      do throws(PathFault) {
-        self[keyPath: member].append(try ForeignPathParser(format: format).parse(text))
-      } catch {
-        if format == .json { throw error }
-      }
-    }
   }
 }
 
@@ -151,7 +137,7 @@ extension ImportMap {
     var builder = try MapperBuilder(entity: Root.schema.name, model: model)
     var named: Set<[UInt8]> = []
     for rule in rules {
-      builder.add(rule.part)
+      builder.add(rule.part, foreign: rule.foreign)
       named.insert(Array(rule.part.name.utf8))
     }
     if !rulesOnly, let entity = model.entity(named: Root.schema.name) {
@@ -165,7 +151,7 @@ extension ImportMap {
     var entities = [builder.map]
     for entity in model.entities where !entity.name.utf8.elementsEqual(Root.schema.name.utf8) {
       let known = others.lazy.compactMap { $0.entity(named: entity.name) }.first
-      entities.append(known ?? DefaultMaps.map(of: entity, in: model))
+      entities.append(known ?? DefaultMaps.map(of: entity, in: model, isWhole: false))
     }
     self.init(
       name: Root.schema.name,

@@ -25,7 +25,9 @@ extension Stack {
   ///   - maximumRejects: More rejected records than this and nothing is imported: 0 unless told
   ///     otherwise, since the answer does not name them. `importValues` does.
   /// - Returns: The values, distinct, in the order of the feed.
-  /// - Throws: `MapFaults`, `ReadError`, `ImportError`, `StoreError`, `ValueError`.
+  /// - Throws: `MapFaults`, `ReadError`, `ImportError`, `StoreError`, `ValueError`;
+  ///   `CancellationError` where the task is cancelled between two batches, and then nothing is
+  ///   written.
   public func `import`<Value: EntityValue>(
     _ file: String,
     into type: Value.Type,
@@ -58,20 +60,26 @@ extension Stack {
     by map: ImportMap? = nil,
     maximumRejects: Int? = nil
   ) async throws -> ImportedValues<Value> {
-    let name = Value.entity.name
+    let name = Value.schema.name
     let meaning: (map: ImportMap, code: ImportCode)
     if let map {
       meaning = (map, ImportCode())
     } else {
       meaning = try mappers.importMap(for: name)
     }
-    let imported = try await writeInOneTransaction { context in
-      try FeedContextImport(
-        map: meaning.map,
-        code: meaning.code,
-        request: ImportRequest(inputs, maximumRejects: maximumRejects),
-        context: context
-      ).run()
+    let cancellation = Cancellation()
+    let imported = try await withTaskCancellationHandler {
+      try await writeInOneTransaction { context in
+        try FeedContextImport(
+          map: meaning.map,
+          code: meaning.code,
+          request: ImportRequest(inputs, maximumRejects: maximumRejects),
+          context: context,
+          cancellation: cancellation
+        ).run()
+      }
+    } onCancel: {
+      cancellation.cancel()
     }
     let values = try await read { context in
       try context.values(type, with: imported.ids)
@@ -89,6 +97,7 @@ private struct FeedContextImport {
   let code: ImportCode
   let request: ImportRequest
   let context: ManagedObjectContext
+  let cancellation: Cancellation
 
   func run() throws -> ImportedObjects {
     let start = ContinuousClock().now
@@ -101,7 +110,6 @@ private struct FeedContextImport {
     let isOutermost = context.beginImport()
     defer { if isOutermost { context.endImport() } }
     let queue = BatchQueue()
-    let cancellation = Cancellation()
     let notices = NoticeLog()
     let reading = FeedReading(
       map: map,
@@ -124,6 +132,8 @@ private struct FeedContextImport {
       plan = batch.plan ?? plan
       queue.reuse(batch)
     }
+    // Half of a feed is not what was asked for.
+    if cancellation.isCancelled { throw CancellationError() }
     if let plan { try sink.finish(plan) }
     var report = sink.report()
     report.notices += notices.all

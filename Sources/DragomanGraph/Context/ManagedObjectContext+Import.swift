@@ -329,10 +329,34 @@ struct Flushed {
     if !root.notices.hasObservers, root.followers.isEmpty { isTooMuch = true }
     guard !isTooMuch else { return }
     notice.merge(ChangeNotice(saved.changes, root.layout))
-    if notice.count > Self.maximumCount {
-      isTooMuch = true
-      notice = ChangeNotice()
-    }
+    limit()
+  }
+
+  /// Notes a new object of a table; nil: nobody knows which.
+  mutating func note(inserted id: @autoclosure () -> ObjectID?, table: Int) {
+    tables.insert(table)
+    guard !isTooMuch else { return }
+    guard let id = id() else { return giveUp() }
+    notice.inserted.insert(id)
+    limit()
+  }
+
+  /// Notes a changed object of a table; nil: nobody knows which.
+  mutating func note(updated id: @autoclosure () -> ObjectID?, _ names: Set<String>, table: Int) {
+    tables.insert(table)
+    guard !isTooMuch else { return }
+    guard let id = id() else { return giveUp() }
+    if !notice.inserted.contains(id) { notice.updated[id] = names }
+    limit()
+  }
+
+  private mutating func limit() {
+    if notice.count > Self.maximumCount { giveUp() }
+  }
+
+  private mutating func giveUp() {
+    isTooMuch = true
+    notice = ChangeNotice()
   }
 
   /// The notice after the commit.

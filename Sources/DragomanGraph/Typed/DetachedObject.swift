@@ -153,12 +153,13 @@ private final class DetachedValues: UnboxingSource {
     }
     let start = Int64(targets.count)
     targets += object.targets[row.table.names[slot]] ?? []
-    let found = targets[Int(start)...]
-    return UnboxingLinks(self, Array(start..<Int64(targets.count))) { key in
-      switch found[Int(key)] {
-      case .reference(let address): address
-      case .object(let object): object.address
-      }
+    return UnboxingLinks(self, "", Array(start..<Int64(targets.count)))
+  }
+
+  override func address(of key: Int64, _ entity: String) -> RefAddress {
+    switch targets[Int(key)] {
+    case .reference(let address): address
+    case .object(let object): object.address
     }
   }
 }

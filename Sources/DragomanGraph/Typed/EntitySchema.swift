@@ -73,6 +73,9 @@ public struct EntitySchema<Root: EntityValue>: Sendable {
     )
   }
 
+  /// The unique key by which objects are found: the first of its own, or else its parent's.
+  var identity: [String]? { entity.identity ?? parent?.identity }
+
   /// The types that this one needs: its parent, and the targets of its relationships.
   var neighbours: [any EntityValue.Type] {
     let targets = definitions.compactMap { definition in
@@ -85,6 +88,12 @@ public struct EntitySchema<Root: EntityValue>: Sendable {
 }
 
 extension EntityValue {
+  /// The names of the unique key by which objects are found; nil: there is none.
+  package static var identity: [String]? { schema.identity }
+
+  /// The names of the type's own fields, by slot.
+  static var fieldNames: [String] { schema.fields.map { $0.name } }
+
   /// The names of all fields, those of the ancestors included.
   fileprivate static var propertyNames: [String] { schema.fieldNames }
 

@@ -11,6 +11,8 @@ final class FlatWriter {
   private let binding: ValueBinding
   private let buffer: BoxingBuffer
   private let links: FlatLinks
+  /// The names of all properties: the writer does not tell which of them it changed.
+  private let names: Set<String>
   private var rules: AttributeRules
   private var flushed = Flushed()
 
@@ -19,6 +21,7 @@ final class FlatWriter {
     self.binding = binding
     buffer = BoxingBuffer(binding.table.attributes)
     links = FlatLinks(binding, buffer, context)
+    names = Set(binding.table.names)
     rules = AttributeRules(binding)
   }
 
@@ -41,9 +44,20 @@ final class FlatWriter {
   /// - Throws: `ValueError`; `ContextError` `.invalid`, `.duplicate`, `.denied`; `StoreError`. Nothing
   ///   is written then.
   func write<Value: EntityValue>(_ values: inout [Value]) throws {
+    var copies = values
+    do {
+      try store(&copies)
+    } catch let error as ContextError where error.code == .denied {
+      try links.check(values, binding)
+      throw error
+    }
+    values = copies
+    announce()
+  }
+
+  private func store<Value: EntityValue>(_ copies: inout [Value]) throws {
     let root = context.root
     let keepsIDs = Value.self is any PersistentValue.Type
-    var copies = values
     try root.store.write { session in
       try session.begin()
       let writer = try session.writer(
@@ -65,24 +79,15 @@ final class FlatWriter {
       try rules.throwFaults()
       try root.commit(session)
     }
-    values = copies
-    announce()
   }
 
   private func note(_ outcome: EntityWriter.Outcome, _ writer: EntityWriter) throws {
+    let table = binding.entity.tableIndex
     switch outcome {
     case .inserted:
-      flushed.tables.insert(binding.entity.tableIndex)
-      guard !flushed.isTooMuch, let key = writer.key else { return }
-      flushed.notice.inserted.insert(binding.objectID(key))
+      flushed.note(inserted: writer.key.map(binding.objectID), table: table)
     case .updated:
-      flushed.tables.insert(binding.entity.tableIndex)
-      guard !flushed.isTooMuch else { return }
-      guard let key = writer.key else {
-        flushed.isTooMuch = true
-        return
-      }
-      flushed.notice.updated[binding.objectID(key)] = Set(binding.table.names)
+      flushed.note(updated: writer.key.map(binding.objectID), names, table: table)
     case .unchanged: return
     case .duplicate(let columns):
       throw ContextError(
@@ -101,10 +106,6 @@ final class FlatWriter {
       throw ContextError(.invalid, "A value of \(binding.entity.name) is larger than SQLite takes.")
     case .skipped, .deleted, .keyExists: return
     }
-    if flushed.notice.count > Flushed.maximumCount {
-      flushed.isTooMuch = true
-      flushed.notice = ChangeNotice()
-    }
   }
 
   /// Tells the contexts above, main and observers.
@@ -121,14 +122,13 @@ final class FlatWriter {
 
 /// Boxes references into the columns of a row.
 private final class FlatLinks: LinkBoxing {
-  private let binding: ValueBinding
   private let buffer: BoxingBuffer
-  private let context: ManagedObjectContext
+  /// By slot; all rows share them.
+  private let targets: [FlatTargets]
 
   init(_ binding: ValueBinding, _ buffer: BoxingBuffer, _ context: ManagedObjectContext) {
-    self.binding = binding
     self.buffer = buffer
-    self.context = context
+    targets = binding.slots.map { _ in FlatTargets(context) }
   }
 
   override func link<Value: RelationshipValue>(
@@ -136,30 +136,48 @@ private final class FlatLinks: LinkBoxing {
     _ value: inout Value,
     keepsIDs: Bool
   ) throws {
-    let targets = FlatTargets(context)
-    var links = BoxingLinks(targets)
+    let target = targets[slot]
+    target.key = nil
+    var links = BoxingLinks(target)
     try value.box(into: &links)
-    buffer.set(targets.key.map { .integer($0) } ?? .null, slot)
+    buffer.set(target.key.map { .integer($0) } ?? .null, slot)
+  }
+
+  /// Looks for the reference that leads nowhere, once SQLite has found that there is one.
+  ///
+  /// - Throws: `ValueError.stale`, naming it.
+  func check<Value: EntityValue>(_ values: [Value], _ binding: ValueBinding) throws {
+    for target in targets { target.looksUp = true }
+    for value in values {
+      var row = BoxingRow(binding.table, attributes: nil, links: self)
+      var copy = value
+      try copy.box(into: &row)
+    }
   }
 }
 
 /// The target of a to-one.
 private final class FlatTargets: LinkTargets {
+  var key: Int64?
+  /// Whether targets by id are looked up, too; SQLite checks that they are there.
+  var looksUp = false
   private let context: ManagedObjectContext
-  private(set) var key: Int64?
+  /// That of the target's type, which is one for all rows.
+  private var known: ValueBinding?
 
   init(_ context: ManagedObjectContext) { self.context = context }
 
   override func add<Value: EntityValue>(_ reference: Ref<Value>) throws {
-    let binding = try context.binding(Value.self)
-    switch reference.address {
-    case .id(let id): key = try binding.key(id)
-    case .key:
-      guard let object = try context.object(of: reference, binding) else {
-        throw ValueError.dangling(reference, binding.entity.name)
-      }
-      key = object.place.key
+    let binding = try known ?? context.binding(Value.self)
+    known = binding
+    if !looksUp, case .id(let id) = reference.address {
+      key = try binding.key(id)
+      return
     }
+    guard let object = try context.object(of: reference, binding) else {
+      throw ValueError.dangling(reference, binding)
+    }
+    key = object.place.key
   }
 }
 
@@ -211,7 +229,11 @@ private struct AttributeRules {
   /// Collects what is wrong with a row.
   mutating func check(_ row: BoxingBuffer) throws {
     for slot in required where row.row[slot].kind == .null { add(slot, .null) }
-    for slot in limited where row.row[slot].kind != .null { add(slot, row.stored(slot)) }
+    for slot in limited {
+      // What a type leaves out has its default, or stays.
+      let kind = row.row[slot].kind
+      if kind != .null && kind != .absent { add(slot, row.stored(slot)) }
+    }
     if checks.faults.count >= 100 { try throwFaults() }
   }
 

@@ -25,14 +25,7 @@ public struct Managed<Value: EntityValue> {
     if !binding.entity.family.contains(object.layout.index) {
       // A fault may turn out to be of a sub-entity.
       try object.context.fire(object)
-      guard binding.entity.family.contains(object.layout.index) else {
-        throw ValueError(
-          .type,
-          "\(object.layout.name) \(object.place.key) is no \(binding.entity.name).",
-          entity: binding.entity.name,
-          object: object.objectID
-        )
-      }
+      try binding.check(object.layout, object.place.key)
     }
     self.object = object
     self.binding = binding
@@ -130,8 +123,21 @@ public struct Managed<Value: EntityValue> {
     )
   }
 
+  /// What a slot is; a field that the schema does not list has none.
+  private func slot(_ slot: Int) throws -> ValueBinding.Slot {
+    guard binding.slots.indices.contains(slot) else { throw binding.table.unknown(slot: slot) }
+    return binding.slots[slot]
+  }
+
+  private func column(_ slot: Int) throws -> (Attribute, Int) {
+    guard case .attribute(let attribute, let column) = try self.slot(slot) else {
+      throw binding.table.unknown(slot: slot)
+    }
+    return (attribute, column)
+  }
+
   private func read<Property: AttributeValue>(_ slot: Int) throws -> Property {
-    let column = binding.columns[slot]
+    let (_, column) = try column(slot)
     do {
       if object.changes.isEmpty, object.inherited.isEmpty, case .row(let row) = object.content {
         return try row.buffer.withArena { arena in
@@ -145,10 +151,11 @@ public struct Managed<Value: EntityValue> {
   }
 
   private func write(_ slot: Int, _ property: some AttributeValue) throws {
+    let (attribute, column) = try column(slot)
     do {
       try object.context.set(
-        property.stored(as: binding.table.attributes[slot]),
-        column: binding.columns[slot],
+        property.stored(as: attribute),
+        column: column,
         of: object
       )
     } catch {
@@ -186,7 +193,7 @@ public struct Managed<Value: EntityValue> {
   }
 
   private func link(_ slot: Int) throws -> RelationshipLayout {
-    guard case .link(let link) = binding.slots[slot] else {
+    guard case .link(let link) = try self.slot(slot) else {
       throw binding.table.unknown(slot: slot)
     }
     return link.layout

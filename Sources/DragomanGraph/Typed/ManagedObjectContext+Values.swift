@@ -95,20 +95,7 @@ extension ManagedObjectContext {
     _ limit: Int?,
     _ offset: Int
   ) throws -> FetchRequest {
-    if let fault = filter?.fault {
-      throw ValueError(
-        .range,
-        "The filter compares with a value that no object can have: \(fault).",
-        entity: Value.schema.name
-      )
-    }
-    return FetchRequest(
-      Value.schema.name,
-      filter: filter?.filter,
-      sortKeys: sort.map(\.key),
-      limit: limit,
-      offset: offset
-    )
+    try FetchRequest(Value.self, filter, sort, limit, offset)
   }
 
   /// Whether nothing unsaved concerns the answer.
@@ -119,6 +106,34 @@ extension ManagedObjectContext {
       && request.filter?.isPlain(binding) ?? true
     return !hasChanges(
       inAny: isPlain ? [binding.entity.tableIndex] : Set(layout.tables.indices)
+    )
+  }
+}
+
+extension FetchRequest {
+  /// The request for the objects of a type's entity.
+  ///
+  /// - Throws: `ValueError.range` where the filter compares with what cannot be stored.
+  init<Value: EntityValue>(
+    _ type: Value.Type,
+    _ filter: ValueFilter<Value>?,
+    _ sort: [ValueSort<Value>],
+    _ limit: Int?,
+    _ offset: Int = 0
+  ) throws(ValueError) {
+    if let fault = filter?.fault {
+      throw ValueError(
+        .range,
+        "The filter compares with a value that no object can have: \(fault).",
+        entity: Value.schema.name
+      )
+    }
+    self.init(
+      Value.schema.name,
+      filter: filter?.filter,
+      sortKeys: sort.map(\.key),
+      limit: limit,
+      offset: offset
     )
   }
 }

@@ -1,4 +1,5 @@
-/// Boxes to-ones that are part of the unique key, before the object can be found.
+/// Finds the targets of to-ones that are part of the unique key, before the object can be found;
+/// writes nothing.
 final class KeyLinks: LinkBoxing {
   private let binding: ValueBinding
   private let buffer: BoxingBuffer
@@ -19,10 +20,11 @@ final class KeyLinks: LinkBoxing {
   ) throws {
     isNeeded = true
     guard binding.keySlots?.contains(slot) == true else { return }
-    let targets = ObjectTargets(objects) { _ in nil }
+    let targets = KeyTargets(objects)
     var links = BoxingLinks(targets)
-    try value.box(into: &links)
-    buffer.set(targets.objects.first.map { .integer($0.place.key) } ?? .null, slot)
+    var copy = value
+    try copy.box(into: &links)
+    buffer.set(targets.key.map { .integer($0) } ?? .null, slot)
   }
 
   /// The links are set by the second turn, which keeps the other side in step.
@@ -61,7 +63,7 @@ final class ObjectLinks: LinkBoxing {
     let before = try context.targets(of: link.layout, object)
     // Values that cannot know their object take over former targets of other values.
     var free = before[...]
-    let taken = link.holdsValues && !before.isEmpty ? try value.identified(in: objects) : []
+    let taken = link.holdsValues && !before.isEmpty ? try value.knownKeys() : []
     let targets = ObjectTargets(objects) { [table = before.first?.place.table] binding in
       guard binding.keySlots == nil, binding.entity.tableIndex == table else { return nil }
       while let next = free.popFirst() {
@@ -102,22 +104,35 @@ private final class ObjectTargets: LinkTargets {
   }
 }
 
-/// Tells which objects the targets of a relationship are known to be, and boxes nothing.
-private final class IdentifiedTargets: LinkTargets {
+/// Finds the object of a target that is part of a unique key: what has none finds nothing.
+private final class KeyTargets: LinkTargets {
   private let boxing: ObjectBoxing
-  private(set) var keys: Set<Int64> = []
+  private(set) var key: Int64?
 
   init(_ boxing: ObjectBoxing) { self.boxing = boxing }
 
   override func add<Value: EntityValue>(_ value: inout Value) throws {
-    if let object = try boxing.find(value) { keys.insert(object.place.key) }
+    key = try boxing.find(value)?.place.key
+  }
+
+  override func add<Value: EntityValue>(_ reference: Ref<Value>) throws {
+    key = try boxing.find(reference)?.place.key
+  }
+}
+
+/// Tells which objects the targets of a relationship are known to be by their ids.
+private final class KnownTargets: LinkTargets {
+  private(set) var keys: Set<Int64> = []
+
+  override func add<Value: EntityValue>(_ value: inout Value) throws {
+    if let id = value.storedID { keys.insert(id.primaryKey) }
   }
 }
 
 extension RelationshipValue {
-  /// The keys of the objects that these values have by their id or their unique key.
-  fileprivate func identified(in boxing: ObjectBoxing) throws -> Set<Int64> {
-    let targets = IdentifiedTargets(boxing)
+  /// The keys of the objects that these values have by their ids.
+  fileprivate func knownKeys() throws -> Set<Int64> {
+    let targets = KnownTargets()
     var links = BoxingLinks(targets)
     var copy = self
     try copy.box(into: &links)

@@ -16,9 +16,6 @@ final class ObjectBoxing {
   /// Former targets of `cascade` relationships that their owners do not hold any more.
   private var orphans: [ManagedObject] = []
 
-  /// Deeper than this and the stack of a thread may end.
-  private static let maximumDepth = 256
-
   init(_ context: ManagedObjectContext, reinserts: Bool) {
     self.context = context
     self.reinserts = reinserts
@@ -42,13 +39,8 @@ final class ObjectBoxing {
     let binding = try bindings.binding(Value.self, context.layout)
     depth += 1
     defer { depth -= 1 }
-    guard depth <= Self.maximumDepth else {
-      throw ValueError(
-        .cycle,
-        "Values are nested more than \(Self.maximumDepth) deep.",
-        entity: binding.entity.name,
-        help: "declare one of the properties on the way as Ref<\(Value.self)>"
-      )
+    guard depth <= ValueError.maximumDepth else {
+      throw ValueError.tooDeep(binding.entity.name, instead: "Ref<\(Value.self)>")
     }
     let buffer = takeBuffer(binding)
     defer { buffers[ObjectIdentifier(binding), default: []].append(buffer) }
@@ -82,6 +74,8 @@ final class ObjectBoxing {
   }
 
   /// The object of a value that exists; nil where there is none.
+  ///
+  /// Writes nothing.
   func find<Value: EntityValue>(_ value: Value) throws -> ManagedObject? {
     let binding = try bindings.binding(Value.self, context.layout)
     let buffer = takeBuffer(binding)
@@ -152,7 +146,10 @@ final class ObjectBoxing {
     if let id = value.storedID {
       let place = RowKey(table: binding.entity.tableIndex, key: try binding.key(id))
       let object = try context.register(place, binding.entity)
-      if try context.isThere(object) { return object }
+      if try context.isThere(object) {
+        try binding.check(object.layout, id.primaryKey)
+        return object
+      }
       guard reinserts else {
         throw ValueError(
           .stale,
@@ -182,8 +179,7 @@ final class ObjectBoxing {
     return try context.insert(
       binding.entity,
       buffer.row,
-      // A relationship without a column has no value in the row either.
-      binding.columns.map { max($0, 0) },
+      binding.rowColumns,
       arena: buffer.base
     )
   }
@@ -202,39 +198,53 @@ final class ObjectBoxing {
     }
   }
 
+  /// The object that a reference leads to; nil where there is none.
+  func find<Value: EntityValue>(_ reference: Ref<Value>) throws -> ManagedObject? {
+    try context.object(of: reference, bindings.binding(Value.self, context.layout))
+  }
+
   /// The object that a reference leads to.
   ///
   /// - Throws: `ValueError.stale` where there is none.
   func target<Value: EntityValue>(of reference: Ref<Value>) throws -> ManagedObject {
     let binding = try bindings.binding(Value.self, context.layout)
-    if let object = try context.object(of: reference, binding) {
-      boxed[object.place] = object
-      return object
+    guard let object = try context.object(of: reference, binding) else {
+      throw ValueError.dangling(reference, binding)
     }
-    throw ValueError.dangling(reference, binding.entity.name)
+    boxed[object.place] = object
+    return object
   }
 }
 
 extension ValueError {
   /// A reference to an object that is not there.
-  static func dangling<Value: EntityValue>(_ reference: Ref<Value>, _ entity: String) -> ValueError
-  {
+  static func dangling<Value: EntityValue>(
+    _ reference: Ref<Value>,
+    _ binding: ValueBinding
+  ) -> ValueError {
+    let entity = binding.entity
     switch reference.address {
     case .id(let id):
-      ValueError(
+      return ValueError(
         .stale,
         "The reference to \(id.entity) \(id.primaryKey) leads nowhere: the object was deleted, or"
           + " never saved.",
-        entity: entity,
+        entity: entity.name,
         object: id,
         help: "save the target first"
       )
     case .key(let key):
-      ValueError(
+      let parts = zip(entity.uniqueKeys.first ?? [], key).map { part, value in
+        if case .attribute(let slot) = part.property, entity.attributes[slot].isSensitive {
+          return "(a value)"
+        }
+        return value.summary
+      }
+      return ValueError(
         .stale,
-        "The reference to \(entity) \(key.map(\.summary).joined(separator: ", ")) leads nowhere:"
+        "The reference to \(entity.name) \(parts.joined(separator: ", ")) leads nowhere:"
           + " no object has that key.",
-        entity: entity,
+        entity: entity.name,
         help: "save the target first"
       )
     }

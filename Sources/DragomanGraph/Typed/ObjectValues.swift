@@ -34,14 +34,7 @@ final class ObjectValues: UnboxingSource {
     } catch let error as ContextError where error.code == .missing || error.code == .deleted {
       return nil
     }
-    guard binding.entity.family.contains(object.layout.index) else {
-      throw ValueError(
-        .type,
-        "\(object.layout.name) \(key) is no \(binding.entity.name).",
-        entity: binding.entity.name,
-        object: object.objectID
-      )
-    }
+    try binding.check(object.layout, key)
     objects.append(object)
     defer { objects.removeLast() }
     // A row does not hold its binding.
@@ -77,9 +70,7 @@ final class ObjectValues: UnboxingSource {
     else { throw row.table.unknown(slot: slot) }
     let targets = try context.targets(of: link.layout, object)
     let root = context.layout.entities[link.layout.destination].rootName
-    return UnboxingLinks(self, targets.map(\.place.key)) {
-      .id(ObjectID(entity: root, primaryKey: $0))
-    }
+    return UnboxingLinks(self, root, targets.map(\.place.key))
   }
 }
 

@@ -50,6 +50,11 @@ public struct Ref<Target: EntityValue>: RelationshipTarget, Hashable {
     links.addresses.map { Ref($0) }
   }
 
+  /// The id of the only target.
+  public static func target(of links: borrowing UnboxingLinks) throws -> Ref<Target>? {
+    links.firstAddress.map { Ref($0) }
+  }
+
   /// Links the object that is referred to.
   public mutating func link(into links: inout BoxingLinks) throws { try links.add(self) }
 

@@ -27,6 +27,8 @@ public protocol RelationshipValue: Sendable {
 public protocol RelationshipTarget: RelationshipValue {
   /// Unboxes all targets; those that are gone are left out.
   static func targets(of links: borrowing UnboxingLinks) throws -> [Self]
+  /// Unboxes the only target; nil where there is none.
+  static func target(of links: borrowing UnboxingLinks) throws -> Self?
   /// Boxes this target.
   mutating func link(into links: inout BoxingLinks) throws
   /// The live object of a target.
@@ -43,7 +45,7 @@ extension RelationshipTarget {
 
   /// Unboxes the only target.
   public init(unboxing links: borrowing UnboxingLinks) throws {
-    guard let only = try Self.targets(of: links).first else {
+    guard let only = try Self.target(of: links) else {
       throw ValueMismatch(expected: "an object of \(Self.relationshipTarget)", found: .null)
     }
     self = only
@@ -70,6 +72,11 @@ extension EntityValue {
   /// The nested values.
   public static func targets(of links: borrowing UnboxingLinks) throws -> [Self] {
     try links.values()
+  }
+
+  /// The nested value.
+  public static func target(of links: borrowing UnboxingLinks) throws -> Self? {
+    try links.firstValue()
   }
 
   /// Saves the nested value, and links it.
@@ -100,7 +107,7 @@ extension Optional: RelationshipValue where Wrapped: RelationshipTarget {
 
   /// Unboxes the only target; nil where there is none.
   public init(unboxing links: borrowing UnboxingLinks) throws {
-    self = try Wrapped.targets(of: links).first
+    self = try Wrapped.target(of: links)
   }
 
   /// Boxes the only target.

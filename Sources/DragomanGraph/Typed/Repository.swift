@@ -150,7 +150,7 @@ public struct Repository<Value: EntityValue>: Sendable {
     try await write { context in
       try context.inChild { child in
         guard let object = try child.live(Value.self, with: id) else {
-          throw ValueError.dangling(Ref<Value>(id), Value.schema.name)
+          throw try ValueError.dangling(Ref<Value>(id), child.binding(Value.self))
         }
         try object.update(change)
         return try object.value
@@ -190,17 +190,19 @@ public struct Repository<Value: EntityValue>: Sendable {
   /// What is stored of the entity from now on, by whomever: one element a save or import.
   ///
   /// The sequence ends when the stack is closed or reset.
-  public func changes() -> AsyncStream<Changes> { changes(.unbounded) }
+  public func changes() -> AsyncStream<Changes> {
+    changes(of: [stack.rootName(of: Value.schema.name)], .unbounded)
+  }
 
   private func changes(
+    of roots: Set<String>,
     _ policy: AsyncStream<Changes>.Continuation.BufferingPolicy
   ) -> AsyncStream<Changes> {
     let notices = stack.changes()
-    let root = stack.rootName(of: Value.schema.name)
     return AsyncStream(bufferingPolicy: policy) { continuation in
       let task = Task {
         for await notice in notices {
-          let changes = Changes(notice, of: root)
+          let changes = Changes(notice, of: roots)
           if !changes.isEmpty { continuation.yield(changes) }
         }
         continuation.finish()
@@ -209,7 +211,8 @@ public struct Repository<Value: EntityValue>: Sendable {
     }
   }
 
-  /// The values that satisfy a condition: now, and again after each change of the entity.
+  /// The values that satisfy a condition: now, and again after each change of the entity, of those
+  /// whose objects are nested values, and of those that the condition and the order lead to.
   ///
   /// Changes that come while the values are being read are answered by one more reading. The
   /// sequence ends when the stack is closed or reset.
@@ -218,7 +221,12 @@ public struct Repository<Value: EntityValue>: Sendable {
     sort: [ValueSort<Value>] = [],
     limit: Int? = nil
   ) -> AsyncThrowingStream<[Value], any Error> {
-    let changes = changes(.bufferingNewest(1))
+    let changes: AsyncStream<Changes>
+    do {
+      changes = try self.changes(of: watched(filter, sort), .bufferingNewest(1))
+    } catch {
+      return AsyncThrowingStream { $0.finish(throwing: error) }
+    }
     return AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       let task = Task {
         do {
@@ -233,6 +241,18 @@ public struct Repository<Value: EntityValue>: Sendable {
       }
       continuation.onTermination = { _ in task.cancel() }
     }
+  }
+
+  /// The root names of the entities whose changes may change the answer.
+  private func watched(
+    _ filter: ValueFilter<Value>?,
+    _ sort: [ValueSort<Value>]
+  ) throws -> Set<String> {
+    let root = stack.root
+    let request = try FetchRequest(Value.self, filter, sort, nil)
+    let query = try ResultQuery(request, sectionedBy: nil, in: root.layout)
+    return try root.valueBindings.rootNames(of: Value.self, root.layout)
+      .union(query.relatedEntities)
   }
 
   // MARK: - Contexts
@@ -255,13 +275,13 @@ public struct Repository<Value: EntityValue>: Sendable {
 }
 
 extension Repository.Changes {
-  /// What a notice says of one family.
-  init(_ notice: ChangeNotice, of root: String) {
-    let isOurs = { (id: ObjectID) in id.entity.utf8.elementsEqual(root.utf8) }
+  /// What a notice says of some families.
+  init(_ notice: ChangeNotice, of roots: Set<String>) {
+    let isOurs = { (id: ObjectID) in roots.contains(id.entity) }
     inserted = notice.inserted.filter(isOurs)
     updated = Set(notice.updated.keys.filter(isOurs))
     deleted = notice.deleted.filter(isOurs)
-    isEverything = notice.refreshedEntities.contains { $0.utf8.elementsEqual(root.utf8) }
+    isEverything = !notice.refreshedEntities.isDisjoint(with: roots)
   }
 }
 

@@ -61,6 +61,15 @@ final class StoredValues: UnboxingSource {
     return try keys.compactMap { try nested(Value.self, $0) }
   }
 
+  /// The values of objects, by their keys; those that are gone are left out.
+  func valuesByKey<Value: EntityValue>(_ keys: [Int64]) throws -> [Int64: Value] {
+    try gather(Value.self, keys)
+    try gatherWanted()
+    var values: [Int64: Value] = [:]
+    for key in keys { values[key] = try nested(Value.self, key) }
+    return values
+  }
+
   // MARK: - Gathering
 
   /// Rows of one type, and the links that start from them.
@@ -128,9 +137,13 @@ final class StoredValues: UnboxingSource {
     let shelf = try shelf(type)
     let missing = Array(Set(keys.filter { shelf.rows[$0] == nil })).sorted()
     guard !missing.isEmpty else { return }
-    let names = shelf.columns.names.map(Schema.quoted).joined(separator: ", ")
+    let entity = shelf.binding.entity
+    var columns = shelf.columns.names.map(Schema.quoted)
+    // The ids of a family do not tell which of its entities an object is of.
+    let entityColumn = entity.root == entity.index ? nil : Int32(columns.count)
+    if entityColumn != nil { columns.append("_entity") }
     let statement = try RawStatement(
-      "SELECT \(names) FROM \(Schema.quoted(shelf.binding.entity.table))"
+      "SELECT \(columns.joined(separator: ", ")) FROM \(Schema.quoted(entity.table))"
         + " WHERE _pk IN (SELECT value FROM json_each(?1))",
       in: database
     )
@@ -138,6 +151,11 @@ final class StoredValues: UnboxingSource {
     for batch in missing.batches(Self.batchSize) {
       try statement.bind(.text(batch.jsonList), 1)
       try statement.forEachRow { row in
+        if let entityColumn,
+          let found = context.layout.entity(named: columnText(row, entityColumn))
+        {
+          try shelf.binding.check(found, sqlite3_column_int64(row, 0))
+        }
         if let key = shelf.add(row) { added.append(key) }
       }
     }
@@ -213,11 +231,10 @@ final class StoredValues: UnboxingSource {
     guard let binding = row.binding, case .link(let link) = binding.slots[slot] else {
       throw row.table.unknown(slot: slot)
     }
-    let keys =
-      link.column == nil
-      ? current?.links[slot][row.key] ?? [] : try row.integer(slot).map { [$0] } ?? []
     let root = context.layout.entities[link.layout.destination].rootName
-    return UnboxingLinks(self, keys) { .id(ObjectID(entity: root, primaryKey: $0)) }
+    return link.column == nil
+      ? UnboxingLinks(self, root, current?.links[slot][row.key] ?? [])
+      : UnboxingLinks(self, root, try row.integer(slot))
   }
 }
 

@@ -176,45 +176,84 @@ public struct UnboxingRow: ~Copyable {
 
 /// The targets of one relationship of a row that is being unboxed.
 public struct UnboxingLinks: ~Copyable {
-  private let source: UnboxingSource
-  private let keys: [Int64]
-  private let addressOf: (Int64) -> RefAddress
+  /// The keys of the targets; those of a column are no list.
+  private enum Keys {
+    case one(Int64)
+    case list([Int64])
+  }
 
-  init(
-    _ source: UnboxingSource,
-    _ keys: [Int64],
-    _ addressOf: @escaping (Int64) -> RefAddress
-  ) {
+  private let source: UnboxingSource
+  private let entity: String
+  private let keys: Keys
+
+  /// The targets of a to-many, or of a to-one that has no column.
+  ///
+  /// - Parameters:
+  ///   - source: Where they come from.
+  ///   - entity: The name that their ids have.
+  ///   - keys: Their keys.
+  init(_ source: UnboxingSource, _ entity: String, _ keys: [Int64]) {
     self.source = source
-    self.keys = keys
-    self.addressOf = addressOf
+    self.entity = entity
+    self.keys = .list(keys)
+  }
+
+  /// The target of a to-one that has a column.
+  init(_ source: UnboxingSource, _ entity: String, _ key: Int64?) {
+    self.source = source
+    self.entity = entity
+    keys = key.map { .one($0) } ?? .list([])
+  }
+
+  /// How the first target is referred to; nil where there is none.
+  var firstAddress: RefAddress? {
+    switch keys {
+    case .one(let key): source.address(of: key, entity)
+    case .list(let keys): keys.first.map { source.address(of: $0, entity) }
+    }
   }
 
   /// How the targets are referred to, in order.
-  var addresses: [RefAddress] { keys.map(addressOf) }
+  var addresses: [RefAddress] {
+    switch keys {
+    case .one(let key): [source.address(of: key, entity)]
+    case .list(let keys): keys.map { source.address(of: $0, entity) }
+    }
+  }
+
+  /// The nested value of the first target that is there.
+  func firstValue<Value: EntityValue>() throws -> Value? {
+    switch keys {
+    case .one(let key): return try source.nested(Value.self, key)
+    case .list(let keys):
+      for key in keys {
+        if let value = try source.nested(Value.self, key) { return value }
+      }
+      return nil
+    }
+  }
 
   /// The nested values of the targets that are there, in order.
   func values<Value: EntityValue>() throws -> [Value] {
-    var values: [Value] = []
-    values.reserveCapacity(keys.count)
-    for key in keys {
-      if let value = try source.nested(Value.self, key) { values.append(value) }
+    switch keys {
+    case .one(let key): try source.nested(Value.self, key).map { [$0] } ?? []
+    case .list(let keys): try keys.compactMap { try source.nested(Value.self, $0) }
     }
-    return values
   }
 }
 
 /// Where nested values and links of rows come from: the store, a context, a detached object.
 class UnboxingSource {
-  /// The values that are being unboxed, outermost first.
-  private var open: [(type: ObjectIdentifier, key: Int64)] = []
-
-  /// Deeper than this and the stack of a thread may end.
-  private static let maximumDepth = 256
+  private var nesting = Nesting<Int64>()
 
   /// The targets of a relationship.
   func links(_ slot: Int, of row: borrowing UnboxingRow) throws -> UnboxingLinks {
-    UnboxingLinks(self, []) { .id(ObjectID(entity: "", primaryKey: $0)) }
+    UnboxingLinks(self, "", [])
+  }
+
+  /// How the target of that key is referred to.
+  func address(of key: Int64, _ entity: String) -> RefAddress {
+    .id(ObjectID(entity: entity, primaryKey: key))
   }
 
   /// The value of an object; nil where it is gone.
@@ -222,26 +261,14 @@ class UnboxingSource {
 
   /// The value of an object inside of others.
   final func nested<Value: EntityValue>(_ type: Value.Type, _ key: Int64) throws -> Value? {
-    let id = ObjectIdentifier(type)
-    guard !open.contains(where: { $0.type == id && $0.key == key }) else {
-      throw ValueError(
-        .cycle,
-        "\(Value.schema.name) \(key) would hold itself: it is reached again through its own"
-          + " relationships.",
-        entity: Value.schema.name,
-        help: "declare one of the properties on the way as Ref<\(Value.self)>"
-      )
-    }
-    guard open.count < Self.maximumDepth else {
-      throw ValueError(
-        .cycle,
-        "Values are nested more than \(Self.maximumDepth) deep.",
-        entity: Value.schema.name,
-        help: "declare one of the properties on the way as Ref<\(Value.self)>"
-      )
-    }
-    open.append((id, key))
-    defer { open.removeLast() }
+    try nesting.enter(
+      type,
+      key,
+      entity: Value.schema.name,
+      number: key,
+      instead: "Ref<\(Value.self)>"
+    )
+    defer { nesting.leave() }
     return try value(type, key)
   }
 }

@@ -99,6 +99,8 @@ final class ValueBinding: Sendable {
   let slots: [Slot]
   /// The column of each slot in the table; -1: it has none.
   let columns: [Int]
+  /// The column of each slot for a row that is inserted: a relationship without one has no value.
+  let rowColumns: [Int]
   let table: SlotTable
   /// The slots of the entity's identity, in the order of the key; nil: it has none, or the type lacks
   /// a part of it.
@@ -139,11 +141,18 @@ final class ValueBinding: Sendable {
       case .link(let link): link.column ?? -1
       }
     }
+    rowColumns = columns.map { max($0, 0) }
     self.table = table
     keySlots = Self.keySlots(of: entity, table.names)
+    for slot in keySlots ?? [] {
+      if case .link(let link) = slots[slot] { try Self.checkKey(type, link, layout) }
+    }
     isFlat = slots.allSatisfy { slot in
       guard case .link(let link) = slot else { return true }
       guard !link.holdsValues, link.column != nil else { return false }
+      // Of a sub-entity the key alone does not tell whether the target is one.
+      let destination = layout.entities[link.layout.destination]
+      guard destination.root == destination.index else { return false }
       guard let inverse = layout.inverse(of: link.layout) else { return true }
       // An ordered inverse keeps the place of each object, a one-to-one takes its target away.
       return !inverse.isToOne && !inverse.isListed
@@ -160,6 +169,27 @@ final class ValueBinding: Sendable {
       names.firstIndex { $0.utf8.elementsEqual(part.name.utf8) }
     }
     return slots.count == identity.count ? slots : nil
+  }
+
+  /// Refuses a part of the unique key that holds values which cannot be found themselves.
+  private static func checkKey<Value: EntityValue>(
+    _ type: Value.Type,
+    _ link: Link,
+    _ layout: ModelLayout
+  ) throws(ValueError) {
+    guard link.holdsValues, !(link.target is any PersistentValue.Type),
+      let target = layout.entity(named: link.target.schemaName),
+      keySlots(of: target, link.target.fieldNames) == nil
+    else { return }
+    throw ValueError(
+      .schema,
+      "\(Value.self).\(link.layout.name) is part of the unique key of \(Value.schema.name), and"
+        + " \(link.target) has neither a unique key nor an objectID: no \(Value.schema.name) could"
+        + " be found by it.",
+      entity: Value.schema.name,
+      property: link.layout.name,
+      help: "give \(link.target) a unique key, or declare the property with Ref"
+    )
   }
 
   private static func slot<Value: EntityValue>(
@@ -251,6 +281,19 @@ final class ValueBinding: Sendable {
     }
     return id.primaryKey
   }
+
+  /// Checks that an object of the family is one of the entity.
+  ///
+  /// - Throws: `ValueError.type` for one of another branch of the family.
+  func check(_ found: EntityLayout, _ key: Int64) throws(ValueError) {
+    guard !entity.family.contains(found.index) else { return }
+    throw ValueError(
+      .type,
+      "\(found.name) \(key) is no \(entity.name).",
+      entity: entity.name,
+      object: objectID(key)
+    )
+  }
 }
 
 /// The bindings of a stack's Swift types; made when a type is used for the first time.
@@ -280,10 +323,40 @@ final class ValueBindings: Sendable {
     }
     return made
   }
+
+  /// The root names of the entities whose objects values of a type are made of: its own, those of
+  /// nested values, and those that hold the links to its references.
+  ///
+  /// - Throws: as `binding(_:_:)`.
+  func rootNames<Value: EntityValue>(
+    of type: Value.Type,
+    _ layout: ModelLayout
+  ) throws(ValueError) -> Set<String> {
+    var names: Set<String> = []
+    var known: Set<ObjectIdentifier> = []
+    var open: [any EntityValue.Type] = [type]
+    while let next = open.popLast() {
+      guard known.insert(ObjectIdentifier(next)).inserted else { continue }
+      let binding = try binding(next, layout)
+      names.insert(binding.entity.rootName)
+      for case .link(let link) in binding.slots {
+        if link.holdsValues {
+          open.append(link.target)
+        } else if link.column == nil, layout.inverse(of: link.layout) != nil {
+          names.insert(layout.entities[link.layout.destination].rootName)
+        }
+      }
+    }
+    return names
+  }
+}
+
+extension RootContext {
+  var valueBindings: ValueBindings { attachments.value { ValueBindings() } }
 }
 
 extension ManagedObjectContext {
-  var valueBindings: ValueBindings { root.attachments.value { ValueBindings() } }
+  var valueBindings: ValueBindings { root.valueBindings }
 
   func binding<Value: EntityValue>(_ type: Value.Type) throws(ValueError) -> ValueBinding {
     try valueBindings.binding(type, layout)

@@ -74,6 +74,13 @@ public struct ValueMismatch: Error, Sendable, CustomStringConvertible {
     self.found = found.summary
   }
 
+  /// A value that is told in words.
+  init(_ code: ValueError.Code, expected: String, found: String) {
+    self.code = code
+    self.expected = expected
+    self.found = found
+  }
+
   /// A value of the right type that does not fit.
   public init(expected: String, beyond value: String) {
     code = .range

@@ -144,7 +144,10 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
       if attribute.type == .bool, let bool = stored.bool { return .value(.boolean(bool)) }
       return .value(FilterValue(stored))
     } catch {
-      fault = "\(Root.schema.name).\(field.name): \(error)"
+      let mismatch = attribute.isSensitive ? error as? ValueMismatch : nil
+      fault =
+        "\(Root.schema.name).\(field.name):"
+        + " \(mismatch.map { "expected \($0.expected), found another value" } ?? "\(error)")"
       return nil
     }
   }

@@ -37,6 +37,44 @@ import Testing
     #expect(valueError { try Managed<Bike>(live.object) }?.code == .type)
   }
 
+  @Test("An id of another branch of the family is refused everywhere", arguments: [false, true])
+  func otherBranch(hasUnsaved: Bool) throws {
+    try main.saveAll([Car("c1", doors: 3)])
+    try main.save(Bike("b1"))
+    let car = try #require(try main.live(Car.self, \.plate == "c1")).objectID
+    let bike = try #require(try main.live(Bike.self, \.plate == "b1")).objectID
+    if hasUnsaved { try main.insert(Bike.self).set(\.plate, to: "b2") }
+    #expect(try main.values(Vehicle.self, with: [car, bike]).map(\.plate) == ["c1", "b1"])
+    #expect(valueError { try main.values(Bike.self, with: [bike, car]) }?.code == .type)
+    #expect(valueError { try main.value(Bike.self, with: car) }?.code == .type)
+    var known = KnownBike(plate: "b3")
+    known.objectID = car
+    #expect(valueError { try main.save(&known) }?.code == .type)
+    #expect(valueError { try main.delete(&known) }?.code == .type)
+    #expect(
+      try stack.sql("SELECT plate, _entity FROM Vehicle ORDER BY plate") == ["b1|Bike", "c1|Car"]
+    )
+  }
+
+  @Test("A reference leads to the entity that the relationship says, alone and in a batch")
+  func referenceToBranch() throws {
+    let stack = try Stack(Model(Vehicle.self, Car.self, Bike.self, Garage.self), at: .inMemory)
+    let main = stack.main
+    let car = try main.save(Car("c1", doors: 3))
+    let bike = try main.save(Bike("b1"))
+    #expect(throws: (any Error).self) { try main.save(Garage("1", car: Ref(bike))) }
+    #expect(throws: (any Error).self) { try main.saveAll([Garage("1", car: Ref(bike))]) }
+    try main.saveAll([Garage("1", car: Ref(car))])
+    #expect(try stack.sql("SELECT name, car FROM Garage") == ["1|\(car.primaryKey)"])
+  }
+
+  @Test("What a type leaves out of a batch is not held against its limits")
+  func leftOut() throws {
+    let stack = try Stack(Model(Part.self), at: .inMemory)
+    try stack.main.saveAll([Part("a", weight: 1), Part("b", weight: nil)])
+    #expect(try stack.sql("SELECT name, weight FROM Part") == ["a|1", "b|5"])
+  }
+
   @Test("An abstract entity has no values of its own", arguments: [1, 2])
   func abstract(count: Int) throws {
     let vehicles = (0..<count).map { Vehicle("v\($0)") }
@@ -122,6 +160,68 @@ private struct Bike: EntityValue {
   init(from row: borrowing UnboxingRow) throws {
     plate = try row[Self.fields.plate]
     wheels = try row[Self.fields.wheels]
+  }
+}
+
+private struct KnownBike: PersistentValue {
+  var objectID: ObjectID?
+  var plate: String
+
+  struct Fields: Sendable {
+    let plate = Field(0, "plate", \KnownBike.plate)
+  }
+  static let fields = Fields()
+  static let schema = EntitySchema<KnownBike>("Bike", [fields.plate])
+
+  init(plate: String) { self.plate = plate }
+
+  init(from row: borrowing UnboxingRow) throws {
+    objectID = row.objectID
+    plate = try row[Self.fields.plate]
+  }
+}
+
+private struct Garage: EntityValue {
+  var name: String
+  var car: Ref<Car>?
+
+  struct Fields: Sendable {
+    let name = Field(0, "name", \Garage.name, isUnique: true)
+    let car = Field(1, "car", \Garage.car)
+  }
+  static let fields = Fields()
+  static let schema = EntitySchema<Garage>("Garage", [fields.name, fields.car])
+
+  init(_ name: String, car: Ref<Car>?) { (self.name, self.car) = (name, car) }
+
+  init(from row: borrowing UnboxingRow) throws {
+    name = try row[Self.fields.name]
+    car = try row[Self.fields.car]
+  }
+}
+
+/// Leaves its weight to the attribute's default.
+private struct Part: EntityValue {
+  var name: String
+  var weight: Int?
+
+  struct Fields: Sendable {
+    let name = Field(0, "name", \Part.name, isUnique: true)
+    let weight = Field(1, "weight", \Part.weight, isRequired: true, default: 5, minimum: 1)
+  }
+  static let fields = Fields()
+  static let schema = EntitySchema<Part>("Part", [fields.name, fields.weight])
+
+  init(_ name: String, weight: Int?) { (self.name, self.weight) = (name, weight) }
+
+  init(from row: borrowing UnboxingRow) throws {
+    name = try row[Self.fields.name]
+    weight = try row[Self.fields.weight]
+  }
+
+  mutating func box(into row: inout BoxingRow) throws {
+    try row.set(Self.fields.name, name)
+    if let weight { try row.set(Self.fields.weight, weight) }
   }
 }
 

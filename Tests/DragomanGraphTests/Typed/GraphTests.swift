@@ -149,8 +149,12 @@ import Testing
     let byKey = valueError { try main.save(Person("1", employer: Ref(key: "None"))) }
     #expect(byKey?.code == .stale && byKey?.message.contains("Company \"None\"") == true)
     let id = ObjectID(entity: "Company", primaryKey: 77)
-    #expect(throws: (any Error).self) { try main.save(Person("1", employer: Ref(id))) }
-    #expect(throws: (any Error).self) { try main.saveAll([Person("1", employer: Ref(id))]) }
+    let single = valueError { try main.save(Person("1", employer: Ref(id))) }
+    let batch = valueError {
+      try main.saveAll([Person("0"), Person("1", employer: Ref(id))])
+    }
+    #expect(single?.code == .stale && single?.object == id)
+    #expect(batch?.code == .stale && batch?.object == id)
     #expect(try stack.sql("SELECT count(*) FROM Person") == ["0"])
     #expect(try main.value(of: Ref<Company>(id)) == nil)
   }

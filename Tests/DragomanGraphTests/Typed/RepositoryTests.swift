@@ -82,6 +82,41 @@ import Testing
     #expect(try await values.next()?.map(\.name) == ["Ada", "Bob"])
   }
 
+  @Test("Values are told again when only a nested value changes", .timeLimit(.minutes(1)))
+  func nestedValues() async throws {
+    let shops = stack.repository(of: Shop.self)
+    let shop = try await shops.save(Shop("a", employees: [Employee("Tom", age: 1)]))
+    var values = shops.values().makeAsyncIterator()
+    #expect(try await values.next() == [shop])
+    let employees = stack.repository(of: Employee.self)
+    _ = try await employees.update(\.name == "Tom") { $0.age = 2 }
+    #expect(try await values.next()?.first?.employees.map(\.age) == [2])
+  }
+
+  @Test(
+    "Values are told again when what their condition leads to changes",
+    .timeLimit(.minutes(1))
+  )
+  func relatedValues() async throws {
+    let stack = try Stack(staffModel, at: .inMemory)
+    let companies = stack.repository(of: Company.self)
+    let people = stack.repository(of: Person.self)
+    let acme = try await companies.save(Company("Acme"))
+    _ = try await people.save(Person("1", employer: Ref(acme)))
+    let filter = try ValueFilter<Person>(parsing: "employer.name == 'Acme'")
+    var values = people.values(filter).makeAsyncIterator()
+    #expect(try await values.next()?.map(\.ticket) == ["1"])
+    try await stack.write { try $0.object(with: #require(acme.objectID))["name"] = "Bits" }
+    #expect(try await values.next()?.map(\.ticket) == [])
+  }
+
+  @Test("A condition that cannot be followed ends the values with its error")
+  func wrongValues() async throws {
+    let wrong = try ValueFilter<Shop>(parsing: "naem == 'a'")
+    var values = stack.repository(of: Shop.self).values(wrong).makeAsyncIterator()
+    await #expect(throws: StoreError.self) { try await values.next() }
+  }
+
   @Test("Many writers at once lose nothing")
   func concurrency() async throws {
     let tags = try Stack(library, at: .inMemory).repository(of: Tag.self)

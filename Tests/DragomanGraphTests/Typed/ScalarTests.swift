@@ -129,12 +129,24 @@ import Testing
       ("maybe", "'seven'", "Everything.maybe takes an integer (Int); found"),
       ("maybe", "x'07'", "Everything.maybe takes an integer (Int); found 1 bytes"),
       ("maybeKind", "''", "Everything.maybeKind takes a raw value of Kind; found the text \"\""),
-      ("words", "'[1'", "Everything.words takes a JSON array; found the text \"[1\""),
+      ("words", "'[\"a\"'", "Everything.words takes a JSON array; found the text \"[\"a\"\""),
       ("words", "'{}'", "Everything.words takes a JSON array; found the text \"{}\""),
       (
         "numbers", "'[1, \"2\"]'", "Everything.numbers takes an integer (Int); found the text \"2\""
       ),
+      ("words", "'[\"a\",1]'", "Everything.words takes a string; found the JSON 1"),
+      ("words", "'[\"a\",[2]]'", "Everything.words takes a string; found the JSON [2]"),
+      ("words", "'[true]'", "Everything.words takes a string; found the JSON true"),
+      ("numbers", "'[true]'", "Everything.numbers takes an int64; found the JSON true"),
+      ("numbers", "'[{}]'", "Everything.numbers takes an int64; found the JSON {}"),
+      ("prices", "'[[1]]'", "Everything.prices takes a decimal; found the JSON [1]"),
+      ("holes", "'[false]'", "Everything.holes takes a double; found the JSON false"),
       ("address", "'{\"city\":1}'", "Everything.address takes JSON of Address; found the text"),
+      ("address", "'{\"city\":\"x\"}'", "\"{\"city\":\"x\"}\", where \"street\" is missing"),
+      (
+        "address", "'{\"street\":\"x\",\"city\":1}'",
+        "1}\", where \"city\" is no String"
+      ),
     ]
   )
   func misfits(column: String, literal: String, message: String) throws {
@@ -143,6 +155,31 @@ import Testing
     let error = valueError { try stack.main.query(Everything.self) }
     #expect(error?.description.contains(message) == true, "\(String(describing: error))")
     #expect(error?.entity == "Everything" && error?.property == column && error?.object == id)
+  }
+
+  @Test("A list of flags holds no numbers")
+  func flags() throws {
+    let read = { (text: String) in
+      try StoredValue.text(text).withColumn { try [Bool](unboxing: $0) }
+    }
+    #expect(try read("[true, false]") == [true, false])
+    #expect(throws: ValueMismatch.self) { try read("[1]") }
+    #expect(throws: ValueMismatch.self) { try read(#"["true"]"#) }
+  }
+
+  @Test(
+    "Decimals around the ends of 64-bit integers come back exactly",
+    arguments: [
+      "9300000000000000000", "-9300000000000000000", "9223372036854775807", "9223372036854775808",
+      "-9223372036854775808", "-9223372036854775809", "9999999999999999999",
+      "-9999999999999999999", "999999999999999999", "-999999999999999999", "1000000000000000000",
+      "99999999999999999.9", "0.99999999999999999", "-0.9999999999999999",
+    ]
+  )
+  func longDecimals(text: String) throws {
+    let decimal = try StoredValue.text(text).withColumn { try Decimal(unboxing: $0) }
+    #expect(decimal == Decimal(string: text))
+    #expect(try decimal.stored(as: Attribute(name: "a", type: .decimal)) == .text(text))
   }
 
   @Test("A failure of a declared function comes through")

@@ -125,6 +125,15 @@ extension ValuesTests {
       // docs: end
     }
     try await loaded.value
+    // docs: begin results
+    let rich = try await stack.results(
+      Employee.self,
+      \.salary >= 1000,
+      sort: [.ascending(\.ticketNumber)]
+    )
+    let first = try await rich.elements(at: 0..<1)
+    // docs: end
+    #expect(first.map(\.ticketNumber) == ["T-2"])
   }
 
   @Test("Plain Codable types")

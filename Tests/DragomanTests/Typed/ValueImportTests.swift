@@ -126,12 +126,41 @@ import Testing
         [
           .map("a", to: \.number), .map("b", to: \.number),
           .map("c[", to: \.price), .map("d", to: \.day, dates: ["no such format Q9"]),
+          .nested("a[", to: \.stops), .keys("b[", to: \.line),
         ]
       )
       Issue.record("a faulty map was made")
     } catch {
-      #expect(error.faults.count >= 3, "\(error)")
+      let places = error.faults.map(\.place)
+      #expect(error.faults.count >= 5, "\(error)")
+      #expect(places.contains("entities.Trip.relationships.stops.from"), "\(places)")
+      #expect(places.contains("entities.Trip.relationships.line.key"), "\(places)")
     }
+  }
+
+  @Test("Keys of a sub-entity are those that its parent declares")
+  func keysOfSubEntity() async throws {
+    let stack = try Stack(Model(Rail.self, Metro.self, Ride.self), at: .inMemory)
+    let m1 = try #require(
+      try await stack.repository(of: Metro.self).save(Metro(code: "M1")).objectID
+    )
+    let rides = try await stack.import(
+      [["id": 1, "line": "M1"]],
+      into: Ride.self,
+      by: ImportMap(for: Ride.self, [.keys("line", to: \.metro)])
+    )
+    #expect(rides.map(\.metro?.id) == [m1])
+  }
+
+  @Test("A cancelled import writes nothing, and says so")
+  func cancelled() async throws {
+    let stack = stack
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await stack.import([["number": 3]], into: Trip.self)
+    }
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try await stack.repository(of: Trip.self).count() == 0)
   }
 }
 
@@ -163,6 +192,57 @@ private struct Trip: PersistentValue, Equatable {
     day = try row[Self.fields.day]
     stops = try row[Self.fields.stops]
     line = try row[Self.fields.line]
+  }
+}
+
+private struct Rail: PersistentValue {
+  var objectID: ObjectID?
+  var code: String
+
+  struct Fields: Sendable {
+    let code = Field(0, "code", \Rail.code, isUnique: true)
+  }
+  static let fields = Fields()
+  static let schema = EntitySchema<Rail>("Rail", [fields.code])
+
+  init(from row: borrowing UnboxingRow) throws {
+    objectID = row.objectID
+    code = try row[Self.fields.code]
+  }
+}
+
+private struct Metro: PersistentValue {
+  var objectID: ObjectID?
+  var code: String
+
+  struct Fields: Sendable {
+    let code = Field(0, "code", \Metro.code)
+  }
+  static let fields = Fields()
+  static let schema = EntitySchema<Metro>("Metro", parent: Rail.self, [fields.code])
+
+  init(code: String) { self.code = code }
+
+  init(from row: borrowing UnboxingRow) throws {
+    objectID = row.objectID
+    code = try row[Self.fields.code]
+  }
+}
+
+private struct Ride: EntityValue {
+  var id: Int
+  var metro: Ref<Metro>?
+
+  struct Fields: Sendable {
+    let id = Field(0, "id", \Ride.id, isUnique: true)
+    let metro = Field(1, "metro", \Ride.metro)
+  }
+  static let fields = Fields()
+  static let schema = EntitySchema<Ride>("Ride", [fields.id, fields.metro])
+
+  init(from row: borrowing UnboxingRow) throws {
+    id = try row[Self.fields.id]
+    metro = try row[Self.fields.metro]
   }
 }
 

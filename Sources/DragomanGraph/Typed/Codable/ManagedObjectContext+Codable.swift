@@ -35,7 +35,7 @@ extension ManagedObjectContext {
       limit: limit,
       offset: offset
     )
-    return try fetch(request).map { try Value(from: ObjectDecoder($0)) }
+    return try fetch(request).map { try ObjectDecoder.value(type, of: $0) }
   }
 
   /// Saves values as objects of an entity, in a transaction of their own: all of them, or none.
@@ -91,7 +91,8 @@ private final class EncodedObjectWriter {
       if try object.value(column) != value { try context.set(value, column: column, of: object) }
     }
     for (slot, targets) in node.targets.sorted(by: { $0.key < $1.key }) {
-      try link(node.entity.relationships[slot], targets, object)
+      let link = node.entity.relationships[slot]
+      try self.link(link, targets, object, holdsValues: !node.references.contains(slot))
     }
     return object
   }
@@ -104,10 +105,22 @@ private final class EncodedObjectWriter {
   private func find(_ node: EncodedObject) throws -> ManagedObject? {
     if let id = node.id { return try object(id, node.entity) }
     guard let key = node.entity.uniqueKeys.first else { return nil }
-    let values = key.map { part -> StoredValue in
-      if case .attribute(let slot) = part.property { node.values[slot] ?? .null } else { .null }
+    let values = try key.map { part -> StoredValue in
+      switch part.property {
+      case .attribute(let slot): node.values[slot] ?? .null
+      case .relationship(let slot): try self.key(of: node.targets[slot]?.first)
+      }
     }
     return try context.find(node.entity, key, values)
+  }
+
+  /// What the column of a to-one has; null where its object is not there yet.
+  private func key(of target: EncodedObject.Target?) throws -> StoredValue {
+    switch target {
+    case .id(let id): .integer(id.primaryKey)
+    case .object(let node): try find(node).map { .integer($0.place.key) } ?? .null
+    case nil: .null
+    }
   }
 
   private func object(_ id: ObjectID, _ entity: EntityLayout) throws -> ManagedObject {
@@ -129,25 +142,27 @@ private final class EncodedObjectWriter {
   private func link(
     _ link: RelationshipLayout,
     _ targets: [EncodedObject.Target],
-    _ owner: ManagedObject
+    _ owner: ManagedObject,
+    holdsValues: Bool
   ) throws {
     let before = try context.targets(of: link, owner)
-    var taken: Set<Int64> = []
-    for case .object(let node) in targets {
-      if let known = try find(node) { taken.insert(known.place.key) }
-    }
+    // Objects that cannot be found take over former targets that no other one is.
+    let taken = Set(targets.compactMap { $0.id?.primaryKey })
     var free = before.filter { !taken.contains($0.place.key) }[...]
     let destination = context.layout.entities[link.destination]
     let objects = try targets.map { target in
       switch target {
-      case .id(let id): return try object(id, destination)
+      case .id(let id):
+        let object = try object(id, destination)
+        written[object.place] = object
+        return object
       case .object(let node):
-        let isKnown = try find(node) != nil || !node.entity.uniqueKeys.isEmpty
-        return try write(node, over: isKnown ? nil : free.popFirst())
+        let canBeFound = node.id != nil || !node.entity.uniqueKeys.isEmpty
+        return try write(node, over: canBeFound ? nil : free.popFirst())
       }
     }
     try context.assign(objects, to: link, owner)
-    guard link.relationship.deleteRule == .cascade else { return }
+    guard holdsValues, link.relationship.deleteRule == .cascade else { return }
     let kept = Set(objects.map(\.place.key))
     orphans += before.filter { !kept.contains($0.place.key) }
   }

@@ -6,14 +6,45 @@ struct ObjectDecoder: Decoder {
   let object: ManagedObject
   var codingPath: [any CodingKey]
   let userInfo: [CodingUserInfoKey: Any] = [:]
+  /// This value and those around it.
+  private let nesting: Nesting<RowKey>
 
-  init(_ object: ManagedObject, _ codingPath: [any CodingKey] = []) {
+  fileprivate init(
+    _ object: ManagedObject,
+    _ codingPath: [any CodingKey],
+    _ nesting: Nesting<RowKey>
+  ) {
     self.object = object
     self.codingPath = codingPath
+    self.nesting = nesting
+  }
+
+  /// The value of an object: its id, or what decodes itself from it.
+  ///
+  /// - Throws: `ValueError.cycle` where the value would hold itself.
+  static func value<T: Decodable>(
+    _ type: T.Type,
+    of object: ManagedObject,
+    at codingPath: [any CodingKey] = [],
+    within outer: Nesting<RowKey> = Nesting()
+  ) throws -> T {
+    if let id = object.objectID as? T { return id }
+    try object.context.fire(object)
+    var nesting = outer
+    try nesting.enter(
+      type,
+      object.place,
+      entity: object.layout.name,
+      number: object.place.key,
+      instead: "ObjectID"
+    )
+    return try T(from: ObjectDecoder(object, codingPath, nesting))
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    KeyedDecodingContainer(ObjectContainer(object: object, codingPath: codingPath))
+    KeyedDecodingContainer(
+      ObjectContainer(object: object, codingPath: codingPath, nesting: nesting)
+    )
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -38,6 +69,7 @@ struct ObjectDecoder: Decoder {
 private struct ObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let object: ManagedObject
   let codingPath: [any CodingKey]
+  let nesting: Nesting<RowKey>
 
   private var layout: EntityLayout { object.layout }
 
@@ -78,12 +110,10 @@ private struct ObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
       let link = layout.relationships[slot]
       let targets = try object.context.targets(of: link, object)
       if !link.isToOne {
-        return try T(from: ObjectListDecoder(targets, codingPath + [key]))
+        return try T(from: ObjectListDecoder(targets, codingPath + [key], nesting))
       }
       guard let target = targets.first else { throw missing(key, "an object") }
-      try object.context.fire(target)
-      if let id = target.objectID as? T { return id }
-      return try T(from: ObjectDecoder(target, codingPath + [key]))
+      return try ObjectDecoder.value(type, of: target, at: codingPath + [key], within: nesting)
     case nil:
       guard let id = object.objectID as? T else { throw missing(key, "\(type)") }
       return id
@@ -136,15 +166,20 @@ private struct ObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     keyedBy type: NestedKey.Type,
     forKey key: Key
   ) throws -> KeyedDecodingContainer<NestedKey> {
-    throw missing(key, "a container of its own")
+    throw unfit(key.stringValue)
   }
 
   func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-    throw missing(key, "a container of its own")
+    throw unfit(key.stringValue)
   }
 
-  func superDecoder() throws -> any Decoder { ObjectDecoder(object, codingPath) }
-  func superDecoder(forKey key: Key) throws -> any Decoder { ObjectDecoder(object, codingPath) }
+  /// A superclass is a part of its object.
+  func superDecoder() throws -> any Decoder { ObjectDecoder(object, codingPath, nesting) }
+  func superDecoder(forKey key: Key) throws -> any Decoder { throw unfit(key.stringValue) }
+
+  private func unfit(_ name: String) -> ValueError {
+    .ownContainer(layout, name, object.objectID)
+  }
 }
 
 extension AttributeValue {
@@ -160,10 +195,16 @@ private struct ObjectListDecoder: Decoder, UnkeyedDecodingContainer {
   let codingPath: [any CodingKey]
   let userInfo: [CodingUserInfoKey: Any] = [:]
   private(set) var currentIndex = 0
+  private let nesting: Nesting<RowKey>
 
-  init(_ objects: [ManagedObject], _ codingPath: [any CodingKey]) {
+  init(
+    _ objects: [ManagedObject],
+    _ codingPath: [any CodingKey],
+    _ nesting: Nesting<RowKey>
+  ) {
     self.objects = objects
     self.codingPath = codingPath
+    self.nesting = nesting
   }
 
   var count: Int? { objects.count }
@@ -172,11 +213,18 @@ private struct ObjectListDecoder: Decoder, UnkeyedDecodingContainer {
   mutating func decodeNil() -> Bool { false }
 
   mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    guard !isAtEnd else {
+      throw DecodingError.valueNotFound(
+        type,
+        DecodingError.Context(
+          codingPath: codingPath,
+          debugDescription: "the to-many has \(objects.count) objects, and one more is decoded"
+        )
+      )
+    }
     let object = objects[currentIndex]
     currentIndex += 1
-    if let id = object.objectID as? T { return id }
-    try object.context.fire(object)
-    return try T(from: ObjectDecoder(object, codingPath))
+    return try ObjectDecoder.value(type, of: object, at: codingPath, within: nesting)
   }
 
   func unkeyedContainer() -> any UnkeyedDecodingContainer { self }

@@ -11,6 +11,10 @@ final class EncodedObject {
   private(set) var values: [Int: StoredValue] = [:]
   /// The targets of relationships, by link slot.
   private(set) var targets: [Int: [Target]] = [:]
+  /// The relationships whose targets the type gives as ids, by link slot.
+  private(set) var references: Set<Int> = []
+  /// How many objects this one is in.
+  private let depth: Int
 
   /// A target.
   enum Target {
@@ -18,11 +22,20 @@ final class EncodedObject {
     case object(EncodedObject)
     /// The id of one.
     case id(ObjectID)
+
+    /// The id, where the type gives it.
+    var id: ObjectID? {
+      switch self {
+      case .object(let object): object.id
+      case .id(let id): id
+      }
+    }
   }
 
-  init(_ entity: EntityLayout, _ layout: ModelLayout) {
+  init(_ entity: EntityLayout, _ layout: ModelLayout, depth: Int = 0) {
     self.entity = entity
     self.layout = layout
+    self.depth = depth
   }
 
   /// Takes what an encoder gives for a key; null where it is nil.
@@ -31,15 +44,18 @@ final class EncodedObject {
     case .attribute(let slot): values[slot] = try stored(value, slot)
     case .relationship(let slot):
       let link = entity.relationships[slot]
-      let encoder = TargetEncoder(layout.entities[link.destination], layout)
-      if let value {
-        if let id = value as? ObjectID {
-          encoder.targets.append(.id(id))
-        } else {
-          try value.encode(to: encoder)
-        }
+      guard depth < ValueError.maximumDepth else {
+        throw ValueError.tooDeep(entity.name, instead: "ObjectID")
       }
+      let encoder = TargetEncoder(
+        layout.entities[link.destination],
+        layout,
+        of: (entity.name, link.name),
+        depth: depth + 1
+      )
+      if let value { try encoder.add(value) }
       targets[slot] = encoder.targets
+      if T.self is any References.Type { references.insert(slot) }
     case nil:
       if key.stringValue == "objectID" {
         if let given = value as? ObjectID { id = given }
@@ -94,15 +110,25 @@ final class TargetEncoder: Encoder {
   let codingPath: [any CodingKey] = []
   let userInfo: [CodingUserInfoKey: Any] = [:]
   /// What was encoded.
-  fileprivate(set) var targets: [EncodedObject.Target] = []
+  private(set) var targets: [EncodedObject.Target] = []
+  /// The relationship whose targets these are.
+  private let owner: (entity: String, property: String)?
+  private let depth: Int
 
-  init(_ entity: EntityLayout, _ layout: ModelLayout) {
+  init(
+    _ entity: EntityLayout,
+    _ layout: ModelLayout,
+    of owner: (entity: String, property: String)? = nil,
+    depth: Int = 0
+  ) {
     self.entity = entity
     self.layout = layout
+    self.owner = owner
+    self.depth = depth
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    let node = EncodedObject(entity, layout)
+    let node = EncodedObject(entity, layout, depth: depth)
     targets.append(.object(node))
     return KeyedEncodingContainer(ObjectEncodingContainer(node: node))
   }
@@ -110,14 +136,35 @@ final class TargetEncoder: Encoder {
   func unkeyedContainer() -> any UnkeyedEncodingContainer { TargetListContainer(self) }
   func singleValueContainer() -> any SingleValueEncodingContainer { TargetListContainer(self) }
 
-  fileprivate func add(_ value: some Encodable) throws {
+  fileprivate func add<T: Encodable>(_ value: T) throws {
     if let id = value as? ObjectID {
       targets.append(.id(id))
+    } else if value.isScalar {
+      // A scalar hands itself to the encoder again, without an end.
+      throw ValueError(
+        .type,
+        owner.map {
+          "\($0.entity).\($0.property) leads to objects of \(entity.name), and \(T.self) is none."
+        } ?? "\(T.self) is no object of \(entity.name).",
+        entity: owner?.entity ?? entity.name,
+        property: owner?.property
+      )
     } else {
       try value.encode(to: self)
     }
   }
 }
+
+extension Encodable {
+  /// Whether the value is one of those that all others are made of.
+  fileprivate var isScalar: Bool { self is String || self is Bool || self is any Numeric }
+}
+
+/// A type of properties that give targets by their ids.
+private protocol References {}
+extension ObjectID: References {}
+extension Array: References where Element == ObjectID {}
+extension Set: References where Element == ObjectID {}
 
 /// The elements of a to-many, or the only target of a to-one.
 private struct TargetListContainer: UnkeyedEncodingContainer, SingleValueEncodingContainer {
@@ -163,17 +210,35 @@ private struct ObjectEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
   func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try node.set(value, key) }
 
   func nestedContainer<NestedKey: CodingKey>(
-    keyedBy type: NestedKey.Type,
+    keyedBy keyType: NestedKey.Type,
     forKey key: Key
   ) -> KeyedEncodingContainer<NestedKey> {
-    // What is encoded by hand into a container of its own is no property.
-    KeyedEncodingContainer(ObjectEncodingContainer<NestedKey>(node: node))
+    refusing(key).container(keyedBy: keyType)
   }
-  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    TargetListContainer(TargetEncoder(node.entity, node.layout))
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { refusing(key) }
+  func superEncoder() -> any Encoder { PartEncoder(node: node) }
+  func superEncoder(forKey key: Key) -> any Encoder { refusing(key) }
+
+  private func refusing(_ key: Key) -> RefusingEncoder {
+    RefusingEncoder(refusal: ValueError.ownContainer(node.entity, key.stringValue))
   }
-  func superEncoder() -> any Encoder { TargetEncoder(node.entity, node.layout) }
-  func superEncoder(forKey key: Key) -> any Encoder { superEncoder() }
+}
+
+/// Encodes more properties of an object: those of a superclass.
+private struct PartEncoder: Encoder {
+  let node: EncodedObject
+  let codingPath: [any CodingKey] = []
+  let userInfo: [CodingUserInfoKey: Any] = [:]
+
+  private var refusing: RefusingEncoder {
+    RefusingEncoder(refusal: ValueError.ownContainer(node.entity, "super"))
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    KeyedEncodingContainer(ObjectEncodingContainer(node: node))
+  }
+  func unkeyedContainer() -> any UnkeyedEncodingContainer { refusing }
+  func singleValueContainer() -> any SingleValueEncodingContainer { refusing }
 }
 
 /// One value, of types that encode themselves as a single value: enumerations.
@@ -194,19 +259,45 @@ private final class ColumnEncoder: Encoder, SingleValueEncodingContainer {
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    KeyedEncodingContainer(Refusing(attribute: attribute))
+    refusing("a structured value").container(keyedBy: type)
   }
-  func unkeyedContainer() -> any UnkeyedEncodingContainer { RefusingList(attribute: attribute) }
+  func unkeyedContainer() -> any UnkeyedEncodingContainer { refusing("a list") }
+
+  private func refusing(_ what: String) -> RefusingEncoder {
+    RefusingEncoder(
+      refusal: ValueMismatch(expected: attribute.type.withArticle, beyond: what)
+    )
+  }
 }
 
-/// Refuses what an attribute that is no JSON cannot hold.
-private struct Refusing<Key: CodingKey>: KeyedEncodingContainerProtocol {
-  let attribute: Attribute
+/// Refuses what an object or an attribute cannot hold: everything that is encoded into it throws.
+private struct RefusingEncoder: Encoder, SingleValueEncodingContainer, UnkeyedEncodingContainer {
+  let refusal: any Error
+  let codingPath: [any CodingKey] = []
+  let userInfo: [CodingUserInfoKey: Any] = [:]
+  let count = 0
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    KeyedEncodingContainer(RefusingContainer<Key>(refusal: refusal))
+  }
+  func unkeyedContainer() -> any UnkeyedEncodingContainer { self }
+  func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+  func encodeNil() throws { throw refusal }
+  func encode<T: Encodable>(_ value: T) throws { throw refusal }
+  func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    container(keyedBy: type)
+  }
+  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
+  func superEncoder() -> any Encoder { self }
+}
+
+/// Refuses members.
+private struct RefusingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  let refusal: any Error
   let codingPath: [any CodingKey] = []
 
-  private var refusal: ValueMismatch {
-    ValueMismatch(expected: attribute.type.withArticle, beyond: "a structured value")
-  }
+  private var encoder: RefusingEncoder { RefusingEncoder(refusal: refusal) }
 
   func encodeNil(forKey key: Key) throws { throw refusal }
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws { throw refusal }
@@ -214,30 +305,28 @@ private struct Refusing<Key: CodingKey>: KeyedEncodingContainerProtocol {
     keyedBy type: NestedKey.Type,
     forKey key: Key
   ) -> KeyedEncodingContainer<NestedKey> {
-    KeyedEncodingContainer(Refusing<NestedKey>(attribute: attribute))
+    encoder.container(keyedBy: type)
   }
-  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    RefusingList(attribute: attribute)
-  }
-  func superEncoder() -> any Encoder { ColumnEncoder(attribute) }
-  func superEncoder(forKey key: Key) -> any Encoder { ColumnEncoder(attribute) }
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { encoder }
+  func superEncoder() -> any Encoder { encoder }
+  func superEncoder(forKey key: Key) -> any Encoder { encoder }
 }
 
-/// Refuses lists.
-private struct RefusingList: UnkeyedEncodingContainer {
-  let attribute: Attribute
-  let codingPath: [any CodingKey] = []
-  let count = 0
-
-  private var refusal: ValueMismatch {
-    ValueMismatch(expected: attribute.type.withArticle, beyond: "a list")
+extension ValueError {
+  /// A container of its own that a type opens by hand, for what is no property of the entity.
+  static func ownContainer(
+    _ entity: EntityLayout,
+    _ property: String,
+    _ object: ObjectID? = nil
+  ) -> ValueError {
+    ValueError(
+      .schema,
+      "\(entity.name).\(property) is a container of its own, which no object has.",
+      entity: entity.name,
+      property: property,
+      object: object,
+      help:
+        "code a nested type in its place: of an attribute it is JSON, of a relationship an object"
+    )
   }
-
-  func encodeNil() throws { throw refusal }
-  func encode<T: Encodable>(_ value: T) throws { throw refusal }
-  func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    KeyedEncodingContainer(Refusing<Key>(attribute: attribute))
-  }
-  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
-  func superEncoder() -> any Encoder { ColumnEncoder(attribute) }
 }

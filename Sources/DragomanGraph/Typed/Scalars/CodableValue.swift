@@ -50,7 +50,12 @@ extension CodableValue {
     do {
       self = try JSONDecoder().decode(Self.self, from: data)
     } catch {
-      throw ValueMismatch(expected: "JSON of \(Self.self)", found: value)
+      let reason = (error as? DecodingError)?.reason ?? "which throws \(error)"
+      throw ValueMismatch(
+        .type,
+        expected: "JSON of \(Self.self)",
+        found: "\(value.summary), \(reason)"
+      )
     }
   }
 
@@ -65,6 +70,28 @@ extension CodableValue {
       throw ValueMismatch(expected: "a value that JSON can hold", beyond: "\(Self.self): \(error)")
     }
     try data.withUnsafeBytes { try column.bytes($0) }
+  }
+}
+
+extension DecodingError {
+  /// What is wrong where, as a clause.
+  fileprivate var reason: String {
+    switch self {
+    case .keyNotFound(let key, let context):
+      "where \(Self.name(context.codingPath + [key])) is missing"
+    case .valueNotFound(_, let context): "where \(Self.name(context.codingPath)) is null"
+    case .typeMismatch(let type, let context):
+      "where \(Self.name(context.codingPath)) is no \(type)"
+    case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+      "where \(Self.name(context.codingPath)) cannot be decoded"
+    default: "which cannot be decoded"
+    }
+  }
+
+  private static func name(_ path: [any CodingKey]) -> String {
+    guard !path.isEmpty else { return "the whole" }
+    return
+      "\"\(path.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: "."))\""
   }
 }
 

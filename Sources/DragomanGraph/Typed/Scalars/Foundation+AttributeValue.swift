@@ -52,6 +52,8 @@ extension Decimal: AttributeValue {
     for (index, byte) in bytes.enumerated() {
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        // The nineteenth may be one too many for an integer.
+        guard digitCount < 18 else { return nil }
         digits = digits * 10 + Int64(byte - UInt8(ascii: "0"))
         digitCount += 1
         if let count = fractionCount { fractionCount = count + 1 }
@@ -60,7 +62,7 @@ extension Decimal: AttributeValue {
       default: return nil
       }
     }
-    guard (1...18).contains(digitCount), fractionCount != 0 else { return nil }
+    guard digitCount > 0, fractionCount != 0 else { return nil }
     let whole = Decimal(isNegative ? -digits : digits)
     guard let fractionCount else { return whole }
     return Decimal(

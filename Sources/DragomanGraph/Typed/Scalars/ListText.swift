@@ -109,9 +109,9 @@ struct ListReader {
       case (.string, _):
         guard let inner = unquoted(text) else { return false }
         try StoredValue.text(inner).withColumn(body)
-      case (.word, _): try body(.integer(text == "true" ? 1 : 0))
-      case (.number, "TEXT"): try body(.text(token))
-      case (.number, _):
+      case (.word, _) where type == .bool: try body(.integer(text == "true" ? 1 : 0))
+      case (.number, _) where type == .decimal: try body(.text(token))
+      case (.number, "INTEGER") where type != .bool, (.number, "REAL"):
         if let integer = Int64(text) {
           try body(.integer(integer))
         } else if let real = Double(text) {
@@ -119,7 +119,9 @@ struct ListReader {
         } else {
           return false
         }
-      case (.nested, _): try body(.text(token))
+      case (.word, _), (.number, _), (.nested, _):
+        // A list holds its elements exactly or not at all: no text is made of a number.
+        throw ValueMismatch(.type, expected: type.withArticle, found: "the JSON \(text.prefix(40))")
       }
     }
     return true
