@@ -150,9 +150,10 @@ import Testing
       [{"id":1,"badge":null,"boss":3,"friends":[3,2]},
        {"id":2,"phones":[],"friends":[1]}]
       """
+    let told = try await changes(next, fixture)
     #expect(
-      try await changes(next, fixture) == [
-        "updated 1 @1 badge: 7+3 > boss: 2 > 3", "deleted 2+m @-",
+      told == [
+        "updated 1 @1 badge: 7+3 >  boss: 2 > 3", "deleted 2+m @-",
         "updated 1 @- friends:  > ", "updated 2 @- friends:  > 1",
       ]
     )
@@ -162,7 +163,8 @@ import Testing
     }
     #expect(
       pruned == [
-        "updated 1 @- boss: 2 > ", "pruned 2 @-", "pruned 3 @-", "updated 1 @- friends: 2,3 > ",
+        "updated 2+m @- owner: 2 > ", "updated 1 @- boss: 2 > ", "pruned 2 @-", "pruned 3 @-",
+        "updated 1 @- friends: 2,3 > ",
       ]
     )
   }
