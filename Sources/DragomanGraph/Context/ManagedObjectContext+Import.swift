@@ -31,8 +31,12 @@ extension ManagedObjectContext {
   ) throws {
     let columns = entity.columns(key)
     let found = try stored(entity, columns, values)
-    probed[Lookup(table: entity.tableIndex, columns: columns), default: [:]]
-      .merge(found) { _, later in later }
+    let lookup = Lookup(table: entity.tableIndex, columns: columns)
+    if probed[lookup]?.isEmpty ?? true {
+      probed[lookup] = found
+    } else {
+      probed[lookup]?.merge(found) { _, later in later }
+    }
   }
 
   /// The stored objects with these values of a unique key; nil for values that no row has.
@@ -57,13 +61,13 @@ extension ManagedObjectContext {
       for parts in values {
         if buffer.isFull { buffer = RowBuffer(columnCount: table.columns.count, capacity: 64) }
         let wanted = KeyIndex.Values(parts)
-        guard wanted.isComplete, found[wanted] == nil else { continue }
+        guard wanted.isComplete else { continue }
         for (index, part) in parts.enumerated() { try statement.bind(part, Int32(index) + 1) }
         var object: ManagedObject?
         try statement.forEachRow { row in
           object = stored(row, entity, entities, buffer)
         }
-        found[wanted] = .some(object)
+        found.updateValue(object, forKey: wanted)
       }
     }
     return found

@@ -25,12 +25,17 @@ final class StoredValues: UnboxingSource {
     bindings = context.valueBindings
   }
 
-  /// The values of a plan.
-  func values<Value: EntityValue>(_ plan: FetchPlan, _ binding: ValueBinding) throws -> [Value] {
+  /// The values of a plan, of which there are no more than `limit`, if it is given.
+  func values<Value: EntityValue>(
+    _ plan: FetchPlan,
+    _ binding: ValueBinding,
+    limit: Int? = nil
+  ) throws -> [Value] {
     let columns = SlotColumns(binding)
     let sql = plan.objectsSQL(columns.names)
     if binding.needsLinks { return try gathered(sql, plan.arguments, binding) }
     var values: [Value] = []
+    values.reserveCapacity(min(limit ?? 0, Self.reservedCount))
     var failure: (any Error)?
     try FetchStatement.run(sql, plan.arguments, database) { statement in
       do {
@@ -53,6 +58,9 @@ final class StoredValues: UnboxingSource {
     if let failure { throw failure }
     return values
   }
+
+  /// For more values than that no memory is set aside, since a limit may be larger than what there is.
+  private static let reservedCount = 100_000
 
   /// The values of objects by their keys, in their order; those that are gone are left out.
   func values<Value: EntityValue>(_ keys: [Int64]) throws -> [Value] {

@@ -15,13 +15,15 @@ enum ContextsBench {
     switch (words.first, words.count) {
     case ("import", 4): try await importing(feed: words[2], map: words[1], database: words[3])
     case ("fetch", 4): try await fetching(People(words), database: words[2])
-    case ("save", 4): try await saving(People(words), database: words[2])
+    case ("save", 4): try await saving(People(words), database: words[2], isSpread: true)
+    case ("save", 5): try await saving(People(words), database: words[2], isSpread: false)
     case ("memory", 4): try await holding(People(words), database: words[2])
     case ("live", 4): show(try await Live.figures(People(words), database: words[2]))
     case ("values", 4): try await unboxing(People(words), database: words[2])
     case ("box", 5): try await boxing(People(words), database: words[2], into: words[4])
     default:
       print("usage: contexts-bench import MAP FEED DB | fetch|save|memory|live|values MAP DB COUNT")
+      print("       contexts-bench save MAP DB COUNT together")
       print("       contexts-bench box MAP DB COUNT NEW.DB")
       exit(64)
     }
@@ -105,12 +107,12 @@ enum ContextsBench {
   // MARK: - Save
 
   /// A thousand stored objects changed in two attributes and saved, the other rows lying still.
-  private static func saving(_ people: People, database: String) async throws {
+  private static func saving(_ people: People, database: String, isSpread: Bool) async throws {
     let stack = try Stack(ImportMap(contentsOf: people.map).model(), at: .file(database))
     let all = try await stack.read { try $0.fetchIDs(FetchRequest("Person")) }
     let stored = all.count
-    // Spread over the whole file, so that every one lies in a page of its own where there are many.
-    let ids = stride(from: 0, to: stored, by: max(1, stored / people.count))
+    // Spread over the whole file, every one lies in a page of its own where there are many.
+    let ids = stride(from: 0, to: stored, by: isSpread ? max(1, stored / people.count) : 1)
       .prefix(people.count).map { all[$0] }
     var seconds: [Double] = []
     for round in 1...rounds {
