@@ -171,7 +171,7 @@ extension StoreSink {
     return first..<first + number
   }
 
-  private static let longestRun = 512
+  private static let longestRun = 4_096
 
   private func madeSavepoint() throws -> Savepoint {
     if let savepoint { return savepoint }
