@@ -49,14 +49,15 @@ extension StoreSink {
     }
     for record in records { note(record, 1) }
     var failed: [Int: HeldRecords.Need] = [:]
-    var known: [String: Bool] = [:]
+    // By the target's entity and its key.
+    var known: [Int: [String: Bool]] = [:]
     var changed = true
     while changed {
       changed = false
       for (number, record) in records.enumerated() where failed[number] == nil {
         for need in record.needs where !isMade(need) {
-          let stored = try known[need.key] ?? isStored(need)
-          known[need.key] = stored
+          let stored = try known[need.entity.index]?[need.key] ?? isStored(need)
+          known[need.entity.index, default: [:]][need.key] = stored
           if !stored {
             failed[number] = need
             note(record, -1)

@@ -229,9 +229,10 @@ extension StoreSink {
   ) throws {
     let isNew = try begin(stage, owner: key, number: number, in: batch)
     var isInRow = false
-    // Where a list takes nothing away and has no order, the row of an object says its link whole.
+    // Where a list takes nothing away and has no order, the row of an object says its link whole; unless
+    // an earlier record has staged another one, which must not come after it.
     if case .inverseColumn(_, nil) = linkPlan.layout.storage {
-      isInRow = isNew || !linkPlan.replaces
+      isInRow = (isNew || !linkPlan.replaces) && !stage.hasUnlinked
     }
     var listedKeys: Set<Int64>? = children.count > Self.longList ? [] : nil
     var next = children.startIndex

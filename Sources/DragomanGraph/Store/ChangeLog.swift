@@ -61,6 +61,7 @@ public final class ChangeLog {
   /// The observed tables; notes have their numbers.
   private let tables: [ObservedTable]
   private let select: Statement
+  private let selectDeleted: Statement
   private let clear: Statement
 
   /// Begins to note; needs an open transaction, after `grow(to:)`.
@@ -78,12 +79,16 @@ public final class ChangeLog {
       for (event, notes) in Self.events(of: table) {
         let body = notes.map { Self.note($0.kind, $0.row, table, number) }.joined(separator: " ")
         try database.execute(
-          sql: "CREATE TEMP TRIGGER \(Self.table)_\(event.lowercased())_\(number) AFTER \(event)"
+          sql:
+            "CREATE TEMP TRIGGER \(Self.table)_\(event.prefix(6).lowercased())_\(number) AFTER \(event)"
             + " ON main.\(Schema.quoted(table.name)) BEGIN \(body) END"
         )
       }
     }
     select = try database.makeStatement(sql: "SELECT * FROM temp.\(Self.table) ORDER BY place")
+    selectDeleted = try database.makeStatement(
+      sql: "SELECT family, c0 FROM temp.\(Self.table) WHERE kind = \(Kind.deleted.rawValue)"
+    )
     clear = try database.makeStatement(sql: "DELETE FROM temp.\(Self.table)")
   }
 
@@ -96,6 +101,11 @@ public final class ChangeLog {
     do {
       var before: [StoredValue]?
       var lists = LinkNotes()
+      // What is changed on an object's way out, by the deletion of others, is not told for itself.
+      var doomed: [Int: [Int64: [StoredValue]]] = [:]
+      for row in try Row.fetchAll(selectDeleted) {
+        doomed[row[0], default: [:]][row[1]] = .some([])
+      }
       let rows = try Row.fetchCursor(select)
       while let row = try rows.next() {
         guard let kind = Kind(rawValue: row[2]) else { continue }
@@ -108,12 +118,19 @@ public final class ChangeLog {
         case .linked, .unlinked, .moved:
           let change = kind == .linked ? 1 : kind == .unlinked ? -1 : 0
           lists.add(change, values, of: subject, in: table)
-        case .old: before = values
+        case .old:
+          before = values
+          if doomed[row[1]]?[row[Self.firstValue]]?.isEmpty == true {
+            doomed[row[1]]?[row[Self.firstValue]] = values
+          }
         case .inserted: try body(subject.change(old: nil, new: values))
-        case .new: try body(subject.change(old: before, new: values))
+        case .new:
+          if doomed[row[1]]?[row[Self.firstValue]] != nil { continue }
+          try body(subject.change(old: before, new: values))
         case .deleted:
           lists.drop(values[0], in: table)
-          try body(subject.change(old: values, new: nil))
+          let first = doomed[row[1]]?[row[Self.firstValue]] ?? []
+          try body(subject.change(old: first.isEmpty ? values : first, new: nil))
         }
       }
       for change in lists.changes { try body(change) }
@@ -140,9 +157,8 @@ public final class ChangeLog {
   ) -> [(event: String, notes: [(kind: Kind, row: String)])] {
     table.isLinks
       ? [
-        ("INSERT", [(.linked, "NEW")]), ("UPDATE", [(.moved, "NEW")]),
-        ("DELETE", [(.unlinked, "OLD")]),
-      ]
+        ("INSERT", [(.linked, "NEW")]), ("DELETE", [(.unlinked, "OLD")]),
+      ] + (table.isOrdered ? [("UPDATE OF position", [(.moved, "NEW")])] : [])
       : [
         ("INSERT", [(.inserted, "NEW")]), ("UPDATE", [(.old, "OLD"), (.new, "NEW")]),
         ("DELETE", [(.deleted, "OLD")]),

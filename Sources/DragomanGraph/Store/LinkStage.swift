@@ -181,6 +181,9 @@ package final class LinkStage {
   /// Whether links of an owner are staged already.
   package func holds(_ owner: Int64) -> Bool { numbers[owner] != nil }
 
+  /// Whether links are staged that no row has yet.
+  package var hasUnlinked: Bool { staged.hasUnlinked }
+
   /// Whether anything is staged.
   package var isEmpty: Bool { !isStaged }
 

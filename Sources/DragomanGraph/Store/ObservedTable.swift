@@ -28,6 +28,8 @@ struct ObservedTable {
   let objects: String
   /// Whether it holds links, and no objects.
   var isLinks: Bool { objects != name }
+  /// Whether it holds links in an order of their owners'.
+  let isOrdered: Bool
   /// How many values are noted of a row.
   var width: Int { noted.count }
   private var noted: [Value] = []
@@ -54,6 +56,7 @@ struct ObservedTable {
   private init(_ entity: EntityLayout, _ layout: ModelLayout) {
     name = entity.table
     objects = name
+    isOrdered = false
     entityOf = { entity.hasEntityColumn ? "\($0)._entity" : "NULL" }
     let family = entity.family.map { layout.entities[$0] }
     var noted: [Value] = [{ $0("_pk") }]
@@ -102,6 +105,7 @@ struct ObservedTable {
     guard case .joinTable(let join, isOwner: true) = link.storage else { return nil }
     name = join.name
     objects = join.ownerTable
+    isOrdered = join.hasPosition
     let (owner, target) = (layout.entities[link.owner], layout.entities[link.destination])
     let (ownerKey, targetKey) = (Self.key(of: owner, layout), Self.key(of: target, layout))
     noted = [{ $0("owner") }, { $0("target") }]

@@ -169,6 +169,28 @@ import Testing
     )
   }
 
+  @Test("What goes with its owner is told once, with the key that it had")
+  func cascade() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        Line: { unique: [order, no], attributes: { no: { type: int64 } } }
+        Order:
+          unique: id
+          deleteWhen: { from: gone, equals: "true" }
+          attributes: { id: { type: int64 } }
+          relationships: { lines: { entity: Line, kind: toMany, inverse: order, onDelete: cascade } }
+      sources: { json: { format: json, entity: Order } }
+      """
+    )
+    try await fixture.run(#"[{"id":1,"lines":[{"no":1},{"no":2}]}]"#)
+    #expect(
+      try await changes(#"[{"id":1,"gone":true}]"#, fixture).sorted()
+        == ["deleted 1 @1", "deleted 1+1 @1", "deleted 1+2 @1"]
+    )
+  }
+
   @Test("A record that is held to the end is told, too")
   func held() async throws {
     let fixture = try ImportFixture(

@@ -213,6 +213,28 @@ import Testing
     )
   }
 
+  @Test("The last record has a child that an earlier one names by its key")
+  func claimedByKey() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        Phone: { unique: kind, attributes: { kind: kind, make: make } }
+        Person:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships: { phones: { entity: Phone, kind: toMany, inverse: owner } }
+      sources: { json: { format: json, entity: Person } }
+      """
+    )
+    try await fixture.run(#"[{"id":1,"phones":[{"kind":"m","make":"a"}]}]"#)
+    try await fixture.run(
+      #"[{"id":4,"phones":[{"kind":"m"}]},{"id":5,"phones":[{"kind":"m","make":"b"}]}]"#
+    )
+    let owner = "SELECT (SELECT id FROM Person WHERE _pk = owner) FROM Phone"
+    #expect(try sql(fixture.store, owner) == ["5"])
+  }
+
   @Test("A hundred thousand children of one parent, in order, and moved")
   func manyChildren() async throws {
     let fixture = try people(
