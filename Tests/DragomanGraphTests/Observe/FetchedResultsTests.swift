@@ -10,25 +10,9 @@ struct FetchedResultsTests {
   private let stack: Stack
   private var main: ManagedObjectContext { stack.main }
 
-  init() throws {
-    stack = try Stack(shop, at: .inMemory)
-    for (name, count) in [("a", 1), ("b", 2), ("c", 3), ("d", 4)] {
-      let item = try stack.main.insert("Item")
-      item["name"] = .text(name)
-      item["count"] = .integer(Int64(count))
-    }
-    try stack.main.save()
-  }
+  init() throws { stack = try .withItems() }
 
   private static let byName = FetchRequest("Item", sortKeys: [SortKey("name")])
-
-  private func item(_ name: String) throws -> ManagedObject {
-    try #require(
-      try main.fetchOne(
-        FetchRequest("Item", filter: .where("name", .equalTo, .value(.string(name))))
-      )
-    )
-  }
 
   /// The differences that results tell while a closure runs.
   private func changes(
@@ -52,7 +36,7 @@ struct FetchedResultsTests {
   @Test("A row that sorts elsewhere is one move, and an update, and nothing else")
   func move() throws {
     let results = try main.results(Self.byName)
-    let a = try item("a")
+    let a = try main.item("a")
     let told = try changes(of: results) { a["name"] = "cc" }
     #expect(
       told == [
@@ -67,7 +51,7 @@ struct FetchedResultsTests {
   @Test("What is done in one turn is told at once, at its end")
   func batch() throws {
     let results = try main.results(Self.byName)
-    let (b, d) = (try item("b"), try item("d"))
+    let (b, d) = (try main.item("b"), try main.item("d"))
     let told = try changes(of: results) {
       try main.delete(b)
       d["count"] = 40
@@ -89,7 +73,7 @@ struct FetchedResultsTests {
     var request = Self.byName
     request.limit = 2
     let results = try main.results(request)
-    let (a, b, c) = (try item("a"), try item("b"), try item("c"))
+    let (a, b, c) = (try main.item("a"), try main.item("b"), try main.item("c"))
     #expect(
       try changes(of: results) { try main.delete(a) } == [
         ResultDifference([
@@ -113,7 +97,7 @@ struct FetchedResultsTests {
       FetchRequest("Item", sortKeys: [SortKey("count"), SortKey("name")]),
       sectionedBy: "count"
     )
-    let (a, b) = (try item("a"), try item("b"))
+    let (a, b) = (try main.item("a"), try main.item("b"))
     #expect(results.snapshot.sections.map(\.value) == [1, 2, 3, 4])
     #expect(
       try changes(of: results) { a["count"] = 2 } == [
@@ -147,7 +131,7 @@ struct FetchedResultsTests {
     )
     #expect(results.snapshot.sections.map(\.value) == ["A", "b", "c", "d"])
     #expect(results.snapshot.sections.map(\.count) == [2, 1, 1, 1])
-    let upper = try item("A")
+    let upper = try main.item("A")
     #expect(
       try changes(of: results) { upper["count"] = 9 } == [
         ResultDifference([
@@ -163,7 +147,7 @@ struct FetchedResultsTests {
     let results = try main.results(
       FetchRequest("Item", filter: .where("count", .greaterThan, 3), sortKeys: [SortKey("name")])
     )
-    let (c, d) = (try item("c"), try item("d"))
+    let (c, d) = (try main.item("c"), try main.item("d"))
     var told = try changes(of: results) { d["count"] = 0 }
     told += try changes(of: results) { c["count"] = 7 }
     told += try changes(of: results) { d["count"] = 7 }
@@ -173,8 +157,8 @@ struct FetchedResultsTests {
   @Test("Rollback, a child's save and a merge that is not stored yet arrive")
   func origins() async throws {
     let results = try main.results(Self.byName)
-    let a = try item("a").objectID
-    #expect(try changes(of: results) { try item("a")["name"] = "x" }.count == 1)
+    let a = try main.item("a").objectID
+    #expect(try changes(of: results) { try main.item("a")["name"] = "x" }.count == 1)
     let undone = try changes(of: results) { main.rollback() }
     #expect(
       undone == [
@@ -204,7 +188,7 @@ struct FetchedResultsTests {
     let (box, other) = (try main.insert("Box"), try main.insert("Box"))
     box["name"] = "1"
     other["name"] = "2"
-    let (a, b, c) = (try item("a"), try item("b"), try item("c"))
+    let (a, b, c) = (try main.item("a"), try main.item("b"), try main.item("c"))
     a[one: "box"] = box
     b[one: "box"] = other
     c[one: "box"] = other
@@ -314,7 +298,7 @@ struct FetchedResultsTests {
       Issue.record("no snapshot")
       return
     }
-    let item = try item("a")
+    let item = try main.item("a")
     for round in 0..<2_000 {
       item["name"] = .text("\(round % 7)")
       main.processChanges()

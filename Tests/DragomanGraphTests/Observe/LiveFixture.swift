@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 @testable import DragomanGraph
 
@@ -154,5 +155,29 @@ func endReason(of events: ResultEvents) async -> (any Error)? {
     return nil
   } catch {
     return error
+  }
+}
+
+extension Stack {
+  /// A stack in memory with the items a to d, whose counts are 1 to 4.
+  @MainActor
+  static func withItems() throws -> Stack {
+    let stack = try Stack(shop, at: .inMemory)
+    for (name, count) in [("a", 1), ("b", 2), ("c", 3), ("d", 4)] {
+      let item = try stack.main.insert("Item")
+      item["name"] = .text(name)
+      item["count"] = .integer(Int64(count))
+    }
+    try stack.main.save()
+    return stack
+  }
+}
+
+extension ManagedObjectContext {
+  /// The item of a name.
+  func item(_ name: String) throws -> ManagedObject {
+    try #require(
+      try fetchOne(FetchRequest("Item", filter: .where("name", .equalTo, .value(.string(name)))))
+    )
   }
 }

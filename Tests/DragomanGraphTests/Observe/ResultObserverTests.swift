@@ -10,30 +10,14 @@ struct ResultObserverTests {
   private let stack: Stack
   private var main: ManagedObjectContext { stack.main }
 
-  init() throws {
-    stack = try Stack(shop, at: .inMemory)
-    for (name, count) in [("a", 1), ("b", 2), ("c", 3), ("d", 4)] {
-      let item = try stack.main.insert("Item")
-      item["name"] = .text(name)
-      item["count"] = .integer(Int64(count))
-    }
-    try stack.main.save()
-  }
+  init() throws { stack = try .withItems() }
 
   private static let byName = FetchRequest("Item", sortKeys: [SortKey("name")])
-
-  private func item(_ name: String) throws -> ManagedObject {
-    try #require(
-      try main.fetchOne(
-        FetchRequest("Item", filter: .where("name", .equalTo, .value(.string(name))))
-      )
-    )
-  }
 
   @Test("What a closure changes when it gets the snapshot, it is told like all others")
   func changingObserver() throws {
     let results = try main.results(Self.byName)
-    let a = try item("a")
+    let a = try main.item("a")
     var first: [String] = []
     var second: [String] = []
     results.observe { event in first.append(event.word) }
@@ -50,7 +34,7 @@ struct ResultObserverTests {
   @Test("Who begins to observe inside an event is told of nothing that its snapshot holds")
   func nestedObserver() throws {
     let results = try main.results(Self.byName)
-    let (a, b) = (try item("a"), try item("b"))
+    let (a, b) = (try main.item("a"), try main.item("b"))
     var inner: ResultSnapshot?
     var innerWords: [String] = []
     results.observe { [main] event in
@@ -85,7 +69,7 @@ struct ResultObserverTests {
       if case .difference = event { results.stopObserving(number) }
     }
     number = results.observe { event in words.append(event.word) }
-    try item("a")["count"] = 9
+    try main.item("a")["count"] = 9
     main.processChanges()
     #expect(words == ["snapshot"])
   }
@@ -97,7 +81,7 @@ struct ResultObserverTests {
     results.observe { event in words.append(event.word) }
     for way in ["save", "saveMain"] {
       try main.insert("Item")["name"] = .text(way)
-      try item("a")["count"] = .integer(Int64(way.count))
+      try main.item("a")["count"] = .integer(Int64(way.count))
       main.processChanges()
       words = []
       if way == "save" { try main.save() } else { try await stack.saveMain() }
@@ -131,7 +115,7 @@ struct ResultObserverTests {
 
   @Test("Rows that are looked at again are read as all rows are, from the store or in memory")
   func storedRows() throws {
-    let a = try item("a")
+    let a = try main.item("a")
     #expect(a["count"] == 1)
     try stack.store.write { session in
       try session.begin()
@@ -146,14 +130,14 @@ struct ResultObserverTests {
     }
     #expect(try rows(.keys([1, 2, 3, 4])) == rows(.all))
     // What is unsaved is looked at in memory, and nothing else is.
-    try item("d")["name"] = "dd"
+    try main.item("d")["name"] = "dd"
     #expect(try rows(.keys([1, 2, 3, 4])) == rows(.all))
   }
 
   @Test("Who is told second is told in order, though the first one changes objects when it is told")
   func reentrant() throws {
     let results = try main.results(Self.byName)
-    let (a, b) = (try item("a"), try item("b"))
+    let (a, b) = (try main.item("a"), try main.item("b"))
     results.observe { [main] event in
       guard case .difference = event, b["count"] != 9 else { return }
       b["count"] = 9

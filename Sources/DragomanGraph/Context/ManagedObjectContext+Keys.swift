@@ -1,0 +1,182 @@
+import GRDB
+
+/// Finding objects by their unique keys, many of an import together.
+extension ManagedObjectContext {
+  /// Begins to find objects by their unique keys.
+  ///
+  /// - Returns: false where that was begun already, by an import whose hook imports.
+  package func beginImport() -> Bool {
+    guard keyIndex == nil else { return false }
+    let index = KeyIndex(layout)
+    for object in changed.values where !object.isDeleted { index.insert(object) }
+    keyIndex = index
+    above = [:]
+    return true
+  }
+
+  /// Ends what `beginImport()` began.
+  package func endImport() {
+    keyIndex = nil
+    above = [:]
+    probed = [:]
+  }
+
+  /// Looks up many keys at once, so that `find` need not ask the store for each.
+  ///
+  /// Runs one prepared `SELECT … WHERE key = ?` for each key, on one connection.
+  package func probe(
+    _ entity: EntityLayout,
+    _ key: [EntityLayout.KeyPart],
+    _ values: [[StoredValue]]
+  ) throws {
+    let columns = entity.columns(key)
+    let found = try stored(entity, columns, values)
+    let lookup = Lookup(table: entity.tableIndex, columns: columns)
+    if probed[lookup]?.isEmpty ?? true {
+      probed[lookup] = found
+    } else {
+      probed[lookup]?.merge(found) { _, later in later }
+    }
+  }
+
+  /// The stored objects with these values of a unique key; nil for values that no row has.
+  private func stored(
+    _ entity: EntityLayout,
+    _ columns: [Int],
+    _ values: [[StoredValue]]
+  ) throws -> [KeyIndex.Values: ManagedObject?] {
+    let table = layout.tables[entity.tableIndex]
+    let tests = columns.enumerated().map {
+      "\(Schema.quoted(table.columns[$1].name)) = ?\($0 + 1)"
+    }
+    let sql =
+      "\(selection(of: entity.tableIndex)) FROM \(Schema.quoted(table.name))"
+      + " WHERE \(tests.joined(separator: " AND "))"
+    let entities = EntityNames(layout, entity.tableIndex)
+    var found: [KeyIndex.Values: ManagedObject?] = [:]
+    found.reserveCapacity(values.count)
+    try read { database in
+      let statement = try RawStatement(sql, in: database)
+      var buffer = RowBuffer(columnCount: table.columns.count, capacity: 64)
+      for parts in values {
+        if buffer.isFull { buffer = RowBuffer(columnCount: table.columns.count, capacity: 64) }
+        let wanted = KeyIndex.Values(parts)
+        guard wanted.isComplete else { continue }
+        for (index, part) in parts.enumerated() { try statement.bind(part, Int32(index) + 1) }
+        var object: ManagedObject?
+        try statement.forEachRow { row in
+          object = stored(row, entity, entities, buffer)
+        }
+        found.updateValue(object, forKey: wanted)
+      }
+    }
+    return found
+  }
+
+  /// Forgets what `probe` found; while a record is open that is left to the import around.
+  package func forgetProbes() {
+    if undoLog == nil { probed.removeAll(keepingCapacity: true) }
+  }
+
+  /// The object with these values of a unique key, as this context sees it; nil: none.
+  ///
+  /// `other` is an object that is not asked for, though it may have the values.
+  package func find(
+    _ entity: EntityLayout,
+    _ key: [EntityLayout.KeyPart],
+    _ values: [StoredValue],
+    besides other: ManagedObject? = nil
+  ) throws -> ManagedObject? {
+    let wanted = KeyIndex.Values(values)
+    guard wanted.isComplete else { return nil }
+    let columns = entity.columns(key)
+    let table = entity.tableIndex
+    if let place = keyIndex?.place(of: wanted, columns, in: table, besides: other?.place),
+      let object = registered(place), !object.isDeleted
+    {
+      return object
+    }
+    if let place = try placeAbove(wanted, columns, entity), place != other?.place {
+      let object = try register(place, entity)
+      try fire(object)
+      if !object.isDeleted, has(object, values, columns) { return object }
+    }
+    let lookup = Lookup(table: table, columns: columns)
+    let stored: ManagedObject?
+    if let known = probed[lookup]?[wanted] {
+      stored = known
+    } else {
+      let found = try self.stored(entity, columns, [values])
+      stored = found[wanted] ?? nil
+      // Outside an import others may write the key before it is asked for again.
+      if keyIndex != nil { probed[lookup, default: [:]][wanted] = .some(stored) }
+    }
+    // Its key may have been changed since it was stored, here or above.
+    guard let stored, stored !== other, !stored.isDeleted, has(stored, values, columns) else {
+      return nil
+    }
+    return beneath(stored.place)?.kind == .deleted && !stored.hasChanges ? nil : stored
+  }
+
+  private func has(_ object: ManagedObject, _ values: [StoredValue], _ columns: [Int]) -> Bool {
+    zip(columns, values).allSatisfy { object.knownValue($0) == $1 }
+  }
+
+  /// The objects with unsaved changes in the contexts above, by a key.
+  private func placeAbove(
+    _ values: KeyIndex.Values,
+    _ columns: [Int],
+    _ entity: EntityLayout
+  ) throws -> RowKey? {
+    let lookup = Lookup(table: entity.tableIndex, columns: columns)
+    if let known = above[lookup] { return known[values] }
+    var places: [KeyIndex.Values: RowKey] = [:]
+    for (place, pending) in beneath(table: entity.tableIndex) where pending.kind != .deleted {
+      let object = try register(place, layout.entities[pending.entity])
+      try fire(object)
+      let values = KeyIndex.Values(columns.map { object.knownValue($0) })
+      if values.isComplete { places[values] = place }
+    }
+    above[lookup] = places
+    return places[values]
+  }
+
+  /// The object of a row that was read.
+  private func stored(
+    _ row: OpaquePointer,
+    _ entity: EntityLayout,
+    _ entities: EntityNames,
+    _ buffer: RowBuffer
+  ) -> ManagedObject {
+    let place = RowKey(table: entity.tableIndex, key: columnInteger(row, 0))
+    if let known = registered(place) {
+      guard case .fault = known.content else { return known }
+      buffer.append(row, from: entities.firstColumn)
+      known.content = .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1))
+      known.version = columnInteger(row, 1)
+      known.layout = entities.entity(of: row) ?? known.layout
+      if let pending = beneath(place) { inherit(pending, known) }
+      return known
+    }
+    buffer.append(row, from: entities.firstColumn)
+    let object = ManagedObject(
+      place,
+      entities.entity(of: row) ?? entity,
+      .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1)),
+      in: self
+    )
+    object.version = columnInteger(row, 1)
+    identities[place.table][place.key] = object
+    if let pending = beneath(place) { inherit(pending, object) }
+    return object
+  }
+}
+
+/// What to look for where.
+struct Lookup: Hashable {
+  let table: Int
+  let columns: [Int]
+
+  /// A table has few keys: hashing the list would cost more than it tells apart.
+  func hash(into hasher: inout Hasher) { hasher.combine(table) }
+}
