@@ -111,6 +111,10 @@ extension ManagedObject {
   /// How many objects a to-many leads to.
   public func count(of name: String) throws -> Int {
     let link = try context.link(name, of: self, isToOne: false)
-    return try context.targetKeys(of: link, self).count
+    let table = context.layout.entities[link.destination].tableIndex
+    return try context.targetKeys(of: link, self).count { key in
+      let place = RowKey(table: table, key: key)
+      return !context.goneRows.contains(place) && context.registered(place)?.isDeleted != true
+    }
   }
 }

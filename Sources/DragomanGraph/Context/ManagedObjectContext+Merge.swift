@@ -7,6 +7,7 @@ extension ManagedObjectContext {
     for (place, change) in saved.changes.objects {
       if change.kind != .deleted { goneRows.remove(place) }
       guard let object = registered(place) else { continue }
+      if change.kind == .deleted { object.targets = [:] }
       switch (object.status, change.kind) {
       case (.clean, .deleted):
         object.status = .gone
@@ -45,9 +46,17 @@ extension ManagedObjectContext {
 
   /// What this context had pending was stored on another thread; what was changed here meanwhile
   /// stays pending.
-  func didStore(_ saved: SavedChanges, sent: PendingChanges) {
+  func didStoreOwn(_ saved: SavedChanges) {
+    let sent = saved.changes
+    // What was dropped here meanwhile, and stored all the same, is a change by others.
+    var dropped = saved
+    dropped.changes.objects = sent.objects.filter { changed[$0.key] == nil }
+    dropped.changes.links = [:]
     for (place, change) in sent.objects {
       guard let object = registered(place), object.hasChanges else { continue }
+      let version = saved.outcome.versions[place]
+      // Saved again meanwhile: what is told here is older.
+      if let version, version <= object.version { continue }
       switch (object.status, change.kind) {
       case (.deleted, _):
         if change.kind == .deleted {
@@ -60,14 +69,16 @@ extension ManagedObjectContext {
       default:
         if goneRows.remove(place) != nil { noteMerge(of: object) }
         if saved.outcome.merged.contains(place) {
-          object.changes = [:]
-          object.status = .clean
+          object.changes = object.changes.filter { change.values[$0.key] != $0.value }
+          object.status = object.changes.isEmpty ? .clean : .updated
           object.content = .fault(nil)
-          changed[place] = nil
+          if let version { object.version = version }
+          if object.changes.isEmpty { changed[place] = nil }
+          root.mainChanges.forget(place)
           publish(object)
           noteMerge(of: object)
         } else {
-          adopt(change, object, saved.outcome.versions[place] ?? change.version + 1)
+          adopt(change, object, version ?? change.version + 1)
         }
       }
     }
@@ -76,15 +87,19 @@ extension ManagedObjectContext {
         table: layout.entities[layout.links[key.link].owner].tableIndex,
         key: key.owner
       )
-      guard let pending = pendingLinks[key], let owner = registered(place) else { continue }
-      let base = owner.targets[key.link] ?? []
+      // Whether these were read before the commit or after it, nobody knows.
+      registered(place)?.targets[key.link] = nil
+      // The owner may have been let go: its links are pending without it.
+      guard let pending = pendingLinks[key] else { continue }
+      let base = links.removed.union(pending.removed).sorted()
       let stored = links.applied(to: base)
       let wanted = pending.applied(to: base)
-      owner.targets[key.link] = owner.targets[key.link] == nil ? nil : stored
       pendingLinks[key] = wanted == stored ? nil : PendingLinks(from: stored, to: wanted, pending)
       publish(key)
     }
+    if !saved.outcome.merged.isEmpty { forgetTargets() }
     forgetDeleted(in: saved.changes)
+    if !dropped.changes.isEmpty { didStore(dropped) }
     processChanges()
     settleFollowers(saved.outcome.versions)
   }

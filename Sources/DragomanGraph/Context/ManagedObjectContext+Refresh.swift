@@ -51,9 +51,7 @@ extension ManagedObjectContext {
   ///
   /// Runs one `SELECT _pk, _v` a table, for the registered objects.
   func refresh(tables: Set<Int>) {
-    for identity in identities {
-      for object in identity.objects { object.targets = [:] }
-    }
+    forgetTargets()
     for table in tables where identities.indices.contains(table) {
       do {
         try refresh(table)
@@ -63,6 +61,13 @@ extension ManagedObjectContext {
     }
     noteRefresh(of: tables)
     processChanges()
+  }
+
+  /// Forgets which targets registered objects have: they are read again when they are asked for.
+  func forgetTargets() {
+    for identity in identities {
+      for object in identity.objects { object.targets = [:] }
+    }
   }
 
   private func refresh(_ table: Int) throws {

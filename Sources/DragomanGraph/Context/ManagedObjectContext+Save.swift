@@ -151,6 +151,7 @@ extension ManagedObjectContext {
     if let session = openSession {
       return try root.write(changes, in: session, policy: mergePolicy, above: above)
     }
+    if kind == .main { return try root.commitMain(root.mainChanges.published, policy: mergePolicy) }
     return try root.commit(changes, policy: mergePolicy, above: above)
   }
 
@@ -190,6 +191,8 @@ extension ManagedObjectContext {
       guard let owner = registered(place) else { continue }
       owner.targets[key.link] = owner.targets[key.link].map(links.applied)
     }
+    // Links that others had changed are not as they were sent.
+    if !outcome.merged.isEmpty { forgetTargets() }
     forgetDeleted(in: changes)
     changed = [:]
     pendingLinks = [:]

@@ -11,14 +11,39 @@ final class PublishedChanges: Sendable {
     var changes = PendingChanges()
     /// By table: the places of changed objects, so that a fetch looks at its own table only.
     var byTable: [Int: Set<RowKey>] = [:]
-    /// Objects that main still counts as unsaved and that a child's save has stored.
+    /// The versions of objects that main still counts as unsaved and that are stored: insertions by
+    /// a child's save, others by a save of main's on another thread.
     var stored: [RowKey: Int64] = [:]
+    /// How often main had nothing unsaved all at once: by a save, or a rollback.
+    var generation = 0
   }
 
   private let state = Mutex(State())
 
   /// Everything, as it is now.
   var snapshot: PendingChanges { state.withLock { $0.changes } }
+
+  /// Everything for a save on another thread: `current(_:)` says later what is left of it.
+  var published: Published {
+    state.withLock { Published(changes: $0.changes, generation: $0.generation) }
+  }
+
+  /// What main still has unsaved of what it had then.
+  ///
+  /// An object is as it was then, and so as it was validated; one that was stored on main's behalf
+  /// in between is as it is now: what it was then is older than what is stored.
+  func current(_ then: Published) -> PendingChanges {
+    state.withLock { state in
+      guard state.generation == then.generation else { return PendingChanges() }
+      var current = PendingChanges()
+      for (place, object) in then.changes.objects {
+        guard let now = state.changes.objects[place] else { continue }
+        current.objects[place] = state.stored[place] == nil ? object : now
+      }
+      current.links = then.changes.links.filter { state.changes.links[$0.key] != nil }
+      return current
+    }
+  }
 
   /// Whether there are none.
   var isEmpty: Bool { state.withLock { $0.changes.isEmpty } }
@@ -64,10 +89,21 @@ final class PublishedChanges: Sendable {
   }
 
   /// Main has no unsaved changes any more.
-  func removeAll() { state.withLock { $0 = State() } }
+  func removeAll() {
+    state.withLock { $0 = State(generation: $0.generation + 1) }
+  }
 
   /// The version under which an object was stored that main counts as unsaved.
   func storedVersion(_ place: RowKey) -> Int64? { state.withLock { $0.stored[place] } }
+
+  /// What main had pending was stored on another thread, and main does not know yet.
+  func didStoreOwn(_ versions: [RowKey: Int64]) {
+    state.withLock { state in
+      for (place, version) in versions where state.changes.objects[place] != nil {
+        state.stored[place] = version
+      }
+    }
+  }
 
   /// A child's save stored objects that main counts as unsaved.
   func didStore(_ versions: [RowKey: Int64]) {
@@ -80,4 +116,12 @@ final class PublishedChanges: Sendable {
 
   /// Main knows by now that an object is stored.
   func forget(_ place: RowKey) { state.withLock { $0.stored[place] = nil } }
+}
+
+extension PublishedChanges {
+  /// The unsaved changes of main as they were once.
+  struct Published: Sendable {
+    var changes: PendingChanges
+    let generation: Int
+  }
 }

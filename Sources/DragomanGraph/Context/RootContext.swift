@@ -100,12 +100,31 @@ final class RootContext: Sendable {
     }
   }
 
-  /// Writes what main still has pending of these changes.
-  func commitPublished(_ wanted: PendingChanges, policy: MergePolicy) throws -> SavedChanges {
-    var changes = mainChanges.snapshot
-    changes.objects = changes.objects.filter { wanted.objects[$0.key] != nil }
-    changes.links = changes.links.filter { wanted.links[$0.key] != nil }
-    return try commit(changes, policy: policy)
+  /// Writes what main still has pending of these changes, when it is their turn.
+  func commitMain(
+    _ wanted: PublishedChanges.Published,
+    policy: MergePolicy
+  ) throws -> SavedChanges {
+    try checkFile()
+    return try store.write { session in
+      let changes = mainChanges.current(wanted)
+      guard !changes.isEmpty else { return SavedChanges(changes: changes, outcome: .init()) }
+      try session.begin()
+      let saved = try write(ownVersions(changes), in: session, policy: policy)
+      try commit(session)
+      mainChanges.didStoreOwn(saved.outcome.versions)
+      return saved
+    }
+  }
+
+  /// Main's changes of objects that were stored on its behalf build on what was stored.
+  private func ownVersions(_ changes: PendingChanges) -> PendingChanges {
+    var changes = changes
+    for (place, change) in changes.objects where change.version > 0 {
+      guard let version = mainChanges.storedVersion(place) else { continue }
+      changes.objects[place]?.version = version
+    }
+    return changes
   }
 
   /// Writes changes in an open transaction.

@@ -100,12 +100,13 @@ public final class Stack: Sendable {
   @MainActor public func saveMain() async throws {
     let main = main
     try main.validateForSave()
-    let changes = root.mainChanges.snapshot
-    guard !changes.isEmpty else { return }
+    let wanted = root.mainChanges.published
+    guard !wanted.changes.isEmpty else { return }
     let root = root
     let policy = main.mergePolicy
-    let saved = try await run { try root.commit(changes, policy: policy) }
-    main.didStore(saved, sent: changes)
+    let saved = try await run { try root.commitMain(wanted, policy: policy) }
+    guard !saved.changes.isEmpty else { return }
+    main.didStoreOwn(saved)
     root.announce(saved, by: main)
   }
 
@@ -171,10 +172,14 @@ public final class Stack: Sendable {
     try main.absorb(changes)
     let root = root
     root.notices.send(ChangeNotice(changes, root.layout))
-    Task { [self] in
+    var wanted = root.mainChanges.published
+    wanted.changes.objects = wanted.changes.objects.filter { changes.objects[$0.key] != nil }
+    wanted.changes.links = wanted.changes.links.filter { changes.links[$0.key] != nil }
+    Task { [self, wanted] in
       do {
-        let saved = try await run { try root.commitPublished(changes, policy: policy) }
-        main.didStore(saved, sent: saved.changes)
+        let saved = try await run { try root.commitMain(wanted, policy: policy) }
+        guard !saved.changes.isEmpty else { return }
+        main.didStoreOwn(saved)
         root.followers.send(ChangeNotice(saved.changes, root.layout))
       } catch {
         // The changes are pending in main: its next save tries again.

@@ -85,6 +85,51 @@ import Testing
     #expect(try stack.sql("SELECT title, _v FROM Song ORDER BY 1") == ["b|2", "c|1"])
   }
 
+  @MainActor
+  @Test(
+    "Main may save again, or change more, while its changes are being stored",
+    arguments: ["merged", "saveMain"],
+    ["save", "change", "rollback"]
+  )
+  func savesAtOnce(_ first: String, _ then: String) async throws {
+    let main = stack.main
+    let song = try main.insert("Song")
+    let place = song.objectID
+    song["title"] = "0"
+    try main.save()
+    for round in 1...30 {
+      let (early, late) = ("\(round) early", "\(round) late")
+      let storing: Task<Void, any Error>
+      if first == "merged" {
+        try await stack.write(until: .merged) { try $0.object(with: place)["title"] = .text(early) }
+        storing = Task {}
+      } else {
+        song["title"] = .text(early)
+        storing = Task { try await stack.saveMain() }
+      }
+      // Every third round the background gets a head start.
+      if round % 3 == 0 { try await Task.sleep(for: .milliseconds(1)) }
+      if then != "rollback" { song["title"] = .text(late) }
+      if then == "save" { try main.save() }
+      if then == "rollback" { main.rollback() }
+      try await storing.value
+      // What runs in the background still is stored, and told, before a write that comes later.
+      try await stack.write { _ = try $0.insert("Note") }
+      try await Task.sleep(for: .milliseconds(2))
+      #expect(stack.backgroundErrors.isEmpty)
+      let stored = try #require(try stack.sql("SELECT title FROM Song").first)
+      switch then {
+      case "save": #expect(stored == late && song["title"] == .text(late))
+      case "change":
+        #expect(song["title"] == .text(late))
+        try main.save()
+        #expect(try stack.sql("SELECT title FROM Song") == [late])
+      default: #expect(song["title"] == .text(stored))
+      }
+      #expect(!main.hasChanges && stack.root.mainChanges.isEmpty)
+    }
+  }
+
   @MainActor private func failure(
     of way: Way,
     _ main: ManagedObjectContext

@@ -352,6 +352,47 @@ struct FetchedResultsTests {
     let own = count * (MemoryLayout<Int64>.stride + MemoryLayout<StoredValue>.stride)
     #expect(list.byteCount - own <= 64 * count, "\(list.byteCount - own)")
   }
+
+  @Test("Links that saveMain has stored are no longer pending, though their owners were let go")
+  func storedLinks() async throws {
+    let (first, second) = (try main.insert("Box").objectID, try main.insert("Box").objectID)
+    let tag = try main.insert("Tag").objectID
+    try main.save()
+    try main.item("a")[one: "box"] = try main.object(with: first)
+    try main.item("a")[many: "tags"] = [try main.object(with: tag)]
+    try await stack.saveMain()
+    #expect(!main.hasChanges)
+    let a = try main.item("a").objectID
+    try await stack.write { context in
+      let item = try context.object(with: a)
+      item[one: "box"] = try context.object(with: second)
+      item[many: "tags"] = []
+    }
+    try main.item("b")["name"] = "bb"
+    let request = FetchRequest("Item", sortKeys: [SortKey("box.items.@count"), SortKey("name")])
+    let results = try main.results(request)
+    try main.save()
+    #expect(results.snapshot == (try main.results(request).snapshot))
+    #expect(try main.object(with: first).count(of: "items") == 0)
+    #expect(try main.object(with: second).count(of: "items") == 1)
+    #expect(try main.object(with: a).count(of: "tags") == 0)
+  }
+
+  @Test("What is rolled back while it is being stored is shown as it was stored")
+  func rolledBackTooLate() async throws {
+    let results = try main.results(Self.byName)
+    let a = try main.item("a")
+    a["name"] = "z"
+    async let save: Void = stack.saveMain()
+    await Task.yield()
+    main.rollback()
+    try await save
+    #expect(results.snapshot == (try main.results(Self.byName).snapshot))
+    let stored = try stack.store.keys(
+      FetchRequest("Item", filter: .where("name", .equalTo, .value(.string("z"))))
+    )
+    #expect(a["name"] == .text(stored.isEmpty ? "a" : "z"))
+  }
 }
 
 extension ManagedObjectContext {

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 
 @testable import DragomanGraph
@@ -50,6 +51,8 @@ struct ResultPropertyTests {
     let storedReader = Reader()
     if let first = try await storedEvents.next() { storedReader.take(first) }
 
+    // Held, so that they keep the targets that they know.
+    var boxes: [ManagedObject] = []
     for step in 0..<LiveSettings.steps {
       let kind = try await self.step(&random, stack, live, stored)
       let place: Comment =
@@ -57,6 +60,20 @@ struct ResultPropertyTests {
       // What was sent to main on other threads is there when this has had its turn behind it.
       await Task { @MainActor in }.value
       stack.main.processChanges()
+      if !stack.main.hasChanges {
+        // All of these look through one context: what it knows of links must be what is stored.
+        boxes = try stack.main.fetch(FetchRequest("Box"))
+        for box in boxes {
+          let items = try stack.store.read { database in
+            try Int64.fetchSet(
+              database,
+              sql: "SELECT _pk FROM Item WHERE box = ?",
+              arguments: [box.objectID.primaryKey]
+            )
+          }
+          #expect(Set(try box.targets(of: "items").map(\.objectID.primaryKey)) == items, place)
+        }
+      }
       let fresh = try stack.main.results(live.request, sectionedBy: live.sectionKey).snapshot
       #expect(live.snapshot == fresh, place)
       #expect(try live.snapshot.ids == stack.main.fetchIDs(live.request), place)
@@ -93,6 +110,7 @@ struct ResultPropertyTests {
     case let kind where kind < 11:
       do {
         if kind < 10 { try stack.main.save() } else { try await stack.saveMain() }
+        #expect(!stack.main.hasChanges)
         return "save"
       } catch let error as ContextError where error.code == .denied {
         // What main links to was deleted in the background.
