@@ -50,7 +50,10 @@ public final class ManagedObject {
   /// Unsaved values of the contexts above, by column.
   @exclusivity(unchecked) var inherited: [Int: StoredValue] = [:]
   /// The targets of to-many relationships as the contexts above see them, by the link's number.
+  ///
+  /// Only good while `targetsRound` is the context's `linkRound`.
   var targets: [Int: [Int64]] = [:]
+  var targetsRound: UInt32 = 0
 
   init(
     _ place: RowKey,

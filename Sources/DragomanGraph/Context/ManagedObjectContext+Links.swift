@@ -70,6 +70,10 @@ extension ManagedObjectContext {
     of link: RelationshipLayout,
     _ object: ManagedObject
   ) throws -> [Int64] {
+    if object.targetsRound != linkRound {
+      object.targets = [:]
+      object.targetsRound = linkRound
+    }
     if let known = object.targets[link.id] { return known }
     var keys: [Int64] = []
     if object.status != .inserted { keys = try storedTargets(of: link, object.place.key) }

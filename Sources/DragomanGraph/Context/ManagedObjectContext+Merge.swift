@@ -7,7 +7,6 @@ extension ManagedObjectContext {
     for (place, change) in saved.changes.objects {
       if change.kind != .deleted { goneRows.remove(place) }
       guard let object = registered(place) else { continue }
-      if change.kind == .deleted { object.targets = [:] }
       switch (object.status, change.kind) {
       case (.clean, .deleted):
         object.status = .gone
@@ -34,19 +33,50 @@ extension ManagedObjectContext {
     for objects in refreshed.values { FaultBatch.assign(to: objects) }
     // A child's save takes with it what is unsaved here: main may be reading that by now.
     importBuffers.removeAll(keepingCapacity: true)
-    for key in saved.changes.links.keys {
-      let link = layout.links[key.link]
-      let place = RowKey(table: layout.entities[link.owner].tableIndex, key: key.owner)
-      registered(place)?.targets[key.link] = nil
+    forgetTargets()
+    if isOfThisTime(saved) {
+      for (key, links) in saved.changes.links { settle(links, at: key) }
     }
     forgetDeleted(in: saved.changes)
     noteStored(saved)
     processChanges()
   }
 
+  /// Learns what of this context's changes was stored on other threads.
+  func takeOwnSaves() {
+    for save in root.takeOwnSaves() {
+      // Where all was saved again, or rolled back, meanwhile, what is pending is not of that time.
+      if isOfThisTime(save) { didStoreOwn(save) } else { didStore(save) }
+    }
+  }
+
+  private func isOfThisTime(_ saved: SavedChanges) -> Bool {
+    kind != .main || saved.generation == nil || saved.generation == root.mainChanges.generation
+  }
+
+  /// A child saw the links that are pending here, and has stored what it changed of them.
+  private func settle(_ links: PendingLinks, at key: LinkKey) {
+    guard var pending = pendingLinks[key] else { return }
+    let link = layout.links[key.link]
+    let table = layout.entities[link.destination].tableIndex
+    // A link that is a column of its target goes with the target's own changes.
+    var inverseColumn: Int?
+    if case .inverseColumn = link.storage, let inverse = link.inverse {
+      inverseColumn = column(of: layout.links[inverse])
+    }
+    pending.settle(links) { target in
+      guard let inverseColumn, let object = registered(RowKey(table: table, key: target)) else {
+        return false
+      }
+      return object.status == .deleted || object.changes[inverseColumn] != nil
+    }
+    pendingLinks[key] = pending.isEmpty ? nil : pending
+    publish(key)
+  }
+
   /// What this context had pending was stored on another thread; what was changed here meanwhile
   /// stays pending.
-  func didStoreOwn(_ saved: SavedChanges) {
+  private func didStoreOwn(_ saved: SavedChanges) {
     let sent = saved.changes
     // What was dropped here meanwhile, and stored all the same, is a change by others.
     var dropped = saved
@@ -55,8 +85,6 @@ extension ManagedObjectContext {
     for (place, change) in sent.objects {
       guard let object = registered(place), object.hasChanges else { continue }
       let version = saved.outcome.versions[place]
-      // Saved again meanwhile: what is told here is older.
-      if let version, version <= object.version { continue }
       switch (object.status, change.kind) {
       case (.deleted, _):
         if change.kind == .deleted {
@@ -68,11 +96,13 @@ extension ManagedObjectContext {
       case (_, .deleted): break
       default:
         if goneRows.remove(place) != nil { noteMerge(of: object) }
-        if saved.outcome.merged.contains(place) {
+        // What it holds may be later than that save, where it was read again meanwhile.
+        let isLater = version.map { $0 < object.version } ?? false
+        if isLater || saved.outcome.merged.contains(place) {
           object.changes = object.changes.filter { change.values[$0.key] != $0.value }
           object.status = object.changes.isEmpty ? .clean : .updated
           object.content = .fault(nil)
-          if let version { object.version = version }
+          if let version, !isLater { object.version = version }
           if object.changes.isEmpty { changed[place] = nil }
           root.mainChanges.forget(place)
           publish(object)
@@ -83,12 +113,6 @@ extension ManagedObjectContext {
       }
     }
     for (key, links) in sent.links {
-      let place = RowKey(
-        table: layout.entities[layout.links[key.link].owner].tableIndex,
-        key: key.owner
-      )
-      // Whether these were read before the commit or after it, nobody knows.
-      registered(place)?.targets[key.link] = nil
       // The owner may have been let go: its links are pending without it.
       guard let pending = pendingLinks[key] else { continue }
       let base = links.removed.union(pending.removed).sorted()
@@ -97,7 +121,7 @@ extension ManagedObjectContext {
       pendingLinks[key] = wanted == stored ? nil : PendingLinks(from: stored, to: wanted, pending)
       publish(key)
     }
-    if !saved.outcome.merged.isEmpty { forgetTargets() }
+    forgetTargets()
     forgetDeleted(in: saved.changes)
     if !dropped.changes.isEmpty { didStore(dropped) }
     processChanges()

@@ -17,6 +17,7 @@ extension ManagedObjectContext {
     changed = [:]
     pendingLinks = [:]
     keyIndex?.removeAll()
+    forgetTargets()
     forgetRecorded()
     if kind == .main { root.mainChanges.removeAll() }
     processChanges()
@@ -64,11 +65,10 @@ extension ManagedObjectContext {
   }
 
   /// Forgets which targets registered objects have: they are read again when they are asked for.
-  func forgetTargets() {
-    for identity in identities {
-      for object in identity.objects { object.targets = [:] }
-    }
-  }
+  ///
+  /// What was read before a commit, here or elsewhere, and what was read behind it before this
+  /// context was told of it, are not the same: after either nothing of it is believed.
+  func forgetTargets() { linkRound &+= 1 }
 
   private func refresh(_ table: Int) throws {
     var missing: Set<Int64> = []

@@ -151,7 +151,10 @@ extension ManagedObjectContext {
     if let session = openSession {
       return try root.write(changes, in: session, policy: mergePolicy, above: above)
     }
-    if kind == .main { return try root.commitMain(root.mainChanges.published, policy: mergePolicy) }
+    if kind == .main {
+      let wanted = root.mainChanges.published
+      return try root.commitMain(wanted, policy: mergePolicy, isAway: false)
+    }
     return try root.commit(changes, policy: mergePolicy, above: above)
   }
 
@@ -185,14 +188,7 @@ extension ManagedObjectContext {
       object.version = outcome.versions[place] ?? object.version
       settle(object, &rows)
     }
-    for (key, links) in pendingLinks {
-      let link = layout.links[key.link]
-      let place = RowKey(table: layout.entities[link.owner].tableIndex, key: key.owner)
-      guard let owner = registered(place) else { continue }
-      owner.targets[key.link] = owner.targets[key.link].map(links.applied)
-    }
-    // Links that others had changed are not as they were sent.
-    if !outcome.merged.isEmpty { forgetTargets() }
+    forgetTargets()
     forgetDeleted(in: changes)
     changed = [:]
     pendingLinks = [:]

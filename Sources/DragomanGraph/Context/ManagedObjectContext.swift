@@ -33,6 +33,8 @@ public final class ManagedObjectContext {
   var changed: [RowKey: ManagedObject] = [:]
   /// The unsaved changes of to-many relationships.
   var pendingLinks: [LinkKey: PendingLinks] = [:]
+  /// Counts how often what objects know of their targets was forgotten.
+  var linkRound: UInt32 = 0
   /// Rows that were deleted while this context lived: links that still name them lead nowhere.
   var goneRows: Set<RowKey> = []
   /// A writing session that reads go through, while an import runs in it.

@@ -158,6 +158,25 @@ struct PendingLinks: Sendable {
     }
   }
 
+  /// Forgets what a child that saw these changes has stored, but for some targets.
+  mutating func settle(_ stored: PendingLinks, except isPending: (Int64) -> Bool) {
+    if stored.whole != nil {
+      self = PendingLinks()
+      return
+    }
+    for target in stored.removed where !isPending(target) {
+      if whole == nil { forget(target) } else { remove(target) }
+    }
+    for target in stored.addedKeys where !isPending(target) {
+      if whole == nil { forget(target) } else { add(target) }
+    }
+  }
+
+  private mutating func forget(_ target: Int64) {
+    added[target] = nil
+    removed.remove(target)
+  }
+
   /// Takes over the changes that a child made on top of these.
   mutating func absorb(_ upper: PendingLinks) {
     if let list = upper.list {

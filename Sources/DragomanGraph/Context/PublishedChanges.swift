@@ -23,6 +23,9 @@ final class PublishedChanges: Sendable {
   /// Everything, as it is now.
   var snapshot: PendingChanges { state.withLock { $0.changes } }
 
+  /// How often main had nothing unsaved all at once.
+  var generation: Int { state.withLock { $0.generation } }
+
   /// Everything for a save on another thread: `current(_:)` says later what is left of it.
   var published: Published {
     state.withLock { Published(changes: $0.changes, generation: $0.generation) }

@@ -10,6 +10,8 @@ struct SavedChanges: Sendable {
   var outcome: PendingChangesWriter.Outcome
   /// The columns that the saving context itself had set.
   var ownColumns: [RowKey: Set<Int>] = [:]
+  /// That of main's changes that they were made on top of, or are: see `PublishedChanges`.
+  var generation: Int?
 }
 
 /// The context above main: it holds no objects and writes the store, on whichever thread asks.
@@ -23,6 +25,7 @@ final class RootContext: Sendable {
   let layout: ModelLayout
   let keys: KeyAllocator
   let mainChanges = PublishedChanges()
+  private let ownSaves = Mutex<[SavedChanges]>([])
   let notices = NoticeBroadcaster()
   /// Those who follow what is stored: told after the commit, never before.
   let followers = StoreFollowers()
@@ -100,19 +103,34 @@ final class RootContext: Sendable {
     }
   }
 
+  /// What was stored of main's changes on other threads, and main does not know yet, in the order of
+  /// the commits.
+  func takeOwnSaves() -> [SavedChanges] {
+    ownSaves.withLock { saves in
+      defer { saves = [] }
+      return saves
+    }
+  }
+
   /// Writes what main still has pending of these changes, when it is their turn.
+  ///
+  /// - Parameter isAway: Whether main does not wait for it: it takes what was stored from
+  ///   `takeOwnSaves()`.
   func commitMain(
     _ wanted: PublishedChanges.Published,
-    policy: MergePolicy
+    policy: MergePolicy,
+    isAway: Bool
   ) throws -> SavedChanges {
     try checkFile()
     return try store.write { session in
       let changes = mainChanges.current(wanted)
       guard !changes.isEmpty else { return SavedChanges(changes: changes, outcome: .init()) }
       try session.begin()
-      let saved = try write(ownVersions(changes), in: session, policy: policy)
+      var saved = try write(ownVersions(changes), in: session, policy: policy)
+      saved.generation = wanted.generation
       try commit(session)
       mainChanges.didStoreOwn(saved.outcome.versions)
+      if isAway { ownSaves.withLock { $0.append(saved) } }
       return saved
     }
   }
@@ -139,7 +157,12 @@ final class RootContext: Sendable {
     let writer = PendingChangesWriter(session.database, layout, policy: policy)
     do {
       let outcome = try writer.write(changes)
-      return SavedChanges(changes: changes, outcome: outcome, ownColumns: ownColumns)
+      return SavedChanges(
+        changes: changes,
+        outcome: outcome,
+        ownColumns: ownColumns,
+        generation: mainChanges.generation
+      )
     } catch let error as DatabaseError {
       throw StoreError(error, path: store.path)
     }

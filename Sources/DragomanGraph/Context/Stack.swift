@@ -104,9 +104,9 @@ public final class Stack: Sendable {
     guard !wanted.changes.isEmpty else { return }
     let root = root
     let policy = main.mergePolicy
-    let saved = try await run { try root.commitMain(wanted, policy: policy) }
+    let saved = try await run { try root.commitMain(wanted, policy: policy, isAway: true) }
     guard !saved.changes.isEmpty else { return }
-    main.didStoreOwn(saved)
+    main.takeOwnSaves()
     root.announce(saved, by: main)
   }
 
@@ -177,9 +177,9 @@ public final class Stack: Sendable {
     wanted.changes.links = wanted.changes.links.filter { changes.links[$0.key] != nil }
     Task { [self, wanted] in
       do {
-        let saved = try await run { try root.commitMain(wanted, policy: policy) }
+        let saved = try await run { try root.commitMain(wanted, policy: policy, isAway: true) }
         guard !saved.changes.isEmpty else { return }
-        main.didStoreOwn(saved)
+        main.takeOwnSaves()
         root.followers.send(ChangeNotice(saved.changes, root.layout))
       } catch {
         // The changes are pending in main: its next save tries again.

@@ -378,6 +378,40 @@ struct FetchedResultsTests {
     #expect(try main.object(with: a).count(of: "tags") == 0)
   }
 
+  @Test("What a child makes of links that are unsaved in main is what main saves")
+  func childsLinks() async throws {
+    let (first, second) = (try main.insert("Box"), try main.insert("Box"))
+    let (x, y) = (try main.insert("Tag"), try main.insert("Tag"))
+    let (moved, kept) = (try main.insert("Item"), try main.item("a"))
+    try main.save()
+    let new = try main.insert("Item")
+    new[one: "box"] = first
+    kept[many: "tags"] = [x]
+    moved[one: "box"] = first
+    let (one, two, item) = (new.objectID, second.objectID, kept.objectID)
+    let tag = y.objectID
+    try await stack.write { context in
+      try context.object(with: one)[one: "box"] = try context.object(with: two)
+      try context.object(with: item)[many: "tags"] = [try context.object(with: tag)]
+    }
+    await Task { @MainActor in }.value
+    #expect(new[one: "box"] === second && kept[many: "tags"].map(\.objectID) == [y.objectID])
+    #expect(
+      first[many: "items"].map(\.objectID) == [moved.objectID]
+        && second[many: "items"].map(\.objectID) == [new.objectID]
+    )
+    try main.save()
+    #expect(
+      first[many: "items"].map(\.objectID) == [moved.objectID]
+        && second[many: "items"].map(\.objectID) == [new.objectID]
+    )
+    #expect(kept[many: "tags"].map(\.objectID) == [y.objectID] && x[many: "items"].isEmpty)
+    let links = try stack.store.read { database in
+      try Int64.fetchAll(database, sql: "SELECT target FROM Item_tags")
+    }
+    #expect(links == [tag.primaryKey])
+  }
+
   @Test("What is rolled back while it is being stored is shown as it was stored")
   func rolledBackTooLate() async throws {
     let results = try main.results(Self.byName)
