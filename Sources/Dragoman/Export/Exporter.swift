@@ -86,7 +86,13 @@ public struct Exporter: Sendable {
   /// - Throws: `ExportError`, or `StoreError` where the store cannot be read.
   public func records(_ request: ExportRequest) async throws -> [ForeignValue] {
     try await onThread { cancellation in
-      let plan = try ExportPlan(request, map, format: .json, layout: store.layout)
+      let plan = try ExportPlan(
+        request,
+        map,
+        format: .json,
+        layout: store.layout,
+        isDocument: false
+      )
       var records: [ForeignValue] = []
       let work = Work(request: request, plan: plan, buffer: ExportBuffer(), sink: MemorySink())
       let encoder = DictionaryRecordEncoder(plan) { records.append($0) }

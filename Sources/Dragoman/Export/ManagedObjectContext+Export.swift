@@ -72,7 +72,13 @@ private final class ObjectExport {
     request.entity = name
     isFlat = (request.shape ?? map.exportOptions.shape) == .flat
     isLocal = (request.names ?? map.exportOptions.names) == .local
-    plan = try ExportPlan(request, map, format: .json, layout: context.layout)
+    plan = try ExportPlan(
+      request,
+      map,
+      format: .json,
+      layout: context.layout,
+      isDocument: false
+    )
     batch = RowBatch(plan.level)
     let taken = taken
     writer = RecordWriter(

@@ -12,20 +12,28 @@ extension RecordWriter {
     let link = plan.links[Int(node.linkPlan)]
     var written: Written = []
     if let separator = link.separator { return joined(index, node, targets, separator) }
-    let element = node.role == .list ? Int(tree.order[Int(node.start)]) : index
-    if node.role == .list { _ = encoder.open(index, .list) }
+    let element = node.isCollection ? Int(tree.order[Int(node.start)]) : index
+    if node.isCollection { _ = encoder.open(index, node.role) }
+    // In XML elements may repeat.
+    let isUnique = node.role == .dictionary && tree.nodes[element].nameSlot >= 0
+    var names: Set<[UInt8]> = []
     for place in targets.rows {
       guard let target = targets.batch?[place] else { break }
+      if tree.nodes[element].isNamed {
+        let number = place - targets.rows.lowerBound + 1
+        let used = name(element, tree.nodes[element], target, number: number)
+        if isUnique, !names.insert(used).inserted { note(.name, Int(tree.nodes[element].nameSlot)) }
+      }
       for (own, theirs) in link.shared where !row.column(own).equals(target.column(theirs)) {
         note(.link, Int(node.slot >= 0 ? node.slot : 0))
       }
       for (theirs, value) in link.constants where !target.column(theirs).equals(value) {
         note(.link, Int(node.slot >= 0 ? node.slot : 0))
       }
-      written.formUnion(single(element, tree.nodes[element], target, isInList: node.role == .list))
+      written.formUnion(single(element, tree.nodes[element], target, isInList: node.isCollection))
     }
-    if node.role == .list {
-      encoder.close(index, .list)
+    if node.isCollection {
+      encoder.close(index, node.role)
       return .members
     }
     if targets.rows.isEmpty, !link.isToMany, writesNulls, node.role != .attribute {
@@ -33,6 +41,30 @@ extension RecordWriter {
       return .members
     }
     return targets.rows.isEmpty && link.hasWrapper ? .members : written
+  }
+
+  /// Writes the name of a record or target, from one of its attributes or made up.
+  ///
+  /// - Returns: The name.
+  @discardableResult
+  mutating func name<Row: ExportRow & ~Copyable>(
+    _ index: Int,
+    _ node: ExportTree.Node,
+    _ row: borrowing Row,
+    number: Int
+  ) -> [UInt8] {
+    let slot = Int(node.nameSlot)
+    var name = Array((plan.format == .xml ? "item" : String(number)).utf8)
+    // Where values are masked names must still differ.
+    if slot >= 0, !plan.slots[slot].isMasked {
+      switch token(of: slot, row) {
+      case .text(let bytes), .word(let bytes), .literal(let bytes), .json(let bytes):
+        if bytes.isEmpty { note(.name, slot) } else { name = Array(bytes) }
+      case .null, .fault: note(.name, slot)
+      }
+    }
+    name.withUnsafeBytes { note(encoder.name(index, $0), slot) }
+    return name
   }
 
   /// Writes one target.
@@ -47,7 +79,7 @@ extension RecordWriter {
       if value(index, node, target) { return node.role == .value ? .members : .attributes }
       if isInList { encoder.null(index, .value) }
       return isInList ? .members : []
-    case .object, .array, .list, .hole:
+    case .object, .array, .list, .dictionary, .hole:
       _ = encoder.open(index, node.role)
       if node.role == .array {
         _ = elements(of: node, target)

@@ -19,6 +19,8 @@ struct RecordWriter<Encoder: RecordEncoder> {
   let writesNulls: Bool
   var encoder: Encoder
   private let mask = Array(ForeignText.mask.utf8)
+  /// How many records were written; only counted where they have names.
+  private var recordNumber = 0
 
   /// What is wrong with the record at hand, an attribute once.
   private var faults: [(slot: Int, fault: SpellingFault)] = []
@@ -44,6 +46,10 @@ struct RecordWriter<Encoder: RecordEncoder> {
   mutating func write<Row: ExportRow & ~Copyable>(_ row: borrowing Row) throws(ExportError) {
     encoder.beginRecord()
     let root = tree.nodes[0]
+    if plan.hasNamedRecords {
+      recordNumber += 1
+      name(0, root, row, number: recordNumber)
+    }
     if root.role == .value {
       let token = token(of: Int(root.slot), row)
       note(encoder.content(token), Int(root.slot))
@@ -100,7 +106,7 @@ struct RecordWriter<Encoder: RecordEncoder> {
           encoder.close(index, node.role)
           written.insert(.members)
         }
-      case .hole, .list: break
+      case .hole, .list, .dictionary: break
       }
     }
     return written
@@ -172,7 +178,7 @@ struct RecordWriter<Encoder: RecordEncoder> {
           encoder.close(index, element.role)
           hasValue = true
         }
-      case .hole, .attribute, .list: encoder.null(index, .value)
+      case .hole, .attribute, .list, .dictionary: encoder.null(index, .value)
       }
     }
     return hasValue

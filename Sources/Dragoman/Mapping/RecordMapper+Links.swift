@@ -110,7 +110,7 @@ extension RecordMapper {
       guard around.state == .value else { return .missing }
       let isNull = Int(batch.nodes[Int(around.node)].kind) == TAPE_NULL
       return isNull ? .null(around.node) : .list([])
-    case .blocked: return .invalid(.blocked, found.node)
+    case .blocked: return finding.isImplied ? .missing : .invalid(.blocked, found.node)
     case .repeated:
       guard !link.isToOne, batch.isElement else { return .invalid(.repeated, found.node) }
       let path = finding.paths[Int(found.candidate)].path

@@ -214,7 +214,8 @@ struct RandomExport {
     }
   }
 
-  private static func text(_ dice: inout Dice) -> String {
+  /// A text of letters, signs and what needs escapes; control characters in one of seven.
+  static func text(_ dice: inout Dice) -> String {
     let pieces = [
       "a", "é", "e\u{301}", "日本", "👩‍👩‍👧", "\"", "\\", "<", "&", ">", "]]>", "'", "\t", "\n", "\r\n",
       " ", ",", ";",

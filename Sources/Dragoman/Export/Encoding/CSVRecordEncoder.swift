@@ -39,6 +39,7 @@ struct CSVRecordEncoder: RecordEncoder {
     buffer.append("\r\n")
   }
 
+  mutating func name(_ node: Int, _ bytes: UnsafeRawBufferPointer) -> SpellingFault? { nil }
   mutating func open(_ node: Int, _ role: ExportTree.Role) -> Int { 0 }
   mutating func close(_ node: Int, _ role: ExportTree.Role) {}
   mutating func takeBack(_ node: Int, to mark: Int) {}

@@ -1,13 +1,15 @@
 /// Records as values in memory, with the names and spellings that they have in JSON.
 struct DictionaryRecordEncoder: RecordEncoder {
   private struct Frame {
-    let node: Int
+    let name: String
     let isList: Bool
     var members: [ForeignRecord.Member] = []
     var elements: [ForeignValue] = []
   }
 
   private let names: [String]
+  /// The name of the member that comes next, where it is not that of its node.
+  private var name: String?
   private var frames: [Frame] = []
   private var result = ForeignValue.null
   private let take: (ForeignValue) -> Void
@@ -23,8 +25,13 @@ struct DictionaryRecordEncoder: RecordEncoder {
   func beginRecord() {}
   func endRecord() { take(result) }
 
+  mutating func name(_ node: Int, _ bytes: UnsafeRawBufferPointer) -> SpellingFault? {
+    name = String(decoding: bytes, as: UTF8.self)
+    return nil
+  }
+
   mutating func open(_ node: Int, _ role: ExportTree.Role) -> Int {
-    frames.append(Frame(node: node, isList: role == .array || role == .list))
+    frames.append(Frame(name: takeName(node), isList: role == .array || role == .list))
     return 0
   }
 
@@ -32,12 +39,12 @@ struct DictionaryRecordEncoder: RecordEncoder {
     guard let frame = frames.popLast() else { return }
     let value: ForeignValue =
       frame.isList ? .array(frame.elements) : .object(ForeignRecord(frame.members))
-    add(value, node)
+    add(value, frame.name)
   }
 
   mutating func takeBack(_ node: Int, to mark: Int) { frames.removeLast() }
 
-  mutating func null(_ node: Int, _ role: ExportTree.Role) { add(.null, node) }
+  mutating func null(_ node: Int, _ role: ExportTree.Role) { add(.null, takeName(node)) }
 
   mutating func value(
     _ node: Int,
@@ -45,7 +52,7 @@ struct DictionaryRecordEncoder: RecordEncoder {
     _ token: ValueSpeller.Token
   ) -> SpellingFault? {
     let (value, fault) = Self.value(of: token)
-    add(value, node)
+    add(value, takeName(node))
     return fault
   }
 
@@ -55,7 +62,12 @@ struct DictionaryRecordEncoder: RecordEncoder {
     return fault
   }
 
-  private mutating func add(_ value: ForeignValue, _ node: Int) {
+  private mutating func takeName(_ node: Int) -> String {
+    defer { name = nil }
+    return name ?? names[node]
+  }
+
+  private mutating func add(_ value: ForeignValue, _ name: String) {
     guard let last = frames.indices.last else {
       result = value
       return
@@ -63,7 +75,7 @@ struct DictionaryRecordEncoder: RecordEncoder {
     if frames[last].isList {
       frames[last].elements.append(value)
     } else {
-      frames[last].members.append(ForeignRecord.Member(key: names[node], value: value))
+      frames[last].members.append(ForeignRecord.Member(key: name, value: value))
     }
   }
 

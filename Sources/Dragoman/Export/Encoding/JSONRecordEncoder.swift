@@ -9,20 +9,24 @@ struct JSONRecordEncoder: RecordEncoder {
   private let isPretty: Bool
   private let envelope: [String]
   private let json = JSONProbe()
+  private let hasNamedRecords: Bool
   private var depth = 0
+  /// Whether the name of the member that comes next is written already.
+  private var isNamed = false
   private var isFirst = true
 
   init(_ plan: ExportPlan, to buffer: ExportBuffer) {
     self.buffer = buffer
     isLines = plan.format == .ndjson
     isPretty = plan.isPretty
+    hasNamedRecords = plan.hasNamedRecords
     envelope = plan.envelope.map(Self.quoted)
     let tree = plan.tree
     var texts = tree.nodes.map {
       Self.quoted(tree.names[Int($0.name)].local) + (plan.isPretty ? ": " : ":")
     }
     texts[0] = ""
-    for node in tree.nodes where node.role == .array || node.role == .list {
+    for node in tree.nodes where node.role == .array || node.isCollection {
       for child in tree.order[Int(node.start)..<Int(node.end)] { texts[Int(child)] = "" }
     }
     members = NodeTexts(texts)
@@ -48,7 +52,7 @@ struct JSONRecordEncoder: RecordEncoder {
       buffer.append(name)
       buffer.append(isPretty ? ": " : ":")
     }
-    buffer.append(UInt8(ascii: "["))
+    buffer.append(hasNamedRecords ? UInt8(ascii: "{") : UInt8(ascii: "["))
     depth += 1
   }
 
@@ -56,7 +60,7 @@ struct JSONRecordEncoder: RecordEncoder {
     guard !isLines else { return }
     depth -= 1
     if !isFirst { breakLine() }
-    buffer.append(UInt8(ascii: "]"))
+    buffer.append(hasNamedRecords ? UInt8(ascii: "}") : UInt8(ascii: "]"))
     for _ in envelope {
       depth -= 1
       if isPretty { breakLine() }
@@ -77,6 +81,16 @@ struct JSONRecordEncoder: RecordEncoder {
   }
 
   // MARK: - Members
+
+  mutating func name(_ node: Int, _ bytes: UnsafeRawBufferPointer) -> SpellingFault? {
+    if node > 0 {
+      startMember(node)
+      isNamed = true
+    }
+    let fault = content(.text(bytes))
+    buffer.append(isPretty ? ": " : ":")
+    return fault
+  }
 
   @inline(__always)
   mutating func open(_ node: Int, _ role: ExportTree.Role) -> Int {
@@ -139,6 +153,10 @@ struct JSONRecordEncoder: RecordEncoder {
   /// A comma where something stands before, the indentation, and the name.
   @inline(__always)
   private mutating func startMember(_ node: Int) {
+    if isNamed {
+      isNamed = false
+      return
+    }
     let last = buffer.last
     if last != UInt8(ascii: "{"), last != UInt8(ascii: "[") { buffer.append(UInt8(ascii: ",")) }
     if isPretty { breakLine() }

@@ -12,6 +12,9 @@ protocol RecordEncoder {
   /// Ends a record.
   mutating func endRecord()
 
+  /// The name of the record, member or element that comes next, where it is not always the same.
+  mutating func name(_ node: Int, _ bytes: UnsafeRawBufferPointer) -> SpellingFault?
+
   /// Starts an object, an array or an element.
   ///
   /// - Returns: A mark for `takeBack`.

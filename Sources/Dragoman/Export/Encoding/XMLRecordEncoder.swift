@@ -13,6 +13,8 @@ struct XMLRecordEncoder: RecordEncoder {
   private let envelope: [String]
   private let declarations: String
   private let json = JSONProbe()
+  /// The names of open elements, and of the next one, whose names are not always the same.
+  private var ownNames: [[UInt8]] = []
   private var depth = 0
   /// How many open elements have a text of their own.
   private var mixedDepth = 0
@@ -72,6 +74,28 @@ struct XMLRecordEncoder: RecordEncoder {
 
   // MARK: - Elements
 
+  mutating func name(_ node: Int, _ bytes: UnsafeRawBufferPointer) -> SpellingFault? {
+    let isName = String(decoding: bytes, as: UTF8.self).isXMLName
+    ownNames.append(isName ? Array(bytes) : Array("item".utf8))
+    return isName ? nil : .name
+  }
+
+  @inline(__always)
+  private func withName<Result>(
+    of node: Int,
+    _ body: (UnsafeRawBufferPointer) -> Result
+  ) -> Result {
+    let name = names[node]
+    guard name.isEmpty, let own = ownNames.last else { return body(name) }
+    return own.withUnsafeBytes(body)
+  }
+
+  /// The name of an element that is written is needed no more.
+  @inline(__always)
+  private mutating func leave(_ node: Int) {
+    if names[node].isEmpty { _ = ownNames.popLast() }
+  }
+
   /// The mark is where the element starts, and whether the tag around it was open.
   @inline(__always)
   mutating func open(_ node: Int, _ role: ExportTree.Role) -> Int {
@@ -94,12 +118,14 @@ struct XMLRecordEncoder: RecordEncoder {
       if isPretty, isBehindElement, mixedDepth == 0 { breakLine() }
       endElement(node)
     }
+    leave(node)
     if isMixed[node] { mixedDepth -= 1 }
     isBehindElement = true
   }
 
   mutating func takeBack(_ node: Int, to mark: Int) {
     depth -= 1
+    leave(node)
     if isMixed[node] { mixedDepth -= 1 }
     buffer.truncate(to: mark >> 1)
     isTagOpen = mark & 1 == 1
@@ -113,13 +139,13 @@ struct XMLRecordEncoder: RecordEncoder {
     isTagOpen = false
     if isPretty, mixedDepth == 0, !isRecord { breakLine() }
     buffer.append(UInt8(ascii: "<"))
-    buffer.append(names[node])
+    withName(of: node) { buffer.append($0) }
   }
 
   @inline(__always)
   private func endElement(_ node: Int) {
     buffer.append("</")
-    buffer.append(names[node])
+    withName(of: node) { buffer.append($0) }
     buffer.append(UInt8(ascii: ">"))
   }
 
@@ -130,6 +156,7 @@ struct XMLRecordEncoder: RecordEncoder {
     }
     startElement(node)
     buffer.append(" xsi:nil=\"true\"/>")
+    leave(node)
     isBehindElement = true
   }
 
@@ -158,6 +185,7 @@ struct XMLRecordEncoder: RecordEncoder {
     buffer.append(UInt8(ascii: ">"))
     fault = append(token, escaping: .xmlText)
     endElement(node)
+    leave(node)
     isBehindElement = true
     return fault
   }
@@ -209,7 +237,8 @@ struct XMLRecordEncoder: RecordEncoder {
     case .null: fault = .readAsNull
     case .value:
       let writer = JSONElements(batch: json.batch, buffer: buffer)
-      guard let wrong = writer.write(json.root, name: names[node]) else {
+      guard let wrong = withName(of: node, { writer.write(json.root, name: $0) }) else {
+        leave(node)
         isBehindElement = true
         return nil
       }

@@ -36,6 +36,8 @@ struct ExportPlan: Sendable {
   let isLossy: Bool
   /// JSON: the members above the array of records.
   let envelope: [String]
+  /// Whether the records stand under a name each: in a JSON object, or as elements of any name.
+  let hasNamedRecords: Bool
   /// XML: the elements above the records and their own, from the root.
   let elements: [ExportTree.Name]
   /// XML: the declared prefixes and their URIs.
@@ -51,12 +53,14 @@ struct ExportPlan: Sendable {
   ///   - map: How.
   ///   - format: The format that the request or the output's name asks for.
   ///   - layout: The model of the store.
+  ///   - isDocument: Whether the records come together in one document.
   /// - Throws: `ExportError`.
   init(
     _ request: ExportRequest,
     _ map: ImportMap,
     format: ForeignFormat,
-    layout: ModelLayout
+    layout: ModelLayout,
+    isDocument: Bool = true
   ) throws(ExportError) {
     let entityMap = try Self.entity(request.entity, of: map)
     guard let entityLayout = layout.entity(named: entityMap.name) else {
@@ -78,8 +82,11 @@ struct ExportPlan: Sendable {
     isLossy = request.isLossy
     separator = source?.separator?.utf8.first ?? UInt8(ascii: ",")
     namespaces = map.exportNamespaces
-    envelope = format == .json ? try Self.envelope(map, source) : []
-    elements = format == .xml ? try Self.elements(map, source) : []
+    let recordPath = try Self.recordPath(map, source, format)
+    envelope = format == .json ? try Self.envelope(recordPath) : []
+    elements = format == .xml ? try Self.elements(recordPath) : []
+    hasNamedRecords =
+      recordPath?.steps.last == .anyMember && (format == .xml || (format == .json && isDocument))
     let record = elements.last ?? ExportTree.Name(local: "")
     var planner = ExportPlanner(
       map: map,
@@ -93,9 +100,11 @@ struct ExportPlan: Sendable {
         map: entityMap,
         layout: entityLayout,
         base: 0,
+        isNamed: hasNamedRecords,
         inclusions: map.exportOptions.include
       )
     )
+    if hasNamedRecords { try Self.checkNames(of: entityMap, entityLayout, &planner) }
     guard !planner.slots.isEmpty else {
       throw ExportError(
         .map,
@@ -115,6 +124,33 @@ struct ExportPlan: Sendable {
     }
     self.level = level
     sortKeys = try Self.sortKeys(request, map, entityLayout, in: layout)
+  }
+
+  /// What names the records is exported, and unique.
+  private static func checkNames(
+    of entity: EntityMap,
+    _ layout: EntityLayout,
+    _ planner: inout ExportPlanner
+  ) throws(ExportError) {
+    switch planner.naming(of: entity) {
+    case .stored:
+      if planner.format == .json, let name = planner.nameAttribute(of: entity),
+        !layout.uniqueKeys.contains(where: {
+          $0.count == 1 && $0[0].name.utf8.elementsEqual(name.utf8)
+        })
+      {
+        planner.note("\(entity.name).\(name) is not unique: several records may have one name")
+      }
+    case .madeUp:
+      planner.note("\(entity.name): the database does not have the names of the records")
+    case .impossible:
+      throw ExportError(
+        .map,
+        "The records of \(entity.name) cannot be named: the attribute that is their name is not"
+          + " exported.",
+        help: "say another place under `export: { json: { at: /data/people } }`"
+      )
+    }
   }
 
   private static func entity(_ name: String?, of map: ImportMap) throws(ExportError) -> EntityMap {
@@ -172,21 +208,35 @@ struct ExportPlan: Sendable {
     }
   }
 
-  /// The members above the records: `export: { json: { at } }`, then the source's `records`.
-  private static func envelope(
+  /// Where the records stand: `export: { json: { at } }` or `{ xml: { at } }`, then the source's
+  /// `records`.
+  private static func recordPath(
     _ map: ImportMap,
-    _ source: SourceMap?
-  ) throws(ExportError) -> [String] {
-    var path = source?.records
-    if let text = map.exportOptions.jsonAt {
-      do throws(PathFault) {
-        path = try ForeignPathParser(format: .json, leadsToRecords: true).parse(text)
-      } catch {
-        throw ExportError(.map, "The path \(text) of export.json.at is none: \(error.message)")
-      }
+    _ source: SourceMap?,
+    _ format: ForeignFormat
+  ) throws(ExportError) -> ForeignPath? {
+    let options = map.exportOptions
+    let text = format == .json ? options.jsonAt : format == .xml ? options.xmlAt : nil
+    guard let text else { return source?.records }
+    let parser = ForeignPathParser(
+      format: format,
+      namespaces: format == .xml ? map.exportNamespaces : [:],
+      leadsToRecords: true
+    )
+    do throws(PathFault) {
+      return try parser.parse(text)
+    } catch {
+      throw ExportError(
+        .map,
+        "The path \(text) of export.\(format.rawValue).at is none: \(error.message)"
+      )
     }
+  }
+
+  /// The members above the records.
+  private static func envelope(_ path: ForeignPath?) throws(ExportError) -> [String] {
     var steps = path?.steps ?? []
-    if steps.last == .all { steps.removeLast() }
+    if steps.last == .all || steps.last == .anyMember { steps.removeLast() }
     var names: [String] = []
     for step in steps {
       guard case .member(let name, _) = step else {
@@ -201,24 +251,8 @@ struct ExportPlan: Sendable {
     return names
   }
 
-  /// The elements down to the record: `export: { xml: { at } }`, then the source's `records`.
-  private static func elements(
-    _ map: ImportMap,
-    _ source: SourceMap?
-  ) throws(ExportError) -> [ExportTree.Name] {
-    var path = source?.records
-    if let text = map.exportOptions.xmlAt {
-      let parser = ForeignPathParser(
-        format: .xml,
-        namespaces: map.exportNamespaces,
-        leadsToRecords: true
-      )
-      do throws(PathFault) {
-        path = try parser.parse(text)
-      } catch {
-        throw ExportError(.map, "The path \(text) of export.xml.at is none: \(error.message)")
-      }
-    }
+  /// The elements down to the record; its own name is empty where it differs.
+  private static func elements(_ path: ForeignPath?) throws(ExportError) -> [ExportTree.Name] {
     let help = "say where under `export: { xml: { at: /people/person } }`"
     guard let path else {
       throw ExportError(
@@ -228,7 +262,11 @@ struct ExportPlan: Sendable {
       )
     }
     var names: [ExportTree.Name] = []
-    for step in path.steps {
+    for (place, step) in path.steps.enumerated() {
+      if step == .anyMember, place > 0, place == path.steps.count - 1 {
+        names.append(ExportTree.Name(local: ""))
+        continue
+      }
       guard case .member(let name, let namespace) = step else {
         throw ExportError(
           .map,

@@ -35,22 +35,32 @@ extension ExportPlanner {
       case .keys(let parts):
         try addKeys(parts, relationship, link, target, targetLayout, visit, to: &level)
       case .nested(let isReference):
-        guard let path = nestedPath(of: relationship, visit) else {
+        guard let place = nestedPlace(of: relationship, visit) else {
           note(
             "\(visit.map.name).\(name) is left out: this map has no place for it in \(format.rawValue)"
           )
           return
         }
+        let naming = place.arrangement == .dictionary ? self.naming(of: target) : nil
+        if naming == .impossible {
+          note("\(visit.map.name).\(name) is left out: what names its members is not exported")
+          return
+        }
+        if naming == .madeUp {
+          note("\(visit.map.name).\(name): the database does not have the names of its members")
+        }
         let isMany = relationship.kind == .toMany
         let position = level.links.count
         let base = try tree.link(
-          path,
+          place.steps,
           at: visit.base,
           ExportTree.Builder.LinkPlace(local: position, plan: links.count),
-          isList: isMany && format != .xml
+          place.arrangement
         )
+        // What tells an empty list from one that is not there.
+        let around = place.steps.count - (place.arrangement == .dictionary ? 0 : 1)
         links.append(
-          ExportLink(isToMany: isMany, hasWrapper: isMany && format == .xml && path.count > 1)
+          ExportLink(isToMany: isMany, hasWrapper: isMany && format == .xml && around > 0)
         )
         level.links.append(ExportLevel.Link(layout: link, level: ExportLevel()))
         level.links[position].level = try nested(
@@ -58,6 +68,7 @@ extension ExportPlanner {
             map: target,
             layout: targetLayout,
             base: base,
+            isNamed: place.arrangement == .dictionary,
             isReference: isReference,
             around: visit.around + [visit.map],
             inverse: link.relationship.inverse ?? relationship.inverse
@@ -100,17 +111,32 @@ extension ExportPlanner {
     return .nested(isReference: isReference)
   }
 
-  private func nestedPath(of relationship: RelationshipMap, _ visit: Visit) -> [ForeignPath.Step]? {
+  /// Where the targets of a relationship stand.
+  private struct NestedPlace {
+    let steps: [ForeignPath.Step]
+    let arrangement: ExportTree.Builder.Arrangement
+  }
+
+  private func nestedPlace(of relationship: RelationshipMap, _ visit: Visit) -> NestedPlace? {
     guard format != .csv else { return nil }
-    let own = [ForeignPath.Step.member(relationship.name, namespace: nil)]
+    let isMany = relationship.kind == .toMany
+    let plain: ExportTree.Builder.Arrangement = isMany && format != .xml ? .list : .plain
     guard !isLocal, let from = relationship.from else {
-      return format == .xml && !relationship.name.isXMLName ? nil : own
+      if format == .xml, !relationship.name.isXMLName { return nil }
+      return NestedPlace(
+        steps: [.member(relationship.name, namespace: nil)],
+        arrangement: plain
+      )
     }
-    return paths(from).lazy.compactMap { path -> [ForeignPath.Step]? in
+    return paths(from).lazy.compactMap { path -> NestedPlace? in
       var steps = path.steps
-      if relationship.kind == .toMany, steps.last == .all { steps.removeLast() }
-      guard path.root == .record, !steps.isEmpty, !Self.hasWildcard(steps) else { return nil }
-      return steps
+      var arrangement = plain
+      if isMany, steps.last == .all || steps.last == .anyMember {
+        if steps.removeLast() == .anyMember { arrangement = .dictionary }
+      }
+      let isRecord = steps.isEmpty && !(format == .xml && arrangement == .dictionary)
+      guard path.root == .record, !isRecord, !Self.hasWildcard(steps) else { return nil }
+      return NestedPlace(steps: steps, arrangement: arrangement)
     }.first
   }
 
@@ -163,8 +189,7 @@ extension ExportPlanner {
             guard path.prefix == prefix else { throw .shape }
             try tree.add(path.suffix, at: base, slot: slots.count)
           } else {
-            let isList = format != .xml
-            base = try tree.link(path.prefix, at: visit.base, place, isList: isList)
+            base = try tree.link(path.prefix, at: visit.base, place, path.arrangement)
             prefix = path.prefix
             try tree.add(path.suffix, at: base ?? 0, slot: slots.count)
           }
@@ -178,15 +203,21 @@ extension ExportPlanner {
     level.links.append(made)
   }
 
-  /// The way to the list of targets, and from a target to its key.
+  /// The way to the targets of a relationship, and from a target to its key.
+  private struct KeyPath {
+    let prefix: [ForeignPath.Step]
+    let suffix: [ForeignPath.Step]
+    var arrangement = ExportTree.Builder.Arrangement.list
+  }
+
   private func keyPath(
     _ from: ForeignPaths,
     isMany: Bool
-  ) -> (prefix: [ForeignPath.Step], suffix: [ForeignPath.Step])? {
+  ) -> KeyPath? {
     for path in paths(from) where path.root == .record && !path.steps.isEmpty {
       let steps = path.steps
       guard isMany else {
-        if !Self.hasWildcard(steps) { return ([], steps) }
+        if !Self.hasWildcard(steps) { return KeyPath(prefix: [], suffix: steps) }
         continue
       }
       guard format != .csv else { continue }
@@ -194,15 +225,22 @@ extension ExportPlanner {
         // The innermost element is the one that is repeated.
         let end = steps.lastIndex { if case .member = $0 { true } else { false } }
         guard let end, !Self.hasWildcard(steps) else { continue }
-        return (Array(steps[...end]), Array(steps[(end + 1)...]))
+        return KeyPath(
+          prefix: Array(steps[...end]),
+          suffix: Array(steps[(end + 1)...]),
+          arrangement: .plain
+        )
+      }
+      if steps.last == .anyMember, steps.count > 1, !Self.hasWildcard(steps.dropLast()) {
+        return KeyPath(prefix: steps.dropLast(), suffix: [], arrangement: .dictionary)
       }
       guard let all = steps.firstIndex(of: .all) else {
-        if !Self.hasWildcard(steps) { return (steps, []) }
+        if !Self.hasWildcard(steps) { return KeyPath(prefix: steps, suffix: []) }
         continue
       }
       let suffix = Array(steps[(all + 1)...])
       if all > 0, !Self.hasWildcard(suffix), !Self.hasWildcard(Array(steps[..<all])) {
-        return (Array(steps[..<all]), suffix)
+        return KeyPath(prefix: Array(steps[..<all]), suffix: suffix)
       }
     }
     return nil

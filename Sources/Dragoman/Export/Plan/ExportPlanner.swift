@@ -24,6 +24,8 @@ struct ExportPlanner {
     let layout: EntityLayout
     /// The place of its record in the tree.
     let base: Int
+    /// Whether its records stand under a name each, which an attribute may hold (`$key`).
+    var isNamed = false
     /// Whether only the identity is written.
     var isReference = false
     /// The entities around it, the record's own first.
@@ -94,13 +96,18 @@ struct ExportPlanner {
     }
     let identity = identity(of: visit)
     for attribute in attributes(of: visit.map) {
-      if visit.isReference,
+      let isName = visit.isNamed && readsName(attribute)
+      if visit.isReference, !isName,
         !identity.contains(where: { $0.utf8.elementsEqual(attribute.name.utf8) })
       {
         continue
       }
       guard let stored = stored(attribute.name, in: visit.layout) else {
         note(attribute.name, of: visit, "the database does not have it")
+        continue
+      }
+      if isName {
+        try addName(attribute, stored, of: visit, column: level.column(of: stored))
         continue
       }
       guard let path = path(of: attribute, in: visit) else {
@@ -118,6 +125,49 @@ struct ExportPlanner {
       let nulls = NullSpelling(isLocal ? nil : slot, speller, format: format, path: path)
       appendSlot(stored, of: visit.map.name, speller, column: level.column(of: stored), nulls)
     }
+  }
+
+  /// Whether reading takes the attribute from the name of its record (`$key`).
+  private func readsName(_ attribute: AttributeMap) -> Bool {
+    !isLocal && attribute.from.map { paths($0).contains { $0.root == .key } } == true
+  }
+
+  /// Where the names of records come from that stand under a name each.
+  enum Naming {
+    /// An attribute holds it.
+    case stored
+    /// Nothing reads it: any name will do.
+    case madeUp
+    /// An attribute is read from it, and not exported.
+    case impossible
+  }
+
+  func naming(of entity: EntityMap) -> Naming {
+    if attributes(of: entity).contains(where: readsName) { return .stored }
+    let isRead = map.lineage(of: entity).flatMap(\.attributes).contains(where: readsName)
+    return isRead ? .impossible : .madeUp
+  }
+
+  /// The first attribute that is the name of its record.
+  func nameAttribute(of entity: EntityMap) -> String? {
+    attributes(of: entity).first(where: readsName)?.name
+  }
+
+  /// Writes an attribute as the name of its record.
+  private mutating func addName(
+    _ attribute: AttributeMap,
+    _ stored: Attribute,
+    of visit: Visit,
+    column: Int
+  ) throws(ExportError) {
+    // A name is a text, whatever the format.
+    let speller = try speller(of: attribute, format: .csv)
+    do throws(ExportTree.Builder.Obstacle) {
+      try tree.setName(at: visit.base, slot: slots.count)
+    } catch {
+      return note(attribute.name, of: visit, reason(error))
+    }
+    appendSlot(stored, of: visit.map.name, speller, column: column)
   }
 
   private func identity(of visit: Visit) -> [String] {
@@ -201,7 +251,9 @@ struct ExportPlanner {
     if format == .csv, paths.isEmpty, !readsCSV(visit.map) {
       return [.member(from.json.first?.text ?? attribute.name, namespace: nil)]
     }
-    let isAlone = attributes(of: visit.map).count == 1 || visit.isReference
+    let isAlone =
+      visit.isReference
+      || attributes(of: visit.map).count { !visit.isNamed || !readsName($0) } == 1
     return paths.lazy.compactMap { steps(of: $0, attribute.type, isAlone: isAlone) }.first
   }
 

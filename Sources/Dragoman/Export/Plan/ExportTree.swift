@@ -14,6 +14,8 @@ struct ExportTree: Sendable {
     case array
     /// A JSON array of linked objects: the only child is written for each of them.
     case list
+    /// A JSON object of linked objects: the only child is written for each of them, under its name.
+    case dictionary
     /// A value of the record.
     case value
     /// An XML attribute.
@@ -36,13 +38,20 @@ struct ExportTree: Sendable {
     var link: Int32 = -1
     /// The relationship among all of the export.
     var linkPlan: Int32 = -1
-    /// Index into `names`.
+    /// Index into `names`; empty where there is none, or where it differs from record to record.
     var name: Int32
+    /// Whether the name differs from record to record.
+    var isNamed = false
+    /// The attribute whose value is that name; -1: none, names are made up.
+    var nameSlot: Int32 = -1
     /// The children: a range of `order`.
     var start: Int32 = 0
     var end: Int32 = 0
     /// XML: whether the value is `text()`, so that an element without text has none.
     var isTextOnly = false
+
+    /// Whether its targets stand in a JSON array or object of their own.
+    var isCollection: Bool { role == .list || role == .dictionary }
   }
 
   /// The name of a member, with its namespace URI in XML.
@@ -72,6 +81,8 @@ struct ExportTree: Sendable {
       var slot = -1
       var link = LinkPlace.none
       var name: Name
+      var isNamed = false
+      var nameSlot = -1
       var isTextOnly = false
       var children: [Int] = []
       /// Arrays: the element's place.
@@ -136,32 +147,63 @@ struct ExportTree: Sendable {
       }
     }
 
+    /// Names a record, or the targets of a relationship, by the value of an attribute.
+    ///
+    /// - Parameters:
+    ///   - base: The place of the record or target.
+    ///   - slot: The attribute.
+    /// - Throws: `.taken` where another attribute is the name.
+    mutating func setName(at base: Int, slot: Int) throws(Obstacle) {
+      guard places[base].nameSlot < 0 else { throw .taken(slot: places[base].nameSlot) }
+      places[base].nameSlot = slot
+    }
+
+    /// How the targets of a relationship stand together.
+    enum Arrangement {
+      /// In the place itself: one target, or a repeated XML element.
+      case plain
+      /// In a JSON array.
+      case list
+      /// Under a name each, in a JSON object or an XML element.
+      case dictionary
+    }
+
     /// Gives the targets of a relationship their place.
     ///
     /// - Parameters:
     ///   - steps: The way to the target, or to the list of targets.
     ///   - base: The place of the record that is linked.
     ///   - link: The relationship.
-    ///   - isList: Whether the targets stand in a JSON array.
+    ///   - arrangement: How the targets stand there.
     /// - Returns: The place of a target.
     /// - Throws: Why there is no place.
     mutating func link(
       _ steps: [ForeignPath.Step],
       at base: Int,
       _ link: LinkPlace,
-      isList: Bool
+      _ arrangement: Arrangement
     ) throws(Obstacle) -> Int {
       let before = places
       do throws(Obstacle) {
         let (place, isTextOnly) = try insert(steps, at: base)
+        if isXML, arrangement == .dictionary {
+          // The elements that are not named otherwise.
+          guard !isTextOnly else { throw .shape }
+          let target = try child(of: place, Name(local: ""), nil)
+          guard places[target].link.local < 0 else { throw .shape }
+          places[target].link = link
+          places[target].isNamed = true
+          return target
+        }
         guard place != base, !isTextOnly, places[place].role == nil, places[place].link.local < 0
         else {
           throw .shape
         }
         places[place].link = link
-        guard isList else { return place }
-        places[place].role = .list
-        places.append(Place(role: nil, name: Name(local: "")))
+        guard arrangement != .plain else { return place }
+        places[place].role = arrangement == .list ? .list : .dictionary
+        let isNamed = arrangement == .dictionary
+        places.append(Place(role: nil, name: Name(local: ""), isNamed: isNamed))
         places[place].children.append(places.count - 1)
         return places.count - 1
       } catch {
@@ -254,6 +296,8 @@ struct ExportTree: Sendable {
         link: Int32(place.link.local),
         linkPlan: Int32(place.link.plan),
         name: name,
+        isNamed: place.isNamed,
+        nameSlot: Int32(place.nameSlot),
         isTextOnly: place.isTextOnly
       )
       return (node, children)

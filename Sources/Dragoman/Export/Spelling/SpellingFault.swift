@@ -32,6 +32,8 @@ enum SpellingFault: Error, Sendable, Hashable {
   case link
   /// An empty text in an element that is known by its text or holds other elements.
   case empty
+  /// The name of a member or element that is null, empty, a sibling's too, or none in XML.
+  case name
 
   /// What is wrong, behind the value's name.
   var message: String {
@@ -50,6 +52,7 @@ enum SpellingFault: Error, Sendable, Hashable {
     case .jsonShape: "is JSON that this format cannot hold"
     case .null: "is null, and would be read as its default"
     case .link: "names an object that its key cannot lead to"
+    case .name: "is no name for a member or element of its own: null, empty, used twice, or none in XML"
     case .empty: "is empty, and would be read as missing"
     }
   }

@@ -27,6 +27,8 @@ final class LinkPlan: Sendable {
     let wrapper: Int?
     /// Whether a path is the record itself: members of the owner make the target.
     let isRecord: Bool
+    /// Whether the map says no path: a record that has no members has no target there either.
+    var isImplied = false
   }
 
   /// One attribute of the target's key.
@@ -159,7 +161,9 @@ struct LinkCompiler {
       let own = ForeignPath(steps: [.member(map.name, namespace: nil)], text: map.name)
       let paths = map.from?.paths(in: format) ?? [own]
       guard !paths.isEmpty, let plan = planOf(map.entity) else { return nil }
-      origin = .nested(plan: plan, finding(paths, isToOne: link.isToOne, &builder, &next))
+      var finding = finding(paths, isToOne: link.isToOne, &builder, &next)
+      finding.isImplied = map.from == nil
+      origin = .nested(plan: plan, finding)
     }
     let levels = [map.policies, entity.policies, file.defaults.policies]
     let shorthand = { (level: ValuePolicies) -> ValuePolicy? in

@@ -167,6 +167,7 @@ final class JSONReader: RecordReader {
     let isObject = byte == UInt8(ascii: "{")
     let isArray = byte == UInt8(ascii: "[")
     guard let found = candidates.first(where: { $0.matched == paths[$0.source].count }) else {
+      noteContainer(byte, of: candidates)
       if (isObject || isArray) && !candidates.isEmpty {
         return enter(isObject: isObject, candidates: candidates, records: nil)
       }
@@ -179,6 +180,20 @@ final class JSONReader: RecordReader {
       enter(isObject: false, candidates: [], records: found.source)
     } else {
       try takeNoRecords(batch, of: found.source)
+    }
+  }
+
+  /// Where the records are the members or elements of what stands here, it is found, also where it
+  /// has none.
+  private func noteContainer(_ byte: UInt8, of candidates: [Candidate]) {
+    for candidate in candidates where candidate.matched + 1 == paths[candidate.source].count {
+      switch (paths[candidate.source].last, byte) {
+      case (.anyMember, UInt8(ascii: "{")), (.all, UInt8(ascii: "[")): break
+      case (.anyMember, UInt8(ascii: "n")) where !frames.isEmpty: break
+      case (.all, UInt8(ascii: "n")) where !frames.isEmpty: break
+      default: continue
+      }
+      recordCounts[candidate.source] = recordCounts[candidate.source] ?? 0
     }
   }
 

@@ -1,0 +1,308 @@
+import GRDB
+import Testing
+
+@testable import Dragoman
+@testable import DragomanGraph
+
+/// Records and children that stand under a name each: dictionaries in JSON, `*` in XML.
+@Suite struct NamedRecordTests {
+  private static let map = """
+    version: 1
+    entities:
+      Country:
+        unique: code
+        attributes: { code: { from: code } }
+        relationships:
+          currencies: { entity: Currency, kind: toMany, from: "money.currencies.*", onMissing: clear, ordered: true }
+          rates: { entity: Rate, kind: toMany, from: "rates.*", inverse: country }
+      Currency:
+        unique: code
+        attributes:
+          code: { from: $key }
+          name: {}
+          minor: { from: minor.digits, type: int32 }
+      Rate:
+        unique: [country, year]
+        attributes:
+          year: { from: $key, type: int32, numbers: { decimal: "." } }
+          value: { from: ".", type: decimal }
+        relationships: { country: { entity: Country, kind: toOne, inverse: rates } }
+    sources: { json: { format: json, entity: Country } }
+    export: { entity: Country }
+    """
+
+  private static let feed = """
+    [
+    {"code":"CH","money":{"currencies":{"CHF":{"name":"Swiss franc","minor":{"digits":2}},"CHE":{"name":"WIR \\"euro\\""}}},"rates":{"2023":1.05,"2024":0.98}},
+    {"code":"US","money":{"currencies":{"USD":{"name":"dollar","minor":{"digits":2}}}},"rates":{}}
+    ]
+
+    """
+
+  private func imported(
+    _ text: String,
+    _ name: String = "feed.json",
+    by map: ImportMap,
+    into store: SQLiteStore
+  ) async throws -> ImportReport {
+    try await Importer(map: map, store: store)
+      .run(ImportRequest([.bytes(Array(text.utf8), name: name)]))
+  }
+
+  private func text(
+    _ request: ExportRequest,
+    _ map: ImportMap,
+    _ store: SQLiteStore
+  ) async throws -> String {
+    String(decoding: try await Exporter(map: map, store: store).bytes(request), as: UTF8.self)
+  }
+
+  @Test("Children that a feed keys by a dictionary come out as it had them, and change nothing")
+  func children() async throws {
+    let map = try ImportMap(yaml: Self.map)
+    let store = try SQLiteStore(at: .inMemory)
+    let first = try await imported(Self.feed, by: map, into: store)
+    #expect(first.counts.inserted == 2 && first.counts.rejected == 0)
+    let text = try await text(ExportRequest(format: .json), map, store)
+    #expect(text == Self.feed)
+    let again = try await imported(text, by: map, into: store)
+    #expect(again.counts.unchanged == 2 && again.counts.updated == 0 && again.linkSummary == [])
+    let lines = try await self.text(ExportRequest(format: .ndjson), map, store)
+    #expect(
+      lines.split(separator: "\n").map { "\($0)" }
+        == Self.feed.split(separator: "\n")[1...2].map {
+          $0.hasSuffix(",") ? String($0.dropLast()) : String($0)
+        }
+    )
+  }
+
+  @Test("The records of a dictionary come out as its members")
+  func records() async throws {
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        entities:
+          Currency:
+            unique: code
+            attributes: { code: { from: $key }, name: {} }
+            relationships: { uses: { entity: Use, kind: toMany, from: "uses.*" } }
+          Use: { unique: name, attributes: { name: { from: "." } } }
+        sources: { json: { format: json, entity: Currency, records: "/data/currencies/*" } }
+        export: { entity: Currency }
+        """
+    )
+    let store = try SQLiteStore(at: .inMemory)
+    let feed = """
+      {"data":{"currencies":{
+      "CHF":{"name":"Swiss franc","uses":{}},
+      "EUR":{"name":"euro","uses":{"1":"cash","2":"card"}}
+      }}}
+
+      """
+    let named = feed.replacing("\"1\":", with: "\"in \\\"x\\\"\":").replacing(
+      "\"2\":",
+      with: "\"y\":"
+    )
+    #expect(try await imported(named, by: map, into: store).counts.inserted == 2)
+    // Nothing reads the names of uses: they are numbers.
+    var sorted = feed
+    sorted.replace("\"1\":\"cash\",\"2\":\"card\"", with: "\"1\":\"card\",\"2\":\"cash\"")
+    let text = try await text(ExportRequest(format: .json), map, store)
+    #expect(text == feed || text == sorted)
+    let again = try await imported(text, by: map, into: store)
+    #expect(again.counts.unchanged == 2 && again.counts.inserted == 0)
+    let pretty = try await self.text(ExportRequest(format: .json, isPretty: true), map, store)
+    #expect(pretty.contains("    \"currencies\": {\n      \"CHF\": {\n        \"name\""))
+    #expect(try await imported(pretty, by: map, into: store).counts.unchanged == 2)
+
+    // Records that do not come as one document have no names: that is said.
+    let output = try await Exporter(map: map, store: store)
+      .records(ExportRequest())
+    #expect(output.count == 2 && output[0].record?["code"] == nil)
+  }
+
+  @Test("Elements of any name have the name that was read")
+  func elements() async throws {
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        entities:
+          Element:
+            unique: [type, id]
+            attributes: { type: $key, id: { from: "@id", type: int64 } }
+            relationships:
+              parts: { entity: Part, kind: toMany, from: "parts/*", inverse: element, ordered: true }
+          Part:
+            unique: [element, kind]
+            attributes: { kind: $key, text: { from: "text()" }, unit: "@unit" }
+            relationships: { element: { entity: Element, kind: toOne, inverse: parts } }
+        sources: { xml: { format: xml, entity: Element, records: "/osm/*" } }
+        export: { entity: Element }
+        """
+    )
+    let store = try SQLiteStore(at: .inMemory)
+    let feed = """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <osm>
+      <node id="1"><parts><door unit="m">2</door><stair/></parts></node>
+      <node id="2"><parts/></node>
+      <way id="1"><parts><lane>a &amp; b</lane></parts></way>
+      </osm>
+
+      """
+    let report = try await imported(feed, "feed.xml", by: map, into: store)
+    #expect(report.counts.inserted == 3 && report.counts.rejected == 0)
+    let text = try await text(ExportRequest(format: .xml), map, store)
+    #expect(text == feed)
+    #expect(try await imported(text, "feed.xml", by: map, into: store).counts.unchanged == 3)
+    let pretty = try await self.text(ExportRequest(format: .xml, isPretty: true), map, store)
+    #expect(try await imported(pretty, "feed.xml", by: map, into: store).counts.unchanged == 3)
+
+    try store.execute("UPDATE Part SET kind = '2 doors' WHERE kind = 'door'")
+    let error = await #expect(throws: ExportError.self) {
+      _ = try await self.text(ExportRequest(format: .xml), map, store)
+    }
+    #expect(error?.message.hasPrefix("kind of Part in Element node, 1 is no name") == true)
+    let lossy = try await self.text(ExportRequest(format: .xml, isLossy: true), map, store)
+    #expect(lossy.contains("<item unit=\"m\">2</item><stair/>"))
+  }
+
+  @Test("A name that JSON cannot tell apart is a fault, with the record's key")
+  func faults() async throws {
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        entities:
+          Shelf:
+            unique: id
+            attributes: { id: {} }
+            relationships: { items: { entity: Item, kind: toMany, from: "items.*" } }
+          Item: { unique: id, attributes: { id: {}, label: { from: $key } } }
+        sources: { json: { format: json, entity: Shelf } }
+        export: { entity: Shelf }
+        """
+    )
+    for label in ["NULL", "''", "'b'"] {
+      let store = try SQLiteStore(at: .inMemory)
+      let feed = #"[{"id":"s","items":{"a":{"id":"1"},"b":{"id":"2"}}}]"#
+      #expect(try await imported(feed, by: map, into: store).counts.inserted == 1)
+      try store.execute("UPDATE Item SET label = \(label) WHERE id = '1'")
+      let error = await #expect(throws: ExportError.self) {
+        _ = try await self.text(ExportRequest(format: .json), map, store)
+      }
+      #expect(error?.message.hasPrefix("label of Item in Shelf s is no name") == true, "\(label)")
+      let lossy = try await text(ExportRequest(format: .ndjson, isLossy: true), map, store)
+      let name = label == "'b'" ? "b" : "1"
+      #expect(lossy == #"{"id":"s","items":{"\#(name)":{"id":"1"},"b":{"id":"2"}}}"# + "\n")
+    }
+  }
+
+  @Test("Names of any characters come back to the last byte")
+  func randomNames() async throws {
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        entities:
+          Shelf:
+            unique: id
+            attributes: { id: { from: $key } }
+            relationships: { items: { entity: Item, kind: toMany, from: "in.items.*", inverse: shelf, ordered: true } }
+          Item:
+            unique: [shelf, label]
+            attributes: { label: { from: $key }, count: { from: n, type: int32 } }
+            relationships: { shelf: { entity: Shelf, kind: toOne, inverse: items } }
+        sources: { json: { format: json, entity: Shelf, records: "/*" } }
+        export: { entity: Shelf }
+        """
+    )
+    var itemCount = 0
+    for seed in SinkDifferentialTests.seeds(30) {
+      var dice = Dice(seed: seed)
+      func names() -> [String] {
+        // By bytes: the two Unicode normal forms of a name are two names.
+        var known: Set<[UInt8]> = [[]]
+        return (0..<dice.number(0...6)).map { _ in RandomExport.text(&dice).replacing("\u{0}", with: "0") }
+          .filter { known.insert(Array($0.utf8)).inserted }
+      }
+      let store = try SQLiteStore(at: .inMemory)
+      try store.grow(to: map.model())
+      try store.write { session in
+        try session.begin()
+        var key = 0
+        for (number, shelf) in names().enumerated() {
+          try session.database.execute(
+            sql: "INSERT INTO Shelf (_pk, _v, id) VALUES (?, 1, ?)",
+            arguments: [number + 1, shelf]
+          )
+          for (place, label) in names().enumerated() {
+            key += 1
+            try session.database.execute(
+              sql: "INSERT INTO Item (_pk, _v, label, count, shelf, _items_order)"
+                + " VALUES (?, 1, ?, ?, ?, ?)",
+              arguments: [key, label, dice.number(0...9), number + 1, place]
+            )
+          }
+        }
+        itemCount += key
+        try session.commit()
+      }
+      let text = try await text(ExportRequest(format: .json), map, store)
+      let again = try await imported(text, by: map, into: store)
+      let place: Comment = "DRAGOMAN_SEED=\(seed)\n\(text)"
+      #expect(again.counts.unchanged == again.counts.read && again.linkSummary == [], place)
+      let copy = try SQLiteStore(at: .inMemory)
+      _ = try await imported(text, by: map, into: copy)
+      #expect(try await self.text(ExportRequest(format: .json), map, copy) == text, place)
+      let contents =
+        "SELECT id, label, count, _items_order FROM Shelf LEFT JOIN Item ON shelf = Shelf._pk ORDER BY 1, 2"
+      #expect(try copy.rows(contents) == store.rows(contents), place)
+    }
+    #expect(itemCount > 30)
+  }
+
+  @Test("What names the members but is not exported leaves them out, with a notice")
+  func notExported() async throws {
+    let map = try ImportMap(
+      yaml: Self.map.replacing("code: { from: $key }", with: "code: { from: $key, export: false }")
+    )
+    let store = try SQLiteStore(at: .inMemory)
+    _ = try await imported(Self.feed, by: map, into: store)
+    let plan = try ExportPlan(ExportRequest(), map, format: .json, layout: store.layout)
+    #expect(
+      plan.notices == [
+        "Country.currencies is left out: what names its members is not exported"
+      ]
+    )
+  }
+
+  @Test("Masked names are numbers")
+  func masked() async throws {
+    let map = try ImportMap(
+      yaml: Self.map.replacing(
+        "code: { from: $key }",
+        with: "code: { from: $key, sensitive: true }"
+      )
+    )
+    let store = try SQLiteStore(at: .inMemory)
+    _ = try await imported(Self.feed, by: map, into: store)
+    let text = try await text(ExportRequest(format: .json, masksSensitive: true), map, store)
+    #expect(text.contains("\"currencies\":{\"1\":{\"name\":\"Swiss franc\""))
+    #expect(!text.contains("CHF"))
+  }
+}
+
+extension SQLiteStore {
+  fileprivate func rows(_ sql: String) throws -> [[DatabaseValue]] {
+    try read { database in
+      try Row.fetchAll(database, sql: sql).map { Array($0.databaseValues) }
+    }
+  }
+
+  fileprivate func execute(_ sql: String) throws {
+    try write { session in
+      try session.begin()
+      try session.database.execute(sql: sql)
+      try session.commit()
+    }
+  }
+}
