@@ -135,40 +135,48 @@ extension StoreSink {
       aloneCount -= 1
       return nil
     }
-    var objects: [Int] = []
-    for draft in batch.drafts[first...].prefix(runLength) {
-      guard case .row(let object) = draft,
-        try target(of: batch.objects[object].plan, in: plan, isNested: false).needsSavepoint
-      else { break }
-      objects.append(object)
-    }
-    guard objects.count > 1 else { return nil }
+    guard try runObject(at: first, in: batch, plan) != nil,
+      try runObject(at: first + 1, in: batch, plan) != nil
+    else { return nil }
     let earlierCount = counts.read
-    var number = 0
+    var count = 0
     let savepoint = try madeSavepoint()
     let mark = try begin(savepoint, mayFlush: false)
     do {
-      // A record that is to be held ends the run: it writes nothing.
-      while number < objects.count, try !mustHold(objects[number], in: batch, plan) {
+      while count < runLength, let object = try runObject(at: first + count, in: batch, plan) {
         counts.read += 1
-        recordNumber = batch.records.records[first + number].number
-        try write(record: objects[number], in: batch, plan)
-        let target = try target(of: batch.objects[objects[number]].plan, in: plan, isNested: false)
-        try see(objects[number], target, in: batch)
-        number += 1
+        recordNumber = batch.records.records[first + count].number
+        try write(record: object, in: batch, plan)
+        let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
+        try see(object, target, in: batch)
+        count += 1
       }
       try savepoint.release()
     } catch is RecordStop {
       try undo(savepoint, to: mark)
       counts.read = earlierCount
-      // Where records are stopped again and again, runs are tried now and then only.
-      aloneCount = runLength > 4 ? objects.count - 1 : 256
+      // What comes up to the record that was stopped is written alone. Where records are stopped
+      // again and again, runs are tried now and then only.
+      aloneCount = runLength > 4 ? count : 256
       runLength = max(4, runLength / 4)
       return nil
     }
-    guard number > 0 else { return nil }
+    guard count > 0 else { return nil }
     runLength = min(Self.longestRun, runLength * 2)
-    return first..<first + number
+    return first..<first + count
+  }
+
+  /// The record at a place, if it can take part in a run: one that is to be held writes nothing.
+  private func runObject(
+    at place: Int,
+    in batch: DraftBatch,
+    _ plan: ImportPlan
+  ) throws -> Int? {
+    guard place < batch.drafts.count, case .row(let object) = batch.drafts[place],
+      try target(of: batch.objects[object].plan, in: plan, isNested: false).needsSavepoint,
+      try !mustHold(object, in: batch, plan)
+    else { return nil }
+    return object
   }
 
   private static let longestRun = 4_096

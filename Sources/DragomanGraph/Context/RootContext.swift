@@ -114,8 +114,12 @@ final class RootContext: Sendable {
 
   /// Writes what main still has pending of these changes, when it is their turn.
   ///
-  /// - Parameter isAway: Whether main does not wait for it: it takes what was stored from
-  ///   `takeOwnSaves()`.
+  /// - Parameters:
+  ///   - wanted: What main had pending.
+  ///   - policy: What to do where others changed the same objects.
+  ///   - isAway: Whether main does not wait for it: it takes what was stored from `takeOwnSaves()`.
+  /// - Returns: What was written, what it refers to included.
+  /// - Throws: as `commit`.
   func commitMain(
     _ wanted: PublishedChanges.Published,
     policy: MergePolicy,

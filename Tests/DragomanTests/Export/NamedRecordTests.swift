@@ -221,7 +221,8 @@ import Testing
       func names() -> [String] {
         // By bytes: the two Unicode normal forms of a name are two names.
         var known: Set<[UInt8]> = [[]]
-        return (0..<dice.number(0...6)).map { _ in RandomExport.text(&dice).replacing("\u{0}", with: "0") }
+        return (0..<dice.number(0...6))
+          .map { _ in RandomExport.text(&dice).replacing("\u{0}", with: "0") }
           .filter { known.insert(Array($0.utf8)).inserted }
       }
       let store = try SQLiteStore(at: .inMemory)

@@ -52,7 +52,7 @@ enum SpellingFault: Error, Sendable, Hashable {
     case .jsonShape: "is JSON that this format cannot hold"
     case .null: "is null, and would be read as its default"
     case .link: "names an object that its key cannot lead to"
-    case .name: "is no name for a member or element of its own: null, empty, used twice, or none in XML"
+    case .name: "is no name of one member or element: null, empty, used twice, or none in XML"
     case .empty: "is empty, and would be read as missing"
     }
   }
