@@ -33,7 +33,9 @@ extension ManagedObjectContext {
     let isKey = keyIndex?.covers(column, of: object.place.table) ?? false
     if isKey { keyIndex?.remove(object) }
     defer { if isKey { keyIndex?.insert(object) } }
-    if value == known {
+    // What is being stored stays a change where it is taken back: the store has it by then.
+    let isReturn = value == known && object.changes[column] != nil
+    if value == known, !isReturn || kind != .main || !root.mainChanges.isBeingStored {
       guard object.changes.removeValue(forKey: column) != nil else { return }
       if object.status == .updated, object.changes.isEmpty, !hasOwnLinks(object) {
         object.status = .clean

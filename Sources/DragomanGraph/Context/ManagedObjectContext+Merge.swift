@@ -112,20 +112,46 @@ extension ManagedObjectContext {
         }
       }
     }
-    for (key, links) in sent.links {
-      // The owner may have been let go: its links are pending without it.
-      guard let pending = pendingLinks[key] else { continue }
-      let base = links.removed.union(pending.removed).sorted()
-      let stored = links.applied(to: base)
-      let wanted = pending.applied(to: base)
-      pendingLinks[key] = wanted == stored ? nil : PendingLinks(from: stored, to: wanted, pending)
-      publish(key)
-    }
+    for (key, links) in sent.links { settle(links, at: key, sent) }
     forgetTargets()
     forgetDeleted(in: saved.changes)
     if !dropped.changes.isEmpty { didStore(dropped) }
     processChanges()
     settleFollowers(saved.outcome.versions)
+  }
+
+  /// Links that were pending here were stored elsewhere: what is others by now stays pending.
+  ///
+  /// The owner may have been let go: its links are pending without it.
+  private func settle(_ links: PendingLinks, at key: LinkKey, _ sent: PendingChanges) {
+    let link = layout.links[key.link]
+    var pending = pendingLinks[key] ?? PendingLinks()
+    if case .inverseColumn = link.storage, links.list == nil, pending.list == nil,
+      let column = link.inverse.flatMap({ self.column(of: layout.links[$0]) })
+    {
+      let table = layout.entities[link.destination].tableIndex
+      for target in links.removed.union(links.addedKeys) {
+        let place = RowKey(table: table, key: target)
+        // A link that is a column of its target is stored with it.
+        guard let change = sent.objects[place] else { continue }
+        pending.forget(target)
+        guard let object = registered(place), object.hasChanges, object.status != .gone else {
+          continue
+        }
+        let was = (change.values[column] ?? object.rowValue(column)).integer
+        let isDeleted = object.status == .deleted
+        let now = isDeleted ? nil : (object.changes[column] ?? object.rowValue(column)).integer
+        if was == key.owner, now != key.owner { pending.remove(target) }
+        if was != key.owner, now == key.owner { pending.add(target) }
+      }
+    } else {
+      let base = links.removed.union(pending.removed).sorted()
+      let stored = links.applied(to: base)
+      let wanted = pending.applied(to: base)
+      pending = wanted == stored ? PendingLinks() : PendingLinks(from: stored, to: wanted, pending)
+    }
+    pendingLinks[key] = pending.isEmpty ? nil : pending
+    publish(key)
   }
 
   /// Values that are pending here were stored elsewhere: what differs from them stays pending.

@@ -172,7 +172,8 @@ struct PendingLinks: Sendable {
     }
   }
 
-  private mutating func forget(_ target: Int64) {
+  /// Drops what is said of a target.
+  mutating func forget(_ target: Int64) {
     added[target] = nil
     removed.remove(target)
   }

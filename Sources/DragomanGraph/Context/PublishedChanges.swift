@@ -14,6 +14,8 @@ final class PublishedChanges: Sendable {
     /// The versions of objects that main still counts as unsaved and that are stored: insertions by
     /// a child's save, others by a save of main's on another thread.
     var stored: [RowKey: Int64] = [:]
+    /// How many saves of main's on other threads main has not been told of.
+    var savesAway = 0
     /// How often main had nothing unsaved all at once: by a save, or a rollback.
     var generation = 0
   }
@@ -93,8 +95,18 @@ final class PublishedChanges: Sendable {
 
   /// Main has no unsaved changes any more.
   func removeAll() {
-    state.withLock { $0 = State(generation: $0.generation + 1) }
+    state.withLock { $0 = State(savesAway: $0.savesAway, generation: $0.generation + 1) }
   }
+
+  /// Whether something that was unsaved in main is stored on another thread, or was and main has not
+  /// been told.
+  var isBeingStored: Bool { state.withLock { $0.savesAway > 0 } }
+
+  /// A save on another thread is wanted.
+  func beginStoring() { state.withLock { $0.savesAway += 1 } }
+
+  /// Main has been told of it.
+  func endStoring() { state.withLock { $0.savesAway -= 1 } }
 
   /// The version under which an object was stored that main counts as unsaved.
   func storedVersion(_ place: RowKey) -> Int64? { state.withLock { $0.stored[place] } }

@@ -104,6 +104,8 @@ public final class Stack: Sendable {
     guard !wanted.changes.isEmpty else { return }
     let root = root
     let policy = main.mergePolicy
+    root.mainChanges.beginStoring()
+    defer { root.mainChanges.endStoring() }
     let saved = try await run { try root.commitMain(wanted, policy: policy, isAway: true) }
     guard !saved.changes.isEmpty else { return }
     main.takeOwnSaves()
@@ -175,7 +177,9 @@ public final class Stack: Sendable {
     var wanted = root.mainChanges.published
     wanted.changes.objects = wanted.changes.objects.filter { changes.objects[$0.key] != nil }
     wanted.changes.links = wanted.changes.links.filter { changes.links[$0.key] != nil }
+    root.mainChanges.beginStoring()
     Task { [self, wanted] in
+      defer { root.mainChanges.endStoring() }
       do {
         let saved = try await run { try root.commitMain(wanted, policy: policy, isAway: true) }
         guard !saved.changes.isEmpty else { return }

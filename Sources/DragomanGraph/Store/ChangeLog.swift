@@ -48,7 +48,6 @@ public final class ChangeLog {
     case deleted = 3
     case linked = 4
     case unlinked = 5
-    case moved = 6
   }
 
   /// Names are never taken from users.
@@ -62,6 +61,7 @@ public final class ChangeLog {
   private let tables: [ObservedTable]
   private let select: Statement
   private let selectDeleted: Statement
+  private let selectDoomed: Statement
   private let clear: Statement
 
   /// Begins to note; needs an open transaction, after `grow(to:)`.
@@ -89,6 +89,11 @@ public final class ChangeLog {
     selectDeleted = try database.makeStatement(
       sql: "SELECT family, c0 FROM temp.\(Self.table) WHERE kind = \(Kind.deleted.rawValue)"
     )
+    selectDoomed = try database.makeStatement(
+      sql: [Kind.old, .deleted].map {
+        "SELECT family, c0 FROM temp.\(Self.table) WHERE kind = \($0.rawValue)"
+      }.joined(separator: " INTERSECT ")
+    )
     clear = try database.makeStatement(sql: "DELETE FROM temp.\(Self.table)")
   }
 
@@ -103,9 +108,8 @@ public final class ChangeLog {
       var lists = LinkNotes()
       // What is changed on an object's way out, by the deletion of others, is not told for itself.
       var doomed: [Int: [Int64: [StoredValue]]] = [:]
-      for row in try Row.fetchAll(selectDeleted) {
-        doomed[row[0], default: [:]][row[1]] = .some([])
-      }
+      let changed = try Row.fetchCursor(selectDoomed)
+      while let row = try changed.next() { doomed[row[0], default: [:]][row[1]] = .some([]) }
       let rows = try Row.fetchCursor(select)
       while let row = try rows.next() {
         guard let kind = Kind(rawValue: row[2]) else { continue }
@@ -115,9 +119,8 @@ public final class ChangeLog {
           StoredValue(row[Self.firstValue + $0] as DatabaseValue)
         }
         switch kind {
-        case .linked, .unlinked, .moved:
-          let change = kind == .linked ? 1 : kind == .unlinked ? -1 : 0
-          lists.add(change, values, of: subject, in: table)
+        case .linked, .unlinked:
+          lists.add(kind == .linked ? 1 : -1, values, of: subject, in: table)
         case .old:
           before = values
           if doomed[row[1]]?[row[Self.firstValue]]?.isEmpty == true {
@@ -128,9 +131,14 @@ public final class ChangeLog {
           if doomed[row[1]]?[row[Self.firstValue]] != nil { continue }
           try body(subject.change(old: before, new: values))
         case .deleted:
-          lists.drop(values[0], in: table)
           let first = doomed[row[1]]?[row[Self.firstValue]] ?? []
           try body(subject.change(old: first.isEmpty ? values : first, new: nil))
+        }
+      }
+      if !lists.isEmpty {
+        let deleted = try Row.fetchCursor(selectDeleted)
+        while let row = try deleted.next() {
+          lists.drop(StoredValue(row[1] as DatabaseValue), in: tables[row[0]])
         }
       }
       for change in lists.changes { try body(change) }
@@ -158,7 +166,9 @@ public final class ChangeLog {
     table.isLinks
       ? [
         ("INSERT", [(.linked, "NEW")]), ("DELETE", [(.unlinked, "OLD")]),
-      ] + (table.isOrdered ? [("UPDATE OF position", [(.moved, "NEW")])] : [])
+      ]
+        + (table.isOrdered
+          ? [("UPDATE OF position", [(.unlinked, "OLD"), (.linked, "NEW")])] : [])
       : [
         ("INSERT", [(.inserted, "NEW")]), ("UPDATE", [(.old, "OLD"), (.new, "NEW")]),
         ("DELETE", [(.deleted, "OLD")]),
@@ -181,7 +191,7 @@ public final class ChangeLog {
 /// What was noted of tables of links, until it is told together for each object.
 private struct LinkNotes {
   /// An object by its table and its primary key.
-  private struct Object: Hashable {
+  fileprivate struct Object: Hashable {
     let table: String
     let key: StoredValue
   }
@@ -191,19 +201,31 @@ private struct LinkNotes {
     let relationship: String
   }
 
-  private struct List {
+  /// A target at a place of its owner's list; of a list without order the place is null.
+  fileprivate struct Place: Hashable {
+    let target: StoredValue
+    let position: StoredValue
+  }
+
+  fileprivate struct List {
     let subject: ObservedTable.Subject
     let object: Object
     let owner: [StoredValue]
-    /// The keys of the targets, and how often each was linked less how often it was unlinked.
-    var targets: [(key: [StoredValue], balance: Int)] = []
-    var places: [StoredValue: Int] = [:]
+    /// How often each place was taken less how often it was left: less than zero is what was there,
+    /// more is what is there now.
+    var places: [Place: Int] = [:]
+    /// The targets in the order in which they were noted, with their keys.
+    var targets: [(target: StoredValue, key: [StoredValue])] = []
   }
 
   private var lists: [List] = []
-  private var places: [Owner: Int] = [:]
-  /// The objects that are gone with their links.
+  private var numbers: [Owner: Int] = [:]
+  private var owners: Set<Object> = []
+  /// The owners that are gone with their links.
   private var gone: Set<Object> = []
+
+  /// Whether no link was noted.
+  var isEmpty: Bool { lists.isEmpty }
 
   /// Adds a note: the owner's and the target's primary keys, and then their keys.
   mutating func add(
@@ -214,33 +236,49 @@ private struct LinkNotes {
   ) {
     let object = Object(table: table.objects, key: values[0])
     let owner = Owner(object: object, relationship: table.name)
-    let place = places[owner] ?? lists.count
-    if place == lists.count {
-      places[owner] = place
+    let number = numbers[owner] ?? lists.count
+    if number == lists.count {
+      numbers[owner] = number
       lists.append(List(subject: subject, object: object, owner: values))
+      owners.insert(object)
     }
-    if let known = lists[place].places[values[1]] {
-      lists[place].targets[known].balance += change
-    } else {
-      lists[place].places[values[1]] = lists[place].targets.count
-      lists[place].targets.append((subject.targetKey(values), change))
-    }
+    let position = table.isOrdered ? values[values.count - 1] : .null
+    lists[number].places[Place(target: values[1], position: position), default: 0] += change
+    lists[number].targets.append((values[1], subject.targetKey(values)))
   }
 
   /// An object is deleted: its links need no telling.
   mutating func drop(_ key: StoredValue, in table: ObservedTable) {
-    gone.insert(Object(table: table.objects, key: key))
+    let object = Object(table: table.objects, key: key)
+    if owners.contains(object) { gone.insert(object) }
   }
 
   /// A change for each object whose links are others now, or in another order.
   var changes: [ChangeLog.Change] {
-    lists.filter { !gone.contains($0.object) }.map { list in
-      list.subject.change(
-        list.owner,
-        removed: list.targets.filter { $0.balance < 0 }.map(\.key),
-        added: list.targets.filter { $0.balance > 0 }.map(\.key)
-      )
+    lists.filter { !gone.contains($0.object) }.compactMap { list in
+      var balances: [StoredValue: Int] = [:]
+      for (place, balance) in list.places { balances[place.target, default: 0] += balance }
+      var told: Set<StoredValue> = []
+      let targets = list.targets.filter { told.insert($0.target).inserted }
+      let removed = targets.filter { balances[$0.target, default: 0] < 0 }.map(\.key)
+      let added = targets.filter { balances[$0.target, default: 0] > 0 }.map(\.key)
+      // Places that only moved up, or were taken again, are no change.
+      if removed.isEmpty, added.isEmpty,
+        list.order(where: { $0 < 0 }) == list.order(where: { $0 > 0 })
+      {
+        return nil
+      }
+      return list.subject.change(list.owner, removed: removed, added: added)
     }
+  }
+}
+
+extension LinkNotes.List {
+  /// The targets whose places have such a balance, in their order.
+  fileprivate func order(where isMeant: (Int) -> Bool) -> [StoredValue] {
+    places.filter { isMeant($0.value) }.keys
+      .sorted { ($0.position.integer ?? 0) < ($1.position.integer ?? 0) }
+      .map(\.target)
   }
 }
 

@@ -28,7 +28,7 @@ struct ObservedTable {
   let objects: String
   /// Whether it holds links, and no objects.
   var isLinks: Bool { objects != name }
-  /// Whether it holds links in an order of their owners'.
+  /// Whether it holds links in an order of their owners'; the last value noted is then the position.
   let isOrdered: Bool
   /// How many values are noted of a row.
   var width: Int { noted.count }
@@ -111,6 +111,7 @@ struct ObservedTable {
     noted = [{ $0("owner") }, { $0("target") }]
     noted += ownerKey.map { Self.value($0.value, of: owner, by: "owner", alias: "_t") }
     noted += targetKey.map { Self.value($0.value, of: target, by: "target", alias: "_t") }
+    if isOrdered { noted.append { $0("position") } }
     entityOf = { row in
       guard owner.hasEntityColumn else { return "NULL" }
       return "(SELECT _entity FROM main.\(Schema.quoted(owner.table)) WHERE _pk = \(row).owner)"

@@ -89,7 +89,7 @@ import Testing
   @Test(
     "Main may save again, or change more, while its changes are being stored",
     arguments: ["merged", "saveMain"],
-    ["save", "change", "rollback"]
+    ["save", "change", "return", "rollback"]
   )
   func savesAtOnce(_ first: String, _ then: String) async throws {
     let main = stack.main
@@ -98,7 +98,8 @@ import Testing
     song["title"] = "0"
     try main.save()
     for round in 1...30 {
-      let (early, late) = ("\(round) early", "\(round) late")
+      let before = try #require(try stack.sql("SELECT title FROM Song").first)
+      let (early, late) = ("\(round) early", then == "return" ? before : "\(round) late")
       let storing: Task<Void, any Error>
       if first == "merged" {
         try await stack.write(until: .merged) { try $0.object(with: place)["title"] = .text(early) }
@@ -120,7 +121,7 @@ import Testing
       let stored = try #require(try stack.sql("SELECT title FROM Song").first)
       switch then {
       case "save": #expect(stored == late && song["title"] == .text(late))
-      case "change":
+      case "change", "return":
         #expect(song["title"] == .text(late))
         try main.save()
         #expect(try stack.sql("SELECT title FROM Song") == [late])

@@ -412,6 +412,38 @@ struct FetchedResultsTests {
     #expect(links == [tag.primaryKey])
   }
 
+  @Test("What a merge stores leaves main's other changes of the same list alone")
+  func mergedLinks() async throws {
+    let box = try main.insert("Box")
+    let (a, b) = (try main.item("a"), try main.item("b"))
+    (a[one: "box"], b[one: "box"]) = (box, box)
+    let c = try main.item("c")
+    try main.save()
+    let (place, moved) = (box.objectID, c.objectID)
+    a[one: "box"] = nil
+    let tag = try main.insert("Tag")
+    b[many: "tags"] = [tag]
+    try await stack.write(until: .merged) { context in
+      try context.object(with: moved)[one: "box"] = try context.object(with: place)
+    }
+    #expect(box[many: "items"].map(\.objectID) == [b.objectID, c.objectID])
+    // Changed back while it is being stored.
+    let version = c.version
+    c[one: "box"] = nil
+    for _ in 0..<200 where c.version == version {
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    #expect(c.version > version)
+    #expect(box[many: "items"].map(\.objectID) == [b.objectID])
+    #expect(a[one: "box"] == nil && c[one: "box"] == nil)
+    try main.save()
+    #expect(box[many: "items"].map(\.objectID) == [b.objectID])
+    let stored = try stack.store.read { database in
+      try Int64.fetchAll(database, sql: "SELECT _pk FROM Item WHERE box IS NOT NULL")
+    }
+    #expect(stored == [b.objectID.primaryKey])
+  }
+
   @Test("What is rolled back while it is being stored is shown as it was stored")
   func rolledBackTooLate() async throws {
     let results = try main.results(Self.byName)
