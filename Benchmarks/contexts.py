@@ -121,9 +121,8 @@ def save(options, tool):
                 ours.append(figures([BENCH, "save", MAP, database, "1000", *words])["save"])
                 theirs.append(figures([WORK / "update", database, "1000", *words])["save"])
             middle, base = statistics.median(ours), statistics.median(theirs)
-            kept = "yes" if middle <= 0.02 else "**no**"
             print(
-                f"| {stored:,} | {where} | {middle * 1e3:.1f} | 20 | {kept} | {base * 1e3:.1f} | {middle / base:.2f} |",
+                f"| {stored:,} | {where} | {verdict(middle * 1e3, 20)} | {base * 1e3:.1f} | {middle / base:.2f} |",
                 flush=True,
             )
         remove(database)

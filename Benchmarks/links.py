@@ -61,7 +61,7 @@ def run(options, tool):
     print("\n| | ratio | at most | kept |\n|---|--:|--:|---|")
     for label, seconds in zip(("first import", "again"), times):
         print(f"| {label} | {verdict(seconds[ours] / seconds[base], 1.6)} |")
-    # Of 200,000 orders on, SQLite's page cache of 64 MB is full.
+    # From 200,000 orders on SQLite's page cache of 64 MB is full.
     say("memory of twice as many orders")
     twice = orders_feed(2 * options.records)
     grown = measure(fill(programs[ours], twice, database))[1] / peaks[ours]

@@ -187,13 +187,7 @@ extension ContextSink {
   ) -> ImportIssue {
     let name = "\(link.entity).\(link.plan.name)"
     let target = context.layout.entities[link.plan.layout.destination]
-    let isSensitive = link.key.contains { part in
-      if case .attribute(let slot) = part.property {
-        target.attributes[slot].isSensitive
-      } else {
-        false
-      }
-    }
+    let key = link.key.compactMap { KeyColumn($0, of: target, in: context.layout) }
     relationships[name, default: .init()].unresolved += 1
     return ImportIssue(
       code: .linkUnresolved,
@@ -201,7 +195,7 @@ extension ContextSink {
       attribute: link.plan.name,
       origin: origin,
       path: nil,
-      value: isSensitive ? ForeignText.mask : values.map(\.text).joined(separator: ", "),
+      value: key.isSensitive ? ForeignText.mask : values.map(\.text).joined(separator: ", "),
       message: "\(name) names a \(destination) that nobody is.",
       tried: [],
       map: nil,

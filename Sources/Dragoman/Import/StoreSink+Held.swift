@@ -139,9 +139,8 @@ extension StoreSink {
         for place in link.targets {
           guard case .key(let start, _) = batch.targets[place] else { continue }
           let values = key.indices.map { batch.values[start + $0].stored(in: arena) }
-          let isSensitive = key.contains { $0.attribute.isSensitive }
           let text =
-            isSensitive ? ForeignText.mask : values.map(\.text).joined(separator: ", ")
+            key.isSensitive ? ForeignText.mask : values.map(\.text).joined(separator: ", ")
           found.append(
             HeldRecords.Need(
               key: Self.heldKey(plan.model.entities[target.root].name, key.map(\.name), values),

@@ -65,13 +65,16 @@ extension ManagedObjectContext {
       inverseColumn = column(of: layout.links[inverse])
     }
     pending.settle(links) { target in
-      guard let inverseColumn, let object = registered(RowKey(table: table, key: target)) else {
-        return false
-      }
-      return object.status == .deleted || object.changes[inverseColumn] != nil
+      inverseColumn.map { isPending($0, at: RowKey(table: table, key: target)) } ?? false
     }
     pendingLinks[key] = pending.isEmpty ? nil : pending
     publish(key)
+  }
+
+  /// Whether an object is deleted here, or has an unsaved value in a column.
+  private func isPending(_ column: Int, at place: RowKey) -> Bool {
+    guard let object = registered(place) else { return false }
+    return object.status == .deleted || object.changes[column] != nil
   }
 
   /// What this context had pending was stored on another thread; what was changed here meanwhile
@@ -132,8 +135,11 @@ extension ManagedObjectContext {
       let table = layout.entities[link.destination].tableIndex
       for target in links.removed.union(links.addedKeys) {
         let place = RowKey(table: table, key: target)
-        // A link that is a column of its target is stored with it.
-        guard let change = sent.objects[place] else { continue }
+        // A link that is a column of its target is stored with it: now, before, or not yet.
+        guard let change = sent.objects[place] else {
+          if !isPending(column, at: place) { pending.forget(target) }
+          continue
+        }
         pending.forget(target)
         guard let object = registered(place), object.hasChanges, object.status != .gone else {
           continue

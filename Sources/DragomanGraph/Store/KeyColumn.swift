@@ -73,3 +73,8 @@ extension Schema {
       ? [] : ["_entity IN (\(entities.map(literal).joined(separator: ", ")))"]
   }
 }
+
+extension Sequence<KeyColumn> {
+  /// Whether a part of the key is not to be shown.
+  package var isSensitive: Bool { contains { $0.attribute.isSensitive } }
+}

@@ -152,6 +152,8 @@ package final class LinkStage {
         sql: "SELECT EXISTS (SELECT 1 FROM _dragoman_pending WHERE relationship = ?)",
         arguments: [name]
       ) ?? false
+    // Files of earlier versions have none.
+    if hasPending { try database.execute(sql: Schema.pendingIndex) }
   }
 
   /// The relationship's name in the file and in reports: `Person.teams`.
@@ -168,9 +170,7 @@ package final class LinkStage {
   /// How many values a reference has.
   package var keyCount: Int { plan.key.count }
   /// Whether a part of the target's key is not to be shown.
-  package var isSensitive: Bool {
-    plan.key.contains { $0.attribute.isSensitive }
-  }
+  package var isSensitive: Bool { plan.key.isSensitive }
   /// Whether the links have a table of their own, so that the owner's row does not change with them.
   package var isTable: Bool {
     if case .joinTable = plan.link.storage { true } else { false }

@@ -209,8 +209,12 @@ extension Schema {
     CREATE TABLE _dragoman_pending (
       id INTEGER PRIMARY KEY, owner INTEGER, relationship TEXT, entity TEXT, key TEXT)
     """,
-    "CREATE INDEX _dragoman_pending_owner ON _dragoman_pending (relationship, owner)",
+    pendingIndex,
   ]
+
+  /// What finds the references of an owner that wait.
+  static let pendingIndex =
+    "CREATE INDEX IF NOT EXISTS _dragoman_pending_owner ON _dragoman_pending (relationship, owner)"
 
   /// A name as SQL takes it, whatever is in it.
   static func quoted(_ name: String) -> String {

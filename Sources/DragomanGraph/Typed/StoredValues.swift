@@ -149,7 +149,10 @@ final class StoredValues: UnboxingSource {
     var columns = shelf.columns.names.map(Schema.quoted)
     // The ids of a family do not tell which of its entities an object is of.
     let entityColumn = entity.root == entity.index ? nil : Int32(columns.count)
-    if entityColumn != nil { columns.append("_entity") }
+    if entityColumn != nil {
+      let names = entity.familyNames(in: context.layout).map(Schema.literal)
+      columns.append("CASE WHEN _entity NOT IN (\(names.joined(separator: ", "))) THEN _entity END")
+    }
     let statement = try RawStatement(
       "SELECT \(columns.joined(separator: ", ")) FROM \(Schema.quoted(entity.table))"
         + " WHERE _pk IN (SELECT value FROM json_each(?1))",
@@ -159,7 +162,7 @@ final class StoredValues: UnboxingSource {
     for batch in missing.batches(Self.batchSize) {
       try statement.bind(.text(batch.jsonList), 1)
       try statement.forEachRow { row in
-        if let entityColumn,
+        if let entityColumn, sqlite3_column_type(row, entityColumn) != SQLITE_NULL,
           let found = context.layout.entity(named: columnText(row, entityColumn))
         {
           try shelf.binding.check(found, sqlite3_column_int64(row, 0))

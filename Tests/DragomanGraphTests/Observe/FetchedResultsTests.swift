@@ -412,6 +412,24 @@ struct FetchedResultsTests {
     #expect(links == [tag.primaryKey])
   }
 
+  @Test("What a child's save takes along is no longer pending after saveMain")
+  func takenAlong() async throws {
+    let box = try main.insert("Box")
+    try main.save()
+    let item = try main.insert("Item")
+    item[one: "box"] = box
+    let place = item.objectID
+    try await stack.write { context in
+      let tag = try context.insert("Tag")
+      tag[many: "items"] = [try context.object(with: place)]
+    }
+    await Task { @MainActor in }.value
+    box["name"] = "b"
+    try await stack.saveMain()
+    #expect(!main.hasChanges && stack.root.mainChanges.isEmpty)
+    #expect(box[many: "items"].map(\.objectID) == [place])
+  }
+
   @Test("What a merge stores leaves main's other changes of the same list alone")
   func mergedLinks() async throws {
     let box = try main.insert("Box")

@@ -130,10 +130,7 @@ enum ContextsBench {
       )
     }
     try stack.close()
-    show([
-      "stored": Double(stored), "changed": Double(ids.count), "save": seconds.median,
-      "slowest": seconds.max() ?? 0,
-    ])
+    show(["stored": Double(stored), "changed": Double(ids.count), "save": seconds.median])
   }
 
   // MARK: - Values
