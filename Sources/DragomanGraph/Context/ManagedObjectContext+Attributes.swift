@@ -35,7 +35,8 @@ extension ManagedObjectContext {
     defer { if isKey { keyIndex?.insert(object) } }
     // What is being stored stays a change where it is taken back: the store has it by then.
     let isReturn = value == known && object.changes[column] != nil
-    if value == known, !isReturn || kind != .main || !root.mainChanges.isBeingStored {
+    let isKept = isReturn && kind == .main && root.mainChanges.isAway(object.place)
+    if value == known, !isKept {
       guard object.changes.removeValue(forKey: column) != nil else { return }
       if object.status == .updated, object.changes.isEmpty, !hasOwnLinks(object) {
         object.status = .clean
@@ -58,7 +59,7 @@ extension ManagedObjectContext {
   }
 
   /// Whether links in a table of their own are changed that the object owns.
-  private func hasOwnLinks(_ object: ManagedObject) -> Bool {
+  func hasOwnLinks(_ object: ManagedObject) -> Bool {
     object.layout.relationships.contains { link in
       guard case .joinTable(_, isOwner: true) = link.storage else { return false }
       return pendingLinks[LinkKey(link: link.id, owner: object.place.key)]?.isEmpty == false

@@ -62,13 +62,7 @@ extension ManagedObjectContext {
   private func markDeleted(_ object: ManagedObject) {
     keyIndex?.remove(object)
     undoLog?.steps.append(.status(object, object.status))
-    if object.status == .inserted {
-      object.status = .gone
-      changed[object.place] = nil
-    } else {
-      object.status = .deleted
-      changed[object.place] = object
-    }
+    setDeleted(object)
     for link in object.layout.relationships {
       let key = LinkKey(link: link.id, owner: object.place.key)
       guard let links = pendingLinks.removeValue(forKey: key) else { continue }
@@ -77,5 +71,14 @@ extension ManagedObjectContext {
     }
     noteDeletion(of: object)
     publish(object)
+  }
+
+  /// An object that is nowhere but here is gone; one that is stored, or being stored, is deleted there
+  /// by the next save.
+  func setDeleted(_ object: ManagedObject) {
+    let isNowhere =
+      object.status == .inserted && !(kind == .main && root.mainChanges.isAway(object.place))
+    object.status = isNowhere ? .gone : .deleted
+    changed[object.place] = isNowhere ? nil : object
   }
 }

@@ -295,6 +295,8 @@ extension ManagedObjectContext {
     guard column(of: link) == nil else { return }
     let key = LinkKey(link: link.id, owner: owner.place.key)
     undoLog?.steps.append(.links(key, pendingLinks[key]))
+    pendingLinks[key, default: PendingLinks()].keepsReturns =
+      kind == .main && root.mainChanges.isAway(key)
     change(&pendingLinks[key, default: PendingLinks()])
     noteChange(of: owner, link.name)
     publish(key)

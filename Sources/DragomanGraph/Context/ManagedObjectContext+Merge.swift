@@ -20,6 +20,7 @@ extension ManagedObjectContext {
           object.changes[column] = change.values[column]
         }
         adopt(change, object, saved.outcome.versions[place] ?? 1)
+        settleInverses(of: object)
       case (.updated, .updated) where kind != .main:
         for column in saved.ownColumns[place] ?? [] { object.changes[column] = nil }
         object.content = .fault(nil)
@@ -35,7 +36,9 @@ extension ManagedObjectContext {
     importBuffers.removeAll(keepingCapacity: true)
     forgetTargets()
     if isOfThisTime(saved) {
-      for (key, links) in saved.changes.links { settle(links, at: key) }
+      for (key, links) in saved.changes.links {
+        settleChilds(links, at: key, seen: saved.seenLists[key])
+      }
     }
     forgetDeleted(in: saved.changes)
     noteStored(saved)
@@ -48,6 +51,7 @@ extension ManagedObjectContext {
       // Where all was saved again, or rolled back, meanwhile, what is pending is not of that time.
       if isOfThisTime(save) { didStoreOwn(save) } else { didStore(save) }
     }
+    root.mainChanges.endAway()
   }
 
   private func isOfThisTime(_ saved: SavedChanges) -> Bool {
@@ -55,7 +59,7 @@ extension ManagedObjectContext {
   }
 
   /// A child saw the links that are pending here, and has stored what it changed of them.
-  private func settle(_ links: PendingLinks, at key: LinkKey) {
+  private func settleChilds(_ links: PendingLinks, at key: LinkKey, seen: [Int64]?) {
     guard var pending = pendingLinks[key] else { return }
     let link = layout.links[key.link]
     let table = layout.entities[link.destination].tableIndex
@@ -64,7 +68,7 @@ extension ManagedObjectContext {
     if case .inverseColumn = link.storage, let inverse = link.inverse {
       inverseColumn = column(of: layout.links[inverse])
     }
-    pending.settle(links) { target in
+    pending.settle(links, seen: seen) { target in
       inverseColumn.map { isPending($0, at: RowKey(table: table, key: target)) } ?? false
     }
     pendingLinks[key] = pending.isEmpty ? nil : pending
@@ -85,6 +89,7 @@ extension ManagedObjectContext {
     var dropped = saved
     dropped.changes.objects = sent.objects.filter { changed[$0.key] == nil }
     dropped.changes.links = [:]
+    for (key, links) in sent.links { settleOwn(links, at: key) }
     for (place, change) in sent.objects {
       guard let object = registered(place), object.hasChanges else { continue }
       let version = saved.outcome.versions[place]
@@ -103,11 +108,9 @@ extension ManagedObjectContext {
         let isLater = version.map { $0 < object.version } ?? false
         if isLater || saved.outcome.merged.contains(place) {
           object.changes = object.changes.filter { change.values[$0.key] != $0.value }
-          object.status = object.changes.isEmpty ? .clean : .updated
           object.content = .fault(nil)
           if let version, !isLater { object.version = version }
-          if object.changes.isEmpty { changed[place] = nil }
-          root.mainChanges.forget(place)
+          settleStatus(of: object)
           publish(object)
           noteMerge(of: object)
         } else {
@@ -115,7 +118,6 @@ extension ManagedObjectContext {
         }
       }
     }
-    for (key, links) in sent.links { settle(links, at: key, sent) }
     forgetTargets()
     forgetDeleted(in: saved.changes)
     if !dropped.changes.isEmpty { didStore(dropped) }
@@ -123,39 +125,14 @@ extension ManagedObjectContext {
     settleFollowers(saved.outcome.versions)
   }
 
-  /// Links that were pending here were stored elsewhere: what is others by now stays pending.
+  /// Links that were pending here were stored on another thread: what was changed since stays
+  /// pending.
   ///
   /// The owner may have been let go: its links are pending without it.
-  private func settle(_ links: PendingLinks, at key: LinkKey, _ sent: PendingChanges) {
-    let link = layout.links[key.link]
-    var pending = pendingLinks[key] ?? PendingLinks()
-    if case .inverseColumn = link.storage, links.list == nil, pending.list == nil,
-      let column = link.inverse.flatMap({ self.column(of: layout.links[$0]) })
-    {
-      let table = layout.entities[link.destination].tableIndex
-      for target in links.removed.union(links.addedKeys) {
-        let place = RowKey(table: table, key: target)
-        // A link that is a column of its target is stored with it: now, before, or not yet.
-        guard let change = sent.objects[place] else {
-          if !isPending(column, at: place) { pending.forget(target) }
-          continue
-        }
-        pending.forget(target)
-        guard let object = registered(place), object.hasChanges, object.status != .gone else {
-          continue
-        }
-        let was = (change.values[column] ?? object.rowValue(column)).integer
-        let isDeleted = object.status == .deleted
-        let now = isDeleted ? nil : (object.changes[column] ?? object.rowValue(column)).integer
-        if was == key.owner, now != key.owner { pending.remove(target) }
-        if was != key.owner, now == key.owner { pending.add(target) }
-      }
-    } else {
-      let base = links.removed.union(pending.removed).sorted()
-      let stored = links.applied(to: base)
-      let wanted = pending.applied(to: base)
-      pending = wanted == stored ? PendingLinks() : PendingLinks(from: stored, to: wanted, pending)
-    }
+  private func settleOwn(_ links: PendingLinks, at key: LinkKey) {
+    guard var pending = pendingLinks[key] else { return }
+    pending.settle(links)
+    pending.keepsReturns = false
     pendingLinks[key] = pending.isEmpty ? nil : pending
     publish(key)
   }
@@ -175,10 +152,30 @@ extension ManagedObjectContext {
     for column in 0..<count where values[column] != written[column] {
       object.changes[column] = values[column]
     }
-    object.status = object.changes.isEmpty ? .clean : .updated
-    if object.changes.isEmpty { changed[object.place] = nil }
-    if kind == .main { root.mainChanges.forget(object.place) }
+    settleStatus(of: object)
     publish(object)
+  }
+
+  /// What was unsaved of an object is stored, but for its changes that are left.
+  private func settleStatus(of object: ManagedObject) {
+    let isClean = object.changes.isEmpty && !hasOwnLinks(object)
+    object.status = isClean ? .clean : .updated
+    if isClean { changed[object.place] = nil }
+    if kind == .main { root.mainChanges.forget(object.place) }
+  }
+
+  /// The lists that an object is in by its to-ones are stored with it.
+  private func settleInverses(of object: ManagedObject) {
+    for link in object.layout.relationships {
+      guard let column = column(of: link), object.changes[column] == nil,
+        let inverse = link.inverse, let owner = object.rowValue(column).integer
+      else { continue }
+      let key = LinkKey(link: inverse, owner: owner)
+      guard var pending = pendingLinks[key], pending.list == nil else { continue }
+      pending.forget(object.place.key)
+      pendingLinks[key] = pending.isEmpty ? nil : pending
+      publish(key)
+    }
   }
 
   /// Takes over a child's changes as unsaved changes of this context.
@@ -204,13 +201,7 @@ extension ManagedObjectContext {
       case .deleted:
         undoLog?.steps.append(.status(object, object.status))
         keyIndex?.remove(object)
-        if object.status == .inserted {
-          object.status = .gone
-          changed[place] = nil
-        } else {
-          object.status = .deleted
-          changed[place] = object
-        }
+        setDeleted(object)
       case .inserted, .updated:
         if object.status != .inserted { try fire(object) }
         keyIndex?.remove(object)
@@ -227,6 +218,7 @@ extension ManagedObjectContext {
     for (key, links) in changes.links {
       undoLog?.steps.append(.links(key, pendingLinks[key]))
       var own = pendingLinks[key] ?? PendingLinks()
+      own.keepsReturns = kind == .main && root.mainChanges.isAway(key)
       own.absorb(links)
       pendingLinks[key] = own
       publish(key)

@@ -11,6 +11,10 @@ extension ManagedObjectContext {
   ///   `StoreError`: `.full`, `.busy`, ….
   public func save() throws {
     try checkSavable()
+    if kind == .main, openSession == nil {
+      root.stopAway()
+      takeOwnSaves()
+    }
     try throwRecorded()
     guard hasChanges else { return }
     try prepare()
@@ -150,10 +154,6 @@ extension ManagedObjectContext {
     let above = parent == nil ? nil : { [self] place in beneath(place) }
     if let session = openSession {
       return try root.write(changes, in: session, policy: mergePolicy, above: above)
-    }
-    if kind == .main {
-      let wanted = root.mainChanges.published
-      return try root.commitMain(wanted, policy: mergePolicy, isAway: false)
     }
     return try root.commit(changes, policy: mergePolicy, above: above)
   }

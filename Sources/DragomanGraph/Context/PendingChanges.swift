@@ -37,6 +37,22 @@ struct PendingChanges: Sendable {
 
   /// Whether there are none.
   var isEmpty: Bool { objects.isEmpty && links.isEmpty }
+
+  /// What these say of the objects and lists that others change.
+  ///
+  /// A link that is a column of its target goes with the target.
+  func part(_ others: PendingChanges, _ layout: ModelLayout) -> PendingChanges {
+    var part = PendingChanges()
+    part.objects = objects.filter { others.objects[$0.key] != nil }
+    for (key, links) in links where others.links[key] != nil {
+      part.links[key] = links
+      let link = layout.links[key.link]
+      guard case .inverseColumn = link.storage else { continue }
+      let table = layout.entities[link.destination].tableIndex
+      part.links[key] = links.only { part.objects[RowKey(table: table, key: $0)] != nil }
+    }
+    return part
+  }
 }
 
 /// One changed object.
@@ -92,24 +108,14 @@ struct PendingLinks: Sendable {
   private var whole: [Int64]?
   /// What was removed from the whole list and is still in it.
   private var dropped: Set<Int64> = []
+  /// Whether what is taken back stays a change, since what it takes back is being stored.
+  var keepsReturns = false
 
   /// Makes an empty change.
   init() {}
 
   /// Makes a change that sets the whole list.
   init(list: [Int64]) { whole = list }
-
-  /// Makes the change that leads from one list to another; as a whole list where `model` is one.
-  init(from old: [Int64], to new: [Int64], _ model: PendingLinks) {
-    if model.whole != nil {
-      whole = new
-      return
-    }
-    let known = Set(old)
-    let wanted = Set(new)
-    for target in old where !wanted.contains(target) { remove(target) }
-    for target in new where !known.contains(target) { add(target) }
-  }
 
   /// Whether nothing is changed.
   var isEmpty: Bool { added.isEmpty && removed.isEmpty && whole == nil }
@@ -143,7 +149,7 @@ struct PendingLinks: Sendable {
         dropped.removeAll()
       }
       whole?.append(target)
-    } else if removed.remove(target) == nil, added[target] == nil {
+    } else if removed.remove(target) == nil || keepsReturns, added[target] == nil {
       turn += 1
       added[target] = turn
     }
@@ -153,23 +159,53 @@ struct PendingLinks: Sendable {
   mutating func remove(_ target: Int64) {
     if whole != nil {
       dropped.insert(target)
-    } else if added.removeValue(forKey: target) == nil {
+    } else if added.removeValue(forKey: target) == nil || keepsReturns {
       removed.insert(target)
     }
   }
 
+  /// The same for some of the targets; whole lists stay whole.
+  func only(_ isMeant: (Int64) -> Bool) -> PendingLinks {
+    guard whole == nil else { return self }
+    var part = self
+    part.added = added.filter { isMeant($0.key) }
+    part.removed = removed.filter(isMeant)
+    return part
+  }
+
+  /// Forgets what was stored of these.
+  mutating func settle(_ stored: PendingLinks) {
+    if let list {
+      if list == stored.list { self = PendingLinks() }
+      return
+    }
+    for target in stored.added.keys { added[target] = nil }
+    removed.subtract(stored.removed)
+  }
+
   /// Forgets what a child that saw these changes has stored, but for some targets.
-  mutating func settle(_ stored: PendingLinks, except isPending: (Int64) -> Bool) {
-    if stored.whole != nil {
+  ///
+  /// - Parameters:
+  ///   - stored: What the child has changed.
+  ///   - seen: The whole list as it was when the child stored its own; nil: as it is.
+  ///   - isPending: The targets that stay as they are.
+  mutating func settle(_ stored: PendingLinks, seen: [Int64]?, except isPending: (Int64) -> Bool) {
+    guard let wanted = stored.list else {
+      for target in stored.removed where !isPending(target) {
+        if whole == nil { forget(target) } else { remove(target) }
+      }
+      for target in stored.addedKeys where !isPending(target) {
+        if whole == nil { forget(target) } else { add(target) }
+      }
+      return
+    }
+    guard let list, let seen, list != seen else {
       self = PendingLinks()
       return
     }
-    for target in stored.removed where !isPending(target) {
-      if whole == nil { forget(target) } else { remove(target) }
-    }
-    for target in stored.addedKeys where !isPending(target) {
-      if whole == nil { forget(target) } else { add(target) }
-    }
+    // Changed here since: what the child has added comes behind.
+    let known = Set(seen).union(list)
+    self = PendingLinks(list: list + wanted.filter { !known.contains($0) })
   }
 
   /// Drops what is said of a target.

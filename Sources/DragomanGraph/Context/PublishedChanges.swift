@@ -11,11 +11,12 @@ final class PublishedChanges: Sendable {
     var changes = PendingChanges()
     /// By table: the places of changed objects, so that a fetch looks at its own table only.
     var byTable: [Int: Set<RowKey>] = [:]
-    /// The versions of objects that main still counts as unsaved and that are stored: insertions by
-    /// a child's save, others by a save of main's on another thread.
+    /// The versions of objects that main still counts as inserted and that a child's save has stored.
     var stored: [RowKey: Int64] = [:]
-    /// How many saves of main's on other threads main has not been told of.
-    var savesAway = 0
+    /// What is being saved on another thread.
+    var away: Away?
+    /// Counts those saves, and what makes one needless.
+    var awayNumber = 0
     /// How often main had nothing unsaved all at once: by a save, or a rollback.
     var generation = 0
   }
@@ -28,27 +29,53 @@ final class PublishedChanges: Sendable {
   /// How often main had nothing unsaved all at once.
   var generation: Int { state.withLock { $0.generation } }
 
-  /// Everything for a save on another thread: `current(_:)` says later what is left of it.
-  var published: Published {
-    state.withLock { Published(changes: $0.changes, generation: $0.generation) }
+  // MARK: - Saves on other threads
+
+  /// Begins a save on another thread; there is one at a time.
+  ///
+  /// Until `endAway()` what is taken back in main stays a change: the store has it by then.
+  ///
+  /// - Parameter changes: What main has unsaved, or a part of it.
+  func beginAway(_ changes: PendingChanges) -> Away {
+    state.withLock { state in
+      state.awayNumber += 1
+      let away = Away(
+        changes: changes,
+        number: state.awayNumber,
+        generation: state.generation
+      )
+      state.away = away
+      return away
+    }
   }
 
-  /// What main still has unsaved of what it had then.
-  ///
-  /// An object is as it was then, and so as it was validated; one that was stored on main's behalf
-  /// in between is as it is now: what it was then is older than what is stored.
-  func current(_ then: Published) -> PendingChanges {
+  /// What is still to be written of a save, as it was when it began, and so as it was validated; nil
+  /// where main has saved itself or rolled back since.
+  func current(_ away: Away) -> PendingChanges? {
     state.withLock { state in
-      guard state.generation == then.generation else { return PendingChanges() }
+      guard state.awayNumber == away.number else { return nil }
       var current = PendingChanges()
-      for (place, object) in then.changes.objects {
-        guard let now = state.changes.objects[place] else { continue }
-        current.objects[place] = state.stored[place] == nil ? object : now
-      }
-      current.links = then.changes.links.filter { state.changes.links[$0.key] != nil }
+      current.objects = away.changes.objects.filter { state.changes.objects[$0.key] != nil }
+      current.links = away.changes.links.filter { state.changes.links[$0.key] != nil }
       return current
     }
   }
+
+  /// A save that has not begun to write does not: main saves everything itself.
+  func cancelAway() { state.withLock { $0.awayNumber += 1 } }
+
+  /// Main knows what was written, or that nothing was.
+  func endAway() { state.withLock { $0.away = nil } }
+
+  /// Whether an object is being stored on another thread, or was and main does not know yet.
+  func isAway(_ place: RowKey) -> Bool {
+    state.withLock { $0.away?.changes.objects[place] != nil || $0.stored[place] != nil }
+  }
+
+  /// Whether links are being stored on another thread, or were and main does not know yet.
+  func isAway(_ key: LinkKey) -> Bool { state.withLock { $0.away?.changes.links[key] != nil } }
+
+  // MARK: - Main's changes
 
   /// Whether there are none.
   var isEmpty: Bool { state.withLock { $0.changes.isEmpty } }
@@ -95,30 +122,17 @@ final class PublishedChanges: Sendable {
 
   /// Main has no unsaved changes any more.
   func removeAll() {
-    state.withLock { $0 = State(savesAway: $0.savesAway, generation: $0.generation + 1) }
+    state.withLock { state in
+      state = State(
+        away: state.away,
+        awayNumber: state.awayNumber + 1,
+        generation: state.generation + 1
+      )
+    }
   }
-
-  /// Whether something that was unsaved in main is stored on another thread, or was and main has not
-  /// been told.
-  var isBeingStored: Bool { state.withLock { $0.savesAway > 0 } }
-
-  /// A save on another thread is wanted.
-  func beginStoring() { state.withLock { $0.savesAway += 1 } }
-
-  /// Main has been told of it.
-  func endStoring() { state.withLock { $0.savesAway -= 1 } }
 
   /// The version under which an object was stored that main counts as unsaved.
   func storedVersion(_ place: RowKey) -> Int64? { state.withLock { $0.stored[place] } }
-
-  /// What main had pending was stored on another thread, and main does not know yet.
-  func didStoreOwn(_ versions: [RowKey: Int64]) {
-    state.withLock { state in
-      for (place, version) in versions where state.changes.objects[place] != nil {
-        state.stored[place] = version
-      }
-    }
-  }
 
   /// A child's save stored objects that main counts as unsaved.
   func didStore(_ versions: [RowKey: Int64]) {
@@ -134,9 +148,12 @@ final class PublishedChanges: Sendable {
 }
 
 extension PublishedChanges {
-  /// The unsaved changes of main as they were once.
-  struct Published: Sendable {
-    var changes: PendingChanges
+  /// A save of main's on another thread.
+  struct Away: Sendable {
+    /// What main wanted to be written.
+    let changes: PendingChanges
+    fileprivate let number: Int
+    /// How often main had nothing unsaved by then.
     let generation: Int
   }
 }

@@ -10,8 +10,11 @@ struct SavedChanges: Sendable {
   var outcome: PendingChangesWriter.Outcome
   /// The columns that the saving context itself had set.
   var ownColumns: [RowKey: Set<Int>] = [:]
-  /// That of main's changes that they were made on top of, or are: see `PublishedChanges`.
+  /// How often main had nothing unsaved when they were written, or when they were main's own; nil:
+  /// does not matter.
   var generation: Int?
+  /// The whole lists of links that main had unsaved when they were written.
+  var seenLists: [LinkKey: [Int64]] = [:]
 }
 
 /// The context above main: it holds no objects and writes the store, on whichever thread asks.
@@ -26,6 +29,8 @@ final class RootContext: Sendable {
   let keys: KeyAllocator
   let mainChanges = PublishedChanges()
   private let ownSaves = Mutex<[SavedChanges]>([])
+  /// Held while changes of main's are written on another thread.
+  private let awayGate = Mutex<Void>(())
   let notices = NoticeBroadcaster()
   /// Those who follow what is stored: told after the commit, never before.
   let followers = StoreFollowers()
@@ -96,7 +101,10 @@ final class RootContext: Sendable {
     try checkFile()
     return try store.write { session in
       try session.begin()
-      let saved = try write(changes, in: session, policy: policy, above: above)
+      var saved = try write(changes, in: session, policy: policy, above: above)
+      for (key, links) in changes.links where links.list != nil {
+        saved.seenLists[key] = mainChanges.links(key)?.list
+      }
       try commit(session)
       mainChanges.didStore(saved.outcome.versions)
       return saved
@@ -112,41 +120,43 @@ final class RootContext: Sendable {
     }
   }
 
-  /// Writes what main still has pending of these changes, when it is their turn.
+  /// Begins a save of main's on another thread.
+  ///
+  /// - Parameter part: What the save is for; nil: all that main has unsaved.
+  func beginAway(_ part: PendingChanges?) -> PublishedChanges.Away {
+    var changes = mainChanges.snapshot
+    if let part { changes = changes.part(part, layout) }
+    return mainChanges.beginAway(changes)
+  }
+
+  /// Writes what main still has pending of a save that has begun; main takes what was written from
+  /// `takeOwnSaves()`.
   ///
   /// - Parameters:
-  ///   - wanted: What main had pending.
+  ///   - away: The save.
   ///   - policy: What to do where others changed the same objects.
-  ///   - isAway: Whether main does not wait for it: it takes what was stored from `takeOwnSaves()`.
-  /// - Returns: What was written, what it refers to included.
+  /// - Returns: What was written; nil: nothing of it is left to be written.
   /// - Throws: as `commit`.
-  func commitMain(
-    _ wanted: PublishedChanges.Published,
-    policy: MergePolicy,
-    isAway: Bool
-  ) throws -> SavedChanges {
+  func commit(_ away: PublishedChanges.Away, policy: MergePolicy) throws -> SavedChanges? {
     try checkFile()
-    return try store.write { session in
-      let changes = mainChanges.current(wanted)
-      guard !changes.isEmpty else { return SavedChanges(changes: changes, outcome: .init()) }
-      try session.begin()
-      var saved = try write(ownVersions(changes), in: session, policy: policy)
-      saved.generation = wanted.generation
-      try commit(session)
-      mainChanges.didStoreOwn(saved.outcome.versions)
-      if isAway { ownSaves.withLock { $0.append(saved) } }
-      return saved
+    return try awayGate.withLock { _ in
+      try store.write { session in
+        guard let changes = mainChanges.current(away), !changes.isEmpty else { return nil }
+        try session.begin()
+        var saved = try write(changes, in: session, policy: policy)
+        saved.generation = away.generation
+        try commit(session)
+        ownSaves.withLock { $0.append(saved) }
+        return saved
+      }
     }
   }
 
-  /// Main's changes of objects that were stored on its behalf build on what was stored.
-  private func ownVersions(_ changes: PendingChanges) -> PendingChanges {
-    var changes = changes
-    for (place, change) in changes.objects where change.version > 0 {
-      guard let version = mainChanges.storedVersion(place) else { continue }
-      changes.objects[place]?.version = version
-    }
-    return changes
+  /// Before main saves itself: a save on another thread that has not begun to write does not, and one
+  /// that has is waited for.
+  func stopAway() {
+    mainChanges.cancelAway()
+    awayGate.withLock { _ in }
   }
 
   /// Writes changes in an open transaction.

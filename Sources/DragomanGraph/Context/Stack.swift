@@ -39,6 +39,9 @@ public final class Stack: Sendable {
   /// It outlives a reset.
   package let attachments: Attachments
   @MainActor private var mainContext: ManagedObjectContext?
+  /// Whether main's changes are being stored on another thread, and who waits to do so.
+  @MainActor private var isStoring = false
+  @MainActor private var waiting: [CheckedContinuation<Void, Never>] = []
 
   /// Opens a stack.
   ///
@@ -98,18 +101,34 @@ public final class Stack: Sendable {
   ///
   /// - Throws: as `ManagedObjectContext.save()`.
   @MainActor public func saveMain() async throws {
-    let main = main
-    try main.validateForSave()
-    let wanted = root.mainChanges.published
-    guard !wanted.changes.isEmpty else { return }
-    let root = root
-    let policy = main.mergePolicy
-    root.mainChanges.beginStoring()
-    defer { root.mainChanges.endStoring() }
-    let saved = try await run { try root.commitMain(wanted, policy: policy, isAway: true) }
-    guard !saved.changes.isEmpty else { return }
-    main.takeOwnSaves()
+    guard let saved = try await storeMain(nil, policy: main.mergePolicy) else { return }
     root.announce(saved, by: main)
+  }
+
+  /// Stores what main has unsaved, or a part of it, on another thread; one such save at a time.
+  ///
+  /// - Returns: What was stored; nil: there was nothing, or main has saved it itself.
+  @MainActor private func storeMain(
+    _ part: PendingChanges?,
+    policy: MergePolicy
+  ) async throws -> SavedChanges? {
+    while isStoring { await withCheckedContinuation { waiting.append($0) } }
+    isStoring = true
+    defer {
+      isStoring = false
+      if !waiting.isEmpty { waiting.removeFirst().resume() }
+    }
+    let (main, root) = (main, root)
+    defer { root.mainChanges.endAway() }
+    while true {
+      if part == nil { try main.validateForSave() }
+      let away = root.beginAway(part)
+      if away.changes.isEmpty { return nil }
+      let saved = try await run { try root.commit(away, policy: policy) }
+      main.takeOwnSaves()
+      // Nil: main has begun to save itself meanwhile, and may have failed.
+      if let saved { return saved }
+    }
   }
 
   // MARK: - Background
@@ -174,16 +193,9 @@ public final class Stack: Sendable {
     try main.absorb(changes)
     let root = root
     root.notices.send(ChangeNotice(changes, root.layout))
-    var wanted = root.mainChanges.published
-    wanted.changes.objects = wanted.changes.objects.filter { changes.objects[$0.key] != nil }
-    wanted.changes.links = wanted.changes.links.filter { changes.links[$0.key] != nil }
-    root.mainChanges.beginStoring()
-    Task { [self, wanted] in
-      defer { root.mainChanges.endStoring() }
+    Task { [self] in
       do {
-        let saved = try await run { try root.commitMain(wanted, policy: policy, isAway: true) }
-        guard !saved.changes.isEmpty else { return }
-        main.takeOwnSaves()
+        guard let saved = try await storeMain(changes, policy: policy) else { return }
         root.followers.send(ChangeNotice(saved.changes, root.layout))
       } catch {
         // The changes are pending in main: its next save tries again.

@@ -131,6 +131,81 @@ import Testing
     }
   }
 
+  @MainActor
+  @Test(
+    "Links that main changes while others of it are being stored are as main has them",
+    arguments: ["merged", "saveMain"],
+    [("skills", "Skill", "return"), ("skills", "Skill", "more"), ("skills", "Skill", "delete")]
+      + [("playlist", "Song", "return"), ("playlist", "Song", "more")]
+  )
+  func linksAtOnce(_ first: String, _ link: (name: String, entity: String, then: String))
+    async throws
+  {
+    let main = stack.main
+    let owner = try main.insert("Person")
+    owner["name"] = "owner"
+    let place = owner.objectID
+    try main.save()
+    for round in 1...20 {
+      var tasks: [Task<Void, any Error>] = []
+      let target: ManagedObject
+      if first == "merged" {
+        let id = try await stack.write(until: .merged) { context in
+          let target = try context.insert(link.entity)
+          try context.object(with: place)[many: link.name] = [target]
+          return target.objectID
+        }
+        target = try main.object(with: id)
+      } else {
+        target = try main.insert(link.entity)
+        owner[many: link.name] = [target]
+        tasks.append(Task { try await stack.saveMain() })
+      }
+      if round % 3 == 0 { try await Task.sleep(for: .milliseconds(1)) }
+      var wanted: [ObjectID] = []
+      switch link.then {
+      case "return": owner[many: link.name] = []
+      case "delete": try main.delete(target)
+      default:
+        let other = try main.insert(link.entity)
+        owner[many: link.name] = [target, other]
+        wanted = [target.objectID, other.objectID]
+      }
+      for _ in 0..<2 { tasks.append(Task { try await stack.saveMain() }) }
+      for task in tasks { try await task.value }
+      #expect(!main.hasChanges && stack.root.mainChanges.isEmpty && stack.backgroundErrors.isEmpty)
+      #expect(owner[many: link.name].map(\.objectID) == wanted, "\(round)")
+      let links = try stack.sql("SELECT target FROM Person_\(link.name) ORDER BY 1")
+      #expect(links == wanted.map { "\($0.primaryKey)" }, "\(round)")
+      if link.then == "delete" { #expect(try stack.sql("SELECT _pk FROM \(link.entity)") == []) }
+      owner[many: link.name] = []
+      try main.save()
+      #expect(try stack.sql("SELECT target FROM Person_\(link.name)") == [])
+    }
+  }
+
+  @MainActor
+  @Test("What others change besides is no conflict of main with itself")
+  func noConflict() async throws {
+    let main = stack.main
+    let person = try main.insert("Person")
+    let place = person.objectID
+    person["name"] = "0"
+    try main.save()
+    for round in 1...10 {
+      person["name"] = .text("\(round) early")
+      let first = Task { try await stack.saveMain() }
+      if round % 2 == 0 { try await Task.sleep(for: .milliseconds(1)) }
+      person["name"] = .text("\(round) late")
+      async let other: Void = stack.write { try $0.object(with: place)["age"] = 5 }
+      let second = Task { try await stack.saveMain() }
+      try await first.value
+      try await second.value
+      try await other
+      #expect(try stack.sql("SELECT name FROM Person") == ["\(round) late"])
+    }
+  }
+
   @MainActor private func failure(
     of way: Way,
     _ main: ManagedObjectContext
