@@ -117,8 +117,9 @@ struct DiffCommand: AsyncParsableCommand {
   private static let differs: Int32 = 1
 
   private func exitStatus(of report: ImportReport, signal: Int32?) -> Int32? {
-    let counts = report.counts
-    let changes = counts.inserted + counts.updated + counts.deleted + report.pruned
+    // Objects inside of a record may change where the record itself does not.
+    let objects = report.entities.values.reduce(0) { $0 + $1.inserted + $1.updated + $1.stubs }
+    let changes = objects + report.counts.deleted + report.pruned
     return switch report.status {
     case .cancelled: 128 + (signal ?? SIGINT)
     case .rejected: ToolError.ExitStatus.someRejected.rawValue

@@ -76,8 +76,13 @@ extension RecordWriter {
   ) -> Written {
     switch node.role {
     case .value, .attribute:
+      // A member whose value is null is refused when it is read.
+      if isInList, node.isNamed, case .null = token(of: Int(node.slot), target) {
+        note(.null, Int(node.slot))
+      }
       if value(index, node, target) { return node.role == .value ? .members : .attributes }
       if isInList { encoder.null(index, .value) }
+      if node.isNamed, !isInList { return nameAlone(index, node) }
       return isInList ? .members : []
     case .object, .array, .list, .dictionary, .hole:
       _ = encoder.open(index, node.role)
@@ -89,6 +94,15 @@ extension RecordWriter {
       encoder.close(index, node.role)
       return .members
     }
+  }
+
+  /// Writes an XML element for its name, which is a value although the text is null.
+  private mutating func nameAlone(_ index: Int, _ node: ExportTree.Node) -> Written {
+    let slot = Int(node.slot)
+    if !node.isTextOnly, !plan.slots[slot].speller.readsEmptyAsNull { note(.null, slot) }
+    _ = encoder.open(index, node.role)
+    encoder.close(index, node.role)
+    return .members
   }
 
   /// Writes the keys of all targets in one text.

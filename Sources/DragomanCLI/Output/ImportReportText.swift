@@ -74,7 +74,7 @@ struct ImportReportText {
 
   /// The objects and links of maps with relationships: a line an entity, a line a relationship.
   private var links: String {
-    guard !report.relationships.isEmpty else { return "" }
+    guard !report.relationships.isEmpty || hasNestedChanges else { return "" }
     let entities = report.entities.sorted { $0.key < $1.key }.map { name, counts in
       (
         name,
@@ -100,6 +100,12 @@ struct ImportReportText {
       return "  " + name.padding(toLength: width + 2, withPad: " ", startingAt: 0)
         + figures.joined(separator: ", ") + "\n"
     }.joined()
+  }
+
+  /// Whether objects inside of records changed, which the records' own counts do not tell.
+  private var hasNestedChanges: Bool {
+    let objects = report.entities.values.reduce(0) { $0 + $1.inserted + $1.updated }
+    return objects > report.counts.inserted + report.counts.updated
   }
 
   /// What was kept, where that is not plain.

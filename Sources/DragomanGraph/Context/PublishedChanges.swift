@@ -36,6 +36,7 @@ final class PublishedChanges: Sendable {
   /// Until `endAway()` what is taken back in main stays a change: the store has it by then.
   ///
   /// - Parameter changes: What main has unsaved, or a part of it.
+  /// - Returns: The save.
   func beginAway(_ changes: PendingChanges) -> Away {
     state.withLock { state in
       state.awayNumber += 1

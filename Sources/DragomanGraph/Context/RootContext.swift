@@ -123,6 +123,7 @@ final class RootContext: Sendable {
   /// Begins a save of main's on another thread.
   ///
   /// - Parameter part: What the save is for; nil: all that main has unsaved.
+  /// - Returns: The save.
   func beginAway(_ part: PendingChanges?) -> PublishedChanges.Away {
     var changes = mainChanges.snapshot
     if let part { changes = changes.part(part, layout) }

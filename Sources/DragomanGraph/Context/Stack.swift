@@ -99,6 +99,10 @@ public final class Stack: Sendable {
 
   /// Saves the main context without making the main thread wait for the disk.
   ///
+  /// One such save, or one of what was merged, runs at a time. What main changes meanwhile, also what
+  /// it takes back, stays unsaved; main's own `save()` stops one that has not begun to write, and
+  /// waits for one that has.
+  ///
   /// - Throws: as `ManagedObjectContext.save()`.
   @MainActor public func saveMain() async throws {
     guard let saved = try await storeMain(nil, policy: main.mergePolicy) else { return }

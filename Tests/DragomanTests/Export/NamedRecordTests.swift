@@ -167,6 +167,150 @@ import Testing
     #expect(lossy.contains("<item unit=\"m\">2</item><stair/>"))
   }
 
+  @Test("An element whose text is null is still there, for its name")
+  func emptyElements() async throws {
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        entities:
+          Element:
+            unique: [type, id]
+            attributes: { type: $key, id: { from: "@id", type: int64 } }
+            relationships:
+              parts: { entity: Part, kind: toMany, from: "parts/*", inverse: element, ordered: true }
+          Part:
+            unique: [element, kind]
+            attributes: { kind: $key, text: "text()" }
+            relationships: { element: { entity: Element, kind: toOne, inverse: parts } }
+        sources: { xml: { format: xml, entity: Element, records: "/osm/*" } }
+        export: { entity: Element }
+        """
+    )
+    let store = try SQLiteStore(at: .inMemory)
+    let feed = """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <osm>
+      <node id="1"><parts><stair/><door>2</door><lift/></parts></node>
+      </osm>
+
+      """
+    #expect(try await imported(feed, "feed.xml", by: map, into: store).counts.inserted == 1)
+    #expect(try await text(ExportRequest(format: .xml), map, store) == feed)
+    let nulls = try await text(ExportRequest(format: .xml, nulls: .write), map, store)
+    #expect(nulls.contains("<parts><stair/><door>2</door><lift/></parts></node>"))
+    #expect(try await imported(nulls, "feed.xml", by: map, into: store).counts.unchanged == 1)
+    let local = try await text(ExportRequest(format: .xml, names: .local), map, store)
+    #expect(local.contains("<item>") && local.contains("</item>"))
+    #expect(!local.contains("<node"))
+
+    for kind in ["'Größe→'", "'a×b'", "x'61ff'", "'a:b'"] {
+      try store.execute("UPDATE Part SET kind = CAST(\(kind) AS TEXT) WHERE text = '2'")
+      await #expect(throws: ExportError.self, "\(kind)") {
+        _ = try await self.text(ExportRequest(format: .xml), map, store)
+      }
+      let lossy = try await text(ExportRequest(format: .xml, isLossy: true), map, store)
+      #expect(lossy.contains("<item>2</item>"), "\(kind)")
+    }
+    try store.execute("UPDATE Part SET kind = 'Größe·2' WHERE text = '2'")
+    let named = try await text(ExportRequest(format: .xml), map, store)
+    #expect(named.contains("<Größe·2>2</Größe·2>"))
+  }
+
+  @Test("Elements of any name are left out where other values stand in elements beside them")
+  func siblings() async throws {
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        entities:
+          Element:
+            unique: id
+            attributes: { id: "@id", count: parts/count }
+            relationships: { parts: { entity: Part, kind: toMany, from: "parts/*", ordered: true } }
+          Part: { unique: kind, attributes: { kind: $key, text: { from: "." } } }
+        sources: { xml: { format: xml, entity: Element, records: "/osm/el" } }
+        export: { entity: Element }
+        """
+    )
+    let store = try SQLiteStore(at: .inMemory)
+    let feed = #"<osm><el id="1"><parts><count>2</count><door>a</door></parts></el></osm>"#
+    #expect(try await imported(feed, "feed.xml", by: map, into: store).counts.inserted == 1)
+    let plan = try ExportPlan(ExportRequest(), map, format: .xml, layout: store.layout)
+    #expect(
+      plan.notices == ["Element.parts is left out: its path runs through another value"]
+    )
+    let text = try await text(ExportRequest(format: .xml), map, store)
+    #expect(text.contains(#"<el id="1"><parts><count>2</count></parts></el>"#))
+  }
+
+  @Test("A member that is null is a fault, as no import takes it")
+  func nullMembers() async throws {
+    let map = try ImportMap(yaml: Self.map)
+    let store = try SQLiteStore(at: .inMemory)
+    _ = try await imported(Self.feed, by: map, into: store)
+    try store.execute("UPDATE Rate SET value = NULL WHERE year = 2023")
+    for nulls in [ImportMap.ExportOptions.Nulls.omit, .write] {
+      let error = await #expect(throws: ExportError.self) {
+        _ = try await self.text(ExportRequest(format: .json, nulls: nulls), map, store)
+      }
+      #expect(error?.message.hasPrefix("value of Rate in Country CH is null") == true)
+    }
+    let lossy = try await text(ExportRequest(format: .json, isLossy: true), map, store)
+    #expect(lossy.contains(#""rates":{"2023":null,"2024":0.98}"#))
+  }
+
+  @Test("An attribute that has another path leaves the name to one that has none")
+  func severalReaders() async throws {
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        entities:
+          Shelf:
+            unique: id
+            attributes: { id: {} }
+            relationships: { items: { entity: Item, kind: toMany, from: "items.*", ordered: true } }
+          Item:
+            unique: id
+            attributes: { code: { from: [code, $key] }, label: $key, id: {}, other: $key }
+        sources: { json: { format: json, entity: Shelf } }
+        export: { entity: Shelf }
+        """
+    )
+    let store = try SQLiteStore(at: .inMemory)
+    let feed = #"[{"id":"s","items":{"a":{"code":"x","id":"1"},"b":{"id":"2"}}}]"#
+    #expect(try await imported(feed, by: map, into: store).counts.inserted == 1)
+    let text = try await text(ExportRequest(format: .ndjson), map, store)
+    #expect(
+      text == #"{"id":"s","items":{"a":{"code":"x","id":"1"},"b":{"code":"b","id":"2"}}}"# + "\n"
+    )
+    let again = try await imported("[\(text)]", by: map, into: store)
+    #expect(again.counts.unchanged == 1 && again.linkSummary == [])
+    let plan = try ExportPlan(ExportRequest(), map, format: .json, layout: store.layout)
+    #expect(plan.notices == ["Item.other is left out: label has the same place"])
+
+    // Without null in its place the name would be read.
+    try store.execute("UPDATE Item SET code = NULL WHERE id = '1'")
+    let nulls = try await self.text(ExportRequest(format: .ndjson), map, store)
+    #expect(nulls.contains(#""a":{"code":null,"id":"1"}"#))
+  }
+
+  @Test("With local names a dictionary is an array")
+  func localNames() async throws {
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        entities:
+          Currency: { unique: code, attributes: { code: { from: $key }, name: {} } }
+        sources: { json: { format: json, entity: Currency, records: "/currencies/*" } }
+        export: { entity: Currency }
+        """
+    )
+    let store = try SQLiteStore(at: .inMemory)
+    let feed = #"{"currencies":{"CHF":{"name":"franc"}}}"#
+    #expect(try await imported(feed, by: map, into: store).counts.inserted == 1)
+    let text = try await text(ExportRequest(format: .json, names: .local), map, store)
+    #expect(text == "{\"currencies\":[\n{\"code\":\"CHF\",\"name\":\"franc\"}\n]}\n")
+  }
+
   @Test("A name that JSON cannot tell apart is a fault, with the record's key")
   func faults() async throws {
     let map = try ImportMap(

@@ -75,7 +75,9 @@ struct XMLRecordEncoder: RecordEncoder {
   // MARK: - Elements
 
   mutating func name(_ node: Int, _ bytes: UnsafeRawBufferPointer) -> SpellingFault? {
-    let isName = String(decoding: bytes, as: UTF8.self).isXMLName
+    let text = String(decoding: bytes, as: UTF8.self)
+    // What is not UTF-8 decodes to other bytes.
+    let isName = text.isXMLName && text.utf8.elementsEqual(bytes)
     ownNames.append(isName ? Array(bytes) : Array("item".utf8))
     return isName ? nil : .name
   }

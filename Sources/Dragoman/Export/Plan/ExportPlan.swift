@@ -85,8 +85,11 @@ struct ExportPlan: Sendable {
     let recordPath = try Self.recordPath(map, source, format)
     envelope = format == .json ? try Self.envelope(recordPath) : []
     elements = format == .xml ? try Self.elements(recordPath) : []
+    let isLocal = (request.names ?? map.exportOptions.names) == .local
+    // With local names nothing is a dictionary; elements need a name in any case.
     hasNamedRecords =
-      recordPath?.steps.last == .anyMember && (format == .xml || (format == .json && isDocument))
+      recordPath?.steps.last == .anyMember
+      && (format == .xml || (format == .json && isDocument && !isLocal))
     let record = elements.last ?? ExportTree.Name(local: "")
     var planner = ExportPlanner(
       map: map,
@@ -104,7 +107,7 @@ struct ExportPlan: Sendable {
         inclusions: map.exportOptions.include
       )
     )
-    if hasNamedRecords { try Self.checkNames(of: entityMap, entityLayout, &planner) }
+    if hasNamedRecords, !isLocal { try Self.checkNames(of: entityMap, entityLayout, &planner) }
     guard !planner.slots.isEmpty else {
       throw ExportError(
         .map,
@@ -148,7 +151,9 @@ struct ExportPlan: Sendable {
         .map,
         "The records of \(entity.name) cannot be named: the attribute that is their name is not"
           + " exported.",
-        help: "say another place under `export: { json: { at: /data/people } }`"
+        help: planner.format == .xml
+          ? "say another place under `export: { xml: { at: /people/person } }`"
+          : "say another place under `export: { json: { at: /data/people } }`"
       )
     }
   }

@@ -95,8 +95,9 @@ struct ExportPlanner {
       throw ExportError(.map, error.description)
     }
     let identity = identity(of: visit)
+    let name = visit.isNamed ? nameAttribute(of: visit.map) : nil
     for attribute in attributes(of: visit.map) {
-      let isName = visit.isNamed && readsName(attribute)
+      let isName = name?.utf8.elementsEqual(attribute.name.utf8) == true
       if visit.isReference, !isName,
         !identity.contains(where: { $0.utf8.elementsEqual(attribute.name.utf8) })
       {
@@ -108,6 +109,10 @@ struct ExportPlanner {
       }
       if isName {
         try addName(attribute, stored, of: visit, column: level.column(of: stored))
+        continue
+      }
+      if let name, readsNameFirst(attribute) {
+        note(attribute.name, of: visit, "\(name) has the same place")
         continue
       }
       guard let path = path(of: attribute, in: visit) else {
@@ -122,14 +127,31 @@ struct ExportPlanner {
         continue
       }
       let slot = plan.slots.first { $0.attribute.name.utf8.elementsEqual(attribute.name.utf8) }
-      let nulls = NullSpelling(isLocal ? nil : slot, speller, format: format, path: path)
+      let nulls = NullSpelling(
+        isLocal ? nil : slot,
+        speller,
+        format: format,
+        path: path,
+        yieldsToName: visit.isNamed && readsName(attribute)
+      )
       appendSlot(stored, of: visit.map.name, speller, column: level.column(of: stored), nulls)
     }
   }
 
-  /// Whether reading takes the attribute from the name of its record (`$key`).
+  /// Whether reading may take the attribute from the name of its record (`$key`).
   private func readsName(_ attribute: AttributeMap) -> Bool {
-    !isLocal && attribute.from.map { paths($0).contains { $0.root == .key } } == true
+    namePaths(of: attribute).contains(true)
+  }
+
+  /// Whether no other path of the attribute is ever read: a name is always there.
+  private func readsNameFirst(_ attribute: AttributeMap) -> Bool {
+    namePaths(of: attribute).first == true
+  }
+
+  /// Which of the attribute's paths are the name of its record.
+  private func namePaths(of attribute: AttributeMap) -> [Bool] {
+    guard !isLocal, let from = attribute.from else { return [] }
+    return paths(from).map { $0.root == .key }
   }
 
   /// Where the names of records come from that stand under a name each.
@@ -143,14 +165,17 @@ struct ExportPlanner {
   }
 
   func naming(of entity: EntityMap) -> Naming {
-    if attributes(of: entity).contains(where: readsName) { return .stored }
+    if nameAttribute(of: entity) != nil { return .stored }
     let isRead = map.lineage(of: entity).flatMap(\.attributes).contains(where: readsName)
     return isRead ? .impossible : .madeUp
   }
 
-  /// The first attribute that is the name of its record.
+  /// The attribute that is written as the name of its record: one that has no other place, before one
+  /// that is read from the name first, before one that is read from it at all.
   func nameAttribute(of entity: EntityMap) -> String? {
-    attributes(of: entity).first(where: readsName)?.name
+    let readers = attributes(of: entity).filter(readsName)
+    let alone = readers.first { !namePaths(of: $0).contains(false) }
+    return (alone ?? readers.first(where: readsNameFirst) ?? readers.first)?.name
   }
 
   /// Writes an attribute as the name of its record.
@@ -162,11 +187,7 @@ struct ExportPlanner {
   ) throws(ExportError) {
     // A name is a text, whatever the format.
     let speller = try speller(of: attribute, format: .csv)
-    do throws(ExportTree.Builder.Obstacle) {
-      try tree.setName(at: visit.base, slot: slots.count)
-    } catch {
-      return note(attribute.name, of: visit, reason(error))
-    }
+    tree.setName(at: visit.base, slot: slots.count)
     appendSlot(stored, of: visit.map.name, speller, column: column)
   }
 
@@ -251,10 +272,18 @@ struct ExportPlanner {
     if format == .csv, paths.isEmpty, !readsCSV(visit.map) {
       return [.member(from.json.first?.text ?? attribute.name, namespace: nil)]
     }
-    let isAlone =
-      visit.isReference
-      || attributes(of: visit.map).count { !visit.isNamed || !readsName($0) } == 1
+    let isAlone = visit.isReference || placedCount(in: visit) == 1
     return paths.lazy.compactMap { steps(of: $0, attribute.type, isAlone: isAlone) }.first
+  }
+
+  /// How many attributes want a place in the record, and not in its name.
+  private func placedCount(in visit: Visit) -> Int {
+    let all = attributes(of: visit.map)
+    guard visit.isNamed else { return all.count }
+    let name = nameAttribute(of: visit.map)
+    return all.count {
+      !readsNameFirst($0) && name?.utf8.elementsEqual($0.name.utf8) != true
+    }
   }
 
   /// The paths that hold in the format.
@@ -294,16 +323,33 @@ struct ExportPlanner {
 }
 
 extension String {
-  /// Whether the text can be the name of an XML element or attribute.
+  /// Whether the text can be the name of an XML element or attribute, without a prefix.
   ///
-  /// An NCName of ASCII letters and digits, or anything beyond ASCII that is no space.
+  /// `Name` of XML 1.0 (https://www.w3.org/TR/xml/#NT-Name) but for the colon, which would end a
+  /// prefix.
   var isXMLName: Bool {
-    guard let first = unicodeScalars.first, !"-.0123456789".unicodeScalars.contains(first) else {
-      return false
+    guard let first = unicodeScalars.first, first.startsXMLName else { return false }
+    return unicodeScalars.allSatisfy { $0.startsXMLName || $0.continuesXMLName }
+  }
+}
+
+extension Unicode.Scalar {
+  /// `NameStartChar` without the colon.
+  fileprivate var startsXMLName: Bool {
+    switch value {
+    case 0x41...0x5A, 0x5F, 0x61...0x7A, 0xC0...0xD6, 0xD8...0xF6, 0xF8...0x2FF, 0x370...0x37D,
+      0x37F...0x1FFF, 0x200C...0x200D, 0x2070...0x218F, 0x2C00...0x2FEF, 0x3001...0xD7FF,
+      0xF900...0xFDCF, 0xFDF0...0xFFFD, 0x10000...0xEFFFF:
+      true
+    default: false
     }
-    return unicodeScalars.allSatisfy { scalar in
-      guard scalar.isASCII else { return !scalar.properties.isWhitespace }
-      return scalar.properties.isAlphabetic || "-_.0123456789".unicodeScalars.contains(scalar)
+  }
+
+  /// What `NameChar` has beyond that.
+  fileprivate var continuesXMLName: Bool {
+    switch value {
+    case 0x2D, 0x2E, 0x30...0x39, 0xB7, 0x300...0x36F, 0x203F...0x2040: true
+    default: false
     }
   }
 }

@@ -152,9 +152,7 @@ struct ExportTree: Sendable {
     /// - Parameters:
     ///   - base: The place of the record or target.
     ///   - slot: The attribute.
-    /// - Throws: `.taken` where another attribute is the name.
-    mutating func setName(at base: Int, slot: Int) throws(Obstacle) {
-      guard places[base].nameSlot < 0 else { throw .taken(slot: places[base].nameSlot) }
+    mutating func setName(at base: Int, slot: Int) {
       places[base].nameSlot = slot
     }
 
@@ -188,7 +186,7 @@ struct ExportTree: Sendable {
         let (place, isTextOnly) = try insert(steps, at: base)
         if isXML, arrangement == .dictionary {
           // The elements that are not named otherwise.
-          guard !isTextOnly else { throw .shape }
+          guard !isTextOnly, !hasElementValues(place) else { throw .shape }
           let target = try child(of: place, Name(local: ""), nil)
           guard places[target].link.local < 0 else { throw .shape }
           places[target].link = link
@@ -210,6 +208,17 @@ struct ExportTree: Sendable {
         places = before
         throw error
       }
+    }
+
+    /// Whether elements in a place hold values of its own record: whoever reads elements of any name
+    /// there would take them for targets.
+    private func hasElementValues(_ place: Int) -> Bool {
+      places[place].children.contains { places[$0].role != .attribute && hasValue($0) }
+    }
+
+    private func hasValue(_ place: Int) -> Bool {
+      guard places[place].link.local < 0 else { return false }
+      return places[place].slot >= 0 || places[place].children.contains { hasValue($0) }
     }
 
     /// The places from a record down to a value; they are made where they are missing.

@@ -14,11 +14,13 @@ struct NullSpelling {
   ///   - speller: The attribute as it is written.
   ///   - format: The format.
   ///   - path: Where its value stands.
+  ///   - yieldsToName: Whether the name of the record is read where there is nothing.
   init(
     _ slot: EntityPlan.Slot?,
     _ speller: ValueSpeller,
     format: ForeignFormat,
-    path: [ForeignPath.Step]
+    path: [ForeignPath.Step],
+    yieldsToName: Bool
   ) {
     guard let slot, !slot.isKey else { return }
     let hasDefault = slot.attribute.defaultValue != nil
@@ -29,7 +31,7 @@ struct NullSpelling {
       case .reject: true
       }
     }
-    guard changes(slot.onMissing) else { return }
+    guard yieldsToName || changes(slot.onMissing) else { return }
     let isAttribute = if case .attribute = path.last { true } else { false }
     let isWritable: Bool =
       switch format {

@@ -50,7 +50,7 @@ enum SpellingFault: Error, Sendable, Hashable {
     case .character: "holds a control character that XML does not have"
     case .json: "is not JSON"
     case .jsonShape: "is JSON that this format cannot hold"
-    case .null: "is null, and would be read as its default"
+    case .null: "is null, and would be read as another value, or refused"
     case .link: "names an object that its key cannot lead to"
     case .name: "is no name of one member or element: null, empty, used twice, or none in XML"
     case .empty: "is empty, and would be read as missing"
