@@ -53,6 +53,22 @@ struct PendingChanges: Sendable {
     }
     return part
   }
+
+  /// What of these was wanted earlier, as it was then; what was changed since is left out.
+  func left(of wanted: PendingChanges) -> PendingChanges {
+    var left = PendingChanges()
+    for (place, then) in wanted.objects {
+      guard var now = objects[place], (now.kind == .deleted) == (then.kind == .deleted) else {
+        continue
+      }
+      now.values = then.values.filter { now.values[$0.key] != nil }
+      left.objects[place] = now
+    }
+    for (key, then) in wanted.links {
+      if let now = links[key] { left.links[key] = then.stillIn(now) }
+    }
+    return left
+  }
 }
 
 /// One changed object.
@@ -171,6 +187,15 @@ struct PendingLinks: Sendable {
     part.added = added.filter { isMeant($0.key) }
     part.removed = removed.filter(isMeant)
     return part
+  }
+
+  /// What of these is still said by others; whole lists stay whole.
+  func stillIn(_ others: PendingLinks) -> PendingLinks {
+    guard whole == nil else { return self }
+    var left = self
+    left.added = added.filter { others.added[$0.key] != nil }
+    left.removed = removed.intersection(others.removed)
+    return left
   }
 
   /// Forgets what was stored of these.

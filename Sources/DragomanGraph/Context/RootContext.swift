@@ -122,12 +122,11 @@ final class RootContext: Sendable {
 
   /// Begins a save of main's on another thread.
   ///
-  /// - Parameter part: What the save is for; nil: all that main has unsaved.
+  /// - Parameter wanted: What the save is for, as it was then; nil: all that main has unsaved.
   /// - Returns: The save.
-  func beginAway(_ part: PendingChanges?) -> PublishedChanges.Away {
-    var changes = mainChanges.snapshot
-    if let part { changes = changes.part(part, layout) }
-    return mainChanges.beginAway(changes)
+  func beginAway(_ wanted: PendingChanges?) -> PublishedChanges.Away {
+    let changes = mainChanges.snapshot
+    return mainChanges.beginAway(wanted.map(changes.left) ?? changes)
   }
 
   /// Writes what main still has pending of a save that has begun; main takes what was written from

@@ -109,11 +109,12 @@ public final class Stack: Sendable {
     root.announce(saved, by: main)
   }
 
-  /// Stores what main has unsaved, or a part of it, on another thread; one such save at a time.
+  /// Stores what main has unsaved, or what it had at some time, on another thread; one such save at a
+  /// time.
   ///
   /// - Returns: What was stored; nil: there was nothing, or main has saved it itself.
   @MainActor private func storeMain(
-    _ part: PendingChanges?,
+    _ wanted: PendingChanges?,
     policy: MergePolicy
   ) async throws -> SavedChanges? {
     while isStoring { await withCheckedContinuation { waiting.append($0) } }
@@ -125,8 +126,8 @@ public final class Stack: Sendable {
     let (main, root) = (main, root)
     defer { root.mainChanges.endAway() }
     while true {
-      if part == nil { try main.validateForSave() }
-      let away = root.beginAway(part)
+      if wanted == nil { try main.validateForSave() }
+      let away = root.beginAway(wanted)
       if away.changes.isEmpty { return nil }
       let saved = try await run { try root.commit(away, policy: policy) }
       main.takeOwnSaves()
@@ -197,9 +198,10 @@ public final class Stack: Sendable {
     try main.absorb(changes)
     let root = root
     root.notices.send(ChangeNotice(changes, root.layout))
+    let wanted = root.mainChanges.snapshot.part(changes, root.layout)
     Task { [self] in
       do {
-        guard let saved = try await storeMain(changes, policy: policy) else { return }
+        guard let saved = try await storeMain(wanted, policy: policy) else { return }
         root.followers.send(ChangeNotice(saved.changes, root.layout))
       } catch {
         // The changes are pending in main: its next save tries again.

@@ -122,6 +122,8 @@ import Testing
       switch then {
       case "save": #expect(stored == late && song["title"] == .text(late))
       case "change", "return":
+        // What main changes after a merge is not stored with it.
+        if first == "merged" { #expect(stored == early) }
         #expect(song["title"] == .text(late))
         try main.save()
         #expect(try stack.sql("SELECT title FROM Song") == [late])
