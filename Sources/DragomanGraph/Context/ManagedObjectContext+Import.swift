@@ -228,6 +228,8 @@ extension Stack {
         let value = try body(context)
         try context.flush()
         try root.commit(session)
+        let ofMain = context.flushed.ofMain
+        root.mainChanges.didStore(ofMain.outcome.versions, childsColumns: ofMain.ownColumns)
         return value
       }
       root.announce(context.flushed, by: context)

@@ -99,6 +99,8 @@ extension ManagedObjectContext {
           object.status = .gone
           identities[place.table][place.key] = nil
           changed[place] = nil
+        } else if let version, version > object.version {
+          object.version = version
         }
         publish(object)
       case (_, .deleted): break
@@ -130,7 +132,7 @@ extension ManagedObjectContext {
   ///
   /// The owner may have been let go: its links are pending without it.
   private func settleOwn(_ links: PendingLinks, at key: LinkKey) {
-    guard var pending = pendingLinks[key] else { return }
+    guard var pending = pendingLinks[key] else { return publish(key) }
     pending.settle(links)
     pending.keepsReturns = false
     pendingLinks[key] = pending.isEmpty ? nil : pending

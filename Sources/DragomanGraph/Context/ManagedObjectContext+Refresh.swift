@@ -37,7 +37,8 @@ extension ManagedObjectContext {
       object.status = .clean
       changed[object.place] = nil
       for link in object.layout.relationships {
-        pendingLinks[LinkKey(link: link.id, owner: object.place.key)] = nil
+        let key = LinkKey(link: link.id, owner: object.place.key)
+        if pendingLinks.removeValue(forKey: key) != nil { publish(key) }
       }
       noteRollback(of: object)
     }

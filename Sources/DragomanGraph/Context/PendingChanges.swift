@@ -54,20 +54,32 @@ struct PendingChanges: Sendable {
     return part
   }
 
-  /// What of these was wanted earlier, as it was then; what was changed since is left out.
-  func left(of wanted: PendingChanges) -> PendingChanges {
+  /// What of these was wanted earlier and is as it was then: what was changed since is left out.
+  ///
+  /// An insertion is whole: its values are those of then, its links, which must lead somewhere, those
+  /// of now.
+  func left(of wanted: PendingChanges, _ layout: ModelLayout) -> PendingChanges {
     var left = PendingChanges()
     for (place, then) in wanted.objects {
       guard var now = objects[place], (now.kind == .deleted) == (then.kind == .deleted) else {
         continue
       }
-      now.values = then.values.filter { now.values[$0.key] != nil }
+      if now.kind == .inserted {
+        let columns = layout.tables[place.table].columns
+        now.values.merge(then.values) { now, _ in now }
+        for (column, value) in then.values {
+          if case .link = columns[column].kind { continue }
+          now.values[column] = value
+        }
+      } else {
+        now.values = then.values.filter { now.values[$0.key] == $0.value }
+      }
       left.objects[place] = now
     }
     for (key, then) in wanted.links {
       if let now = links[key] { left.links[key] = then.stillIn(now) }
     }
-    return left
+    return left.isEmpty ? PendingChanges() : left
   }
 }
 
@@ -189,9 +201,9 @@ struct PendingLinks: Sendable {
     return part
   }
 
-  /// What of these is still said by others; whole lists stay whole.
+  /// What of these is still said by others; of whole lists nothing, unless they are the same.
   func stillIn(_ others: PendingLinks) -> PendingLinks {
-    guard whole == nil else { return self }
+    if let list { return list == others.list ? self : PendingLinks() }
     var left = self
     left.added = added.filter { others.added[$0.key] != nil }
     left.removed = removed.intersection(others.removed)

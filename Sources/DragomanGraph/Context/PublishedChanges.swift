@@ -7,12 +7,19 @@ import Synchronization
 /// made durable on main's behalf is noted under the same lock, so that main's own save, whenever it
 /// comes, knows which of its objects are stored already.
 final class PublishedChanges: Sendable {
+  /// An insertion of main's that a save in the background has stored.
+  struct Stored: Sendable {
+    let version: Int64
+    /// The columns that the child which saved it had set: its values are the later ones.
+    let childsColumns: Set<Int>
+  }
+
   private struct State {
     var changes = PendingChanges()
     /// By table: the places of changed objects, so that a fetch looks at its own table only.
     var byTable: [Int: Set<RowKey>] = [:]
-    /// The versions of objects that main still counts as inserted and that a child's save has stored.
-    var stored: [RowKey: Int64] = [:]
+    /// Objects that main still counts as inserted and that are stored.
+    var stored: [RowKey: Stored] = [:]
     /// What is being saved on another thread.
     var away: Away?
     /// Counts those saves, and what makes one needless.
@@ -132,14 +139,19 @@ final class PublishedChanges: Sendable {
     }
   }
 
-  /// The version under which an object was stored that main counts as unsaved.
-  func storedVersion(_ place: RowKey) -> Int64? { state.withLock { $0.stored[place] } }
+  /// How an object was stored that main counts as inserted.
+  func stored(_ place: RowKey) -> Stored? { state.withLock { $0.stored[place] } }
 
-  /// A child's save stored objects that main counts as unsaved.
-  func didStore(_ versions: [RowKey: Int64]) {
+  /// A save in the background has stored objects that main counts as inserted.
+  ///
+  /// - Parameters:
+  ///   - versions: Their versions, and others'.
+  ///   - childsColumns: What a child has set of them.
+  func didStore(_ versions: [RowKey: Int64], childsColumns: [RowKey: Set<Int>] = [:]) {
     state.withLock { state in
       for (place, version) in versions where state.changes.objects[place]?.kind == .inserted {
-        state.stored[place] = version
+        let columns = childsColumns[place] ?? []
+        state.stored[place] = Stored(version: version, childsColumns: columns)
       }
     }
   }

@@ -106,7 +106,7 @@ final class RootContext: Sendable {
         saved.seenLists[key] = mainChanges.links(key)?.list
       }
       try commit(session)
-      mainChanges.didStore(saved.outcome.versions)
+      mainChanges.didStore(saved.outcome.versions, childsColumns: saved.ownColumns)
       return saved
     }
   }
@@ -126,7 +126,9 @@ final class RootContext: Sendable {
   /// - Returns: The save.
   func beginAway(_ wanted: PendingChanges?) -> PublishedChanges.Away {
     let changes = mainChanges.snapshot
-    return mainChanges.beginAway(wanted.map(changes.left) ?? changes)
+    guard let wanted else { return mainChanges.beginAway(changes) }
+    let left = changes.left(of: wanted, layout)
+    return mainChanges.beginAway(withDependencies(left, above: nil))
   }
 
   /// Writes what main still has pending of a save that has begun; main takes what was written from
@@ -146,6 +148,7 @@ final class RootContext: Sendable {
         var saved = try write(changes, in: session, policy: policy)
         saved.generation = away.generation
         try commit(session)
+        mainChanges.didStore(saved.outcome.versions)
         ownSaves.withLock { $0.append(saved) }
         return saved
       }
@@ -234,7 +237,7 @@ final class RootContext: Sendable {
       if let own = changes.objects[place] {
         changes.objects[place] = resolved(own, at: place, above(place))
       } else if let unsaved = above(place), unsaved.kind == .inserted,
-        mainChanges.storedVersion(place) == nil
+        mainChanges.stored(place) == nil
       {
         changes.objects[place] = unsaved
       }
@@ -252,13 +255,16 @@ final class RootContext: Sendable {
     _ above: PendingObject?
   ) -> PendingObject {
     guard change.version == 0, change.kind != .deleted else { return change }
-    if let version = mainChanges.storedVersion(place) {
+    if let stored = mainChanges.stored(place) {
       var update = change
       update.kind = .updated
-      update.version = version
+      update.version = stored.version
       for column in layout.tables[place.table].columns.indices
       where update.values[column] == nil && change.kind == .inserted {
         update.values[column] = change.row?.stored(column) ?? .null
+      }
+      if change.kind == .inserted {
+        for column in stored.childsColumns { update.values[column] = nil }
       }
       return update
     }
@@ -301,7 +307,6 @@ final class RootContext: Sendable {
 
   /// Tells main and every observer what an import has committed.
   func announce(_ flushed: Flushed, by context: ManagedObjectContext) {
-    mainChanges.didStore(flushed.ofMain.outcome.versions)
     if !flushed.ofMain.changes.isEmpty { tellMain(.saved(flushed.ofMain), by: context) }
     if !flushed.tables.isEmpty { tellMain(.tables(flushed.tables), by: context) }
     let notice = flushed.told(layout)
