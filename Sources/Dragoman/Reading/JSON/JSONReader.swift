@@ -6,18 +6,11 @@ import CSimdJSON
 /// and hands each record, and each value that is on no path, to simdjson as a whole: so every byte
 /// of the text is validated, and only one window of it is in memory.
 final class JSONReader: RecordReader {
-  /// A record path that may still be met, as far as it has been followed.
-  private struct Candidate {
-    let source: Int
-    /// How many of the path's steps lead to the value at hand.
-    var matched: Int
-  }
-
   /// A container that the reader is inside of.
   private struct Frame {
     let isObject: Bool
     /// The paths that may still lead to records below.
-    let candidates: [Candidate]
+    let candidates: [JSONRecordPaths.Candidate]
     /// Whose records the elements are, if they are records.
     let records: Int?
     /// How many elements or members came before.
@@ -26,7 +19,7 @@ final class JSONReader: RecordReader {
 
   private enum State {
     /// A value is expected, reached by these paths, with this member name.
-    case value([Candidate], key: Range<UInt32>)
+    case value([JSONRecordPaths.Candidate], key: Range<UInt32>)
     /// The next element, member or closing bracket of the innermost container is expected.
     case next
     /// The text's value is complete; only white space may follow.
@@ -35,9 +28,7 @@ final class JSONReader: RecordReader {
 
   private var window: SourceWindow
   private let text: JSONText
-  private let paths: [[ForeignPath.Step]]
-  /// Which of the paths are JSON Pointers.
-  private let pointers: [Bool]
+  private let paths: JSONRecordPaths
   private var frames: [Frame] = []
   private var state: State
   private var isAtStart = true
@@ -65,9 +56,8 @@ final class JSONReader: RecordReader {
   ) throws(ReadError) {
     window = SourceWindow(source: source)
     text = try JSONText()
-    self.paths = paths
-    self.pointers = pointers.isEmpty ? paths.map { _ in false } : pointers
-    state = .value(paths.indices.map { Candidate(source: $0, matched: 0) }, key: 0..<0)
+    self.paths = JSONRecordPaths(paths, pointers: pointers)
+    state = .value(self.paths.all, key: 0..<0)
     documentMembers = keepsDocument ? [] : nil
     recordCounts = paths.map { _ in nil }
   }
@@ -157,7 +147,7 @@ final class JSONReader: RecordReader {
   /// A value stands at the position: enters it, takes it as a record, or skips it.
   private func enterValue(
     _ batch: RecordBatch,
-    _ candidates: [Candidate],
+    _ candidates: [JSONRecordPaths.Candidate],
     key: Range<UInt32>
   ) throws(ReadError) {
     guard let byte = try peek(batch) else {
@@ -166,49 +156,29 @@ final class JSONReader: RecordReader {
     }
     let isObject = byte == UInt8(ascii: "{")
     let isArray = byte == UInt8(ascii: "[")
-    guard let found = candidates.first(where: { $0.matched == paths[$0.source].count }) else {
-      noteContainer(byte, of: candidates)
+    guard let source = paths.source(endingAt: candidates) else {
+      for source in paths.sources(within: candidates, startingWith: byte) {
+        recordCounts[source] = recordCounts[source] ?? 0
+      }
       if (isObject || isArray) && !candidates.isEmpty {
         return enter(isObject: isObject, candidates: candidates, records: nil)
       }
       return try skipValue(batch, isContainer: isObject || isArray)
     }
-    if isObject || endsInWildcard(found.source) {
-      try readRecord(batch, of: found.source, key: key)
+    if isObject || paths.endsInWildcard(source) {
+      try readRecord(batch, of: source, key: key)
     } else if isArray {
-      recordCounts[found.source] = recordCounts[found.source] ?? 0
-      enter(isObject: false, candidates: [], records: found.source)
+      recordCounts[source] = recordCounts[source] ?? 0
+      enter(isObject: false, candidates: [], records: source)
     } else {
-      try takeNoRecords(batch, of: found.source)
+      try takeNoRecords(batch, of: source)
     }
   }
 
-  /// Where the records are the members or elements of what stands here, it is found, also where it
-  /// has none.
-  private func noteContainer(_ byte: UInt8, of candidates: [Candidate]) {
-    for candidate in candidates where candidate.matched + 1 == paths[candidate.source].count {
-      switch (paths[candidate.source].last, byte) {
-      case (.anyMember, UInt8(ascii: "{")), (.all, UInt8(ascii: "[")): break
-      case (.anyMember, UInt8(ascii: "n")) where !frames.isEmpty: break
-      case (.all, UInt8(ascii: "n")) where !frames.isEmpty: break
-      default: continue
-      }
-      recordCounts[candidate.source] = recordCounts[candidate.source] ?? 0
-    }
-  }
-
-  private func enter(isObject: Bool, candidates: [Candidate], records: Int?) {
+  private func enter(isObject: Bool, candidates: [JSONRecordPaths.Candidate], records: Int?) {
     window.position += 1
     frames.append(Frame(isObject: isObject, candidates: candidates, records: records))
     state = .next
-  }
-
-  /// Whether the path's last step names each record rather than what contains them.
-  private func endsInWildcard(_ source: Int) -> Bool {
-    switch paths[source].last {
-    case .anyMember, .all: true
-    default: false
-    }
   }
 
   /// A scalar stands where the records should be: null means that there are none.
@@ -264,13 +234,7 @@ final class JSONReader: RecordReader {
 
   private func nextElement(_ batch: RecordBatch, of frame: Frame) throws(ReadError) {
     guard try separator(batch, closing: UInt8(ascii: "]")) else { return }
-    let next = follow(frame.candidates) { step, _ in
-      switch step {
-      case .index(let wanted): wanted == frame.count
-      case .all: true
-      default: false
-      }
-    }
+    let next = paths.follow(frame.candidates, toElement: frame.count)
     state = .value(next, key: 0..<0)
   }
 
@@ -292,32 +256,11 @@ final class JSONReader: RecordReader {
     default: throw fault(batch, "A colon is missing behind the member's name")
     }
     let name = batch.bytes(node.text, node.length)
-    let next = follow(frame.candidates) { step, isPointer in
-      switch step {
-      case .member(let wanted, _): wanted.utf8.elementsEqual(name)
-      case .index(let wanted): isPointer && String(wanted).utf8.elementsEqual(name)
-      case .anyMember: true
-      default: false
-      }
-    }
+    let next = paths.follow(frame.candidates, toMember: name)
     if frames.count == 1 && next.isEmpty && documentMembers != nil {
       try keepForDocument(batch, from: nameStart)
     } else {
       state = .value(next, key: node.text..<node.text + node.length)
-    }
-  }
-
-  /// The paths that a step leads on, with one step more matched.
-  private func follow(
-    _ candidates: [Candidate],
-    where matches: (ForeignPath.Step, _ isPointer: Bool) -> Bool
-  ) -> [Candidate] {
-    candidates.compactMap { candidate in
-      let steps = paths[candidate.source]
-      guard candidate.matched < steps.count,
-        matches(steps[candidate.matched], pointers[candidate.source])
-      else { return nil }
-      return Candidate(source: candidate.source, matched: candidate.matched + 1)
     }
   }
 
