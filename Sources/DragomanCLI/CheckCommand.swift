@@ -12,7 +12,8 @@ struct CheckCommand: AsyncParsableCommand {
       Samples are imported into a temporary database that is thrown away.
 
       Exit codes: 0 no faults (warnings may be printed), 3 some records of the samples would be
-      rejected, 65 faults in the map or samples that are not well-formed, 66 no such file.
+      rejected, 65 faults in the map, paths that no record of the samples has, or samples that are not
+      well-formed, 66 no such file.
       """
   )
 
@@ -71,6 +72,7 @@ struct CheckReport {
   var exitStatus: ToolError.ExitStatus? {
     if faults.contains(where: { $0.code == .file }) { return .inputMissing }
     if !faults.isEmpty { return .badData }
+    if trial?.unmatchedPaths.contains(where: \.isFault) == true { return .badData }
     return trial?.status == .rejected ? .someRejected : nil
   }
 

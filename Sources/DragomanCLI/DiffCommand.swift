@@ -21,13 +21,13 @@ struct DiffCommand: AsyncParsableCommand {
   var map: String
 
   @Argument(help: "The feeds.")
-  var inputs: [String]
+  var inputs: [String] = []
 
   @Option(name: [.short, .customLong("database")], help: "The database file.")
   var database: String
 
-  @Option(help: ArgumentHelp("A source of the map that takes part; repeatable.", valueName: "name"))
-  var source: [String] = []
+  @OptionGroup
+  var sources: SourceOptions
 
   @Option(help: "What would happen to objects that exist: upsert, insert, ignore, replace.")
   var mode: EntityWriter.Mode?
@@ -48,6 +48,9 @@ struct DiffCommand: AsyncParsableCommand {
   var quiet = false
 
   func validate() throws {
+    if sources.names(with: inputs).isEmpty {
+      throw ValidationError("Missing expected argument '<inputs> ...'")
+    }
     if pruning.prune && limit != nil {
       throw ValidationError("--prune needs the whole feed: no --limit.")
     }
@@ -63,14 +66,17 @@ struct DiffCommand: AsyncParsableCommand {
       format ?? (json ? .ndjson : .onTerminal),
       to: OutputBuffer(descriptor: STDOUT_FILENO)
     )
+    let choice = try sources.choice(of: inputs, in: importMap)
     let request = ImportRequest(
-      try InputExpansion.inputs(inputs),
-      sources: source,
+      choice.inputs,
+      sources: choice.sources,
+      sourcesByInput: choice.sourcesByInput,
       mode: mode,
       limit: limit,
       prune: pruning.rule,
       isDryRun: true,
-      changes: writer.observer
+      changes: writer.observer,
+      tellsNetChanges: true
     )
     let isMissing = !FileManager.default.fileExists(atPath: database)
     let store = try SQLiteStore(
@@ -104,11 +110,16 @@ struct DiffCommand: AsyncParsableCommand {
       let errors = OutputBuffer(descriptor: STDERR_FILENO)
       if isMissing { try errors.write("note: there is no \(database); everything is new\n") }
       try errors.write(
-        ImportReportText(report: report, inputs: inputs, database: database, signal: signal).text
+        ImportReportText(
+          report: report,
+          inputs: sources.names(with: inputs),
+          database: database,
+          signal: signal
+        ).text
       )
       try errors.flush()
     }
-    if let status = exitStatus(of: report, signal: signal) {
+    if let status = exitStatus(of: report, writer.count, signal: signal) {
       throw ExitCode(status)
     }
   }
@@ -116,14 +127,17 @@ struct DiffCommand: AsyncParsableCommand {
   /// The exit code of a comparison that found something, as of diff(1).
   private static let differs: Int32 = 1
 
-  private func exitStatus(of report: ImportReport, signal: Int32?) -> Int32? {
-    // Objects inside of a record may change where the record itself does not.
-    let objects = report.entities.values.reduce(0) { $0 + $1.inserted + $1.updated + $1.stubs }
-    let changes = objects + report.counts.deleted + report.pruned
+  private func exitStatus(
+    of report: ImportReport,
+    _ changeCount: Int,
+    signal: Int32?
+  ) -> Int32? {
+    // A stub is an object of its key alone; what pruning or a record deletes is told, too.
+    let isOther = changeCount > 0 || report.entities.values.contains { $0.stubs > 0 }
     return switch report.status {
     case .cancelled: 128 + (signal ?? SIGINT)
     case .rejected: ToolError.ExitStatus.someRejected.rawValue
-    default: changes > 0 ? Self.differs : nil
+    default: isOther ? Self.differs : nil
     }
   }
 }

@@ -25,13 +25,13 @@ struct ImportCommand: AsyncParsableCommand {
   var map: String
 
   @Argument(help: "The feeds.")
-  var inputs: [String]
+  var inputs: [String] = []
 
   @Option(name: [.short, .customLong("database")], help: "The database file; made if missing.")
   var database: String
 
-  @Option(help: ArgumentHelp("A source of the map that takes part; repeatable.", valueName: "name"))
-  var source: [String] = []
+  @OptionGroup
+  var sources: SourceOptions
 
   @Option(
     help: """
@@ -78,6 +78,9 @@ struct ImportCommand: AsyncParsableCommand {
   var verbose = false
 
   func validate() throws {
+    if sources.names(with: inputs).isEmpty {
+      throw ValidationError("Missing expected argument '<inputs> ...'")
+    }
     if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects must be 0 or more.") }
     if diff && !dryRun { throw ValidationError("--diff needs --dry-run.") }
     if pruning.prune && limit != nil {
@@ -95,9 +98,11 @@ struct ImportCommand: AsyncParsableCommand {
       diff
       ? ChangeWriter(json ? .ndjson : .onTerminal, to: OutputBuffer(descriptor: STDOUT_FILENO))
       : nil
+    let choice = try sources.choice(of: inputs, in: importMap)
     let request = ImportRequest(
-      try InputExpansion.inputs(inputs),
-      sources: source,
+      choice.inputs,
+      sources: choice.sources,
+      sourcesByInput: choice.sourcesByInput,
       mode: mode,
       commit: commit,
       batchSize: batchSize,
@@ -106,7 +111,8 @@ struct ImportCommand: AsyncParsableCommand {
       rejectsFile: rejects,
       prune: pruning.rule,
       isDryRun: dryRun,
-      changes: changes?.observer
+      changes: changes?.observer,
+      tellsNetChanges: true
     )
     let store = try openStore()
     var logger = Logger(label: "dragoman", factory: { StreamLogHandler.standardError(label: $0) })
@@ -164,7 +170,12 @@ struct ImportCommand: AsyncParsableCommand {
     if let failure { try errors.write(failure.text + "\n") }
     if !quiet {
       try errors.write(
-        ImportReportText(report: report, inputs: inputs, database: database, signal: signal).text
+        ImportReportText(
+          report: report,
+          inputs: sources.names(with: inputs),
+          database: database,
+          signal: signal
+        ).text
       )
     }
     try errors.flush()

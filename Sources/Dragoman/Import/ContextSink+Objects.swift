@@ -44,6 +44,7 @@ extension ContextSink {
     if let found {
       made = found
       written.append(Written(made, target, isTop: !isNested, .unchanged))
+      if isNested { try noteContradictions(found, draft, target, in: batch) }
       if try update(found, draft, target, in: batch, replaces: mode == .replace) {
         written[number].outcome = .updated
       }
@@ -156,6 +157,37 @@ extension ContextSink {
         target.columns,
         arena: arena
       )
+    }
+  }
+
+  /// A nested record is about to change an object: if the feed said otherwise before, that is told.
+  private func noteContradictions(
+    _ object: ManagedObject,
+    _ draft: DraftBatch.Object,
+    _ target: ContextTarget,
+    in batch: DraftBatch
+  ) throws {
+    let arena = UnsafeRawBufferPointer(batch.records.arena)
+    var changes: [(slot: Int, former: StoredValue, value: StoredValue)] = []
+    for column in target.entity.attributeColumns where !target.keyColumns.contains(column) {
+      guard let slot = target.columns.firstIndex(of: column) else { continue }
+      let given = batch.values[draft.start + slot]
+      guard given.kind != .absent else { continue }
+      let former = try object.value(column)
+      let value = given.stored(in: arena)
+      if former != value { changes.append((slot, former, value)) }
+    }
+    guard !changes.isEmpty else { return }
+    let id = object.objectID
+    let isNew = made.contains(id) || written.contains { $0.id == id && $0.outcome == .inserted }
+    guard contradictions.change(id, isNew: isNew) else { return }
+    for (slot, former, value) in changes where former != .null && value != .null {
+      contradictions.add(target.plan.slots[slot], of: target.plan, former: former, value) {
+        (
+          origin(of: draft.node, in: batch),
+          OutcomeIssue.key(of: batch, start: draft.start, target.plan)
+        )
+      }
     }
   }
 

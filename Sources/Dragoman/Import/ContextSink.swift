@@ -18,6 +18,9 @@ final class ContextSink: CountingSink {
   var entities: [String: ImportReport.EntityCounts] = [:]
   var relationships: [String: ImportReport.RelationshipCounts] = [:]
   var issues = IssueLog()
+  var contradictions = Contradictions<ObjectID>()
+  /// Objects that the import made.
+  var made: Set<ObjectID> = []
   private var named: [ObjectID] = []
   private var known: Set<RowKey> = []
   private var deleted: Set<ObjectID> = []
@@ -155,12 +158,15 @@ final class ContextSink: CountingSink {
     written.removeAll(keepingCapacity: true)
     waitingOfRecord.removeAll(keepingCapacity: true)
     forgottenOfRecord.removeAll(keepingCapacity: true)
+    contradictions.begin()
     let start = context.beginRecord()
     let linksBefore = relationships
     do {
       let made = try write(object, in: batch, plan, under: nil, isNested: false)
       try context.throwRecordedError()
       end(since: start)
+      contradictions.keep(in: &issues)
+      for object in written where object.outcome == .inserted { self.made.insert(object.id) }
       note(made.place)
       for place in forgottenOfRecord { waiting[place] = nil }
       keepWaiting()

@@ -141,6 +141,7 @@ final class EntityTarget {
       mode: mode,
       version: plan.version,
       noted: isPlain ? nil : columns.map(\.name),
+      notesFormer: isNested,
       completesStubs: entity.hasStubColumn ? (isNested ? .withValues : .always) : .never
     )
     stages = try plan.links.map(stage)

@@ -25,6 +25,7 @@ struct FeedReading {
 
   private func readInputs() throws {
     var plans: [ForeignFormat: CompiledPlan] = [:]
+    defer { tellUnmatched(plans) }
     var remaining = request.limit ?? .max
     var earlierByteCount = 0
     for input in request.inputs {
@@ -53,28 +54,32 @@ struct FeedReading {
       return try readRecords(values, name: name, plans: &plans, remaining: &remaining)
     }
     let source = PeekableSource(try Self.open(input))
-    let format = try FormatDetection.format(of: source, name: input.name, sources: chosenSources)
+    let candidates = InputSources.candidates(of: map, request, for: input.name)
+    let format = try FormatDetection.format(of: source, name: input.name, sources: candidates)
     let plan = try plans[format] ?? compile(for: format)
     plans[format] = plan
+    var sources = try inputSources(of: plan, candidates, input)
+    if format == .csv { try chooseColumns(&sources, source) }
     logger.debug(
       "reading",
       metadata: [
         "input": "\(input.name)", "format": "\(format.rawValue)",
-        "sources": "\(plan.plan.sources.map(\.name).joined(separator: ","))",
+        "sources": "\(sources.all.map { plan.plan.sources[$0].name }.joined(separator: ","))",
       ]
     )
-    let reader = try makeReader(source, format: format, plan: plan)
-    if format == .ndjson { try checkSingle(plan, format: "A line of NDJSON") }
+    let reader = try makeReader(source, format: format, plan: plan, sources)
     guard
       let isMore = try readBatches(
         of: reader,
         input: input,
         plan: plan,
+        sources: &sources,
         remaining: &remaining,
         earlierByteCount: earlierByteCount
       )
     else { return nil }
-    if !isMore { try checkPaths(reader.recordCounts, plan: plan, input: input) }
+    try checkMatches(plan, sources, input)
+    if !isMore { try checkPaths(reader.recordCounts, plan: plan, sources, input: input) }
     return reader.consumedByteCount
   }
 
@@ -87,26 +92,19 @@ struct FeedReading {
   ) throws -> Int? {
     let plan = try plans[.json] ?? compile(for: .json)
     plans[.json] = plan
-    try checkSingle(plan, format: "A record in memory")
+    let input = ImportInput.records(values, name: name)
+    let candidates = InputSources.candidates(of: map, request, for: name)
+    var sources = try inputSources(of: plan, candidates, input, isInMemory: true)
     let isMore = try readBatches(
       of: DictionaryReader(values, name: name),
-      input: .records(values, name: name),
+      input: input,
       plan: plan,
+      sources: &sources,
       remaining: &remaining,
       earlierByteCount: 0
     )
+    if isMore != nil { try checkMatches(plan, sources, input) }
     return isMore == nil ? nil : 0
-  }
-
-  /// What carries no path can only belong to one source.
-  private func checkSingle(_ plan: CompiledPlan, format: String) throws(ImportError) {
-    let names = plan.plan.sources.map(\.name)
-    guard names.count > 1 else { return }
-    throw ImportError(
-      .request,
-      "\(format) does not tell which of the sources \(names.joined(separator: ", ")) it is of.",
-      help: "choose one of them by its name"
-    )
   }
 
   /// Reads, maps and hands over batch after batch.
@@ -116,17 +114,20 @@ struct FeedReading {
     of reader: any RecordReader,
     input: ImportInput,
     plan: CompiledPlan,
+    sources: inout InputSources,
     remaining: inout Int,
     earlierByteCount: Int
   ) throws -> Bool? {
     var isMore = true
     var isBegun = false
+    for mapper in plan.mappers { mapper.use.beginInput() }
     while isMore && remaining > 0 {
       guard !cancellation.isCancelled, let batch = queue.takeFree() else { return nil }
       batch.removeAll()
       isMore = try reader.read(into: batch.records, limit: min(batchSize, remaining))
+      try sources.assign(batch.records)
       if !isBegun, let header = (reader as? CSVReader)?.header {
-        for source in plan.plan.sources { tellAbsentColumns(of: source, header, input) }
+        tellAbsentColumns(of: sources.source(at: 0), header, input)
       }
       isBegun = true
       // An XML element may be a record of several sources, and bring more of them than asked for.
@@ -136,6 +137,7 @@ struct FeedReading {
         plan.mappers[batch.records.records[index].source].map(index, into: batch)
       }
       batch.plan = plan.plan
+      batch.sources = sources.all
       batch.consumedByteCount = earlierByteCount + reader.consumedByteCount
       queue.put(batch)
     }
@@ -143,7 +145,9 @@ struct FeedReading {
   }
 
   private func compile(for format: ForeignFormat) throws -> CompiledPlan {
-    let plan = try ImportPlan(map, format: format, names: request.sources, model: model, code: code)
+    var names = request.sources
+    if !names.isEmpty { names += request.sourcesByInput.values.flatMap { $0 } }
+    let plan = try ImportPlan(map, format: format, names: names, model: model, code: code)
     for notice in plan.notices { notices.add(notice) }
     return try CompiledPlan(plan, mapFile: map.file)
   }
@@ -158,61 +162,6 @@ struct FeedReading {
     }
   }
 
-  private func makeReader(
-    _ source: PeekableSource,
-    format: ForeignFormat,
-    plan: CompiledPlan
-  ) throws -> any RecordReader {
-    let encoding = plan.plan.sources.lazy.compactMap(\.map.encoding).first
-    switch format {
-    case .ndjson:
-      return try NDJSONReader(source: try Self.utf8(source, encoding: encoding))
-    case .json:
-      return try JSONReader(
-        source: try Self.utf8(source, encoding: encoding),
-        paths: plan.plan.sources.map { $0.map.records?.steps ?? [] },
-        pointers: plan.plan.sources.map { $0.map.records?.isPointer ?? false },
-        keepsDocument: plan.plan.usesDocument
-      )
-    case .xml:
-      let paths = try plan.plan.sources.map { source in
-        guard let records = source.map.records, let path = XMLRecordPath(records) else {
-          throw ImportError(
-            .request,
-            "The source \(source.name) does not say where its records stand.",
-            help: "add `records: /root/element` to it"
-          )
-        }
-        return path
-      }
-      return try XMLReader(source: source, paths: paths, encoding: encoding)
-    case .csv:
-      return CSVReader(
-        source: try Self.utf8(source, encoding: encoding),
-        separator: try separator(of: plan.plan.sources, name: source.name)
-      )
-    }
-  }
-
-  /// The byte between the cells: what the source says, else a tab in `.tsv` files and a comma.
-  ///
-  /// - Throws: `.request` where several sources would read the same rows.
-  private func separator(
-    of sources: [ImportPlan.Source],
-    name: String
-  ) throws(ImportError) -> UInt8 {
-    guard sources.count == 1 else {
-      throw ImportError(
-        .request,
-        "The map has several CSV sources, and \(name) cannot be the rows of all of them.",
-        help: "choose one: "
-          + sources.map { "--source \($0.name)" }.joined(separator: " or ")
-      )
-    }
-    return sources[0].map.separator?.utf8.first
-      ?? (FormatDetection.isTabSeparated(name) ? UInt8(ascii: "\t") : UInt8(ascii: ","))
-  }
-
   /// Says which columns the map names and the file does not have.
   private func tellAbsentColumns(
     of source: ImportPlan.Source,
@@ -223,41 +172,6 @@ struct FeedReading {
       notices.add("\(input.name): \(notice)")
     }
   }
-
-  /// The sources that may take part.
-  private var chosenSources: [SourceMap] {
-    request.sources.isEmpty
-      ? map.sources : map.sources.filter { request.sources.contains($0.name) }
-  }
-
-  /// JSON is UTF-8 (RFC 8259) and CSV is taken to be, unless a byte order mark or the map says otherwise.
-  private static func utf8(
-    _ source: PeekableSource,
-    encoding: String?
-  ) throws(ReadError) -> any ByteSource {
-    if let encoding { return try TextDecoder(source, encoding: encoding) }
-    return try decodedByMark(source)
-  }
-
-  /// A record path that occurs nowhere is an error when it is the only one.
-  private func checkPaths(
-    _ counts: [Int?],
-    plan: CompiledPlan,
-    input: ImportInput
-  ) throws {
-    for (source, count) in zip(plan.plan.sources, counts) where count == nil {
-      let path = source.map.records?.text ?? "the root"
-      if counts.count == 1 {
-        throw ReadError(
-          .noRecords,
-          "There are no records: \(path) occurs nowhere in the input.",
-          at: Origin(file: input.name, line: 1, column: 1, byte: 0),
-          help: "`records:` of the source \(source.name) in the map says where records stand"
-        )
-      }
-      notices.add(absentSource: source.name, path: path, input: input.name)
-    }
-  }
 }
 
 /// A plan with the mappers of its sources; mappers belong to the reading thread.
@@ -266,6 +180,11 @@ final class CompiledPlan {
   /// The mappers of the sources.
   let mappers: [RecordMapper]
   private let set: MapperSet
+
+  /// The paths that no record had.
+  var unmatchedPaths: [UnmatchedPath] {
+    self.set.mappers.flatMap { $0.use.paths(format: plan.format) }
+  }
 
   init(_ plan: ImportPlan, mapFile: String?) throws {
     self.plan = plan

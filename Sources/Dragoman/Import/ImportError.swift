@@ -12,6 +12,8 @@ public struct ImportError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let request = Code(rawValue: "import.request")
     /// More records were rejected than the request admits.
     public static let tooManyRejects = Code(rawValue: "import.rejects")
+    /// None of the map's paths occurs in the records of an input.
+    public static let unmatched = Code(rawValue: "import.unmatched")
     /// Objects would be deleted by a feed that is not known to be complete.
     public static let prune = Code(rawValue: "import.prune")
     /// The rejects file cannot be created or written.

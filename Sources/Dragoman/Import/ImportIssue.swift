@@ -52,6 +52,10 @@ public struct ImportIssue: Sendable, Hashable, Codable {
     public static let linkDenied = Code(rawValue: "link.denied")
     /// The record lacks a required attribute, and there is no object that has it.
     public static let incomplete = Code(rawValue: "record.incomplete")
+    /// A path of the map that no record had.
+    public static let unmatchedPath = Code(rawValue: "path.unmatched")
+    /// Two records of one feed give a nested object different values.
+    public static let contradiction = Code(rawValue: "value.contradiction")
     /// A hook refused the record.
     public static let recordHook = Code(rawValue: "record.hook")
     /// The record is larger than the store takes.

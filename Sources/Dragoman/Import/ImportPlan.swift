@@ -75,13 +75,10 @@ struct ImportPlan: Sendable {
       )
     }
     let named = map.sources.filter { names.isEmpty || names.contains($0.name) }
-    // A line of NDJSON has the paths of a JSON record: a JSON source serves, where it is the only
-    // one.
+    // A line of NDJSON has the paths of a JSON record: a JSON source serves (`InputSources`).
     let formats: [ForeignFormat] = format == .ndjson ? [.ndjson, .json] : [format]
-    for format in formats {
-      let sources = named.filter { $0.format == format }
-      if !sources.isEmpty { return sources }
-    }
+    let sources = named.filter { formats.contains($0.format) }
+    if !sources.isEmpty { return sources }
     if map.sources.isEmpty, map.entities.count == 1, format != .xml {
       return [SourceMap(name: format.rawValue, format: format, entity: map.entities[0].name)]
     }

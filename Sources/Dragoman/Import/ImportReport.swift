@@ -78,6 +78,8 @@ public struct ImportReport: Sendable, Hashable {
   public var relationships: [String: RelationshipCounts] = [:]
   /// The issues, in the order of their first occurrence.
   public var issues: [Group] = []
+  /// Paths of the map that no record had, in the order of the map; known at the end of the feed.
+  public var unmatchedPaths: [UnmatchedPath] = []
   /// Things worth knowing that are no issues: closures that were skipped, paths not found.
   public var notices: [String] = []
   /// How many bytes of input were read, before decompression.

@@ -29,8 +29,15 @@ public enum ImportInput: Sendable, Hashable {
 public struct ImportRequest: Sendable {
   /// The inputs, imported in this order.
   public var inputs: [ImportInput]
-  /// The names of the map's sources that take part; empty: every source of an input's format.
+  /// The names of the map's sources that take part; empty: every source of an input's format whose
+  /// `files` match its name, or that has none.
+  ///
+  /// Of several sources whose records stand at the same place one is taken: the one whose keys and paths
+  /// the first records have.
   public var sources: [String]
+  /// The names of the map's sources that read an input, by the input's name; the other inputs are read by
+  /// those of `sources`.
+  public var sourcesByInput: [String: [String]]
   /// What happens to objects that exist; nil: `upsert`, or `ignore` where the map says
   /// `overwriteExisting: false`.
   public var mode: EntityWriter.Mode?
@@ -55,6 +62,11 @@ public struct ImportRequest: Sendable {
   /// Runs on the writing thread, and in a dry run too: what it is told is what an import would do.
   /// Objects that do not change cost nothing. What it throws ends the import.
   public var changes: (@Sendable (ImportChange) throws -> Void)?
+  /// Whether `changes` is told at the end, of each object once, what the whole import came to: before
+  /// against after.
+  ///
+  /// Otherwise it is told of every change, also of those that a later record takes back.
+  public var tellsNetChanges: Bool
 
   /// Deletion of objects that a complete feed does not have: of exactly the entities that records of its
   /// sources can be.
@@ -75,6 +87,7 @@ public struct ImportRequest: Sendable {
   public init(
     _ inputs: [ImportInput],
     sources: [String] = [],
+    sourcesByInput: [String: [String]] = [:],
     mode: EntityWriter.Mode? = nil,
     commit: ImportMap.ImportOptions.Commit? = nil,
     batchSize: Int? = nil,
@@ -83,10 +96,12 @@ public struct ImportRequest: Sendable {
     rejectsFile: String? = nil,
     prune: Prune? = nil,
     isDryRun: Bool = false,
-    changes: (@Sendable (ImportChange) throws -> Void)? = nil
+    changes: (@Sendable (ImportChange) throws -> Void)? = nil,
+    tellsNetChanges: Bool = false
   ) {
     self.inputs = inputs
     self.sources = sources
+    self.sourcesByInput = sourcesByInput
     self.mode = mode
     self.commit = commit
     self.batchSize = batchSize
@@ -96,5 +111,6 @@ public struct ImportRequest: Sendable {
     self.prune = prune
     self.isDryRun = isDryRun
     self.changes = changes
+    self.tellsNetChanges = tellsNetChanges
   }
 }

@@ -79,8 +79,17 @@ final class ImportWriting {
       }
       progress(currentProgress)
     }
-    try sink.finish()
-    if let rule = request.prune, !cancellation.isCancelled { try prune(rule, sink) }
+    do {
+      try session.interruptible(when: { self.cancellation.isCancelled }) {
+        try sink.finish(unless: cancellation)
+        if let rule = request.prune, !cancellation.isCancelled { try prune(rule, sink) }
+        try sink.tellNet()
+      }
+    } catch where cancellation.isCancelled {
+      // References that wait are those of records that come again when the import is repeated.
+      session.rollbackIfOpen()
+      if commit == .batch && !request.isDryRun { try session.begin() }
+    }
     return try finish(session, &entry)
   }
 
@@ -100,6 +109,7 @@ final class ImportWriting {
     report.committed = committed
     report.byteCount = byteCount
     report.notices = notices.all
+    report.unmatchedPaths = notices.unmatchedPaths
     report.duration = ContinuousClock().now - start
     report.isDryRun = request.isDryRun
     return report

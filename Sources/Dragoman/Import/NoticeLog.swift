@@ -5,6 +5,7 @@ final class NoticeLog: Sendable {
   private struct State {
     var notices: [String] = []
     var absentSources: [String] = []
+    var unmatchedPaths: [UnmatchedPath] = []
   }
 
   private let state = Mutex(State())
@@ -19,6 +20,12 @@ final class NoticeLog: Sendable {
     add("\(input): source \(source): \(path) occurs nowhere")
     state.withLock { $0.absentSources.append(source) }
   }
+
+  /// Sets the paths that no record had.
+  func set(unmatchedPaths paths: [UnmatchedPath]) { state.withLock { $0.unmatchedPaths = paths } }
+
+  /// The paths that no record had.
+  var unmatchedPaths: [UnmatchedPath] { state.withLock { $0.unmatchedPaths } }
 
   /// The notices, in the order in which they were added.
   var all: [String] { state.withLock { $0.notices } }

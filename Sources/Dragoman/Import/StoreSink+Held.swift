@@ -34,11 +34,13 @@ extension StoreSink {
   ///
   /// Records may need each other: the largest set is written in which nobody needs anyone who is
   /// neither stored nor in it.
-  func applyHeld() throws {
+  func applyHeld(unless cancellation: Cancellation) throws {
+    if cancellation.isCancelled { throw CancellationError() }
     guard !held.isEmpty, let plan = held.batch.plan else { return }
     let records = held.takeAll()
     let failed = try failures(among: records, plan)
     for (number, record) in records.enumerated() {
+      if cancellation.isCancelled { throw CancellationError() }
       held.current = record
       // References that wait know their record by its place among those that are held.
       recordNumber = number

@@ -101,11 +101,14 @@ extension StoreSink {
   // MARK: - The end
 
   /// Resolves what waited for the end of the feed, and applies `onUnresolved` to the rest.
-  func finish() throws {
-    try applyHeld()
+  ///
+  /// - Throws: `CancellationError` where the import is to stop; `StoreError`.
+  func finish(unless cancellation: Cancellation) throws {
+    try applyHeld(unless: cancellation)
     for stage in try pendingStages() { stages[stage.name] = stage }
     var given: [(stage: LinkStage, finish: LinkStage.Finish)] = []
     for stage in stages.values.sorted(by: { $0.number < $1.number }) {
+      if cancellation.isCancelled { throw CancellationError() }
       let name = stage.name
       try stage.adoptPending()
       let policy = unresolvedPolicies[name] ?? .pending

@@ -65,6 +65,7 @@ extension StoreSink {
     }
     guard let key = target.writer.key else { throw Self.lostMemory }
     try see(key, of: target.plan.layout)
+    if isNested, outcome == .updated { noteContradictions(object, key, target, in: batch) }
     let (standing, formerParent) = standing(under: parent, outcome, target)
     let number = written.count
     if outcome != .skipped {
@@ -75,6 +76,35 @@ extension StoreSink {
       try writeMany(draft, number, key, target, in: batch, plan)
     }
     return Place(key: key, standing: standing, formerParent: formerParent)
+  }
+
+  /// A nested record changed an object: if the feed said otherwise before, that is told.
+  private func noteContradictions(
+    _ object: Int,
+    _ key: Int64,
+    _ target: EntityTarget,
+    in batch: DraftBatch
+  ) {
+    let isNew = key >= target.writer.firstKey
+    let changed = ObjectPlace(target.plan.layout.root, key)
+    guard contradictions.change(changed, isNew: isNew) else { return }
+    let draft = batch.objects[object]
+    let arena = UnsafeRawBufferPointer(batch.records.arena)
+    for (column, former) in target.writer.former where former != .null {
+      guard
+        let slot = target.plan.slots.firstIndex(where: {
+          $0.attribute.column.utf8.elementsEqual(column.utf8)
+        })
+      else { continue }
+      let value = batch.values[draft.start + slot].stored(in: arena)
+      guard value != .null, value != former else { continue }
+      contradictions.add(target.plan.slots[slot], of: target.plan, former: former, value) {
+        (
+          place(of: reference(at: draft.node), in: batch).origin,
+          self.key(of: batch, start: draft.start, target.plan)
+        )
+      }
+    }
   }
 
   /// Puts the values of an object and of its to-ones into the row.

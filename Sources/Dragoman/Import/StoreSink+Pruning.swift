@@ -11,25 +11,21 @@ extension StoreSink {
     var fed: Set<String> = []
   }
 
-  /// Takes note of the entities that the records of a plan's sources can be: a source's own, and the
-  /// sub-entities that its discriminator tells.
-  func cover(_ plan: ImportPlan) {
+  /// Takes note of the entities that the records of a batch's sources can be, and of the sources that
+  /// brought records: a source covers its own entity, and the sub-entities that its discriminator tells.
+  func cover(_ batch: DraftBatch, _ plan: ImportPlan) {
     guard pruner != nil else { return }
-    for source in plan.sources {
+    for source in batch.sources.map({ plan.sources[$0] })
+    where coverage.entities[source.name] == nil {
       var plans: Set<Int> = []
       var next = [source.plan]
       while let index = next.popLast() {
         guard plans.insert(index).inserted else { continue }
         next += plan.entities[index].discriminator?.plans.map(\.plan) ?? []
       }
-      coverage.entities[source.name, default: []]
-        .formUnion(plans.map { plan.entities[$0].layout.index })
+      coverage.entities[source.name] = Set(plans.map { plan.entities[$0].layout.index })
     }
-  }
-
-  /// Takes note of the sources that records came from.
-  func noteSources(of batch: DraftBatch, _ plan: ImportPlan) {
-    guard pruner != nil, coverage.fed.count < coverage.entities.count else { return }
+    guard coverage.fed.count < coverage.entities.count else { return }
     for record in batch.records.records { coverage.fed.insert(plan.sources[record.source].name) }
   }
 

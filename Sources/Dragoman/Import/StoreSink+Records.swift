@@ -81,6 +81,7 @@ extension StoreSink {
     do {
       try write(record: object, in: batch, plan)
       try savepoint?.release()
+      contradictions.keep(in: &issues)
     } catch let stop as RecordStop {
       try undo(savepoint, to: mark)
       throw stop
@@ -102,6 +103,7 @@ extension StoreSink {
   private func begin(_ savepoint: Savepoint?, mayFlush: Bool) throws -> Mark {
     staged.removeAll(keepingCapacity: true)
     linksOfRecord.removeAll(keepingCapacity: true)
+    contradictions.begin()
     self.mayFlush = mayFlush
     if savepoint != nil { for stage in allStages { stage.mark() } }
     try savepoint?.begin()
@@ -156,6 +158,7 @@ extension StoreSink {
         count += 1
       }
       try savepoint.release()
+      contradictions.keep(in: &issues)
     } catch is RecordStop {
       try undo(savepoint, to: mark)
       counts.read = earlierCount

@@ -16,11 +16,14 @@ final class StoreSink: CountingSink {
   let rejects: RejectsFile?
   let maximumRejects: Int?
   let changeLog: ChangeLog?
+  /// Up to which place of the log who changed it, where only what all came to is told.
+  var netMarks: [NetMark] = []
   /// Remembers what the feed has; nil where nothing is to be pruned.
   let pruner: EntityPruner?
   var coverage = Coverage()
   var pruned = 0
   var issues = IssueLog()
+  @exclusivity(unchecked) var contradictions = Contradictions<ObjectPlace>()
   /// The counts so far; `report()` completes them.
   @exclusivity(unchecked) var counts = ImportLedgerEntry.Counts()
   @exclusivity(unchecked) var entities: [String: ImportReport.EntityCounts] = [:]
@@ -124,7 +127,7 @@ final class StoreSink: CountingSink {
   func apply(_ batch: DraftBatch) throws {
     guard let plan = batch.plan else { return }
     try prepare(for: plan)
-    noteSources(of: batch, plan)
+    cover(batch, plan)
     var reported = 0
     var together = 0..<0
     for (index, draft) in batch.drafts.enumerated() {
@@ -185,7 +188,6 @@ final class StoreSink: CountingSink {
       _ = try madeDeleter()
     }
     crossedStages = crossed(in: plan)
-    cover(plan)
   }
 
   /// Where the objects of a plan go.
@@ -298,14 +300,6 @@ final class StoreSink: CountingSink {
       count(object.outcome, of: plan.entities[object.plan].name, isTop: object.isTop)
     }
     written.removeAll(keepingCapacity: true)
-  }
-
-  /// Tells the observer what was done since the last time.
-  func tell(_ changeLog: ChangeLog, isPruning: Bool = false, at origin: Origin?) throws {
-    try changeLog.drain { change in
-      guard let change = ImportChange(change, isPruning: isPruning, origin: origin) else { return }
-      try request.changes?(change)
-    }
   }
 
   static let lostMemory = StoreError(.refused, "A batch has lost its memory.")

@@ -83,6 +83,8 @@ final class DraftBatch {
   var repeatedIssues: [IssueGroup: Int] = [:]
   /// The plan that the records were mapped by: `Object.plan` is an index of its entities.
   var plan: ImportPlan?
+  /// The sources of the plan that take part in reading the input.
+  var sources: [Int] = []
   /// How many bytes of all inputs were read when the batch was complete, before decompression.
   var consumedByteCount = 0
 

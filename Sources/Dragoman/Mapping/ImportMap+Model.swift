@@ -40,6 +40,39 @@ extension ImportMap {
   }
 }
 
+extension ImportMap {
+  /// Whether feeds say something of a relationship.
+  ///
+  /// One with `from` or `key` is read where these say; `from: []` names no place. One with neither is read
+  /// by its own name, unless it is the other side of a relationship that is read: that one says
+  /// everything. Where two name each other and neither has a path, both are read.
+  func readsFeed(_ relationship: RelationshipMap, of owner: EntityMap) -> Bool {
+    if let from = relationship.from { return !from.isEmpty }
+    if relationship.key != nil { return true }
+    let family = lineage(of: owner)
+    for entity in entities {
+      for other in entity.relationships {
+        guard let inverse = other.inverse, inverse.utf8.elementsEqual(relationship.name.utf8),
+          other.from.map({ !$0.isEmpty }) ?? true, other != relationship || entity.name != owner.name,
+          let target = self.entity(named: other.entity),
+          family.contains(where: { $0.name.utf8.elementsEqual(target.name.utf8) })
+            || lineage(of: target).contains(where: { $0.name.utf8.elementsEqual(owner.name.utf8) })
+        else { continue }
+        let isExplicit = other.from != nil || other.key != nil
+        let isMutual =
+          relationship.inverse.map { $0.utf8.elementsEqual(other.name.utf8) } ?? false
+        if isExplicit || !isMutual { return false }
+      }
+    }
+    return true
+  }
+}
+
+extension ForeignPaths {
+  /// Whether no format has a path.
+  var isEmpty: Bool { json.isEmpty && xml.isEmpty && csv.isEmpty }
+}
+
 extension EntityMap {
   /// The attribute of that name, compared byte for byte.
   public func attribute(named name: String) -> AttributeMap? {

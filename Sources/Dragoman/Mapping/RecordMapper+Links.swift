@@ -142,6 +142,7 @@ extension RecordMapper {
     for (number, own) in finding.paths.enumerated() where !own.isInTree {
       guard number < Int(candidate) else { return nil }
       let trail = follow(own.path, step.record, step.batch)
+      if trail.isAnything { use.noteOwn(finding.slot) }
       if let blocked = trail.blocked { return .invalid(.blocked, blocked) }
       if let null = trail.null { return .null(null) }
       let nodes = trail.nodes
@@ -213,10 +214,10 @@ extension RecordMapper {
       into: step.drafts
     )
     if let issue {
-      // A target made of members of the owner, without a key among them, is none.
+      // Without a key among the members of the owner that make the target, the record does not have it.
       if finding.isRecord && issue.code == .keyMissing && issue.entity == mapper.plan.name {
         step.drafts.restore(mark)
-        return nil
+        return outcome(of: mapper.hasNullKey(in: batch) ? .null(node) : .missing, link, step)
       }
       return .refused(qualified(issue, link, finding, place: place))
     }
@@ -242,6 +243,14 @@ extension RecordMapper {
     let start = drafts.values.count
     drafts.values.append(contentsOf: key)
     return .key(start: start, node: draft.node)
+  }
+
+  /// Whether a part of the key of the record that was walked last is null.
+  private func hasNullKey(in batch: RecordBatch) -> Bool {
+    plan.slots.indices.contains { slot in
+      plan.slots[slot].isKey && walker.found[slot].state == .value
+        && Int(batch.nodes[Int(walker.found[slot].node)].kind) == TAPE_NULL
+    }
   }
 
   /// Whether a nested value can be a record.

@@ -57,6 +57,8 @@ extension RecordMapper {
     var null: UInt32?
     /// The first value in the way that has no such elements or members.
     var blocked: UInt32?
+    /// Whether the path led anywhere.
+    var isAnything: Bool { !nodes.isEmpty || list != nil || null != nil || blocked != nil }
   }
 
   /// The nodes that a path names.

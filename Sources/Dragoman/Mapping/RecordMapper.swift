@@ -17,6 +17,8 @@ final class RecordMapper {
   var parent: RecordBatch.Record?
   /// The slots of the identity, where an object cannot be made of them alone; else empty.
   let bareKey: [Int]
+  /// Which paths no record has had.
+  @exclusivity(unchecked) var use: PathUse
   private var rules: [ValueRules?]
   /// How many examples of each kind of passed-over value were described so far.
   private var described: [IssueGroup: Int] = [:]
@@ -39,6 +41,7 @@ final class RecordMapper {
       notesUnknown: plan.rejectsUnknownKeys
     )
     bareKey = plan.bareKey
+    use = PathUse(plan)
     rules = []
     for slot in plan.slots { rules.append(try ValueRules(slot.attribute)) }
   }
@@ -51,7 +54,10 @@ final class RecordMapper {
     walker.reset()
     recordValue = nil
     var refused = refusal(of: record, at: index, in: batch)
-    if refused == nil { walker.walk(record.node, in: batch) }
+    if refused == nil {
+      walker.walk(record.node, in: batch)
+      use.note(walker.found, record.node, in: batch)
+    }
     if refused == nil, plan.discriminator != nil {
       switch chooseMapper(for: record, in: batch) {
       case .success(let mapper) where mapper !== self: return mapper.map(index, into: drafts)
@@ -111,6 +117,7 @@ final class RecordMapper {
     recordValue = nil
     walker.reset()
     walker.walk(record.node, in: batch)
+    use.note(walker.found, record.node, in: batch)
   }
 
   /// Whether the record says that its object is gone.
@@ -173,6 +180,7 @@ final class RecordMapper {
       var found = walker.found[index]
       if plan.slots[index].hasOwnPaths {
         followOwnPaths(of: plan.slots[index], record, batch, &found)
+        if found.state != .missing { use.noteOwn(index) }
       }
       let result =
         plan.slots[index].code == nil

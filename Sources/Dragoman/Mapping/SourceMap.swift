@@ -8,6 +8,9 @@ public struct SourceMap: Sendable, Hashable {
   public var entity: String
   /// Where the records stand; nil is the root array or the single root object (JSON).
   public var records: ForeignPath?
+  /// Globs of the names of the inputs that the source reads (`FileGlob`); empty: of those that no other
+  /// source of the format names.
+  public var files: [String]
   /// Prefixes of XML names and the namespace URIs they stand for.
   public var namespaces: [String: String]
   /// The text encoding, where the file does not say; nil is UTF-8.
@@ -23,6 +26,7 @@ public struct SourceMap: Sendable, Hashable {
     format: ForeignFormat,
     entity: String,
     records: ForeignPath? = nil,
+    files: [String] = [],
     namespaces: [String: String] = [:],
     encoding: String? = nil,
     separator: String? = nil,
@@ -32,6 +36,7 @@ public struct SourceMap: Sendable, Hashable {
     self.format = format
     self.entity = entity
     self.records = records
+    self.files = files
     self.namespaces = namespaces
     self.encoding = encoding
     self.separator = separator

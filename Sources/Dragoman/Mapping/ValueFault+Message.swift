@@ -87,6 +87,8 @@ extension ValueConverter.Fault {
       }
       if slot.attribute.type == .bool { return "declare trueValues and falseValues" }
       return nil
+    case .date where slot.attribute.type == .date && slot.converter.readsTimes:
+      return "add the format to dates, \(lenient); with a time of day it is a timestamp"
     case .date: return "add the format to dates, \(lenient)"
     case .notANumber: return "declare the separators under numbers, \(lenient)"
     case .fractional: return "make the attribute a double or a decimal, \(lenient)"

@@ -20,9 +20,19 @@ struct ImportReportJSON: Encodable {
   private let relationships: [String: ImportReport.RelationshipCounts]
   private let issues: [Group]
   private let notices: [String]
+  private let unmatched: [Unmatched]
   private let error: String?
   private let seconds: Double
   private let bytes: Int
+
+  private struct Unmatched: Encodable {
+    let entity: String
+    let property: String
+    let path: String
+    let format: String
+    let records: Int
+    let suggestion: String?
+  }
 
   private struct Group: Encodable {
     let code: String
@@ -82,6 +92,16 @@ struct ImportReportJSON: Encodable {
       )
     }
     notices = report.notices
+    unmatched = report.unmatchedPaths.map { path in
+      Unmatched(
+        entity: path.entity,
+        property: path.property,
+        path: path.path,
+        format: path.format.rawValue,
+        records: path.recordCount,
+        suggestion: path.suggestion
+      )
+    }
     error = failure?.text
     seconds = (Figures.seconds(report.duration) * 1000).rounded() / 1000
     bytes = report.byteCount

@@ -2,6 +2,15 @@ import Dragoman
 import DragomanGraph
 import Foundation
 
+extension UnmatchedPath {
+  /// Whether it is worth a line: of columns that a CSV file does not have a notice tells, and a map may say
+  /// that something may be missing.
+  var isTold: Bool { format != .csv && (!mayBeMissing || suggestion != nil) }
+
+  /// Whether a sample that does not have the path speaks against the map.
+  var isFault: Bool { !mayBeMissing }
+}
+
 /// The report of an import for people.
 struct ImportReportText {
   let report: ImportReport
@@ -15,6 +24,9 @@ struct ImportReportText {
       group.examples.map(example).joined() + remainder(of: group)
     }.joined()
     if report.status != .failed || report.counts.read > 0 { text += summary + counts + links }
+    for path in report.unmatchedPaths where path.isTold {
+      text += "warning[\(ImportIssue.Code.unmatchedPath.rawValue)]: \(path.message)\n  help     \(path.help)\n"
+    }
     for notice in report.notices { text += "note: \(notice)\n" }
     return text + closing
   }

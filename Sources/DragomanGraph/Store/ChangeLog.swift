@@ -148,6 +148,76 @@ public final class ChangeLog {
     }
   }
 
+  /// How many notes there are; what comes later has a greater place.
+  public func place() throws(StoreError) -> Int {
+    do {
+      return try Int.fetchOne(
+        try database.cachedStatement(sql: "SELECT max(place) FROM temp.\(Self.table)")
+      ) ?? 0
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+
+  /// Hands over what all changes came to, each object once: its values before the first of them and
+  /// after the last one. An object that was made and deleted, or that is as it was, is left out.
+  ///
+  /// Runs a `SELECT` an object that was changed; objects come in the order of their first changes, links
+  /// in tables of their own behind.
+  ///
+  /// - Parameter body: Called with the change and the place of its last note; of links the place is nil.
+  ///   It must not write to the store.
+  /// - Throws: What `body` throws, and `StoreError`.
+  public func drainNet(_ body: (Change, Int?) throws -> Void) throws {
+    do {
+      let rowKinds = [Kind.inserted, .old, .new, .deleted].map { "\($0.rawValue)" }
+      let objects = try Row.fetchCursor(
+        database,
+        sql: "SELECT min(place), max(place) FROM temp.\(Self.table)"
+          + " WHERE kind IN (\(rowKinds.joined(separator: ", "))) GROUP BY family, c0 ORDER BY 1"
+      )
+      let note = try database.makeStatement(
+        sql: "SELECT * FROM temp.\(Self.table) WHERE place = ?"
+      )
+      var lists = LinkNotes()
+      var gone: [(key: StoredValue, table: ObservedTable)] = []
+      while let places = try objects.next() {
+        guard let first = try Row.fetchOne(note, arguments: [places[0] as Int]),
+          let last = try Row.fetchOne(note, arguments: [places[1] as Int])
+        else { continue }
+        let table = tables[last[1]]
+        func values(_ row: Row) -> [StoredValue] {
+          (0..<table.width).map { StoredValue(row[Self.firstValue + $0] as DatabaseValue) }
+        }
+        let old = Kind(rawValue: first[2]) == .inserted ? nil : values(first)
+        let isGone = Kind(rawValue: last[2]) == .deleted
+        let new = isGone ? nil : values(last)
+        if isGone { gone.append((StoredValue(last[Self.firstValue] as DatabaseValue), table)) }
+        guard old != nil || new != nil else { continue }
+        let subject = table.subject(named: last[3])
+        try body(subject.change(old: old, new: new), places[1])
+      }
+      let links = try Row.fetchCursor(
+        database,
+        sql: "SELECT * FROM temp.\(Self.table) WHERE kind IN (\(Kind.linked.rawValue),"
+          + " \(Kind.unlinked.rawValue)) ORDER BY place"
+      )
+      while let row = try links.next() {
+        let table = tables[row[1]]
+        let values = (0..<table.width).map {
+          StoredValue(row[Self.firstValue + $0] as DatabaseValue)
+        }
+        let change = row[2] == Kind.linked.rawValue ? 1 : -1
+        lists.add(change, values, of: table.subject(named: row[3]), in: table)
+      }
+      for (key, table) in gone { lists.drop(key, in: table) }
+      for change in lists.changes { try body(change, nil) }
+      try clear.execute()
+    } catch let error as DatabaseError {
+      throw StoreError(error, path: path)
+    }
+  }
+
   /// Stops noting: drops the triggers and the table of the connection, where there are any.
   static func end(on database: Database) throws {
     let names = try String.fetchAll(

@@ -10,6 +10,8 @@ package struct EntityStatements {
   let version: Int?
   /// The columns whose former values the statements note, with the object they met; nil: neither.
   let noted: [String]?
+  /// Whether the statements note the values of attributes that they overwrite.
+  let notesFormer: Bool
   /// Which rows complete a stub.
   let completesStubs: StubRule
   /// The names of the entity and of everything below it.
@@ -21,6 +23,7 @@ package struct EntityStatements {
     mode: EntityWriter.Mode,
     version: Int? = nil,
     noted: [String]? = nil,
+    notesFormer: Bool = false,
     completesStubs: StubRule = .never,
     family: [String] = []
   ) {
@@ -29,6 +32,7 @@ package struct EntityStatements {
     self.mode = mode
     self.version = version
     self.noted = noted
+    self.notesFormer = notesFormer
     self.completesStubs = completesStubs
     self.family = family
   }
@@ -139,7 +143,7 @@ package struct EntityStatements {
     }
     return Sentence(
       sql: "UPDATE \(table) SET " + assignments.joined(separator: ", ")
-        + " WHERE \(keyTest(keys)) AND \(noting(test))",
+        + " WHERE \(keyTest(keys)) AND \(noting(test, former: former(present)))",
       slots: keys + settable
     )
   }
@@ -207,8 +211,12 @@ package struct EntityStatements {
   }
 
   /// A test that is made after the object it is made for was noted.
-  private func noting(_ test: String) -> String {
+  private func noting(_ test: String, former: [String] = []) -> String {
     guard let noted else { return test }
+    var test = test
+    if !former.isEmpty {
+      test = "(\(test)) AND _dragoman_former(\(former.map(Schema.quoted).joined(separator: ", ")))"
+    }
     let columns = ["_pk"] + noted.prefix(RowNote.maximumCount - 1).map(Schema.quoted)
     return "CASE WHEN _dragoman_found(\(columns.joined(separator: ", "))) THEN \(test) END"
   }
@@ -270,6 +278,16 @@ package struct EntityStatements {
       test = "(\(test)) AND \(isNotOlder("excluded.\(Schema.quoted(slots[version].column))"))"
     }
     return " ON CONFLICT (\(target)) DO UPDATE SET " + assignments.joined(separator: ", ")
-      + " WHERE \(noting(test))"
+      + " WHERE \(noting(test, former: former(present)))"
+  }
+
+  /// The columns of attributes whose values rows of a shape overwrite, as far as they are noted.
+  func former(_ present: [Int]) -> [String] {
+    guard notesFormer else { return [] }
+    let given = columns(of: present)
+    let keys = Set(entity.uniqueKeys.first?.map(\.column) ?? [])
+    return entity.attributes.map(\.column)
+      .filter { given.contains($0) && !keys.contains($0) }
+      .prefix(RowNote.maximumCount).map { $0 }
   }
 }

@@ -63,6 +63,8 @@ public final class EntityWriter {
     let missing: String?
     /// Finds out whether the object of a row exists that cannot make one.
     let probe: PreparedSentence?
+    /// The columns whose former values are noted.
+    let former: [String]
     /// Finds out whether a row that changed nothing was older than its object.
     let newer: PreparedSentence?
 
@@ -79,6 +81,7 @@ public final class EntityWriter {
       let keys = statements.keySlots(of: present)
       missing = statements.missing(from: present)
       makesObjects = missing == nil
+      former = statements.former(present)
       let sentence = makesObjects ? statements.upsert(present) : statements.update(present)
       write = try PreparedSentence(sentence, in: database)
       insertOnly =
@@ -138,6 +141,15 @@ public final class EntityWriter {
 
   /// What stood in a noted column before the last row updated its object, or left it alone.
   package func previous(_ column: Int) -> Int64? { note?.previous(column) }
+
+  /// The values that the last row has overwritten, by the columns of their attributes.
+  package var former: [(column: String, value: StoredValue)] {
+    guard let note, let last, last.former.count == note.former.count else { return [] }
+    return Array(zip(last.former, note.former))
+  }
+
+  /// The first primary key that the session can have given to an object of the table.
+  package var firstKey: Int64 { keys.first }
 
   /// The target that a look-up of the last row found.
   package func target(_ number: Int) -> Int64? { note?.target(number) }

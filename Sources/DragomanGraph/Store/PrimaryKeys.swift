@@ -6,26 +6,33 @@ import GRDB
 /// keys, which holds the write lock: so no other process can give out the same ones.
 final class PrimaryKeys {
   private let table: String
-  private var stored: Int64 = 1
+  /// The next free key when the keys were first asked for: what has it or a later one is new since then.
+  let first: Int64
+  private var stored: Int64
   /// The next free key.
-  @exclusivity(unchecked) private(set) var next: Int64 = 1
+  @exclusivity(unchecked) private(set) var next: Int64
 
   init(table: String, database: Database) throws {
     self.table = table
-    try load(from: database)
+    next = try Self.next(of: table, in: database)
+    stored = next
+    first = next
   }
 
   /// Reads the next free key.
   ///
   /// Needs an open transaction.
   func load(from database: Database) throws {
-    let found = try Int64.fetchOne(
+    stored = try Self.next(of: table, in: database)
+    next = stored
+  }
+
+  private static func next(of table: String, in database: Database) throws -> Int64 {
+    try Int64.fetchOne(
       database,
       sql: "SELECT next FROM _dragoman_keys WHERE \"table\" = ?",
       arguments: [table]
-    )
-    stored = found ?? 1
-    next = stored
+    ) ?? 1
   }
 
   /// Marks the next key as used.

@@ -3,10 +3,12 @@ import GRDBSQLite
 
 /// What a statement that writes a row tells about the object it met, without a `SELECT`.
 ///
-/// Two functions of SQL, direct-only, write into it while the statement runs:
+/// Three functions of SQL, direct-only, write into it while the statement runs:
 ///
 /// - `_dragoman_found(_pk, column, …)`, in the `WHERE` of an update: the object's primary key, and
 ///   what stood in its link columns before. It is always true.
+/// - `_dragoman_former(column, …)`, behind the test whether anything differs: the values that are
+///   overwritten. It is always true.
 /// - `_dragoman_link(number, _pk)`, around the look-up of a target by its key: what it came to.
 ///
 /// See https://www.sqlite.org/c3ref/create_function.html.
@@ -17,6 +19,8 @@ final class RowNote {
   private static let null = Int64.min
   /// First the primary key and the noted columns, then the look-ups.
   private let cells: UnsafeMutablePointer<Int64>
+  /// What the last row has overwritten.
+  private(set) var former: [StoredValue] = []
 
   private init() {
     cells = .allocate(capacity: 2 * Self.maximumCount)
@@ -33,6 +37,11 @@ final class RowNote {
       for index in 0..<min(Int(count), RowNote.maximumCount) {
         note.cells[index] = RowNote.value(arguments[index])
       }
+      sqlite3_result_int(context, 1)
+    }
+    try note.add("_dragoman_former", -1, to: database) { context, count, arguments in
+      guard let note = RowNote.of(context), let arguments else { return }
+      note.former = (0..<Int(count)).map { RowNote.stored(arguments[$0]) }
       sqlite3_result_int(context, 1)
     }
     try note.add("_dragoman_link", 2, to: database) { context, _, arguments in
@@ -80,11 +89,29 @@ final class RowNote {
     sqlite3_value_type(value) == SQLITE_NULL ? null : sqlite3_value_int64(value)
   }
 
+  private static func stored(_ value: OpaquePointer?) -> StoredValue {
+    switch sqlite3_value_type(value) {
+    case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
+    case SQLITE_FLOAT: return .real(sqlite3_value_double(value))
+    case SQLITE_TEXT:
+      let text = sqlite3_value_text(value)
+      let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))
+      return .text(String(decoding: bytes, as: UTF8.self))
+    case SQLITE_BLOB:
+      let blob = sqlite3_value_blob(value)
+      return .blob(
+        Array(UnsafeRawBufferPointer(start: blob, count: Int(sqlite3_value_bytes(value))))
+      )
+    default: return .null
+    }
+  }
+
   // MARK: - What was noted
 
   /// Forgets the last row.
   func clear(lookUpCount: Int) {
     cells[0] = Self.null
+    if !former.isEmpty { former.removeAll(keepingCapacity: true) }
     for number in 0..<min(lookUpCount, Self.maximumCount) {
       cells[Self.maximumCount + number] = Self.null
     }

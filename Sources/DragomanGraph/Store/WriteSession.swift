@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 
 /// The writing connection of a store, lent to a closure: transactions, growth of the model, and
 /// writers for the rows of an entity.
@@ -161,6 +162,7 @@ public final class WriteSession {
   ///   - version: The slot of the attribute that tells newer rows from older ones.
   ///   - noted: The columns whose former values the writer tells, together with the object's
   ///     primary key; nil: neither, which is a little faster.
+  ///   - notesFormer: Whether the writer tells the values that a row overwrites, too.
   ///   - completesStubs: Which rows make whole objects of stubs.
   /// - Returns: The writer.
   /// - Throws: `StoreError` where the next free key cannot be read.
@@ -170,6 +172,7 @@ public final class WriteSession {
     mode: EntityWriter.Mode,
     version: Int? = nil,
     noted: [String]? = nil,
+    notesFormer: Bool = false,
     completesStubs: EntityStatements.StubRule = .never
   ) throws(StoreError) -> EntityWriter {
     EntityWriter(
@@ -181,6 +184,7 @@ public final class WriteSession {
         mode: mode,
         version: version,
         noted: noted,
+        notesFormer: notesFormer,
         completesStubs: completesStubs,
         family: entity.family.map { layout.entities[$0].name }
       ),
@@ -283,6 +287,28 @@ public final class WriteSession {
     try run { try EntityPruner(database: database, path: path, layout: layout) }
   }
 
+  /// Runs `body`, and ends a statement of it that runs when it is asked to stop.
+  ///
+  /// SQLite looks every few thousand of its steps; a statement that is ended so may take its transaction
+  /// with it (https://www.sqlite.org/c3ref/progress_handler.html).
+  package func interruptible<Result>(
+    when shouldStop: @escaping () -> Bool,
+    _ body: () throws -> Result
+  ) rethrows -> Result {
+    let question = Question(shouldStop)
+    sqlite3_progress_handler(
+      database.sqliteConnection,
+      10_000,
+      { context in
+        guard let context else { return 0 }
+        return Unmanaged<Question>.fromOpaque(context).takeUnretainedValue().shouldStop() ? 1 : 0
+      },
+      Unmanaged.passUnretained(question).toOpaque()
+    )
+    defer { sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil) }
+    return try withExtendedLifetime(question) { try body() }
+  }
+
   /// A log of everything that is done to the store's objects from here on.
   ///
   /// Needs an open transaction, after `grow(to:)`. Makes a temporary table and temporary triggers,
@@ -346,4 +372,11 @@ public final class WriteSession {
       throw StoreError(error, path: path)
     }
   }
+}
+
+/// What a progress handler asks.
+private final class Question {
+  let shouldStop: () -> Bool
+
+  init(_ shouldStop: @escaping () -> Bool) { self.shouldStop = shouldStop }
 }

@@ -202,25 +202,6 @@ import Testing
     #expect(try fixture.rows() == ["1|a,b"])
   }
 
-  @Test("Of several CSV sources one is to be chosen")
-  func severalSources() async throws {
-    let fixture = try ImportFixture(
-      """
-      version: 1
-      entities:
-        P: { unique: id, attributes: { id: { type: int64 }, v: v } }
-        Q: { unique: id, attributes: { id: { type: int64 } } }
-      sources:
-        p: { format: csv, entity: P, separator: ";" }
-        q: { format: csv, entity: Q }
-      """
-    )
-    let failure = await #expect(throws: ImportFailure.self) { try await fixture.run("id;v\n1;a\n") }
-    #expect((failure?.cause as? ImportError)?.help == "choose one: --source p or --source q")
-    let report = try await fixture.run("id;v\n1;a\n") { $0.sources = ["p"] }
-    #expect(report.summary == "read 1, inserted 1")
-  }
-
   @Test("An open quote fails the import, and nothing of it is kept")
   func openQuote() async throws {
     let fixture = try fixture("v: v")

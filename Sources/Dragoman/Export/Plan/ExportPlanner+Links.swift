@@ -99,6 +99,8 @@ extension ExportPlanner {
     isKey: Bool
   ) -> Form? {
     if let key = relationship.key, !isLocal { return .keys(key) }
+    // What an import does not read needs no place: the other side says everything.
+    if inclusion == nil, !isLocal, !map.readsFeed(relationship, of: visit.map) { return nil }
     let isSilent = relationship.from == nil && inclusion == nil && !isLocal
     // A list that its inverse fills needs no place of its own.
     if isSilent, relationship.kind == .toMany, relationship.inverse != nil { return nil }

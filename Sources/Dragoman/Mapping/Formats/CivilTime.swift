@@ -20,6 +20,9 @@ struct CivilTime: Equatable {
       && 0...23 ~= hour && 0...59 ~= minute && 0...59 ~= second
   }
 
+  /// Whether it is the first moment of its day.
+  var isMidnight: Bool { hour == 0 && minute == 0 && second == 0 && microsecond == 0 }
+
   static func dayCount(year: Int, month: Int) -> Int {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28

@@ -10,6 +10,7 @@ import DragomanGraph
 ///   A reading in a DST gap is invalid; in an overlap the earlier instant is meant.
 /// - A **date** or **time** read from text is the one written: a zone behind it is checked and has
 ///   no other effect. Read from an epoch number, it is the one on the map's clock at that instant.
+/// - A text or number with a time of day other than 0:00 is no **date**: the time would be lost.
 /// - Fractions of a second are kept to microseconds; further digits are cut, never rounded.
 /// - Years are 0000 to 9999, after conversion to UTC too. Two-digit years are 1969 to 2068 in
 ///   patterns (POSIX) and 1950 to 2049 in `rfc2822` (RFC 2822 section 4.3).
@@ -176,7 +177,7 @@ struct DateReader: Sendable {
   private func store(_ parsed: ParsedTime, into output: UnsafeMutableRawBufferPointer) -> Int {
     let civil = parsed.civil
     switch type {
-    case .date: return civil.writeDate(into: output)
+    case .date: return civil.isMidnight ? civil.writeDate(into: output) : 0
     case .time: return civil.writeTime(into: output)
     default: break
     }
@@ -228,6 +229,10 @@ struct DateReader: Sendable {
     let microseconds = Int(shifted)
     let fraction = ((microseconds % 1_000_000) + 1_000_000) % 1_000_000
     let seconds = (microseconds - fraction) / 1_000_000
+    if type == .date, CivilTime.secondsRange.contains(seconds) {
+      let local = seconds + (clock?.offset(at: seconds) ?? 0)
+      guard fraction == 0, local.isMultiple(of: 86_400) else { return 0 }
+    }
     return write(secondsSinceEpoch: seconds, microsecond: fraction, into: output)
   }
 }

@@ -153,6 +153,7 @@ extension MapDecoder {
           format: format,
           entity: entity,
           records: records,
+          files: list(section["files"]) ?? [],
           namespaces: namespaces,
           encoding: text(section["encoding"]),
           separator: text(section["separator"]),

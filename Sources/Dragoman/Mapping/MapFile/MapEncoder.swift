@@ -209,6 +209,7 @@ struct MapEncoder {
       ("format", .text(source.format.rawValue)), ("entity", .text(source.entity)),
     ]
     members.add("records", source.records?.text)
+    members.add("files", source.files, omitEmpty: true)
     let namespaces = source.namespaces.sorted { $0.key < $1.key }
     members.add("namespaces", namespaces.map { ($0.key, .text($0.value)) })
     members.add("encoding", source.encoding)

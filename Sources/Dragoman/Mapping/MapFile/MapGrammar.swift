@@ -33,7 +33,9 @@ enum MapGrammar {
     ] + policies
   static let paths = ["json", "xml", "csv"]
   static let keyPart = ["attribute", "value", "from", "split"] + paths
-  static let source = ["format", "entity", "records", "namespaces", "encoding", "separator"]
+  static let source = [
+    "format", "entity", "records", "files", "namespaces", "encoding", "separator",
+  ]
   static let importOptions = ["batchSize", "commit", "rejects"]
   static let rejects = ["file", "max"]
   static let exportOptions = [

@@ -131,6 +131,10 @@ struct MapValidator {
         at: "\(place).records"
       )
     }
+    for (index, pattern) in source.files.enumerated()
+    where pattern.isEmpty || pattern.contains("\u{0}") {
+      report(.value, "A pattern of file names is not empty.", at: "\(place).files.\(index)")
+    }
     if !source.namespaces.isEmpty, source.format != .xml {
       report(.misplaced, "Only XML has namespaces.", at: "\(place).namespaces")
     }

@@ -74,6 +74,7 @@ final class EntityPlan: Sendable {
   struct Tombstone: Sendable {
     /// The walker's slot behind those of the attributes.
     let slot: Int
+    let paths: [ForeignPath]
     let equals: [UInt8]
   }
 
@@ -81,6 +82,7 @@ final class EntityPlan: Sendable {
   struct Discriminator: Sendable {
     /// The walker's slot.
     let slot: Int
+    let paths: [ForeignPath]
     /// The plans by the words: indexes of `ImportPlan.entities`.
     let plans: [(word: [UInt8], plan: Int)]
   }
@@ -101,6 +103,9 @@ final class EntityPlan: Sendable {
   let tombstone: Tombstone?
   /// Whether some path is the record itself, so that records may be scalars.
   let takesScalars: Bool
+  /// What the paths in a record are for; empty where unknown keys are refused, so that no path can be
+  /// wrong without a word.
+  let pathUses: [PathUse]
   let overwritesExisting: Bool
   /// Whether a record is refused that has a key which no path begins with.
   let rejectsUnknownKeys: Bool
@@ -181,10 +186,11 @@ final class EntityPlan: Sendable {
     }
     var next = slots.count + 1
     tombstone = lineage.lazy.compactMap(\.deleteWhen).first.map { rule in
-      for (candidate, path) in rule.from.paths(in: format).enumerated() {
+      let paths = rule.from.paths(in: format)
+      for (candidate, path) in paths.enumerated() {
         builder.add(path, slot: slots.count, candidate: candidate)
       }
-      return Tombstone(slot: slots.count, equals: Array(rule.equals.utf8))
+      return Tombstone(slot: slots.count, paths: paths, equals: Array(rule.equals.utf8))
     }
     let compiler = LinkCompiler(file: file, format: format, layout: model, planOf: planOf)
     var links: [LinkPlan] = []
@@ -210,16 +216,96 @@ final class EntityPlan: Sendable {
       }
     }
     discriminator = map.discriminator.map { rule in
-      for (candidate, path) in rule.from.paths(in: format).enumerated() {
+      let paths = rule.from.paths(in: format)
+      for (candidate, path) in paths.enumerated() {
         builder.add(path, slot: next, candidate: candidate)
       }
       let plans = rule.values.sorted { $0.key < $1.key }.compactMap { word, name in
         planOf(name).map { (Array(word.utf8), $0) }
       }
-      return Discriminator(slot: next, plans: plans)
+      return Discriminator(slot: next, paths: paths, plans: plans)
     }
     walkerSlotCount = next + 1
     tree = builder.build()
+    pathUses =
+      rejectsUnknownKeys
+      ? [] : Self.pathUses(slots, links, tombstone, discriminator, lineage)
+  }
+
+  /// What one slot of the walker is for.
+  struct PathUse: Sendable {
+    let slot: Int
+    /// The attribute or relationship; `discriminator` or `deleteWhen`.
+    let property: String
+    /// Its paths as the map has them.
+    let paths: [ForeignPath]
+    /// Whether nothing is amiss where no record has it.
+    var isImplied = false
+    /// Whether the map itself says what holds for records that do not have it.
+    var mayBeMissing = false
+  }
+
+  private static func pathUses(
+    _ slots: [Slot],
+    _ links: [LinkPlan],
+    _ tombstone: Tombstone?,
+    _ discriminator: Discriminator?,
+    _ lineage: [EntityMap]
+  ) -> [PathUse] {
+    /// Every record has what is not read from its members.
+    func isNamed(_ path: ForeignPath) -> Bool {
+      (path.root == .record || path.root == .parent || path.root == .document)
+        && !path.steps.isEmpty
+    }
+    var uses: [PathUse] = []
+    for (index, slot) in slots.enumerated() where !slot.paths.isEmpty {
+      let paths = slot.paths.map(\.path)
+      guard paths.allSatisfy(isNamed) else { continue }
+      let map = lineage.lazy.compactMap { $0.attribute(named: slot.attribute.name) }.first
+      uses.append(
+        PathUse(
+          slot: index,
+          property: slot.attribute.name,
+          // A name with dots is tried as a whole first.
+          paths: paths.filter { path in
+            paths.count == 1 || path.steps.count > 1 || !path.text.contains(".")
+          },
+          mayBeMissing: map?.policies.onMissing != nil
+        )
+      )
+    }
+    for link in links {
+      let map = lineage.lazy.compactMap { entity in
+        entity.relationships.first { $0.name.utf8.elementsEqual(link.name.utf8) }
+      }.first
+      for finding in link.findings where finding.paths.allSatisfy({ isNamed($0.path) }) {
+        uses.append(
+          PathUse(
+            slot: finding.slot,
+            property: link.name,
+            paths: finding.paths.map(\.path),
+            isImplied: finding.isImplied,
+            mayBeMissing: map?.policies.onMissing != nil
+          )
+        )
+      }
+    }
+    if let discriminator {
+      uses.append(
+        PathUse(slot: discriminator.slot, property: "discriminator", paths: discriminator.paths)
+      )
+    }
+    if let tombstone {
+      uses.append(
+        PathUse(
+          slot: tombstone.slot,
+          property: "deleteWhen",
+          paths: tombstone.paths,
+          isImplied: true
+        )
+      )
+    }
+    return uses
   }
 
   /// The slots of the identity, in its order, where more than the identity is required of an

@@ -151,6 +151,7 @@ struct LinkCompiler {
     builder: inout PathTree.Builder,
     next: inout Int
   ) throws(FormatFault) -> LinkPlan? {
+    guard file.readsFeed(map, of: entity) else { return nil }
     let origin: LinkPlan.Origin
     if let key = map.key {
       guard

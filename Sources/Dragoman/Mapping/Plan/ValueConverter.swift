@@ -38,6 +38,13 @@ final class ValueConverter: Sendable {
 
   /// The date formats, as declared or by default, for messages.
   var triedFormats: [String] { dates?.formatNames ?? [] }
+  /// Whether a date format can have a time of day.
+  var readsTimes: Bool {
+    triedFormats.contains { format in
+      ["iso8601", "rfc2822"].contains(format) || format.hasPrefix("unix")
+        || (format != "iso8601-date" && format.contains(where: "HhKk".contains))
+    }
+  }
   /// The words of the value table, for messages.
   var knownWords: [String] { words.map { String(decoding: $0.foreign, as: UTF8.self) } }
   /// Whether numbers in strings are taken.

@@ -32,7 +32,7 @@ import Testing
         "a: { entity: A, kind: toOne, key: { id: a }, inverse: b }"
       ),
       (
-        "b: { entity: B, kind: toOne, inverse: a }",
+        "b: { entity: B, kind: toOne, from: b, inverse: a }",
         "a: { entity: A, kind: toOne, key: { id: a }, inverse: b }"
       ),
     ]

@@ -49,8 +49,8 @@ struct LinkScheme: CustomStringConvertible {
           unique: id
           attributes: { id: { type: int64 }, name: name }
           relationships:
-            company: { entity: C, kind: toOne\(inverse("staff"))\(missing) }
-            skills: { entity: Skill, \(list(ordersSkills, joinsSkills)), onUnlink: \(deletesSkills ? "delete" : "keep")\(ownsSkills ? ", inverse: owner" : inverse("people")) }
+            company: { entity: C, kind: toOne, from: company\(inverse("staff"))\(missing) }
+            skills: { entity: Skill, from: skills, \(list(ordersSkills, joinsSkills)), onUnlink: \(deletesSkills ? "delete" : "keep")\(ownsSkills ? ", inverse: owner" : inverse("people")) }
             boss: { entity: P, kind: toOne, key: { id: boss }\(inverse("reports"))\(missing) }
             friends: { entity: P, key: { id: friends }, \(list(ordersFriends, joinsFriends)) }
         C: { unique: id, attributes: { id: { type: int64 }, name: name } }

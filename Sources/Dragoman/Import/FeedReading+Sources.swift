@@ -1,0 +1,171 @@
+import DragomanGraph
+
+/// Readers of inputs, made for the sources that read them.
+extension FeedReading {
+  /// The sources that read an input.
+  func inputSources(
+    of plan: CompiledPlan,
+    _ candidates: [SourceMap],
+    _ input: ImportInput,
+    isInMemory: Bool = false
+  ) throws(ImportError) -> InputSources {
+    try checkAssigned(input, plan.plan.format)
+    return try InputSources(
+      plan.plan,
+      candidates: candidates,
+      isMapped: !map.sources.isEmpty,
+      hasPlaces: !isInMemory && (plan.plan.format == .json || plan.plan.format == .xml),
+      input: input.name
+    )
+  }
+
+  /// A source that an input was given to must exist, and read its format.
+  private func checkAssigned(
+    _ input: ImportInput,
+    _ format: ForeignFormat
+  ) throws(ImportError) {
+    for name in request.sourcesByInput[input.name] ?? [] {
+      guard let source = map.sources.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
+        let near = nearest(to: name, in: map.sources.map(\.name))
+        throw ImportError(
+          .request,
+          "The map has no source \(name).",
+          help: near.map { "did you mean \($0)?" }
+            ?? "it has \(map.sources.map(\.name).joined(separator: ", "))"
+        )
+      }
+      if source.format == format || (source.format == .json && format == .ndjson) { continue }
+      throw ImportError(
+        .request,
+        "The source \(name) reads \(source.format.rawValue.uppercased()), and \(input.name) is"
+          + " \(format.rawValue.uppercased()).",
+        help: "give the input to a source of its format"
+      )
+    }
+  }
+
+  func makeReader(
+    _ source: PeekableSource,
+    format: ForeignFormat,
+    plan: CompiledPlan,
+    _ sources: InputSources
+  ) throws -> any RecordReader {
+    let places = sources.places.indices.map { sources.source(at: $0) }
+    let encoding = places.lazy.compactMap(\.map.encoding).first
+    switch format {
+    case .ndjson:
+      return try NDJSONReader(source: try Self.utf8(source, encoding: encoding))
+    case .json:
+      return try JSONReader(
+        source: try Self.utf8(source, encoding: encoding),
+        paths: places.map { $0.map.records?.steps ?? [] },
+        pointers: places.map { $0.map.records?.isPointer ?? false },
+        keepsDocument: plan.plan.usesDocument
+      )
+    case .xml:
+      let paths = try places.map { source in
+        guard let records = source.map.records, let path = XMLRecordPath(records) else {
+          throw ImportError(
+            .request,
+            "The source \(source.name) does not say where its records stand.",
+            help: "add `records: /root/element` to it"
+          )
+        }
+        return path
+      }
+      return try XMLReader(source: source, paths: paths, encoding: encoding)
+    case .csv:
+      return CSVReader(
+        source: try Self.utf8(source, encoding: encoding),
+        separator: Self.separator(of: places[0], name: source.name)
+      )
+    }
+  }
+
+  /// Chooses among several sources of CSV by the header, which each of them may divide in its own way.
+  func chooseColumns(_ sources: inout InputSources, _ source: PeekableSource) throws {
+    guard sources.all.count > 1 else { return }
+    let bytes = Array(try source.peek(CSVHeader.maximumByteCount))
+    let name = source.name
+    try sources.choose { candidate in
+      // What cannot be read is told by the reader of the source that is chosen.
+      guard
+        let text = try? Self.utf8(
+          PeekableSource(MemorySource(bytes, name: name)),
+          encoding: candidate.map.encoding
+        )
+      else { return [] }
+      let reader = CSVReader(source: text, separator: Self.separator(of: candidate, name: name))
+      _ = try? reader.read(into: RecordBatch(), limit: 1)
+      return reader.header?.names ?? []
+    }
+  }
+
+  /// The byte between the cells: what the source says, else a tab in `.tsv` files and a comma.
+  private static func separator(of source: ImportPlan.Source, name: String) -> UInt8 {
+    source.map.separator?.utf8.first
+      ?? (FormatDetection.isTabSeparated(name) ? UInt8(ascii: "\t") : UInt8(ascii: ","))
+  }
+
+  /// JSON is UTF-8 (RFC 8259) and CSV is taken to be, unless a byte order mark or the map says otherwise.
+  private static func utf8(
+    _ source: PeekableSource,
+    encoding: String?
+  ) throws(ReadError) -> any ByteSource {
+    if let encoding { return try TextDecoder(source, encoding: encoding) }
+    return try decodedByMark(source)
+  }
+
+  /// A record path that occurs nowhere is an error when it is the only one.
+  func checkPaths(
+    _ counts: [Int?],
+    plan: CompiledPlan,
+    _ sources: InputSources,
+    input: ImportInput
+  ) throws {
+    for (place, count) in counts.enumerated() where count == nil {
+      let names = sources.places[place].map { plan.plan.sources[$0].name }
+      let path = sources.source(at: place).map.records?.text ?? "the root"
+      if counts.count == 1 {
+        throw ReadError(
+          .noRecords,
+          "There are no records: \(path) occurs nowhere in the input.",
+          at: Origin(file: input.name, line: 1, column: 1, byte: 0),
+          help: "`records:` of the source \(names.joined(separator: ", ")) in the map says where records"
+            + " stand"
+        )
+      }
+      for name in names { notices.add(absentSource: name, path: path, input: input.name) }
+    }
+  }
+
+  /// Refuses an input of which a source knows nothing: every record would be an object without values.
+  func checkMatches(
+    _ plan: CompiledPlan,
+    _ sources: InputSources,
+    _ input: ImportInput
+  ) throws(ImportError) {
+    for index in sources.all {
+      let use = plan.mappers[index].use
+      guard !use.hasMatched, !use.inputNames.isEmpty else { continue }
+      let source = plan.plan.sources[index]
+      let shown = use.inputNames.prefix(10).map { "“\($0)”" }.joined(separator: ", ")
+      let more = use.inputNames.count > 10 ? ", …" : ""
+      let isColumns = plan.plan.format == .csv
+      throw ImportError(
+        .unmatched,
+        "Of \(input.name) the source \(source.name) knows nothing: none of its paths occurs in the records,"
+          + " whose \(isColumns ? "columns" : "keys") are \(shown)\(more).",
+        help: isColumns && use.inputNames.count == 1
+          ? "is it CSV, and divided by the `separator` of the source? Or is it the feed of another map?"
+          : "correct the paths of \(source.entity.name), or is it the feed of another map or source?"
+      )
+    }
+  }
+
+  /// Tells the paths that no record had.
+  func tellUnmatched(_ plans: [ForeignFormat: CompiledPlan]) {
+    let all = plans.values.sorted { $0.plan.format.rawValue < $1.plan.format.rawValue }
+    notices.set(unmatchedPaths: all.flatMap(\.unmatchedPaths))
+  }
+}

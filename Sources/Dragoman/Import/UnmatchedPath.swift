@@ -1,0 +1,32 @@
+/// A path of the map that no record of a feed had: a wrong one, or one that is not needed here.
+public struct UnmatchedPath: Sendable, Hashable, Codable {
+  /// The entity whose records were read.
+  public var entity: String
+  /// The attribute or relationship; `discriminator` or `deleteWhen`.
+  public var property: String
+  /// The path as the map has it.
+  public var path: String
+  /// The format that was read.
+  public var format: ForeignFormat
+  /// How many records were looked at.
+  public var recordCount: Int
+  /// The path that may be meant: with the nearest name that the first records have at that place.
+  public var suggestion: String?
+  /// Some of the names that the first records have there.
+  public var names: [String]
+  /// Whether the map says that the value may be missing: `onMissing` of the attribute itself.
+  public var mayBeMissing: Bool
+
+  /// One sentence without its full stop: `Person.name: the path nmae matched 0 of 300 records`.
+  public var message: String {
+    let records = recordCount == 1 ? "1 record" : "\(recordCount) records"
+    return "\(entity).\(property): the path \(path) matched 0 of \(records)"
+  }
+
+  /// What to do about it.
+  public var help: String {
+    if let suggestion { return "did you mean \(suggestion)?" }
+    if names.isEmpty { return "check the path, or say onMissing: keep if it may be missing" }
+    return "there are \(names.joined(separator: ", "))"
+  }
+}

@@ -1,0 +1,221 @@
+import CSimdJSON
+import DragomanGraph
+
+/// Which paths of an entity its records never had.
+///
+/// A record costs one look at each path that no record had before it, and the first records that lack
+/// some teach the names that they have in its place: where all paths occur, nothing is left to do after
+/// the first record.
+struct PathUse {
+  /// How far a path led in the first records, and the names that were there in place of the next step.
+  private struct Obstacle {
+    var path: Int
+    var depth: Int
+    var names: [String]
+  }
+
+  private let entity: EntityPlan
+  /// The walker's slots that no record has had so far.
+  private var unmatched: [Int]
+  private var obstacles: [Int: Obstacle] = [:]
+  private var sampleCount = 0
+  private var recordCount = 0
+  /// Whether a path of the entity matched in the input at hand.
+  private(set) var hasMatched = false
+  /// Names of members that records of the input at hand have, while no path matched.
+  private(set) var inputNames: [String] = []
+
+  private static let maximumSampleCount = 50
+  private static let maximumNameCount = 60
+
+  init(_ entity: EntityPlan) {
+    self.entity = entity
+    unmatched = entity.pathUses.map(\.slot)
+    hasMatched = unmatched.isEmpty
+  }
+
+  /// Begins an input.
+  mutating func beginInput() {
+    hasMatched = entity.pathUses.isEmpty
+    inputNames = []
+  }
+
+  /// Takes note of what the walk over a record found.
+  @inline(__always)
+  mutating func note(_ found: [PathWalker.Found], _ record: UInt32, in batch: RecordBatch) {
+    recordCount += 1
+    if hasMatched && unmatched.isEmpty { return }
+    look(found, record, in: batch)
+  }
+
+  private mutating func look(
+    _ found: [PathWalker.Found],
+    _ record: UInt32,
+    in batch: RecordBatch
+  ) {
+    if !hasMatched {
+      hasMatched = entity.pathUses.contains { found[$0.slot].state != .missing }
+      if !hasMatched { learnInput(record, in: batch) }
+    }
+    if unmatched.contains(where: { found[$0].state != .missing }) {
+      unmatched.removeAll { found[$0].state != .missing }
+    }
+    guard sampleCount < Self.maximumSampleCount, !unmatched.isEmpty else { return }
+    sampleCount += 1
+    for slot in unmatched { learn(slot, record, in: batch) }
+  }
+
+  /// Takes note that a path was found that the walk cannot follow.
+  @inline(__always)
+  mutating func noteOwn(_ slot: Int) {
+    hasMatched = true
+    if !unmatched.isEmpty { unmatched.removeAll { $0 == slot } }
+  }
+
+  // MARK: - Names
+
+  private mutating func learnInput(_ record: UInt32, in batch: RecordBatch) {
+    guard inputNames.count < Self.maximumNameCount else { return }
+    for name in Self.names(in: record, batch) where !inputNames.contains(name) {
+      inputNames.append(name)
+    }
+  }
+
+  /// Follows the paths of a slot as far as they lead.
+  private mutating func learn(_ slot: Int, _ record: UInt32, in batch: RecordBatch) {
+    guard let use = entity.pathUses.first(where: { $0.slot == slot }) else { return }
+    for (number, path) in use.paths.enumerated() where path.root == .record {
+      var node = record
+      var depth = 0
+      while depth < path.steps.count, let next = Self.child(of: node, path.steps[depth], batch) {
+        node = next
+        depth += 1
+      }
+      guard depth < path.steps.count, obstacles[slot].map({ $0.depth <= depth }) ?? true else {
+        continue
+      }
+      var known = obstacles[slot] ?? Obstacle(path: number, depth: depth, names: [])
+      if known.depth < depth { known = Obstacle(path: number, depth: depth, names: []) }
+      for name in Self.names(in: node, batch)
+      where known.names.count < Self.maximumNameCount && !known.names.contains(name) {
+        known.names.append(name)
+      }
+      obstacles[slot] = known
+    }
+  }
+
+  /// The names of an object's members and an element's attributes and children.
+  private static func names(in node: UInt32, _ batch: RecordBatch) -> [String] {
+    let kind = Int(batch.nodes[Int(node)].kind)
+    guard kind == TAPE_OBJECT || kind == TAPE_ELEMENT else { return [] }
+    var names: [String] = []
+    var child = node + 1
+    while child < batch.nodes[Int(node)].next, names.count < maximumNameCount {
+      let value = batch.nodes[Int(child)]
+      let name = ForeignText.shortened(batch.text(value.key, value.keyLength))
+      names.append(value.flags & UInt8(TAPE_ATTRIBUTE) == 0 ? name : "@\(name)")
+      child = value.next
+    }
+    return names
+  }
+
+  private static func child(
+    of node: UInt32,
+    _ step: ForeignPath.Step,
+    _ batch: RecordBatch
+  ) -> UInt32? {
+    var child = node + 1
+    var index = 0
+    while child < batch.nodes[Int(node)].next {
+      let value = batch.nodes[Int(child)]
+      let isAttribute = value.flags & UInt8(TAPE_ATTRIBUTE) != 0
+      let isMatch =
+        switch step {
+        case .member(let name, _):
+          !isAttribute && name.utf8.elementsEqual(batch.bytes(value.key, value.keyLength))
+        case .attribute(let name, _):
+          isAttribute && name.utf8.elementsEqual(batch.bytes(value.key, value.keyLength))
+        case .index(let wanted): index == wanted
+        case .all, .anyMember: !isAttribute
+        case .text: false
+        }
+      if isMatch { return child }
+      child = value.next
+      index += 1
+    }
+    return nil
+  }
+
+  // MARK: - The end
+
+  /// The paths that no record had.
+  func paths(format: ForeignFormat) -> [UnmatchedPath] {
+    guard recordCount > 0 else { return [] }
+    return entity.pathUses.filter { unmatched.contains($0.slot) }.compactMap { use in
+      guard let first = use.paths.first else { return nil }
+      var names: [String] = []
+      var suggestion: String?
+      if let obstacle = obstacles[use.slot] {
+        names = obstacle.names
+        suggestion = use.paths[obstacle.path].suggestion(
+          at: obstacle.depth,
+          among: names,
+          format: format
+        )
+      }
+      // Nobody asked for the name of a relationship itself; a record may do without the mark of a deletion.
+      if use.isImplied, suggestion == nil { return nil }
+      return UnmatchedPath(
+        entity: entity.name,
+        property: use.property,
+        path: first.text,
+        format: format,
+        recordCount: recordCount,
+        suggestion: suggestion,
+        names: Array(names.prefix(10)),
+        mayBeMissing: use.mayBeMissing
+      )
+    }
+  }
+}
+
+extension ForeignPath {
+  /// The path with the name at a step replaced by the nearest of some names.
+  fileprivate func suggestion(
+    at depth: Int,
+    among names: [String],
+    format: ForeignFormat
+  ) -> String? {
+    let wanted: String
+    switch steps[depth] {
+    case .member(let name, _): wanted = name
+    case .attribute(let name, _): wanted = "@\(name)"
+    default: return nil
+    }
+    // In XML a name may be meant that is an attribute there, and the other way round.
+    let plain = wanted.hasPrefix("@") ? String(wanted.dropFirst()) : "@\(wanted)"
+    let isOther = format == .xml && names.contains { $0.utf8.elementsEqual(plain.utf8) }
+    guard let near = isOther ? plain : nearest(to: wanted, in: names) else { return nil }
+    let separator = format == .xml || text.hasPrefix("/") ? "/" : "."
+    var result = ""
+    for (index, step) in steps.enumerated() {
+      var word = ""
+      switch step {
+      case _ where index == depth: word = near
+      case .member(let name, _): word = name
+      case .attribute(let name, _): word = "@\(name)"
+      case .index(let place) where separator == ".":
+        result += "[\(place)]"
+        continue
+      case .index(let place): word = String(place)
+      case .all:
+        result += "[*]"
+        continue
+      case .anyMember: word = "*"
+      case .text: word = "text()"
+      }
+      result += (result.isEmpty && !text.hasPrefix("/") ? "" : separator) + word
+    }
+    return result
+  }
+}

@@ -1,0 +1,175 @@
+import DragomanGraph
+import Testing
+
+@testable import Dragoman
+
+/// Paths that no record has are told; inputs of which a source knows nothing are refused.
+@Suite("Paths that match nothing") struct UnmatchedPathTests {
+  private static let map = """
+    version: 1
+    entities:
+      P:
+        unique: id
+        discriminator: { from: knid, values: { q: Q } }
+        deleteWhen: { from: gnoe, equals: "true" }
+        attributes:
+          id: id
+          name: nmae
+          city: { from: { json: adress.city, xml: adress/city, csv: ctiy } }
+          first: { from: [alias, name] }
+          tag: { from: { json: "tags[*].nmae", xml: "tags/nmae", csv: name } , type: json }
+          note: { onMissing: keep }
+          line: { from: $line }
+        relationships:
+          t: { entity: T, kind: toOne, key: { id: t_di } }
+          list: { entity: T, kind: toMany, from: lsit }
+          friends: { entity: P, kind: toMany }
+      Q: { parent: P }
+      T: { unique: id, attributes: { id: id } }
+    sources:
+      json: { format: json, entity: P }
+      ndjson: { format: ndjson, entity: P }
+      xml: { format: xml, entity: P, records: /r/p }
+      csv: { format: csv, entity: P }
+    """
+
+  private func told(_ report: ImportReport) -> [String] {
+    report.unmatchedPaths.map { "\($0.message); \($0.suggestion ?? "-")" }
+  }
+
+  @Test("Paths of attributes, relationships, keys, discriminator and deletions are told with the nearest")
+  func json() async throws {
+    let fixture = try ImportFixture(Self.map)
+    let record = #"{"id":"1","name":"n","kind":"q","gone":"false","address":{"city":"x"},"t_id":"7","list":[],"tags":[{"name":1}]}"#
+    let records = (0..<300).map { record.replacing(#""1""#, with: "\"\($0)\"") }
+    for text in ["[\(records.joined(separator: ","))]", records.joined(separator: "\n")] {
+      let report = try await fixture.run(text)
+      #expect(report.counts.read == 300)
+      #expect(
+        told(report) == [
+          "P.name: the path nmae matched 0 of 300 records; name",
+          "P.city: the path adress.city matched 0 of 300 records; address.city",
+          "P.tag: the path tags[*].nmae matched 0 of 300 records; tags[*].name",
+          "P.note: the path note matched 0 of 300 records; -",
+          "P.t: the path t_di matched 0 of 300 records; t_id",
+          "P.list: the path lsit matched 0 of 300 records; list",
+          "P.discriminator: the path knid matched 0 of 300 records; kind",
+          "P.deleteWhen: the path gnoe matched 0 of 300 records; gone",
+        ]
+      )
+      #expect(report.unmatchedPaths.map(\.mayBeMissing) == [
+        false, false, false, true, false, false, false, false,
+      ])
+    }
+  }
+
+  @Test("In XML an attribute may be meant where an element is named")
+  func xml() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities: { P: { unique: id, attributes: { id: "@id", code: code, city: a/ctiy, n: "@nmu" } } }
+      sources: { xml: { format: xml, entity: P, records: /r/p } }
+      """
+    )
+    let report = try await fixture.run(
+      #"<r><p id="1" code="x" num="3"><a><city>b</city></a></p><p id="2"/></r>"#
+    )
+    #expect(
+      told(report) == [
+        "P.code: the path code matched 0 of 2 records; @code",
+        "P.city: the path a/ctiy matched 0 of 2 records; a/city",
+        "P.n: the path @nmu matched 0 of 2 records; @num",
+      ]
+    )
+  }
+
+  @Test("What one record of any input has is no wrong path, nor what is nested")
+  func matched() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        P:
+          unique: id
+          attributes: { id: id, a: a, b: "l[0].b", c: /c/d }
+          relationships: { o: { entity: O, kind: toOne, from: o } }
+        O: { unique: id, attributes: { id: id, up: $parent.id, x: x } }
+      """
+    )
+    let report = try await fixture.run(
+      #"[{"id":"1"},{"id":"2","a":null,"o":{"id":"3"}}]"#,
+      #"[{"id":"2","l":[{"b":"x"}],"c":{"d":"e"}}]"#
+    )
+    #expect(told(report) == ["O.x: the path x matched 0 of 1 records; -".replacing("1 records", with: "1 record")])
+    let nothing = try await fixture.run("[]")
+    #expect(nothing.unmatchedPaths.isEmpty)
+  }
+
+  @Test("The columns of a CSV file are told, too")
+  func csv() async throws {
+    let fixture = try ImportFixture(Self.map)
+    let report = try await fixture.run("id,name,city\n1,a,b\n") { $0.sources = ["csv"] }
+    #expect(told(report).prefix(2) == [
+      "P.name: the path nmae matched 0 of 1 record; name",
+      "P.city: the path ctiy matched 0 of 1 record; city",
+    ])
+  }
+
+  @Test(
+    "An input of which a source knows nothing is refused",
+    arguments: [
+      ("json", #"[{"x":1,"y":2}]"#, "keys are “x”, “y”."),
+      ("ndjson", "{\"x\":1}\n{\"z\":1}\n", "keys are “x”, “z”."),
+      ("xml", #"<r><p x="1"><y>2</y></p></r>"#, "keys are “@x”, “y”."),
+      ("csv", "x;y\n1;2\n", "columns are “x;y”."),
+      ("csv", "<!DOCTYPE html>\n<p>No such page\n", "columns are “<!DOCTYPE html>”."),
+    ]
+  )
+  func unknown(format: String, text: String, keys: String) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities: { P: { attributes: { name: name, v: { type: int64 } } } }
+      sources: { s: { format: \(format), entity: P\(format == "xml" ? ", records: /r/p" : "") } }
+      """
+    )
+    let good = ["json": #"[{"name":"a"}]"#, "ndjson": #"{"name":"a"}"#, "xml": "<r><p><name>a</name></p></r>"]
+    let failure = await #expect(throws: ImportFailure.self) {
+      // What another input had does not count.
+      try await fixture.run(good[format] ?? "name\na\n", text)
+    }
+    let error = failure?.cause as? ImportError
+    #expect(error?.code == .unmatched)
+    #expect(error?.message.hasPrefix("Of feed2 the source s knows nothing: ") == true)
+    #expect(error?.message.hasSuffix(keys) == true)
+    #expect(error?.help != nil)
+    #expect(try fixture.rows().isEmpty)
+  }
+
+  @Test("Records without any key are no reason to refuse")
+  func empty() async throws {
+    let fixture = try ImportFixture("version: 1\nentities: { P: { attributes: { v: { default: d } } } }")
+    try await fixture.run("[{}]")
+    #expect(try fixture.rows() == ["d"])
+  }
+
+  @Test("A date does not lose a time of day")
+  func dates() async throws {
+    let fixture = try ImportFixture(
+      attributes: """
+        d: { type: date, dates: ["dd.MM.yyyy HH:mm:ss", iso8601, unix], timeZone: Europe/Oslo }
+        """
+    )
+    let report = try await fixture.run(
+      """
+      [{"id":1,"d":"01.02.2024 13:45:10"},{"id":2,"d":"01.02.2024 00:00:00"},
+       {"id":3,"d":"2024-02-01T00:00:00.5Z"},{"id":4,"d":"2024-02-01T00:00Z"},
+       {"id":5,"d":1706742000},{"id":6,"d":1706742001}]
+      """
+    )
+    #expect(report.issueSummary == ["value.date 3"])
+    #expect(report.issues.first?.examples.first?.help?.contains("it is a timestamp") == true)
+    #expect(try fixture.rows() == ["2|2024-02-01", "4|2024-02-01", "5|2024-02-01"])
+  }
+}
