@@ -70,8 +70,8 @@ struct Contradictions<Object: Hashable> {
           origin: origin,
           path: nil,
           value: nil,
-          message: "An earlier record of the feed says \(earlier), this one says \(later); the last one"
-            + " counts.",
+          message: "An earlier record of the feed says \(earlier), this one says \(later);"
+            + " the last one counts.",
           tried: [],
           map: nil,
           help: "find out which record is right, or give the attribute a version",

@@ -131,7 +131,8 @@ extension FeedReading {
           .noRecords,
           "There are no records: \(path) occurs nowhere in the input.",
           at: Origin(file: input.name, line: 1, column: 1, byte: 0),
-          help: "`records:` of the source \(names.joined(separator: ", ")) in the map says where records"
+          help:
+            "`records:` of the source \(names.joined(separator: ", ")) in the map says where records"
             + " stand"
         )
       }

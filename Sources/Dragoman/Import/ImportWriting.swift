@@ -80,12 +80,15 @@ final class ImportWriting {
       progress(currentProgress)
     }
     do {
-      try session.interruptible(when: { self.cancellation.isCancelled }) {
-        try sink.finish(unless: cancellation)
-        if let rule = request.prune, !cancellation.isCancelled { try prune(rule, sink) }
-        try sink.tellNet()
-      }
-    } catch where cancellation.isCancelled {
+      try session.interruptible(
+        when: { [cancellation] in cancellation.isCancelled },
+        {
+          try sink.finish(unless: cancellation)
+          if let rule = request.prune, !cancellation.isCancelled { try prune(rule, sink) }
+          try sink.tellNet()
+        }
+      )
+    } catch  where cancellation.isCancelled {
       // References that wait are those of records that come again when the import is repeated.
       session.rollbackIfOpen()
       if commit == .batch && !request.isDryRun { try session.begin() }

@@ -60,7 +60,8 @@ struct InputSources {
       throw ImportError(
         .request,
         "No source of the map that reads \(plan.format.rawValue.uppercased()) is for \(input).",
-        help: "give one of \(Self.list(plan.sources.map(\.name))) `files:` that match the name, or assign"
+        help:
+          "give one of \(Self.list(plan.sources.map(\.name))) `files:` that match the name, or assign"
           + " the input: --source NAME=INPUT"
       )
     }
@@ -141,7 +142,8 @@ struct InputSources {
         ? "None of the sources \(Self.list(sources)) fits the records of \(input): their keys are"
           + " \(keys)."
         : "The records of \(input) can be those of the sources \(Self.list(fitting)).",
-      help: "choose one: \(sources.map { "--source \($0)=\(input)" }.joined(separator: " or ")), or say"
+      help:
+        "choose one: \(sources.map { "--source \($0)=\(input)" }.joined(separator: " or ")), or say"
         + " which `files:` each of them reads"
     )
   }

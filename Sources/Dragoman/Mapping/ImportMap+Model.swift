@@ -53,7 +53,8 @@ extension ImportMap {
     for entity in entities {
       for other in entity.relationships {
         guard let inverse = other.inverse, inverse.utf8.elementsEqual(relationship.name.utf8),
-          other.from.map({ !$0.isEmpty }) ?? true, other != relationship || entity.name != owner.name,
+          other.from.map({ !$0.isEmpty }) ?? true,
+          other != relationship || entity.name != owner.name,
           let target = self.entity(named: other.entity),
           family.contains(where: { $0.name.utf8.elementsEqual(target.name.utf8) })
             || lineage(of: target).contains(where: { $0.name.utf8.elementsEqual(owner.name.utf8) })

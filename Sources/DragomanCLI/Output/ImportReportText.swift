@@ -25,7 +25,8 @@ struct ImportReportText {
     }.joined()
     if report.status != .failed || report.counts.read > 0 { text += summary + counts + links }
     for path in report.unmatchedPaths where path.isTold {
-      text += "warning[\(ImportIssue.Code.unmatchedPath.rawValue)]: \(path.message)\n  help     \(path.help)\n"
+      text +=
+        "warning[\(ImportIssue.Code.unmatchedPath.rawValue)]: \(path.message)\n  help     \(path.help)\n"
     }
     for notice in report.notices { text += "note: \(notice)\n" }
     return text + closing

@@ -159,8 +159,10 @@ public final class ChangeLog {
     }
   }
 
-  /// Hands over what all changes came to, each object once: its values before the first of them and
-  /// after the last one. An object that was made and deleted, or that is as it was, is left out.
+  /// Hands over what all changes came to, each object once.
+  ///
+  /// Its values are those before the first of them and after the last one. An object that was made and
+  /// deleted is left out.
   ///
   /// Runs a `SELECT` an object that was changed; objects come in the order of their first changes, links
   /// in tables of their own behind.

@@ -363,7 +363,7 @@ package final class LinkStage {
   func numbered(_ keys: some Sequence<Int64>) -> [Owner] {
     Set(keys).sorted().compactMap { key in
       stagedOwners[key].map { Owner(key: key, number: $0.number) }
-     }
+    }
   }
 
   /// Forgets everything that is staged: it was stored, or undone with its savepoint.

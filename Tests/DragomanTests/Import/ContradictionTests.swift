@@ -34,7 +34,8 @@ import Testing
   @Test("Each attribute that goes back and forth is told, with both values and the first examples")
   func warned() async throws {
     let fixture = try ImportFixture(Self.map)
-    let feed = "[\((1...20).map { order($0, $0.isMultiple(of: 2) ? "Ada" : "Eva") }.joined(separator: ","))]"
+    let feed =
+      "[\((1...20).map { order($0, $0.isMultiple(of: 2) ? "Ada" : "Eva") }.joined(separator: ","))]"
     // At first the import made the customer itself; later the first record changes it, and is no
     // contradiction yet.
     for expected in [19, 18 + 1] {
@@ -78,7 +79,9 @@ import Testing
         $0.changes = { change in
           let fields = change.fields.map { "\($0.attribute.name)=\($0.new?.text ?? "-")" }
           let key = change.key.map(\.value.text).joined(separator: "+")
-          let links = change.links.map { "\($0.relationship) +\($0.added.count) -\($0.removed.count)" }
+          let links = change.links.map {
+            "\($0.relationship) +\($0.added.count) -\($0.removed.count)"
+          }
           found.withLock {
             $0.append(
               ["\(change.kind.rawValue) \(change.entity) \(key) @\(change.origin?.record ?? 0)"]
@@ -103,7 +106,7 @@ import Testing
   @Test("A statement ends when it is asked to")
   func interrupted() throws {
     let store = try SQLiteStore(at: .inMemory)
-    try store.write { session in
+    try store.write { session throws in
       let error = #expect(throws: DatabaseError.self) {
         try session.interruptible(when: { true }) {
           try session.database.execute(
@@ -114,7 +117,8 @@ import Testing
       }
       #expect(error?.resultCode == .SQLITE_INTERRUPT)
       // It is asked no more.
-      #expect(try Int.fetchOne(session.database, sql: "SELECT 1") == 1)
+      let one = try Int.fetchOne(session.database, sql: "SELECT 1")
+      #expect(one == 1)
     }
   }
 
@@ -136,7 +140,11 @@ import Testing
     let store = try SQLiteStore(at: .inMemory)
     let running = Mutex<ImportRun?>(nil)
     let feed = "[\((1...50).map { #"{"id":\#($0),"next":\#($0 + 100)}"# }.joined(separator: ","))]"
-    var request = ImportRequest([.bytes(Array(feed.utf8), name: "f")], commit: commit, batchSize: 10)
+    var request = ImportRequest(
+      [.bytes(Array(feed.utf8), name: "f")],
+      commit: commit,
+      batchSize: 10
+    )
     request.changes = { _ in
       while running.withLock({ $0?.cancel() }) == nil {}
     }
@@ -145,7 +153,9 @@ import Testing
     let report = try await run.report()
     #expect(report.status == .cancelled)
     #expect(report.relationships["N.next"]?.unresolved ?? 0 == 0)
-    let count = try sql(store, "SELECT count(*) FROM sqlite_schema WHERE name = 'N'") == ["0"] ? "0"
+    let count =
+      try sql(store, "SELECT count(*) FROM sqlite_schema WHERE name = 'N'") == ["0"]
+      ? "0"
       : try sql(store, "SELECT count(*) FROM N")[0]
     #expect(Int(count) == report.committed)
   }

@@ -127,7 +127,8 @@ struct PruningTests {
 
   @Test(
     "What is nested in a record is in the feed, also where the record is left alone",
-    arguments: ["", #","version":1"#], [nil, EntityWriter.Mode.ignore]
+    arguments: ["", #","version":1"#],
+    [nil, EntityWriter.Mode.ignore]
   )
   func nested(version: String, mode: EntityWriter.Mode?) async throws {
     let fixture = try ImportFixture(Self.orders)

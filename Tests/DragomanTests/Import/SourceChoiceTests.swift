@@ -42,11 +42,15 @@ import Testing
 
   @Test(
     "Of sources at one place each input has the one whose keys and paths its records have",
-    arguments: ["json", "ndjson", "xml", "csv"], [false, true]
+    arguments: ["json", "ndjson", "xml", "csv"],
+    [false, true]
   )
   func tried(format: String, isReversed: Bool) async throws {
     let fixture = try ImportFixture(map(format))
-    let categories = text([[("id", "1"), ("name", "\"a\"")], [("id", "2"), ("name", "\"b\"")]], format)
+    let categories = text(
+      [[("id", "1"), ("name", "\"a\"")], [("id", "2"), ("name", "\"b\"")]],
+      format
+    )
     let products = text(
       [
         [("id", "1"), ("name", "\"p\""), ("price", "2"), ("category", "2")],
@@ -135,7 +139,9 @@ import Testing
 
   @Test("Globs say which inputs a source reads; who has none reads the others")
   func files() async throws {
-    let fixture = try ImportFixture(map("json", files: (", files: [\"cat*.json\", old/c.json]", "")))
+    let fixture = try ImportFixture(
+      map("json", files: (", files: [\"cat*.json\", old/c.json]", ""))
+    )
     let inputs: [ImportInput] = [
       .bytes(Array(#"[{"id":1,"name":"a","price":1}]"#.utf8), name: "/feeds/cat-1.json.gz"),
       .bytes(Array(#"[{"id":2,"name":"b"}]"#.utf8), name: "x/old/c.json"),
@@ -152,7 +158,8 @@ import Testing
   @Test("An input that no source is for, or the wrong one, is refused")
   func noSource() async throws {
     let fixture = try ImportFixture(
-      map("json", files: (", files: a.json", ", files: b.json")) + "\n  x: { format: csv, entity: Category }"
+      map("json", files: (", files: a.json", ", files: b.json"))
+        + "\n  x: { format: csv, entity: Category }"
     )
     for (sources, message) in [
       ([:], "No source of the map that reads JSON is for feed1."),
@@ -169,7 +176,9 @@ import Testing
 
   @Test("A map with globs is written as it is read")
   func encoded() throws {
-    let map = try ImportMap(yaml: map("json", files: (", files: a.json", ", files: [b, \"c?.json\"]")))
+    let map = try ImportMap(
+      yaml: map("json", files: (", files: a.json", ", files: [b, \"c?.json\"]"))
+    )
     #expect(map.sources.map(\.files) == [["a.json"], ["b", "c?.json"]])
     #expect(try ImportMap(yaml: map.yaml()) == map)
   }

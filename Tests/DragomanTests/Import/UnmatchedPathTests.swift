@@ -37,10 +37,13 @@ import Testing
     report.unmatchedPaths.map { "\($0.message); \($0.suggestion ?? "-")" }
   }
 
-  @Test("Paths of attributes, relationships, keys, discriminator and deletions are told with the nearest")
+  @Test(
+    "Paths of attributes, relationships, keys, discriminator and deletions are told with the nearest"
+  )
   func json() async throws {
     let fixture = try ImportFixture(Self.map)
-    let record = #"{"id":"1","name":"n","kind":"q","gone":"false","address":{"city":"x"},"t_id":"7","list":[],"tags":[{"name":1}]}"#
+    let record =
+      #"{"id":"1","name":"n","kind":"q","gone":"false","address":{"city":"x"},"t_id":"7","list":[],"tags":[{"name":1}]}"#
     let records = (0..<300).map { record.replacing(#""1""#, with: "\"\($0)\"") }
     for text in ["[\(records.joined(separator: ","))]", records.joined(separator: "\n")] {
       let report = try await fixture.run(text)
@@ -57,9 +60,11 @@ import Testing
           "P.deleteWhen: the path gnoe matched 0 of 300 records; gone",
         ]
       )
-      #expect(report.unmatchedPaths.map(\.mayBeMissing) == [
-        false, false, false, true, false, false, false, false,
-      ])
+      #expect(
+        report.unmatchedPaths.map(\.mayBeMissing) == [
+          false, false, false, true, false, false, false, false,
+        ]
+      )
     }
   }
 
@@ -101,7 +106,11 @@ import Testing
       #"[{"id":"1"},{"id":"2","a":null,"o":{"id":"3"}}]"#,
       #"[{"id":"2","l":[{"b":"x"}],"c":{"d":"e"}}]"#
     )
-    #expect(told(report) == ["O.x: the path x matched 0 of 1 records; -".replacing("1 records", with: "1 record")])
+    #expect(
+      told(report) == [
+        "O.x: the path x matched 0 of 1 records; -".replacing("1 records", with: "1 record")
+      ]
+    )
     let nothing = try await fixture.run("[]")
     #expect(nothing.unmatchedPaths.isEmpty)
   }
@@ -110,10 +119,12 @@ import Testing
   func csv() async throws {
     let fixture = try ImportFixture(Self.map)
     let report = try await fixture.run("id,name,city\n1,a,b\n") { $0.sources = ["csv"] }
-    #expect(told(report).prefix(2) == [
-      "P.name: the path nmae matched 0 of 1 record; name",
-      "P.city: the path ctiy matched 0 of 1 record; city",
-    ])
+    #expect(
+      told(report).prefix(2) == [
+        "P.name: the path nmae matched 0 of 1 record; name",
+        "P.city: the path ctiy matched 0 of 1 record; city",
+      ]
+    )
   }
 
   @Test(
@@ -134,7 +145,9 @@ import Testing
       sources: { s: { format: \(format), entity: P\(format == "xml" ? ", records: /r/p" : "") } }
       """
     )
-    let good = ["json": #"[{"name":"a"}]"#, "ndjson": #"{"name":"a"}"#, "xml": "<r><p><name>a</name></p></r>"]
+    let good = [
+      "json": #"[{"name":"a"}]"#, "ndjson": #"{"name":"a"}"#, "xml": "<r><p><name>a</name></p></r>",
+    ]
     let failure = await #expect(throws: ImportFailure.self) {
       // What another input had does not count.
       try await fixture.run(good[format] ?? "name\na\n", text)
@@ -149,7 +162,9 @@ import Testing
 
   @Test("Records without any key are no reason to refuse")
   func empty() async throws {
-    let fixture = try ImportFixture("version: 1\nentities: { P: { attributes: { v: { default: d } } } }")
+    let fixture = try ImportFixture(
+      "version: 1\nentities: { P: { attributes: { v: { default: d } } } }"
+    )
     try await fixture.run("[{}]")
     #expect(try fixture.rows() == ["d"])
   }

@@ -34,7 +34,8 @@ import Testing
   )
   func bare(sides: (String, String), value: String) async throws {
     let fixture = try ImportFixture(map(orders: sides.0, customer: sides.1))
-    let feed = #"{"orders":[{"id":"1","customer":"a"}],"customers":[{"id":"a","orders":\#(value)}]}"#
+    let feed =
+      #"{"orders":[{"id":"1","customer":"a"}],"customers":[{"id":"a","orders":\#(value)}]}"#
     for _ in 1...2 {
       let report = try await fixture.run(feed)
       #expect(report.counts.rejected == 0)

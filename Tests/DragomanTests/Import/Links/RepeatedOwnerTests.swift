@@ -54,9 +54,14 @@ import Testing
     }
     let report = try await fixture.run(feed(count, turns: turns))
     #expect(report.summary == "read \(count), inserted \(count)")
-    #expect(try sql(fixture.store, "SELECT id FROM Phone ORDER BY owner, _phones_order") == ["p", "q"])
     #expect(
-      try sql(fixture.store, "SELECT t.id FROM Customer_tags JOIN Tag t ON t._pk = target ORDER BY t.id")
+      try sql(fixture.store, "SELECT id FROM Phone ORDER BY owner, _phones_order") == ["p", "q"]
+    )
+    #expect(
+      try sql(
+        fixture.store,
+        "SELECT t.id FROM Customer_tags JOIN Tag t ON t._pk = target ORDER BY t.id"
+      )
         == ["a", "t\((count - 1) % turns)"]
     )
     return counter.withLock { $0 }
