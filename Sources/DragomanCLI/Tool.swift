@@ -1,4 +1,5 @@
 import ArgumentParser
+import DragomanGraph
 import Foundation
 
 /// The tool `dragoman`.
@@ -20,6 +21,7 @@ struct Tool: AsyncParsableCommand {
     // A reader that goes away ends the output, not the process: writing then fails with EPIPE.
     signal(SIGPIPE, SIG_IGN)
     do {
+      try checkCommand(of: CommandLine.arguments)
       var command = try parseAsRoot()
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
@@ -32,5 +34,18 @@ struct Tool: AsyncParsableCommand {
       guard let known = ToolError(error) else { exit(withError: error) }
       known.exit()
     }
+  }
+
+  /// Refuses a command that there is not, before the options behind it are held against those of the
+  /// tool itself.
+  private static func checkCommand(of arguments: [String]) throws {
+    let names = configuration.subcommands.compactMap { $0.configuration.commandName }
+    guard let word = arguments.dropFirst().first(where: { $0 != "help" }), !word.hasPrefix("-"),
+      !names.contains(word)
+    else { return }
+    let help =
+      nearest(to: word, in: names).map { "Did you mean \($0)?" }
+      ?? "The commands are \(names.joined(separator: ", "))."
+    throw ValidationError("There is no command \(word). \(help)")
   }
 }

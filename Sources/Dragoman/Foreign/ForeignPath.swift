@@ -57,6 +57,16 @@ extension ForeignPath {
   var isPointer: Bool { text.utf8.first == UInt8(ascii: "/") }
 }
 
+extension ForeignPath.Step {
+  /// Whether the step leads into arrays; the others lead into objects and elements.
+  var isForArrays: Bool {
+    switch self {
+    case .index, .all: true
+    default: false
+    }
+  }
+}
+
 /// The formats a feed may have.
 public enum ForeignFormat: String, Sendable, Hashable, Codable, CaseIterable {
   /// One JSON text.

@@ -80,7 +80,8 @@ extension RecordMapper {
     case .key:
       guard record.keyLength > 0 else { break }
       let name = batch.text(record.key, record.keyLength)
-      trail.nodes = [appendScalar(name, kind: TAPE_STRING, to: batch, record)]
+      let node = appendScalar(name, kind: TAPE_STRING, flags: TAPE_NAME, to: batch, record)
+      trail.nodes = [node]
     case .parent:
       if let parent { follow(path, path.steps[...], from: parent.node, batch, &trail) }
     }
@@ -175,12 +176,14 @@ extension RecordMapper {
   private func appendScalar(
     _ text: String,
     kind: Int,
+    flags: Int = 0,
     to batch: RecordBatch,
     _ record: RecordBatch.Record
   ) -> UInt32 {
     var node = TapeNode()
     (node.text, node.length) = batch.appendText(text)
     node.kind = UInt8(kind)
+    node.flags = UInt8(flags)
     node.origin = record.start
     node.next = UInt32(batch.nodeCount + 1)
     return batch.append(node)
@@ -206,15 +209,5 @@ extension RecordMapper {
     }
     batch.setEnd(of: start)
     return start
-  }
-}
-
-extension ForeignPath.Step {
-  /// Whether the step leads into arrays; the others lead into objects and elements.
-  fileprivate var isForArrays: Bool {
-    switch self {
-    case .index, .all: true
-    default: false
-    }
   }
 }

@@ -298,6 +298,7 @@ struct ExportPlanner {
   /// Whether records come as CSV, too; else their columns are named as in JSON, for other programs.
   func readsCSV(_ entity: EntityMap) -> Bool {
     map.exportSource(of: entity.name, format: .csv) != nil
+      || (map.sources.isEmpty && map.entities.count == 1)
   }
 
   private func steps(
