@@ -55,6 +55,13 @@ extension ForeignPaths {
 }
 
 extension ForeignPath {
-  /// Whether the path may name several values.
-  var hasWildcard: Bool { steps.contains { $0 == .all || $0 == .anyMember } }
+  /// Whether the path chooses among values: the walk over a record cannot follow it.
+  var hasWildcard: Bool {
+    steps.contains { step in
+      switch step {
+      case .all, .anyMember, .having: true
+      case .member, .attribute, .index, .text: false
+      }
+    }
+  }
 }

@@ -77,6 +77,11 @@ extension RecordMapper {
       let line = batch.origin(at: record.start, record: nil).line
       trail.nodes = [appendNumber(line, to: batch, record)]
     case .file: trail.nodes = [appendScalar(batch.file, kind: TAPE_STRING, to: batch, record)]
+    case .fileName, .fileStem:
+      let name =
+        path.root == .fileName ? FileName.last(of: batch.file) : FileName.stem(of: batch.file)
+      let node = appendScalar(name, kind: TAPE_STRING, flags: TAPE_NAME, to: batch, record)
+      trail.nodes = [node]
     case .key:
       guard record.keyLength > 0 else { break }
       let name = batch.text(record.key, record.keyLength)
@@ -103,6 +108,10 @@ extension RecordMapper {
     if step == .text {
       if container.length > 0 { trail.nodes.append(node) }
       return
+    }
+    if case .having(let test) = step {
+      guard passes(test, node, batch) else { return }
+      return follow(path, steps.dropFirst(), from: node, batch, &trail)
     }
     switch Int(container.kind) {
     case TAPE_NULL:
@@ -149,8 +158,27 @@ extension RecordMapper {
     case .index(let wanted): return isPointer && isNamed(value, String(wanted), nil, batch)
     case .all: return isArray
     case .anyMember: return !isArray && !isAttribute
-    case .text: return false
+    case .text, .having: return false
     }
+  }
+
+  /// Whether an element's attribute is as a filter wants it.
+  private func passes(
+    _ test: ForeignPath.AttributeTest,
+    _ element: UInt32,
+    _ batch: RecordBatch
+  ) -> Bool {
+    var child = element + 1
+    while child < batch.nodes[Int(element)].next {
+      let value = batch.nodes[Int(child)]
+      guard value.flags & UInt8(TAPE_ATTRIBUTE) != 0 else { break }
+      if isNamed(value, test.name, test.namespace, batch) {
+        let isWanted = test.value?.utf8.elementsEqual(batch.bytes(value.text, value.length)) ?? true
+        return isWanted != test.isNegated
+      }
+      child = value.next
+    }
+    return test.isNegated
   }
 
   private func isNamed(

@@ -312,7 +312,7 @@ struct ExportPlanner {
     if steps.last == .all, type == .json { steps.removeLast() }
     for step in steps {
       switch step {
-      case .all, .anyMember: return nil
+      case .all, .anyMember, .having: return nil
       case .index(let index) where index > ExportTree.Builder.maximumHoleCount: return nil
       default: break
       }

@@ -126,7 +126,7 @@ extension MapValidator {
     for path in paths where !path.steps.isEmpty {
       switch path.root {
       case .record, .parent, .document: break
-      case .index, .file, .line, .key:
+      case .index, .file, .fileName, .fileStem, .line, .key:
         report(.path, "\"\(path.text)\": nothing can follow \"$\(path.root)\".", at: place)
       }
     }

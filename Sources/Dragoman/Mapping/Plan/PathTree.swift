@@ -136,7 +136,7 @@ struct PathTree: Sendable {
         var target = target
         target.isTextOnly = true
         add(rest, from: node, target)
-      case .all, .anyMember:
+      case .all, .anyMember, .having:
         preconditionFailure("paths with wildcards are not for the tree")
       }
     }
