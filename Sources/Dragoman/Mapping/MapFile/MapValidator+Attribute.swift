@@ -4,6 +4,10 @@ extension MapValidator {
   /// Checks one attribute: that each rule suits the type, compiles and can be carried out.
   mutating func check(_ attribute: AttributeMap, at place: String) {
     checkMisplaced(attribute, at: place)
+    if let scale = attribute.scale, !(0...PlainNumber.maximumScale).contains(scale) {
+      let message = "A scale is 0 to \(PlainNumber.maximumScale), not \(scale)."
+      report(.value, message, at: "\(place).scale")
+    }
     checkTimeZone(attribute.timeZone, at: place)
     if attribute.type.isDateOrTime {
       let dates = attribute.dates ?? []
