@@ -254,7 +254,9 @@ struct PlainNumber {
     let isZero = first == end
     let fractionCount = max(0, end - point)
     if let scale, fractionCount > scale { throw .tooManyDigits }
-    guard scale ?? 0 <= Self.maximumScale, point - end <= Self.maximumZeros, first - point <= Self.maximumZeros else {
+    guard scale ?? 0 <= Self.maximumScale, point - end <= Self.maximumZeros,
+      first - point <= Self.maximumZeros
+    else {
       throw .tooLong
     }
     let writtenFraction = max(scale ?? fractionCount, 0)

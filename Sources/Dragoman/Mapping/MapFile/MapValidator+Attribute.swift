@@ -27,11 +27,6 @@ extension MapValidator {
         rule: "add default:, or choose clear, keep or reject"
       )
     }
-    if let from = attribute.from {
-      for (format, member) in ForeignPaths.members where format != .csv {
-        checkRoots(from[keyPath: member], at: "\(place).from")
-      }
-    }
     if let pattern = attribute.pattern, let problem = PatternCheck.problem(in: pattern) {
       report(
         .pattern,
@@ -122,17 +117,6 @@ extension MapValidator {
       !length.contains(text.unicodeScalars.count)
     {
       report(.literal, "The default has not the length it must have.", at: "\(place).default")
-    }
-  }
-
-  /// `$index`, `$file`, `$line` and `$key` are single values: a path built in code cannot go on.
-  private mutating func checkRoots(_ paths: [ForeignPath], at place: String) {
-    for path in paths where !path.steps.isEmpty {
-      switch path.root {
-      case .record, .parent, .document: break
-      case .index, .file, .line, .key:
-        report(.path, "\"\(path.text)\": nothing can follow \"$\(path.root)\".", at: place)
-      }
     }
   }
 }
