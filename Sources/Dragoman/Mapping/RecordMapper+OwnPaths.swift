@@ -3,18 +3,32 @@ import CSimdJSON
 /// Paths that the walk over a record cannot follow: those with wildcards, and those that start
 /// outside of the record.
 extension RecordMapper {
-  /// Follows the paths of a slot that are tried before what the walk found, in their order.
+  /// What a record has of the value that decides what becomes of it.
+  func found(
+    _ criterion: EntityPlan.Criterion,
+    _ record: RecordBatch.Record,
+    _ batch: RecordBatch
+  ) -> PathWalker.Found {
+    var found = walker.found[criterion.slot]
+    if criterion.hasOwnPaths {
+      followOwnPaths(criterion.paths, takesList: false, record, batch, &found)
+    }
+    return found
+  }
+
+  /// Follows paths that are tried before what the walk found, in their order.
   func followOwnPaths(
-    of slot: EntityPlan.Slot,
+    _ paths: [EntityPlan.Candidate],
+    takesList: Bool,
     _ record: RecordBatch.Record,
     _ batch: RecordBatch,
     _ found: inout PathWalker.Found
   ) {
-    for (number, candidate) in slot.paths.enumerated() {
+    for (number, candidate) in paths.enumerated() {
       guard number < Int(found.candidate) else { return }
       if candidate.isInTree { continue }
       let trail = follow(candidate.path, record, batch)
-      let takesList = slot.attribute.type == .json && trail.list != nil
+      let takesList = takesList && trail.list != nil
       if let blocked = trail.blocked {
         found.state = .blocked
         found.node = blocked
@@ -31,7 +45,7 @@ extension RecordMapper {
       } else {
         continue
       }
-      found.candidate = UInt8(clamping: number)
+      found.candidate = UInt16(clamping: number)
       return
     }
   }
@@ -88,7 +102,7 @@ extension RecordMapper {
       let node = appendScalar(name, kind: TAPE_STRING, flags: TAPE_NAME, to: batch, record)
       trail.nodes = [node]
     case .parent:
-      if let parent { follow(path, path.steps[...], from: parent.node, batch, &trail) }
+      if let parent = record.parent { follow(path, path.steps[...], from: parent, batch, &trail) }
     }
     return trail
   }

@@ -266,6 +266,8 @@ struct ExportTree: Sendable {
     }
 
     private mutating func element(of place: Int, _ index: Int) throws(Obstacle) -> Int {
+      // Every place before the index is written as null.
+      guard 0...Self.maximumHoleCount ~= index else { throw .shape }
       switch places[place].role {
       case nil: places[place].role = .array
       case .array: break
