@@ -89,6 +89,7 @@ struct ToolError: Error {
       switch error.code {
       case .request: .usage
       case .output: .outputFailed
+      case .inputOutput: .inputOutput
       default: .badData
       }
     text = Self.text(error.code.rawValue, nil, error.message, help: error.help)
