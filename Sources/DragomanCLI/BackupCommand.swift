@@ -36,11 +36,9 @@ struct BackupCommand: ParsableCommand {
     guard !quiet else { return }
     let seconds = Figures.seconds(ContinuousClock().now - start)
     let pages = backup.pageCount == 1 ? "page" : "pages"
-    let errors = OutputBuffer(descriptor: STDERR_FILENO)
-    try errors.write(
+    Messages.print(
       "Backed up \(database) to \(file): \(Figures.grouped(backup.pageCount)) \(pages)"
         + " (\(Figures.bytes(backup.byteCount))) in \(Figures.decimals(seconds, 2)) s\n"
     )
-    try errors.flush()
   }
 }

@@ -38,16 +38,12 @@ struct CheckCommand: AsyncParsableCommand {
     } catch let faults as MapFaults {
       report.faults = faults.faults
     }
-    let errors = OutputBuffer(descriptor: STDERR_FILENO)
-    let output = OutputBuffer(descriptor: STDOUT_FILENO)
     if json {
-      try output.write(try report.json() + "\n")
+      try OutputBuffer.print(try report.json() + "\n")
     } else {
-      try errors.write(report.findings)
-      try errors.flush()
-      try output.write(report.summary + "\n")
+      Messages.print(report.findings)
+      try OutputBuffer.print(report.summary + "\n")
     }
-    try output.flush()
     if let status = report.exitStatus { throw ExitCode(status.rawValue) }
   }
 

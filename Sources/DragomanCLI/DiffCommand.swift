@@ -102,12 +102,10 @@ struct DiffCommand: AsyncParsableCommand {
     }
     let report = try outcome.get()
     if !quiet {
-      let errors = OutputBuffer(descriptor: STDERR_FILENO)
-      if isMissing { try errors.write("note: there is no \(database); everything is new\n") }
-      try errors.write(
+      if isMissing { Messages.print("note: there is no \(database); everything is new\n") }
+      Messages.print(
         ImportReportText(report: report, inputs: inputs, database: database, signal: signal).text
       )
-      try errors.flush()
     }
     if let status = exitStatus(of: report, signal: signal) {
       throw ExitCode(status)

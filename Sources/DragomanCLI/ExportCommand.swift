@@ -86,11 +86,7 @@ struct ExportCommand: AsyncParsableCommand {
     } catch let error as ExportError where error.code == .cancelled {
       throw ExitCode(128 + (signals.received ?? SIGINT))
     }
-    if !quiet {
-      let errors = OutputBuffer(descriptor: STDERR_FILENO)
-      try errors.write(text(of: report))
-      try errors.flush()
-    }
+    if !quiet { Messages.print(text(of: report)) }
     if !report.issues.isEmpty { throw ExitCode(ToolError.ExitStatus.someRejected.rawValue) }
   }
 

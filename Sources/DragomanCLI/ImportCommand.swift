@@ -162,18 +162,13 @@ struct ImportCommand: AsyncParsableCommand {
       case .success(let report): (report, nil)
       case .failure(let failure): (failure.report, ToolError(failure))
       }
-    let errors = OutputBuffer(descriptor: STDERR_FILENO)
-    if let failure { try errors.write(failure.text + "\n") }
+    if let failure { Messages.print(failure.text + "\n") }
     if !quiet {
-      try errors.write(
+      Messages.print(
         ImportReportText(report: report, inputs: inputs, database: database, signal: signal).text
       )
     }
-    try errors.flush()
-    guard json else { return }
-    let output = OutputBuffer(descriptor: STDOUT_FILENO)
-    try output.write(try ImportReportJSON(report, failure: failure).text + "\n")
-    try output.flush()
+    if json { try OutputBuffer.print(try ImportReportJSON(report, failure: failure).text + "\n") }
   }
 
   private func exitStatus(

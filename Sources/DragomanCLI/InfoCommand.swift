@@ -31,16 +31,10 @@ struct InfoCommand: ParsableCommand {
     )
     let contents = try store.contents(examples: all ? nil : 5)
     try store.close()
-    let output = OutputBuffer(descriptor: STDOUT_FILENO)
-    do {
-      try output.write(
-        json
-          ? try ContentsJSON(contents, file: database).text()
-          : ContentsText(contents, file: database).text
-      )
-      try output.flush()
-    } catch let error as OutputError where error.isClosedPipe {
-      // Whoever read has enough.
-    }
+    try OutputBuffer.print(
+      json
+        ? try ContentsJSON(contents, file: database).text()
+        : ContentsText(contents, file: database).text
+    )
   }
 }

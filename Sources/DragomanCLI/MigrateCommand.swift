@@ -47,9 +47,7 @@ struct MigrateCommand: ParsableCommand {
     if !dryRun && migration.faults.isEmpty {
       migration = try store.migrate(to: model, drops: drop)
     }
-    let output = OutputBuffer(descriptor: STDOUT_FILENO)
-    try output.write(json ? try document(of: migration) : text(of: migration))
-    try output.flush()
+    try OutputBuffer.print(json ? try document(of: migration) : text(of: migration))
     try store.close()
     guard migration.faults.isEmpty else {
       throw ToolError(faults: migration.faults, in: database)

@@ -45,13 +45,7 @@ struct SchemaCommand: ParsableCommand {
 
   func run() throws {
     let model = try model()
-    let output = OutputBuffer(descriptor: STDOUT_FILENO)
-    do {
-      try output.write(try Self.text(of: model, as: format))
-      try output.flush()
-    } catch let error as OutputError where error.isClosedPipe {
-      // Whoever read has enough.
-    }
+    try OutputBuffer.print(try Self.text(of: model, as: format))
   }
 
   private func model() throws -> Model {

@@ -1,9 +1,23 @@
 import ArgumentParser
+import Dispatch
 import DragomanGraph
 import Foundation
 
-/// The tool `dragoman`.
+/// Where the process starts.
 @main
+enum Main {
+  /// Not asynchronous: what runs tasks on the main queue opens files of its own, and would take the
+  /// numbers of standard streams that are closed.
+  static func main() {
+    StandardStreams.occupy()
+    // A reader that goes away ends the output, not the process: writing then fails with EPIPE.
+    signal(SIGPIPE, SIG_IGN)
+    Task { exit(await Tool.status()) }
+    dispatchMain()
+  }
+}
+
+/// The tool `dragoman`.
 struct Tool: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dragoman",
@@ -16,10 +30,10 @@ struct Tool: AsyncParsableCommand {
     ]
   )
 
-  /// Runs the command that the arguments name; every error ends in `ToolError`.
-  static func main() async {
-    // A reader that goes away ends the output, not the process: writing then fails with EPIPE.
-    signal(SIGPIPE, SIG_IGN)
+  /// Runs the command that the arguments name, and prints its error.
+  ///
+  /// - Returns: The exit code.
+  static func status() async -> Int32 {
     do {
       try checkCommand(of: CommandLine.arguments)
       var command = try parseAsRoot()
@@ -28,11 +42,27 @@ struct Tool: AsyncParsableCommand {
       } else {
         try command.run()
       }
-    } catch let error as ToolError {
-      error.exit()
+      return 0
     } catch {
-      guard let known = ToolError(error) else { exit(withError: error) }
-      known.exit()
+      if let known = (error as? ToolError) ?? ToolError(error) { return known.tell() }
+      return tell(error)
+    }
+  }
+
+  /// Prints what the argument parser has to say: help and versions are output, the rest is not.
+  private static func tell(_ error: any Error) -> Int32 {
+    let text = fullMessage(for: error)
+    let status = exitCode(for: error).rawValue
+    guard !text.isEmpty else { return status }
+    guard status == 0 else {
+      Messages.print(text + "\n")
+      return status
+    }
+    do {
+      try OutputBuffer.print(text + "\n")
+      return status
+    } catch {
+      return ToolError(error)?.tell() ?? ToolError.ExitStatus.inputOutput.rawValue
     }
   }
 

@@ -47,8 +47,17 @@ final class ToolFolder {
 
   /// Runs the tool with a list of arguments.
   func run(_ arguments: [String], input: String? = nil) throws -> Run {
+    try run(Self.tool, arguments, input: input)
+  }
+
+  /// Runs a command line of the shell, in which `$D` is the tool.
+  func shell(_ line: String) throws -> Run {
+    try run(URL(fileURLWithPath: "/bin/sh"), ["-c", "D='\(Self.tool.path)'\n\(line)"], input: nil)
+  }
+
+  private func run(_ executable: URL, _ arguments: [String], input: String?) throws -> Run {
     let process = Process()
-    process.executableURL = Self.tool
+    process.executableURL = executable
     process.arguments = arguments
     process.currentDirectoryURL = url
     let output = Pipe()

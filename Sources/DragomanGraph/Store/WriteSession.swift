@@ -5,7 +5,7 @@ import GRDB
 /// writers for the rows of an entity.
 public final class WriteSession {
   let database: Database
-  private let path: String?
+  package let path: String?
   /// The model of the store as this session sees it.
   package private(set) var layout: ModelLayout
   /// The model as it stands after the last commit, where a commit changed it.
