@@ -192,6 +192,14 @@ final class RecordBatch {
     nodeCount = count
   }
 
+  /// Whether two values are the same, text and bytes by what they hold.
+  func isSame(_ first: RowValue, _ second: RowValue) -> Bool {
+    guard first.kind == second.kind else { return false }
+    guard first.kind == .text || first.kind == .blob else { return first.bits == second.bits }
+    return bytes(UInt32(first.offset), first.length)
+      .elementsEqual(bytes(UInt32(second.offset), second.length))
+  }
+
   /// Bytes of the arena; valid until the arena grows or the batch is refilled.
   @inline(__always)
   func bytes(_ start: UInt32, _ length: UInt32) -> UnsafeRawBufferPointer {
