@@ -46,9 +46,13 @@ final class ToolFolder {
   }
 
   /// Runs the tool with a list of arguments.
-  func run(_ arguments: [String], input: String? = nil) throws -> Run {
+  func run(
+    _ arguments: [String],
+    input: String? = nil,
+    tool: URL = ToolFolder.tool
+  ) throws -> Run {
     let process = Process()
-    process.executableURL = Self.tool
+    process.executableURL = tool
     process.arguments = arguments
     process.currentDirectoryURL = url
     let output = Pipe()
