@@ -162,6 +162,8 @@ public final class WriteSession {
   ///   - noted: The columns whose former values the writer tells, together with the object's
   ///     primary key; nil: neither, which is a little faster.
   ///   - completesStubs: Which rows make whole objects of stubs.
+  ///   - specializes: Whether a row makes an object of its entity of one that was known by a more
+  ///     general one.
   /// - Returns: The writer.
   /// - Throws: `StoreError` where the next free key cannot be read.
   package func writer(
@@ -170,7 +172,8 @@ public final class WriteSession {
     mode: EntityWriter.Mode,
     version: Int? = nil,
     noted: [String]? = nil,
-    completesStubs: EntityStatements.StubRule = .never
+    completesStubs: EntityStatements.StubRule = .never,
+    specializes: Bool = true
   ) throws(StoreError) -> EntityWriter {
     EntityWriter(
       database: database,
@@ -182,7 +185,8 @@ public final class WriteSession {
         version: version,
         noted: noted,
         completesStubs: completesStubs,
-        family: entity.family.map { layout.entities[$0].name }
+        family: entity.family.map { layout.entities[$0].name },
+        ancestors: specializes ? entity.lineage.dropFirst().map { layout.entities[$0].name } : []
       ),
       keys: try primaryKeys(of: entity.table),
       note: noted == nil ? nil : try note()
@@ -226,14 +230,19 @@ public final class WriteSession {
   /// Runs `SELECT` over `_dragoman_pending`.
   package func pendingRelationships() throws(StoreError) -> [(name: String, key: [String])] {
     try run {
-      try Row.fetchAll(
+      try PendingReference.check(database)
+      return try Row.fetchAll(
         database,
         sql: "SELECT relationship, (SELECT json_group_array(e.key) FROM json_each(p.first) AS e)"
           + " FROM (SELECT relationship, max(key) AS first FROM _dragoman_pending"
           + " GROUP BY relationship) AS p"
       ).map { row in
-        let names = try JSONDecoder().decode([String].self, from: Data((row[1] as String).utf8))
-        return (row[0], names)
+        let place = PendingReference.table
+        let names: String = try row.stored(1, of: place)
+        return (
+          try row.stored(0, of: place),
+          try JSONDecoder().decode([String].self, from: Data(names.utf8))
+        )
       }
     }
   }

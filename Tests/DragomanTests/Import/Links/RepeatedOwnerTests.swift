@@ -165,7 +165,7 @@ import Testing
         """
     )
     let stack = try Stack(map.model(), at: .inMemory)
-    let count = 20_000
+    let count = 10_000
     let kids = (0..<count).map {
       ForeignValue.object(["id": .integer(Int64($0)), "t": .integer(Int64($0))])
     }
