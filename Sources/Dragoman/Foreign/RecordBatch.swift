@@ -161,6 +161,12 @@ final class RecordBatch {
     return UInt32(index)
   }
 
+  /// Gives a node the name that another one has.
+  func name(_ node: UInt32, as other: UInt32) {
+    nodes[Int(node)].key = nodes[Int(other)].key
+    nodes[Int(node)].keyLength = nodes[Int(other)].keyLength
+  }
+
   /// Makes the node hold everything appended behind it.
   func setEnd(of node: UInt32) {
     nodes[Int(node)].next = UInt32(nodeCount)

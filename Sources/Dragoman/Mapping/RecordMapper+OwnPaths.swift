@@ -146,6 +146,8 @@ extension RecordMapper {
     while child < container.next {
       let value = batch.nodes[Int(child)]
       if matches(step, value, index: index, in: node, batch, isPointer: path.isPointer) {
+        // An element has no name: `$key` is that of the list it is in.
+        if step == .all { batch.name(child, as: node) }
         follow(path, steps.dropFirst(), from: child, batch, &trail)
       }
       child = value.next

@@ -30,6 +30,36 @@ import Testing
     await #expect(throws: ImportFailure.self) { try await fixture.run(#"{"b":{"x":[{"id":1}]}}"#) }
   }
 
+  @Test("Children in lists by name have the name of their list")
+  func childrenByName() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        P:
+          unique: id
+          attributes: { id: { type: int32 } }
+          relationships: { phones: { entity: Phone, kind: toMany, from: "phones.*[*]", inverse: owner, ordered: true } }
+        Phone:
+          unique: [owner, kind, number]
+          attributes: { kind: $key, number: number }
+          relationships: { owner: { entity: P, kind: toOne, inverse: phones } }
+      sources: { json: { format: json, entity: P } }
+      """
+    )
+    let feed =
+      #"[{"id":1,"phones":{"home":[{"number":"1"},{"number":"2"}],"work":[{"number":"1"}],"fax":[]}},"#
+      + #"{"id":2,"phones":{"home":[{"number":"1"}]}},{"id":3,"phones":{"home":7}},{"id":4,"phones":{}}]"#
+    let report = try await fixture.run(feed)
+    #expect(report.issueSummary == ["value.path 1"])
+    #expect(
+      try fixture.rows("Phone", ["kind", "number"]) == ["home|1", "home|2", "work|1", "home|1"]
+    )
+    #expect(try await fixture.run(feed).counts.unchanged == 3)
+    try await fixture.run(#"[{"id":1,"phones":{"fax":[]}}]"#)
+    #expect(try sql(fixture.store, "SELECT count(*) FROM Phone WHERE owner IS NOT NULL") == ["1"])
+  }
+
   @Test("A list by name keeps its name from batch to batch", arguments: [1, 2, 3, 1000])
   func batches(size: Int) async throws {
     let fixture = try ImportFixture(Self.map("a.*[*]", "key: $key, id: { type: int32 }"))
