@@ -98,7 +98,7 @@ struct ImportCommand: AsyncParsableCommand {
       ? ChangeWriter(json ? .ndjson : .onTerminal, to: OutputBuffer(descriptor: STDOUT_FILENO))
       : nil
     let request = ImportRequest(
-      try InputExpansion.inputs(inputs),
+      try InputExpansion.inputs(inputs, besides: [rejects, importMap.rejectsPath]),
       sources: source,
       mode: mode,
       commit: commit,

@@ -83,6 +83,69 @@ import Testing
     #expect(again.output.contains(#""read":1"#))
   }
 
+  @Test(
+    "A folder does not bring the rejects that an import into it wrote",
+    arguments: [".", "*.ndjson"]
+  )
+  func rejectsInFolder(input: String) throws {
+    let feeds = try ToolFolder()
+    try folder.write(
+      "version: 1\nentities: { P: { unique: id, attributes: { id: { type: int32 } } } }\n",
+      to: "p.map.yaml"
+    )
+    try feeds.write("{\"id\":1}\n{\"id\":\"x\"}\n", to: "a.ndjson")
+    try feeds.write("{\"file\":\"notes.txt\",\"id\":2}\n", to: "files.ndjson")
+    for _ in 1...3 {
+      let run = try feeds.run(
+        "import",
+        folder.url.path + "/p.map.yaml",
+        input,
+        "-d",
+        folder.url.path + "/r.db",
+        "--rejects",
+        "rejected.ndjson"
+      )
+      #expect(run.status == 3)
+      #expect(run.errors.contains("Read 3 records"))
+      #expect(try feeds.read("rejected.ndjson").split(separator: "\n").count == 1)
+    }
+    // Kept under another name, they are still no feed; named one by one, they are what the user says.
+    try feeds.write(try feeds.read("rejected.ndjson"), to: "old.ndjson")
+    let run = try feeds.run(
+      "import",
+      folder.url.path + "/p.map.yaml",
+      input,
+      "-d",
+      folder.url.path + "/r.db"
+    )
+    #expect(run.errors.contains("Read 3 records"))
+    let named = try feeds.run(
+      "import",
+      folder.url.path + "/p.map.yaml",
+      "old.ndjson",
+      "-d",
+      folder.url.path + "/r.db"
+    )
+    #expect(named.errors.contains("Read 1 record "))
+  }
+
+  @Test("A file that only begins as rejects do is not replaced")
+  func lookalike() throws {
+    let text = "{\"file\":\"a.txt\",\"size\":7}\n"
+    try folder.write(text, to: "files.ndjson")
+    let run = try folder.run(
+      "import",
+      "p.map.yaml",
+      "p.json",
+      "-d",
+      "p.db",
+      "--rejects",
+      "files.ndjson"
+    )
+    #expect(run.status == 73)
+    #expect(try folder.read("files.ndjson") == text)
+  }
+
   @Test("check tells how many findings there are besides those that it prints, and how to see them")
   func allFindings() throws {
     let attributes = (0..<30).map { "a\($0): { type: date, dates: [dd.MM.yyyy, iso8601-date] }" }

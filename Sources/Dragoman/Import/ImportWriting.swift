@@ -141,12 +141,7 @@ final class ImportWriting {
   /// The request's file, or the map's beside the map; a dry run writes none.
   private func makeRejectsFile(beside database: String?) throws(ImportError) -> RejectsFile? {
     guard !request.isDryRun else { return nil }
-    var path = request.rejectsFile
-    if path == nil, let name = map.importOptions.rejectsFile {
-      let folder = map.file.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
-      path = folder?.appendingPathComponent(name).path ?? name
-    }
-    guard let path else { return nil }
+    guard let path = request.rejectsFile ?? map.rejectsPath else { return nil }
     var kept = OutputPlace.Kept.database(database)
     if let file = map.file { kept.append(OutputPlace.Kept(file, as: "the map")) }
     for input in request.inputs {

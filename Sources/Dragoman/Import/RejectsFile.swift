@@ -9,7 +9,7 @@ import Foundation
 ///
 /// The file is emptied with the first batch, not before: a run that fails over its inputs leaves the
 /// rejects of the run before. From then on it has all rejects so far, whatever becomes of the run.
-final class RejectsFile {
+package final class RejectsFile {
   private let path: String
   private let descriptor: Int32
   private let place: OutputPlace
@@ -18,8 +18,22 @@ final class RejectsFile {
   private var byteCount: off_t = 0
   private var buffer: [UInt8] = []
 
-  /// Every line starts so, which tells a rejects file from everything else.
-  private static let lineStart = Array("{\"file\":".utf8)
+  /// What such a file looks like: its first line starts with the place of a reject.
+  private static let form = OutputPlace.Form("a rejects file", lookingAt: 16 << 10) { start in
+    let line = start.prefix { $0 != UInt8(ascii: "\n") }
+    return line.starts(with: "{\"file\":".utf8)
+      && [",\"line\":", ",\"byte\":", ",\"index\":", ",\"entity\":"].allSatisfy {
+        String(decoding: line, as: UTF8.self).contains($0)
+      }
+  }
+
+  /// Whether a file holds rejects of an earlier run.
+  ///
+  /// - Parameter path: The file; what cannot be read is none.
+  /// - Returns: false of an empty file, too.
+  package static func isThere(at path: String) -> Bool {
+    form.fits(path)
+  }
 
   /// Creates the file, or opens the one that is there and leaves it as it is for now.
   ///
@@ -31,11 +45,8 @@ final class RejectsFile {
   /// - Throws: `.output` when it cannot be created, or is there and is no rejects file.
   init(path: String, besides kept: [OutputPlace.Kept]) throws(ImportError) {
     self.path = path
-    let form = OutputPlace.Form("a rejects file", lookingAt: Self.lineStart.count) {
-      $0 == Self.lineStart
-    }
     do throws(OutputPlace.Refusal) {
-      place = try OutputPlace(path, besides: kept, form: form)
+      place = try OutputPlace(path, besides: kept, form: Self.form)
     } catch {
       throw ImportError(.output, "The rejects file \(path) \(error.reason).", help: error.help)
     }

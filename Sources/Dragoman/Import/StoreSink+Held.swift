@@ -86,7 +86,8 @@ extension StoreSink {
     var failed: [Int: HeldRecords.Need] = [:]
     var next = Array(records.indices.reversed())
     while let number = next.popLast() {
-      guard failed[number] == nil, let need = try records[number].needs.first(where: { try !isThere($0) })
+      guard failed[number] == nil,
+        let need = try records[number].needs.first(where: { try !isThere($0) })
       else { continue }
       failed[number] = need
       guard let key = records[number].key else { continue }

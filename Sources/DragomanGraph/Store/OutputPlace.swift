@@ -39,10 +39,10 @@ package enum OutputPlace {
   }
 
   /// What an output looks like.
-  package struct Form {
+  package struct Form: Sendable {
     let name: String
     let byteCount: Int
-    let recognizes: ([UInt8]) -> Bool
+    let recognizes: @Sendable ([UInt8]) -> Bool
 
     /// Describes an output.
     ///
@@ -54,12 +54,34 @@ package enum OutputPlace {
     package init(
       _ name: String,
       lookingAt byteCount: Int,
-      recognizes: @escaping ([UInt8]) -> Bool
+      recognizes: @escaping @Sendable ([UInt8]) -> Bool
     ) {
       self.name = name
       self.byteCount = byteCount
       self.recognizes = recognizes
     }
+
+    /// Whether a file has the form; an empty one and one that cannot be read have not.
+    package func fits(_ path: String) -> Bool {
+      guard let start = try? start(of: path), !start.isEmpty else { return false }
+      return recognizes(start)
+    }
+
+    fileprivate func start(of path: String) throws(Unreadable) -> [UInt8] {
+      // Not waiting: it may be a pipe.
+      let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      guard descriptor >= 0 else { throw Unreadable(code: errno) }
+      defer { close(descriptor) }
+      var start = [UInt8](repeating: 0, count: byteCount)
+      let count = start.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+      guard count >= 0 else { throw Unreadable(code: errno) }
+      return Array(start[..<count])
+    }
+  }
+
+  /// Why a file could not be looked at.
+  fileprivate struct Unreadable: Error {
+    let code: Int32
   }
 
   /// Why a path is no place for an output.
@@ -114,21 +136,16 @@ package enum OutputPlace {
 
   /// Refuses a file that was not made as such an output.
   private static func check(_ path: String, _ form: Form) throws(Refusal) {
-    // Not waiting: the file may have been replaced by a pipe since.
-    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else {
+    let start: [UInt8]
+    do throws(Unreadable) {
+      start = try form.start(of: path)
+    } catch {
       throw Refusal(
-        "exists and cannot be read to see what it is: \(String(cString: strerror(errno)))",
+        "exists and cannot be read to see what it is: \(String(cString: strerror(error.code)))",
         help: "name another file, or remove this one first"
       )
     }
-    defer { close(descriptor) }
-    var start = [UInt8](repeating: 0, count: form.byteCount)
-    let count = start.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
-    guard count >= 0 else {
-      throw Refusal("exists and cannot be read: \(String(cString: strerror(errno)))")
-    }
-    guard count == 0 || form.recognizes(Array(start[..<count])) else {
+    guard start.isEmpty || form.recognizes(start) else {
       throw Refusal(
         "exists and is not \(form.name), so it is not replaced",
         help: "name another file, or remove this one first"

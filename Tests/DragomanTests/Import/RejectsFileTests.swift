@@ -118,7 +118,8 @@ import Testing
   @Test("A file with older rejects gets mode 0600, and a symbolic link is not followed")
   func mode() async throws {
     defer { try? FileManager.default.removeItem(at: folder) }
-    try Data("{\"file\":\"old\"}\n".utf8).write(to: URL(fileURLWithPath: path))
+    let old = #"{"file":"old","line":1,"byte":0,"index":0,"entity":"P","key":null}"#
+    try Data("\(old)\n".utf8).write(to: URL(fileURLWithPath: path))
     chmod(path, 0o644)
     let fixture = try ImportFixture(attributes: "v: v")
     try await fixture.run(Self.feed(10)) { $0.rejectsFile = path }

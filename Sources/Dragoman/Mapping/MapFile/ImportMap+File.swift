@@ -1,4 +1,5 @@
 import DragomanGraph
+import Foundation
 
 extension ImportMap {
   /// Reads and checks a map file; the name's ending tells JSON (`.json`) from YAML.
@@ -37,6 +38,13 @@ extension ImportMap {
     let faults = decoder.faults + validator.validate(besides: decoder.faults)
     guard faults.isEmpty else { throw MapFaults(faults) }
     self = map
+  }
+
+  /// The path of the rejects file that the map names, which is relative to the map's folder.
+  package var rejectsPath: String? {
+    guard let name = importOptions.rejectsFile else { return nil }
+    let folder = file.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
+    return folder?.appendingPathComponent(name).path ?? name
   }
 
   /// Everything that is wrong with the map; empty when it can be imported with.
