@@ -63,6 +63,9 @@ struct ImportCommand: AsyncParsableCommand {
   var limit: Int?
 
   @OptionGroup
+  var recordSize: RecordSizeOption
+
+  @OptionGroup
   var pruning: PruneOptions
 
   @Option(help: "How progress is shown: auto, bar, plain, json or none.")
@@ -103,6 +106,7 @@ struct ImportCommand: AsyncParsableCommand {
       batchSize: batchSize,
       limit: limit,
       maximumRejects: maxRejects,
+      maximumRecordByteCount: recordSize.byteCount,
       rejectsFile: rejects,
       prune: pruning.rule,
       isDryRun: dryRun,

@@ -94,6 +94,11 @@ enum XMLHandlers {
         content
       )
     }
+    // Nothing is kept of a notation, but the tree builder checks it.
+    handler.notationDecl = { builder, name, publicID, systemID in
+      guard let builder else { return }
+      xmlSAX2NotationDecl(events(builder).pointee.context, name, publicID, systemID)
+    }
     handler.unparsedEntityDecl = { builder, name, publicID, systemID, notation in
       guard let builder else { return }
       xmlSAX2UnparsedEntityDecl(
