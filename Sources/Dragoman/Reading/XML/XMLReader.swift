@@ -206,7 +206,7 @@ final class XMLReader: RecordReader {
     }
     let piece = UnsafeRawBufferPointer(rebasing: batch.source[start..<start + count])
     fedByteCount += count
-    xmlParseChunk(context, piece.baseAddress?.assumingMemoryBound(to: CChar.self), CInt(count), 0)
+    XMLHandlers.parse(context, for: builder, piece, isLast: false)
     if builder.pointee.parsedByteCount > parsed {
       pieceByteCount = Self.pieceByteCount
     } else if fedByteCount - parsed > Self.pieceByteCount / 2 {
@@ -245,7 +245,7 @@ final class XMLReader: RecordReader {
         at: origin
       )
     }
-    xmlParseChunk(context, nil, 0, 1)
+    XMLHandlers.parse(context, for: builder, nil, isLast: true)
     let isWhole = builder.pointee.hasRoot && builder.pointee.depth == 0
     if builder.pointee.hasFailed, let failure = builder.pointee.failure {
       // What libxml2 misses at the very end is told by one sentence, whatever it is.
