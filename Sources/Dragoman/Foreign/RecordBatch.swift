@@ -182,6 +182,12 @@ final class RecordBatch {
     return UInt32(index)
   }
 
+  /// Gives a node the name that another one has.
+  func name(_ node: UInt32, as other: UInt32) {
+    nodes[Int(node)].key = nodes[Int(other)].key
+    nodes[Int(node)].keyLength = nodes[Int(other)].keyLength
+  }
+
   /// Makes the node hold everything appended behind it.
   func setEnd(of node: UInt32) {
     nodes[Int(node)].next = UInt32(nodeCount)
@@ -211,6 +217,14 @@ final class RecordBatch {
   /// Sets the number of nodes after they were written from outside.
   func didAppendNodes(to count: Int) {
     nodeCount = count
+  }
+
+  /// Whether two values are the same, text and bytes by what they hold.
+  func isSame(_ first: RowValue, _ second: RowValue) -> Bool {
+    guard first.kind == second.kind else { return false }
+    guard first.kind == .text || first.kind == .blob else { return first.bits == second.bits }
+    return bytes(UInt32(first.offset), first.length)
+      .elementsEqual(bytes(UInt32(second.offset), second.length))
   }
 
   /// Bytes of the arena; valid until the arena grows or the batch is refilled.

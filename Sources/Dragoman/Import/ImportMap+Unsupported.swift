@@ -66,4 +66,9 @@ extension ForeignPaths {
 extension ForeignPath {
   /// Whether the path may name several values.
   var hasWildcard: Bool { steps.contains { $0 == .all || $0 == .anyMember } }
+
+  /// Whether the path chooses among elements.
+  var hasFilter: Bool {
+    steps.contains { if case .having = $0 { true } else { false } }
+  }
 }

@@ -276,7 +276,7 @@ extension RecordMapper {
     switch Int(batch.nodes[Int(node)].kind) {
     case TAPE_OBJECT, TAPE_ELEMENT: true
     case TAPE_ARRAY, TAPE_NULL: false
-    default: plan.takesScalars
+    default: plan.takesWhole
     }
   }
 

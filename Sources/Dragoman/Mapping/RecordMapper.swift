@@ -172,7 +172,8 @@ final class RecordMapper {
     }
     switch Int(batch.nodes[Int(record.node)].kind) {
     case TAPE_OBJECT, TAPE_ELEMENT: return nil
-    case let kind where plan.takesScalars && kind != TAPE_ARRAY: return nil
+    case TAPE_ARRAY where plan.takesArrays: return nil
+    case let kind where plan.takesWhole && kind != TAPE_ARRAY: return nil
     case let kind:
       return describe(
         .recordType,

@@ -238,7 +238,7 @@ struct ExportTree: Sendable {
           place = try child(of: place, Name(local: name, namespace: namespace ?? ""), .attribute)
         case .index(let index): place = try element(of: place, index)
         case .text: isTextOnly = true
-        case .all, .anyMember: throw .shape
+        case .all, .anyMember, .having: throw .shape
         }
       }
       guard place == base || places[place].link.local < 0 else { throw .shape }

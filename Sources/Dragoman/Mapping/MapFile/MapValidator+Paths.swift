@@ -40,7 +40,7 @@ extension MapValidator {
       switch step {
       case .member, .anyMember: true
       case .index, .all: source.format != .xml
-      case .attribute, .text: false
+      case .attribute, .text, .having: false
       }
     }
     guard path.root != .record || !isWay else { return }
@@ -71,7 +71,7 @@ extension MapValidator {
     for path in paths where !path.steps.isEmpty {
       switch path.root {
       case .record, .parent, .document: break
-      case .index, .file, .line, .key:
+      case .index, .file, .fileName, .fileStem, .line, .key:
         report(.path, "\"\(path.text)\": nothing can follow \"$\(path.root)\".", at: place)
       }
     }

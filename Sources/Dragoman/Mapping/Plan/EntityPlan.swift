@@ -115,8 +115,10 @@ final class EntityPlan: Sendable {
   let version: Int?
   /// Which records delete their object.
   let tombstone: Tombstone?
-  /// Whether some path is the record itself, so that records may be scalars.
-  let takesScalars: Bool
+  /// Whether some path is the record itself, so that a record may be of any kind.
+  let takesWhole: Bool
+  /// Whether some path begins with an element, so that a record may be an array.
+  let takesArrays: Bool
   let overwritesExisting: Bool
   /// Whether a record is refused that has a key which no path begins with.
   let rejectsUnknownKeys: Bool
@@ -154,7 +156,8 @@ final class EntityPlan: Sendable {
     let keys = layout.uniqueKeys.first?.map(\.name) ?? []
     var slots: [Slot] = []
     var builder = PathTree.Builder()
-    var takesScalars = false
+    var takesWhole = false
+    var takesArrays = false
     for owner in lineage.reversed() {
       for attributeMap in owner.attributes {
         guard let place = layout.attributeSlot(named: attributeMap.name) else { continue }
@@ -167,7 +170,9 @@ final class EntityPlan: Sendable {
         for path in paths {
           let first = candidates.count
           candidates += Self.add(path, to: &builder, slot: slots.count, from: first, format)
-          if path.root == .record && path.steps.isEmpty { takesScalars = true }
+          guard path.root == .record else { continue }
+          if path.steps.isEmpty { takesWhole = true }
+          if path.steps.first?.isForArrays == true { takesArrays = true }
         }
         slots.append(
           Slot(
@@ -188,7 +193,8 @@ final class EntityPlan: Sendable {
       }
     }
     self.slots = slots
-    self.takesScalars = takesScalars
+    self.takesWhole = takesWhole
+    self.takesArrays = takesArrays || takesWhole
     version = lineage.lazy.compactMap(\.version).first.flatMap { name in
       slots.firstIndex { $0.attribute.name.utf8.elementsEqual(name.utf8) }
     }

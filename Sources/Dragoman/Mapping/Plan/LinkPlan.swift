@@ -200,7 +200,9 @@ struct LinkCompiler {
     var walksMembers: [Bool] = []
     for path in paths {
       var path = path
-      let isAll = !isToOne && (path.steps.last == .all || path.steps.last == .anyMember)
+      let isAll =
+        !isToOne && (path.steps.last == .all || path.steps.last == .anyMember)
+        && path.steps.dropLast().last != .anyMember
       let last = isAll ? path.steps.removeLast() : nil
       candidates += EntityPlan.add(path, to: &builder, slot: slot, from: candidates.count, format)
       while walksMembers.count < candidates.count { walksMembers.append(last == .anyMember) }

@@ -89,11 +89,11 @@ struct PathTree: Sendable {
     private var namespaces = [""]
 
     /// Whether the walk over a record can follow a path: it starts at the record, and is made of
-    /// members, attributes, indexes and a final `text()`.
+    /// members, attributes, indexes and a final `text()`, without filters.
     static func takes(_ path: ForeignPath) -> Bool {
       let tokens = path.steps.count { if case .index = $0 { true } else { false } }
       let isManyWays = path.isPointer && tokens > maximumTokenCount
-      return path.root == .record && !path.hasWildcard && !isManyWays
+      return path.root == .record && !path.hasWildcard && !path.hasFilter && !isManyWays
     }
 
     /// Adds a path.
@@ -148,7 +148,7 @@ struct PathTree: Sendable {
         var target = target
         target.isTextOnly = true
         add(rest, from: node, target)
-      case .all, .anyMember: break
+      case .all, .anyMember, .having: break
       }
     }
 
