@@ -22,6 +22,9 @@ struct CheckCommand: AsyncParsableCommand {
   @Argument(help: "Feeds to try the map on: files, folders, quoted globs, - for standard input.")
   var samples: [String] = []
 
+  @OptionGroup
+  var recordSize: RecordSizeOption
+
   @Flag(help: "Print every finding, however many there are.")
   var all = false
 
@@ -49,7 +52,11 @@ struct CheckCommand: AsyncParsableCommand {
 
   /// Imports the samples into a temporary database, without keeping anything.
   private func trial(of importMap: ImportMap) async throws -> ImportReport {
-    let request = ImportRequest(try InputExpansion.inputs(samples), isDryRun: true)
+    let request = ImportRequest(
+      try InputExpansion.inputs(samples),
+      maximumRecordByteCount: recordSize.byteCount,
+      isDryRun: true
+    )
     let store = try SQLiteStore(at: .temporary)
     return try await Importer(map: importMap, store: store).run(request)
   }

@@ -37,6 +37,9 @@ struct DiffCommand: AsyncParsableCommand {
   var limit: Int?
 
   @OptionGroup
+  var recordSize: RecordSizeOption
+
+  @OptionGroup
   var pruning: PruneOptions
 
   @Option(name: .shortAndLong, help: "The format; text on a terminal, ndjson in a pipe.")
@@ -69,6 +72,7 @@ struct DiffCommand: AsyncParsableCommand {
       sources: source,
       mode: mode,
       limit: limit,
+      maximumRecordByteCount: recordSize.byteCount,
       prune: pruning.rule,
       isDryRun: true,
       changes: writer.observer

@@ -65,6 +65,9 @@ struct ImportCommand: AsyncParsableCommand {
   var limit: Int?
 
   @OptionGroup
+  var recordSize: RecordSizeOption
+
+  @OptionGroup
   var pruning: PruneOptions
 
   @Option(help: "How progress is shown: auto, bar, plain, json or none.")
@@ -105,6 +108,7 @@ struct ImportCommand: AsyncParsableCommand {
       batchSize: batchSize,
       limit: limit,
       maximumRejects: maxRejects,
+      maximumRecordByteCount: recordSize.byteCount,
       rejectsFile: rejects,
       prune: pruning.rule,
       isDryRun: dryRun,

@@ -100,6 +100,9 @@ typedef struct JSONScan {
 // With atEnd, a scalar may end with the text.
 size_t jsonScanValue(JSONScan *scan, const uint8_t *text, size_t length, int atEnd);
 
+// How many values text[0 ..< length] holds, if it is JSON: all that get a node of the tape.
+size_t jsonCountValues(const uint8_t *text, size_t length);
+
 // Counts the line feeds in text[0 ..< length].
 size_t countLineFeeds(const uint8_t *text, size_t length);
 

@@ -61,6 +61,8 @@ final class RecordBatch {
   /// Text of values and names; the first `arenaEnd` bytes are in use.
   private(set) var arena: UnsafeMutableRawBufferPointer
   var arenaEnd = 0
+  /// What decimals written without their exponents may not go beyond.
+  var arenaLimit = Int.max
 
   /// The tape.
   private(set) var nodes: UnsafeMutableBufferPointer<TapeNode>
@@ -81,7 +83,7 @@ final class RecordBatch {
   var namespaces = RecordBatch.noNamespaces
 
   init() {
-    source = .allocate(byteCount: 64, alignment: 16)
+    source = .allocate(byteCount: 64 + Self.padding, alignment: 16)
     arena = .allocate(byteCount: 64, alignment: 16)
     nodes = .allocate(capacity: 4096)
   }
@@ -92,11 +94,24 @@ final class RecordBatch {
     nodes.deallocate()
   }
 
-  /// Forgets the records and keeps the memory.
+  /// Forgets the records and keeps the memory, but for that of a record of unusual size.
   func removeAll() {
     sourceCount = 0
     arenaEnd = 0
     nodeCount = 0
+    arenaLimit = .max
+    if source.count > Self.keptByteCount {
+      source.deallocate()
+      source = .allocate(byteCount: 64 + Self.padding, alignment: 16)
+    }
+    if arena.count > Self.keptByteCount {
+      arena.deallocate()
+      arena = .allocate(byteCount: 64, alignment: 16)
+    }
+    if nodes.count * MemoryLayout<TapeNode>.stride > Self.keptByteCount {
+      nodes.deallocate()
+      nodes = .allocate(capacity: 4096)
+    }
     records.removeAll(keepingCapacity: true)
     failures.removeAll()
     document = nil
@@ -109,9 +124,15 @@ final class RecordBatch {
   /// One list for all batches, so that it is known by its place in memory.
   private static let noNamespaces = [""]
 
-  /// Makes room for that many source bytes in all; those in use stay.
+  /// What simdjson may read behind the source bytes.
+  private static let padding = jsonPadding()
+  /// Larger buffers are not kept for the next batch.
+  private static let keptByteCount = 16 << 20
+
+  /// Makes room for that many source bytes in all, and for the padding that simdjson reads behind
+  /// them; those in use stay.
   func reserveSource(_ byteCount: Int) {
-    Self.grow(&source, to: byteCount, keeping: sourceCount)
+    Self.grow(&source, to: byteCount + Self.padding, keeping: sourceCount)
   }
 
   /// Makes room for that many more bytes in the arena; those in use stay.

@@ -132,6 +132,7 @@ struct FeedReading {
       // An XML element may be a record of several sources, and bring more of them than asked for.
       batch.records.records.removeLast(max(0, batch.records.records.count - remaining))
       remaining -= batch.records.records.count
+      batch.records.arenaLimit = batch.records.arenaEnd + recordLimit.byteCount
       for index in batch.records.records.indices {
         plan.mappers[batch.records.records[index].source].map(index, into: batch)
       }
@@ -166,13 +167,14 @@ struct FeedReading {
     let encoding = plan.plan.sources.lazy.compactMap(\.map.encoding).first
     switch format {
     case .ndjson:
-      return try NDJSONReader(source: try Self.utf8(source, encoding: encoding))
+      return try NDJSONReader(source: try Self.utf8(source, encoding: encoding), limit: recordLimit)
     case .json:
       return try JSONReader(
         source: try Self.utf8(source, encoding: encoding),
         paths: plan.plan.sources.map { $0.map.records?.steps ?? [] },
         pointers: plan.plan.sources.map { $0.map.records?.isPointer ?? false },
-        keepsDocument: plan.plan.usesDocument
+        keeping: plan.plan.documentMembers,
+        limit: recordLimit
       )
     case .xml:
       let paths = try plan.plan.sources.map { source in
@@ -185,11 +187,12 @@ struct FeedReading {
         }
         return path
       }
-      return try XMLReader(source: source, paths: paths, encoding: encoding)
+      return try XMLReader(source: source, paths: paths, encoding: encoding, limit: recordLimit)
     case .csv:
       return CSVReader(
         source: try Self.utf8(source, encoding: encoding),
-        separator: try separator(of: plan.plan.sources, name: source.name)
+        separator: try separator(of: plan.plan.sources, name: source.name),
+        limit: recordLimit
       )
     }
   }
@@ -222,6 +225,13 @@ struct FeedReading {
     for notice in source.entity.absentColumns(in: header.names) {
       notices.add(notice, input: input.name)
     }
+  }
+
+  /// What one record may take.
+  private var recordLimit: RecordLimit {
+    RecordLimit(
+      byteCount: request.maximumRecordByteCount ?? map.importOptions.maximumRecordByteCount
+    )
   }
 
   /// The sources that may take part.

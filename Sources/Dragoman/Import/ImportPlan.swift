@@ -18,8 +18,8 @@ struct ImportPlan: Sendable {
   let entities: [EntityPlan]
   /// The layout of the store's model.
   let model: ModelLayout
-  /// Whether some path starts at `$root`.
-  let usesDocument: Bool
+  /// What `$root` paths ask for.
+  let documentMembers: DocumentMembers
   /// What the tool cannot run: closures that no program registered.
   let notices: [String]
 
@@ -55,7 +55,7 @@ struct ImportPlan: Sendable {
     sources = plans.map {
       Source(name: $0.source.name, map: $0.source, plan: $0.plan, entity: entities[$0.plan])
     }
-    usesDocument = entities.flatMap(\.paths).contains { $0.root == .document }
+    documentMembers = DocumentMembers(of: entities.flatMap(\.paths))
     notices = Self.notices(of: entities.compactMap { map.entity(named: $0.name) }, code)
   }
 

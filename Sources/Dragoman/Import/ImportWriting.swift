@@ -133,6 +133,9 @@ final class ImportWriting {
     if request.prune != nil, request.limit != nil {
       throw ImportError(.prune, "A limited import is not complete, and cannot prune.")
     }
+    if let size = request.maximumRecordByteCount, !RecordLimit.range.contains(size) {
+      throw ImportError(.request, "A record may take 1 MB to 1 GB of memory, not \(size) bytes.")
+    }
     if let limit = request.limit, limit < 0 {
       throw ImportError(.request, "The limit is a number of records, not \(limit).")
     }

@@ -195,11 +195,14 @@ import Testing
   private static let steps: [ForeignPath.Step] = [
     .member("m", namespace: nil), .member("", namespace: "urn:x"), .attribute("a", namespace: nil),
     .index(0), .index(-1), .index(.max), .all, .anyMember, .text,
+    .having(.init(name: "a")), .having(.init(name: "a", value: "x", isNegated: true)),
   ]
 
   /// Every path of at most two steps from every root.
   private static let paths: [ForeignPath] = {
-    let roots: [ForeignPath.Root] = [.record, .parent, .document, .index, .file, .line, .key]
+    let roots: [ForeignPath.Root] = [
+      .record, .parent, .document, .index, .file, .fileName, .fileStem, .line, .key,
+    ]
     let short = [[]] + steps.map { [$0] }
     let long = short + steps.flatMap { first in steps.map { [first, $0] } }
     return roots.flatMap { root in

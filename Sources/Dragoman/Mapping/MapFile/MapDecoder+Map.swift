@@ -204,6 +204,9 @@ extension MapDecoder {
       batchSize: integer(section["batchSize"], in: 1...1_000_000),
       commit: word(section["commit"])
     )
+    options.maximumRecordByteCount = integer(section["maxRecordSize"], in: 1...1024).map {
+      $0 << 20
+    }
     if let rejects = section["rejects"] {
       let section = self.section(
         rejects.node,

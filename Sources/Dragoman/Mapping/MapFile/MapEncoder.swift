@@ -220,6 +220,7 @@ struct MapEncoder {
     var members: Members = []
     members.add("batchSize", map.importOptions.batchSize)
     members.add("commit", map.importOptions.commit?.rawValue)
+    members.add("maxRecordSize", map.importOptions.maximumRecordByteCount.map { $0 >> 20 })
     var rejects: Members = []
     rejects.add("file", map.importOptions.rejectsFile)
     rejects.add("max", map.importOptions.maximumRejects)

@@ -34,7 +34,7 @@ enum MapGrammar {
   static let paths = ["json", "xml", "csv"]
   static let keyPart = ["attribute", "value", "from", "split"] + paths
   static let source = ["format", "entity", "records", "namespaces", "encoding", "separator"]
-  static let importOptions = ["batchSize", "commit", "rejects"]
+  static let importOptions = ["batchSize", "commit", "maxRecordSize", "rejects"]
   static let rejects = ["file", "max"]
   static let exportOptions = [
     "entity", "names", "shape", "nulls", "sort", "include", "json", "xml",

@@ -160,6 +160,13 @@ struct MapValidator {
     if let size = options.batchSize, !(1...1_000_000).contains(size) {
       report(.value, "A batch has 1 to 1000000 records, not \(size).", at: "import.batchSize")
     }
+    if let size = options.maximumRecordByteCount, !RecordLimit.range.contains(size) {
+      report(
+        .value,
+        "A record may take 1 to 1024 MB of memory, not \(size) bytes.",
+        at: "import.maxRecordSize"
+      )
+    }
     guard let path = options.rejectsFile else { return }
     let steps = path.split(separator: "/", omittingEmptySubsequences: false)
     if path.isEmpty || path.hasPrefix("/") || path.hasPrefix("~") || steps.contains("..")

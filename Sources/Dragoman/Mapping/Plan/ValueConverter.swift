@@ -343,6 +343,8 @@ final class ValueConverter: Sendable {
     _ batch: RecordBatch
   ) -> Conversion {
     let capacity = PlainNumber.decimalCapacity(byteCount: Int(length), scale: scale)
+    // A thousand zeros for each of a record's millions of numbers would fill all memory.
+    guard capacity <= batch.arenaLimit - batch.arenaEnd else { return .invalid(.tooLong) }
     batch.reserveArena(capacity)
     guard let number = PlainNumber(batch.bytes(start, length), notation: notation) else {
       return .invalid(.notANumber)

@@ -36,15 +36,18 @@ final class JSONReader: RecordReader {
   private var frames: [Frame] = []
   private var state: State
   private var isAtStart = true
+  /// Which members of the root object before the records are kept for `$root`, and their JSON text.
+  private let kept: DocumentMembers
+  private var documentMembers: [UInt8] = []
+  /// Whether members were kept behind records of the batch: they are for later records only.
+  private var isDocumentStale = false
   /// The name of the member whose value is expected, between two batches.
   private var pendingName: [UInt8] = []
-  /// The members of the root object before the records, as JSON text; nil when no map asks.
-  private var documentMembers: [UInt8]?
   /// How many records each path had; nil while its place was not met.
   private(set) var recordCounts: [Int?]
 
-  /// The most bytes that are kept for `$root`.
-  private static let documentByteCount = 64 << 10
+  /// The most bytes that are kept for `$root`: they are parsed for every batch.
+  static let documentByteCount = 1 << 20
 
   /// Makes a reader.
   ///
@@ -52,19 +55,21 @@ final class JSONReader: RecordReader {
   ///   - source: The text.
   ///   - paths: Where records stand, an entry a source; no steps means the root.
   ///   - pointers: Which of the paths are JSON Pointers, whose decimal tokens are names in objects.
-  ///   - keepsDocument: Whether the members before the records are kept for `$root` paths.
+  ///   - keeping: Which members before the records are kept for `$root` paths.
+  ///   - limit: What one record may take.
   /// - Throws: `.limit` when there is no memory for a parser.
   init(
     source: any ByteSource,
     paths: [[ForeignPath.Step]],
     pointers: [Bool] = [],
-    keepsDocument: Bool = false
+    keeping: DocumentMembers = .none,
+    limit: RecordLimit = .standard
   ) throws(ReadError) {
-    window = SourceWindow(source: source)
+    window = SourceWindow(source: source, limit: limit)
     text = try JSONText()
     self.paths = JSONRecordPaths(paths, pointers: pointers)
     state = .value(self.paths.all, key: 0..<0)
-    documentMembers = keepsDocument ? [] : nil
+    kept = keeping
     recordCounts = paths.map { _ in nil }
   }
 
@@ -79,7 +84,10 @@ final class JSONReader: RecordReader {
     }
     carryNames(into: batch)
     defer { keepName(of: batch) }
-    while batch.records.count < limit && window.position < SourceWindow.targetByteCount {
+    isDocumentStale = false
+    while batch.records.count < limit && window.position < SourceWindow.targetByteCount
+      && !isDocumentStale
+    {
       switch state {
       case .value(let candidates, let key):
         try enterValue(batch, candidates, key: key)
@@ -150,6 +158,7 @@ final class JSONReader: RecordReader {
     let start = window.position
     let node: UInt32
     do throws(ReadError) {
+      try window.limit.check(batch, start: start, length: length)
       node = try text.parse(batch, start: start, length: length)
     } catch {
       throw numbered(error, record: number)
@@ -248,7 +257,7 @@ final class JSONReader: RecordReader {
       let length = jsonScanValue(&state, pointer(batch, start), available, 0)
       if length > 0 { return try validate(batch, length: length) }
       // A container larger than the window is gone through element by element.
-      if isContainer && available >= SourceWindow.targetByteCount {
+      if isContainer && available >= skippedByteCount {
         guard frames.count < Int(JSON_MAX_DEPTH) else {
           throw ReadError(
             .limit,
@@ -261,6 +270,11 @@ final class JSONReader: RecordReader {
       }
       if try !window.fill(batch) { return try validate(batch, length: available) }
     }
+  }
+
+  /// Values of that many bytes are still checked as a whole.
+  private var skippedByteCount: Int {
+    min(SourceWindow.targetByteCount, window.limit.textByteCount / 2)
   }
 
   private func validate(_ batch: RecordBatch, length: Int) throws(ReadError) {
@@ -300,7 +314,7 @@ final class JSONReader: RecordReader {
     }
     let name = batch.bytes(node.text, node.length)
     let next = paths.follow(frame.candidates, toMember: name)
-    if frames.count == 1 && next.isEmpty && documentMembers != nil {
+    if frames.count == 1 && next.isEmpty && kept.has(name) {
       try keepForDocument(batch, from: nameStart)
     } else {
       state = .value(next, key: node.text..<node.text + node.length)
@@ -309,21 +323,43 @@ final class JSONReader: RecordReader {
 
   // MARK: - $root
 
-  /// Skips the member whose value stands at the position, keeping its text if it is small.
+  /// Keeps the text of the member whose value stands at the position.
   private func keepForDocument(_ batch: RecordBatch, from nameStart: Int) throws(ReadError) {
-    guard let byte = try peek(batch) else { throw cutOff(batch) }
-    let frameCount = frames.count
-    try skipValue(batch, isContainer: byte == UInt8(ascii: "{") || byte == UInt8(ascii: "["))
-    guard frames.count == frameCount, let kept = documentMembers else { return }
+    guard try peek(batch) != nil else { throw cutOff(batch) }
+    var scan = JSONScan()
+    while true {
+      let available = batch.sourceCount - window.position
+      var length = jsonScanValue(&scan, pointer(batch, window.position), available, 0)
+      if length == 0 {
+        guard available <= Self.documentByteCount else { throw documentLimit(batch, nameStart) }
+        if try window.fill(batch) { continue }
+        length = available
+      }
+      try validate(batch, length: length)
+      break
+    }
     let member = batch.source[nameStart..<window.position]
-    guard kept.count + member.count < Self.documentByteCount else { return }
-    documentMembers?.append(contentsOf: kept.isEmpty ? [] : [UInt8(ascii: ",")])
-    documentMembers?.append(contentsOf: member)
+    guard documentMembers.count + member.count < Self.documentByteCount else {
+      throw documentLimit(batch, nameStart)
+    }
+    documentMembers.append(contentsOf: documentMembers.isEmpty ? [] : [UInt8(ascii: ",")])
+    documentMembers.append(contentsOf: member)
+    isDocumentStale = batch.document != nil
+  }
+
+  private func documentLimit(_ batch: RecordBatch, _ nameStart: Int) -> ReadError {
+    ReadError(
+      .limit,
+      "The members before the records that `$root` paths name have more than"
+        + " \(Self.documentByteCount >> 20) MB, with the one that begins here.",
+      at: batch.origin(at: UInt32(nameStart), record: nil),
+      help: "name a smaller member in the map's `$root` paths, or move it into the records"
+    )
   }
 
   /// Puts the members kept so far on the batch's tape.
   private func appendDocument(to batch: RecordBatch) throws(ReadError) {
-    guard let documentMembers else { return }
+    guard kept != .none else { return }
     batch.document = try text.parse(
       batch,
       detached: [UInt8(ascii: "{")] + documentMembers + [UInt8(ascii: "}")]
