@@ -30,7 +30,9 @@ struct CheckCommand: AsyncParsableCommand {
     do {
       let importMap = try ImportMap(contentsOf: map)
       report.warnings = importMap.lint() + importMap.unsupportedParts()
-      report.differences = importMap.spellingsThatDiffer()
+      let outlook = importMap.exportOutlook()
+      report.losses = outlook.losses
+      report.differences = importMap.spellingsThatDiffer() + outlook.overlaps
       if !samples.isEmpty { report.trial = try await trial(of: importMap) }
     } catch let faults as MapFaults {
       report.faults = faults.faults
@@ -60,6 +62,8 @@ struct CheckReport {
   var warnings: [MapFault] = []
   /// Why an export may differ from the feed; nil where the map is faulty.
   var differences: [String]?
+  /// What an export leaves out.
+  var losses: [String] = []
   /// What importing the samples would do.
   var trial: ImportReport?
 
@@ -80,17 +84,24 @@ struct CheckReport {
     let sampleText = trial.map {
       ImportReportText(report: $0, inputs: samples, database: "", signal: nil).text
     }
-    if let differences { lines.append(Self.note(differences)) }
+    if !losses.isEmpty {
+      lines.append("note: an export is not complete: \(Self.first(of: losses))")
+    } else if let differences {
+      lines.append(Self.note(differences))
+    }
     return lines.map { $0 + "\n" }.joined() + (sampleText ?? "")
   }
 
   /// Whether the map is canonical, in one line.
   private static func note(_ differences: [String]) -> String {
-    guard let first = differences.first else {
-      return "note: an export gives back what was imported, value for value as it was spelled"
-    }
-    let others = differences.count > 1 ? " (and \(differences.count - 1) more)" : ""
-    return "note: an export may spell values otherwise than the feed: \(first)\(others)"
+    differences.isEmpty
+      ? "note: an export gives back what was imported, value for value as it was spelled"
+      : "note: an export may spell values otherwise than the feed: \(first(of: differences))"
+  }
+
+  private static func first(of reasons: [String]) -> String {
+    let others = reasons.count > 1 ? " (and \(reasons.count - 1) more)" : ""
+    return "\(reasons.first ?? "")\(others)"
   }
 
   /// One line: `people.map.yaml: 2 faults, 1 warning`.
@@ -110,8 +121,9 @@ struct CheckReport {
       status: faults.isEmpty ? trial?.status.rawValue ?? "done" : "failed",
       faults: faults.map(Finding.init),
       warnings: warnings.map(Finding.init),
-      isCanonical: differences?.isEmpty,
+      isCanonical: differences.map { $0.isEmpty && losses.isEmpty },
       differences: differences,
+      losses: differences == nil ? nil : losses,
       samples: trial.map { ImportReportJSON($0, failure: nil) }
     )
     return String(decoding: try encoder.encode(document), as: UTF8.self)
@@ -125,6 +137,7 @@ struct CheckReport {
     var warnings: [Finding]
     var isCanonical: Bool?
     var differences: [String]?
+    var losses: [String]?
     var samples: ImportReportJSON?
   }
 

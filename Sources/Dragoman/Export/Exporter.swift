@@ -170,8 +170,12 @@ public struct Exporter: Sendable {
   ) throws -> ExportReport {
     let plan = work.plan
     let buffer = work.buffer
-    var report = ExportReport(entity: plan.entity.name, notices: plan.notices)
-    var writer = RecordWriter(plan, encoder, buffer: buffer)
+    var report = ExportReport(
+      entity: plan.entity.name,
+      notices: plan.notices,
+      losses: plan.losses
+    )
+    var writer = RecordWriter(plan, encoder, buffer: buffer, proof: try ExportProof(plan))
     let fetch = FetchRequest(
       plan.entity.name,
       filter: work.request.filter,

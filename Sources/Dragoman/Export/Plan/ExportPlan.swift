@@ -45,6 +45,12 @@ struct ExportPlan: Sendable {
   /// CSV: the separator.
   let separator: UInt8
   let notices: [String]
+  /// What is not written at all, because the format has no place for it.
+  let losses: [String]
+  /// What stands inside of something else, which is written.
+  let overlaps: [String]
+  /// How records are read back; nil where everything is written, or nothing is to come back.
+  let proof: ExportProof.Plan?
 
   /// Compiles a request.
   ///
@@ -122,6 +128,28 @@ struct ExportPlan: Sendable {
     links = planner.links
     tree = planner.tree.build()
     notices = planner.notices
+    // Where the format is written for other programs nothing comes back anyway.
+    let isRead = !isLocal && isDocument && (format != .csv || planner.readsCSV(entityMap))
+    if !planner.overlaps.isEmpty, isRead, !request.masksSensitive {
+      var place = recordPath
+      if !hasNamedRecords, place?.steps.last == .anyMember { place?.steps.removeLast() }
+      do {
+        proof = try ExportProof.Plan(
+          map,
+          entity: entityMap.name,
+          format: format,
+          records: place,
+          like: source,
+          model: layout.model
+        )
+      } catch {
+        throw ExportError(.map, "The map cannot read back what it writes: \(error)")
+      }
+    } else {
+      proof = nil
+    }
+    losses = planner.losses
+    overlaps = planner.overlaps
     keyColumns = (entityLayout.uniqueKeys.first ?? []).compactMap { part in
       planner.stored(part.name, in: entityLayout).map { level.column(of: $0) }
     }
