@@ -28,7 +28,8 @@ extension ImportMap {
         outlook.losses += plan.losses.filter { !outlook.losses.contains($0) }
         outlook.overlaps += plan.overlaps.filter { !outlook.overlaps.contains($0) }
       } catch {
-        outlook.losses.append("\(entity) cannot be exported as \(format.rawValue): \(error.message)")
+        let name = format.rawValue
+        outlook.losses.append("\(entity) cannot be exported as \(name): \(error.message)")
       }
     }
     return outlook

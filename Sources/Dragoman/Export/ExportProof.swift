@@ -126,7 +126,12 @@ final class ExportProof {
 
   /// Compares an object that was read with the row that was written.
   ///
-  /// - Parameter isWhole: Whether all of it is compared, not only what was not written.
+  /// - Parameters:
+  ///   - object: The object.
+  ///   - row: The row.
+  ///   - level: What the row has.
+  ///   - isWhole: Whether all of it is compared, not only what was not written.
+  ///   - found: Gets what differs.
   private func compare<Row: ExportRow & ~Copyable>(
     _ object: Int,
     _ row: borrowing Row,
@@ -144,8 +149,8 @@ final class ExportProof {
         found.append(Difference(entity: entity.name, name: name))
       }
     }
-    for (index, link) in level.links.enumerated() {
-      guard isWhole || link.isShadowed || link.level.hasShadows else { continue }
+    for (index, link) in level.links.enumerated()
+    where isWhole || link.isShadowed || link.level.hasShadows {
       let name = link.layout.name
       let slot = entity.links.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
       let read = batch.links[draft.links].first { $0.slot == slot }

@@ -203,6 +203,9 @@ public struct Exporter: Sendable {
           "\(plan.entity.name): \(stubs.count) stubs are left out: of them only the key is known"
         )
       }
+      if let others = try others(than: plan.entity, work.request.filter, in: snapshot) {
+        report.losses.append(others)
+      }
       guard !plan.level.links.isEmpty else {
         return try snapshot.forEachRow(fetch) { row in
           if !stubs.isEmpty, stubs.contains(row.primaryKey) { return }
@@ -233,6 +236,27 @@ public struct Exporter: Sendable {
     try pass()
     report.issues = writer.issues
     return report
+  }
+
+  /// Says how many objects the request admits that are of sub-entities: their records look otherwise,
+  /// and they are exported by their own names.
+  private func others(
+    than entity: Entity,
+    _ filter: Filter?,
+    in snapshot: StoreSnapshot
+  ) throws -> String? {
+    guard let layout = snapshot.layout.entity(named: entity.name) else { return nil }
+    let counts = try layout.family.compactMap { index -> String? in
+      let name = snapshot.layout.entities[index].name
+      guard index != layout.index else { return nil }
+      let count = try snapshot.count(
+        FetchRequest(name, filter: filter, includesSubentities: false)
+      )
+      return count == 0 ? nil : "\(count) of \(name)"
+    }
+    guard !counts.isEmpty else { return nil }
+    return "\(entity.name): objects of sub-entities are left out, to be exported by their entity's"
+      + " name: \(counts.joined(separator: ", "))"
   }
 
   /// Runs blocking work on a thread of its own: never on the cooperative pool.

@@ -68,7 +68,7 @@ struct ExportPlan: Sendable {
     layout: ModelLayout,
     isDocument: Bool = true
   ) throws(ExportError) {
-    let entityMap = try Self.entity(request.entity, of: map)
+    let entityMap = try Self.entity(request.entity, of: map, format)
     guard let entityLayout = layout.entity(named: entityMap.name) else {
       throw ExportError(
         .request,
@@ -186,8 +186,14 @@ struct ExportPlan: Sendable {
     }
   }
 
-  private static func entity(_ name: String?, of map: ImportMap) throws(ExportError) -> EntityMap {
-    if let name = name ?? map.exportOptions.entity {
+  /// The entity that is asked for; else the map's choice, the one whose records its sources bring (of
+  /// the format, then of all), or its only one.
+  private static func entity(
+    _ name: String?,
+    of map: ImportMap,
+    _ format: ForeignFormat
+  ) throws(ExportError) -> EntityMap {
+    if let name = name ?? map.exportOptions.entity ?? onlySource(of: map, format) {
       if let entity = map.entity(named: name) { return entity }
       throw ExportError(
         .request,
@@ -205,6 +211,13 @@ struct ExportPlan: Sendable {
       )
     }
     return map.entities[0]
+  }
+
+  private static func onlySource(of map: ImportMap, _ format: ForeignFormat) -> String? {
+    let own = map.sources.filter { $0.format == format }
+    let names = (own.isEmpty ? map.sources : own).map(\.entity)
+    guard let first = names.first else { return nil }
+    return names.allSatisfy { $0.utf8.elementsEqual(first.utf8) } ? first : nil
   }
 
   /// By the unique key, so that the same contents give the same bytes however they were inserted.

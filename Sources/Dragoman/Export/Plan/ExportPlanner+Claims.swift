@@ -65,7 +65,9 @@ extension ExportPlanner {
       // An element has a text beside its attributes and children.
       case .value(let isWhole): return isWhole
       case .targets: return true
-      case .dictionary: if case .member = steps[width] { return true } else { return false }
+      case .dictionary:
+        if case .member = steps[width] { return true }
+        return false
       }
     }
   }
