@@ -8,10 +8,10 @@ struct BackupCommand: ParsableCommand {
     commandName: "backup",
     abstract: "Copy a database into a file, also while it is in use.",
     discussion: """
-      The copy is of one moment, and is there as a whole or not at all. An older backup is replaced;
+      The copy is of one moment, and is there as a whole or not at all. An older backup is replaced; \
       the database itself, a database in use and files that are no databases are not.
 
-      Exit codes: 0 done, 66 no such database, 73 the file cannot be made or may not be replaced,
+      Exit codes: 0 done, 66 no such database, 73 the file cannot be made or may not be replaced, \
       74 I/O error or disk full, 75 database busy.
       """
   )

@@ -11,7 +11,7 @@ struct CheckCommand: AsyncParsableCommand {
     discussion: """
       Samples are imported into a temporary database that is thrown away.
 
-      Exit codes: 0 no faults (warnings may be printed), 3 some records of the samples would be
+      Exit codes: 0 no faults (warnings may be printed), 3 some records of the samples would be \
       rejected, 65 faults in the map or samples that are not well-formed, 66 no such file.
       """
   )
@@ -22,13 +22,16 @@ struct CheckCommand: AsyncParsableCommand {
   @Argument(help: "Feeds to try the map on: files, folders, quoted globs, - for standard input.")
   var samples: [String] = []
 
+  @Flag(help: "Print every finding, however many there are.")
+  var all = false
+
   @Flag(help: "Print one JSON document on standard output.")
   var json = false
 
   func run() async throws {
-    var report = CheckReport(map: map, samples: samples)
+    var report = CheckReport(map: map, samples: samples, isComplete: all)
     do {
-      let importMap = try ImportMap(contentsOf: map)
+      let importMap = try InputExpansion.map(map, before: samples)
       report.warnings = importMap.lint() + importMap.unsupportedParts()
       let outlook = importMap.exportOutlook()
       report.losses = outlook.losses
@@ -58,6 +61,8 @@ struct CheckCommand: AsyncParsableCommand {
 struct CheckReport {
   var map: String
   var samples: [String]
+  /// Whether every finding is printed.
+  var isComplete = false
   var faults: [MapFault] = []
   var warnings: [MapFault] = []
   /// Why an export may differ from the feed; nil where the map is faulty.
@@ -76,22 +81,39 @@ struct CheckReport {
 
   /// Every finding in the shape of the tool's errors; empty where there is none.
   var findings: String {
-    let shown = MapFaults.maximumPrintedCount
-    var lines = faults.prefix(shown).map { $0.text(label: "error") }
-    if faults.count > shown { lines.append("… and \(faults.count - shown) more faults") }
-    lines += warnings.prefix(shown).map { $0.text(label: "warning") }
-    if warnings.count > shown { lines.append("… and \(warnings.count - shown) more warnings") }
+    var lines = listed(
+      faults.map { $0.text(label: "error") },
+      MapFaults.maximumPrintedCount,
+      "faults"
+    )
+    lines += listed(
+      warnings.map { $0.text(label: "warning") },
+      MapFaults.maximumPrintedCount,
+      "warnings"
+    )
     let sampleText = trial.map {
       ImportReportText(report: $0, inputs: samples, database: "", signal: nil).text
     }
+<<<<<<< HEAD
     if !losses.isEmpty {
       lines.append("note: an export is not complete: \(Self.first(of: losses))")
     } else if let differences {
       lines.append(Self.note(differences))
+=======
+    if let differences {
+      let notes = differences.map {
+        "note: an export may spell values otherwise than the feed: \($0)"
+      }
+      lines +=
+        notes.isEmpty
+        ? ["note: an export gives back what was imported, value for value as it was spelled"]
+        : listed(notes, 1, "such notes")
+>>>>>>> dd528fc3588cc5b17874a76ac23fbb5891ef7610
     }
     return lines.map { $0 + "\n" }.joined() + (sampleText ?? "")
   }
 
+<<<<<<< HEAD
   /// Whether the map is canonical, in one line.
   private static func note(_ differences: [String]) -> String {
     differences.isEmpty
@@ -102,6 +124,13 @@ struct CheckReport {
   private static func first(of reasons: [String]) -> String {
     let others = reasons.count > 1 ? " (and \(reasons.count - 1) more)" : ""
     return "\(reasons.first ?? "")\(others)"
+=======
+  /// The first findings of a kind, or all of them, and how many there are besides.
+  private func listed(_ findings: [String], _ count: Int, _ kind: String) -> [String] {
+    guard !isComplete, findings.count > count else { return findings }
+    return findings.prefix(count)
+      + ["… and \(findings.count - count) more \(kind): --all prints them"]
+>>>>>>> dd528fc3588cc5b17874a76ac23fbb5891ef7610
   }
 
   /// One line: `people.map.yaml: 2 faults, 1 warning`.

@@ -12,13 +12,18 @@ struct ExportCommand: AsyncParsableCommand {
       What is exported can be imported again by the same map and changes nothing.
 
         dragoman export Maps/people.map.yaml -d people.db -o people.xml
-        dragoman export Maps/people.map.yaml -d people.db -f csv --where 'salary > 100000' | less
+        dragoman export Maps/people.map.yaml -d people.db -f csv --sort lastName
 
-      The format is told by the name of the output (.json, .ndjson, .xml, .csv, each with .gz or .zst
+      The format is told by the name of the output (.json, .ndjson, .xml, .csv, each with .gz or .zst \
       behind it), else it is JSON. A file is complete or not there: it is written beside and renamed.
 
+<<<<<<< HEAD
       Exit codes: 0 done, 3 done and something does not come back (it is named; with --lossy places
       that the format lacks are no such thing), 64 no such entity, 65 a value that cannot be written, 73 output cannot be created, 74 I/O error or disk full.
+=======
+      Exit codes: 0 done, 3 done and some values do not come back (--lossy), 64 no such entity, 65 a \
+      value that cannot be written, 73 output cannot be created, 74 I/O error or disk full.
+>>>>>>> dd528fc3588cc5b17874a76ac23fbb5891ef7610
       """
   )
 

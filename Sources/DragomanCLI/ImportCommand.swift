@@ -10,13 +10,15 @@ struct ImportCommand: AsyncParsableCommand {
     commandName: "import",
     abstract: "Import feeds into a database by a map.",
     discussion: """
-      Inputs are files, folders, quoted globs, or - for standard input; gzip and zstd are known by
+      Inputs are files, folders, quoted globs, or - for standard input; gzip and zstd are known by \
       their first bytes, JSON, NDJSON and XML by their content, CSV by its name too.
 
         dragoman import Maps/people.map.yaml SampleData/people.json -d people.db
 
-      Without --commit batch one command is one transaction: it is in the database as a whole or
-      not at all. Exit codes: 0 done, 3 done and some records rejected, 65 bad data, 66 no such
+      Without --commit batch one command is one transaction: it is in the database as a whole or \
+      not at all.
+
+      Exit codes: 0 done, 3 done and some records rejected, 65 bad data, 66 no such \
       input, 73 output cannot be created, 74 I/O error or disk full, 75 database busy.
       """
   )
@@ -90,7 +92,7 @@ struct ImportCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let importMap = try ImportMap(contentsOf: map)
+    let importMap = try InputExpansion.map(map, before: inputs)
     let changes =
       diff
       ? ChangeWriter(json ? .ndjson : .onTerminal, to: OutputBuffer(descriptor: STDOUT_FILENO))

@@ -9,11 +9,11 @@ struct MigrateCommand: ParsableCommand {
     commandName: "migrate",
     abstract: "Change a database to what a map says: other names, types, keys, relationships.",
     discussion: """
-      The plan is printed, the data is checked, and everything is done in one transaction. What has
-      another name says so in the map with renamedFrom. What the map does not name stays, unless
+      The plan is printed, the data is checked, and everything is done in one transaction. What has \
+      another name says so in the map with renamedFrom. What the map does not name stays, unless \
       --drop is given.
 
-      Exit codes: 0 done (or nothing to do), 65 something is in the way or the map is faulty,
+      Exit codes: 0 done (or nothing to do), 65 something is in the way or the map is faulty, \
       66 no such file, 75 another process is writing.
       """
   )

@@ -23,7 +23,7 @@ struct SchemaCommand: ParsableCommand {
     commandName: "schema",
     abstract: "Print the model of a map or of a database, as text, SQL, JSON or a diagram.",
     discussion: """
-      Exit codes: 0 done, 64 usage, 65 the map is faulty or the file no database of Dragoman,
+      Exit codes: 0 done, 64 usage, 65 the map is faulty or the file no database of Dragoman, \
       66 no such file.
       """
   )

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Dispatch
+import DragomanGraph
 import Foundation
 
 /// Where the process starts.
@@ -34,6 +35,7 @@ struct Tool: AsyncParsableCommand {
   /// - Returns: The exit code.
   static func status() async -> Int32 {
     do {
+      try checkCommand(of: CommandLine.arguments)
       var command = try parseAsRoot()
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
@@ -62,5 +64,18 @@ struct Tool: AsyncParsableCommand {
     } catch {
       return ToolError(error)?.tell() ?? ToolError.ExitStatus.inputOutput.rawValue
     }
+  }
+
+  /// Refuses a command that there is not, before the options behind it are held against those of the
+  /// tool itself.
+  private static func checkCommand(of arguments: [String]) throws {
+    let names = configuration.subcommands.compactMap { $0.configuration.commandName }
+    guard let word = arguments.dropFirst().first(where: { $0 != "help" }), !word.hasPrefix("-"),
+      !names.contains(word)
+    else { return }
+    let help =
+      nearest(to: word, in: names).map { "Did you mean \($0)?" }
+      ?? "The commands are \(names.joined(separator: ", "))."
+    throw ValidationError("There is no command \(word). \(help)")
   }
 }

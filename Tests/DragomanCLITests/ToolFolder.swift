@@ -45,19 +45,20 @@ final class ToolFolder {
     try run(arguments, input: input)
   }
 
-  /// Runs the tool with a list of arguments.
-  func run(_ arguments: [String], input: String? = nil) throws -> Run {
-    try run(Self.tool, arguments, input: input)
-  }
-
   /// Runs a command line of the shell, in which `$D` is the tool.
   func shell(_ line: String) throws -> Run {
-    try run(URL(fileURLWithPath: "/bin/sh"), ["-c", "D='\(Self.tool.path)'\n\(line)"], input: nil)
+    let shell = URL(fileURLWithPath: "/bin/sh")
+    return try run(["-c", "D='\(Self.tool.path)'\n\(line)"], tool: shell)
   }
 
-  private func run(_ executable: URL, _ arguments: [String], input: String?) throws -> Run {
+  /// Runs the tool with a list of arguments.
+  func run(
+    _ arguments: [String],
+    input: String? = nil,
+    tool: URL = ToolFolder.tool
+  ) throws -> Run {
     let process = Process()
-    process.executableURL = executable
+    process.executableURL = tool
     process.arguments = arguments
     process.currentDirectoryURL = url
     let output = Pipe()

@@ -77,7 +77,8 @@ final class ImportWriting {
       model: model,
       maximumRejects: request.maximumRejects ?? map.importOptions.maximumRejects,
       rejects: rejects,
-      changeLog: request.changes == nil ? nil : try session.changeLog()
+      changeLog: request.changes == nil ? nil : try session.changeLog(),
+      pruner: request.prune == nil ? nil : try session.pruner()
     )
     self.sink = sink
     var entry = makeLedgerEntry()
@@ -108,7 +109,7 @@ final class ImportWriting {
         "The source \(absent) matched nothing: pruning would delete what it should have brought."
       )
     }
-    if let refusal = try sink.prune(rule) { notices.add(refusal) }
+    for notice in try sink.prune(rule) { notices.add(notice) }
   }
 
   /// What was done so far.

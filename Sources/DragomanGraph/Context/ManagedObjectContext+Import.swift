@@ -76,7 +76,7 @@ extension ManagedObjectContext {
     let entity = object.layout
     for key in entity.uniqueKeys.dropFirst() {
       let values = entity.columns(key).map { object.knownValue($0) }
-      if try find(entity, key, values, besides: object) != nil {
+      if try holder(of: values, of: key, entity, besides: object) != nil {
         return key.map { "\(entity.table).\($0.column)" }.joined(separator: ", ")
       }
     }

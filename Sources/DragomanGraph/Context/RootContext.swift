@@ -200,9 +200,10 @@ final class RootContext: Sendable {
     guard session.database.isInsideTransaction,
       let row = try Row.fetchOne(session.database, sql: "PRAGMA foreign_key_check")
     else { return nil }
-    let table: String = row[0]
-    let key: Int64? = row[1]
-    let target: String = row[2]
+    let list = "PRAGMA foreign_key_check"
+    let table: String = try row.stored(0, of: list)
+    let key: Int64? = try row.stored(1, of: list)
+    let target: String = try row.stored(2, of: list)
     let entity = layout.entities.first { $0.table == table && $0.root == $0.index }
     let id = entity.flatMap { entity in
       key.map { ObjectID(entity: entity.name, primaryKey: $0) }

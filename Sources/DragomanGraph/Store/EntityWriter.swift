@@ -44,6 +44,8 @@ public final class EntityWriter {
     case keyExists
     /// Another unique key of the entity is taken by another object; the columns, as SQLite says.
     case duplicate(String)
+    /// The object with this key is of another branch of the entity's family: of which one.
+    case otherEntity(String)
     /// A required attribute is not given, and no object with this key exists.
     case incomplete(String)
     /// The row is larger than SQLite takes.
@@ -65,6 +67,8 @@ public final class EntityWriter {
     let probe: PreparedSentence?
     /// Finds out whether a row that changed nothing was older than its object.
     let newer: PreparedSentence?
+    /// Finds an object that has the key of a row, and is of another branch of the family.
+    let relative: PreparedSentence?
 
     /// Whether the object of a row exists.
     func exists(
@@ -91,6 +95,9 @@ public final class EntityWriter {
         newer = try PreparedSentence(statements.newer(keys, than: version), in: database)
       } else {
         newer = nil
+      }
+      relative = try keys.flatMap { statements.relative($0) }.map {
+        try PreparedSentence($0, in: database)
       }
     }
   }
@@ -173,6 +180,9 @@ public final class EntityWriter {
       return .updated
     case .none: key = note?.key
     }
+    if let other = try prepared.relative?.text(row, arena, path: path) {
+      return .otherEntity(other)
+    }
     if let missing = prepared.missing {
       let exists = note == nil ? try prepared.exists(row, arena, path: path) : key != nil
       if !exists || statements.mode == .replace { return .incomplete(missing) }
@@ -232,16 +242,18 @@ public final class EntityWriter {
 
   /// Finds the object that has the row's key and is not newer than the row, without deleting it.
   ///
-  /// - Returns: `.deleted` with its primary key in `key`; otherwise what `delete` returns.
+  /// - Returns: `.deleted`, or what `delete` returns; `key` is the object's primary key, if there is one.
   /// - Throws: `StoreError` where the store fails.
   package func find(
     _ row: UnsafeBufferPointer<RowValue>,
     arena: UnsafeRawPointer
   ) throws(StoreError) -> Outcome {
+    key = nil
     guard let deletion = try prepareDeletion(row) else { return .unchanged }
     key = try deletion.find.key(row, arena, path: path)
     if key != nil { return .deleted }
-    return try deletion.probe.finds(row, arena, path: path) ? .skipped : .unchanged
+    key = try deletion.probe.key(row, arena, path: path)
+    return key == nil ? .unchanged : .skipped
   }
 
   private func connection() throws(StoreError) -> OpaquePointer {

@@ -64,9 +64,8 @@ enum StoreFile {
   private static func checkHeader(_ path: String) throws(StoreError) {
     let header: Data
     do {
-      guard let file = FileHandle(forReadingAtPath: path) else {
-        throw StoreError(.permission, "The database may not be read.", path: path)
-      }
+      // Its permissions were looked at before.
+      let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
       defer { try? file.close() }
       header = try file.read(upToCount: 16) ?? Data()
     } catch {

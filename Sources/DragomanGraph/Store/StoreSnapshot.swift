@@ -71,7 +71,7 @@ extension SQLiteStore {
     let layout = layout
     try read { database in
       let snapshot = StoreSnapshot(database, layout)
-      result = Result { try body(snapshot) }
+      result = Result { try database.tellingOfUnreadFiles(path) { try body(snapshot) } }
     }
     guard let result else {
       throw StoreError(.refused, "The store was not read.", path: path)

@@ -14,7 +14,6 @@ public final class WriteSession {
   /// The model before the open transaction.
   private var beginLayout: ModelLayout
   private var keys: [String: PrimaryKeys] = [:]
-  private var prunerCount = 0
   private var isObserved = false
   private var stageCount = 0
   private var rowNote: RowNote?
@@ -163,6 +162,8 @@ public final class WriteSession {
   ///   - noted: The columns whose former values the writer tells, together with the object's
   ///     primary key; nil: neither, which is a little faster.
   ///   - completesStubs: Which rows make whole objects of stubs.
+  ///   - specializes: Whether a row makes an object of its entity of one that was known by a more
+  ///     general one.
   /// - Returns: The writer.
   /// - Throws: `StoreError` where the next free key cannot be read.
   package func writer(
@@ -171,7 +172,8 @@ public final class WriteSession {
     mode: EntityWriter.Mode,
     version: Int? = nil,
     noted: [String]? = nil,
-    completesStubs: EntityStatements.StubRule = .never
+    completesStubs: EntityStatements.StubRule = .never,
+    specializes: Bool = true
   ) throws(StoreError) -> EntityWriter {
     EntityWriter(
       database: database,
@@ -183,7 +185,8 @@ public final class WriteSession {
         version: version,
         noted: noted,
         completesStubs: completesStubs,
-        family: entity.family.map { layout.entities[$0].name }
+        family: entity.family.map { layout.entities[$0].name },
+        ancestors: specializes ? entity.lineage.dropFirst().map { layout.entities[$0].name } : []
       ),
       keys: try primaryKeys(of: entity.table),
       note: noted == nil ? nil : try note()
@@ -227,14 +230,19 @@ public final class WriteSession {
   /// Runs `SELECT` over `_dragoman_pending`.
   package func pendingRelationships() throws(StoreError) -> [(name: String, key: [String])] {
     try run {
-      try Row.fetchAll(
+      try PendingReference.check(database)
+      return try Row.fetchAll(
         database,
         sql: "SELECT relationship, (SELECT json_group_array(e.key) FROM json_each(p.first) AS e)"
           + " FROM (SELECT relationship, max(key) AS first FROM _dragoman_pending"
           + " GROUP BY relationship) AS p"
       ).map { row in
-        let names = try JSONDecoder().decode([String].self, from: Data((row[1] as String).utf8))
-        return (row[0], names)
+        let place = PendingReference.table
+        let names: String = try row.stored(1, of: place)
+        return (
+          try row.stored(0, of: place),
+          try JSONDecoder().decode([String].self, from: Data(names.utf8))
+        )
       }
     }
   }
@@ -277,26 +285,11 @@ public final class WriteSession {
     return made
   }
 
-  /// A pruner for the objects of `entity`; nil where rows do not give its whole key.
+  /// A pruner, which is told what a feed has.
   ///
   /// Makes a temporary table, which is gone with the connection.
-  public func pruner(for entity: Entity, slots: [Attribute]) throws(StoreError) -> EntityPruner? {
-    let statements = EntityStatements(
-      entity: try layout(of: entity),
-      slots: slots.map { RowSlot($0) },
-      mode: .upsert
-    )
-    guard let keySlots = statements.keySlots(of: Array(slots.indices)) else { return nil }
-    prunerCount += 1
-    return try run {
-      try EntityPruner(
-        database: database,
-        path: path,
-        statements: statements,
-        keySlots: keySlots,
-        number: prunerCount
-      )
-    }
+  package func pruner() throws(StoreError) -> EntityPruner {
+    try run { try EntityPruner(database: database, path: path, layout: layout) }
   }
 
   /// A log of everything that is done to the store's objects from here on.
