@@ -36,7 +36,9 @@ struct CheckCommand: AsyncParsableCommand {
     do {
       let importMap = try InputExpansion.map(map, before: samples)
       report.warnings = importMap.lint() + importMap.unsupportedParts()
-      report.differences = importMap.spellingsThatDiffer()
+      let outlook = importMap.exportOutlook()
+      report.losses = outlook.losses
+      report.differences = importMap.spellingsThatDiffer() + outlook.overlaps
       if !samples.isEmpty { report.trial = try await trial(of: importMap) }
     } catch let faults as MapFaults {
       report.faults = faults.faults
@@ -72,6 +74,8 @@ struct CheckReport {
   var warnings: [MapFault] = []
   /// Why an export may differ from the feed; nil where the map is faulty.
   var differences: [String]?
+  /// What an export leaves out.
+  var losses: [String] = []
   /// What importing the samples would do.
   var trial: ImportReport?
 
@@ -97,6 +101,12 @@ struct CheckReport {
     let sampleText = trial.map {
       ImportReportText(report: $0, inputs: samples, database: "", signal: nil).text
     }
+<<<<<<< HEAD
+    if !losses.isEmpty {
+      lines.append("note: an export is not complete: \(Self.first(of: losses))")
+    } else if let differences {
+      lines.append(Self.note(differences))
+=======
     if let differences {
       let notes = differences.map {
         "note: an export may spell values otherwise than the feed: \($0)"
@@ -105,15 +115,29 @@ struct CheckReport {
         notes.isEmpty
         ? ["note: an export gives back what was imported, value for value as it was spelled"]
         : listed(notes, 1, "such notes")
+>>>>>>> dd528fc3588cc5b17874a76ac23fbb5891ef7610
     }
     return lines.map { $0 + "\n" }.joined() + (sampleText ?? "")
   }
 
+<<<<<<< HEAD
+  /// Whether the map is canonical, in one line.
+  private static func note(_ differences: [String]) -> String {
+    differences.isEmpty
+      ? "note: an export gives back what was imported, value for value as it was spelled"
+      : "note: an export may spell values otherwise than the feed: \(first(of: differences))"
+  }
+
+  private static func first(of reasons: [String]) -> String {
+    let others = reasons.count > 1 ? " (and \(reasons.count - 1) more)" : ""
+    return "\(reasons.first ?? "")\(others)"
+=======
   /// The first findings of a kind, or all of them, and how many there are besides.
   private func listed(_ findings: [String], _ count: Int, _ kind: String) -> [String] {
     guard !isComplete, findings.count > count else { return findings }
     return findings.prefix(count)
       + ["… and \(findings.count - count) more \(kind): --all prints them"]
+>>>>>>> dd528fc3588cc5b17874a76ac23fbb5891ef7610
   }
 
   /// One line: `people.map.yaml: 2 faults, 1 warning`.
@@ -133,8 +157,9 @@ struct CheckReport {
       status: faults.isEmpty ? trial?.status.rawValue ?? "done" : "failed",
       faults: faults.map(Finding.init),
       warnings: warnings.map(Finding.init),
-      isCanonical: differences?.isEmpty,
+      isCanonical: differences.map { $0.isEmpty && losses.isEmpty },
       differences: differences,
+      losses: differences == nil ? nil : losses,
       samples: trial.map { ImportReportJSON($0, failure: nil) }
     )
     return String(decoding: try encoder.encode(document), as: UTF8.self)
@@ -148,6 +173,7 @@ struct CheckReport {
     var warnings: [Finding]
     var isCanonical: Bool?
     var differences: [String]?
+    var losses: [String]?
     var samples: ImportReportJSON?
   }
 

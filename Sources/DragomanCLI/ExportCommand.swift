@@ -17,8 +17,13 @@ struct ExportCommand: AsyncParsableCommand {
       The format is told by the name of the output (.json, .ndjson, .xml, .csv, each with .gz or .zst \
       behind it), else it is JSON. A file is complete or not there: it is written beside and renamed.
 
+<<<<<<< HEAD
+      Exit codes: 0 done, 3 done and something does not come back (it is named; with --lossy places
+      that the format lacks are no such thing), 64 no such entity, 65 a value that cannot be written, 73 output cannot be created, 74 I/O error or disk full.
+=======
       Exit codes: 0 done, 3 done and some values do not come back (--lossy), 64 no such entity, 65 a \
       value that cannot be written, 73 output cannot be created, 74 I/O error or disk full.
+>>>>>>> dd528fc3588cc5b17874a76ac23fbb5891ef7610
       """
   )
 
@@ -87,7 +92,8 @@ struct ExportCommand: AsyncParsableCommand {
       throw ExitCode(128 + (signals.received ?? SIGINT))
     }
     if !quiet { Messages.print(text(of: report)) }
-    if !report.issues.isEmpty { throw ExitCode(ToolError.ExitStatus.someRejected.rawValue) }
+    let isLossless = report.issues.isEmpty && (lossy || report.losses.isEmpty)
+    if !isLossless { throw ExitCode(ToolError.ExitStatus.someRejected.rawValue) }
   }
 
   /// The request that the options spell.
@@ -110,6 +116,7 @@ struct ExportCommand: AsyncParsableCommand {
   /// What was left out and what does not come back; and how much a file got.
   private func text(of report: ExportReport) -> String {
     var lines = report.notices.map { "note: \($0)" }
+    lines += report.losses.map { lossy ? "note: \($0)" : "warning[export.map]: \($0)" }
     for issue in report.issues {
       let others = issue.count > 1 ? " (and \(issue.count - 1) more)" : ""
       lines.append("warning[export.value]: \(issue.message)\(others)")

@@ -70,7 +70,7 @@ struct FetchCommand: ParsableCommand {
   ///   - columnCount: The width of the terminal; nil if the output is none.
   /// - Throws: `StoreError` and `OutputError`.
   func print(from store: SQLiteStore, to output: OutputBuffer, columnCount: Int?) throws {
-    let request = try request()
+    let request = try request().showingKeys(in: store.layout)
     if count { return try output.write("\(try store.count(request))\n") }
     let format = format ?? (columnCount == nil ? .ndjson : .table)
     var writer = format.writer(

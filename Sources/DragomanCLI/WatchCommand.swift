@@ -59,7 +59,7 @@ struct WatchCommand: AsyncParsableCommand {
       at: .file(database),
       options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
     )
-    let request = try request()
+    let request = try request().showingKeys(in: store.layout)
     let results = try await store.results(request, pollingEvery: .seconds(interval))
     let isTerminal = Terminal.isTerminal(STDOUT_FILENO)
     let output = OutputBuffer(descriptor: STDOUT_FILENO)

@@ -170,8 +170,12 @@ public struct Exporter: Sendable {
   ) throws -> ExportReport {
     let plan = work.plan
     let buffer = work.buffer
-    var report = ExportReport(entity: plan.entity.name, notices: plan.notices)
-    var writer = RecordWriter(plan, encoder, buffer: buffer)
+    var report = ExportReport(
+      entity: plan.entity.name,
+      notices: plan.notices,
+      losses: plan.losses
+    )
+    var writer = RecordWriter(plan, encoder, buffer: buffer, proof: try ExportProof(plan))
     let fetch = FetchRequest(
       plan.entity.name,
       filter: work.request.filter,
@@ -198,6 +202,9 @@ public struct Exporter: Sendable {
         report.notices.append(
           "\(plan.entity.name): \(stubs.count) stubs are left out: of them only the key is known"
         )
+      }
+      if let others = try others(than: plan.entity, work.request.filter, in: snapshot) {
+        report.losses.append(others)
       }
       guard !plan.level.links.isEmpty else {
         return try snapshot.forEachRow(fetch) { row in
@@ -229,6 +236,27 @@ public struct Exporter: Sendable {
     try pass()
     report.issues = writer.issues
     return report
+  }
+
+  /// Says how many objects the request admits that are of sub-entities: their records look otherwise,
+  /// and they are exported by their own names.
+  private func others(
+    than entity: Entity,
+    _ filter: Filter?,
+    in snapshot: StoreSnapshot
+  ) throws -> String? {
+    guard let layout = snapshot.layout.entity(named: entity.name) else { return nil }
+    let counts = try layout.family.compactMap { index -> String? in
+      let name = snapshot.layout.entities[index].name
+      guard index != layout.index else { return nil }
+      let count = try snapshot.count(
+        FetchRequest(name, filter: filter, includesSubentities: false)
+      )
+      return count == 0 ? nil : "\(count) of \(name)"
+    }
+    guard !counts.isEmpty else { return nil }
+    return "\(entity.name): objects of sub-entities are left out, to be exported by their entity's"
+      + " name: \(counts.joined(separator: ", "))"
   }
 
   /// Runs blocking work on a thread of its own: never on the cooperative pool.
