@@ -101,13 +101,9 @@ struct CheckReport {
     let sampleText = trial.map {
       ImportReportText(report: $0, inputs: samples, database: "", signal: nil).text
     }
-<<<<<<< HEAD
     if !losses.isEmpty {
-      lines.append("note: an export is not complete: \(Self.first(of: losses))")
+      lines += listed(losses.map { "note: an export is not complete: \($0)" }, 1, "such notes")
     } else if let differences {
-      lines.append(Self.note(differences))
-=======
-    if let differences {
       let notes = differences.map {
         "note: an export may spell values otherwise than the feed: \($0)"
       }
@@ -115,29 +111,15 @@ struct CheckReport {
         notes.isEmpty
         ? ["note: an export gives back what was imported, value for value as it was spelled"]
         : listed(notes, 1, "such notes")
->>>>>>> dd528fc3588cc5b17874a76ac23fbb5891ef7610
     }
     return lines.map { $0 + "\n" }.joined() + (sampleText ?? "")
   }
 
-<<<<<<< HEAD
-  /// Whether the map is canonical, in one line.
-  private static func note(_ differences: [String]) -> String {
-    differences.isEmpty
-      ? "note: an export gives back what was imported, value for value as it was spelled"
-      : "note: an export may spell values otherwise than the feed: \(first(of: differences))"
-  }
-
-  private static func first(of reasons: [String]) -> String {
-    let others = reasons.count > 1 ? " (and \(reasons.count - 1) more)" : ""
-    return "\(reasons.first ?? "")\(others)"
-=======
   /// The first findings of a kind, or all of them, and how many there are besides.
   private func listed(_ findings: [String], _ count: Int, _ kind: String) -> [String] {
     guard !isComplete, findings.count > count else { return findings }
     return findings.prefix(count)
       + ["… and \(findings.count - count) more \(kind): --all prints them"]
->>>>>>> dd528fc3588cc5b17874a76ac23fbb5891ef7610
   }
 
   /// One line: `people.map.yaml: 2 faults, 1 warning`.

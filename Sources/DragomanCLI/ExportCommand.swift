@@ -17,13 +17,9 @@ struct ExportCommand: AsyncParsableCommand {
       The format is told by the name of the output (.json, .ndjson, .xml, .csv, each with .gz or .zst \
       behind it), else it is JSON. A file is complete or not there: it is written beside and renamed.
 
-<<<<<<< HEAD
-      Exit codes: 0 done, 3 done and something does not come back (it is named; with --lossy places
-      that the format lacks are no such thing), 64 no such entity, 65 a value that cannot be written, 73 output cannot be created, 74 I/O error or disk full.
-=======
-      Exit codes: 0 done, 3 done and some values do not come back (--lossy), 64 no such entity, 65 a \
-      value that cannot be written, 73 output cannot be created, 74 I/O error or disk full.
->>>>>>> dd528fc3588cc5b17874a76ac23fbb5891ef7610
+      Exit codes: 0 done, 3 done and something does not come back (it is named; with --lossy what the \
+      format has no place for is no such thing), 64 no such entity, 65 a value that cannot be \
+      written, 73 output cannot be created, 74 I/O error or disk full.
       """
   )
 

@@ -123,7 +123,8 @@ import Testing
     let check = try folder.run("check", "l.map.yaml")
     #expect(
       check.errors == """
-        note: an export is not complete: P.width is left out: this map has no place for it in csv (and 2 more)
+        note: an export is not complete: P.width is left out: this map has no place for it in csv
+        … and 2 more such notes: --all prints them
 
         """
     )
