@@ -17,6 +17,9 @@ struct ValueRules {
     minimum = attribute.minimum
     maximum = attribute.maximum
     let bounds = (attribute.minimumLength, attribute.maximumLength)
+    guard (bounds.0 ?? 0) <= (bounds.1 ?? .max) else {
+      throw FormatFault("No text of \(attribute.name) is as long as it must be.")
+    }
     length = bounds.0 == nil && bounds.1 == nil ? nil : (bounds.0 ?? 0)...(bounds.1 ?? .max)
     do {
       pattern = try attribute.pattern.map { try NSRegularExpression(pattern: "^(?:\($0))$") }
