@@ -67,9 +67,6 @@ import Testing
       let many = try time(40_000, in: stack.main, isUndoable: isUndoable)
       // Ten times as many; a hundred times as long where each looks at all others.
       #expect(many < few * 40, "\(isUndoable): \(few) and \(many)")
-      print(
-        "links one by one: \(isOrdered) \(String(describing: inverse)) \(isUndoable) \(few) \(many)"
-      )
     }
   }
 
