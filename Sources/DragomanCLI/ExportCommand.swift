@@ -12,12 +12,12 @@ struct ExportCommand: AsyncParsableCommand {
       What is exported can be imported again by the same map and changes nothing.
 
         dragoman export Maps/people.map.yaml -d people.db -o people.xml
-        dragoman export Maps/people.map.yaml -d people.db -f csv --where 'salary > 100000' | less
+        dragoman export Maps/people.map.yaml -d people.db -f csv --sort lastName
 
-      The format is told by the name of the output (.json, .ndjson, .xml, .csv, each with .gz or .zst
+      The format is told by the name of the output (.json, .ndjson, .xml, .csv, each with .gz or .zst \
       behind it), else it is JSON. A file is complete or not there: it is written beside and renamed.
 
-      Exit codes: 0 done, 3 done and some values do not come back (--lossy), 64 no such entity, 65 a
+      Exit codes: 0 done, 3 done and some values do not come back (--lossy), 64 no such entity, 65 a \
       value that cannot be written, 73 output cannot be created, 74 I/O error or disk full.
       """
   )
@@ -86,11 +86,7 @@ struct ExportCommand: AsyncParsableCommand {
     } catch let error as ExportError where error.code == .cancelled {
       throw ExitCode(128 + (signals.received ?? SIGINT))
     }
-    if !quiet {
-      let errors = OutputBuffer(descriptor: STDERR_FILENO)
-      try errors.write(text(of: report))
-      try errors.flush()
-    }
+    if !quiet { Messages.print(text(of: report)) }
     if !report.issues.isEmpty { throw ExitCode(ToolError.ExitStatus.someRejected.rawValue) }
   }
 

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Dragoman
 import Foundation
 
@@ -6,6 +7,24 @@ enum InputExpansion {
   /// The endings of files that are taken out of a folder.
   private static let endings = [".json", ".ndjson", ".jsonl", ".xml", ".csv", ".tsv"]
   private static let compressions = ["", ".gz", ".zst"]
+
+  /// Reads a map that stands before inputs on a command line.
+  ///
+  /// - Throws: `MapFaults`, or a usage error where the map stands among the inputs.
+  static func map(_ path: String, before inputs: [String]) throws -> ImportMap {
+    do {
+      return try ImportMap(contentsOf: path)
+    } catch {
+      guard !isNamedAsMap(path), let map = inputs.first(where: isNamedAsMap) else { throw error }
+      throw ValidationError(
+        "\(path) is no map. The map comes first, the feeds behind it: put \(map) before \(path)."
+      )
+    }
+  }
+
+  private static func isNamedAsMap(_ name: String) -> Bool {
+    [".map.yaml", ".map.yml", ".map.json"].contains { name.lowercased().hasSuffix($0) }
+  }
 
   /// The inputs in the order of the arguments; files of one folder or glob by name.
   ///
@@ -44,7 +63,7 @@ enum InputExpansion {
     }
     let feeds = names.filter { name in
       let name = name.lowercased()
-      return !name.hasPrefix(".")
+      return !name.hasPrefix(".") && !isNamedAsMap(name)
         && endings.contains { ending in compressions.contains { name.hasSuffix(ending + $0) } }
     }
     if feeds.isEmpty {

@@ -45,6 +45,12 @@ final class ToolFolder {
     try run(arguments, input: input)
   }
 
+  /// Runs a command line of the shell, in which `$D` is the tool.
+  func shell(_ line: String) throws -> Run {
+    let shell = URL(fileURLWithPath: "/bin/sh")
+    return try run(["-c", "D='\(Self.tool.path)'\n\(line)"], tool: shell)
+  }
+
   /// Runs the tool with a list of arguments.
   func run(
     _ arguments: [String],

@@ -58,7 +58,7 @@ public struct Exporter: Sendable {
     try await onThread { cancellation in
       let format = request.format ?? Self.format(of: output)
       let plan = try ExportPlan(request, map, format: format, layout: store.layout)
-      let sink = try makeSink(output)
+      let sink = try makeSink(output, format: format)
       return try export(request, plan, to: sink, cancellation)
     }
   }
@@ -114,23 +114,17 @@ public struct Exporter: Sendable {
     return endings.first { name.hasSuffix($0.0) }?.1 ?? .json
   }
 
-  private func makeSink(_ output: ExportOutput) throws(ExportError) -> any ExportSink {
+  /// An export must not replace the database and the map that it reads.
+  private func makeSink(
+    _ output: ExportOutput,
+    format: ForeignFormat
+  ) throws(ExportError) -> any ExportSink {
     guard case .file(let path) = output else { return DescriptorSink(STDOUT_FILENO) }
-    try refuseStore(path)
-    let file = try FileSink(path: path)
+    var kept = OutputPlace.Kept.database(store.path)
+    if let file = map.file { kept.append(OutputPlace.Kept(file, as: "the map")) }
+    let file = try FileSink(path: path, besides: kept, format: format)
     guard let method = CompressingSink.Method(name: path.lowercased()) else { return file }
     return try CompressingSink(method, into: file)
-  }
-
-  /// An export must not replace the database that it reads.
-  private func refuseStore(_ path: String) throws(ExportError) {
-    guard let own = store.path else { return }
-    var status = (stat(), stat())
-    for file in [own, own + "-wal", own + "-shm"]
-    where stat(file, &status.0) == 0 && stat(path, &status.1) == 0 {
-      guard status.0.st_dev == status.1.st_dev, status.0.st_ino == status.1.st_ino else { continue }
-      throw ExportError(.output, "The output \(path) is the database itself.")
-    }
   }
 
   // MARK: - The work

@@ -31,6 +31,8 @@ final class RecordBatch {
     var keyLength: UInt32 = 0
     /// The place of a nested record in its list, from 0; nil where it stands in none.
     var place: Int?
+    /// The node of the record that a nested one stands in (`$parent`).
+    var parent: UInt32?
   }
 
   /// The value of `Record.node` for a record whose text is not well-formed.
@@ -40,6 +42,8 @@ final class RecordBatch {
   var file = ""
   /// Whether the records were read from text; values in memory have a record's number for a place.
   var isText = true
+  /// Whether the records are elements of XML, where one element alone is a list of one.
+  var isXML = false
   /// How many bytes of the decoded file stand before `source[0]`.
   var byteOffset = 0
   /// Line (from 1) and column (from 1) of `source[0]`.
@@ -74,7 +78,7 @@ final class RecordBatch {
   /// Namespace URIs, by the number in `TapeNode.space`; number 0 is "no namespace".
   ///
   /// XML only. The reader owns the numbering and keeps it for the whole file.
-  var namespaces: [String] = [""]
+  var namespaces = RecordBatch.noNamespaces
 
   init() {
     source = .allocate(byteCount: 64, alignment: 16)
@@ -98,7 +102,12 @@ final class RecordBatch {
     document = nil
     lineBreak = UInt8(ascii: "\n")
     isText = true
+    isXML = false
+    namespaces = Self.noNamespaces
   }
+
+  /// One list for all batches, so that it is known by its place in memory.
+  private static let noNamespaces = [""]
 
   /// Makes room for that many source bytes in all; those in use stay.
   func reserveSource(_ byteCount: Int) {
@@ -152,6 +161,12 @@ final class RecordBatch {
     return UInt32(index)
   }
 
+  /// Gives a node the name that another one has.
+  func name(_ node: UInt32, as other: UInt32) {
+    nodes[Int(node)].key = nodes[Int(other)].key
+    nodes[Int(node)].keyLength = nodes[Int(other)].keyLength
+  }
+
   /// Makes the node hold everything appended behind it.
   func setEnd(of node: UInt32) {
     nodes[Int(node)].next = UInt32(nodeCount)
@@ -181,6 +196,14 @@ final class RecordBatch {
   /// Sets the number of nodes after they were written from outside.
   func didAppendNodes(to count: Int) {
     nodeCount = count
+  }
+
+  /// Whether two values are the same, text and bytes by what they hold.
+  func isSame(_ first: RowValue, _ second: RowValue) -> Bool {
+    guard first.kind == second.kind else { return false }
+    guard first.kind == .text || first.kind == .blob else { return first.bits == second.bits }
+    return bytes(UInt32(first.offset), first.length)
+      .elementsEqual(bytes(UInt32(second.offset), second.length))
   }
 
   /// Bytes of the arena; valid until the arena grows or the batch is refilled.

@@ -43,7 +43,7 @@ struct WaitingLink {
 extension ContextSink {
   func forgetWaiting(_ object: ManagedObject, _ link: RelationshipLayout) {
     let place = WaitingLink.Place(owner: object.objectID, link: link.id)
-    waitingOfRecord.removeAll { $0.place == place }
+    waitingOfRecord[place] = nil
     forgottenOfRecord.append(place)
   }
 
@@ -55,9 +55,10 @@ extension ContextSink {
     _ origin: Origin
   ) {
     guard let key = link.referenceParts(in: context.layout) else { return }
-    waitingOfRecord.append(
+    let place = WaitingLink.Place(owner: object.objectID, link: relationship.id)
+    waitingOfRecord[place, default: []].append(
       WaitingLink(
-        place: WaitingLink.Place(owner: object.objectID, link: relationship.id),
+        place: place,
         plan: link,
         entity: object.entityName,
         key: key,

@@ -29,7 +29,7 @@ final class ContextSink: CountingSink {
   /// References to objects that are not there yet, by owner and relationship; later ones replace
   /// earlier ones.
   var waiting: [WaitingLink.Place: WaitingLink] = [:]
-  var waitingOfRecord: [WaitingLink] = []
+  var waitingOfRecord: [WaitingLink.Place: [WaitingLink]] = [:]
   /// What the record at hand says in place of references that wait.
   var forgottenOfRecord: [WaitingLink.Place] = []
 
@@ -163,14 +163,7 @@ final class ContextSink: CountingSink {
       end(since: start)
       note(made.place)
       for place in forgottenOfRecord { waiting[place] = nil }
-      for var link in waitingOfRecord {
-        let owner = written.last { $0.id == link.place.owner }
-        if let owner, owner.outcome == .unchanged { link.isUnchangedTop = owner.isTop }
-        if !link.plan.replaces, let earlier = waiting[link.place] {
-          link.targets = earlier.joined(by: link.targets)
-        }
-        waiting[link.place] = link
-      }
+      keepWaiting()
       for object in written { count(object.outcome, of: object.plan, isTop: object.isTop) }
     } catch let stop as Stop {
       context.undoRecord(start)
@@ -230,6 +223,23 @@ final class ContextSink: CountingSink {
     }
     end(since: start)
     count(.deleted, of: entity.name, isTop: true)
+  }
+
+  /// Keeps the references of the record that wait for the end.
+  private func keepWaiting() {
+    guard !waitingOfRecord.isEmpty else { return }
+    let owners = Dictionary(written.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    for (place, links) in waitingOfRecord {
+      for var link in links {
+        if let owner = owners[place.owner], owner.outcome == .unchanged {
+          link.isUnchangedTop = owner.isTop
+        }
+        if !link.plan.replaces, let earlier = waiting[place] {
+          link.targets = earlier.joined(by: link.targets)
+        }
+        waiting[place] = link
+      }
+    }
   }
 
   /// What the record did stays.

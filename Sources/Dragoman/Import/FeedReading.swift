@@ -220,7 +220,7 @@ struct FeedReading {
     _ input: ImportInput
   ) {
     for notice in source.entity.absentColumns(in: header.names) {
-      notices.add("\(input.name): \(notice)")
+      notices.add(notice, input: input.name)
     }
   }
 

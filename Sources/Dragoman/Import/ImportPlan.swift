@@ -55,7 +55,7 @@ struct ImportPlan: Sendable {
     sources = plans.map {
       Source(name: $0.source.name, map: $0.source, plan: $0.plan, entity: entities[$0.plan])
     }
-    usesDocument = entities.contains { $0.usesDocument }
+    usesDocument = entities.flatMap(\.paths).contains { $0.root == .document }
     notices = Self.notices(of: entities.compactMap { map.entity(named: $0.name) }, code)
   }
 
@@ -173,14 +173,5 @@ private final class PlanCompiler {
     }
     guard faults.isEmpty else { throw MapFaults(faults) }
     return plans
-  }
-}
-
-extension EntityPlan {
-  /// Whether some path starts at `$root`.
-  fileprivate var usesDocument: Bool {
-    (slots.flatMap(\.paths) + links.flatMap(\.findings).flatMap(\.paths)).contains {
-      $0.path.root == .document
-    }
   }
 }

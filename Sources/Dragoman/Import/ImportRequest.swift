@@ -56,7 +56,8 @@ public struct ImportRequest: Sendable {
   /// Objects that do not change cost nothing. What it throws ends the import.
   public var changes: (@Sendable (ImportChange) throws -> Void)?
 
-  /// Deletion of objects that a complete feed does not have.
+  /// Deletion of objects that a complete feed does not have: of exactly the entities that records of its
+  /// sources can be.
   ///
   /// Nothing is deleted after a reject, and the import fails when the feed is empty, when a source
   /// matches nothing, or together with `limit`.

@@ -37,36 +37,7 @@ extension StoreSink {
   func applyHeld() throws {
     guard !held.isEmpty, let plan = held.batch.plan else { return }
     let records = held.takeAll()
-    // By key, how many records make an object of which entity.
-    var makers: [String: [Int: Int]] = [:]
-    func note(_ record: HeldRecords.Record, _ change: Int) {
-      guard let key = record.key else { return }
-      let entity = plan.entities[held.batch.objects[record.object].plan].layout.index
-      makers[key, default: [:]][entity, default: 0] += change
-    }
-    func isMade(_ need: HeldRecords.Need) -> Bool {
-      makers[need.key]?.contains { need.entity.family.contains($0.key) && $0.value > 0 } ?? false
-    }
-    for record in records { note(record, 1) }
-    var failed: [Int: HeldRecords.Need] = [:]
-    // By the target's entity and its key.
-    var known: [Int: [String: Bool]] = [:]
-    var changed = true
-    while changed {
-      changed = false
-      for (number, record) in records.enumerated() where failed[number] == nil {
-        for need in record.needs where !isMade(need) {
-          let stored = try known[need.entity.index]?[need.key] ?? isStored(need)
-          known[need.entity.index, default: [:]][need.key] = stored
-          if !stored {
-            failed[number] = need
-            note(record, -1)
-            changed = true
-            break
-          }
-        }
-      }
-    }
+    let failed = try failures(among: records, plan)
     for (number, record) in records.enumerated() {
       held.current = record
       // References that wait know their record by its place among those that are held.
@@ -82,12 +53,55 @@ extension StoreSink {
     held.current = nil
   }
 
+  /// The held records that are to be rejected, with what each of them lacks.
+  ///
+  /// Each need is looked at once, and once more when the last record fails that would make its target:
+  /// a chain of records takes as long as the same records without one.
+  private func failures(
+    among records: [HeldRecords.Record],
+    _ plan: ImportPlan
+  ) throws -> [Int: HeldRecords.Need] {
+    // By key, how many records make an object of which entity, and which records need one.
+    var makers: [String: [Int: Int]] = [:]
+    var needing: [String: [Int]] = [:]
+    func entity(of record: HeldRecords.Record) -> Int {
+      plan.entities[held.batch.objects[record.object].plan].layout.index
+    }
+    for (number, record) in records.enumerated() {
+      if let key = record.key { makers[key, default: [:]][entity(of: record), default: 0] += 1 }
+      for need in record.needs { needing[need.key, default: []].append(number) }
+    }
+    // By the target's entity and its key.
+    var known: [Int: [String: Bool]] = [:]
+    func isThere(_ need: HeldRecords.Need) throws -> Bool {
+      if let made = makers[need.key],
+        made.contains(where: { need.entity.family.contains($0.key) && $0.value > 0 })
+      {
+        return true
+      }
+      let stored = try known[need.entity.index]?[need.key] ?? isStored(need)
+      known[need.entity.index, default: [:]][need.key] = stored
+      return stored
+    }
+    var failed: [Int: HeldRecords.Need] = [:]
+    var next = Array(records.indices.reversed())
+    while let number = next.popLast() {
+      guard failed[number] == nil, let need = try records[number].needs.first(where: { try !isThere($0) })
+      else { continue }
+      failed[number] = need
+      guard let key = records[number].key else { continue }
+      let entity = entity(of: records[number])
+      makers[key]?[entity]? -= 1
+      if makers[key]?[entity] == 0 { next += needing[key] ?? [] }
+    }
+    return failed
+  }
+
   private func writeHeld(_ record: HeldRecords.Record, _ plan: ImportPlan) throws {
     for stage in crossedStages where !stage.isEmpty { try flush(stage, held.batch) }
     let target = try target(of: held.batch.objects[record.object].plan, in: plan, isNested: false)
     do {
       try attempt(record.object, in: held.batch, plan, usesSavepoint: true)
-      try see(record.object, target, in: held.batch)
     } catch let stop as RecordStop {
       let batch = held.batch
       switch stop {
@@ -96,7 +110,9 @@ extension StoreSink {
         if let issue = describe(outcome, batch, object: refused, origin: record.origin, plan) {
           try reject(issue, heldText: record.text)
         }
-      case .skipped: counts.skipped += 1
+      case .skipped:
+        counts.skipped += 1
+        try seeSkipped(record.object, in: batch, plan)
       case .waits:
         if let need = record.needs.first {
           try reject(unresolved(need, record, plan), heldText: record.text)

@@ -64,6 +64,7 @@ extension StoreSink {
     default: throw RecordStop.refused(object: object, outcome)
     }
     guard let key = target.writer.key else { throw Self.lostMemory }
+    try see(key, of: target.plan.layout)
     let (standing, formerParent) = standing(under: parent, outcome, target)
     let number = written.count
     if outcome != .skipped {
@@ -105,9 +106,23 @@ extension StoreSink {
     }
   }
 
-  /// Puts the key of a tombstone into the row.
-  func composeTombstone(_ object: Int, _ target: EntityTarget, in batch: DraftBatch) {
-    compose(batch.objects[object], [], target, in: batch, under: nil)
+  /// Puts the values of an object into the row, and the references that may be of its key.
+  func composeKey(
+    _ object: Int,
+    _ target: EntityTarget,
+    in batch: DraftBatch,
+    under parent: Parent?
+  ) {
+    let draft = batch.objects[object]
+    var singles: [(column: EntityTarget.Column, link: Int, key: Int64?)] = []
+    for index in draft.links {
+      let link = batch.links[index]
+      guard let column = target.columnOfLink[link.slot].map({ target.columns[$0] }),
+        let first = link.targets.first, case .key = batch.targets[first]
+      else { continue }
+      singles.append((column, index, nil))
+    }
+    compose(draft, singles, target, in: batch, under: parent)
   }
 
   private func writeRow(
@@ -173,8 +188,11 @@ extension StoreSink {
           unlinked.append((former, plan.model.entities[linkPlan.layout.destination]))
         }
       }
-      if column.isExclusive, let stage, let targetKey {
-        try begin(stage, owner: targetKey, number: -1, in: batch)
+      let list = CollectionOfOne(LinkStage.Listed.object(key))
+      if column.isExclusive, let stage, let targetKey,
+        !stage.holds(list, of: targetKey, { $0 == $1 })
+      {
+        try begin(stage, owner: targetKey, number: -1, list: list, in: batch)
         try stage.add(key, position: 0, target: targetKey)
       }
     }
@@ -227,7 +245,11 @@ extension StoreSink {
     _ key: Int64,
     in batch: DraftBatch
   ) throws {
-    let isNew = try begin(stage, owner: key, number: number, in: batch)
+    let list = listed(link, children, in: batch)
+    // An object that many records have in common is linked to the same targets by each of them.
+    let isKnown = children.allSatisfy { $0.standing == .linked || stage.isTable }
+    if isKnown, stage.holds(list, of: key, { isSame($0, $1, stage.keyCount, in: batch) }) { return }
+    let isNew = try begin(stage, owner: key, number: number, list: list, in: batch)
     var isInRow = false
     // Where a list takes nothing away and has no order, the row of an object says its link whole; unless
     // an earlier record has staged another one, which must not come after it.
@@ -271,6 +293,32 @@ extension StoreSink {
     }
   }
 
+  /// The targets of a link, given what was written of the objects among them.
+  private func listed(
+    _ link: DraftBatch.Link,
+    _ children: ArraySlice<Place>,
+    in batch: DraftBatch
+  ) -> ContiguousArray<LinkStage.Listed> {
+    listOfLink.removeAll(keepingCapacity: true)
+    var next = children.startIndex
+    for place in link.targets {
+      switch batch.targets[place] {
+      case .object:
+        listOfLink.append(.object(children[next].key))
+        next += 1
+      case .key(let start, _): listOfLink.append(.key(start))
+      }
+    }
+    return listOfLink
+  }
+
+  /// Whether two references have the same values.
+  private func isSame(_ first: Int, _ second: Int, _ count: Int, in batch: DraftBatch) -> Bool {
+    (0..<count).allSatisfy { part in
+      batch.records.isSame(batch.values[first + part], batch.values[second + part])
+    }
+  }
+
   /// In longer lists targets are looked up by their hash.
   private static let longList = 16
 
@@ -282,6 +330,7 @@ extension StoreSink {
     _ stage: LinkStage,
     owner: Int64,
     number: Int,
+    list: some Collection<LinkStage.Listed>,
     in batch: DraftBatch
   ) throws -> Bool {
     if stage.holds(owner) {
@@ -291,7 +340,7 @@ extension StoreSink {
     let isNew =
       number < 0
       || written[number].outcome == .inserted && written[number].flushCount == flushCount
-    try stage.begin(owner, isNew: isNew, number: number)
+    try stage.begin(owner, isNew: isNew, number: number, list: list)
     staged.append((stage, owner))
     return isNew
   }

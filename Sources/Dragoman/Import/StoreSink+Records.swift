@@ -18,7 +18,6 @@ extension StoreSink {
     }
     do {
       try attempt(object, in: batch, plan, usesSavepoint: target.needsSavepoint)
-      try see(object, target, in: batch)
       if let changeLog {
         let record = batch.records.records[index]
         try tell(changeLog, at: batch.records.origin(at: record.start, record: record.number))
@@ -32,7 +31,7 @@ extension StoreSink {
         }
       case .skipped:
         counts.skipped += 1
-        try see(object, target, in: batch)
+        try seeSkipped(object, in: batch, plan)
       case .waits:
         try hold(object, record: index, in: batch, plan)
       case .denied(let relationship):
@@ -54,11 +53,18 @@ extension StoreSink {
     usesSavepoint: Bool
   ) throws {
     let savepoint = try usesSavepoint ? madeSavepoint() : nil
+    if flushedCount > 0 {
+      flushedCount -= 1
+      try flushAll(batch)
+      return try attempt(object, in: batch, plan, savepoint, mayFlush: true)
+    }
     do {
       try attempt(object, in: batch, plan, savepoint, mayFlush: !usesSavepoint)
     } catch RecordStop.full {
       // An owner of an earlier record comes again: that record's links are stored first, and then
-      // the record may store its own.
+      // the record may store its own. So it is with the next ones, most likely: to find that out by
+      // undoing what each of them wrote would cost more than to store links earlier.
+      flushedCount = Self.flushedRun
       try flushAll(batch)
       try attempt(object, in: batch, plan, savepoint, mayFlush: true)
     }
@@ -147,8 +153,6 @@ extension StoreSink {
         counts.read += 1
         recordNumber = batch.records.records[first + count].number
         try write(record: object, in: batch, plan)
-        let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
-        try see(object, target, in: batch)
         count += 1
       }
       try savepoint.release()
@@ -180,6 +184,7 @@ extension StoreSink {
   }
 
   private static let longestRun = 4_096
+  private static let flushedRun = 256
 
   private func madeSavepoint() throws -> Savepoint {
     if let savepoint { return savepoint }

@@ -16,8 +16,10 @@ final class StoreSink: CountingSink {
   let rejects: RejectsFile?
   let maximumRejects: Int?
   let changeLog: ChangeLog?
-  private var pruners: [String: EntityPruner] = [:]
-  private(set) var pruned = 0
+  /// Remembers what the feed has; nil where nothing is to be pruned.
+  let pruner: EntityPruner?
+  var coverage = Coverage()
+  var pruned = 0
   var issues = IssueLog()
   /// The counts so far; `report()` completes them.
   @exclusivity(unchecked) var counts = ImportLedgerEntry.Counts()
@@ -42,6 +44,9 @@ final class StoreSink: CountingSink {
   var runLength = 64
   /// How many records are written each by itself before the next run.
   var aloneCount = 0
+  /// Before how many records what is staged is stored: some object comes again and again, each time
+  /// with other links.
+  var flushedCount = 0
   let held = HeldRecords()
   /// How often links were stored so far: an object has none before the next time.
   @exclusivity(unchecked) var flushCount = 0
@@ -58,6 +63,8 @@ final class StoreSink: CountingSink {
   @exclusivity(unchecked) var linksOfRecord: [(name: String, linked: Int, unlinked: Int)] = []
   /// What was written of the objects of the lists at hand, one list behind the other.
   @exclusivity(unchecked) var listed: [Place] = []
+  /// The targets of the link at hand.
+  @exclusivity(unchecked) var listOfLink: ContiguousArray<LinkStage.Listed> = []
   /// Objects that the record at hand unlinked and that are to be deleted.
   @exclusivity(unchecked) var unlinked: [(key: Int64, entity: EntityLayout)] = []
   /// One row, on its way.
@@ -99,7 +106,8 @@ final class StoreSink: CountingSink {
     model: Model,
     maximumRejects: Int?,
     rejects: RejectsFile?,
-    changeLog: ChangeLog? = nil
+    changeLog: ChangeLog? = nil,
+    pruner: EntityPruner? = nil
   ) {
     self.session = session
     self.request = request
@@ -107,6 +115,7 @@ final class StoreSink: CountingSink {
     self.maximumRejects = maximumRejects
     self.rejects = rejects
     self.changeLog = changeLog
+    self.pruner = pruner
   }
 
   /// Writes the rows of a batch, in the order of the feed, and takes note of its rejects.
@@ -115,6 +124,7 @@ final class StoreSink: CountingSink {
   func apply(_ batch: DraftBatch) throws {
     guard let plan = batch.plan else { return }
     try prepare(for: plan)
+    noteSources(of: batch, plan)
     var reported = 0
     var together = 0..<0
     for (index, draft) in batch.drafts.enumerated() {
@@ -175,6 +185,7 @@ final class StoreSink: CountingSink {
       _ = try madeDeleter()
     }
     crossedStages = crossed(in: plan)
+    cover(plan)
   }
 
   /// Where the objects of a plan go.
@@ -190,18 +201,12 @@ final class StoreSink: CountingSink {
         in: plan.model,
         mode: isNested ? upsert : request.mode ?? upsert,
         isNested: isNested,
-        notes: false,
+        notes: pruner != nil,
         session: session,
         stage: { try self.stage(of: $0, in: plan) }
       )
     knownTargets[name] = made
     if isNested { targets[index].nested = made } else { targets[index].record = made }
-    if !isNested, request.prune != nil, pruners[entity.name] == nil {
-      pruners[entity.name] = try session.pruner(
-        for: entity.layout.entity,
-        slots: entity.slots.map(\.attribute)
-      )
-    }
     return made
   }
 
@@ -217,9 +222,7 @@ final class StoreSink: CountingSink {
     let outcome = try batch.values.withUnsafeBufferPointer { values in
       guard let arena = batch.records.arena.baseAddress else { throw Self.lostMemory }
       let row = UnsafeBufferPointer(rebasing: values[start..<start + target.width])
-      let outcome = try target.writer.write(row, arena: arena)
-      try pruners[target.plan.name]?.see(row, arena: arena)
-      return outcome
+      return try target.writer.write(row, arena: arena)
     }
     if let changeLog, [.inserted, .updated, .deleted].contains(outcome) {
       let record = batch.records.records[index]
@@ -242,7 +245,7 @@ final class StoreSink: CountingSink {
     let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
     let isLinked = session.layout.isLinked(target.plan.layout)
     if isLinked { try flushAll(batch) }
-    composeTombstone(object, target, in: batch)
+    composeKey(object, target, in: batch, under: nil)
     guard let arena = batch.records.arena.baseAddress else { throw Self.lostMemory }
     var outcome = try row.withUnsafeBufferPointer { row in
       isLinked
@@ -260,7 +263,12 @@ final class StoreSink: CountingSink {
         return
       }
     }
-    if outcome != .deleted { try see(object, target, in: batch) }
+    if outcome == .skipped {
+      if !isLinked, pruner != nil {
+        _ = try row.withUnsafeBufferPointer { try target.writer.find($0, arena: arena) }
+      }
+      try see(target.writer.key, of: target.plan.layout)
+    }
     if case .duplicate = outcome { outcome = .unchanged }
     if let changeLog, outcome == .deleted {
       let record = batch.records.records[index]
@@ -290,60 +298,6 @@ final class StoreSink: CountingSink {
       count(object.outcome, of: plan.entities[object.plan].name, isTop: object.isTop)
     }
     written.removeAll(keepingCapacity: true)
-  }
-
-  // MARK: - Pruning
-
-  /// Remembers that the feed has the object of a record.
-  func see(_ object: Int, _ target: EntityTarget, in batch: DraftBatch) throws {
-    guard let pruner = pruners[target.plan.name] else { return }
-    let start = batch.objects[object].start
-    try batch.values.withUnsafeBufferPointer { values in
-      guard let arena = batch.records.arena.baseAddress else { throw Self.lostMemory }
-      let row = UnsafeBufferPointer(rebasing: values[start..<start + target.plan.slots.count])
-      try pruner.see(row, arena: arena)
-    }
-  }
-
-  /// Deletes the objects that the feed does not have; nothing after a reject.
-  ///
-  /// - Returns: Why nothing was deleted, if that is so.
-  /// - Throws: `ImportError.prune` where the feed is empty, or too much would be deleted.
-  func prune(_ rule: ImportRequest.Prune) throws -> String? {
-    if counts.rejected > 0 {
-      return "nothing was pruned: of the feed, \(counts.rejected) records were rejected"
-    }
-    if counts.read == 0 {
-      throw ImportError(.prune, "The feed is empty: pruning would delete everything.")
-    }
-    for (entity, pruner) in pruners.sorted(by: { $0.key < $1.key }) {
-      if let share = rule.maximumShare {
-        let (all, missing) = try pruner.count()
-        guard Double(missing) <= share * Double(all) else {
-          throw ImportError(
-            .prune,
-            "Pruning would delete \(missing) of \(all) objects of \(entity).",
-            help: "if the feed is right, raise --prune-max"
-          )
-        }
-      }
-      guard let layout = session.layout.entity(named: entity), session.layout.isLinked(layout)
-      else {
-        pruned += try pruner.prune()
-        continue
-      }
-      let outcome = try pruner.prune(with: try madeDeleter(), layout)
-      if let denied = outcome.denied {
-        throw ImportError(
-          .prune,
-          "Pruning would delete objects that the delete rule of \(denied) protects.",
-          help: "let the feed have them, or give \(denied) another `onDelete`"
-        )
-      }
-      pruned += outcome.deleted.values.reduce(0, +)
-    }
-    if let changeLog { try tell(changeLog, isPruning: true, at: nil) }
-    return nil
   }
 
   /// Tells the observer what was done since the last time.

@@ -1,115 +1,142 @@
 import GRDB
 import GRDBSQLite
 
-/// Remembers which objects of an entity a feed has, and deletes the others.
+/// Remembers which objects a feed has, and deletes the others of the entities that it covers.
 ///
-/// The keys are kept in a temporary table, not in memory: a feed may be larger than that.
-public final class EntityPruner {
-  /// Table names are never taken from users.
-  private static let seenTable = "_dragoman_seen"
+/// Objects are known by their primary keys, so that it does not matter by which record, source or
+/// input they came, nor how deep they were nested. The keys are kept in a temporary table, not in
+/// memory: a feed may be larger than that.
+package final class EntityPruner {
+  /// What pruning did.
+  package struct Outcome: Sendable {
+    /// How many objects were deleted, with those that the delete rules took along.
+    package var deleted = 0
+    /// The relationship whose delete rule `deny` forbids it: nothing was done.
+    package var denied: String?
+    /// Objects that the feed has and that the delete rules took along, by the root entity's name.
+    package var seen: [(entity: String, count: Int)] = []
+  }
+
+  private static let seen = "temp._dragoman_seen"
 
   private let database: Database
   private let path: String?
-  private let table: String
-  private let columns: [String]
-  private let mark: PreparedSentence
-  private let seen: String
+  private let layout: ModelLayout
+  private let insert: Statement
 
-  /// Makes the temporary table; `number` tells those of several entities apart.
+  /// Makes the temporary table.
   ///
   /// - Throws: What SQLite refuses.
-  init(
-    database: Database,
-    path: String?,
-    statements: EntityStatements,
-    keySlots: [Int],
-    number: Int
-  ) throws {
+  init(database: Database, path: String?, layout: ModelLayout) throws {
     self.database = database
     self.path = path
-    table = Schema.quoted(statements.entity.table)
-    columns = keySlots.map { Schema.quoted(statements.slots[$0].column) }
-    seen = "temp.\(Self.seenTable)\(number)"
-    let names = columns.joined(separator: ", ")
-    try database.execute(sql: "DROP TABLE IF EXISTS \(seen)")
+    self.layout = layout
     try database.execute(
-      sql: "CREATE TABLE \(seen) (\(names), PRIMARY KEY (\(names))) WITHOUT ROWID"
+      sql: """
+        DROP TABLE IF EXISTS \(Self.seen);
+        CREATE TABLE \(Self.seen) (root INTEGER, pk INTEGER, PRIMARY KEY (root, pk)) WITHOUT ROWID
+        """
     )
-    let parameters = columns.map { _ in "?" }.joined(separator: ", ")
-    mark = try PreparedSentence(
-      EntityStatements.Sentence(
-        sql: "INSERT OR IGNORE INTO \(seen) VALUES (\(parameters))",
-        slots: keySlots
-      ),
-      in: database
-    )
+    insert = try database.makeStatement(sql: "INSERT OR IGNORE INTO \(Self.seen) VALUES (?, ?)")
   }
 
-  /// Remembers that the feed has the object of a row.
-  public func see(
-    _ row: UnsafeBufferPointer<RowValue>,
-    arena: UnsafeRawPointer
-  ) throws(StoreError) {
-    mark.bind(row, arena)
-    let code = sqlite3_step(mark.handle)
-    sqlite3_reset(mark.handle)
-    guard code == SQLITE_DONE || code == SQLITE_CONSTRAINT else {
+  /// Remembers that the feed has an object.
+  package func see(_ key: Int64, of entity: EntityLayout) throws(StoreError) {
+    let handle = insert.sqliteStatement
+    sqlite3_bind_int64(handle, 1, Int64(entity.root))
+    sqlite3_bind_int64(handle, 2, key)
+    let code = sqlite3_step(handle)
+    sqlite3_reset(handle)
+    guard code == SQLITE_DONE else {
       throw StoreError(DatabaseError(resultCode: ResultCode(rawValue: code)), path: path)
     }
   }
 
-  /// How many objects there are, and how many of them the feed does not have.
+  /// How many objects of exactly this entity there are, and how many of them the feed does not have.
   ///
-  /// Runs two `SELECT count(*)`; objects without a key are never counted as missing.
-  public func count() throws(StoreError) -> (all: Int, missing: Int) {
-    do {
-      let all = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0
-      let missing = try Int.fetchOne(
-        database,
-        sql: "SELECT count(*) FROM \(table) WHERE \(isMissing)"
-      )
-      return (all, missing ?? 0)
-    } catch {
-      throw StoreError(error, path: path)
-    }
+  /// Runs two `SELECT count(*)`. Objects without a key and stubs are not counted as missing: no feed
+  /// can have them.
+  package func count(_ entity: EntityLayout) throws(StoreError) -> (all: Int, missing: Int) {
+    let table = Schema.quoted(entity.table)
+    return (
+      try count("SELECT count(*) FROM \(table) WHERE \(isOf(entity))"),
+      try count("SELECT count(*) FROM \(table) WHERE \(isMissing(entity))")
+    )
   }
 
-  /// Deletes the objects that the feed does not have, and returns how many there were.
+  /// Deletes the objects of exactly these entities that the feed does not have, by the delete rules of
+  /// their relationships.
   ///
-  /// Runs one `DELETE`.
-  public func prune() throws(StoreError) -> Int {
-    do {
-      try database.execute(sql: "DELETE FROM \(table) WHERE \(isMissing)")
-      let count = database.changesCount
-      try database.execute(sql: "DROP TABLE \(seen)")
-      return count
-    } catch {
-      throw StoreError(error, path: path)
-    }
-  }
-
-  /// Deletes the objects that the feed does not have, by the delete rules of their relationships.
-  ///
-  /// Stubs stay: no feed has them.
+  /// - Parameters:
+  ///   - entities: The entities that the feed's records can be.
+  ///   - deleter: What deletes them.
+  /// - Returns: What was done; what `seen` names is to be undone by the caller.
+  /// - Throws: `StoreError` where the store fails.
   package func prune(
-    with deleter: ObjectDeleter,
-    _ entity: EntityLayout
-  ) throws(StoreError) -> ObjectDeleter.Outcome {
-    let stubs = entity.hasStubColumn ? " AND _stub IS NULL" : ""
-    try deleter.mark("_pk FROM \(table) WHERE \(isMissing)\(stubs)", of: entity)
-    let outcome = try deleter.delete()
-    do {
-      try database.execute(sql: "DROP TABLE \(seen)")
-    } catch {
-      throw StoreError(error, path: path)
+    _ entities: [EntityLayout],
+    with deleter: ObjectDeleter
+  ) throws(StoreError) -> Outcome {
+    var outcome = Outcome()
+    // What the feed itself deleted is not to be taken for what pruning takes along.
+    for root in try seenRoots() {
+      try run("DELETE FROM \(Self.seen) WHERE \(isGone(root))")
     }
+    for entity in entities {
+      let table = Schema.quoted(entity.table)
+      try deleter.mark("_pk FROM \(table) WHERE \(isMissing(entity))", of: entity)
+    }
+    let deletion = try deleter.delete()
+    outcome.denied = deletion.denied
+    outcome.deleted = deletion.deleted.values.reduce(0, +)
+    for root in try seenRoots() {
+      let gone = try count("SELECT count(*) FROM \(Self.seen) WHERE \(isGone(root))")
+      if gone > 0 { outcome.seen.append((layout.entities[root].name, gone)) }
+    }
+    try run("DELETE FROM \(Self.seen)")
     return outcome
   }
 
-  private var isMissing: String {
-    let hasKey = columns.map { "\(table).\($0) IS NOT NULL" }
-    let isSeen = columns.map { "seen.\($0) = \(table).\($0)" }
-    return hasKey.joined(separator: " AND ")
-      + " AND NOT EXISTS (SELECT 1 FROM \(seen) AS seen WHERE \(isSeen.joined(separator: " AND ")))"
+  // MARK: - SQL
+
+  /// A sub-entity lies in the table of its parent.
+  private func isOf(_ entity: EntityLayout) -> String {
+    entity.hasEntityColumn ? "_entity = \(Schema.literal(entity.name))" : "1"
+  }
+
+  private func isMissing(_ entity: EntityLayout) -> String {
+    let table = Schema.quoted(entity.table)
+    let keys = entity.uniqueKeys.first?.map { "\(Schema.quoted($0.column)) IS NOT NULL" } ?? ["0"]
+    let tests = [isOf(entity)] + keys + (entity.hasStubColumn ? ["_stub IS NULL"] : [])
+    return tests.joined(separator: " AND ")
+      + " AND NOT EXISTS (SELECT 1 FROM \(Self.seen) AS seen WHERE seen.root = \(entity.root)"
+      + " AND seen.pk = \(table)._pk)"
+  }
+
+  private func isGone(_ root: Int) -> String {
+    "root = \(root) AND pk NOT IN (SELECT _pk FROM \(Schema.quoted(layout.entities[root].table)))"
+  }
+
+  private func seenRoots() throws(StoreError) -> [Int] {
+    do {
+      return try Int.fetchAll(database, sql: "SELECT DISTINCT root FROM \(Self.seen) ORDER BY root")
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+
+  private func count(_ sql: String) throws(StoreError) -> Int {
+    do {
+      return try Int.fetchOne(database, sql: sql) ?? 0
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+
+  private func run(_ sql: String) throws(StoreError) {
+    do {
+      try database.execute(sql: sql)
+    } catch {
+      throw StoreError(error, path: path)
+    }
   }
 }

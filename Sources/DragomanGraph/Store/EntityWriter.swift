@@ -242,16 +242,18 @@ public final class EntityWriter {
 
   /// Finds the object that has the row's key and is not newer than the row, without deleting it.
   ///
-  /// - Returns: `.deleted` with its primary key in `key`; otherwise what `delete` returns.
+  /// - Returns: `.deleted`, or what `delete` returns; `key` is the object's primary key, if there is one.
   /// - Throws: `StoreError` where the store fails.
   package func find(
     _ row: UnsafeBufferPointer<RowValue>,
     arena: UnsafeRawPointer
   ) throws(StoreError) -> Outcome {
+    key = nil
     guard let deletion = try prepareDeletion(row) else { return .unchanged }
     key = try deletion.find.key(row, arena, path: path)
     if key != nil { return .deleted }
-    return try deletion.probe.finds(row, arena, path: path) ? .skipped : .unchanged
+    key = try deletion.probe.key(row, arena, path: path)
+    return key == nil ? .unchanged : .skipped
   }
 
   private func connection() throws(StoreError) -> OpaquePointer {

@@ -75,8 +75,12 @@ package final class LinkStage {
   let primaryKeys: PrimaryKeys
   private let insertLink: Statement
   private let insertOwner: Statement
-  /// The owners that are staged, with their stagers' numbers.
-  @exclusivity(unchecked) private var numbers: [Int64: Int] = [:]
+  /// The owners that are staged.
+  @exclusivity(unchecked) private var stagedOwners: [Int64: StagedOwner] = [:]
+  /// The lists of the owners that are staged, one behind the other.
+  @exclusivity(unchecked) private var listed: ContiguousArray<Listed> = []
+  /// The owner that was staged last.
+  @exclusivity(unchecked) private var lastOwner: Int64?
   @exclusivity(unchecked) private var isStaged = false
   /// What is staged, as far as it saves statements to know.
   @exclusivity(unchecked) var staged = Staged()
@@ -85,6 +89,21 @@ package final class LinkStage {
   private var markedWaitingCount = 0
   /// Whether references of this relationship wait from earlier imports.
   var hasPending: Bool
+
+  /// One target of a list as its record gave it.
+  package enum Listed: Sendable, Equatable {
+    /// An object, by its primary key.
+    case object(Int64)
+    /// A reference, by the place of its values in the batch.
+    case key(Int)
+  }
+
+  private struct StagedOwner {
+    /// The number that its stager gave it.
+    let number: Int
+    /// Its list, a part of `listed`.
+    let list: Range<Int>
+  }
 
   /// What is staged, as far as it saves statements to know.
   struct Staged {
@@ -179,7 +198,35 @@ package final class LinkStage {
   // MARK: - Staging
 
   /// Whether links of an owner are staged already.
-  package func holds(_ owner: Int64) -> Bool { numbers[owner] != nil }
+  package func holds(_ owner: Int64) -> Bool { stagedOwners[owner] != nil }
+
+  /// Whether links of an owner are staged already, exactly those of a list: staging them again would
+  /// change nothing.
+  ///
+  /// Where targets hold the link, other owners may have taken one since; that is known only of objects
+  /// whose rows were written (`Standing`), or if no owner came after this one.
+  ///
+  /// - Parameters:
+  ///   - list: The targets of the list, in its order.
+  ///   - owner: The owner's primary key.
+  ///   - isSame: Whether two references are the same.
+  /// - Returns: Whether nothing is to be done.
+  package func holds(
+    _ list: some Collection<Listed>,
+    of owner: Int64,
+    _ isSame: (Int, Int) -> Bool
+  ) -> Bool {
+    guard let known = stagedOwners[owner], known.list.count == list.count,
+      isTable || !staged.hasUnlinked || lastOwner == owner
+    else { return false }
+    return zip(listed[known.list], list).allSatisfy { earlier, later in
+      switch (earlier, later) {
+      case (.object(let earlier), .object(let later)): earlier == later
+      case (.key(let earlier), .key(let later)): isSame(earlier, later)
+      default: false
+      }
+    }
+  }
 
   /// Whether links are staged that no row has yet.
   package var hasUnlinked: Bool { staged.hasUnlinked }
@@ -193,9 +240,18 @@ package final class LinkStage {
   ///   - owner: The owner's primary key.
   ///   - isNew: Whether the record made the owner, so that it has no links yet.
   ///   - number: What `Outcome` gives back with the owner.
+  ///   - list: The targets.
   /// - Throws: `StoreError` where the store fails.
-  package func begin(_ owner: Int64, isNew: Bool, number: Int) throws(StoreError) {
-    numbers[owner] = number
+  package func begin(
+    _ owner: Int64,
+    isNew: Bool,
+    number: Int,
+    list: some Collection<Listed>
+  ) throws(StoreError) {
+    let first = listed.count
+    listed.append(contentsOf: list)
+    stagedOwners[owner] = StagedOwner(number: number, list: first..<listed.count)
+    lastOwner = owner
     isStaged = true
     guard plan.replaces, !isNew else { return }
     staged.hasOldOwners = true
@@ -305,12 +361,16 @@ package final class LinkStage {
 
   /// Owners with their numbers, each once, in the order of their keys.
   func numbered(_ keys: some Sequence<Int64>) -> [Owner] {
-    Set(keys).sorted().compactMap { key in numbers[key].map { Owner(key: key, number: $0) } }
+    Set(keys).sorted().compactMap { key in
+      stagedOwners[key].map { Owner(key: key, number: $0.number) }
+     }
   }
 
   /// Forgets everything that is staged: it was stored, or undone with its savepoint.
   package func forgetAll() {
-    numbers.removeAll(keepingCapacity: true)
+    stagedOwners.removeAll(keepingCapacity: true)
+    listed.removeAll(keepingCapacity: true)
+    lastOwner = nil
     staged = Staged()
     isStaged = false
   }
@@ -322,5 +382,8 @@ package final class LinkStage {
   package func undo() { waitingCount = markedWaitingCount }
 
   /// Forgets an owner that was staged by what was undone.
-  package func forget(_ owner: Int64) { numbers[owner] = nil }
+  package func forget(_ owner: Int64) {
+    stagedOwners[owner] = nil
+    lastOwner = nil
+  }
 }

@@ -24,7 +24,7 @@ public struct RowValue: Sendable {
   /// Text and bytes: how many.
   public let length: UInt32
   /// The integer, the double's bit pattern, or the offset in the arena.
-  let bits: UInt64
+  package let bits: UInt64
 
   private init(_ kind: Kind, length: UInt32 = 0, bits: UInt64 = 0) {
     self.kind = kind

@@ -5,7 +5,7 @@ import GRDB
 /// writers for the rows of an entity.
 public final class WriteSession {
   let database: Database
-  private let path: String?
+  package let path: String?
   /// The model of the store as this session sees it.
   package private(set) var layout: ModelLayout
   /// The model as it stands after the last commit, where a commit changed it.
@@ -14,7 +14,6 @@ public final class WriteSession {
   /// The model before the open transaction.
   private var beginLayout: ModelLayout
   private var keys: [String: PrimaryKeys] = [:]
-  private var prunerCount = 0
   private var isObserved = false
   private var stageCount = 0
   private var rowNote: RowNote?
@@ -314,26 +313,11 @@ public final class WriteSession {
     return made
   }
 
-  /// A pruner for the objects of `entity`; nil where rows do not give its whole key.
+  /// A pruner, which is told what a feed has.
   ///
   /// Makes a temporary table, which is gone with the connection.
-  public func pruner(for entity: Entity, slots: [Attribute]) throws(StoreError) -> EntityPruner? {
-    let statements = EntityStatements(
-      entity: try layout(of: entity),
-      slots: slots.map { RowSlot($0) },
-      mode: .upsert
-    )
-    guard let keySlots = statements.keySlots(of: Array(slots.indices)) else { return nil }
-    prunerCount += 1
-    return try run {
-      try EntityPruner(
-        database: database,
-        path: path,
-        statements: statements,
-        keySlots: keySlots,
-        number: prunerCount
-      )
-    }
+  package func pruner() throws(StoreError) -> EntityPruner {
+    try run { try EntityPruner(database: database, path: path, layout: layout) }
   }
 
   /// A log of everything that is done to the store's objects from here on.

@@ -33,7 +33,14 @@ extension ExportPlanner {
     do throws(ExportTree.Builder.Obstacle) {
       switch form {
       case .keys(let parts):
-        try addKeys(parts, relationship, link, target, targetLayout, visit, to: &level)
+        let before = tree
+        do throws(ExportTree.Builder.Obstacle) {
+          try addKeys(parts, relationship, link, target, targetLayout, visit, to: &level)
+        } catch {
+          // A place of one part must not stay without the others.
+          tree = before
+          throw error
+        }
       case .nested(let isReference):
         guard let place = nestedPlace(of: relationship, visit) else {
           note(

@@ -298,6 +298,7 @@ struct ExportPlanner {
   /// Whether records come as CSV, too; else their columns are named as in JSON, for other programs.
   func readsCSV(_ entity: EntityMap) -> Bool {
     map.exportSource(of: entity.name, format: .csv) != nil
+      || (map.sources.isEmpty && map.entities.count == 1)
   }
 
   private func steps(
@@ -311,7 +312,7 @@ struct ExportPlanner {
     if steps.last == .all, type == .json { steps.removeLast() }
     for step in steps {
       switch step {
-      case .all, .anyMember: return nil
+      case .all, .anyMember, .having: return nil
       case .index(let index) where index > ExportTree.Builder.maximumHoleCount: return nil
       default: break
       }

@@ -238,7 +238,7 @@ struct ExportTree: Sendable {
           place = try child(of: place, Name(local: name, namespace: namespace ?? ""), .attribute)
         case .index(let index): place = try element(of: place, index)
         case .text: isTextOnly = true
-        case .all, .anyMember: throw .shape
+        case .all, .anyMember, .having: throw .shape
         }
       }
       guard place == base || places[place].link.local < 0 else { throw .shape }
@@ -266,6 +266,8 @@ struct ExportTree: Sendable {
     }
 
     private mutating func element(of place: Int, _ index: Int) throws(Obstacle) -> Int {
+      // Every place before the index is written as null.
+      guard 0...Self.maximumHoleCount ~= index else { throw .shape }
       switch places[place].role {
       case nil: places[place].role = .array
       case .array: break

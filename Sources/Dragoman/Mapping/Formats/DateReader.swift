@@ -226,9 +226,12 @@ struct DateReader: Sendable {
       let shifted = try? number.int64(shiftedBy: 6 - digits)
     else { return 0 }
     let microseconds = Int(shifted)
-    let fraction = ((microseconds % 1_000_000) + 1_000_000) % 1_000_000
-    let seconds = (microseconds - fraction) / 1_000_000
-    return write(secondsSinceEpoch: seconds, microsecond: fraction, into: output)
+    let rest = microseconds % 1_000_000
+    return write(
+      secondsSinceEpoch: microseconds.quotientRoundedDown(by: 1_000_000),
+      microsecond: rest < 0 ? rest + 1_000_000 : rest,
+      into: output
+    )
   }
 }
 

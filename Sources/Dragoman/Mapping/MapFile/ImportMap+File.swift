@@ -1,5 +1,4 @@
 import DragomanGraph
-import Foundation
 
 extension ImportMap {
   /// Reads and checks a map file; the name's ending tells JSON (`.json`) from YAML.
@@ -8,18 +7,11 @@ extension ImportMap {
   ///
   /// Throws every fault of the file together, in the order of the file.
   public init(contentsOf path: String) throws(MapFaults) {
-    let data: Data
+    let data: [UInt8]
     do {
-      // One byte more than a map may have: the limit is checked on the text, and a device or a
-      // pipe without end is never read further.
-      data =
-        try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-        .read(upToCount: MapNode.maximumByteCount + 1) ?? Data()
+      data = try MapBytes.read(path)
     } catch {
-      let reason =
-        FileManager.default.fileExists(atPath: path)
-        ? error.localizedDescription : "there is no such file"
-      throw MapFaults([MapFault(.file, "The map cannot be read: \(reason).", file: path)])
+      throw MapFaults([MapFault(.file, "The map cannot be read: \(error.reason).", file: path)])
     }
     guard let text = String(validating: data, as: UTF8.self) else {
       throw MapFaults([MapFault(.encoding, "The map is not UTF-8 text.", file: path)])

@@ -127,6 +127,7 @@ struct MapValidator {
     if map.entity(named: source.entity) == nil {
       reportUnknown("entity", source.entity, at: "\(place).entity", in: map.entities.map(\.name))
     }
+    checkRecords(of: source)
     if source.records != nil, source.format == .ndjson || source.format == .csv {
       report(
         .misplaced,

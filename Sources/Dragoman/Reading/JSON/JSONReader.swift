@@ -15,6 +15,10 @@ final class JSONReader: RecordReader {
     let records: Int?
     /// How many elements or members came before.
     var count = 0
+    /// The name of the member that the container is, where its elements are records; it moves on
+    /// from batch to batch.
+    var name: [UInt8] = []
+    var key: Range<UInt32> = 0..<0
   }
 
   private enum State {
@@ -32,6 +36,8 @@ final class JSONReader: RecordReader {
   private var frames: [Frame] = []
   private var state: State
   private var isAtStart = true
+  /// The name of the member whose value is expected, between two batches.
+  private var pendingName: [UInt8] = []
   /// The members of the root object before the records, as JSON text; nil when no map asks.
   private var documentMembers: [UInt8]?
   /// How many records each path had; nil while its place was not met.
@@ -71,6 +77,8 @@ final class JSONReader: RecordReader {
       isAtStart = false
       try window.skipByteOrderMark(batch)
     }
+    carryNames(into: batch)
+    defer { keepName(of: batch) }
     while batch.records.count < limit && window.position < SourceWindow.targetByteCount {
       switch state {
       case .value(let candidates, let key):
@@ -97,6 +105,26 @@ final class JSONReader: RecordReader {
       }
     }
     return true
+  }
+
+  /// Puts names that the last batch had into this one.
+  private func carryNames(into batch: RecordBatch) {
+    func carried(_ name: [UInt8]) -> Range<UInt32> {
+      let (start, length) = name.withUnsafeBytes { batch.append($0) }
+      return start..<start + length
+    }
+    for index in frames.indices where !frames[index].name.isEmpty {
+      frames[index].key = carried(frames[index].name)
+    }
+    if case .value(let candidates, let key) = state, !key.isEmpty {
+      state = .value(candidates, key: carried(pendingName))
+    }
+  }
+
+  /// Keeps the name of a member whose value the next batch gets.
+  private func keepName(of batch: RecordBatch) {
+    guard case .value(_, let key) = state, !key.isEmpty else { return }
+    pendingName = Array(batch.bytes(key.lowerBound, UInt32(key.count)))
   }
 
   // MARK: - Records
@@ -156,12 +184,14 @@ final class JSONReader: RecordReader {
     }
     let isObject = byte == UInt8(ascii: "{")
     let isArray = byte == UInt8(ascii: "[")
+    let listed = paths.source(wantingListAt: candidates, startingWith: byte)
+    if let listed { return try readRecord(batch, of: listed, key: key) }
     guard let source = paths.source(endingAt: candidates) else {
       for source in paths.sources(within: candidates, startingWith: byte) {
         recordCounts[source] = recordCounts[source] ?? 0
       }
       if (isObject || isArray) && !candidates.isEmpty {
-        return enter(isObject: isObject, candidates: candidates, records: nil)
+        return enter(isObject: isObject, candidates: candidates, records: nil, key: key, batch)
       }
       return try skipValue(batch, isContainer: isObject || isArray)
     }
@@ -175,9 +205,20 @@ final class JSONReader: RecordReader {
     }
   }
 
-  private func enter(isObject: Bool, candidates: [JSONRecordPaths.Candidate], records: Int?) {
+  private func enter(
+    isObject: Bool,
+    candidates: [JSONRecordPaths.Candidate],
+    records: Int?,
+    key: Range<UInt32> = 0..<0,
+    _ batch: RecordBatch? = nil
+  ) {
     window.position += 1
-    frames.append(Frame(isObject: isObject, candidates: candidates, records: records))
+    var frame = Frame(isObject: isObject, candidates: candidates, records: records)
+    if let batch, !isObject {
+      frame.key = key
+      frame.name = Array(batch.bytes(key.lowerBound, UInt32(key.count)))
+    }
+    frames.append(frame)
     state = .next
   }
 
@@ -235,7 +276,7 @@ final class JSONReader: RecordReader {
   private func nextElement(_ batch: RecordBatch, of frame: Frame) throws(ReadError) {
     guard try separator(batch, closing: UInt8(ascii: "]")) else { return }
     let next = paths.follow(frame.candidates, toElement: frame.count)
-    state = .value(next, key: 0..<0)
+    state = .value(next, key: frame.key)
   }
 
   private func nextMember(_ batch: RecordBatch, of frame: Frame) throws(ReadError) {
@@ -247,7 +288,9 @@ final class JSONReader: RecordReader {
     default: throw fault(batch, "A member's name in double quotes is missing")
     }
     let length = try scan(batch)
-    let node = batch.nodes[Int(try text.parse(batch, start: window.position, length: length))]
+    // Parsing may move the nodes: they are looked at after it.
+    let place = try text.parse(batch, start: window.position, length: length)
+    let node = batch.nodes[Int(place)]
     batch.didAppendNodes(to: batch.nodeCount - 1)
     window.position += length
     switch try peek(batch) {

@@ -115,6 +115,7 @@ final class XMLReader: RecordReader {
   private func begin(_ batch: RecordBatch) {
     batch.removeAll()
     batch.file = source.name
+    batch.isXML = true
     batch.byteOffset = batchStart + skippedByteCount
     batch.line = line
     batch.column = column

@@ -1,0 +1,152 @@
+import DragomanGraph
+
+/// Pruning: what the feed has is remembered while it is written; at the end the other objects of the
+/// entities that it covers are deleted.
+extension StoreSink {
+  /// Which entities the sources of the feed cover.
+  struct Coverage {
+    /// The entities that records of a source can be, by the source's name.
+    var entities: [String: Set<Int>] = [:]
+    /// The sources that brought records.
+    var fed: Set<String> = []
+  }
+
+  /// Takes note of the entities that the records of a plan's sources can be: a source's own, and the
+  /// sub-entities that its discriminator tells.
+  func cover(_ plan: ImportPlan) {
+    guard pruner != nil else { return }
+    for source in plan.sources {
+      var plans: Set<Int> = []
+      var next = [source.plan]
+      while let index = next.popLast() {
+        guard plans.insert(index).inserted else { continue }
+        next += plan.entities[index].discriminator?.plans.map(\.plan) ?? []
+      }
+      coverage.entities[source.name, default: []]
+        .formUnion(plans.map { plan.entities[$0].layout.index })
+    }
+  }
+
+  /// Takes note of the sources that records came from.
+  func noteSources(of batch: DraftBatch, _ plan: ImportPlan) {
+    guard pruner != nil, coverage.fed.count < coverage.entities.count else { return }
+    for record in batch.records.records { coverage.fed.insert(plan.sources[record.source].name) }
+  }
+
+  /// Remembers that the feed has an object.
+  func see(_ key: Int64?, of entity: EntityLayout) throws {
+    guard let pruner, let key else { return }
+    try pruner.see(key, of: entity)
+  }
+
+  /// Remembers the objects of a record that is left alone: the feed has them all the same.
+  ///
+  /// - Parameters:
+  ///   - object: The record's object, which is the last one that its writer met.
+  ///   - batch: The batch.
+  ///   - plan: Its plan.
+  /// - Throws: `StoreError`.
+  func seeSkipped(_ object: Int, in batch: DraftBatch, _ plan: ImportPlan) throws {
+    guard pruner != nil else { return }
+    let top = try target(of: batch.objects[object].plan, in: plan, isNested: false)
+    try see(top.writer.key, of: top.plan.layout)
+    var keys: [Int: Int64] = [:]
+    keys[object] = top.writer.key
+    var parents: [Int: Parent] = [:]
+    guard let arena = batch.records.arena.baseAddress else { throw Self.lostMemory }
+    for index in object..<batch.objects[object].end {
+      let draft = batch.objects[index]
+      let target = try target(of: draft.plan, in: plan, isNested: index != object)
+      if index != object {
+        composeKey(index, target, in: batch, under: parents[index])
+        _ = try row.withUnsafeBufferPointer { try target.writer.find($0, arena: arena) }
+        keys[index] = target.writer.key
+        try see(target.writer.key, of: target.plan.layout)
+      }
+      guard let key = keys[index] else { continue }
+      for link in draft.links.map({ batch.links[$0] }) {
+        guard case .inverseColumn(let column, _) = target.plan.links[link.slot].layout.storage
+        else { continue }
+        for place in link.targets {
+          guard case .object(let nested) = batch.targets[place] else { continue }
+          parents[nested] = Parent(column: column, key: key, order: nil)
+        }
+      }
+    }
+  }
+
+  /// Deletes the objects that the feed does not have; nothing after a reject.
+  ///
+  /// - Returns: What was not deleted, and why.
+  /// - Throws: `ImportError.prune` where the feed is empty, or something would be deleted that is not
+  ///   to be.
+  func prune(_ rule: ImportRequest.Prune) throws -> [String] {
+    guard let pruner else { return [] }
+    if counts.rejected > 0 {
+      return ["nothing was pruned: of the feed, \(counts.rejected) records were rejected"]
+    }
+    if counts.read == 0 {
+      throw ImportError(.prune, "The feed is empty: pruning would delete everything.")
+    }
+    let (entities, notices) = covered()
+    if let share = rule.maximumShare {
+      for entity in entities {
+        let (all, missing) = try pruner.count(entity)
+        guard Double(missing) <= share * Double(all) else {
+          throw ImportError(
+            .prune,
+            "Pruning would delete \(missing) of \(all) objects of \(entity.name).",
+            help: "if the feed is right, raise --prune-max"
+          )
+        }
+      }
+    }
+    let outcome = try pruner.prune(entities, with: try madeDeleter())
+    if let denied = outcome.denied {
+      throw ImportError(
+        .prune,
+        "Pruning would delete objects that the delete rule of \(denied) protects.",
+        help: "let the feed have them, or give \(denied) another `onDelete`"
+      )
+    }
+    if let (entity, count) = outcome.seen.first {
+      throw ImportError(
+        .prune,
+        "Pruning would delete \(count) objects of \(entity) that the feed has: a delete rule takes them"
+          + " along with objects that it does not have.",
+        help: "let the feed have their owners, or give the relationship another `onDelete`"
+      )
+    }
+    pruned += outcome.deleted
+    if let changeLog { try tell(changeLog, isPruning: true, at: nil) }
+    return notices
+  }
+
+  /// The entities whose objects are deleted, in the order of the model, and what is left alone.
+  private func covered() -> (entities: [EntityLayout], notices: [String]) {
+    var notices: [String] = []
+    var wanted: Set<Int> = []
+    for (_, entities) in coverage.entities { wanted.formUnion(entities) }
+    // One list that came empty is no proof that there is nothing any more.
+    for (source, entities) in coverage.entities.sorted(by: { $0.key < $1.key })
+    where !coverage.fed.contains(source) {
+      wanted.subtract(entities)
+      let names = entities.sorted().map { session.layout.entities[$0].name }
+      notices.append(
+        "nothing of \(names.joined(separator: ", ")) was pruned: the source \(source) brought no record"
+      )
+    }
+    var entities: [EntityLayout] = []
+    for index in wanted.sorted() {
+      let entity = session.layout.entities[index]
+      if entity.uniqueKeys.isEmpty {
+        notices.append(
+          "nothing of \(entity.name) was pruned: without a unique key nobody can tell its objects"
+        )
+      } else {
+        entities.append(entity)
+      }
+    }
+    return (entities, notices)
+  }
+}

@@ -1,0 +1,230 @@
+import DragomanGraph
+import Testing
+
+@testable import Dragoman
+
+/// What `prune` deletes: objects of exactly the entities that the feed's records can be, which the
+/// feed does not have.
+@Suite("Pruning")
+struct PruningTests {
+  /// A family with a source for each of its members.
+  private static let family = """
+    version: 1
+    entities:
+      Thing: { unique: id, attributes: { id: id } }
+      Alpha: { parent: Thing, attributes: { a: a } }
+      Beta: { parent: Thing, attributes: { b: b } }
+    sources:
+      things: { format: json, entity: Thing, records: /things }
+      alphas: { format: json, entity: Alpha, records: /alphas }
+      betas: { format: json, entity: Beta, records: /betas }
+    """
+
+  private func things(_ fixture: ImportFixture) throws -> [String] {
+    try sql(fixture.store, "SELECT _entity, id FROM Thing ORDER BY id")
+  }
+
+  @Test(
+    "Sources of siblings prune each their own entity",
+    arguments: [ImportMap.ImportOptions.Commit.all, .batch]
+  )
+  func siblings(commit: ImportMap.ImportOptions.Commit) async throws {
+    let fixture = try ImportFixture(Self.family)
+    let feed = #"{"things":[{"id":"t"}],"alphas":[{"id":"a1"},{"id":"a2"}],"betas":[{"id":"b"}]}"#
+    for _ in 1...2 {
+      let report = try await fixture.run(feed) {
+        $0.prune = .init()
+        $0.commit = commit
+        $0.batchSize = 1
+      }
+      #expect(report.pruned == 0)
+    }
+    #expect(try things(fixture) == ["Alpha|a1", "Alpha|a2", "Beta|b", "Thing|t"])
+    let report = try await fixture.run(
+      #"{"things":[{"id":"t"}],"alphas":[{"id":"a2"}],"betas":[{"id":"b2"}]}"#
+    ) { $0.prune = .init() }
+    #expect(report.pruned == 2)
+    #expect(try things(fixture) == ["Alpha|a2", "Beta|b2", "Thing|t"])
+  }
+
+  @Test("A source prunes neither the parent of its entity nor siblings nor sub-entities")
+  func exactEntity() async throws {
+    let fixture = try ImportFixture(Self.family)
+    let feed = #"{"things":[{"id":"t"}],"alphas":[{"id":"a"}],"betas":[{"id":"b"}]}"#
+    try await fixture.run(feed)
+    try await fixture.run(#"{"things":[],"alphas":[{"id":"a2"}],"betas":[]}"#) {
+      $0.sources = ["alphas"]
+      $0.prune = .init(maximumShare: 0.5)
+    }
+    #expect(try things(fixture) == ["Alpha|a2", "Beta|b", "Thing|t"])
+    try await fixture.run(#"{"things":[{"id":"u"}],"alphas":[],"betas":[]}"#) {
+      $0.sources = ["things"]
+      $0.prune = .init()
+    }
+    #expect(try things(fixture) == ["Alpha|a2", "Beta|b", "Thing|u"])
+  }
+
+  @Test("A discriminator covers the sub-entities that it tells, however many inputs there are")
+  func discriminator() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        Thing: { unique: id, discriminator: { from: kind, values: { a: Alpha } }, attributes: { id: id } }
+        Alpha: { parent: Thing, attributes: { a: a } }
+        Beta: { parent: Thing, attributes: { b: b } }
+      sources:
+        json: { format: json, entity: Thing }
+        xml: { format: xml, entity: Beta, records: /r/b }
+      """
+    )
+    try await fixture.run(
+      #"[{"id":"t"},{"id":"u"},{"id":"a1","kind":"a"},{"id":"a2","kind":"a"}]"#,
+      "<r><b><id>b</id></b></r>"
+    )
+    let report = try await fixture.run(
+      #"[{"id":"t"}]"#,
+      #"[{"id":"a2","kind":"a"}]"#
+    ) { $0.prune = .init() }
+    #expect(report.pruned == 2)
+    #expect(try things(fixture) == ["Alpha|a2", "Beta|b", "Thing|t"])
+  }
+
+  @Test("A list that came empty deletes nothing of its entity, and the report says so")
+  func emptyList() async throws {
+    let fixture = try ImportFixture(Self.family)
+    try await fixture.run(#"{"things":[{"id":"t"}],"alphas":[{"id":"a"}],"betas":[{"id":"b"}]}"#)
+    let report = try await fixture.run(
+      #"{"things":[{"id":"u"}],"alphas":[],"betas":[{"id":"b"}]}"#
+    ) { $0.prune = .init() }
+    #expect(
+      report.notices == ["nothing of Alpha was pruned: the source alphas brought no record"]
+    )
+    #expect(try things(fixture) == ["Alpha|a", "Beta|b", "Thing|u"])
+  }
+
+  /// Orders with nested customers, and a list of customers.
+  private static let orders = """
+    version: 1
+    entities:
+      Customer: { unique: id, attributes: { id: id, name: name } }
+      Line:
+        unique: [order, no]
+        attributes: { no: { type: int32 } }
+        relationships: { order: { entity: Order, kind: toOne, key: { id: order } } }
+      Order:
+        unique: id
+        version: version
+        attributes: { id: id, version: { type: int32 }, note: note }
+        relationships:
+          customer: { entity: Customer, kind: toOne }
+          lines: { entity: Line, kind: toMany, inverse: order, assign: union }
+    sources:
+      customers: { format: json, entity: Customer, records: /customers }
+      orders: { format: json, entity: Order, records: /orders }
+      lines: { format: json, entity: Line, records: /lines }
+    """
+
+  @Test(
+    "What is nested in a record is in the feed, also where the record is left alone",
+    arguments: ["", #","version":1"#], [nil, EntityWriter.Mode.ignore]
+  )
+  func nested(version: String, mode: EntityWriter.Mode?) async throws {
+    let fixture = try ImportFixture(Self.orders)
+    let order = { (version: String) in
+      #"{"id":"1"\#(version),"customer":{"id":"n"},"lines":[{"no":1},{"no":2}]}"#
+    }
+    try await fixture.run(
+      #"{"customers":[{"id":"c"},{"id":"d"}],"orders":[\#(order(",\"version\":2"))],"lines":[{"order":"1","no":3}]}"#
+    )
+    let report = try await fixture.run(
+      #"{"customers":[{"id":"c"}],"orders":[\#(order(version))],"lines":[{"order":"1","no":4}]}"#,
+      mode: mode
+    ) { $0.prune = .init() }
+    #expect(report.pruned == 2)
+    #expect(try sql(fixture.store, "SELECT id FROM Customer ORDER BY id") == ["c", "n"])
+    #expect(try sql(fixture.store, "SELECT no FROM Line ORDER BY no") == ["1", "2", "4"])
+  }
+
+  @Test("A held record that is left alone in the end is in the feed")
+  func held() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        T: { unique: id, attributes: { id: id } }
+        P:
+          unique: id
+          attributes: { id: id }
+          relationships: { t: { entity: T, kind: toOne, key: { id: t }, onUnresolved: reject } }
+      sources:
+        p: { format: json, entity: P, records: /p }
+        t: { format: json, entity: T, records: /t }
+      """
+    )
+    try await fixture.run(#"{"p":[{"id":"1"},{"id":"2"}],"t":[{"id":"x"}]}"#)
+    let report = try await fixture.run(
+      #"{"p":[{"id":"1","t":"y"}],"t":[{"id":"y"}]}"#,
+      mode: .ignore
+    ) { $0.prune = .init() }
+    #expect(report.summary == "read 2, inserted 1, skipped 1, pruned 2")
+    #expect(try sql(fixture.store, "SELECT id FROM P UNION ALL SELECT id FROM T") == ["1", "y"])
+  }
+
+  @Test("Objects without a key stay, because no feed can tell that it has them")
+  func nullKey() async throws {
+    let fixture = try ImportFixture(
+      "version: 1\nentities: { P: { unique: id, attributes: { id: { required: false }, v: v } } }"
+    )
+    try await fixture.run(#"[{"v":"a"},{"id":"1"},{"id":"2"}]"#)
+    let report = try await fixture.run(#"[{"v":"b"},{"id":"2"}]"#) { $0.prune = .init() }
+    #expect(report.pruned == 1)
+    #expect(try fixture.rows() == ["null|a", "2|null", "null|b"])
+  }
+
+  @Test("Without a unique key nothing is pruned, and the report says so")
+  func noKey() async throws {
+    let fixture = try ImportFixture("version: 1\nentities: { P: { attributes: { v: v } } }")
+    try await fixture.run(#"[{"v":"a"}]"#)
+    let report = try await fixture.run(#"[{"v":"b"}]"#) { $0.prune = .init() }
+    #expect(
+      report.notices == [
+        "nothing of P was pruned: without a unique key nobody can tell its objects"
+      ]
+    )
+    #expect(try fixture.rows() == ["a", "b"])
+  }
+
+  @Test("Pruning is refused where a delete rule would take along what the feed has")
+  func cascade() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        C:
+          unique: id
+          attributes: { id: id }
+          relationships: { os: { entity: O, kind: toMany, key: { id: os }, inverse: c, onDelete: cascade } }
+        O: { unique: id, attributes: { id: id } }
+      sources:
+        c: { format: json, entity: C, records: /c }
+        o: { format: json, entity: O, records: /o }
+      """
+    )
+    try await fixture.run(#"{"c":[{"id":"1","os":["x"]},{"id":"2"}],"o":[{"id":"x"}]}"#)
+    let failure = await #expect(throws: ImportFailure.self) {
+      try await fixture.run(#"{"c":[{"id":"2"}],"o":[{"id":"x"}]}"#) { $0.prune = .init() }
+    }
+    #expect(
+      (failure?.cause as? ImportError)?.message
+        == "Pruning would delete 1 objects of O that the feed has: a delete rule takes them along"
+        + " with objects that it does not have."
+    )
+    #expect(try sql(fixture.store, "SELECT count(*) FROM C") == ["2"])
+    // What the feed itself deletes or leaves out is no such object.
+    let report = try await fixture.run(#"{"c":[{"id":"2"}],"o":[{"id":"y"}]}"#) {
+      $0.prune = .init()
+    }
+    #expect(report.pruned == 2)
+  }
+}
