@@ -210,6 +210,14 @@ extension ChangeNotice {
 }
 
 extension Stack {
+  /// Makes unique keys known to the store and to contexts that the model does not have yet.
+  ///
+  /// - Throws: `StoreError`, `.modelConflict`, where objects share the values of a key.
+  package func declare(_ keys: [DeclaredKey]) async throws {
+    let root = root
+    try await run { try root.declare(keys, in: nil) }
+  }
+
   /// Runs a closure with a background context that writes through one transaction: `flush()` puts
   /// what is unsaved into it, and everything is committed at the end, or nothing.
   ///

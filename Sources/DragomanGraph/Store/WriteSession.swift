@@ -68,7 +68,16 @@ public final class WriteSession {
     let stored = try run { try StoredModel.load(database) }
     if stored != layout.model { layout = ModelLayout(stored) }
     let isNew = try run { try !database.tableExists("_dragoman_model") }
-    let growth = stored.growing(by: model.completingInverses())
+    let wanted = model.completingInverses()
+    let faults = wanted.validate().filter { $0.rule == .value }
+    guard faults.isEmpty else {
+      throw StoreError(
+        .badRequest,
+        "The model is faulty: " + faults.map(\.description).joined(separator: "; "),
+        path: path
+      )
+    }
+    let growth = stored.growing(by: wanted)
     guard growth.conflicts.isEmpty else {
       throw StoreError(
         .modelConflict,
@@ -85,6 +94,7 @@ public final class WriteSession {
       try checkName(of: table.name)
     }
     for statement in new.additions(to: old) { try run { try database.execute(sql: statement) } }
+    for index in new.newIndexes(than: old) { try make(index, in: layout) }
     try nameEntities(in: layout, before: old)
     if isNew || growth.model != stored {
       try run { try StoredModel.save(growth.model, to: database) }
@@ -92,6 +102,24 @@ public final class WriteSession {
       modelChanged = true
     }
     return growth.model
+  }
+
+  /// Makes an index, and names the objects that are in the way of a unique one.
+  ///
+  /// Runs `CREATE INDEX`; where that fails `SELECT … GROUP BY … HAVING count(*) > 1`.
+  private func make(_ index: Schema.Index, in layout: ModelLayout) throws(StoreError) {
+    try run {
+      do {
+        try database.execute(sql: index.sql)
+      } catch let error as DatabaseError where error.isUniqueViolation {
+        throw StoreError(
+          .modelConflict,
+          try DuplicateKeys(index, in: layout).sentence(database),
+          help: "delete or change the objects that are there more than once, and run it again",
+          path: path
+        )
+      }
+    }
   }
 
   /// Takes over the model that a migration has written in the open transaction.

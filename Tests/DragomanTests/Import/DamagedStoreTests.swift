@@ -162,7 +162,7 @@ import Testing
       ProcessInfo.processInfo.environment["DRAGOMAN_SEED"].flatMap(UInt64.init)
       ?? UInt64.random(in: .min ... .max)
     let count =
-      ProcessInfo.processInfo.environment["DRAGOMAN_MUTANTS"].flatMap(Int.init) ?? 60
+      ProcessInfo.processInfo.environment["DRAGOMAN_MUTANTS"].flatMap(Int.init) ?? 40
     print("damaged stores: seed \(seed)")
     var random = SplitMix(state: seed)
     try await Self.withStore { folder in

@@ -79,13 +79,15 @@ struct MapValidator {
   // MARK: The model
 
   private mutating func checkModel() {
-    for fault in map.model().validate() {
+    // Literals and patterns of the map have been held against more than the model's rules.
+    for fault in map.model().validate() where fault.rule != .value {
       let code: MapFault.Code =
         switch fault.rule {
         case .name: .name
         case .clash: .clash
         case .reference: .reference
         case .columns: .limit
+        case .value: .literal
         }
       let entity = map.entity(named: fault.entity)
       var place = "entities.\(fault.entity)"
@@ -99,7 +101,8 @@ struct MapValidator {
       }
       switch fault.part {
       case .name: break
-      case .table, .column, .parent, .inverse, .unique:
+      case .table, .column, .parent, .inverse, .unique, .defaultValue, .minimum, .maximum, .length,
+        .pattern, .scale:
         place += ".\(fault.part.rawValue)"
         position = nil
       case .destination:

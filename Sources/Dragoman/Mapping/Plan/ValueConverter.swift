@@ -73,7 +73,8 @@ final class ValueConverter: Sendable {
     default:
       dates = nil
     }
-    let numberFormat = map.type.isNumeric ? map.numbers ?? defaults.numbers : nil
+    let ownFormat = map.numbers ?? (map.takesNumberText ? NumberFormat() : nil)
+    let numberFormat = map.type.isNumeric ? ownFormat ?? defaults.numbers : nil
     if let numberFormat {
       numbers = try NumberReader(format: numberFormat)
     } else {
