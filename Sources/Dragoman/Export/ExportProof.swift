@@ -105,7 +105,7 @@ final class ExportProof {
         source: bytes,
         paths: [records?.steps ?? []],
         pointers: [records?.isPointer ?? false],
-        keepsDocument: compiled.plan.usesDocument
+        keeping: compiled.plan.documentMembers
       )
     case .xml:
       guard let path = records.flatMap(XMLRecordPath.init) else {
