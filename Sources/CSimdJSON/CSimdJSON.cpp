@@ -369,6 +369,26 @@ size_t jsonScanValue(JSONScan *scan, const uint8_t *text, size_t length, int atE
   return atEnd && isScalar ? length : 0;
 }
 
+size_t jsonCountValues(const uint8_t *text, size_t length) {
+  // One value, one more behind each comma, and the first of each container that is not empty.
+  size_t count = 1;
+  bool opened = false;
+  for (size_t i = 0; i < length; i++) {
+    switch (text[i]) {
+      case ' ': case '\t': case '\n': case '\r': continue;
+      case ']': case '}': opened = false; continue;
+      default: break;
+    }
+    if (opened) count++;
+    opened = text[i] == '[' || text[i] == '{';
+    if (text[i] == ',') count++;
+    if (text[i] != '"') continue;
+    for (i++; i < length && text[i] != '"'; i++)
+      if (text[i] == '\\') i++;
+  }
+  return count;
+}
+
 size_t countLineFeeds(const uint8_t *text, size_t length) {
   size_t count = 0;
   for (size_t i = 0; i < length; i++) count += text[i] == '\n';

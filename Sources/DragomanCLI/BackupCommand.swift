@@ -8,10 +8,10 @@ struct BackupCommand: ParsableCommand {
     commandName: "backup",
     abstract: "Copy a database into a file, also while it is in use.",
     discussion: """
-      The copy is of one moment, and is there as a whole or not at all. An older backup is replaced;
+      The copy is of one moment, and is there as a whole or not at all. An older backup is replaced; \
       the database itself, a database in use and files that are no databases are not.
 
-      Exit codes: 0 done, 66 no such database, 73 the file cannot be made or may not be replaced,
+      Exit codes: 0 done, 66 no such database, 73 the file cannot be made or may not be replaced, \
       74 I/O error or disk full, 75 database busy.
       """
   )
@@ -36,11 +36,9 @@ struct BackupCommand: ParsableCommand {
     guard !quiet else { return }
     let seconds = Figures.seconds(ContinuousClock().now - start)
     let pages = backup.pageCount == 1 ? "page" : "pages"
-    let errors = OutputBuffer(descriptor: STDERR_FILENO)
-    try errors.write(
+    Messages.print(
       "Backed up \(database) to \(file): \(Figures.grouped(backup.pageCount)) \(pages)"
         + " (\(Figures.bytes(backup.byteCount))) in \(Figures.decimals(seconds, 2)) s\n"
     )
-    try errors.flush()
   }
 }

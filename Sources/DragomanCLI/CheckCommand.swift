@@ -11,9 +11,9 @@ struct CheckCommand: AsyncParsableCommand {
     discussion: """
       Samples are imported into a temporary database that is thrown away.
 
-      Exit codes: 0 no faults (warnings may be printed), 3 some records of the samples would be
-      rejected, 65 faults in the map, paths that no record of the samples has, or samples that are not
-      well-formed, 66 no such file.
+      Exit codes: 0 no faults (warnings may be printed), 3 some records of the samples would be \
+      rejected, 65 faults in the map, paths that no record of the samples has, or samples that are \
+      not well-formed, 66 no such file.
       """
   )
 
@@ -23,35 +23,43 @@ struct CheckCommand: AsyncParsableCommand {
   @Argument(help: "Feeds to try the map on: files, folders, quoted globs, - for standard input.")
   var samples: [String] = []
 
+  @OptionGroup
+  var recordSize: RecordSizeOption
+
+  @Flag(help: "Print every finding, however many there are.")
+  var all = false
+
   @Flag(help: "Print one JSON document on standard output.")
   var json = false
 
   func run() async throws {
-    var report = CheckReport(map: map, samples: samples)
+    var report = CheckReport(map: map, samples: samples, isComplete: all)
     do {
-      let importMap = try ImportMap(contentsOf: map)
+      let importMap = try InputExpansion.map(map, before: samples)
       report.warnings = importMap.lint() + importMap.unsupportedParts()
-      report.differences = importMap.spellingsThatDiffer()
+      let outlook = importMap.exportOutlook()
+      report.losses = outlook.losses
+      report.differences = importMap.spellingsThatDiffer() + outlook.overlaps
       if !samples.isEmpty { report.trial = try await trial(of: importMap) }
     } catch let faults as MapFaults {
       report.faults = faults.faults
     }
-    let errors = OutputBuffer(descriptor: STDERR_FILENO)
-    let output = OutputBuffer(descriptor: STDOUT_FILENO)
     if json {
-      try output.write(try report.json() + "\n")
+      try OutputBuffer.print(try report.json() + "\n")
     } else {
-      try errors.write(report.findings)
-      try errors.flush()
-      try output.write(report.summary + "\n")
+      Messages.print(report.findings)
+      try OutputBuffer.print(report.summary + "\n")
     }
-    try output.flush()
     if let status = report.exitStatus { throw ExitCode(status.rawValue) }
   }
 
   /// Imports the samples into a temporary database, without keeping anything.
   private func trial(of importMap: ImportMap) async throws -> ImportReport {
-    let request = ImportRequest(try InputExpansion.inputs(samples), isDryRun: true)
+    let request = ImportRequest(
+      try InputExpansion.inputs(samples),
+      maximumRecordByteCount: recordSize.byteCount,
+      isDryRun: true
+    )
     let store = try SQLiteStore(at: .temporary)
     return try await Importer(map: importMap, store: store).run(request)
   }
@@ -61,10 +69,14 @@ struct CheckCommand: AsyncParsableCommand {
 struct CheckReport {
   var map: String
   var samples: [String]
+  /// Whether every finding is printed.
+  var isComplete = false
   var faults: [MapFault] = []
   var warnings: [MapFault] = []
   /// Why an export may differ from the feed; nil where the map is faulty.
   var differences: [String]?
+  /// What an export leaves out.
+  var losses: [String] = []
   /// What importing the samples would do.
   var trial: ImportReport?
 
@@ -78,25 +90,38 @@ struct CheckReport {
 
   /// Every finding in the shape of the tool's errors; empty where there is none.
   var findings: String {
-    let shown = MapFaults.maximumPrintedCount
-    var lines = faults.prefix(shown).map { $0.text(label: "error") }
-    if faults.count > shown { lines.append("… and \(faults.count - shown) more faults") }
-    lines += warnings.prefix(shown).map { $0.text(label: "warning") }
-    if warnings.count > shown { lines.append("… and \(warnings.count - shown) more warnings") }
+    var lines = listed(
+      faults.map { $0.text(label: "error") },
+      MapFaults.maximumPrintedCount,
+      "faults"
+    )
+    lines += listed(
+      warnings.map { $0.text(label: "warning") },
+      MapFaults.maximumPrintedCount,
+      "warnings"
+    )
     let sampleText = trial.map {
       ImportReportText(report: $0, inputs: samples, database: "", signal: nil).text
     }
-    if let differences { lines.append(Self.note(differences)) }
+    if !losses.isEmpty {
+      lines += listed(losses.map { "note: an export is not complete: \($0)" }, 1, "such notes")
+    } else if let differences {
+      let notes = differences.map {
+        "note: an export may spell values otherwise than the feed: \($0)"
+      }
+      lines +=
+        notes.isEmpty
+        ? ["note: an export gives back what was imported, value for value as it was spelled"]
+        : listed(notes, 1, "such notes")
+    }
     return lines.map { $0 + "\n" }.joined() + (sampleText ?? "")
   }
 
-  /// Whether the map is canonical, in one line.
-  private static func note(_ differences: [String]) -> String {
-    guard let first = differences.first else {
-      return "note: an export gives back what was imported, value for value as it was spelled"
-    }
-    let others = differences.count > 1 ? " (and \(differences.count - 1) more)" : ""
-    return "note: an export may spell values otherwise than the feed: \(first)\(others)"
+  /// The first findings of a kind, or all of them, and how many there are besides.
+  private func listed(_ findings: [String], _ count: Int, _ kind: String) -> [String] {
+    guard !isComplete, findings.count > count else { return findings }
+    return findings.prefix(count)
+      + ["… and \(findings.count - count) more \(kind): --all prints them"]
   }
 
   /// One line: `people.map.yaml: 2 faults, 1 warning`.
@@ -116,8 +141,9 @@ struct CheckReport {
       status: faults.isEmpty ? trial?.status.rawValue ?? "done" : "failed",
       faults: faults.map(Finding.init),
       warnings: warnings.map(Finding.init),
-      isCanonical: differences?.isEmpty,
+      isCanonical: differences.map { $0.isEmpty && losses.isEmpty },
       differences: differences,
+      losses: differences == nil ? nil : losses,
       samples: trial.map { ImportReportJSON($0, failure: nil) }
     )
     return String(decoding: try encoder.encode(document), as: UTF8.self)
@@ -131,6 +157,7 @@ struct CheckReport {
     var warnings: [Finding]
     var isCanonical: Bool?
     var differences: [String]?
+    var losses: [String]?
     var samples: ImportReportJSON?
   }
 

@@ -8,11 +8,12 @@ struct DiffCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff",
     abstract: "Print what an import would change, value by value.",
+    usage: "dragoman diff <map> <inputs> ... -d <database> [<options>]",
     discussion: """
-      The import is done in a transaction that is rolled back; the database file is neither changed
+      The import is done in a transaction that is rolled back; the database file is neither changed \
       nor made. On a terminal the changes come as text, in a pipe as NDJSON.
 
-      Exit codes: 0 nothing would change, 1 something would, 3 some records would be rejected (what
+      Exit codes: 0 nothing would change, 1 something would, 3 some records would be rejected (what \
       the others would change is printed); errors as of `dragoman import`.
       """
   )
@@ -34,6 +35,9 @@ struct DiffCommand: AsyncParsableCommand {
 
   @Option(help: ArgumentHelp("Stop after that many records.", valueName: "n"))
   var limit: Int?
+
+  @OptionGroup
+  var recordSize: RecordSizeOption
 
   @OptionGroup
   var pruning: PruneOptions
@@ -61,7 +65,7 @@ struct DiffCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let importMap = try ImportMap(contentsOf: map)
+    let importMap = try InputExpansion.map(map, before: inputs)
     let writer = ChangeWriter(
       format ?? (json ? .ndjson : .onTerminal),
       to: OutputBuffer(descriptor: STDOUT_FILENO)
@@ -73,6 +77,7 @@ struct DiffCommand: AsyncParsableCommand {
       sourcesByInput: choice.sourcesByInput,
       mode: mode,
       limit: limit,
+      maximumRecordByteCount: recordSize.byteCount,
       prune: pruning.rule,
       isDryRun: true,
       changes: writer.observer,
@@ -107,9 +112,8 @@ struct DiffCommand: AsyncParsableCommand {
     }
     let report = try outcome.get()
     if !quiet {
-      let errors = OutputBuffer(descriptor: STDERR_FILENO)
-      if isMissing { try errors.write("note: there is no \(database); everything is new\n") }
-      try errors.write(
+      if isMissing { Messages.print("note: there is no \(database); everything is new\n") }
+      Messages.print(
         ImportReportText(
           report: report,
           inputs: sources.names(with: inputs),
@@ -117,7 +121,6 @@ struct DiffCommand: AsyncParsableCommand {
           signal: signal
         ).text
       )
-      try errors.flush()
     }
     if let status = exitStatus(of: report, writer.count, signal: signal) {
       throw ExitCode(status)

@@ -12,13 +12,14 @@ struct ExportCommand: AsyncParsableCommand {
       What is exported can be imported again by the same map and changes nothing.
 
         dragoman export Maps/people.map.yaml -d people.db -o people.xml
-        dragoman export Maps/people.map.yaml -d people.db -f csv --where 'salary > 100000' | less
+        dragoman export Maps/people.map.yaml -d people.db -f csv --sort lastName
 
-      The format is told by the name of the output (.json, .ndjson, .xml, .csv, each with .gz or .zst
+      The format is told by the name of the output (.json, .ndjson, .xml, .csv, each with .gz or .zst \
       behind it), else it is JSON. A file is complete or not there: it is written beside and renamed.
 
-      Exit codes: 0 done, 3 done and some values do not come back (--lossy), 64 no such entity, 65 a
-      value that cannot be written, 73 output cannot be created, 74 I/O error or disk full.
+      Exit codes: 0 done, 3 done and something does not come back (it is named; with --lossy what the \
+      format has no place for is no such thing), 64 no such entity, 65 a value that cannot be \
+      written, 73 output cannot be created, 74 I/O error or disk full.
       """
   )
 
@@ -86,12 +87,9 @@ struct ExportCommand: AsyncParsableCommand {
     } catch let error as ExportError where error.code == .cancelled {
       throw ExitCode(128 + (signals.received ?? SIGINT))
     }
-    if !quiet {
-      let errors = OutputBuffer(descriptor: STDERR_FILENO)
-      try errors.write(text(of: report))
-      try errors.flush()
-    }
-    if !report.issues.isEmpty { throw ExitCode(ToolError.ExitStatus.someRejected.rawValue) }
+    if !quiet { Messages.print(text(of: report)) }
+    let isLossless = report.issues.isEmpty && (lossy || report.losses.isEmpty)
+    if !isLossless { throw ExitCode(ToolError.ExitStatus.someRejected.rawValue) }
   }
 
   /// The request that the options spell.
@@ -114,6 +112,7 @@ struct ExportCommand: AsyncParsableCommand {
   /// What was left out and what does not come back; and how much a file got.
   private func text(of report: ExportReport) -> String {
     var lines = report.notices.map { "note: \($0)" }
+    lines += report.losses.map { lossy ? "note: \($0)" : "warning[export.map]: \($0)" }
     for issue in report.issues {
       let others = issue.count > 1 ? " (and \(issue.count - 1) more)" : ""
       lines.append("warning[export.value]: \(issue.message)\(others)")

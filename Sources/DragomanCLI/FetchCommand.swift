@@ -7,16 +7,17 @@ struct FetchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fetch",
     abstract: "Print the objects of an entity.",
+    usage: "dragoman fetch <entity> -d <database> [<options>]",
     discussion: """
       Predicates are written as for NSPredicate:
 
-        dragoman fetch Person -d people.db --where 'salary > 100000 AND city == "Paris"'
-        dragoman fetch Person -d people.db --where 'lastName BEGINSWITH[cd] $NAME' -p NAME=ó \\
-          --sort lastName,-salary --limit 10
-        dragoman fetch Person -d people.db --columns lastName,company.name --sort company.name \
+        dragoman fetch Person -d people.db --where 'salary > 1e5 AND city == "Oslo"'
+        dragoman fetch Person -d people.db --sort lastName,-salary --limit 10 \\
+          --where 'lastName BEGINSWITH[cd] $NAME' -p NAME=ó
+        dragoman fetch Person -d people.db --columns lastName,company.name \\
           --where 'company.city == "Bergen" AND ANY phones.kind == "work"'
 
-      On a terminal the objects come as a table, in a pipe as NDJSON. Without --sort they come in
+      On a terminal the objects come as a table, in a pipe as NDJSON. Without --sort they come in \
       the order in which they were inserted.
       """
   )
@@ -69,7 +70,7 @@ struct FetchCommand: ParsableCommand {
   ///   - columnCount: The width of the terminal; nil if the output is none.
   /// - Throws: `StoreError` and `OutputError`.
   func print(from store: SQLiteStore, to output: OutputBuffer, columnCount: Int?) throws {
-    let request = try request()
+    let request = try request().showingKeys(in: store.layout)
     if count { return try output.write("\(try store.count(request))\n") }
     let format = format ?? (columnCount == nil ? .ndjson : .table)
     var writer = format.writer(

@@ -10,13 +10,15 @@ struct ImportCommand: AsyncParsableCommand {
     commandName: "import",
     abstract: "Import feeds into a database by a map.",
     discussion: """
-      Inputs are files, folders, quoted globs, or - for standard input; gzip and zstd are known by
+      Inputs are files, folders, quoted globs, or - for standard input; gzip and zstd are known by \
       their first bytes, JSON, NDJSON and XML by their content, CSV by its name too.
 
         dragoman import Maps/people.map.yaml SampleData/people.json -d people.db
 
-      Without --commit batch one command is one transaction: it is in the database as a whole or
-      not at all. Exit codes: 0 done, 3 done and some records rejected, 65 bad data, 66 no such
+      Without --commit batch one command is one transaction: it is in the database as a whole or \
+      not at all.
+
+      Exit codes: 0 done, 3 done and some records rejected, 65 bad data, 66 no such \
       input, 73 output cannot be created, 74 I/O error or disk full, 75 database busy.
       """
   )
@@ -63,6 +65,9 @@ struct ImportCommand: AsyncParsableCommand {
   var limit: Int?
 
   @OptionGroup
+  var recordSize: RecordSizeOption
+
+  @OptionGroup
   var pruning: PruneOptions
 
   @Option(help: "How progress is shown: auto, bar, plain, json or none.")
@@ -93,12 +98,16 @@ struct ImportCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let importMap = try ImportMap(contentsOf: map)
+    let importMap = try InputExpansion.map(map, before: inputs)
     let changes =
       diff
       ? ChangeWriter(json ? .ndjson : .onTerminal, to: OutputBuffer(descriptor: STDOUT_FILENO))
       : nil
-    let choice = try sources.choice(of: inputs, in: importMap)
+    let choice = try sources.choice(
+      of: inputs,
+      in: importMap,
+      besides: [rejects, importMap.rejectsPath]
+    )
     let request = ImportRequest(
       choice.inputs,
       sources: choice.sources,
@@ -108,6 +117,7 @@ struct ImportCommand: AsyncParsableCommand {
       batchSize: batchSize,
       limit: limit,
       maximumRejects: maxRejects,
+      maximumRecordByteCount: recordSize.byteCount,
       rejectsFile: rejects,
       prune: pruning.rule,
       isDryRun: dryRun,
@@ -166,10 +176,9 @@ struct ImportCommand: AsyncParsableCommand {
       case .success(let report): (report, nil)
       case .failure(let failure): (failure.report, ToolError(failure))
       }
-    let errors = OutputBuffer(descriptor: STDERR_FILENO)
-    if let failure { try errors.write(failure.text + "\n") }
+    if let failure { Messages.print(failure.text + "\n") }
     if !quiet {
-      try errors.write(
+      Messages.print(
         ImportReportText(
           report: report,
           inputs: sources.names(with: inputs),
@@ -178,11 +187,7 @@ struct ImportCommand: AsyncParsableCommand {
         ).text
       )
     }
-    try errors.flush()
-    guard json else { return }
-    let output = OutputBuffer(descriptor: STDOUT_FILENO)
-    try output.write(try ImportReportJSON(report, failure: failure).text + "\n")
-    try output.flush()
+    if json { try OutputBuffer.print(try ImportReportJSON(report, failure: failure).text + "\n") }
   }
 
   private func exitStatus(

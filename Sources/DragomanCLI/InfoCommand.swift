@@ -8,7 +8,7 @@ struct InfoCommand: ParsableCommand {
     commandName: "info",
     abstract: "Print what a database holds: objects, links, what waits, the last import.",
     discussion: """
-      Stubs are objects of which only a key is known (onUnresolved: stub), pending references wait
+      Stubs are objects of which only a key is known (onUnresolved: stub), pending references wait \
       for their target (onUnresolved: pending). Every table is read once.
 
       Exit codes: 0 done, 65 no database of Dragoman or damaged, 66 no such file.
@@ -31,16 +31,10 @@ struct InfoCommand: ParsableCommand {
     )
     let contents = try store.contents(examples: all ? nil : 5)
     try store.close()
-    let output = OutputBuffer(descriptor: STDOUT_FILENO)
-    do {
-      try output.write(
-        json
-          ? try ContentsJSON(contents, file: database).text()
-          : ContentsText(contents, file: database).text
-      )
-      try output.flush()
-    } catch let error as OutputError where error.isClosedPipe {
-      // Whoever read has enough.
-    }
+    try OutputBuffer.print(
+      json
+        ? try ContentsJSON(contents, file: database).text()
+        : ContentsText(contents, file: database).text
+    )
   }
 }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Dragoman
 import Foundation
 
@@ -7,45 +8,89 @@ enum InputExpansion {
   private static let endings = [".json", ".ndjson", ".jsonl", ".xml", ".csv", ".tsv"]
   private static let compressions = ["", ".gz", ".zst"]
 
+  /// Reads a map that stands before inputs on a command line.
+  ///
+  /// - Throws: `MapFaults`, or a usage error where the map stands among the inputs.
+  static func map(_ path: String, before inputs: [String]) throws -> ImportMap {
+    do {
+      return try ImportMap(contentsOf: path)
+    } catch {
+      guard !isNamedAsMap(path), let map = inputs.first(where: isNamedAsMap) else { throw error }
+      throw ValidationError(
+        "\(path) is no map. The map comes first, the feeds behind it: put \(map) before \(path)."
+      )
+    }
+  }
+
+  private static func isNamedAsMap(_ name: String) -> Bool {
+    [".map.yaml", ".map.yml", ".map.json"].contains { name.lowercased().hasSuffix($0) }
+  }
+
   /// The inputs in the order of the arguments; files of one folder or glob by name.
   ///
+  /// A folder or glob leaves out maps, files of rejected records, and what the run writes itself.
+  ///
+  /// - Parameters:
+  ///   - arguments: Files, folders, globs, and `-` for standard input.
+  ///   - outputs: The files that the run writes.
   /// - Throws: `ReadError.missing` for a path or glob that names nothing.
-  static func inputs(_ arguments: [String]) throws(ReadError) -> [ImportInput] {
+  static func inputs(
+    _ arguments: [String],
+    besides outputs: [String?] = []
+  ) throws(ReadError) -> [ImportInput] {
+    let outputs = outputs.compactMap { $0.map(resolved) }
     var inputs: [ImportInput] = []
     for argument in arguments {
       if argument == "-" {
         inputs.append(.standardInput)
       } else {
-        inputs += try files(of: argument).map { .file($0) }
+        inputs += try files(of: argument, besides: outputs).map { .file($0) }
       }
     }
     return inputs
   }
 
-  private static func files(of argument: String) throws(ReadError) -> [String] {
+  private static func files(
+    of argument: String,
+    besides outputs: [String]
+  ) throws(ReadError) -> [String] {
     var isFolder: ObjCBool = false
     if FileManager.default.fileExists(atPath: argument, isDirectory: &isFolder) {
-      return isFolder.boolValue ? try feeds(in: argument) : [argument]
+      return isFolder.boolValue ? try feeds(in: argument, besides: outputs) : [argument]
     }
     guard argument.contains(where: { "*?[".contains($0) }) else {
       throw ReadError(.missing, "There is no file \(argument).")
     }
-    let found = matches(of: argument)
+    let found = matches(of: argument).filter { isFeed($0, besides: outputs) }
     if found.isEmpty { throw ReadError(.missing, "No file matches \(argument).") }
     return found
   }
 
-  private static func feeds(in folder: String) throws(ReadError) -> [String] {
+  /// Whether a file that nobody named by itself can be meant.
+  private static func isFeed(_ path: String, besides outputs: [String]) -> Bool {
+    !isNamedAsMap(path) && !outputs.contains(resolved(path)) && !RejectsFile.isThere(at: path)
+  }
+
+  private static func resolved(_ path: String) -> String {
+    URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+  }
+
+  private static func feeds(
+    in folder: String,
+    besides outputs: [String]
+  ) throws(ReadError) -> [String] {
     let names: [String]
     do {
       names = try FileManager.default.contentsOfDirectory(atPath: folder)
     } catch {
       throw ReadError(.permission, "The folder \(folder) cannot be read.")
     }
+    let start = folder.hasSuffix("/") ? folder : folder + "/"
     let feeds = names.filter { name in
-      let name = name.lowercased()
+      let ending = name.lowercased()
       return !name.hasPrefix(".")
-        && endings.contains { ending in compressions.contains { name.hasSuffix(ending + $0) } }
+        && endings.contains { own in compressions.contains { ending.hasSuffix(own + $0) } }
+        && isFeed(start + name, besides: outputs)
     }
     if feeds.isEmpty {
       throw ReadError(
@@ -55,7 +100,7 @@ enum InputExpansion {
       )
     }
     return feeds.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-      .map { folder.hasSuffix("/") ? folder + $0 : "\(folder)/\($0)" }
+      .map { start + $0 }
   }
 
   private static func matches(of pattern: String) -> [String] {

@@ -9,11 +9,11 @@ struct MigrateCommand: ParsableCommand {
     commandName: "migrate",
     abstract: "Change a database to what a map says: other names, types, keys, relationships.",
     discussion: """
-      The plan is printed, the data is checked, and everything is done in one transaction. What has
-      another name says so in the map with renamedFrom. What the map does not name stays, unless
+      The plan is printed, the data is checked, and everything is done in one transaction. What has \
+      another name says so in the map with renamedFrom. What the map does not name stays, unless \
       --drop is given.
 
-      Exit codes: 0 done (or nothing to do), 65 something is in the way or the map is faulty,
+      Exit codes: 0 done (or nothing to do), 65 something is in the way or the map is faulty, \
       66 no such file, 75 another process is writing.
       """
   )
@@ -47,9 +47,7 @@ struct MigrateCommand: ParsableCommand {
     if !dryRun && migration.faults.isEmpty {
       migration = try store.migrate(to: model, drops: drop)
     }
-    let output = OutputBuffer(descriptor: STDOUT_FILENO)
-    try output.write(json ? try document(of: migration) : text(of: migration))
-    try output.flush()
+    try OutputBuffer.print(json ? try document(of: migration) : text(of: migration))
     try store.close()
     guard migration.faults.isEmpty else {
       throw ToolError(faults: migration.faults, in: database)

@@ -37,20 +37,16 @@ final class ProgressDisplay {
     switch style {
     case .bar:
       isDrawn = true
-      write("\r\u{1B}[K" + bar(progress))
-    case .plain: write(plain(progress) + "\n")
-    case .json: write(json(progress) + "\n")
+      Messages.print("\r\u{1B}[K" + bar(progress))
+    case .plain: Messages.print(plain(progress) + "\n")
+    case .json: Messages.print(json(progress) + "\n")
     case .auto, .none: break
     }
   }
 
   /// Removes the bar.
   func clear() {
-    if isDrawn { write("\r\u{1B}[K") }
-  }
-
-  private func write(_ text: String) {
-    FileHandle.standardError.write(Data(text.utf8))
+    if isDrawn { Messages.print("\r\u{1B}[K") }
   }
 
   private func share(_ progress: ImportProgress) -> Double? {

@@ -23,7 +23,7 @@ struct SchemaCommand: ParsableCommand {
     commandName: "schema",
     abstract: "Print the model of a map or of a database, as text, SQL, JSON or a diagram.",
     discussion: """
-      Exit codes: 0 done, 64 usage, 65 the map is faulty or the file no database of Dragoman,
+      Exit codes: 0 done, 64 usage, 65 the map is faulty or the file no database of Dragoman, \
       66 no such file.
       """
   )
@@ -45,13 +45,7 @@ struct SchemaCommand: ParsableCommand {
 
   func run() throws {
     let model = try model()
-    let output = OutputBuffer(descriptor: STDOUT_FILENO)
-    do {
-      try output.write(try Self.text(of: model, as: format))
-      try output.flush()
-    } catch let error as OutputError where error.isClosedPipe {
-      // Whoever read has enough.
-    }
+    try OutputBuffer.print(try Self.text(of: model, as: format))
   }
 
   private func model() throws -> Model {

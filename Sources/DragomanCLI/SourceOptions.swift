@@ -23,10 +23,15 @@ struct SourceOptions: ParsableArguments {
   /// - Parameters:
   ///   - arguments: The inputs of the command line; those that only an option names come behind them.
   ///   - map: The map.
+  ///   - outputs: Files that are no inputs though a folder has them.
   /// - Returns: What the request is to say.
   /// - Throws: `ReadError.missing` for a path or glob that names nothing.
-  func choice(of arguments: [String], in map: ImportMap) throws -> Choice {
-    var choice = Choice(inputs: try InputExpansion.inputs(arguments))
+  func choice(
+    of arguments: [String],
+    in map: ImportMap,
+    besides outputs: [String?] = []
+  ) throws -> Choice {
+    var choice = Choice(inputs: try InputExpansion.inputs(arguments, besides: outputs))
     for option in source {
       let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let isName = map.sources.contains { $0.name.utf8.elementsEqual(option.utf8) }

@@ -37,10 +37,12 @@ struct ToolError: Error {
     }
   }
 
-  /// Prints the error on standard error and ends the process.
-  func exit() -> Never {
-    FileHandle.standardError.write(Data((text + "\n").utf8))
-    Foundation.exit(status.rawValue)
+  /// Prints the error on standard error.
+  ///
+  /// - Returns: The exit code.
+  func tell() -> Int32 {
+    Messages.print(text + "\n")
+    return status.rawValue
   }
 
   /// What is in the way of a migration, a line each.
@@ -87,6 +89,7 @@ struct ToolError: Error {
       switch error.code {
       case .request: .usage
       case .output: .outputFailed
+      case .inputOutput: .inputOutput
       default: .badData
       }
     text = Self.text(error.code.rawValue, nil, error.message, help: error.help)

@@ -8,14 +8,15 @@ struct WatchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
     abstract: "Show the objects of an entity as they change.",
+    usage: "dragoman watch <entity> -d <database> [<options>]",
     discussion: """
-      On a terminal the objects stand in a table that is drawn anew when another process commits
-      a change. In a pipe they come as NDJSON: a line with their number, a line for each, and then a
-      line for each row that is inserted, deleted, moved or updated, in the order in which the
+      On a terminal the objects stand in a table that is drawn anew when another process commits \
+      a change. In a pipe they come as NDJSON: a line with their number, a line for each, and then a \
+      line for each row that is inserted, deleted, moved or updated, in the order in which the \
       changes are to be applied:
 
-        dragoman watch Person -d people.db --where 'city == "Paris"' --sort -salary --limit 20
-        dragoman watch Order -d shop.db --sort -number | jq 'select(.event == "inserted")'
+        dragoman watch Person -d people.db --sort -salary --limit 20
+        dragoman watch Order -d shop.db | jq 'select(.event == "inserted")'
 
       Ends with Ctrl-C, or when nobody reads any more.
       """
@@ -58,7 +59,7 @@ struct WatchCommand: AsyncParsableCommand {
       at: .file(database),
       options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
     )
-    let request = try request()
+    let request = try request().showingKeys(in: store.layout)
     let results = try await store.results(request, pollingEvery: .seconds(interval))
     let isTerminal = Terminal.isTerminal(STDOUT_FILENO)
     let output = OutputBuffer(descriptor: STDOUT_FILENO)

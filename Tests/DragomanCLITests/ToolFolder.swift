@@ -45,10 +45,20 @@ final class ToolFolder {
     try run(arguments, input: input)
   }
 
+  /// Runs a command line of the shell, in which `$D` is the tool.
+  func shell(_ line: String) throws -> Run {
+    let shell = URL(fileURLWithPath: "/bin/sh")
+    return try run(["-c", "D='\(Self.tool.path)'\n\(line)"], tool: shell)
+  }
+
   /// Runs the tool with a list of arguments.
-  func run(_ arguments: [String], input: String? = nil) throws -> Run {
+  func run(
+    _ arguments: [String],
+    input: String? = nil,
+    tool: URL = ToolFolder.tool
+  ) throws -> Run {
     let process = Process()
-    process.executableURL = Self.tool
+    process.executableURL = tool
     process.arguments = arguments
     process.currentDirectoryURL = url
     let output = Pipe()

@@ -34,12 +34,13 @@ typedef struct TapeNode {
   uint32_t origin;     // offset of the value's first byte in the source
   uint16_t space;      // XML: number of the name's namespace (0 = none), see RecordBatch.namespaces
   uint8_t kind;        // TAPE_…
-  uint8_t flags;       // TAPE_ATTRIBUTE, TAPE_OUTSIDE
+  uint8_t flags;       // TAPE_ATTRIBUTE, TAPE_NAME, TAPE_OUTSIDE
 } TapeNode;
 
 // TapeNode.flags
 enum {
   TAPE_ATTRIBUTE = 1,  // the node is an XML attribute
+  TAPE_NAME = 8,       // the text is a member's name, which is text whatever it means
   TAPE_OUTSIDE = 16    // dictionaries: a number that is none (NaN, infinity), a date no store holds
 };
 
@@ -98,6 +99,9 @@ typedef struct JSONScan {
 // Returns the value's length, or 0 when it does not end within the bytes given.
 // With atEnd, a scalar may end with the text.
 size_t jsonScanValue(JSONScan *scan, const uint8_t *text, size_t length, int atEnd);
+
+// How many values text[0 ..< length] holds, if it is JSON: all that get a node of the tape.
+size_t jsonCountValues(const uint8_t *text, size_t length);
 
 // Counts the line feeds in text[0 ..< length].
 size_t countLineFeeds(const uint8_t *text, size_t length);

@@ -81,8 +81,11 @@ public struct ExportReport: Sendable, Hashable {
   public var recordCount = 0
   /// How many bytes were written, before compression.
   public var byteCount = 0
-  /// Attributes that the format has no place for.
+  /// What is worth knowing and loses nothing.
   public var notices: [String] = []
-  /// Values that do not come back; only of a lossy export.
+  /// Attributes and relationships that are left out, because the format has no place for them.
+  public var losses: [String] = []
+  /// Values that do not come back: of a lossy export those that no spelling says, and of any export
+  /// those that stand inside of another value, which does not hold them.
   public var issues: [Issue] = []
 }

@@ -58,7 +58,7 @@ public struct Exporter: Sendable {
     try await onThread { cancellation in
       let format = request.format ?? Self.format(of: output)
       let plan = try ExportPlan(request, map, format: format, layout: store.layout)
-      let sink = try makeSink(output)
+      let sink = try makeSink(output, format: format)
       return try export(request, plan, to: sink, cancellation)
     }
   }
@@ -114,23 +114,17 @@ public struct Exporter: Sendable {
     return endings.first { name.hasSuffix($0.0) }?.1 ?? .json
   }
 
-  private func makeSink(_ output: ExportOutput) throws(ExportError) -> any ExportSink {
+  /// An export must not replace the database and the map that it reads.
+  private func makeSink(
+    _ output: ExportOutput,
+    format: ForeignFormat
+  ) throws(ExportError) -> any ExportSink {
     guard case .file(let path) = output else { return DescriptorSink(STDOUT_FILENO) }
-    try refuseStore(path)
-    let file = try FileSink(path: path)
+    var kept = OutputPlace.Kept.database(store.path)
+    if let file = map.file { kept.append(OutputPlace.Kept(file, as: "the map")) }
+    let file = try FileSink(path: path, besides: kept, format: format)
     guard let method = CompressingSink.Method(name: path.lowercased()) else { return file }
     return try CompressingSink(method, into: file)
-  }
-
-  /// An export must not replace the database that it reads.
-  private func refuseStore(_ path: String) throws(ExportError) {
-    guard let own = store.path else { return }
-    var status = (stat(), stat())
-    for file in [own, own + "-wal", own + "-shm"]
-    where stat(file, &status.0) == 0 && stat(path, &status.1) == 0 {
-      guard status.0.st_dev == status.1.st_dev, status.0.st_ino == status.1.st_ino else { continue }
-      throw ExportError(.output, "The output \(path) is the database itself.")
-    }
   }
 
   // MARK: - The work
@@ -176,8 +170,12 @@ public struct Exporter: Sendable {
   ) throws -> ExportReport {
     let plan = work.plan
     let buffer = work.buffer
-    var report = ExportReport(entity: plan.entity.name, notices: plan.notices)
-    var writer = RecordWriter(plan, encoder, buffer: buffer)
+    var report = ExportReport(
+      entity: plan.entity.name,
+      notices: plan.notices,
+      losses: plan.losses
+    )
+    var writer = RecordWriter(plan, encoder, buffer: buffer, proof: try ExportProof(plan))
     let fetch = FetchRequest(
       plan.entity.name,
       filter: work.request.filter,
@@ -204,6 +202,9 @@ public struct Exporter: Sendable {
         report.notices.append(
           "\(plan.entity.name): \(stubs.count) stubs are left out: of them only the key is known"
         )
+      }
+      if let others = try others(than: plan.entity, work.request.filter, in: snapshot) {
+        report.losses.append(others)
       }
       guard !plan.level.links.isEmpty else {
         return try snapshot.forEachRow(fetch) { row in
@@ -235,6 +236,27 @@ public struct Exporter: Sendable {
     try pass()
     report.issues = writer.issues
     return report
+  }
+
+  /// Says how many objects the request admits that are of sub-entities: their records look otherwise,
+  /// and they are exported by their own names.
+  private func others(
+    than entity: Entity,
+    _ filter: Filter?,
+    in snapshot: StoreSnapshot
+  ) throws -> String? {
+    guard let layout = snapshot.layout.entity(named: entity.name) else { return nil }
+    let counts = try layout.family.compactMap { index -> String? in
+      let name = snapshot.layout.entities[index].name
+      guard index != layout.index else { return nil }
+      let count = try snapshot.count(
+        FetchRequest(name, filter: filter, includesSubentities: false)
+      )
+      return count == 0 ? nil : "\(count) of \(name)"
+    }
+    guard !counts.isEmpty else { return nil }
+    return "\(entity.name): objects of sub-entities are left out, to be exported by their entity's"
+      + " name: \(counts.joined(separator: ", "))"
   }
 
   /// Runs blocking work on a thread of its own: never on the cooperative pool.

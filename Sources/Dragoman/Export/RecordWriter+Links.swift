@@ -30,7 +30,9 @@ extension RecordWriter {
       for (theirs, value) in link.constants where !target.column(theirs).equals(value) {
         note(.link, Int(node.slot >= 0 ? node.slot : 0))
       }
-      written.formUnion(single(element, tree.nodes[element], target, isInList: node.isCollection))
+      written.formUnion(
+        single(element, tree.nodes[element], target, beside: row, isInList: node.isCollection)
+      )
     }
     if node.isCollection {
       encoder.close(index, node.role)
@@ -67,11 +69,12 @@ extension RecordWriter {
     return name
   }
 
-  /// Writes one target.
-  private mutating func single(
+  /// Writes one target, and what its owner has in the same place.
+  private mutating func single<Row: ExportRow & ~Copyable>(
     _ index: Int,
     _ node: ExportTree.Node,
     _ target: RowBatch.Row,
+    beside owner: borrowing Row,
     isInList: Bool
   ) -> Written {
     switch node.role {
@@ -91,6 +94,7 @@ extension RecordWriter {
       } else {
         _ = container(node, target, isRecord: true)
       }
+      if node.beside >= 0 { _ = container(tree.nodes[Int(node.beside)], owner) }
       encoder.close(index, node.role)
       return .members
     }

@@ -24,11 +24,19 @@ struct RecordWriter<Encoder: RecordEncoder> {
 
   /// What is wrong with the record at hand, an attribute once.
   private var faults: [(slot: Int, fault: SpellingFault)] = []
-  /// What was passed over, by attribute; only of a lossy export.
+  /// What was passed over, by attribute.
   private(set) var issues: [ExportReport.Issue] = []
 
-  init(_ plan: ExportPlan, _ encoder: Encoder, buffer: ExportBuffer) {
+  private let proof: ExportProof?
+
+  init(
+    _ plan: ExportPlan,
+    _ encoder: Encoder,
+    buffer: ExportBuffer,
+    proof: ExportProof? = nil
+  ) {
     self.plan = plan
+    self.proof = proof
     self.encoder = encoder
     self.buffer = buffer
     tree = plan.tree
@@ -64,6 +72,8 @@ struct RecordWriter<Encoder: RecordEncoder> {
     }
     encoder.endRecord()
     if !faults.isEmpty { try settle(row) }
+    guard let proof else { return }
+    for slot in proof.differences(row) { count(.overlap, slot, row) }
   }
 
   // MARK: - The walk
@@ -282,14 +292,20 @@ struct RecordWriter<Encoder: RecordEncoder> {
   {
     defer { faults.removeAll(keepingCapacity: true) }
     guard plan.isLossy else { throw error(faults[0].fault, slot: faults[0].slot, row) }
-    for (slot, fault) in faults {
-      let name = plan.slots[slot].attribute.name
-      if let known = issues.firstIndex(where: { $0.attribute.utf8.elementsEqual(name.utf8) }) {
-        issues[known].count += 1
-      } else {
-        let message = error(fault, slot: slot, row).message
-        issues.append(ExportReport.Issue(attribute: name, message: message, count: 1))
-      }
+    for (slot, fault) in faults { count(fault, slot, row) }
+  }
+
+  private mutating func count<Row: ExportRow & ~Copyable>(
+    _ fault: SpellingFault,
+    _ slot: Int,
+    _ row: borrowing Row
+  ) {
+    let name = plan.slots[slot].attribute.name
+    if let known = issues.firstIndex(where: { $0.attribute.utf8.elementsEqual(name.utf8) }) {
+      issues[known].count += 1
+    } else {
+      let message = error(fault, slot: slot, row).message
+      issues.append(ExportReport.Issue(attribute: name, message: message, count: 1))
     }
   }
 

@@ -16,6 +16,40 @@ public struct ForeignPath: Sendable, Hashable {
     case anyMember
     /// The direct text of an XML element.
     case text
+    /// The XML element at hand, if its attribute is as wanted: `displayName[not(@count)]`.
+    case having(AttributeTest)
+  }
+
+  /// What an XML element's attribute has to be.
+  public struct AttributeTest: Sendable, Hashable {
+    /// The attribute's local name.
+    public var name: String
+    /// Its namespace's URI; nil: in none.
+    public var namespace: String?
+    /// The wanted value, compared byte for byte; nil: any.
+    public var value: String?
+    /// Whether the attribute must not be so.
+    public var isNegated: Bool
+
+    /// The test as it stands behind an element: `[not(@b)]`.
+    var text: String {
+      let quote = value?.contains("\"") == true ? "'" : "\""
+      let test = "@\(name)" + (value.map { "=\(quote)\($0)\(quote)" } ?? "")
+      return isNegated ? "[not(\(test))]" : "[\(test)]"
+    }
+
+    /// Makes a test.
+    public init(
+      name: String,
+      namespace: String? = nil,
+      value: String? = nil,
+      isNegated: Bool = false
+    ) {
+      self.name = name
+      self.namespace = namespace
+      self.value = value
+      self.isNegated = isNegated
+    }
   }
 
   /// Where the path starts.
@@ -28,8 +62,12 @@ public struct ForeignPath: Sendable, Hashable {
     case document
     /// The record's number in its feed, from 0 (`$index`).
     case index
-    /// The file's name (`$file`).
+    /// The file as the user named it (`$file`).
     case file
+    /// The file's name without its folders (`$file.name`).
+    case fileName
+    /// The same without its ending, and without that of a compression (`$file.stem`).
+    case fileStem
     /// The record's line (`$line`).
     case line
     /// The member name of a dictionary-keyed record (`$key`).
@@ -55,6 +93,16 @@ extension ForeignPath {
   /// Whether the path is a JSON Pointer, whose decimal tokens are indexes in arrays and names in
   /// objects (RFC 6901, section 4).
   var isPointer: Bool { text.utf8.first == UInt8(ascii: "/") }
+}
+
+extension ForeignPath.Step {
+  /// Whether the step leads into arrays; the others lead into objects and elements.
+  var isForArrays: Bool {
+    switch self {
+    case .index, .all: true
+    default: false
+    }
+  }
 }
 
 /// The formats a feed may have.

@@ -16,9 +16,11 @@ public struct PathFault: Error, Sendable, Hashable {
 ///     try ForeignPathParser(format: .xml, namespaces: ["c": "urn:crm"]).parse("c:name/c:first")
 ///
 /// In JSON, `a.b[0].c[*]` names members and elements, `*` as the last step every member, `.` the
-/// record itself; a leading `/` makes the text a JSON Pointer (RFC 6901), whose decimal tokens are
-/// indexes in arrays and names in objects. In XML, `a/b/@c` and `text()`. In CSV the text is the name of the column.
-/// In every format `$index`, `$file`, `$line`, `$key` stand alone, and `$root` and `$parent`
+/// record itself; `*[*]` at the end names the elements of all members. A leading `/` makes the text a
+/// JSON Pointer (RFC 6901), whose decimal tokens are
+/// indexes in arrays and names in objects. In XML, `a/b/@c` and `text()`; `a[@b]`, `a[@b="c"]` and
+/// `a[not(@b)]` choose among elements. In CSV the text is the name of the column.
+/// In every format `$index`, `$file`, `$file.name`, `$file.stem`, `$line`, `$key` stand alone, and `$root` and `$parent`
 /// start a path; a JSON member whose own name starts with `$` is written as a pointer, `/$id`, and
 /// in CSV any other text with a `$` is a column.
 public struct ForeignPathParser: Sendable {
@@ -95,12 +97,14 @@ public struct ForeignPathParser: Sendable {
   /// Whether a text starts with one of the `$` words, alone or before a step; any other text is the
   /// name of a column.
   private static func isRoot(_ text: String) -> Bool {
+    if roots.contains(where: { $0.name == text }) { return true }
     let word = text.prefix { $0 != "." && $0 != "/" }
     return roots.contains { $0.name == word }
   }
 
   private static let roots: [(name: String, root: ForeignPath.Root, takesSteps: Bool)] = [
     ("$index", .index, false), ("$file", .file, false), ("$line", .line, false),
+    ("$file.name", .fileName, false), ("$file.stem", .fileStem, false),
     ("$key", .key, false), ("$root", .document, true), ("$parent", .parent, true),
   ]
 
@@ -109,6 +113,9 @@ public struct ForeignPathParser: Sendable {
     case .attribute, .text:
       throw PathFault(message: "Records are elements, not attributes or text.", offset: 0)
     default: break
+    }
+    for case .having in steps {
+      throw PathFault(message: "The way to the records cannot choose by attributes.", offset: 0)
     }
   }
 
@@ -129,6 +136,18 @@ public struct ForeignPathParser: Sendable {
       )
     }
     path.root = root.root
+    if root.root == .file, cursor.peek == "." {
+      let name = word + cursor.rest()
+      guard let part = roots.first(where: { $0.name == name }) else {
+        throw PathFault(
+          message: "A file has $file.name and $file.stem, and no \(name).",
+          offset: start,
+          suggestion: nearest(to: name, in: ["$file.name", "$file.stem"])
+        )
+      }
+      path.root = part.root
+      return true
+    }
     guard root.takesSteps else {
       guard cursor.peek == nil else {
         throw PathFault(message: "Nothing can follow \(word).", offset: cursor.offset)
@@ -173,6 +192,14 @@ private struct Cursor {
   }
 
   mutating func rest() -> String { take { _ in true } }
+
+  /// Moves over a word if it stands here.
+  mutating func take(_ word: String) -> Bool {
+    let scalars = word.unicodeScalars
+    guard self.scalars[offset...].starts(with: scalars) else { return false }
+    offset += scalars.count
+    return true
+  }
 }
 
 /// The steps of a JSON path.
@@ -185,10 +212,10 @@ private enum JSONSteps {
       let name = cursor.take { $0 != "." && $0 != "[" && $0 != "]" }
       switch name {
       case "*":
-        guard cursor.peek == nil else {
-          throw PathFault(message: "\"*\" can only be the last step.", offset: start)
-        }
         steps.append(.anyMember)
+        let rest = cursor.rest()
+        guard rest.isEmpty || rest == "[*]" else { throw notLast(start) }
+        if !rest.isEmpty { steps.append(.all) }
       case "":
         guard cursor.peek == "[" else {
           throw PathFault(
@@ -248,11 +275,10 @@ private enum JSONSteps {
           )
         }
       }
-      if name == "*" {
-        guard cursor.peek == nil else {
-          throw PathFault(message: "\"*\" can only be the last step.", offset: start)
-        }
+      if name == "*" || name == "*[*]" {
+        guard cursor.peek == nil else { throw notLast(start) }
         steps.append(.anyMember)
+        if name != "*" { steps.append(.all) }
       } else if let index = arrayIndex(name) {
         steps.append(.index(index))
       } else {
@@ -260,6 +286,13 @@ private enum JSONSteps {
       }
     }
     return steps
+  }
+
+  private static func notLast(_ offset: Int) -> PathFault {
+    PathFault(
+      message: "\"*\" can only be the last step, alone or as *[*] for the elements of all members.",
+      offset: offset
+    )
   }
 
   /// Decimal digits without a leading zero, small enough to be an index.
@@ -282,8 +315,9 @@ private struct XMLSteps {
     var steps: [ForeignPath.Step] = []
     while true {
       let start = cursor.offset
-      let step = try step(cursor.take { $0 != "/" }, at: start)
+      let step = try step(cursor.take { $0 != "/" && $0 != "[" }, at: start)
       steps.append(step)
+      while cursor.peek == "[" { steps.append(.having(try filter(&cursor, of: step))) }
       guard cursor.next() != nil else { return steps }
       switch step {
       case .attribute, .text:
@@ -291,6 +325,45 @@ private struct XMLSteps {
       default: break
       }
     }
+  }
+
+  /// `[@a]`, `[@a="b"]` or `[not(…)]` behind an element.
+  private func filter(
+    _ cursor: inout Cursor,
+    of step: ForeignPath.Step
+  ) throws(PathFault) -> ForeignPath.AttributeTest {
+    let start = cursor.offset
+    let fault = PathFault(
+      message: "An element is chosen by [@a], [@a=\"b\"], [not(@a)] or [not(@a=\"b\")].",
+      offset: start
+    )
+    switch step {
+    case .member, .anyMember: break
+    default: throw fault
+    }
+    _ = cursor.next()
+    let isNegated = cursor.take("not(")
+    guard cursor.take("@") else { throw fault }
+    let nameOffset = cursor.offset
+    let name = try name(
+      cursor.take { !"=)]".unicodeScalars.contains($0) },
+      at: nameOffset,
+      defaultNamespace: nil
+    )
+    var value: String?
+    if cursor.take("=") {
+      guard let quote = cursor.next(), quote == "\"" || quote == "'" else { throw fault }
+      value = cursor.take { $0 != quote }
+      guard cursor.next() != nil else { throw fault }
+    }
+    guard !isNegated || cursor.take(")"), cursor.take("]") else { throw fault }
+    if let next = cursor.peek, next != "/" && next != "[" { throw fault }
+    return ForeignPath.AttributeTest(
+      name: name.local,
+      namespace: name.namespace,
+      value: value,
+      isNegated: isNegated
+    )
   }
 
   private func step(_ text: String, at offset: Int) throws(PathFault) -> ForeignPath.Step {
@@ -318,7 +391,7 @@ private struct XMLSteps {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     guard parts.count <= 2, parts.allSatisfy(isName) else {
       throw PathFault(
-        message: "\"\(text)\" is no XML name (steps are a, p:a, @a, * and text(); no predicates).",
+        message: "\"\(text)\" is no XML name (steps are a, p:a, @a, *, text() and a[@b]).",
         offset: offset
       )
     }

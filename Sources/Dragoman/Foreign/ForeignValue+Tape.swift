@@ -12,7 +12,7 @@ extension ForeignValue {
     guard bytes.count < Int(UInt32.max) - 4096 else {
       throw ReadError(.limit, "A JSON text in memory has at most 4 GB.")
     }
-    batch.reserveSource(bytes.count + jsonPadding())
+    batch.reserveSource(bytes.count)
     batch.source.copyBytes(from: bytes)
     batch.sourceCount = bytes.count
     let node = try JSONText().parse(batch, start: 0, length: bytes.count)

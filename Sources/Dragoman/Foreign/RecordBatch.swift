@@ -31,6 +31,8 @@ final class RecordBatch {
     var keyLength: UInt32 = 0
     /// The place of a nested record in its list, from 0; nil where it stands in none.
     var place: Int?
+    /// The node of the record that a nested one stands in (`$parent`).
+    var parent: UInt32?
   }
 
   /// The value of `Record.node` for a record whose text is not well-formed.
@@ -40,6 +42,8 @@ final class RecordBatch {
   var file = ""
   /// Whether the records were read from text; values in memory have a record's number for a place.
   var isText = true
+  /// Whether the records are elements of XML, where one element alone is a list of one.
+  var isXML = false
   /// How many bytes of the decoded file stand before `source[0]`.
   var byteOffset = 0
   /// Line (from 1) and column (from 1) of `source[0]`.
@@ -57,6 +61,8 @@ final class RecordBatch {
   /// Text of values and names; the first `arenaEnd` bytes are in use.
   private(set) var arena: UnsafeMutableRawBufferPointer
   var arenaEnd = 0
+  /// What decimals written without their exponents may not go beyond.
+  var arenaLimit = Int.max
 
   /// The tape.
   private(set) var nodes: UnsafeMutableBufferPointer<TapeNode>
@@ -74,10 +80,10 @@ final class RecordBatch {
   /// Namespace URIs, by the number in `TapeNode.space`; number 0 is "no namespace".
   ///
   /// XML only. The reader owns the numbering and keeps it for the whole file.
-  var namespaces: [String] = [""]
+  var namespaces = RecordBatch.noNamespaces
 
   init() {
-    source = .allocate(byteCount: 64, alignment: 16)
+    source = .allocate(byteCount: 64 + Self.padding, alignment: 16)
     arena = .allocate(byteCount: 64, alignment: 16)
     nodes = .allocate(capacity: 4096)
   }
@@ -88,21 +94,45 @@ final class RecordBatch {
     nodes.deallocate()
   }
 
-  /// Forgets the records and keeps the memory.
+  /// Forgets the records and keeps the memory, but for that of a record of unusual size.
   func removeAll() {
     sourceCount = 0
     arenaEnd = 0
     nodeCount = 0
+    arenaLimit = .max
+    if source.count > Self.keptByteCount {
+      source.deallocate()
+      source = .allocate(byteCount: 64 + Self.padding, alignment: 16)
+    }
+    if arena.count > Self.keptByteCount {
+      arena.deallocate()
+      arena = .allocate(byteCount: 64, alignment: 16)
+    }
+    if nodes.count * MemoryLayout<TapeNode>.stride > Self.keptByteCount {
+      nodes.deallocate()
+      nodes = .allocate(capacity: 4096)
+    }
     records.removeAll(keepingCapacity: true)
     failures.removeAll()
     document = nil
     lineBreak = UInt8(ascii: "\n")
     isText = true
+    isXML = false
+    namespaces = Self.noNamespaces
   }
 
-  /// Makes room for that many source bytes in all; those in use stay.
+  /// One list for all batches, so that it is known by its place in memory.
+  private static let noNamespaces = [""]
+
+  /// What simdjson may read behind the source bytes.
+  private static let padding = jsonPadding()
+  /// Larger buffers are not kept for the next batch.
+  private static let keptByteCount = 16 << 20
+
+  /// Makes room for that many source bytes in all, and for the padding that simdjson reads behind
+  /// them; those in use stay.
   func reserveSource(_ byteCount: Int) {
-    Self.grow(&source, to: byteCount, keeping: sourceCount)
+    Self.grow(&source, to: byteCount + Self.padding, keeping: sourceCount)
   }
 
   /// Makes room for that many more bytes in the arena; those in use stay.
@@ -150,6 +180,12 @@ final class RecordBatch {
     nodes[index] = node
     nodeCount = index + 1
     return UInt32(index)
+  }
+
+  /// Gives a node the name that another one has.
+  func name(_ node: UInt32, as other: UInt32) {
+    nodes[Int(node)].key = nodes[Int(other)].key
+    nodes[Int(node)].keyLength = nodes[Int(other)].keyLength
   }
 
   /// Makes the node hold everything appended behind it.

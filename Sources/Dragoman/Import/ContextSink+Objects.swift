@@ -49,6 +49,9 @@ extension ContextSink {
         written[number].outcome = .updated
       }
     } else {
+      if let other = try relative(draft, target, in: batch, under: parent, singles) {
+        throw Stop.refused(object: object, .otherEntity(other.entityName))
+      }
       if let missing = missing(draft, target, in: batch) {
         throw Stop.refused(object: object, .incomplete(missing))
       }
@@ -89,7 +92,34 @@ extension ContextSink {
     _ singles: [Single] = []
   ) throws -> ManagedObject? {
     if let only, draft.parent < 0 { return only }
-    guard let key = target.entity.uniqueKeys.first else { return nil }
+    guard let key = target.entity.uniqueKeys.first,
+      let values = identity(draft, target, in: batch, under: parent, singles)
+    else { return nil }
+    return try context.find(target.entity, key, values)
+  }
+
+  /// The object of another branch of the family that has the draft's identity.
+  private func relative(
+    _ draft: DraftBatch.Object,
+    _ target: ContextTarget,
+    in batch: DraftBatch,
+    under parent: Parent?,
+    _ singles: [Single]
+  ) throws -> ManagedObject? {
+    guard target.entity.root != target.entity.index, let key = target.entity.uniqueKeys.first,
+      let values = identity(draft, target, in: batch, under: parent, singles)
+    else { return nil }
+    return try context.holder(of: values, of: key, target.entity)
+  }
+
+  /// The values of a draft's identity; nil where the draft does not give all of it.
+  private func identity(
+    _ draft: DraftBatch.Object,
+    _ target: ContextTarget,
+    in batch: DraftBatch,
+    under parent: Parent?,
+    _ singles: [Single]
+  ) -> [StoredValue]? {
     let arena = UnsafeRawBufferPointer(batch.records.arena)
     var values: [StoredValue] = []
     for column in target.keyColumns {
@@ -104,7 +134,7 @@ extension ContextSink {
         return nil
       }
     }
-    return try context.find(target.entity, key, values)
+    return values
   }
 
   /// Whether the draft is older than its object, by the version attribute.

@@ -54,13 +54,14 @@ extension FeedReading {
     let encoding = places.lazy.compactMap(\.map.encoding).first
     switch format {
     case .ndjson:
-      return try NDJSONReader(source: try Self.utf8(source, encoding: encoding))
+      return try NDJSONReader(source: try Self.utf8(source, encoding: encoding), limit: recordLimit)
     case .json:
       return try JSONReader(
         source: try Self.utf8(source, encoding: encoding),
         paths: places.map { $0.map.records?.steps ?? [] },
         pointers: places.map { $0.map.records?.isPointer ?? false },
-        keepsDocument: plan.plan.usesDocument
+        keeping: plan.plan.documentMembers,
+        limit: recordLimit
       )
     case .xml:
       let paths = try places.map { source in
@@ -73,11 +74,12 @@ extension FeedReading {
         }
         return path
       }
-      return try XMLReader(source: source, paths: paths, encoding: encoding)
+      return try XMLReader(source: source, paths: paths, encoding: encoding, limit: recordLimit)
     case .csv:
       return CSVReader(
         source: try Self.utf8(source, encoding: encoding),
-        separator: Self.separator(of: places[0], name: source.name)
+        separator: Self.separator(of: places[0], name: source.name),
+        limit: recordLimit
       )
     }
   }

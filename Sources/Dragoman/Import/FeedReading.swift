@@ -133,6 +133,7 @@ struct FeedReading {
       // An XML element may be a record of several sources, and bring more of them than asked for.
       batch.records.records.removeLast(max(0, batch.records.records.count - remaining))
       remaining -= batch.records.records.count
+      batch.records.arenaLimit = batch.records.arenaEnd + recordLimit.byteCount
       for index in batch.records.records.indices {
         plan.mappers[batch.records.records[index].source].map(index, into: batch)
       }
@@ -169,8 +170,15 @@ struct FeedReading {
     _ input: ImportInput
   ) {
     for notice in source.entity.absentColumns(in: header.names) {
-      notices.add("\(input.name): \(notice)")
+      notices.add(notice, input: input.name)
     }
+  }
+
+  /// What one record may take.
+  var recordLimit: RecordLimit {
+    RecordLimit(
+      byteCount: request.maximumRecordByteCount ?? map.importOptions.maximumRecordByteCount
+    )
   }
 }
 

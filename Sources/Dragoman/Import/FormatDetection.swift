@@ -4,6 +4,8 @@ import CSimdJSON
 enum FormatDetection {
   /// How many bytes are looked at.
   private static let byteCount = 64 << 10
+  /// How many are, at most, while the first value goes on without the end of a line.
+  private static let lineByteCount = 4 << 20
 
   private static let compressions = ["", ".gz", ".zst"]
 
@@ -17,12 +19,11 @@ enum FormatDetection {
     name: String,
     sources: [SourceMap]
   ) throws(ReadError) -> ForeignFormat {
-    let bytes = Array(try source.peek(byteCount))
+    let raw = Array(try source.peek(byteCount))
     let formats = Set(sources.map(\.format))
+    if isCSV(raw, name: name, formats: formats) { return .csv }
+    let bytes = isWide(raw) ? decoded(raw) : raw
     var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-    if isCSV(bytes, name: name, formats: formats) { return .csv }
-    // XML may come in UTF-16 or UTF-32; a NUL beside an ASCII sign gives it away.
-    if isWide(bytes) { return bytes.prefix(8).contains(UInt8(ascii: "<")) ? .xml : .json }
     while start < bytes.count, isJSONSpace(bytes[start]) { start += 1 }
     let isLines = hasEnding([".ndjson", ".jsonl"], name)
     guard start < bytes.count else {
@@ -40,7 +41,37 @@ enum FormatDetection {
       return .xml
     }
     let takesLinesOnly = formats.contains(.ndjson) && !formats.contains(.json)
-    return isLines || takesLinesOnly || isLineDelimited(bytes, from: start) ? .ndjson : .json
+    if isLines || takesLinesOnly { return .ndjson }
+    // In wide characters no more than what is decoded is looked at.
+    let isDelimited =
+      isWide(raw)
+      ? isLineDelimited(bytes, from: start, isWhole: raw.count < byteCount) == true
+      : try isLineDelimited(source, bytes, from: start)
+    return isDelimited ? .ndjson : .json
+  }
+
+  /// The text of UTF-16 or UTF-32 as UTF-8, as far as it goes; a NUL beside an ASCII sign gives the
+  /// encoding away where there is no mark.
+  private static func decoded(_ bytes: [UInt8]) -> [UInt8] {
+    let mark = ByteOrderMark(bytes)
+    let isLittle = bytes.first != 0
+    let isLong = bytes.prefix(4).count { $0 == 0 } > 2
+    let guess = isLong ? (isLittle ? "UTF-32LE" : "UTF-32BE") : isLittle ? "UTF-16LE" : "UTF-16BE"
+    let text = Array(bytes.dropFirst(mark?.byteCount ?? 0))
+    var decoded: [UInt8] = []
+    let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 4 * byteCount, alignment: 1)
+    defer { room.deallocate() }
+    do throws(ReadError) {
+      let decoder = try TextDecoder(MemorySource(text), encoding: mark?.encoding ?? guess)
+      while true {
+        let count = try decoder.read(into: room)
+        if count == 0 { break }
+        decoded += room[..<count]
+      }
+    } catch {
+      // The last character may be cut; a text that is faulty is refused by its reader.
+    }
+    return decoded
   }
 
   /// Whether the name says that cells are divided by tabs.
@@ -111,18 +142,50 @@ enum FormatDetection {
     )
   }
 
-  /// Whether a whole JSON object ends on the first line and another value begins on a later one.
-  private static func isLineDelimited(_ bytes: [UInt8], from start: Int) -> Bool {
-    guard bytes[start] == UInt8(ascii: "{") else { return false }
+  /// Whether the text is one of JSON a line, looking further while its first line goes on.
+  private static func isLineDelimited(
+    _ source: PeekableSource,
+    _ bytes: [UInt8],
+    from start: Int
+  ) throws(ReadError) -> Bool {
+    var bytes = bytes
+    var wanted = byteCount
+    while true {
+      let isWhole = bytes.count < wanted
+      if let answer = isLineDelimited(bytes, from: start, isWhole: isWhole) { return answer }
+      guard !isWhole, wanted < lineByteCount else { return false }
+      wanted *= 4
+      bytes = Array(try source.peek(wanted))
+    }
+  }
+
+  /// Whether a whole JSON value ends on its first line and another begins on a later one.
+  ///
+  /// That can be nothing else: behind its only value a JSON text has nothing. Nil: what is known of the
+  /// text does not tell yet.
+  private static func isLineDelimited(_ bytes: [UInt8], from start: Int, isWhole: Bool) -> Bool? {
+    guard isValueStart(bytes[start]) else { return false }
+    let feed = UInt8(ascii: "\n")
     var scan = JSONScan()
     let length = bytes.withUnsafeBufferPointer { text in
-      jsonScanValue(&scan, text.baseAddress.map { $0 + start }, text.count - start, 0)
+      jsonScanValue(
+        &scan,
+        text.baseAddress.map { $0 + start },
+        text.count - start,
+        isWhole ? 1 : 0
+      )
     }
-    guard length > 0, !bytes[start..<start + length].contains(UInt8(ascii: "\n")) else {
-      return false
+    if bytes[start..<(length > 0 ? start + length : bytes.count)].contains(feed) { return false }
+    guard length > 0 else { return isWhole ? false : nil }
+    let rest = bytes[(start + length)...]
+    guard let next = rest.firstIndex(where: { !isJSONSpace($0) }) else {
+      return isWhole ? false : nil
     }
-    let rest = bytes[(start + length)...].drop { $0 != UInt8(ascii: "\n") && isJSONSpace($0) }
-    guard rest.first == UInt8(ascii: "\n") else { return false }
-    return rest.first { !isJSONSpace($0) } == UInt8(ascii: "{")
+    return rest[..<next].contains(feed) && isValueStart(bytes[next])
+  }
+
+  /// Whether a value of JSON may begin with the byte.
+  private static func isValueStart(_ byte: UInt8) -> Bool {
+    "{[\"-tfn".utf8.contains(byte) || ASCII.isDigit(byte)
   }
 }

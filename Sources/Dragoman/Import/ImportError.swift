@@ -16,8 +16,10 @@ public struct ImportError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let unmatched = Code(rawValue: "import.unmatched")
     /// Objects would be deleted by a feed that is not known to be complete.
     public static let prune = Code(rawValue: "import.prune")
-    /// The rejects file cannot be created or written.
+    /// The rejects file cannot be created, or is a file that must not be written over.
     public static let output = Code(rawValue: "import.output")
+    /// The rejects file cannot be written to the end.
+    public static let inputOutput = Code(rawValue: "import.io")
   }
 
   /// The kind of error.

@@ -23,38 +23,52 @@ extension ImportMap {
     return sources.isEmpty ? [.json, .ndjson] : Set(named)
   }
 
-  /// Refuses a map that has parts that cannot be imported.
+  /// Refuses a map that has parts that cannot be imported, or paths that mean nothing: a map built in
+  /// code was perhaps never checked.
   func checkSupported() throws(MapFaults) {
-    let faults = unsupportedParts()
+    var validator = MapValidator(self, positions: [:])
+    for entity in entities { validator.checkPaths(of: entity) }
+    for source in sources { validator.checkRecords(of: source) }
+    let faults = validator.faults + unsupportedParts()
     guard faults.isEmpty else { throw MapFaults(faults) }
   }
 }
 
 extension EntityMap {
   fileprivate func unsupportedParts(formats: Set<ForeignFormat>) -> [(String, MapPosition?)] {
-    var parts: [(String, MapPosition?)] = []
-    for attribute in attributes {
-      for path in attribute.from?.unsupported(in: formats) ?? [] {
-        parts.append(("The path \(path.text) of \(attribute.name)", attribute.position))
+    // What stands before the records is kept of JSON only.
+    guard formats.contains(.xml) else { return [] }
+    func parts(_ from: ForeignPaths?, _ owner: String, _ position: MapPosition?) -> [(
+      String, MapPosition?
+    )] {
+      (from?.xml ?? []).filter { $0.root == .document }.map {
+        ("The path \($0.text) of \(owner)", position)
       }
     }
-    for path in deleteWhen?.from.all ?? [] where path.root != .record || path.hasWildcard {
-      parts.append(("The path \(path.text) of `deleteWhen`", position))
+    var found = attributes.flatMap { parts($0.from, $0.name, $0.position) }
+    for relationship in relationships {
+      found += parts(relationship.from, relationship.name, relationship.position)
+      for (_, part) in (relationship.key ?? [:]).sorted(by: { $0.key < $1.key }) {
+        guard case .path(let from, _) = part else { continue }
+        found += parts(from, relationship.name, relationship.position)
+      }
     }
-    return parts
+    found += parts(discriminator?.from, "`discriminator`", position)
+    return found + parts(deleteWhen?.from, "`deleteWhen`", position)
   }
 }
 
 extension ForeignPaths {
-  fileprivate var all: [ForeignPath] { json + xml + csv }
-
-  /// What stands before the records is kept of JSON only.
-  fileprivate func unsupported(in formats: Set<ForeignFormat>) -> [ForeignPath] {
-    formats.contains(.xml) ? xml.filter { $0.root == .document } : []
-  }
+  /// The paths of all formats.
+  var all: [ForeignPath] { json + xml + csv }
 }
 
 extension ForeignPath {
   /// Whether the path may name several values.
   var hasWildcard: Bool { steps.contains { $0 == .all || $0 == .anyMember } }
+
+  /// Whether the path chooses among elements.
+  var hasFilter: Bool {
+    steps.contains { if case .having = $0 { true } else { false } }
+  }
 }

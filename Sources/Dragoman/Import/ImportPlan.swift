@@ -18,8 +18,8 @@ struct ImportPlan: Sendable {
   let entities: [EntityPlan]
   /// The layout of the store's model.
   let model: ModelLayout
-  /// Whether some path starts at `$root`.
-  let usesDocument: Bool
+  /// What `$root` paths ask for.
+  let documentMembers: DocumentMembers
   /// What the tool cannot run: closures that no program registered.
   let notices: [String]
 
@@ -55,7 +55,7 @@ struct ImportPlan: Sendable {
     sources = plans.map {
       Source(name: $0.source.name, map: $0.source, plan: $0.plan, entity: entities[$0.plan])
     }
-    usesDocument = entities.contains { $0.usesDocument }
+    documentMembers = DocumentMembers(of: entities.flatMap(\.paths))
     notices = Self.notices(of: entities.compactMap { map.entity(named: $0.name) }, code)
   }
 
@@ -170,14 +170,5 @@ private final class PlanCompiler {
     }
     guard faults.isEmpty else { throw MapFaults(faults) }
     return plans
-  }
-}
-
-extension EntityPlan {
-  /// Whether some path starts at `$root`.
-  fileprivate var usesDocument: Bool {
-    (slots.flatMap(\.paths) + links.flatMap(\.findings).flatMap(\.paths)).contains {
-      $0.path.root == .document
-    }
   }
 }

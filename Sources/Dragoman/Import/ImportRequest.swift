@@ -51,6 +51,12 @@ public struct ImportRequest: Sendable {
   public var limit: Int?
   /// More rejected records than this and the import fails; nil is the map's choice, then no limit.
   public var maximumRejects: Int?
+  /// How many bytes of memory one record may take while it is read, 1 MB … 1 GB, with its text and its
+  /// values; nil is the map's choice, then 128 MB.
+  ///
+  /// A value takes 28 bytes beside its text. A larger record fails the import with `input.limit`.
+  /// Records in memory are not held to it.
+  public var maximumRecordByteCount: Int?
   /// A file that rejected records are written to as NDJSON; nil: none.
   public var rejectsFile: String?
   /// Whether, and how carefully, objects are deleted that the feed does not have; nil: they stay.
@@ -93,6 +99,7 @@ public struct ImportRequest: Sendable {
     batchSize: Int? = nil,
     limit: Int? = nil,
     maximumRejects: Int? = nil,
+    maximumRecordByteCount: Int? = nil,
     rejectsFile: String? = nil,
     prune: Prune? = nil,
     isDryRun: Bool = false,
@@ -107,6 +114,7 @@ public struct ImportRequest: Sendable {
     self.batchSize = batchSize
     self.limit = limit
     self.maximumRejects = maximumRejects
+    self.maximumRecordByteCount = maximumRecordByteCount
     self.rejectsFile = rejectsFile
     self.prune = prune
     self.isDryRun = isDryRun

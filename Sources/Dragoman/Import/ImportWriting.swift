@@ -49,12 +49,28 @@ final class ImportWriting {
   /// - Throws: `ReadError`, `StoreError`, `MapFaults` or `ImportError`; what was not committed is
   ///   rolled back by the session.
   func run(_ session: WriteSession) throws -> ImportReport.Status {
+    do {
+      let status = try importAll(session)
+      try flushRejects()
+      return status
+    } catch {
+      // The cause is what the run ends with; of rejects that cannot be written a notice tells.
+      do {
+        try flushRejects()
+      } catch let other {
+        if (error as? ImportError)?.code != .inputOutput { notices.add("\(other)") }
+      }
+      throw error
+    }
+  }
+
+  private func importAll(_ session: WriteSession) throws -> ImportReport.Status {
     try checkRequest()
     try map.checkSupported()
     try code.checkNoHooks()
     try session.begin()
     let model = try session.grow(to: code.model ?? map.model())
-    rejects = try makeRejectsFile()
+    rejects = try makeRejectsFile(beside: session.path)
     let sink = StoreSink(
       session: session,
       request: request,
@@ -73,6 +89,8 @@ final class ImportWriting {
       try sink.apply(batch)
       byteCount = batch.consumedByteCount
       queue.reuse(batch)
+      // Whatever ends the run now, the rejects so far are in the file.
+      try flushRejects()
       if commit == .batch && !request.isDryRun {
         try commitBatch(session, &entry)
         try session.begin()
@@ -128,19 +146,34 @@ final class ImportWriting {
     if request.prune != nil, request.limit != nil {
       throw ImportError(.prune, "A limited import is not complete, and cannot prune.")
     }
+    if let size = request.maximumRecordByteCount, !RecordLimit.range.contains(size) {
+      throw ImportError(.request, "A record may take 1 MB to 1 GB of memory, not \(size) bytes.")
+    }
     if let limit = request.limit, limit < 0 {
       throw ImportError(.request, "The limit is a number of records, not \(limit).")
     }
   }
 
   /// The request's file, or the map's beside the map; a dry run writes none.
-  private func makeRejectsFile() throws(ImportError) -> RejectsFile? {
+  private func makeRejectsFile(beside database: String?) throws(ImportError) -> RejectsFile? {
     guard !request.isDryRun else { return nil }
-    if let path = request.rejectsFile { return try RejectsFile(path: path) }
-    guard let name = map.importOptions.rejectsFile else { return nil }
-    guard let file = map.file else { return try RejectsFile(path: name) }
-    let folder = URL(fileURLWithPath: file).deletingLastPathComponent()
-    return try RejectsFile(path: folder.appendingPathComponent(name).path)
+    guard let path = request.rejectsFile ?? map.rejectsPath else { return nil }
+    var kept = OutputPlace.Kept.database(database)
+    if let file = map.file { kept.append(OutputPlace.Kept(file, as: "the map")) }
+    for input in request.inputs {
+      switch input {
+      case .file(let path): kept.append(OutputPlace.Kept(path, as: "an input"))
+      case .standardInput: kept.append(OutputPlace.Kept("/dev/stdin", as: "an input"))
+      case .bytes, .records: break
+      }
+    }
+    return try RejectsFile(path: path, besides: kept)
+  }
+
+  /// Writes the rejects so far; a run that has read nothing leaves the file alone.
+  private func flushRejects() throws {
+    guard let sink, sink.counts.read > 0 else { return }
+    try rejects?.flush()
   }
 
   private func startReading(_ model: Model) -> BatchQueue {

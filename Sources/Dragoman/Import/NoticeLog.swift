@@ -2,22 +2,41 @@ import Synchronization
 
 /// What the reading thread has to say to the writing one, which reports it.
 final class NoticeLog: Sendable {
+  private struct Notice {
+    let text: String
+    /// The inputs that it is about; empty: none in particular.
+    var inputs: [String]
+  }
+
   private struct State {
-    var notices: [String] = []
+    var notices: [Notice] = []
     var absentSources: [String] = []
     var unmatchedPaths: [UnmatchedPath] = []
   }
 
   private let state = Mutex(State())
 
-  /// Adds a notice that is not there yet.
-  func add(_ notice: String) {
-    state.withLock { if !$0.notices.contains(notice) { $0.notices.append(notice) } }
+  /// How many inputs a notice names; the others are counted.
+  private static let namedInputCount = 3
+
+  /// Adds a notice that is not there yet; what is the same of several inputs is told once.
+  func add(_ text: String, input: String? = nil) {
+    state.withLock { state in
+      let known = state.notices.firstIndex {
+        $0.text == text && $0.inputs.isEmpty == (input == nil)
+      }
+      if let known {
+        guard let input, !state.notices[known].inputs.contains(input) else { return }
+        state.notices[known].inputs.append(input)
+      } else {
+        state.notices.append(Notice(text: text, inputs: input.map { [$0] } ?? []))
+      }
+    }
   }
 
   /// Adds that a source's record path occurs nowhere in an input.
   func add(absentSource source: String, path: String, input: String) {
-    add("\(input): source \(source): \(path) occurs nowhere")
+    add("source \(source): \(path) occurs nowhere", input: input)
     state.withLock { $0.absentSources.append(source) }
   }
 
@@ -27,8 +46,15 @@ final class NoticeLog: Sendable {
   /// The paths that no record had.
   var unmatchedPaths: [UnmatchedPath] { state.withLock { $0.unmatchedPaths } }
 
-  /// The notices, in the order in which they were added.
-  var all: [String] { state.withLock { $0.notices } }
+  /// The notices, in the order in which they were added: `a.json, b.json: source …`.
+  var all: [String] {
+    state.withLock { $0.notices }.map { notice in
+      guard !notice.inputs.isEmpty else { return notice.text }
+      let others = notice.inputs.count - Self.namedInputCount
+      return notice.inputs.prefix(Self.namedInputCount).joined(separator: ", ")
+        + (others > 0 ? " and \(others) more inputs" : "") + ": " + notice.text
+    }
+  }
 
   /// The sources whose record path occurred nowhere in some input.
   var absentSources: [String] { state.withLock { $0.absentSources } }

@@ -22,6 +22,16 @@ enum OutcomeIssue {
         origin,
         plan
       )
+    case .otherEntity(let other):
+      return make(
+        .keyDuplicate,
+        "The object with this key is a \(other), and no \(plan.name).",
+        help: "an object stays of its sub-entity: find out which of the two records is right",
+        batch,
+        object,
+        origin,
+        plan
+      )
     case .keyExists:
       return make(
         .keyExists,

@@ -1,36 +1,81 @@
 import CSimdJSON
+import DragomanGraph
 import Foundation
 
 /// The file that rejected records are written to: NDJSON, one object a reject, mode 0600.
 ///
 /// Each line holds the place, the reason and the foreign record as it came, so that the record can
 /// be imported again after the map was mended.
-final class RejectsFile {
+///
+/// The file is emptied with the first batch, not before: a run that fails over its inputs leaves the
+/// rejects of the run before. From then on it has all rejects so far, whatever becomes of the run.
+package final class RejectsFile {
   private let path: String
-  private let handle: FileHandle
+  private let descriptor: Int32
+  private let place: OutputPlace
+  private var isBegun = false
+  /// How much of the file is whole lines.
+  private var byteCount: off_t = 0
   private var buffer: [UInt8] = []
 
-  /// Creates the file, or empties the one that is there.
+  /// What such a file looks like: its first line starts with the place of a reject.
+  private static let form = OutputPlace.Form("a rejects file", lookingAt: 16 << 10) { start in
+    let line = start.prefix { $0 != UInt8(ascii: "\n") }
+    return line.starts(with: "{\"file\":".utf8)
+      && [",\"line\":", ",\"byte\":", ",\"index\":", ",\"entity\":"].allSatisfy {
+        String(decoding: line, as: UTF8.self).contains($0)
+      }
+  }
+
+  /// Whether a file holds rejects of an earlier run.
   ///
-  /// A symbolic link is not followed.
+  /// - Parameter path: The file; what cannot be read is none.
+  /// - Returns: false of an empty file, too.
+  package static func isThere(at path: String) -> Bool {
+    form.fits(path)
+  }
+
+  /// Creates the file, or opens the one that is there and leaves it as it is for now.
   ///
-  /// - Throws: `.output` when it cannot be created.
-  init(path: String) throws(ImportError) {
+  /// A symbolic link to a file is not followed.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - kept: The files that it must not be.
+  /// - Throws: `.output` when it cannot be created, or is there and is no rejects file.
+  init(path: String, besides kept: [OutputPlace.Kept]) throws(ImportError) {
     self.path = path
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      throw ImportError(
-        .output,
-        "The rejects file \(path) cannot be created: \(String(cString: strerror(errno)))."
-      )
+    do throws(OutputPlace.Refusal) {
+      place = try OutputPlace(path, besides: kept, form: Self.form)
+    } catch {
+      throw ImportError(.output, "The rejects file \(path) \(error.reason).", help: error.help)
     }
-    fchmod(descriptor, 0o600)
-    handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    switch place {
+    case .absent:
+      descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    case .file:
+      descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
+    case .stream:
+      // A pipe that nobody reads is an error, not a wait.
+      descriptor = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+      if descriptor >= 0 { _ = fcntl(descriptor, F_SETFL, O_WRONLY) }
+    }
+    guard descriptor >= 0 else {
+      let reason = errno == ELOOP ? "It is a symbolic link" : String(cString: strerror(errno))
+      throw ImportError(.output, "The rejects file \(path) cannot be created: \(reason).")
+    }
+  }
+
+  deinit {
+    // Nothing was opened, and nothing made, where the initializer throws.
+    guard descriptor >= 0 else { return }
+    close(descriptor)
+    if case .absent = place, !isBegun { unlink(path) }
   }
 
   /// Writes the line of one reject.
   ///
-  /// - Throws: `.output` when the file cannot be written.
+  /// - Throws: `.inputOutput` when the file cannot be written.
   func write(
     _ issue: ImportIssue,
     _ record: RecordBatch.Record,
@@ -41,7 +86,7 @@ final class RejectsFile {
 
   /// Writes the line of a reject whose record is text already.
   ///
-  /// - Throws: `.output` when the file cannot be written.
+  /// - Throws: `.inputOutput` when the file cannot be written.
   func write(
     _ issue: ImportIssue,
     text: [UInt8],
@@ -65,14 +110,45 @@ final class RejectsFile {
     if buffer.count > 64 << 10 { try flush() }
   }
 
-  /// Writes what is still in memory.
+  /// Writes what is still in memory; without rejects the file is empty from now on.
+  ///
+  /// - Throws: `.inputOutput` when the file cannot be written; then it ends with a whole line.
   func flush() throws(ImportError) {
-    do {
-      try handle.write(contentsOf: buffer)
-    } catch {
-      throw ImportError(.output, "The rejects file \(path) cannot be written: \(error).")
+    try begin()
+    var start = 0
+    while start < buffer.count {
+      let count = buffer.withUnsafeBytes { bytes in
+        Foundation.write(descriptor, bytes.baseAddress.map { $0 + start }, bytes.count - start)
+      }
+      if count < 0 {
+        let code = errno
+        if code == EINTR { continue }
+        if case .stream = place {} else { _ = ftruncate(descriptor, byteCount) }
+        buffer.removeAll()
+        throw failure(code)
+      }
+      start += count
     }
+    byteCount += off_t(buffer.count)
     buffer.removeAll(keepingCapacity: true)
+  }
+
+  /// Empties the file, once.
+  private func begin() throws(ImportError) {
+    guard !isBegun else { return }
+    isBegun = true
+    if case .file = place {
+      guard ftruncate(descriptor, 0) == 0, fchmod(descriptor, 0o600) == 0 else {
+        throw failure(errno)
+      }
+    }
+  }
+
+  private func failure(_ code: Int32) -> ImportError {
+    ImportError(
+      .inputOutput,
+      "The rejects file \(path) cannot be written: \(String(cString: strerror(code)))."
+    )
   }
 
   /// A record as a value: JSON on one line, everything else as a string of its source text.

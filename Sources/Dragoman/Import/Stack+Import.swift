@@ -38,6 +38,7 @@ extension Stack {
     maximumRejects: Int? = nil
   ) async throws -> ImportedObjects {
     let (map, code) = try mappers.importMap(for: entity)
+    try await declare(mappers.keys)
     return try await writeInOneTransaction { context in
       try ContextImport(map, code, context, mode, maximumRejects).run(records) {
         try context.flush()
@@ -113,6 +114,7 @@ extension ManagedObjectContext {
     mode: EntityWriter.Mode? = nil
   ) throws -> ImportedObjects {
     let (map, code) = try mappers.importMap(for: entity)
+    try declare(mappers.keys)
     return try ContextImport(map, code, self, mode, nil).run(records)
   }
 
@@ -138,6 +140,7 @@ extension ManagedObjectContext {
   ///   object is as it was.
   public func apply(_ record: ForeignRecord, to object: ManagedObject) throws {
     let (map, code) = try mappers.importMap(for: object.entityName)
+    try declare(mappers.keys)
     let imported = try ContextImport(map, code, self, .upsert, nil)
       .run([.object(record)], only: object)
     if imported.report.counts.rejected > 0 { throw ImportError(rejected: imported.report) }

@@ -22,6 +22,9 @@ public struct AttributeMap: Sendable, Hashable {
   public var timeZone: String?
   /// How numbers are written in strings; nil is the file's.
   public var numbers: NumberFormat?
+  /// Whether plain numbers in strings are taken beside numbers, as which values are exported: the
+  /// default mapper's effort.
+  var takesNumberText = false
   /// A table of foreign words to local raw values, in declared order.
   public var values: [ValuePair]
   /// The local raw value of words that `values` does not have; nil: they are invalid.

@@ -230,18 +230,23 @@ extension ImportMap {
     public var rejectsFile: String?
     /// How many rejects are tolerated; nil is any number.
     public var maximumRejects: Int?
+    /// How many bytes of memory one record may take while it is read, 1 MB … 1 GB in whole megabytes; nil
+    /// is 128 MB.
+    public var maximumRecordByteCount: Int?
 
     /// Makes a set of options.
     public init(
       batchSize: Int? = nil,
       commit: Commit? = nil,
       rejectsFile: String? = nil,
-      maximumRejects: Int? = nil
+      maximumRejects: Int? = nil,
+      maximumRecordByteCount: Int? = nil
     ) {
       self.batchSize = batchSize
       self.commit = commit
       self.rejectsFile = rejectsFile
       self.maximumRejects = maximumRejects
+      self.maximumRecordByteCount = maximumRecordByteCount
     }
   }
 

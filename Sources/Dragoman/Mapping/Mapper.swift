@@ -37,7 +37,7 @@ public struct Mapper: Sendable {
   ///   - model: The model that has the entity; attributes of its ancestors can be mapped, too.
   ///   - uniqueKey: The attributes whose values together find a record's object; nil is the model's
   ///     key. The model's key cannot be replaced by another; where the model has none, this becomes
-  ///     it.
+  ///     it, and the store gets an index of it.
   ///   - overwriteExisting: false leaves an object that exists untouched.
   ///   - ignoreNullValueOverwrites: true keeps stored values where the record has none, null or an
   ///     invalid one.

@@ -84,9 +84,11 @@ struct MapperBuilder {
       )
     } else if !key.isEmpty {
       map.uniqueKeys = [key]
-      let root = model.ancestors(of: entity).last ?? entity
-      let index = model.entities.firstIndex { $0.name.utf8.elementsEqual(root.name.utf8) }
-      if let index { model.entities[index].uniqueKeys = [key] }
+      do throws(StoreError) {
+        _ = try model.declare([DeclaredKey(entity: entity.name, properties: key)])
+      } catch {
+        report(.unique, error.message, at: ".unique", rule: error.help)
+      }
     }
   }
 

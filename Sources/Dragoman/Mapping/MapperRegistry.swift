@@ -17,6 +17,8 @@ public final class MapperRegistry: Sendable {
 
   /// Registers a mapper for its entity; it replaces an earlier one.
   ///
+  /// A unique key that the model does not have is made in the store, with an index, before the next
+  /// import into the stack; that says which objects are in its way.
   /// - Throws: That the registry's model does not have the entity, with the nearest name.
   public func register(_ mapper: Mapper) throws(MapFaults) {
     _ = try MapperBuilder.find(mapper.name, in: model)
@@ -51,6 +53,14 @@ public final class MapperRegistry: Sendable {
       return candidate.name.utf8.elementsEqual(name.utf8) ? mapper : mapper.applied(to: entity)
     }
     return try Mapper.default(for: name, in: model)
+  }
+
+  /// The unique keys of the registered mappers.
+  var keys: [DeclaredKey] {
+    mappers.withLock { mappers in
+      mappers.values.filter { !$0.uniqueKey.isEmpty }
+        .map { DeclaredKey(entity: $0.name, properties: $0.uniqueKey) }
+    }.sorted { $0.entity < $1.entity }
   }
 
   /// An entity's mapper as a map, in which the targets of its relationships have their mappers, too.

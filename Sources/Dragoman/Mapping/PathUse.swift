@@ -124,6 +124,8 @@ struct PathUse {
     _ step: ForeignPath.Step,
     _ batch: RecordBatch
   ) -> UInt32? {
+    // A filter stays where it is.
+    if case .having = step { return node }
     var child = node + 1
     var index = 0
     while child < batch.nodes[Int(node)].next {
@@ -137,7 +139,7 @@ struct PathUse {
           isAttribute && name.utf8.elementsEqual(batch.bytes(value.key, value.keyLength))
         case .index(let wanted): index == wanted
         case .all, .anyMember: !isAttribute
-        case .text: false
+        case .text, .having: false
         }
       if isMatch { return child }
       child = value.next
@@ -212,6 +214,9 @@ extension ForeignPath {
         result += "[*]"
         continue
       case .anyMember: word = "*"
+      case .having(let test):
+        result += test.text
+        continue
       case .text: word = "text()"
       }
       result += (result.isEmpty && !text.hasPrefix("/") ? "" : separator) + word

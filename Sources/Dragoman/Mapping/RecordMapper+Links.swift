@@ -71,7 +71,7 @@ extension RecordMapper {
   private func mapLink(_ link: LinkPlan, _ step: LinkStep) -> LinkOutcome {
     switch link.origin {
     case .nested(let plan, let finding):
-      let nodes = nodes(of: finding, link, takesSingle: step.batch.isElement, step)
+      let nodes = nodes(of: finding, link, takesSingle: step.batch.isXML, step)
       guard case .list(let list) = nodes else { return outcome(of: nodes, link, step) }
       let start = set.targets.count
       for (place, node) in list.enumerated() {
@@ -100,7 +100,9 @@ extension RecordMapper {
   ) -> Nodes {
     let batch = step.batch
     let found = set.found[step.base + finding.slot]
-    if finding.hasOwnPaths, let own = ownNodes(of: finding, before: found.candidate, link, step) {
+    if finding.hasOwnPaths,
+      let own = ownNodes(of: finding, before: found.candidate, link, takesSingle, step)
+    {
       return own
     }
     switch found.state {
@@ -112,31 +114,60 @@ extension RecordMapper {
       return isNull ? .null(around.node) : .list([])
     case .blocked: return finding.isImplied ? .missing : .invalid(.blocked, found.node)
     case .repeated:
-      guard !link.isToOne, batch.isElement else { return .invalid(.repeated, found.node) }
+      guard !link.isToOne, batch.isXML else { return .invalid(.repeated, found.node) }
       let path = finding.paths[Int(found.candidate)].path
-      return .list(follow(path, step.record, batch).nodes)
+      let walksMembers = finding.walksMembers[Int(found.candidate)]
+      return targets(in: follow(path, step.record, batch).nodes, walksMembers, batch)
     case .value:
-      let kind = Int(batch.nodes[Int(found.node)].kind)
-      if kind == TAPE_NULL { return .null(found.node) }
-      if link.isToOne {
-        return kind == TAPE_ARRAY ? .invalid(.type, found.node) : .list([found.node])
-      }
-      if finding.walksMembers {
-        guard kind == TAPE_OBJECT || kind == TAPE_ELEMENT else {
-          return .invalid(.type, found.node)
-        }
-        return .list(batch.children(of: found.node))
-      }
-      if kind == TAPE_ARRAY { return .list(batch.children(of: found.node)) }
-      return takesSingle ? .list([found.node]) : .invalid(.type, found.node)
+      let walksMembers = finding.walksMembers[Int(found.candidate)]
+      return targets(in: found.node, link, walksMembers, takesSingle, batch)
     }
+  }
+
+  /// The nodes of the targets that one value gives.
+  private func targets(
+    in node: UInt32,
+    _ link: LinkPlan,
+    _ walksMembers: Bool,
+    _ takesSingle: Bool,
+    _ batch: RecordBatch
+  ) -> Nodes {
+    let kind = Int(batch.nodes[Int(node)].kind)
+    if kind == TAPE_NULL { return .null(node) }
+    if link.isToOne { return kind == TAPE_ARRAY ? .invalid(.type, node) : .list([node]) }
+    if walksMembers {
+      guard kind == TAPE_OBJECT || kind == TAPE_ELEMENT else { return .invalid(.type, node) }
+      return .list(batch.children(of: node))
+    }
+    if kind == TAPE_ARRAY { return .list(batch.children(of: node)) }
+    return takesSingle ? .list([node]) : .invalid(.type, node)
+  }
+
+  /// The nodes of the targets that several values give together.
+  private func targets(
+    in nodes: [UInt32],
+    _ walksMembers: Bool,
+    _ batch: RecordBatch
+  ) -> Nodes {
+    var found: [UInt32] = []
+    for node in nodes {
+      switch Int(batch.nodes[Int(node)].kind) {
+      case TAPE_OBJECT where walksMembers, TAPE_ELEMENT where walksMembers:
+        found += batch.children(of: node)
+      case _ where walksMembers: return .invalid(.type, node)
+      case TAPE_ARRAY: found += batch.children(of: node)
+      default: found.append(node)
+      }
+    }
+    return .list(found)
   }
 
   /// Follows the paths that the walk cannot follow; nil: nothing is there.
   private func ownNodes(
     of finding: LinkPlan.Finding,
-    before candidate: UInt8,
+    before candidate: UInt16,
     _ link: LinkPlan,
+    _ takesSingle: Bool,
     _ step: LinkStep
   ) -> Nodes? {
     for (number, own) in finding.paths.enumerated() where !own.isInTree {
@@ -146,16 +177,21 @@ extension RecordMapper {
       if let blocked = trail.blocked { return .invalid(.blocked, blocked) }
       if let null = trail.null { return .null(null) }
       let nodes = trail.nodes
-      if link.isToOne {
-        guard let first = nodes.first else { continue }
-        if nodes.count > 1 { return .invalid(.repeated, first) }
-        return Int(step.batch.nodes[Int(first)].kind) == TAPE_NULL ? .null(first) : .list([first])
-      }
-      if nodes.count == 1, Int(step.batch.nodes[Int(nodes[0])].kind) == TAPE_ARRAY {
-        return .list(step.batch.children(of: nodes[0]))
+      let walksMembers = finding.walksMembers[number]
+      if let first = nodes.first {
+        let isOne = link.isToOne || (trail.list == nil && !step.batch.isXML)
+        if isOne, nodes.count > 1 { return .invalid(.repeated, first) }
+        // Without a wildcard on the way one value stands for all targets, as in the tree.
+        if nodes.count == 1, link.isToOne || trail.list == nil {
+          return targets(in: first, link, walksMembers, takesSingle, step.batch)
+        }
+      } else if link.isToOne {
+        continue
       }
       // The list is there and empty, where what stands before the wildcard is there.
-      if !nodes.isEmpty || trail.list != nil { return .list(nodes) }
+      if !nodes.isEmpty || trail.list != nil {
+        return targets(in: nodes, walksMembers, step.batch)
+      }
     }
     return nil
   }
@@ -181,30 +217,21 @@ extension RecordMapper {
     nested.key = tape.key
     nested.keyLength = tape.keyLength
     nested.place = link.isToOne ? nil : place
+    nested.parent = step.record.node
     guard step.depth < Self.maximumDepth else {
       let message = "Records are nested deeper than \(Self.maximumDepth) levels."
       return .refused(describe(.recordDepth, nested, nested.start, batch, message))
     }
-    var mapper = set.mappers[index]
     let mark = step.drafts.mark
     let object = step.drafts.objects.count
-    let former = mapper.parent
-    mapper.parent = step.record
-    defer { set.mappers[index].parent = former }
-    guard mapper.takes(node, in: batch) else {
+    guard set.mappers[index].takes(node, in: batch) else {
       return outcome(of: .invalid(.type, node), link, step)
     }
-    mapper.walk(nested, in: batch)
-    if mapper.plan.discriminator != nil {
-      switch mapper.chooseMapper(for: nested, in: batch) {
-      case .success(let chosen) where chosen !== mapper:
-        chosen.parent = step.record
-        mapper = chosen
-        mapper.walk(nested, in: batch)
-      case .success: break
-      case .failure(let refusal):
-        return .refused(qualified(refusal.issue, link, finding, place: place))
-      }
+    let mapper: RecordMapper
+    switch set.mappers[index].walk(nested, in: batch) {
+    case .success(let chosen): mapper = chosen
+    case .failure(let refusal):
+      return .refused(qualified(refusal.issue, link, finding, place: place))
     }
     let issue = mapper.mapObject(
       of: nested,
@@ -258,7 +285,7 @@ extension RecordMapper {
     switch Int(batch.nodes[Int(node)].kind) {
     case TAPE_OBJECT, TAPE_ELEMENT: true
     case TAPE_ARRAY, TAPE_NULL: false
-    default: plan.takesScalars
+    default: plan.takesWhole
     }
   }
 
@@ -280,13 +307,16 @@ extension RecordMapper {
 
   // MARK: - Sub-entities
 
-  /// The mapper of the entity that a record says it is; this one where it says nothing.
+  /// The mapper of the entity that a walked record says it is; this one where it says nothing.
   func chooseMapper(
     for record: RecordBatch.Record,
     in batch: RecordBatch
   ) -> Result<RecordMapper, Refusal> {
     guard let rule = plan.discriminator else { return .success(self) }
-    let found = walker.found[rule.slot]
+    let found = found(rule.criterion, record, batch)
+    if found.state == .repeated {
+      return .failure(repeated("discriminator", rule.criterion, found, record, batch))
+    }
     guard found.state == .value else { return .success(self) }
     let node = batch.nodes[Int(found.node)]
     if Int(node.kind) == TAPE_NULL { return .success(self) }
@@ -308,15 +338,6 @@ extension RecordMapper {
 }
 
 extension RecordBatch {
-  /// Whether the batch comes from XML, where an element alone is a list of one.
-  var isElement: Bool { namespaces.count > 1 || isXML }
-
-  /// Whether the first record is an element.
-  private var isXML: Bool {
-    guard let first = records.first, first.node != Self.malformedNode else { return false }
-    return Int(nodes[Int(first.node)].kind) == TAPE_ELEMENT
-  }
-
   /// The values that a value holds: elements, members, child elements; no XML attributes.
   func children(of node: UInt32) -> [UInt32] {
     var found: [UInt32] = []

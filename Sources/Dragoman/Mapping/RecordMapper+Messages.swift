@@ -17,7 +17,11 @@ extension RecordMapper {
     issue.path = slot.paths.first?.path.text
     issue.map = mapPlace(slot.position)
     if code == .required || code == .keyMissing {
-      issue.help = "the feed must give \(issue.path ?? slot.attribute.name), or the map a default"
+      let remedy =
+        slot.attribute.defaultValue == nil
+        ? "or the map a default"
+        : "or the map say \(found == nil ? "onMissing" : "onNull"): default"
+      issue.help = "the feed must give \(issue.path ?? slot.attribute.name), \(remedy)"
     }
     return .failure(Refusal(issue: issue))
   }

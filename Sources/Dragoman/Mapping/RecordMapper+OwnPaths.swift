@@ -3,18 +3,32 @@ import CSimdJSON
 /// Paths that the walk over a record cannot follow: those with wildcards, and those that start
 /// outside of the record.
 extension RecordMapper {
-  /// Follows the paths of a slot that are tried before what the walk found, in their order.
+  /// What a record has of the value that decides what becomes of it.
+  func found(
+    _ criterion: EntityPlan.Criterion,
+    _ record: RecordBatch.Record,
+    _ batch: RecordBatch
+  ) -> PathWalker.Found {
+    var found = walker.found[criterion.slot]
+    if criterion.hasOwnPaths {
+      followOwnPaths(criterion.paths, takesList: false, record, batch, &found)
+    }
+    return found
+  }
+
+  /// Follows paths that are tried before what the walk found, in their order.
   func followOwnPaths(
-    of slot: EntityPlan.Slot,
+    _ paths: [EntityPlan.Candidate],
+    takesList: Bool,
     _ record: RecordBatch.Record,
     _ batch: RecordBatch,
     _ found: inout PathWalker.Found
   ) {
-    for (number, candidate) in slot.paths.enumerated() {
+    for (number, candidate) in paths.enumerated() {
       guard number < Int(found.candidate) else { return }
       if candidate.isInTree { continue }
       let trail = follow(candidate.path, record, batch)
-      let takesList = slot.attribute.type == .json && trail.list != nil
+      let takesList = takesList && trail.list != nil
       if let blocked = trail.blocked {
         found.state = .blocked
         found.node = blocked
@@ -31,7 +45,7 @@ extension RecordMapper {
       } else {
         continue
       }
-      found.candidate = UInt8(clamping: number)
+      found.candidate = UInt16(clamping: number)
       return
     }
   }
@@ -79,12 +93,18 @@ extension RecordMapper {
       let line = batch.origin(at: record.start, record: nil).line
       trail.nodes = [appendNumber(line, to: batch, record)]
     case .file: trail.nodes = [appendScalar(batch.file, kind: TAPE_STRING, to: batch, record)]
+    case .fileName, .fileStem:
+      let name =
+        path.root == .fileName ? FileName.last(of: batch.file) : FileName.stem(of: batch.file)
+      let node = appendScalar(name, kind: TAPE_STRING, flags: TAPE_NAME, to: batch, record)
+      trail.nodes = [node]
     case .key:
       guard record.keyLength > 0 else { break }
       let name = batch.text(record.key, record.keyLength)
-      trail.nodes = [appendScalar(name, kind: TAPE_STRING, to: batch, record)]
+      let node = appendScalar(name, kind: TAPE_STRING, flags: TAPE_NAME, to: batch, record)
+      trail.nodes = [node]
     case .parent:
-      if let parent { follow(path, path.steps[...], from: parent.node, batch, &trail) }
+      if let parent = record.parent { follow(path, path.steps[...], from: parent, batch, &trail) }
     }
     return trail
   }
@@ -105,6 +125,10 @@ extension RecordMapper {
       if container.length > 0 { trail.nodes.append(node) }
       return
     }
+    if case .having(let test) = step {
+      guard passes(test, node, batch) else { return }
+      return follow(path, steps.dropFirst(), from: node, batch, &trail)
+    }
     switch Int(container.kind) {
     case TAPE_NULL:
       // Behind a wildcard a null is one of the values.
@@ -124,6 +148,8 @@ extension RecordMapper {
     while child < container.next {
       let value = batch.nodes[Int(child)]
       if matches(step, value, index: index, in: node, batch, isPointer: path.isPointer) {
+        // An element has no name: `$key` is that of the list it is in.
+        if step == .all { batch.name(child, as: node) }
         follow(path, steps.dropFirst(), from: child, batch, &trail)
       }
       child = value.next
@@ -150,8 +176,27 @@ extension RecordMapper {
     case .index(let wanted): return isPointer && isNamed(value, String(wanted), nil, batch)
     case .all: return isArray
     case .anyMember: return !isArray && !isAttribute
-    case .text: return false
+    case .text, .having: return false
     }
+  }
+
+  /// Whether an element's attribute is as a filter wants it.
+  private func passes(
+    _ test: ForeignPath.AttributeTest,
+    _ element: UInt32,
+    _ batch: RecordBatch
+  ) -> Bool {
+    var child = element + 1
+    while child < batch.nodes[Int(element)].next {
+      let value = batch.nodes[Int(child)]
+      guard value.flags & UInt8(TAPE_ATTRIBUTE) != 0 else { break }
+      if isNamed(value, test.name, test.namespace, batch) {
+        let isWanted = test.value?.utf8.elementsEqual(batch.bytes(value.text, value.length)) ?? true
+        return isWanted != test.isNegated
+      }
+      child = value.next
+    }
+    return test.isNegated
   }
 
   private func isNamed(
@@ -177,12 +222,14 @@ extension RecordMapper {
   private func appendScalar(
     _ text: String,
     kind: Int,
+    flags: Int = 0,
     to batch: RecordBatch,
     _ record: RecordBatch.Record
   ) -> UInt32 {
     var node = TapeNode()
     (node.text, node.length) = batch.appendText(text)
     node.kind = UInt8(kind)
+    node.flags = UInt8(flags)
     node.origin = record.start
     node.next = UInt32(batch.nodeCount + 1)
     return batch.append(node)
@@ -208,15 +255,5 @@ extension RecordMapper {
     }
     batch.setEnd(of: start)
     return start
-  }
-}
-
-extension ForeignPath.Step {
-  /// Whether the step leads into arrays; the others lead into objects and elements.
-  fileprivate var isForArrays: Bool {
-    switch self {
-    case .index, .all: true
-    default: false
-    }
   }
 }

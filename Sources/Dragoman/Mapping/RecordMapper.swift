@@ -13,8 +13,6 @@ final class RecordMapper {
   unowned let set: MapperSet
   let mapFile: String?
   private(set) var walker: PathWalker
-  /// The record that the one at hand is nested in (`$parent`).
-  var parent: RecordBatch.Record?
   /// The slots of the identity, where an object cannot be made of them alone; else empty.
   let bareKey: [Int]
   /// Which paths no record has had.
@@ -50,27 +48,26 @@ final class RecordMapper {
   func map(_ index: Int, into drafts: DraftBatch) {
     let batch = drafts.records
     let record = batch.records[index]
+    if let refused = refusal(of: record, at: index, in: batch) {
+      return reject(refused, in: drafts)
+    }
+    switch walk(record, in: batch) {
+    case .success(let mapper): mapper.mapWalked(record, into: drafts)
+    case .failure(let refusal): reject(refusal.issue, in: drafts)
+    }
+  }
+
+  private func mapWalked(_ record: RecordBatch.Record, into drafts: DraftBatch) {
+    let batch = drafts.records
+    if walker.unknown > 0 { return reject(unknownKey(of: record, in: batch), in: drafts) }
+    let isTombstone: Bool
+    switch self.isTombstone(record, batch) {
+    case .success(let answer): isTombstone = answer
+    case .failure(let refusal): return reject(refusal.issue, in: drafts)
+    }
     let mark = drafts.mark
-    walker.reset()
-    recordValue = nil
-    var refused = refusal(of: record, at: index, in: batch)
-    if refused == nil {
-      walker.walk(record.node, in: batch)
-      use.note(walker.found, record.node, in: batch)
-    }
-    if refused == nil, plan.discriminator != nil {
-      switch chooseMapper(for: record, in: batch) {
-      case .success(let mapper) where mapper !== self: return mapper.map(index, into: drafts)
-      case .success: break
-      case .failure(let refusal): return reject(refusal.issue, in: drafts)
-      }
-    }
-    if refused == nil, walker.unknown > 0 { refused = unknownKey(of: record, in: batch) }
-    let isTombstone = refused == nil && isTombstone(batch)
     let object = drafts.objects.count
-    let issue =
-      refused
-      ?? mapObject(of: record, parent: -1, isTombstone: isTombstone, depth: 0, into: drafts)
+    let issue = mapObject(of: record, parent: -1, isTombstone: isTombstone, depth: 0, into: drafts)
     if let issue {
       drafts.restore(mark)
       reject(issue, in: drafts)
@@ -112,23 +109,56 @@ final class RecordMapper {
     return mapLinks(of: record, object: object, depth: depth, into: drafts)
   }
 
-  /// Walks a nested record.
-  func walk(_ record: RecordBatch.Record, in batch: RecordBatch) {
-    recordValue = nil
-    walker.reset()
-    walker.walk(record.node, in: batch)
-    use.note(walker.found, record.node, in: batch)
+  /// Walks a record, and returns the mapper of the entity that it says it is: with what it found.
+  func walk(
+    _ record: RecordBatch.Record,
+    in batch: RecordBatch
+  ) -> Result<RecordMapper, Refusal> {
+    var mapper = self
+    // A sub-entity may have sub-entities of its own, but no family is deeper.
+    for _ in 0...Model.maximumAncestorCount {
+      mapper.recordValue = nil
+      mapper.walker.reset()
+      mapper.walker.walk(record.node, in: batch)
+      mapper.use.note(mapper.walker.found, record.node, in: batch)
+      switch mapper.chooseMapper(for: record, in: batch) {
+      case .success(let chosen) where chosen !== mapper: mapper = chosen
+      case let result: return result
+      }
+    }
+    return .success(mapper)
   }
 
   /// Whether the record says that its object is gone.
   @inline(__always)
-  private func isTombstone(_ batch: RecordBatch) -> Bool {
-    guard let rule = plan.tombstone else { return false }
-    let found = walker.found[rule.slot]
-    guard found.state == .value else { return false }
+  private func isTombstone(
+    _ record: RecordBatch.Record,
+    _ batch: RecordBatch
+  ) -> Result<Bool, Refusal> {
+    guard let rule = plan.tombstone else { return .success(false) }
+    let found = found(rule.criterion, record, batch)
+    if found.state == .repeated {
+      return .failure(repeated("deleteWhen", rule.criterion, found, record, batch))
+    }
+    guard found.state == .value else { return .success(false) }
     let node = batch.nodes[Int(found.node)]
     let bytes = batch.bytes(node.text, node.length)
-    return bytes.count == rule.equals.count && bytes.has(rule.equals, at: 0)
+    return .success(bytes.count == rule.equals.count && bytes.has(rule.equals, at: 0))
+  }
+
+  /// A value that decides what becomes of a record must be one.
+  func repeated(
+    _ rule: String,
+    _ criterion: EntityPlan.Criterion,
+    _ found: PathWalker.Found,
+    _ record: RecordBatch.Record,
+    _ batch: RecordBatch
+  ) -> Refusal {
+    let place = batch.nodes[Int(found.node)].origin
+    let message = "The record gives the value of `\(rule)` more than once."
+    var issue = describe(.repeated, record, place, batch, message)
+    issue.path = criterion.paths[min(Int(found.candidate), criterion.paths.count - 1)].path.text
+    return Refusal(issue: issue)
   }
 
   /// Why the record cannot be mapped at all; nil: it can.
@@ -146,7 +176,8 @@ final class RecordMapper {
     }
     switch Int(batch.nodes[Int(record.node)].kind) {
     case TAPE_OBJECT, TAPE_ELEMENT: return nil
-    case let kind where plan.takesScalars && kind != TAPE_ARRAY: return nil
+    case TAPE_ARRAY where plan.takesArrays: return nil
+    case let kind where plan.takesWhole && kind != TAPE_ARRAY: return nil
     case let kind:
       return describe(
         .recordType,
@@ -179,7 +210,8 @@ final class RecordMapper {
       }
       var found = walker.found[index]
       if plan.slots[index].hasOwnPaths {
-        followOwnPaths(of: plan.slots[index], record, batch, &found)
+        let takesList = plan.slots[index].attribute.type == .json
+        followOwnPaths(plan.slots[index].paths, takesList: takesList, record, batch, &found)
         if found.state != .missing { use.noteOwn(index) }
       }
       let result =

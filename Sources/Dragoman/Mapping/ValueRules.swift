@@ -6,7 +6,8 @@ struct ValueRules {
   private let type: AttributeType
   private let minimum: StoredValue?
   private let maximum: StoredValue?
-  private let length: ClosedRange<Int>?
+  /// How many characters at least and at most; a pair that admits nothing is one, too.
+  private let length: (minimum: Int, maximum: Int)?
   private let pattern: NSRegularExpression?
 
   /// Compiles the rules of an attribute; nil when it has none.
@@ -17,7 +18,7 @@ struct ValueRules {
     minimum = attribute.minimum
     maximum = attribute.maximum
     let bounds = (attribute.minimumLength, attribute.maximumLength)
-    length = bounds.0 == nil && bounds.1 == nil ? nil : (bounds.0 ?? 0)...(bounds.1 ?? .max)
+    length = bounds.0 == nil && bounds.1 == nil ? nil : (bounds.0 ?? 0, bounds.1 ?? .max)
     do {
       pattern = try attribute.pattern.map { try NSRegularExpression(pattern: "^(?:\($0))$") }
     } catch {
@@ -36,7 +37,8 @@ struct ValueRules {
     guard value.kind == .text else { return nil }
     if let length {
       let bytes = batch.bytes(UInt32(value.offset), value.length)
-      if !length.contains(bytes.count { $0 & 0xC0 != 0x80 }) { return .length }
+      let count = bytes.count { $0 & 0xC0 != 0x80 }
+      if count < length.minimum || count > length.maximum { return .length }
     }
     if let pattern {
       let text = batch.text(UInt32(value.offset), value.length)

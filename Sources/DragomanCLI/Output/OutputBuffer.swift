@@ -43,6 +43,17 @@ final class OutputBuffer {
     if bytes.count >= Self.capacity { try flush() }
   }
 
+  /// Writes text to standard output; where nobody reads any more it is not wanted.
+  static func print(_ text: String) throws(OutputError) {
+    let output = OutputBuffer(descriptor: STDOUT_FILENO)
+    do {
+      try output.write(text)
+      try output.flush()
+    } catch  where error.isClosedPipe {
+      // Whoever read has enough.
+    }
+  }
+
   /// Hands everything to the system.
   func flush() throws(OutputError) {
     guard let descriptor else { return }

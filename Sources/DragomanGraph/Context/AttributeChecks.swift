@@ -90,7 +90,8 @@ struct AttributeChecks {
     if let known = patterns[pattern] {
       expression = known
     } else {
-      guard let made = try? NSRegularExpression(pattern: "^(?:\(pattern))$") else { return true }
+      // A model with such a pattern is refused; a file of before may have one.
+      guard let made = try? NSRegularExpression(pattern: "^(?:\(pattern))$") else { return false }
       patterns[pattern] = made
       expression = made
     }

@@ -136,3 +136,16 @@ public enum MergePolicy: Sendable, Hashable {
   /// This context's changes of the object are dropped.
   case rollback
 }
+
+extension ContextError {
+  /// A value has the key of an object of another branch of its family.
+  static func keyOfRelative(_ other: String, _ entity: String, _ object: ObjectID?) -> ContextError
+  {
+    ContextError(
+      .duplicate,
+      "The object with the key of a \(entity) that is saved is a \(other), and stays one.",
+      object: object,
+      help: "change the key and save again"
+    )
+  }
+}

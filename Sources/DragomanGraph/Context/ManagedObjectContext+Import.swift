@@ -76,7 +76,7 @@ extension ManagedObjectContext {
     let entity = object.layout
     for key in entity.uniqueKeys.dropFirst() {
       let values = entity.columns(key).map { object.knownValue($0) }
-      if try find(entity, key, values, besides: object) != nil {
+      if try holder(of: values, of: key, entity, besides: object) != nil {
         return key.map { "\(entity.table).\($0.column)" }.joined(separator: ", ")
       }
     }
@@ -210,6 +210,14 @@ extension ChangeNotice {
 }
 
 extension Stack {
+  /// Makes unique keys known to the store and to contexts that the model does not have yet.
+  ///
+  /// - Throws: `StoreError`, `.modelConflict`, where objects share the values of a key.
+  package func declare(_ keys: [DeclaredKey]) async throws {
+    let root = root
+    try await run { try root.declare(keys, in: nil) }
+  }
+
   /// Runs a closure with a background context that writes through one transaction: `flush()` puts
   /// what is unsaved into it, and everything is committed at the end, or nothing.
   ///

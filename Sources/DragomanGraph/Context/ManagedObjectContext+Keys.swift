@@ -78,13 +78,25 @@ extension ManagedObjectContext {
     if undoLog == nil { probed.removeAll(keepingCapacity: true) }
   }
 
-  /// The object with these values of a unique key, as this context sees it; nil: none.
+  /// The object of an entity with these values of a unique key, as this context sees it; nil: none.
   ///
-  /// `other` is an object that is not asked for, though it may have the values.
+  /// One of another branch of the family is none, though no object may have its key beside it.
   package func find(
     _ entity: EntityLayout,
     _ key: [EntityLayout.KeyPart],
-    _ values: [StoredValue],
+    _ values: [StoredValue]
+  ) throws -> ManagedObject? {
+    let holder = try holder(of: values, of: key, entity)
+    return holder.flatMap { entity.family.contains($0.layout.index) ? $0 : nil }
+  }
+
+  /// The object of an entity's family that has these values of a unique key; nil: none.
+  ///
+  /// `other` is an object that is not asked for, though it may have the values.
+  package func holder(
+    of values: [StoredValue],
+    of key: [EntityLayout.KeyPart],
+    _ entity: EntityLayout,
     besides other: ManagedObject? = nil
   ) throws -> ManagedObject? {
     let wanted = KeyIndex.Values(values)

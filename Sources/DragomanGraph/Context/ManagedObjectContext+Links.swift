@@ -164,7 +164,7 @@ extension ManagedObjectContext {
     try set(.null, column: column, of: object)
     let place = RowKey(table: layout.entities[link.destination].tableIndex, key: key)
     if let inverse = layout.inverse(of: link), let deleted = registered(place) {
-      edit(inverse, deleted) { $0.remove(object.place.key) }
+      edit(inverse, deleted, .remove, object)
     }
   }
 
@@ -225,7 +225,7 @@ extension ManagedObjectContext {
       guard try object.value(column) != .integer(target.place.key) else { return }
       if let inverse { try load(inverse, target) }
       try set(.integer(target.place.key), column: column, of: object)
-      if let inverse { edit(inverse, target) { $0.add(object.place.key) } }
+      if let inverse { edit(inverse, target, .add, object) }
     case .inverseColumn:
       guard let inverse = layout.inverse(of: link) else { return }
       if link.isToOne, let known = try targets(of: link, object).first, known !== target {
@@ -237,11 +237,12 @@ extension ManagedObjectContext {
       try load(link, object)
       if let inverse { try load(inverse, target) }
       if link.isListed, !link.relationship.allowsRepeats {
-        guard try !targetKeys(of: link, object).contains(target.place.key) else { return }
+        let key = LinkKey(link: link.id, owner: object.place.key)
+        guard pendingLinks[key]?.holds(target.place.key) != true else { return }
       }
-      edit(link, object) { $0.add(target.place.key) }
+      edit(link, object, .add, target)
       if let inverse, inverse.id != link.id || target !== object {
-        edit(inverse, target) { $0.add(object.place.key) }
+        edit(inverse, target, .add, object)
       }
       touchOwner(of: link, object, target)
     }
@@ -262,7 +263,7 @@ extension ManagedObjectContext {
       let inverse = layout.inverse(of: link)
       if let inverse { try load(inverse, target) }
       try set(.null, column: column, of: object)
-      if let inverse { edit(inverse, target) { $0.remove(object.place.key) } }
+      if let inverse { edit(inverse, target, .remove, object) }
     case .inverseColumn:
       guard let inverse = layout.inverse(of: link) else { return }
       try disconnect(inverse, target, object)
@@ -270,9 +271,9 @@ extension ManagedObjectContext {
       let inverse = layout.inverse(of: link)
       try load(link, object)
       if let inverse { try load(inverse, target) }
-      edit(link, object) { $0.remove(target.place.key) }
+      edit(link, object, .remove, target)
       if let inverse, inverse.id != link.id || target !== object {
-        edit(inverse, target) { $0.remove(object.place.key) }
+        edit(inverse, target, .remove, object)
       }
       touchOwner(of: link, object, target)
     }
@@ -282,24 +283,32 @@ extension ManagedObjectContext {
   private func load(_ link: RelationshipLayout, _ owner: ManagedObject) throws {
     guard link.isListed, !owner.isDeleted else { return }
     let key = LinkKey(link: link.id, owner: owner.place.key)
-    guard pendingLinks[key]?.list == nil else { return }
+    guard pendingLinks[key]?.isList != true else { return }
     undoLog?.steps.append(.links(key, pendingLinks[key]))
     pendingLinks[key] = PendingLinks(list: try targetKeys(of: link, owner))
   }
 
+  /// Adds or removes one target.
+  ///
+  /// What was there before is not copied, neither to undo it nor for others to read: the cost does not
+  /// depend on how many targets there are.
   private func edit(
     _ link: RelationshipLayout,
     _ owner: ManagedObject,
-    _ change: (inout PendingLinks) -> Void
+    _ change: PendingLinks.Change,
+    _ target: ManagedObject
   ) {
     guard column(of: link) == nil else { return }
     let key = LinkKey(link: link.id, owner: owner.place.key)
-    undoLog?.steps.append(.links(key, pendingLinks[key]))
-    pendingLinks[key, default: PendingLinks()].keepsReturns =
-      kind == .main && root.mainChanges.isAway(key)
-    change(&pendingLinks[key, default: PendingLinks()])
+    let keepsReturns = kind == .main && root.mainChanges.isAway(key)
+    let undo = pendingLinks[key]?.mark(change, target.place.key)
+    let before = pendingLinks[key]?.signature
+    pendingLinks[key, default: PendingLinks()].make(change, target.place.key, keepsReturns)
+    undoLog?.steps.append(undo.map { .link(key, $0) } ?? .links(key, nil))
     noteChange(of: owner, link.name)
-    publish(key)
+    guard kind == .main else { return }
+    let isDone = root.mainChanges.make(change, target.place.key, keepsReturns, key, from: before)
+    if !isDone { publish(key) }
   }
 
   private func setOrder(

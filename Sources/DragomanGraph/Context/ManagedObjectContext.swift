@@ -25,7 +25,8 @@ public final class ManagedObjectContext {
   public var mergePolicy = MergePolicy.error
 
   let root: RootContext
-  package let layout: ModelLayout
+  /// The model compiled; unique keys that mappers declare come to it.
+  package private(set) var layout: ModelLayout
   let parent: ManagedObjectContext?
   /// The registered objects by table and `_pk`; an object takes itself out when it is let go.
   let identities: [IdentityMap]
@@ -77,6 +78,21 @@ public final class ManagedObjectContext {
 
   /// The model.
   public var model: Model { layout.model }
+
+  /// Makes unique keys known that the model does not have yet, before records are imported by them.
+  ///
+  /// - Throws: `StoreError`, `.modelConflict`, where objects share the values of a key.
+  package func declare(_ keys: [DeclaredKey]) throws {
+    try checkOpen()
+    try root.declare(keys, in: openSession)
+    guard layout !== root.layout else { return }
+    // Slots and columns are the same ones.
+    layout = root.layout
+    if keyIndex != nil {
+      keyIndex = nil
+      _ = beginImport()
+    }
+  }
 
   /// What layers above keep with the stack.
   package var attachments: Attachments { root.attachments }

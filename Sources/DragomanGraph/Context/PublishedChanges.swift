@@ -128,6 +128,32 @@ final class PublishedChanges: Sendable {
     state.withLock { $0.changes.links[key] = links?.isEmpty == true ? nil : links }
   }
 
+  /// Main added a target to a to-many relationship, or removed one: the same is done here.
+  ///
+  /// A copy would make the next change of main's copy all targets.
+  ///
+  /// - Parameters:
+  ///   - change: What main did.
+  ///   - target: The target.
+  ///   - keepsReturns: Whether what is taken back stays a change.
+  ///   - key: The relationship.
+  ///   - before: What main's changes were like before.
+  /// - Returns: Whether it is done; false where something else stands here.
+  func make(
+    _ change: PendingLinks.Change,
+    _ target: Int64,
+    _ keepsReturns: Bool,
+    _ key: LinkKey,
+    from before: PendingLinks.Signature?
+  ) -> Bool {
+    state.withLock { state in
+      guard let before, state.changes.links[key]?.signature == before else { return false }
+      state.changes.links[key]?.make(change, target, keepsReturns)
+      if state.changes.links[key]?.isEmpty == true { state.changes.links[key] = nil }
+      return true
+    }
+  }
+
   /// Main has no unsaved changes any more.
   func removeAll() {
     state.withLock { state in

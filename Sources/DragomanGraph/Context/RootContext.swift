@@ -23,9 +23,11 @@ struct SavedChanges: Sendable {
 /// saved is read from `mainChanges`.
 final class RootContext: Sendable {
   let store: SQLiteStore
-  /// The model as it was when the stack was opened: an import that lets the store grow adds columns
-  /// and tables that this stack's contexts do not see.
-  let layout: ModelLayout
+  /// The model as it was when the stack was opened, with the unique keys that mappers have declared
+  /// since: an import that lets the store grow adds columns and tables that this stack's contexts do
+  /// not see.
+  var layout: ModelLayout { known.withLock { $0 } }
+  private let known: Mutex<ModelLayout>
   let keys: KeyAllocator
   let mainChanges = PublishedChanges()
   private let ownSaves = Mutex<[SavedChanges]>([])
@@ -58,9 +60,29 @@ final class RootContext: Sendable {
   init(_ store: SQLiteStore, attachments: Attachments) throws {
     self.store = store
     self.attachments = attachments
-    layout = store.layout
+    known = Mutex(store.layout)
     keys = KeyAllocator(store)
     try keys.prepare(store.layout.tables.map(\.name))
+  }
+
+  /// Makes unique keys known to the store and to contexts: those that the model does not have yet.
+  ///
+  /// Lets the store grow in a transaction of its own, or in the one that is open.
+  /// - Throws: `StoreError`, `.modelConflict`, naming the objects that share the values of a key, or the
+  ///   other key that the entity has.
+  func declare(_ keys: [DeclaredKey], in session: WriteSession?) throws {
+    var model = layout.model
+    guard try model.declare(keys) else { return }
+    if let session {
+      try session.grow(to: model)
+    } else {
+      try store.grow(to: model)
+    }
+    try known.withLock { known in
+      // Others may have declared some meanwhile.
+      var model = known.model
+      if try model.declare(keys) { known = ModelLayout(model) }
+    }
   }
 
   /// Whether the stack was reset or closed.
@@ -200,9 +222,10 @@ final class RootContext: Sendable {
     guard session.database.isInsideTransaction,
       let row = try Row.fetchOne(session.database, sql: "PRAGMA foreign_key_check")
     else { return nil }
-    let table: String = row[0]
-    let key: Int64? = row[1]
-    let target: String = row[2]
+    let list = "PRAGMA foreign_key_check"
+    let table: String = try row.stored(0, of: list)
+    let key: Int64? = try row.stored(1, of: list)
+    let target: String = try row.stored(2, of: list)
     let entity = layout.entities.first { $0.table == table && $0.root == $0.index }
     let id = entity.flatMap { entity in
       key.map { ObjectID(entity: entity.name, primaryKey: $0) }

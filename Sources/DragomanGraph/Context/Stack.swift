@@ -29,6 +29,8 @@ public final class Stack: Sendable {
   public let recreation: SQLiteStore.Recreation?
 
   private let current: Mutex<RootContext>
+  /// One reset or closing at a time: the store's files have one name.
+  private let life = Mutex<Void>(())
   private let location: SQLiteStore.Location
   private let options: SQLiteStore.Options
   /// Blocking work runs here and never on the threads of Swift's tasks.
@@ -232,9 +234,14 @@ public final class Stack: Sendable {
   /// Removes the store with everything in it, and goes on with an empty one.
   ///
   /// The files `-wal` and `-shm` go too. Contexts and objects of before throw `.stackClosed`;
-  /// sequences of notices end. What was registered with the stack stays.
+  /// sequences of notices end. What was registered with the stack stays. Resets of several threads
+  /// run one after the other.
   /// - Throws: `StoreError`.
   public func reset() throws {
+    try life.withLock { _ in try makeAnew() }
+  }
+
+  private func makeAnew() throws {
     let model = model
     let old = root
     try old.close()
@@ -260,9 +267,11 @@ public final class Stack: Sendable {
   ///
   /// - Throws: `StoreError`.
   public func close() throws {
-    let old = root
-    try old.close()
-    endMain(of: old)
+    try life.withLock { _ in
+      let old = root
+      try old.close()
+      endMain(of: old)
+    }
   }
 
   /// Tells those who follow main that there is nothing more to come.

@@ -11,6 +11,8 @@ struct UndoLog {
     case inserted(ManagedObject)
     /// A to-many was changed.
     case links(LinkKey, PendingLinks?)
+    /// One target of a to-many was added or removed.
+    case link(LinkKey, PendingLinks.Mark)
   }
 
   var steps: [Step] = []
@@ -71,6 +73,9 @@ extension ManagedObjectContext {
         publish(object)
       case .links(let key, let links):
         pendingLinks[key] = links
+        publish(key)
+      case .link(let key, let mark):
+        pendingLinks[key]?.restore(mark)
         publish(key)
       }
     }

@@ -210,6 +210,7 @@ struct FilterResolver {
     guard case .value(.string(let pattern)) = try literals.resolved(operand) else {
       throw StoreError(.badRequest, "\(relation.rawValue) wants a string on its right side.")
     }
+    if relation == .like { try checkWildcards(of: pattern) }
     let kind: TextTest.Kind
     switch relation {
     case .contains: return .contains(TextFold.fold(pattern, comparison.options))
@@ -226,6 +227,20 @@ struct FilterResolver {
   }
 
   // MARK: Checks
+
+  /// Refuses a pattern with SQL's wildcard in place of `*` and `?`: it is a text that nobody has.
+  ///
+  /// Who means that very text writes `\%`.
+  private func checkWildcards(of pattern: String) throws(StoreError) {
+    guard pattern.replacing("\\%", with: "").contains("%"),
+      !pattern.contains(where: { "*?".contains($0) })
+    else { return }
+    throw StoreError(
+      .badRequest,
+      "LIKE has the wildcards * and ?; in \"\(pattern)\" there is neither.",
+      help: "write LIKE \"\(pattern.replacing("%", with: "*"))\", or == for the very text"
+    )
+  }
 
   private func checkQuantifier(
     _ comparison: Filter.Comparison,

@@ -57,12 +57,6 @@ extension Entity {
           + " and \(newer.parent ?? "none") in the map."
       )
     }
-    if identity == nil, let wanted = newer.identity {
-      growth.conflicts.append(
-        "\(name) has no unique key in the database"
-          + " and [\(wanted.joined(separator: ", "))] in the map."
-      )
-    }
     for attribute in newer.attributes {
       let same = attributes.firstIndex { $0.name.utf8.elementsEqual(attribute.name.utf8) }
       if let same {

@@ -5,7 +5,8 @@ extension Model {
   /// to-many beside a to-one, to-one beside a to-many. Where the target has a relationship of that
   /// name without an inverse, it becomes the inverse.
   public func completingInverses() -> Model {
-    var model = self
+    // What was set since the model was made, or comes from a file, is made canonical, too.
+    var model = Model(entities: entities)
     for entity in entities {
       for relationship in entity.relationships {
         guard let inverse = relationship.inverse,

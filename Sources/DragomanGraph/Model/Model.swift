@@ -4,8 +4,15 @@ public struct Model: Sendable, Hashable, Codable {
   public var entities: [Entity]
 
   /// Makes a model; `validate()` tells what is wrong with it.
+  ///
+  /// Defaults and limits are taken over as the store holds values of their attributes: `0` of a
+  /// decimal with scale 2 is `"0.00"`.
   public init(entities: [Entity] = []) {
-    self.entities = entities
+    self.entities = entities.map { entity in
+      var entity = entity
+      entity.attributes = entity.attributes.map(\.canonical)
+      return entity
+    }
   }
 
   /// The entity of that name, compared byte for byte.

@@ -10,6 +10,8 @@ public struct ModelFault: Error, Sendable, Hashable, CustomStringConvertible {
     case reference
     /// A table would have more columns than SQLite admits.
     case columns
+    /// A default or limit is no value of its attribute, or no value can obey the limits.
+    case value
   }
 
   /// Which name of the property (or entity) is concerned.
@@ -28,6 +30,18 @@ public struct ModelFault: Error, Sendable, Hashable, CustomStringConvertible {
     case inverse
     /// A unique key.
     case unique
+    /// The attribute's default.
+    case defaultValue = "default"
+    /// The attribute's smallest value.
+    case minimum = "min"
+    /// The attribute's largest value.
+    case maximum = "max"
+    /// The lengths of the attribute's values.
+    case length
+    /// The attribute's regular expression.
+    case pattern
+    /// The attribute's digits behind the point.
+    case scale
   }
 
   /// The rule that is broken.
@@ -152,6 +166,15 @@ extension Model {
     var faults: [ModelFault] = []
     var names = NameRegister()
     for attribute in entity.attributes {
+      faults += attribute.ruleFaults.map { part, message in
+        ModelFault(
+          rule: .value,
+          entity: entity.name,
+          property: attribute.name,
+          part: part,
+          message: message
+        )
+      }
       faults += fault(inName: attribute.name, of: entity, property: attribute.name, part: .name)
       if let earlier = names.insert(attribute.name) {
         faults.append(

@@ -14,7 +14,8 @@ public func nearest(to word: String, in candidates: some Sequence<String>) -> St
   var best: (name: String, distance: Int)?
   for candidate in candidates {
     let other = folded(candidate)
-    if min(other.count, wanted.count) >= 3, other.starts(with: wanted) || wanted.starts(with: other)
+    if min(other.count, wanted.count) >= 3, other.count != wanted.count,
+      other.starts(with: wanted) || wanted.starts(with: other)
     {
       // A name cut short, or with an ending: sku and sku_no.
       if best.map({ $0.distance > 2 }) ?? true { best = (candidate, 2) }

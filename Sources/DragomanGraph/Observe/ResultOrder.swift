@@ -64,6 +64,9 @@ struct ResultOrder {
     hasSpelling = isSectioned && keys.first?.folds.last?.isEmpty == false
   }
 
+  /// How many sort keys there are.
+  var keyCount: Int { keys.count }
+
   /// How many values a row has.
   var width: Int { parts.count + (hasSpelling ? 1 : 0) }
 

@@ -25,27 +25,43 @@ struct ResultQuery {
   let layout: ModelLayout
   /// The order of rows.
   let order: ResultOrder
-  /// The names of the root entities whose objects the filter and the order go through.
+  /// The names of the root entities whose objects the filter, the order and followed columns go
+  /// through.
   let relatedEntities: Set<String>
 
   /// Checks a request.
   ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - sectionKey: The sort key whose values make sections; nil: there are none.
+  ///   - layout: The model.
+  ///   - followsColumns: Whether a row is another one where a column has another value that is not
+  ///     its own: one of an object that it is linked to, which leaves its version alone.
   /// - Throws: `StoreError.Code.badRequest` for a request that is not for objects, one with an
   ///   offset, a section key that is not the first sort key, and whatever a fetch of it throws.
   init(
     _ request: FetchRequest,
     sectionedBy sectionKey: String?,
-    in layout: ModelLayout
+    in layout: ModelLayout,
+    followsColumns: Bool = false
   ) throws(StoreError) {
     try Self.check(request, sectionKey)
+    var hops: [ResolvedPath.Hop] = []
     var wanted = request
     wanted.columns = request.sortKeys.enumerated().map { FetchColumn($1.name, as: "k\($0)") }
+    if followsColumns, let columns = request.columns {
+      let found = try ResolvedRequest(request, in: layout).columns
+      for (index, column) in columns.enumerated() {
+        let before = hops.count
+        found[index].expression?.collectHops(into: &hops)
+        if hops.count > before { wanted.columns?.append(FetchColumn(column.path, as: "c\(index)")) }
+      }
+    }
     self.request = request
     self.sectionKey = sectionKey
     self.layout = layout
     resolved = try ResolvedRequest(wanted, in: layout)
     order = ResultOrder(resolved.sortKeys, isSectioned: sectionKey != nil)
-    var hops: [ResolvedPath.Hop] = []
     resolved.filter?.collectHops(into: &hops)
     for key in resolved.sortKeys { key.expression.collectHops(into: &hops) }
     relatedEntities = Set(hops.map { layout.entities[$0.link.destination].rootName })

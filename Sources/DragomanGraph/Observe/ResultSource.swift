@@ -30,7 +30,14 @@ struct StoreResultSource: ResultSource {
     try FetchStatement.run(plan.versionsSQL, plan.arguments, database) { statement in
       let row = FetchedRow(plan.entity, count: columnCount, statement)
       let key = row.primaryKey
-      let version = columnInteger(statement, 1)
+      var version = columnInteger(statement, 1)
+      if columnCount - 1 > order.keyCount {
+        // Values of linked objects change without the row: they are part of what it is.
+        var hasher = Hasher()
+        hasher.combine(version)
+        for place in order.keyCount..<(columnCount - 1) { hasher.combine(row[place + 1]) }
+        version = Int64(hasher.finalize()) & .max
+      }
       rows.append(key, version: version, order.values { row[$0 + 1] })
       return true
     }

@@ -128,7 +128,12 @@ final class StoredResultEngine: Sendable {
     _ listen: @escaping @Sendable (StoredResultEngine) throws -> @Sendable () -> Void
   ) async throws {
     try await run { [self] in
-      let query = try ResultQuery(request, sectionedBy: sectionKey, in: layout)
+      let query = try ResultQuery(
+        request,
+        sectionedBy: sectionKey,
+        in: layout,
+        followsColumns: true
+      )
       let stop = try listen(self)
       do {
         let feed = try ResultFeed(query, from: StoreResultSource(store: store))
@@ -200,7 +205,12 @@ final class StoredResultEngine: Sendable {
     try await run { [self] in
       if let endReason { throw endReason }
       try request.requireEntity(self.request.entity)
-      let query = try ResultQuery(request, sectionedBy: sectionKey, in: layout)
+      let query = try ResultQuery(
+        request,
+        sectionedBy: sectionKey,
+        in: layout,
+        followsColumns: true
+      )
       let old = snapshot
       guard let difference = try confined.feed?.follow(query) else { return }
       state.withLock { $0.request = request }

@@ -11,33 +11,27 @@ struct BackupFile {
     temporaryPath = "\(path).\(ProcessInfo.processInfo.processIdentifier).part"
   }
 
-  /// Refuses to replace the store itself, a database in use, and what is no database.
+  /// Refuses to replace the store itself, a database in use, and what is no backup of a store.
   ///
   /// - Parameter store: The file of the store; nil where it has none.
   /// - Throws: `.output`.
   func check(against store: String?) throws(StoreError) {
-    if let store {
-      for file in [store, "\(store)-wal", "\(store)-shm"] where isSame(file, path) {
-        throw refusal(
-          "The database cannot be backed up onto itself.",
-          help: "name another file"
-        )
+    let user = ["-wal", "-journal"].first { byteCount(of: path + $0) > 0 }
+    let form = OutputPlace.Form("a backup", lookingAt: 72) { start in
+      // While it is in use its header may be in the other file.
+      user != nil || Self.isStore(start)
+    }
+    do throws(OutputPlace.Refusal) {
+      let place = try OutputPlace(path, besides: OutputPlace.Kept.database(store), form: form)
+      if case .stream = place {
+        throw OutputPlace.Refusal("is no regular file")
       }
+    } catch {
+      throw refusal("The file of the backup \(error.reason).", help: error.help)
     }
-    var status = stat()
-    guard stat(path, &status) == 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw refusal("This is no file that could be replaced by a backup.")
-    }
-    guard try isDatabaseOrEmpty() else {
+    if let user {
       throw refusal(
-        "The file exists and is no database; it is not replaced.",
-        help: "name another file, or remove this one first"
-      )
-    }
-    for ending in ["-wal", "-journal"] where byteCount(of: path + ending) > 0 {
-      throw refusal(
-        "The file is a database in use: \(path)\(ending) belongs to it.",
+        "The file is a database in use: \(path)\(user) belongs to it.",
         help: "close the program that uses it, or name another file"
       )
     }
@@ -90,29 +84,16 @@ struct BackupFile {
     for ending in ["", "-wal", "-shm", "-journal"] { unlink(temporaryPath + ending) }
   }
 
-  private func isDatabaseOrEmpty() throws(StoreError) -> Bool {
-    guard let file = FileHandle(forReadingAtPath: path) else {
-      throw refusal("The file exists and may not be read.")
-    }
-    do {
-      defer { try? file.close() }
-      let header = try file.read(upToCount: 16) ?? Data()
-      return header.isEmpty || header.elementsEqual("SQLite format 3\0".utf8)
-    } catch {
-      throw refusal("The file exists and cannot be read: \(error).")
-    }
+  /// Whether a file that starts so is a store: the magic bytes of SQLite, and at offset 68 our
+  /// application id (https://www.sqlite.org/fileformat.html).
+  private static func isStore(_ start: [UInt8]) -> Bool {
+    guard start.count >= 72, start.starts(with: "SQLite format 3\0".utf8) else { return false }
+    return start[68..<72].reduce(0) { $0 << 8 | Int32($1) } == Schema.applicationID
   }
 
   private func byteCount(of file: String) -> Int {
     var status = stat()
     return stat(file, &status) == 0 ? Int(status.st_size) : 0
-  }
-
-  private func isSame(_ first: String, _ second: String) -> Bool {
-    var one = stat()
-    var other = stat()
-    guard stat(first, &one) == 0, stat(second, &other) == 0 else { return first == second }
-    return one.st_dev == other.st_dev && one.st_ino == other.st_ino
   }
 
   private func refusal(_ message: String, help: String? = nil) -> StoreError {

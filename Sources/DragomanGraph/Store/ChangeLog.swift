@@ -106,39 +106,46 @@ public final class ChangeLog {
     do {
       var before: [StoredValue]?
       var lists = LinkNotes()
+      let name = Self.table
       // What is changed on an object's way out, by the deletion of others, is not told for itself.
       var doomed: [Int: [Int64: [StoredValue]]] = [:]
       let changed = try Row.fetchCursor(selectDoomed)
-      while let row = try changed.next() { doomed[row[0], default: [:]][row[1]] = .some([]) }
+      while let row = try changed.next() {
+        let (number, key) = (try number(row, 0), try row.stored(1, of: name, as: Int64.self))
+        doomed[number, default: [:]][key] = .some([])
+      }
       let rows = try Row.fetchCursor(select)
       while let row = try rows.next() {
-        guard let kind = Kind(rawValue: row[2]) else { continue }
-        let table = tables[row[1]]
-        let subject = table.subject(named: row[3])
+        let kind = Kind(rawValue: try row.stored(2, of: name))
+        guard let kind else { continue }
+        let number = try number(row, 1)
+        let table = tables[number]
+        let subject = table.subject(named: try row.stored(3, of: "\(table.objects)._entity"))
         let values = (0..<table.width).map {
           StoredValue(row[Self.firstValue + $0] as DatabaseValue)
         }
         switch kind {
         case .linked, .unlinked:
           lists.add(kind == .linked ? 1 : -1, values, of: subject, in: table)
+        case .inserted: try body(subject.change(old: nil, new: values))
         case .old:
           before = values
-          if doomed[row[1]]?[row[Self.firstValue]]?.isEmpty == true {
-            doomed[row[1]]?[row[Self.firstValue]] = values
-          }
-        case .inserted: try body(subject.change(old: nil, new: values))
+          let key: Int64 = try row.stored(Self.firstValue, of: name)
+          if doomed[number]?[key]?.isEmpty == true { doomed[number]?[key] = values }
         case .new:
-          if doomed[row[1]]?[row[Self.firstValue]] != nil { continue }
+          let key: Int64 = try row.stored(Self.firstValue, of: name)
+          if doomed[number]?[key] != nil { continue }
           try body(subject.change(old: before, new: values))
         case .deleted:
-          let first = doomed[row[1]]?[row[Self.firstValue]] ?? []
+          let key: Int64 = try row.stored(Self.firstValue, of: name)
+          let first = doomed[number]?[key] ?? []
           try body(subject.change(old: first.isEmpty ? values : first, new: nil))
         }
       }
       if !lists.isEmpty {
         let deleted = try Row.fetchCursor(selectDeleted)
         while let row = try deleted.next() {
-          lists.drop(StoredValue(row[1] as DatabaseValue), in: tables[row[0]])
+          lists.drop(StoredValue(row[1] as DatabaseValue), in: tables[try number(row, 0)])
         }
       }
       for change in lists.changes { try body(change) }
@@ -218,6 +225,15 @@ public final class ChangeLog {
     } catch let error as DatabaseError {
       throw StoreError(error, path: path)
     }
+  }
+
+  /// The number of an observed table, as a note has it.
+  private func number(_ row: Row, _ column: Int) throws(StoreError) -> Int {
+    let number: Int = try row.stored(column, of: Self.table)
+    guard tables.indices.contains(number) else {
+      throw StoreError(.damaged, "\(Self.table) tells of a table that nobody observes.", path: path)
+    }
+    return number
   }
 
   /// Stops noting: drops the triggers and the table of the connection, where there are any.

@@ -16,6 +16,8 @@ package struct EntityStatements {
   let completesStubs: StubRule
   /// The names of the entity and of everything below it.
   let family: [String]
+  /// The names of the more general entities whose objects rows may be of: those become of the entity.
+  let ancestors: [String]
 
   init(
     entity: EntityLayout,
@@ -25,7 +27,8 @@ package struct EntityStatements {
     noted: [String]? = nil,
     notesFormer: Bool = false,
     completesStubs: StubRule = .never,
-    family: [String] = []
+    family: [String] = [],
+    ancestors: [String] = []
   ) {
     self.entity = entity
     self.slots = slots
@@ -34,7 +37,8 @@ package struct EntityStatements {
     self.noted = noted
     self.notesFormer = notesFormer
     self.completesStubs = completesStubs
-    self.family = family
+    self.family = family.isEmpty ? [entity.name] : family
+    self.ancestors = ancestors
   }
 
   /// Which rows make a whole object of a stub.
@@ -143,14 +147,25 @@ package struct EntityStatements {
     }
     return Sentence(
       sql: "UPDATE \(table) SET " + assignments.joined(separator: ", ")
-        + " WHERE \(keyTest(keys)) AND \(noting(test, former: former(present)))",
+        + " WHERE \(keyTest(keys)) AND \(noting(ofEntity(test), former: former(present)))",
       slots: keys + settable
     )
   }
 
+  /// Finds the object that has the key and is of another branch of the family; nil where there is
+  /// none.
+  func relative(_ keys: [Int]) -> Sentence? {
+    entityTest.map { test in
+      Sentence(
+        sql: "SELECT _entity FROM \(table) WHERE \(keyTest(keys)) AND NOT \(test)",
+        slots: keys
+      )
+    }
+  }
+
   /// Finds the object that has the key.
   func probe(_ keys: [Int]) -> Sentence {
-    Sentence(sql: "SELECT _pk FROM \(table) WHERE \(keyTest(keys))", slots: keys)
+    Sentence(sql: "SELECT _pk FROM \(table) WHERE \(ofEntity(keyTest(keys)))", slots: keys)
   }
 
   /// Finds the object that has the key, if it is newer than the row.
@@ -178,7 +193,10 @@ package struct EntityStatements {
 
   private func aged(_ verb: String, _ present: [Int]) -> Sentence? {
     guard let keys = keySlots(of: present) else { return nil }
-    var sentence = Sentence(sql: "\(verb) FROM \(table) WHERE \(keyTest(keys))", slots: keys)
+    var sentence = Sentence(
+      sql: "\(verb) FROM \(table) WHERE \(ofEntity(keyTest(keys)))",
+      slots: keys
+    )
     if let version, present.contains(version) {
       sentence.sql += " AND \(isNotOlder("?\(keys.count + 1)"))"
       sentence.slots.append(version)
@@ -239,17 +257,27 @@ package struct EntityStatements {
     var changes: [(assignment: String, difference: String)] = []
     let completes = completesStubs == .always || (completesStubs == .withValues && hasValues)
     if completes { changes.append(("_stub = NULL", "_stub IS NOT NULL")) }
-    if entity.hasEntityColumn, entity.root != entity.index {
+    if hasRelatives, !ancestors.isEmpty {
+      let general = Self.isOne(of: ancestors)
       let name = Schema.literal(entity.name)
-      let family = (self.family + [entity.name]).map(Schema.literal).joined(separator: ", ")
-      changes.append(
-        (
-          "_entity = CASE WHEN _entity IN (\(family)) THEN _entity ELSE \(name) END",
-          "_entity NOT IN (\(family))"
-        )
-      )
+      changes.append(("_entity = CASE WHEN \(general) THEN \(name) ELSE _entity END", general))
     }
     return changes
+  }
+
+  /// Whether the table has objects that are not of the entity.
+  private var hasRelatives: Bool { entity.hasEntityColumn && entity.root != entity.index }
+
+  /// The test that an object is of the entity, or becomes so; nil where all are.
+  private var entityTest: String? { hasRelatives ? Self.isOne(of: family + ancestors) : nil }
+
+  private static func isOne(of names: [String]) -> String {
+    "_entity IN (\(names.map(Schema.literal).joined(separator: ", ")))"
+  }
+
+  /// A test of objects of the entity only: an object stays of its branch of the family.
+  private func ofEntity(_ test: String) -> String {
+    entityTest.map { "\(test) AND \($0)" } ?? test
   }
 
   /// The columns of the identity.
@@ -276,7 +304,10 @@ package struct EntityStatements {
       .joined(separator: " OR ")
     if isVersioned(present), let version {
       test = "(\(test)) AND \(isNotOlder("excluded.\(Schema.quoted(slots[version].column))"))"
+    } else if hasRelatives {
+      test = "(\(test))"
     }
+    test = ofEntity(test)
     return " ON CONFLICT (\(target)) DO UPDATE SET " + assignments.joined(separator: ", ")
       + " WHERE \(noting(test, former: former(present)))"
   }

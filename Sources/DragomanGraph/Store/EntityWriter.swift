@@ -44,6 +44,8 @@ public final class EntityWriter {
     case keyExists
     /// Another unique key of the entity is taken by another object; the columns, as SQLite says.
     case duplicate(String)
+    /// The object with this key is of another branch of the entity's family: of which one.
+    case otherEntity(String)
     /// A required attribute is not given, and no object with this key exists.
     case incomplete(String)
     /// The row is larger than SQLite takes.
@@ -67,6 +69,8 @@ public final class EntityWriter {
     let former: [String]
     /// Finds out whether a row that changed nothing was older than its object.
     let newer: PreparedSentence?
+    /// Finds an object that has the key of a row, and is of another branch of the family.
+    let relative: PreparedSentence?
 
     /// Whether the object of a row exists.
     func exists(
@@ -94,6 +98,9 @@ public final class EntityWriter {
         newer = try PreparedSentence(statements.newer(keys, than: version), in: database)
       } else {
         newer = nil
+      }
+      relative = try keys.flatMap { statements.relative($0) }.map {
+        try PreparedSentence($0, in: database)
       }
     }
   }
@@ -184,6 +191,9 @@ public final class EntityWriter {
       key = note?.key
       return .updated
     case .none: key = note?.key
+    }
+    if let other = try prepared.relative?.text(row, arena, path: path) {
+      return .otherEntity(other)
     }
     if let missing = prepared.missing {
       let exists = note == nil ? try prepared.exists(row, arena, path: path) : key != nil

@@ -49,7 +49,9 @@ enum FetchStatement {
     let statement: Statement
     do {
       statement = try database.makeStatement(sql: sql)
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+    } catch let error as DatabaseError
+      where error.resultCode == .SQLITE_ERROR && !error.tellsOfAnotherSchema
+    {
       throw StoreError(
         .badRequest,
         "SQLite cannot run this fetch: \(error.message ?? "no reason given")."

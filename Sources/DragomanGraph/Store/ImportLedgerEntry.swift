@@ -76,32 +76,49 @@ public struct ImportLedgerEntry: Sendable, Hashable {
   }
 
   /// Reads a row of `_dragoman_imports`.
-  init(_ row: Row) throws {
-    let status = Status(rawValue: row["status"] ?? "")
-    guard let status else {
+  ///
+  /// - Throws: `StoreError`, `.damaged`, for a value that no import writes.
+  init(_ row: Row) throws(StoreError) {
+    let place = "_dragoman_imports"
+    func text(_ column: String) throws(StoreError) -> String {
+      try row.stored(column, of: place, as: String?.self) ?? ""
+    }
+    func count(_ column: String) throws(StoreError) -> Int {
+      let count = try row.stored(column, of: place, as: Int?.self) ?? 0
+      guard count >= 0 else {
+        throw StoreError(
+          .damaged,
+          "The column \(column) of \(place) counts less than nothing: \(count).",
+          help: "restore a backup, or correct the value"
+        )
+      }
+      return count
+    }
+    let id: Int64 = try row.stored("id", of: place)
+    guard let status = Status(rawValue: try text("status")) else {
       throw StoreError(
         .damaged,
-        "The import \(row["id"] ?? 0) in _dragoman_imports has no status that Dragoman knows.",
+        "The import \(id) in \(place) has no status that Dragoman knows.",
         help: "restore a backup, or correct the column status"
       )
     }
-    id = row["id"]
-    source = row["source"] ?? ""
-    fingerprint = row["fingerprint"] ?? ""
-    map = row["map"] ?? ""
-    mapHash = row["map_hash"] ?? ""
-    started = row["started"] ?? ""
-    finished = row["finished"]
+    self.id = id
+    source = try text("source")
+    fingerprint = try text("fingerprint")
+    map = try text("map")
+    mapHash = try text("map_hash")
+    started = try text("started")
+    finished = try row.stored("finished", of: place)
     self.status = status
-    committed = row["committed"] ?? 0
-    counts.read = row["read"] ?? 0
-    counts.inserted = row["inserted"] ?? 0
-    counts.updated = row["updated"] ?? 0
-    counts.unchanged = row["unchanged"] ?? 0
-    counts.deleted = row["deleted"] ?? 0
-    counts.skipped = row["skipped"] ?? 0
-    counts.rejected = row["rejected"] ?? 0
-    byteCount = row["bytes"] ?? 0
+    committed = try count("committed")
+    counts.read = try count("read")
+    counts.inserted = try count("inserted")
+    counts.updated = try count("updated")
+    counts.unchanged = try count("unchanged")
+    counts.deleted = try count("deleted")
+    counts.skipped = try count("skipped")
+    counts.rejected = try count("rejected")
+    byteCount = try count("bytes")
   }
 
   mutating func save(to database: Database) throws {

@@ -101,17 +101,10 @@ final class KeyAllocator: Sendable {
     by size: Int64,
     in database: Database
   ) throws -> Int64 {
-    let end = try Int64.fetchOne(
-      database,
-      sql: """
-        INSERT INTO _dragoman_keys ("table", next) VALUES (?1, 1 + ?2)
-        ON CONFLICT ("table") DO UPDATE SET next = next + ?2 RETURNING next
-        """,
-      arguments: [table, size]
-    )
-    guard let end else {
-      throw StoreError(.damaged, "The table _dragoman_keys does not take keys of \(table).")
-    }
-    return end - size
+    let keys = try PrimaryKeys(table: table, database: database)
+    let start = keys.next
+    keys.take(size)
+    try keys.save(to: database)
+    return start
   }
 }

@@ -228,7 +228,7 @@ extension LinkStage {
       StatementArguments(arguments)
     )
     finish.stubs = database.changesCount
-    primaryKeys.take(finish.stubs)
+    primaryKeys.take(Int64(finish.stubs))
   }
 
   private func describe(_ count: Int, _ finish: inout Finish) throws(StoreError) {
@@ -239,16 +239,16 @@ extension LinkStage {
         sql: "SELECT file, line, \"column\", byte, record, ordinal\(parts) FROM \(waiting)"
           + " WHERE state IS NULL ORDER BY ordinal, seq LIMIT \(count)"
       )
-      finish.examples = rows.map { row in
+      finish.examples = try rows.map { row in
         (
           row.databaseValues.dropFirst(6).map(Self.stored),
           WaitingPlace(
-            file: row[0],
-            line: row[1],
-            column: row[2],
-            byte: row[3],
-            record: row[4],
-            ordinal: row[5]
+            file: try row.stored(0, of: waiting),
+            line: try row.stored(1, of: waiting),
+            column: try row.stored(2, of: waiting),
+            byte: try row.stored(3, of: waiting),
+            record: try row.stored(4, of: waiting),
+            ordinal: try row.stored(5, of: waiting)
           )
         )
       }

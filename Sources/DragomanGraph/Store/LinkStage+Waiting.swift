@@ -110,12 +110,12 @@ extension LinkStage {
       for row in rows {
         let values = Array(row.databaseValues)
         let place = ReferencePlace(
-          node: UInt32(clamping: row[2] as Int64),
-          record: row[3],
-          ordinal: row[4]
+          node: UInt32(clamping: try row.stored(2, of: links, as: Int64.self)),
+          record: try row.stored(3, of: links),
+          ordinal: try row.stored(4, of: links)
         )
         try insertWaiting(Array(values[0..<2]), origin(place), Array(values[5...]))
-        found.insert(row[0])
+        found.insert(try row.stored(0, of: links))
       }
     } catch {
       throw StoreError(error, path: path)

@@ -56,6 +56,23 @@ final class PreparedSentence {
     }
   }
 
+  /// Runs a `SELECT` of one text for a row; nil: it finds nothing.
+  func text(
+    _ row: UnsafeBufferPointer<RowValue>,
+    _ arena: UnsafeRawPointer,
+    path: String?
+  ) throws(StoreError) -> String? {
+    guard let handle else { return nil }
+    bind(row, arena)
+    defer { sqlite3_reset(handle) }
+    switch sqlite3_step(handle) {
+    case SQLITE_ROW: return columnText(handle, 0)
+    case SQLITE_DONE: return nil
+    case let code:
+      throw StoreError(DatabaseError(resultCode: ResultCode(rawValue: code)), path: path)
+    }
+  }
+
   /// Binds one value; text and bytes stay in the arena.
   @inline(__always)
   static func bind(

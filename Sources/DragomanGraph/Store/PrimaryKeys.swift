@@ -28,12 +28,31 @@ final class PrimaryKeys {
   }
 
   private static func next(of table: String, in database: Database) throws -> Int64 {
-    try Int64.fetchOne(
-      database,
-      sql: "SELECT next FROM _dragoman_keys WHERE \"table\" = ?",
-      arguments: [table]
-    ) ?? 1
+    let found = try database.storedValue(
+      "SELECT next FROM _dragoman_keys WHERE \"table\" = ?",
+      [table],
+      of: "_dragoman_keys",
+      as: Int64.self
+    )
+    return try checked(found ?? 1, of: table)
   }
+
+  /// The next free key as it was stored, if there can be one behind it.
+  ///
+  /// - Throws: `StoreError`, `.damaged`: keys are given out from 1 on, and nobody comes near the end.
+  static func checked(_ key: Int64, of table: String) throws(StoreError) -> Int64 {
+    guard (1..<maximum).contains(key) else {
+      throw StoreError(
+        .damaged,
+        "The next key of \(table) in _dragoman_keys is \(key), which cannot be.",
+        help: "restore a backup, or set next behind the largest _pk of the table"
+      )
+    }
+    return key
+  }
+
+  /// Behind all keys; a block of them still fits into 64 bits.
+  private static let maximum: Int64 = 1 << 62
 
   /// Marks the next key as used.
   @inline(__always)
@@ -42,8 +61,8 @@ final class PrimaryKeys {
   }
 
   /// Marks that many keys as used.
-  func take(_ count: Int) {
-    next += Int64(count)
+  func take(_ count: Int64) {
+    next += count
   }
 
   /// Stores the next free key, if any were taken.

@@ -36,6 +36,10 @@ extension SQLiteStore {
     } catch {
       file.discard()
       let known = StoreError(error, path: path)
+      if known.code == .damaged, let source = self.path, let failure = StoreFile.readFailure(source)
+      {
+        throw failure
+      }
       guard known.code == .unreachable || known.code == .permission else { throw known }
       throw StoreError(.output, known.message, help: known.help, path: path)
     }

@@ -23,6 +23,9 @@ public final class SQLiteStore: Sendable {
   /// How a store is opened.
   public struct Options: Sendable {
     /// How long to wait for a lock that another process holds; 5 seconds by default.
+    ///
+    /// Counted in milliseconds, a part of one as a whole one: from 0, which does not wait, to about 24
+    /// days. What is beyond either end is the end.
     public var busyTimeout: Duration
     /// Whether nothing may be written.
     public var isReadOnly: Bool
@@ -83,15 +86,20 @@ public final class SQLiteStore: Sendable {
       }
       // On the writing connection: a reader would keep `discard()` from leaving WAL mode.
       storedLayout = Mutex(
-        try database.writeWithoutTransaction { database in
-          if !options.isReadOnly { try Self.makeDurable(database, within: options.busyTimeout) }
-          return ModelLayout(try StoredModel.load(database))
+        try database.writeWithoutTransaction { [path] database in
+          try database.tellingOfUnreadFiles(path) {
+            let timeout = Duration.milliseconds(options.busyMilliseconds)
+            if !options.isReadOnly { try Self.makeDurable(database, within: timeout) }
+            return ModelLayout(try StoredModel.load(database))
+          }
         }
       )
     } catch {
       var path: String?
       if case .file(let file) = location { path = file }
-      throw StoreError(error, path: path)
+      let known = StoreError(error, path: path)
+      guard known.code == .damaged, let path else { throw known }
+      throw StoreFile.readFailure(path) ?? known
     }
   }
 
@@ -153,7 +161,9 @@ public final class SQLiteStore: Sendable {
   /// Reads from one snapshot of the store.
   func read<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {
     do {
-      return try database.read(body)
+      return try database.read { database in
+        try database.tellingOfUnreadFiles(path) { try body(database) }
+      }
     } catch {
       throw StoreError(error, path: path)
     }
@@ -162,7 +172,9 @@ public final class SQLiteStore: Sendable {
   /// Reads through the connection that writes, when nobody else uses it.
   func onWriter<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {
     do {
-      return try database.writeWithoutTransaction(body)
+      return try database.writeWithoutTransaction { database in
+        try database.tellingOfUnreadFiles(path) { try body(database) }
+      }
     } catch {
       throw StoreError(error, path: path)
     }
@@ -190,7 +202,7 @@ public final class SQLiteStore: Sendable {
         session.endObserving()
         if let layout = session.committedLayout { storedLayout.withLock { $0 = layout } }
       }
-      return try body(session)
+      return try database.tellingOfUnreadFiles(path) { try body(session) }
     }
   }
 
@@ -219,7 +231,8 @@ public final class SQLiteStore: Sendable {
   private static func configuration(_ options: Options) -> Configuration {
     var configuration = Configuration()
     configuration.readonly = options.isReadOnly
-    configuration.busyMode = .timeout(TimeInterval(options.busyTimeout.components.seconds))
+    // GRDB cuts what is behind the millisecond, and a double may be a little less than it should be.
+    configuration.busyMode = .timeout((Double(options.busyMilliseconds) + 0.25) / 1000)
     configuration.maximumReaderCount = 4
     let cacheKilobytes = options.cacheByteCount >> 10
     configuration.prepareDatabase { database in
@@ -229,5 +242,17 @@ public final class SQLiteStore: Sendable {
       try FetchFunctions.register(on: database)
     }
     return configuration
+  }
+}
+
+extension SQLiteStore.Options {
+  /// `busyTimeout` as SQLite takes it (https://www.sqlite.org/c3ref/busy_timeout.html).
+  var busyMilliseconds: Int32 {
+    let (seconds, attoseconds) = busyTimeout.components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    // More seconds than SQLite has milliseconds need no product.
+    guard seconds < Int64(Int32.max) else { return .max }
+    let parts = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+    return Int32(clamping: seconds * 1000 + parts)
   }
 }

@@ -165,7 +165,8 @@ struct Schema: Equatable {
 
   // MARK: - Differences
 
-  /// The statements that add what this schema has and `other` has not; nothing is dropped.
+  /// The statements that add the tables and columns that this schema has and `other` has not; nothing
+  /// is dropped.
   func additions(to other: Schema) -> [String] {
     var statements: [String] = []
     for table in tables {
@@ -178,10 +179,12 @@ struct Schema: Equatable {
         statements.append("ALTER TABLE \(Schema.quoted(table.name)) ADD COLUMN \(column.sql)")
       }
     }
-    for index in indexes where !other.indexes.contains(where: { $0.name == index.name }) {
-      statements.append(index.sql)
-    }
     return statements
+  }
+
+  /// The indexes that this schema has and `other` has not.
+  func newIndexes(than other: Schema) -> [Index] {
+    indexes.filter { index in !other.indexes.contains { $0.name == index.name } }
   }
 
   /// The table of that name.

@@ -15,6 +15,11 @@ enum StoreFile {
     if isFolder.boolValue {
       throw StoreError(.unreachable, "This is a folder, not a database file.", path: path)
     }
+    var status = stat()
+    if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+      // Opening a pipe would wait for somebody who writes into it.
+      throw StoreError(.unreachable, "This is no regular file, so no database.", path: path)
+    }
     guard FileManager.default.isReadableFile(atPath: path) else {
       throw StoreError(.permission, "The database may not be read.", path: path)
     }
@@ -59,9 +64,8 @@ enum StoreFile {
   private static func checkHeader(_ path: String) throws(StoreError) {
     let header: Data
     do {
-      guard let file = FileHandle(forReadingAtPath: path) else {
-        throw StoreError(.permission, "The database may not be read.", path: path)
-      }
+      // Its permissions were looked at before.
+      let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
       defer { try? file.close() }
       header = try file.read(upToCount: 16) ?? Data()
     } catch {

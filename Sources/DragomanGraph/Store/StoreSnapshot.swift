@@ -34,6 +34,11 @@ package struct StoreSnapshot {
     if let interruption { throw interruption }
   }
 
+  /// The number of objects that a request fetches.
+  package func count(_ request: FetchRequest) throws -> Int {
+    try FetchStatement.count(try FetchPlan(request, in: layout), database)
+  }
+
   /// The objects of an entity that hold their key only, until their record comes.
   ///
   /// Reads the table once, where it can have any.
@@ -66,7 +71,7 @@ extension SQLiteStore {
     let layout = layout
     try read { database in
       let snapshot = StoreSnapshot(database, layout)
-      result = Result { try body(snapshot) }
+      result = Result { try database.tellingOfUnreadFiles(path) { try body(snapshot) } }
     }
     guard let result else {
       throw StoreError(.refused, "The store was not read.", path: path)

@@ -33,7 +33,11 @@ enum StoredModel {
         help: "use a newer version of Dragoman"
       )
     }
-    let text = try String.fetchOne(database, sql: "SELECT model FROM _dragoman_model WHERE id = 1")
+    let text = try database.storedValue(
+      "SELECT model FROM _dragoman_model WHERE id = 1",
+      of: "_dragoman_model",
+      as: String.self
+    )
     guard let text else {
       throw StoreError(.damaged, "The database has lost its model (_dragoman_model is empty).")
     }

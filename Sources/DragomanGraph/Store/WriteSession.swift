@@ -6,7 +6,7 @@ import GRDBSQLite
 /// writers for the rows of an entity.
 public final class WriteSession {
   let database: Database
-  private let path: String?
+  package let path: String?
   /// The model of the store as this session sees it.
   package private(set) var layout: ModelLayout
   /// The model as it stands after the last commit, where a commit changed it.
@@ -69,7 +69,16 @@ public final class WriteSession {
     let stored = try run { try StoredModel.load(database) }
     if stored != layout.model { layout = ModelLayout(stored) }
     let isNew = try run { try !database.tableExists("_dragoman_model") }
-    let growth = stored.growing(by: model.completingInverses())
+    let wanted = model.completingInverses()
+    let faults = wanted.validate().filter { $0.rule == .value }
+    guard faults.isEmpty else {
+      throw StoreError(
+        .badRequest,
+        "The model is faulty: " + faults.map(\.description).joined(separator: "; "),
+        path: path
+      )
+    }
+    let growth = stored.growing(by: wanted)
     guard growth.conflicts.isEmpty else {
       throw StoreError(
         .modelConflict,
@@ -86,6 +95,7 @@ public final class WriteSession {
       try checkName(of: table.name)
     }
     for statement in new.additions(to: old) { try run { try database.execute(sql: statement) } }
+    for index in new.newIndexes(than: old) { try make(index, in: layout) }
     try nameEntities(in: layout, before: old)
     if isNew || growth.model != stored {
       try run { try StoredModel.save(growth.model, to: database) }
@@ -93,6 +103,24 @@ public final class WriteSession {
       modelChanged = true
     }
     return growth.model
+  }
+
+  /// Makes an index, and names the objects that are in the way of a unique one.
+  ///
+  /// Runs `CREATE INDEX`; where that fails `SELECT … GROUP BY … HAVING count(*) > 1`.
+  private func make(_ index: Schema.Index, in layout: ModelLayout) throws(StoreError) {
+    try run {
+      do {
+        try database.execute(sql: index.sql)
+      } catch let error as DatabaseError where error.isUniqueViolation {
+        throw StoreError(
+          .modelConflict,
+          try DuplicateKeys(index, in: layout).sentence(database),
+          help: "delete or change the objects that are there more than once, and run it again",
+          path: path
+        )
+      }
+    }
   }
 
   /// Takes over the model that a migration has written in the open transaction.
@@ -164,6 +192,8 @@ public final class WriteSession {
   ///     primary key; nil: neither, which is a little faster.
   ///   - notesFormer: Whether the writer tells the values that a row overwrites, too.
   ///   - completesStubs: Which rows make whole objects of stubs.
+  ///   - specializes: Whether a row makes an object of its entity of one that was known by a more
+  ///     general one.
   /// - Returns: The writer.
   /// - Throws: `StoreError` where the next free key cannot be read.
   package func writer(
@@ -173,7 +203,8 @@ public final class WriteSession {
     version: Int? = nil,
     noted: [String]? = nil,
     notesFormer: Bool = false,
-    completesStubs: EntityStatements.StubRule = .never
+    completesStubs: EntityStatements.StubRule = .never,
+    specializes: Bool = true
   ) throws(StoreError) -> EntityWriter {
     EntityWriter(
       database: database,
@@ -186,7 +217,8 @@ public final class WriteSession {
         noted: noted,
         notesFormer: notesFormer,
         completesStubs: completesStubs,
-        family: entity.family.map { layout.entities[$0].name }
+        family: entity.family.map { layout.entities[$0].name },
+        ancestors: specializes ? entity.lineage.dropFirst().map { layout.entities[$0].name } : []
       ),
       keys: try primaryKeys(of: entity.table),
       note: noted == nil ? nil : try note()
@@ -230,14 +262,19 @@ public final class WriteSession {
   /// Runs `SELECT` over `_dragoman_pending`.
   package func pendingRelationships() throws(StoreError) -> [(name: String, key: [String])] {
     try run {
-      try Row.fetchAll(
+      try PendingReference.check(database)
+      return try Row.fetchAll(
         database,
         sql: "SELECT relationship, (SELECT json_group_array(e.key) FROM json_each(p.first) AS e)"
           + " FROM (SELECT relationship, max(key) AS first FROM _dragoman_pending"
           + " GROUP BY relationship) AS p"
       ).map { row in
-        let names = try JSONDecoder().decode([String].self, from: Data((row[1] as String).utf8))
-        return (row[0], names)
+        let place = PendingReference.table
+        let names: String = try row.stored(1, of: place)
+        return (
+          try row.stored(0, of: place),
+          try JSONDecoder().decode([String].self, from: Data(names.utf8))
+        )
       }
     }
   }

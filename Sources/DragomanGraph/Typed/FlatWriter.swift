@@ -66,7 +66,8 @@ final class FlatWriter {
         mode: .upsert,
         // Without it the writer does not tell which object it met.
         noted: keepsIDs ? [] : nil,
-        completesStubs: binding.entity.hasStubColumn ? .always : .never
+        completesStubs: binding.entity.hasStubColumn ? .always : .never,
+        specializes: false
       )
       for index in copies.indices {
         buffer.reset()
@@ -95,6 +96,8 @@ final class FlatWriter {
         "Another \(binding.entity.name) has the same value of \(columns), which is unique.",
         help: "change the value and save again"
       )
+    case .otherEntity(let other):
+      throw ContextError.keyOfRelative(other, binding.entity.name, nil)
     case .incomplete(let name):
       throw ContextError(
         .invalid,

@@ -176,6 +176,12 @@ final class ObjectBoxing {
         "\(binding.entity.name) is abstract: there are objects of its sub-entities only."
       )
     }
+    if let slots = binding.keySlots, let key = binding.entity.uniqueKeys.first,
+      binding.entity.root != binding.entity.index,
+      let other = try context.holder(of: slots.map { buffer.stored($0) }, of: key, binding.entity)
+    {
+      throw ContextError.keyOfRelative(other.layout.name, binding.entity.name, other.objectID)
+    }
     return try context.insert(
       binding.entity,
       buffer.row,

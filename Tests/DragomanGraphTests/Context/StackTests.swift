@@ -46,6 +46,32 @@ import Testing
     #expect(try stack.sql("SELECT count(*) FROM Song") == ["0"])
   }
 
+  @Test("Resets and closings of many threads leave one whole stack", arguments: [false, true])
+  func resets(isFile: Bool) async throws {
+    let folder = NSTemporaryDirectory() + "resets-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let stack = try Stack(crm, at: isFile ? .file(folder + "/s.db") : .inMemory)
+    for round in 0..<5 {
+      try await stack.write { context in try context.insert("Song")["title"] = "old" }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<8 {
+          group.addTask { try await stack.run { try stack.reset() } }
+          // Who comes in between finds a whole stack, or one that is closed.
+          group.addTask {
+            _ = try? await stack.write { context in try context.insert("Song")["title"] = "x" }
+          }
+        }
+        try await group.waitForAll()
+      }
+      try stack.reset()
+      #expect(try stack.sql("SELECT count(*) FROM Song") == ["0"], "round \(round)")
+      try await stack.write { context in try context.insert("Song")["title"] = "new" }
+      #expect(try stack.sql("SELECT title FROM Song") == ["new"])
+    }
+    try stack.close()
+  }
+
   @MainActor @Test("A child's save stores what it changed and what that refers to, nothing else")
   func dependencies() async throws {
     let main = stack.main

@@ -47,24 +47,25 @@ import Testing
   func schema() {
     let schema = Schema(ModelLayout(Self.model))
     #expect(
-      schema.additions(to: Schema(ModelLayout(Model()))) == [
-        "CREATE TABLE \"companies\" (_pk INTEGER PRIMARY KEY, _v INTEGER, \"name\" TEXT)",
-        "CREATE TABLE \"Phone\" (_pk INTEGER PRIMARY KEY, _v INTEGER, \"kind\" TEXT, \"number\" TEXT, \"owner\" INTEGER REFERENCES \"Person\" (_pk) DEFERRABLE INITIALLY DEFERRED, \"_phones_order\" INTEGER)",
-        "CREATE TABLE \"Person\" (_pk INTEGER PRIMARY KEY, _v INTEGER, \"id\" INTEGER, \"company\" INTEGER REFERENCES \"companies\" (_pk) DEFERRABLE INITIALLY DEFERRED, \"manager\" INTEGER REFERENCES \"Person\" (_pk) DEFERRABLE INITIALLY DEFERRED)",
-        "CREATE TABLE \"Skill\" (_pk INTEGER PRIMARY KEY, _v INTEGER, \"name\" TEXT)",
-        "CREATE TABLE \"Document\" (_pk INTEGER PRIMARY KEY, _v INTEGER, _entity TEXT, \"title\" TEXT, \"isbn\" TEXT, \"artist\" TEXT)",
-        "CREATE TABLE \"Person_skills\" (owner INTEGER REFERENCES \"Person\" (_pk) DEFERRABLE INITIALLY DEFERRED, target INTEGER REFERENCES \"Skill\" (_pk) DEFERRABLE INITIALLY DEFERRED, PRIMARY KEY (\"owner\", \"target\")) WITHOUT ROWID",
-        "CREATE TABLE \"Person_friends\" (owner INTEGER REFERENCES \"Person\" (_pk) DEFERRABLE INITIALLY DEFERRED, target INTEGER REFERENCES \"Person\" (_pk) DEFERRABLE INITIALLY DEFERRED, PRIMARY KEY (\"owner\", \"target\")) WITHOUT ROWID",
-        "CREATE TABLE \"Person_favourites\" (owner INTEGER REFERENCES \"Person\" (_pk) DEFERRABLE INITIALLY DEFERRED, position INTEGER, target INTEGER REFERENCES \"Document\" (_pk) DEFERRABLE INITIALLY DEFERRED, PRIMARY KEY (\"owner\", \"position\")) WITHOUT ROWID",
-        "CREATE UNIQUE INDEX \"Phone_unique_owner_kind\" ON \"Phone\" (\"owner\", \"kind\")",
-        "CREATE UNIQUE INDEX \"Person_unique_id\" ON \"Person\" (\"id\")",
-        "CREATE INDEX \"Person_company\" ON \"Person\" (\"company\")",
-        "CREATE INDEX \"Person_manager\" ON \"Person\" (\"manager\")",
-        "CREATE UNIQUE INDEX \"Document_unique_title_artist\" ON \"Document\" (\"title\", \"artist\")",
-        "CREATE INDEX \"Person_skills_target\" ON \"Person_skills\" (\"target\")",
-        "CREATE INDEX \"Person_friends_target\" ON \"Person_friends\" (\"target\")",
-        "CREATE INDEX \"Person_favourites_target\" ON \"Person_favourites\" (\"target\")",
-      ]
+      schema.additions(to: Schema(ModelLayout(Model())))
+        + schema.newIndexes(than: Schema(ModelLayout(Model()))).map(\.sql) == [
+          "CREATE TABLE \"companies\" (_pk INTEGER PRIMARY KEY, _v INTEGER, \"name\" TEXT)",
+          "CREATE TABLE \"Phone\" (_pk INTEGER PRIMARY KEY, _v INTEGER, \"kind\" TEXT, \"number\" TEXT, \"owner\" INTEGER REFERENCES \"Person\" (_pk) DEFERRABLE INITIALLY DEFERRED, \"_phones_order\" INTEGER)",
+          "CREATE TABLE \"Person\" (_pk INTEGER PRIMARY KEY, _v INTEGER, \"id\" INTEGER, \"company\" INTEGER REFERENCES \"companies\" (_pk) DEFERRABLE INITIALLY DEFERRED, \"manager\" INTEGER REFERENCES \"Person\" (_pk) DEFERRABLE INITIALLY DEFERRED)",
+          "CREATE TABLE \"Skill\" (_pk INTEGER PRIMARY KEY, _v INTEGER, \"name\" TEXT)",
+          "CREATE TABLE \"Document\" (_pk INTEGER PRIMARY KEY, _v INTEGER, _entity TEXT, \"title\" TEXT, \"isbn\" TEXT, \"artist\" TEXT)",
+          "CREATE TABLE \"Person_skills\" (owner INTEGER REFERENCES \"Person\" (_pk) DEFERRABLE INITIALLY DEFERRED, target INTEGER REFERENCES \"Skill\" (_pk) DEFERRABLE INITIALLY DEFERRED, PRIMARY KEY (\"owner\", \"target\")) WITHOUT ROWID",
+          "CREATE TABLE \"Person_friends\" (owner INTEGER REFERENCES \"Person\" (_pk) DEFERRABLE INITIALLY DEFERRED, target INTEGER REFERENCES \"Person\" (_pk) DEFERRABLE INITIALLY DEFERRED, PRIMARY KEY (\"owner\", \"target\")) WITHOUT ROWID",
+          "CREATE TABLE \"Person_favourites\" (owner INTEGER REFERENCES \"Person\" (_pk) DEFERRABLE INITIALLY DEFERRED, position INTEGER, target INTEGER REFERENCES \"Document\" (_pk) DEFERRABLE INITIALLY DEFERRED, PRIMARY KEY (\"owner\", \"position\")) WITHOUT ROWID",
+          "CREATE UNIQUE INDEX \"Phone_unique_owner_kind\" ON \"Phone\" (\"owner\", \"kind\")",
+          "CREATE UNIQUE INDEX \"Person_unique_id\" ON \"Person\" (\"id\")",
+          "CREATE INDEX \"Person_company\" ON \"Person\" (\"company\")",
+          "CREATE INDEX \"Person_manager\" ON \"Person\" (\"manager\")",
+          "CREATE UNIQUE INDEX \"Document_unique_title_artist\" ON \"Document\" (\"title\", \"artist\")",
+          "CREATE INDEX \"Person_skills_target\" ON \"Person_skills\" (\"target\")",
+          "CREATE INDEX \"Person_friends_target\" ON \"Person_friends\" (\"target\")",
+          "CREATE INDEX \"Person_favourites_target\" ON \"Person_favourites\" (\"target\")",
+        ]
     )
   }
 

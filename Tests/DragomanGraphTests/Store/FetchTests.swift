@@ -142,6 +142,11 @@ struct FetchTests {
       ("id == {1}", "id is compared with a list where one value fits."),
       ("name LIKE 1", "LIKE wants a string on its right side."),
       (
+        "name LIKE '%a%'",
+        "LIKE has the wildcards * and ?; in \"%a%\" there is neither. "
+          + "(write LIKE \"*a*\", or == for the very text)"
+      ),
+      (
         "name MATCHES '('", "MATCHES cannot be used: \"(\" is no valid regular expression."
       ),
       ("'Ada' BEGINSWITH name", "BEGINSWITH wants the attribute on its left side."),

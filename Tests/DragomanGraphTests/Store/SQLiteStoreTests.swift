@@ -36,6 +36,45 @@ import Testing
     }
   }
 
+  @Test(
+    "A lock is waited for to the millisecond, whatever the duration is",
+    arguments: [
+      (Duration.milliseconds(500), 500), (.milliseconds(1500), 1500), (.milliseconds(285), 285),
+      (.seconds(5), 5000), (.zero, 0), (.nanoseconds(1), 1), (.microseconds(1001), 2),
+      (.seconds(-1), 0), (.nanoseconds(-1), 0), (.seconds(Int64.max), 2_147_483_647),
+      (.seconds(2_147_483), 2_147_483_000), (.seconds(2_147_484), 2_147_483_647),
+      (.milliseconds(2_147_483_647), 2_147_483_647), (.seconds(Int64.min), 0),
+    ]
+  )
+  func busyTimeout(duration: Duration, milliseconds: Int) throws {
+    let options = SQLiteStore.Options(busyTimeout: duration)
+    let store = try SQLiteStore(at: .inMemory, options: options)
+    let known = try store.read { try Int.fetchOne($0, sql: "PRAGMA busy_timeout") }
+    #expect(known == milliseconds)
+    // A file waits for the write-ahead log in its own way.
+    try withFile { path in
+      try SQLiteStore(at: .file(path), options: options).close()
+    }
+  }
+
+  @Test(
+    "Each result of SQLite has the code that tells what to do",
+    arguments: [
+      (ResultCode.SQLITE_BUSY, StoreError.Code.busy), (.SQLITE_BUSY_SNAPSHOT, .busy),
+      (.SQLITE_BUSY_RECOVERY, .busy), (.SQLITE_LOCKED, .busy), (.SQLITE_PROTOCOL, .busy),
+      (.SQLITE_FULL, .full), (.SQLITE_IOERR, .inputOutput), (.SQLITE_IOERR_READ, .inputOutput),
+      (.SQLITE_IOERR_FSYNC, .inputOutput), (.SQLITE_IOERR_LOCK, .inputOutput),
+      (ResultCode(rawValue: 10 | 33 << 8), .inputOutput), (.SQLITE_NOMEM, .refused),
+      (.SQLITE_CANTOPEN, .unreachable), (.SQLITE_CANTOPEN_ISDIR, .unreachable),
+      (.SQLITE_READONLY, .permission), (.SQLITE_READONLY_CANTLOCK, .permission),
+      (.SQLITE_READONLY_DBMOVED, .migrated), (.SQLITE_PERM, .permission),
+      (.SQLITE_CORRUPT, .damaged), (.SQLITE_CORRUPT_VTAB, .damaged), (.SQLITE_NOTADB, .notAStore),
+    ]
+  )
+  func resultCodes(result: ResultCode, code: StoreError.Code) {
+    #expect(StoreError(DatabaseError(resultCode: result), path: nil).code == code)
+  }
+
   /// Why a file is not opened; nil: it is.
   private func refusal(of file: String) -> StoreError.Code? {
     code { _ = try SQLiteStore(at: .file(file)) }

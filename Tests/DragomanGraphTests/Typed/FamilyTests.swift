@@ -56,6 +56,43 @@ import Testing
     )
   }
 
+  @Test(
+    "A value beside one of another branch with its key is refused, and changes nothing",
+    arguments: [1, 2],
+    [false, true]
+  )
+  func keyOfAnotherBranch(count: Int, isUnsaved: Bool) throws {
+    let bikes = [Bike("c1"), Bike("b1")].prefix(count)
+    if isUnsaved {
+      let car = try main.insert(Car.self)
+      try car.set(\.plate, to: "c1")
+      try car.set(\.doors, to: 3)
+    } else {
+      try main.saveAll([Car("c1", doors: 3)])
+    }
+    #expect(contextCode { try main.saveAll(Array(bikes)) } == .duplicate)
+    #expect(contextCode { try main.save(Bike("c1")) } == .duplicate)
+    #expect(try main.delete(Bike("c1")) == false)
+    #expect(try main.deleteAll([Bike("c1"), Bike("c1")]) == 0)
+    if isUnsaved { try main.save() }
+    #expect(
+      try stack.sql("SELECT plate, _entity, wheels, doors FROM Vehicle") == ["c1|Car|4|3"]
+    )
+    // Of its own branch it is the same object, and of the parent's too.
+    try main.saveAll([Car("c1", doors: 5)])
+    #expect(try stack.sql("SELECT _entity, doors FROM Vehicle") == ["Car|5"])
+  }
+
+  @Test("A reference by key leads to no object of another branch")
+  func referenceByKey() throws {
+    let stack = try Stack(Model(Vehicle.self, Car.self, Bike.self, Garage.self), at: .inMemory)
+    try stack.main.save(Bike("b1"))
+    #expect(
+      valueError { try stack.main.save(Garage("1", car: Ref(key: "b1"))) }?.code == .stale
+    )
+    #expect(try stack.sql("SELECT count(*) FROM Garage") == ["0"])
+  }
+
   @Test("A reference leads to the entity that the relationship says, alone and in a batch")
   func referenceToBranch() throws {
     let stack = try Stack(Model(Vehicle.self, Car.self, Bike.self, Garage.self), at: .inMemory)

@@ -46,6 +46,45 @@ import Testing
     #expect(again == "read 1, unchanged 1")
   }
 
+  @Test("The default mapper exports every type as JSON has it, and reads it again")
+  func defaultMapper() async throws {
+    let types: [(String, AttributeType)] = [
+      ("i16", .int16), ("i32", .int32), ("i64", .int64), ("real", .double), ("small", .float),
+      ("money", .decimal), ("yes", .bool), ("any", .json), ("text", .string), ("on", .date),
+      ("at", .timestamp), ("time", .time), ("id", .uuid), ("link", .url), ("bytes", .data),
+    ]
+    let model = Model(entities: [
+      Entity(
+        name: "All",
+        attributes: types.map { name, type in
+          Attribute(name: name, type: type, scale: type == .decimal ? 2 : nil)
+        },
+        uniqueKeys: [["i64"]]
+      ),
+      Entity(name: "More", attributes: [Attribute(name: "own", type: .int32)], parent: "All"),
+    ])
+    let stack = try Stack(model, at: .inMemory)
+    let record: ForeignRecord = [
+      "i16": -17, "i32": 17, "i64": 9_007_199_254_740_993, "real": 0.1, "small": 0.5,
+      "money": .number("12.50"), "yes": true, "any": ["a": [1, nil, "x"]], "text": "17",
+      "on": "2024-02-29", "at": "2024-02-29T13:00:00Z", "time": "13:05:10",
+      "id": "0e984725-c51c-4bf4-9960-e1c80e27aba0", "link": "https://example.com/",
+      "bytes": "AQI=", "own": 3,
+    ]
+    let (exported, again) = try await stack.write { context in
+      let object = try context.import(record, into: "More")
+      let exported = try context.export(object)
+      try context.save()
+      let again = try context.import([.object(exported)], into: "More")
+      return (exported, again.report.summary)
+    }
+    // Numbers are `.number` or `.integer`; the text is what a reader of JSON sees.
+    #expect("\(exported)" == "\(record)")
+    #expect(again == "read 1, unchanged 1")
+    let strings = try await stack.import([["i64": "9007199254740993", "own": "4"]], into: "More")
+    #expect(strings.report.summary == "read 1, updated 1")
+  }
+
   @Test("Unsaved changes are exported, by a mapper's closures, and the hook has the last word")
   func closures() async throws {
     let mapper = try Mapper(

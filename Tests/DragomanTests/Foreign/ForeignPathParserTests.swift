@@ -32,6 +32,10 @@ import Testing
       ("/currencies/*", .record, [member("currencies"), .anyMember]),
       ("$index", .index, []),
       ("$file", .file, []),
+      ("$file.name", .fileName, []),
+      ("$file.stem", .fileStem, []),
+      ("a.*[*]", .record, [member("a"), .anyMember, .all]),
+      ("/a/*[*]", .record, [member("a"), .anyMember, .all]),
       ("$line", .line, []),
       ("$key", .key, []),
       ("$root.meta.date", .document, [member("meta"), member("date")]),
@@ -56,6 +60,15 @@ import Testing
         ]
       ),
       ("text()", .record, [.text]),
+      ("a[not(@b)]", .record, [member("a"), .having(.init(name: "b", isNegated: true))]),
+      (
+        "c:a[@b=\"x/y]\"]/*[@c:d][not(@e='\"')]/@f", .record,
+        [
+          member("a", "urn:c"), .having(.init(name: "b", value: "x/y]")), .anyMember,
+          .having(.init(name: "d", namespace: "urn:c")),
+          .having(.init(name: "e", value: "\"", isNegated: true)), .attribute("f", namespace: nil),
+        ]
+      ),
       ("a/*/text()", .record, [member("a"), .anyMember, .text]),
       ("a.b", .record, [member("a.b")]),
       ("$parent/@id", .parent, [.attribute("id", namespace: nil)]),
@@ -109,7 +122,7 @@ import Testing
   @Test(
     "XML texts that are no paths",
     arguments: [
-      ("/a", 0), ("a//b", 2), ("a/", 2), ("a[1]", 0), ("x:a", 0), ("@x:a", 1), ("@a/b", 0),
+      ("/a", 0), ("a//b", 2), ("a/", 2), ("a[1]", 1), ("x:a", 0), ("@x:a", 1), ("@a/b", 0),
       ("text()/a", 0), ("a/../b", 2), ("a b", 0), ("1a", 0), ("a:b:c", 0), (":a", 0), ("@", 1),
     ]
   )

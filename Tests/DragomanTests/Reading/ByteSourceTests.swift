@@ -149,4 +149,22 @@ import Testing
         )
     )
   }
+
+  @Test(
+    "What is packed otherwise, or no feed at all, is told by its first bytes",
+    arguments: [
+      ([0x42, 0x5A, 0x68, 0x39, 0x31, 0x41], "compressed by bzip2"),
+      ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0, 0], "compressed by xz"),
+      ([0x50, 0x4B, 3, 4, 20, 0], "a zip archive"),
+      (Array("SQLite format 3\0".utf8), "a SQLite database"),
+    ] as [([UInt8], String)]
+  )
+  func others(bytes: [UInt8], name: String) {
+    let error = #expect(throws: ReadError.self) {
+      _ = try decoded(MemorySource(bytes, name: "feed.json"))
+    }
+    #expect(error?.code == .format)
+    #expect(error?.message == "The input is \(name), not a feed.")
+    #expect(error?.origin?.file == "feed.json")
+  }
 }

@@ -19,13 +19,13 @@ private func read(
   _ source: any ByteSource,
   _ paths: [String?] = [nil],
   limit: Int = 1000,
-  keepsDocument: Bool = false
+  keeping: DocumentMembers = .none
 ) throws -> Reading {
   let parser = ForeignPathParser(format: .json, namespaces: [:], leadsToRecords: true)
   let reader = try JSONReader(
     source: source,
     paths: try paths.map { path in try path.map { try parser.parse($0).steps } ?? [] },
-    keepsDocument: keepsDocument
+    keeping: keeping
   )
   return try collect(reader, limit: limit)
 }

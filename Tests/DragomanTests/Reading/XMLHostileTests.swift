@@ -125,7 +125,38 @@ import Testing
       The document declares the parameter entity "x", which is never followed.
       """
     ),
+    (
+      "<!DOCTYPE r [<!NOTATION n >]><r/>",
+      """
+      xml.syntax: memory:1:28 (byte 27): \
+      The text is not well-formed XML: the notation "n" has neither a system identifier nor a public \
+      one.
+      """
+    ),
+    (
+      "<!DOCTYPE r [<!ENTITY lt 'x'>]><r/>",
+      """
+      xml.syntax: memory:1:29 (byte 28): \
+      The text is not well-formed XML: invalid redeclaration of predefined entity.
+      """
+    ),
   ]
+
+  @Test(
+    "Declarations that only a validating reader would mind are passed over",
+    arguments: [
+      "<!NOTATION n SYSTEM 'x'><!NOTATION n PUBLIC 'y'>", "<!ELEMENT r ANY><!ELEMENT r ANY>",
+      "<!ATTLIST r xml:id CDATA #IMPLIED>", "<!ATTLIST r a (x|x) 'x'>", "<!ATTLIST r a ID 'x'>",
+      "<!ENTITY e 'x'><!ENTITY e 'y'>", "<!ENTITY lt '&#38;#60;'>",
+    ]
+  )
+  func validity(declarations: String) throws {
+    let document = "<!DOCTYPE r [\(declarations)]><r><p xml:id='1 2'>x</p></r>"
+    for stride in [1, .max] {
+      let reading = try readXML(MemorySource(document, stride: stride), ["/r/p"])
+      #expect(reading.texts.count == 1)
+    }
+  }
 
   @Test("A document that is not well-formed is refused, with its place", arguments: malformed)
   func refused(document: String, message: String) {

@@ -1,3 +1,4 @@
+import DragomanGraph
 import Foundation
 
 /// A file that appears under its name when it is complete, and not before.
@@ -11,26 +12,36 @@ final class FileSink: ExportSink {
   private let hidden: String?
   private var descriptor: Int32
 
-  /// - Throws: `.output` when the file cannot be created.
-  init(path: String) throws(ExportError) {
-    var status = stat()
-    let exists = stat(path, &status) == 0
-    let kind = status.st_mode & S_IFMT
-    if exists, kind == S_IFDIR {
-      throw ExportError(.output, "The output \(path) is a folder.", help: "name a file in it")
+  /// - Parameters:
+  ///   - path: The output.
+  ///   - kept: The files that it must not replace.
+  ///   - format: What is written, which an earlier output may differ from.
+  /// - Throws: `.output` when the file cannot be created or replaced.
+  init(
+    path: String,
+    besides kept: [OutputPlace.Kept],
+    format: ForeignFormat
+  ) throws(ExportError) {
+    let place: OutputPlace
+    do throws(OutputPlace.Refusal) {
+      place = try OutputPlace(path, besides: kept, form: FeedForm.form(of: path, format))
+    } catch {
+      throw ExportError(.output, "The output \(path) \(error.reason).", help: error.help)
     }
-    // Behind a symbolic link the file that it names is replaced, not the link.
-    self.path = exists ? Self.resolved(path) : path
-    if exists, kind != S_IFREG {
+    switch place {
+    case .stream:
+      self.path = path
       hidden = nil
       descriptor = open(path, O_WRONLY | O_CLOEXEC)
-    } else {
+    case .absent, .file:
+      // Behind a symbolic link the file that it names is replaced, not the link.
+      self.path = OutputPlace.resolved(path)
       let url = URL(fileURLWithPath: self.path)
       let name = ".\(url.lastPathComponent.prefix(100)).\(UInt32.random(in: 0 ... .max)).part"
       let hidden = url.deletingLastPathComponent().appendingPathComponent(name).path
       self.hidden = hidden
       descriptor = open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-      if exists, descriptor >= 0 { fchmod(descriptor, status.st_mode & 0o7777) }
+      if case .file(let mode) = place, descriptor >= 0 { fchmod(descriptor, mode) }
     }
     guard descriptor >= 0 else {
       throw ExportError(
@@ -41,12 +52,6 @@ final class FileSink: ExportSink {
   }
 
   deinit { discard() }
-
-  private static func resolved(_ path: String) -> String {
-    guard let found = realpath(path, nil) else { return path }
-    defer { free(found) }
-    return String(cString: found)
-  }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(ExportError) {
     try DescriptorSink.write(bytes, to: descriptor, name: "The output \(path)")

@@ -6,12 +6,37 @@ struct ExportLevel: Sendable {
   var columns: [Attribute] = []
   /// The relationships to read, in the order of a row's links.
   var links: [Link] = []
+  /// The columns of the attributes that records say something of.
+  private(set) var attributes: [Int] = []
+  /// Those of them that are not written, because something else holds them.
+  private(set) var shadowed: [Int] = []
 
   /// One relationship.
   struct Link: Sendable {
     let layout: RelationshipLayout
     /// What is read of the targets.
     var level: ExportLevel
+    /// Whether it is not written, because something else holds it.
+    var isShadowed = false
+  }
+
+  /// Whether something of it is not written, here or further inside.
+  var hasShadows: Bool {
+    !shadowed.isEmpty || links.contains { $0.isShadowed || $0.level.hasShadows }
+  }
+
+  /// The place of an attribute that is written.
+  mutating func attribute(_ attribute: Attribute) -> Int {
+    let column = column(of: attribute)
+    if !attributes.contains(column) { attributes.append(column) }
+    return column
+  }
+
+  /// The place of an attribute that is not written, because something else holds it.
+  mutating func shadow(_ stored: Attribute) -> Int {
+    let column = attribute(stored)
+    shadowed.append(column)
+    return column
   }
 
   /// The place of an attribute among the columns; it is added where it is not among them.

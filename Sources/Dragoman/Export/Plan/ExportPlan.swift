@@ -45,6 +45,12 @@ struct ExportPlan: Sendable {
   /// CSV: the separator.
   let separator: UInt8
   let notices: [String]
+  /// What is not written at all, because the format has no place for it.
+  let losses: [String]
+  /// What stands inside of something else, which is written.
+  let overlaps: [String]
+  /// How records are read back; nil where everything is written, or nothing is to come back.
+  let proof: ExportProof.Plan?
 
   /// Compiles a request.
   ///
@@ -62,7 +68,7 @@ struct ExportPlan: Sendable {
     layout: ModelLayout,
     isDocument: Bool = true
   ) throws(ExportError) {
-    let entityMap = try Self.entity(request.entity, of: map)
+    let entityMap = try Self.entity(request.entity, of: map, format)
     guard let entityLayout = layout.entity(named: entityMap.name) else {
       throw ExportError(
         .request,
@@ -122,6 +128,28 @@ struct ExportPlan: Sendable {
     links = planner.links
     tree = planner.tree.build()
     notices = planner.notices
+    // Where the format is written for other programs nothing comes back anyway.
+    let isRead = !isLocal && isDocument && (format != .csv || planner.readsCSV(entityMap))
+    if !planner.overlaps.isEmpty, isRead, !request.masksSensitive {
+      var place = recordPath
+      if !hasNamedRecords, place?.steps.last == .anyMember { place?.steps.removeLast() }
+      do {
+        proof = try ExportProof.Plan(
+          map,
+          entity: entityMap.name,
+          format: format,
+          records: place,
+          like: source,
+          model: layout.model
+        )
+      } catch {
+        throw ExportError(.map, "The map cannot read back what it writes: \(error)")
+      }
+    } else {
+      proof = nil
+    }
+    losses = planner.losses
+    overlaps = planner.overlaps
     keyColumns = (entityLayout.uniqueKeys.first ?? []).compactMap { part in
       planner.stored(part.name, in: entityLayout).map { level.column(of: $0) }
     }
@@ -158,8 +186,14 @@ struct ExportPlan: Sendable {
     }
   }
 
-  private static func entity(_ name: String?, of map: ImportMap) throws(ExportError) -> EntityMap {
-    if let name = name ?? map.exportOptions.entity {
+  /// The entity that is asked for; else the map's choice, the one whose records its sources bring (of
+  /// the format, then of all), or its only one.
+  private static func entity(
+    _ name: String?,
+    of map: ImportMap,
+    _ format: ForeignFormat
+  ) throws(ExportError) -> EntityMap {
+    if let name = name ?? map.exportOptions.entity ?? onlySource(of: map, format) {
       if let entity = map.entity(named: name) { return entity }
       throw ExportError(
         .request,
@@ -177,6 +211,13 @@ struct ExportPlan: Sendable {
       )
     }
     return map.entities[0]
+  }
+
+  private static func onlySource(of map: ImportMap, _ format: ForeignFormat) -> String? {
+    let own = map.sources.filter { $0.format == format }
+    let names = (own.isEmpty ? map.sources : own).map(\.entity)
+    guard let first = names.first else { return nil }
+    return names.allSatisfy { $0.utf8.elementsEqual(first.utf8) } ? first : nil
   }
 
   /// By the unique key, so that the same contents give the same bytes however they were inserted.

@@ -3,7 +3,7 @@ import DragomanGraph
 /// Relationships: nested objects where the map reads nested objects, keys where it reads keys.
 extension ExportPlanner {
   /// How a relationship is written.
-  private enum Form {
+  enum Form {
     /// The targets' records; `isReference`: of them the identity only.
     case nested(isReference: Bool)
     /// The targets' keys, at the places that the map takes them from.
@@ -13,50 +13,114 @@ extension ExportPlanner {
   mutating func add(
     _ relationship: RelationshipMap,
     of visit: Visit,
-    isKey: Bool,
+    beside claims: [Claim],
     to level: inout ExportLevel
   ) throws(ExportError) {
+    if visit.link.local >= 0, form(of: relationship, visit) != nil {
+      // A link of a target whose members stand among those of its owner.
+      return lose(relationship.name, of: visit, "its record has no place of its own")
+    }
+    let own = claims.filter { $0.name.utf8.elementsEqual(relationship.name.utf8) }
+    if own.contains(where: { isCovered($0.steps, of: $0.name, by: claims) }) {
+      return try shadow(relationship, of: visit, hasPath: true, in: &level)
+    }
+    let before = (level, slots, links, tree)
+    if try !place(relationship, of: visit, in: &level) {
+      (level, slots, links, tree) = before
+      try shadow(relationship, of: visit, hasPath: !own.isEmpty, in: &level)
+    }
+  }
+
+  /// Takes note of a relationship that is not written because something else at its place holds it:
+  /// what is read of its targets when the record is read back.
+  private mutating func shadow(
+    _ relationship: RelationshipMap,
+    of visit: Visit,
+    hasPath: Bool,
+    in level: inout ExportLevel
+  ) throws(ExportError) {
+    var apart = self
+    apart.tree = ExportTree.Builder(
+      record: ExportTree.Name(local: visit.map.name),
+      isXML: format == .xml
+    )
+    var inner = ExportLevel()
+    inner.columns = level.columns
+    let alone = Visit(
+      map: visit.map,
+      layout: visit.layout,
+      base: 0,
+      around: visit.around,
+      inverse: visit.inverse,
+      inclusions: visit.inclusions
+    )
+    guard try apart.place(relationship, of: alone, in: &inner), var link = inner.links.last else {
+      let reason =
+        hasPath
+        ? "its path runs through another value"
+        : "this map has no place for it in \(format.rawValue)"
+      return lose(relationship.name, of: visit, reason)
+    }
+    link.isShadowed = true
+    level.columns = inner.columns
+    level.links.append(link)
+    overlap(relationship.name, of: visit)
+    appendSlot(
+      Attribute(name: relationship.name),
+      of: visit.map.name,
+      try speller(of: AttributeMap(name: relationship.name)),
+      column: 0
+    )
+  }
+
+  /// Gives a relationship its place.
+  ///
+  /// - Returns: Whether it has one, or wants none.
+  private mutating func place(
+    _ relationship: RelationshipMap,
+    of visit: Visit,
+    in level: inout ExportLevel
+  ) throws(ExportError) -> Bool {
     let name = relationship.name
-    // The way back to the record around this one is where this one stands.
-    if let inverse = visit.inverse, inverse.utf8.elementsEqual(name.utf8) { return }
-    let inclusion = visit.inclusions[name] ?? relationship.export
-    guard inclusion != ImportMap.ExportOptions.Inclusion.none else { return }
+    guard let form = form(of: relationship, visit) else { return true }
     guard let place = visit.layout.linkSlot(named: name),
       let target = map.entity(named: relationship.entity),
       let targetLayout = layout.entity(named: relationship.entity)
     else {
       note("\(visit.map.name).\(name) is left out: the database does not have it")
-      return
+      return true
     }
-    guard let form = form(of: relationship, inclusion, target, visit, isKey: isKey) else { return }
     let link = visit.layout.relationships[place]
     do throws(ExportTree.Builder.Obstacle) {
       switch form {
       case .keys(let parts):
-        try addKeys(parts, relationship, link, target, targetLayout, visit, to: &level)
+        let before = tree
+        do throws(ExportTree.Builder.Obstacle) {
+          try addKeys(parts, relationship, link, target, targetLayout, visit, to: &level)
+        } catch {
+          // A place of one part must not stay without the others.
+          tree = before
+          throw error
+        }
       case .nested(let isReference):
         guard let place = nestedPlace(of: relationship, visit) else {
-          note(
-            "\(visit.map.name).\(name) is left out: this map has no place for it in \(format.rawValue)"
-          )
-          return
+          lose(name, of: visit, "this map has no place for it in \(format.rawValue)")
+          return true
         }
         let naming = place.arrangement == .dictionary ? self.naming(of: target) : nil
         if naming == .impossible {
-          note("\(visit.map.name).\(name) is left out: what names its members is not exported")
-          return
+          lose(name, of: visit, "what names its members is not exported")
+          return true
         }
         if naming == .madeUp {
           note("\(visit.map.name).\(name): the database does not have the names of its members")
         }
         let isMany = relationship.kind == .toMany
         let position = level.links.count
-        let base = try tree.link(
-          place.steps,
-          at: visit.base,
-          ExportTree.Builder.LinkPlace(local: position, plan: links.count),
-          place.arrangement
-        )
+        let linkPlace = ExportTree.Builder.LinkPlace(local: position, plan: links.count)
+        let base =
+          place.isRecord
+          ? visit.base : try tree.link(place.steps, at: visit.base, linkPlace, place.arrangement)
         // What tells an empty list from one that is not there.
         let around = place.steps.count - (place.arrangement == .dictionary ? 0 : 1)
         links.append(
@@ -68,6 +132,7 @@ extension ExportPlanner {
             map: target,
             layout: targetLayout,
             base: base,
+            link: place.isRecord ? linkPlace : .none,
             isNamed: place.arrangement == .dictionary,
             isReference: isReference,
             around: visit.around + [visit.map],
@@ -75,8 +140,9 @@ extension ExportPlanner {
           )
         )
       }
+      return true
     } catch {
-      note("\(visit.map.name).\(name) is left out: its path runs through another value")
+      return false
     }
   }
 
@@ -91,13 +157,14 @@ extension ExportPlanner {
     }
   }
 
-  private func form(
-    of relationship: RelationshipMap,
-    _ inclusion: ImportMap.ExportOptions.Inclusion?,
-    _ target: EntityMap,
-    _ visit: Visit,
-    isKey: Bool
-  ) -> Form? {
+  /// How a relationship is written; nil where the map does not want it.
+  func form(of relationship: RelationshipMap, _ visit: Visit) -> Form? {
+    // The way back to the record around this one is where this one stands.
+    if let inverse = visit.inverse, inverse.utf8.elementsEqual(relationship.name.utf8) {
+      return nil
+    }
+    let inclusion = visit.inclusions[relationship.name] ?? relationship.export
+    guard inclusion != ImportMap.ExportOptions.Inclusion.none else { return nil }
     if let key = relationship.key, !isLocal { return .keys(key) }
     // What an import does not read needs no place: the other side says everything.
     if inclusion == nil, !isLocal, !map.readsFeed(relationship, of: visit.map) { return nil }
@@ -105,21 +172,33 @@ extension ExportPlanner {
     // A list that its inverse fills needs no place of its own.
     if isSilent, relationship.kind == .toMany, relationship.inverse != nil { return nil }
     let isAround = (visit.around + [visit.map]).contains {
-      $0.name.utf8.elementsEqual(target.name.utf8)
+      $0.name.utf8.elementsEqual(relationship.entity.utf8)
     }
     let byKey = inclusion == .key || inclusion == .keys || (isLocal && relationship.key != nil)
     // A record inside of itself would have no end.
-    let isReference = byKey || isAround || isKey || (isSilent && relationship.kind == .toOne)
+    let isReference =
+      byKey || isAround || isKey(relationship.name, of: visit)
+      || (isSilent && isInverse(relationship, visit))
     return .nested(isReference: isReference)
   }
 
-  /// Where the targets of a relationship stand.
-  private struct NestedPlace {
-    let steps: [ForeignPath.Step]
-    let arrangement: ExportTree.Builder.Arrangement
+  /// Whether another relationship leads the other way.
+  private func isInverse(_ relationship: RelationshipMap, _ visit: Visit) -> Bool {
+    visit.layout.linkSlot(named: relationship.name).map {
+      visit.layout.relationships[$0].relationship.inverse != nil
+    } ?? false
   }
 
-  private func nestedPlace(of relationship: RelationshipMap, _ visit: Visit) -> NestedPlace? {
+  /// Where the targets of a relationship stand.
+  struct NestedPlace {
+    let steps: [ForeignPath.Step]
+    let arrangement: ExportTree.Builder.Arrangement
+
+    /// Whether a target's members stand among those of the record itself.
+    var isRecord: Bool { steps.isEmpty && arrangement != .dictionary }
+  }
+
+  func nestedPlace(of relationship: RelationshipMap, _ visit: Visit) -> NestedPlace? {
     guard format != .csv else { return nil }
     let isMany = relationship.kind == .toMany
     let plain: ExportTree.Builder.Arrangement = isMany && format != .xml ? .list : .plain
@@ -137,7 +216,9 @@ extension ExportPlanner {
         if steps.removeLast() == .anyMember { arrangement = .dictionary }
       }
       let isRecord = steps.isEmpty && !(format == .xml && arrangement == .dictionary)
-      guard path.root == .record, !isRecord, !Self.hasWildcard(steps) else { return nil }
+      guard path.root == .record, !isRecord || !isMany, !Self.hasWildcard(steps) else {
+        return nil
+      }
       return NestedPlace(steps: steps, arrangement: arrangement)
     }.first
   }
@@ -169,7 +250,7 @@ extension ExportPlanner {
           $0.name.utf8.elementsEqual(name.utf8)
         }), let stored = stored(name, in: targetLayout)
       else { throw .shape }
-      let column = made.level.column(of: stored)
+      let column = made.level.attribute(stored)
       switch part {
       case .attribute(let own):
         guard let ownStored = self.stored(own, in: visit.layout) else { throw .shape }
@@ -206,13 +287,13 @@ extension ExportPlanner {
   }
 
   /// The way to the targets of a relationship, and from a target to its key.
-  private struct KeyPath {
+  struct KeyPath {
     let prefix: [ForeignPath.Step]
     let suffix: [ForeignPath.Step]
     var arrangement = ExportTree.Builder.Arrangement.list
   }
 
-  private func keyPath(
+  func keyPath(
     _ from: ForeignPaths,
     isMany: Bool
   ) -> KeyPath? {

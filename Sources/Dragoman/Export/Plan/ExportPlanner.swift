@@ -10,8 +10,12 @@ struct ExportPlanner {
   let format: ForeignFormat
   let request: ExportRequest
   var tree: ExportTree.Builder
-  private(set) var slots: [ExportPlan.Slot] = []
+  var slots: [ExportPlan.Slot] = []
   private(set) var notices: [String] = []
+  /// What the format has no place for.
+  private(set) var losses: [String] = []
+  /// What stands inside of something else, which is written.
+  var overlaps: [String] = []
   /// The relationships of all levels.
   var links: [ExportLink] = []
 
@@ -24,6 +28,8 @@ struct ExportPlanner {
     let layout: EntityLayout
     /// The place of its record in the tree.
     let base: Int
+    /// The to-one by which its members stand among those of the record that is linked (`from: "."`).
+    var link = ExportTree.Builder.LinkPlace.none
     /// Whether its records stand under a name each, which an attribute may hold (`$key`).
     var isNamed = false
     /// Whether only the identity is written.
@@ -54,8 +60,23 @@ struct ExportPlanner {
     if !notices.contains(notice) { notices.append(notice) }
   }
 
-  private mutating func note(_ name: String, of visit: Visit, _ reason: String) {
-    note("\(visit.map.name).\(name) is left out: \(reason)")
+  /// Takes note of what is not written, and so does not come back.
+  mutating func lose(_ name: String, of visit: Visit, _ reason: String) {
+    let loss = "\(visit.map.name).\(name) is left out: \(reason)"
+    if !losses.contains(loss) { losses.append(loss) }
+  }
+
+  mutating func overlap(_ name: String, of visit: Visit) {
+    let overlap = "\(visit.map.name).\(name) stands inside of another value"
+    if !overlaps.contains(overlap) { overlaps.append(overlap) }
+  }
+
+  /// Takes note of what is not written because something else at its place holds it.
+  mutating func shadow(_ stored: Attribute, _ attribute: AttributeMap, of visit: Visit, column: Int)
+    throws(ExportError)
+  {
+    overlap(attribute.name, of: visit)
+    appendSlot(stored, of: visit.map.name, try speller(of: attribute), column: column)
   }
 
   /// Adds an entity with its attributes and relationships, in declared order.
@@ -63,24 +84,59 @@ struct ExportPlanner {
   /// - Returns: What is to be read of it.
   mutating func add(_ visit: Visit) throws(ExportError) -> ExportLevel {
     var level = ExportLevel()
-    try addAttributes(of: visit, to: &level)
+    let claims = claims(of: visit)
+    let covered = try addAttributes(of: visit, beside: claims, to: &level)
     addDiscriminator(of: visit)
-    let identity = identity(of: visit)
-    for relationship in map.lineage(of: visit.map).reversed().flatMap(\.relationships) {
-      let isKey = identity.contains { $0.utf8.elementsEqual(relationship.name.utf8) }
-      if isKey || !visit.isReference {
-        try add(relationship, of: visit, isKey: isKey, to: &level)
-      }
+    for relationship in relationships(of: visit) {
+      try add(relationship, of: visit, beside: claims, to: &level)
     }
+    for attribute in covered { try addCovered(attribute, of: visit, to: &level) }
     return level
+  }
+
+  /// Takes note of an attribute whose place lies inside of something else: it is written where that
+  /// is the target of a to-one without such a member.
+  private mutating func addCovered(
+    _ attribute: AttributeMap,
+    of visit: Visit,
+    to level: inout ExportLevel
+  ) throws(ExportError) {
+    guard let stored = stored(attribute.name, in: visit.layout) else { return }
+    if let path = path(of: attribute, in: visit) {
+      try? tree.add(path, besideTargetAt: visit.base, slot: slots.count)
+    }
+    try shadow(stored, attribute, of: visit, column: level.shadow(stored))
+  }
+
+  /// The relationships that are written: of a reference those in its identity.
+  func relationships(of visit: Visit) -> [RelationshipMap] {
+    map.lineage(of: visit.map).reversed().flatMap(\.relationships).filter {
+      !visit.isReference || isKey($0.name, of: visit)
+    }
+  }
+
+  /// The attributes that are written: of a reference its identity and its name.
+  func placedAttributes(of visit: Visit) -> [AttributeMap] {
+    let name = visit.isNamed ? nameAttribute(of: visit.map) : nil
+    return attributes(of: visit.map).filter {
+      !visit.isReference || isKey($0.name, of: visit)
+        || name?.utf8.elementsEqual($0.name.utf8) == true
+    }
+  }
+
+  /// Whether an attribute or relationship is part of the identity.
+  func isKey(_ name: String, of visit: Visit) -> Bool {
+    identity(of: visit).contains { $0.utf8.elementsEqual(name.utf8) }
   }
 
   // MARK: - Attributes
 
   private mutating func addAttributes(
     of visit: Visit,
+    beside claims: [Claim],
     to level: inout ExportLevel
-  ) throws(ExportError) {
+  ) throws(ExportError) -> [AttributeMap] {
+    var covered: [AttributeMap] = []
     let plan: EntityPlan
     do throws(FormatFault) {
       plan = try EntityPlan(
@@ -94,36 +150,35 @@ struct ExportPlanner {
     } catch {
       throw ExportError(.map, error.description)
     }
-    let identity = identity(of: visit)
     let name = visit.isNamed ? nameAttribute(of: visit.map) : nil
-    for attribute in attributes(of: visit.map) {
-      let isName = name?.utf8.elementsEqual(attribute.name.utf8) == true
-      if visit.isReference, !isName,
-        !identity.contains(where: { $0.utf8.elementsEqual(attribute.name.utf8) })
-      {
-        continue
-      }
+    for attribute in placedAttributes(of: visit) {
       guard let stored = stored(attribute.name, in: visit.layout) else {
-        note(attribute.name, of: visit, "the database does not have it")
+        note("\(visit.map.name).\(attribute.name) is left out: the database does not have it")
         continue
       }
-      if isName {
-        try addName(attribute, stored, of: visit, column: level.column(of: stored))
+      if name?.utf8.elementsEqual(attribute.name.utf8) == true {
+        let column = level.attribute(stored)
+        try addName(attribute, stored, of: visit, column: column)
         continue
       }
-      if let name, readsNameFirst(attribute) {
-        note(attribute.name, of: visit, "\(name) has the same place")
+      if name != nil, readsNameFirst(attribute) {
+        // Reading takes both from the same name.
+        try shadow(stored, attribute, of: visit, column: level.shadow(stored))
         continue
       }
       guard let path = path(of: attribute, in: visit) else {
-        note(attribute.name, of: visit, "this map has no place for it in \(format.rawValue)")
+        lose(attribute.name, of: visit, "this map has no place for it in \(format.rawValue)")
         continue
       }
       let speller = try speller(of: attribute)
+      if isCovered(path, of: attribute.name, by: claims) {
+        covered.append(attribute)
+        continue
+      }
       do throws(ExportTree.Builder.Obstacle) {
-        try tree.add(path, at: visit.base, slot: slots.count)
+        try tree.add(path, at: visit.base, slot: slots.count, link: visit.link)
       } catch {
-        note(attribute.name, of: visit, reason(error))
+        try shadow(stored, attribute, of: visit, column: level.shadow(stored))
         continue
       }
       let slot = plan.slots.first { $0.attribute.name.utf8.elementsEqual(attribute.name.utf8) }
@@ -134,8 +189,9 @@ struct ExportPlanner {
         path: path,
         yieldsToName: visit.isNamed && readsName(attribute)
       )
-      appendSlot(stored, of: visit.map.name, speller, column: level.column(of: stored), nulls)
+      appendSlot(stored, of: visit.map.name, speller, column: level.attribute(stored), nulls)
     }
+    return covered
   }
 
   /// Whether reading may take the attribute from the name of its record (`$key`).
@@ -204,7 +260,8 @@ struct ExportPlanner {
       let speller = try? speller(of: AttributeMap(name: "discriminator"))
     else { return }
     // Where an attribute stands in its place, that attribute has the word.
-    guard (try? tree.add(path.steps, at: visit.base, slot: slots.count)) != nil else { return }
+    guard (try? tree.add(path.steps, at: visit.base, slot: slots.count, link: visit.link)) != nil
+    else { return }
     let attribute = Attribute(name: "discriminator")
     appendSlot(attribute, of: visit.map.name, speller, column: 0)
     slots[slots.count - 1].constant = Array(word.utf8)
@@ -253,17 +310,10 @@ struct ExportPlanner {
     )
   }
 
-  private func reason(_ obstacle: ExportTree.Builder.Obstacle) -> String {
-    switch obstacle {
-    case .taken(let slot): "\(slots[slot].attribute.name) has the same place"
-    case .shape: "its path runs through another value"
-    }
-  }
-
   // MARK: - Paths
 
   /// Where the attribute is written: the first of its paths that one record can be written by.
-  private func path(of attribute: AttributeMap, in visit: Visit) -> [ForeignPath.Step]? {
+  func path(of attribute: AttributeMap, in visit: Visit) -> [ForeignPath.Step]? {
     let own = [ForeignPath.Step.member(attribute.name, namespace: nil)]
     guard !isLocal, let from = attribute.from else {
       return format == .xml && !attribute.name.isXMLName ? nil : own
@@ -298,6 +348,7 @@ struct ExportPlanner {
   /// Whether records come as CSV, too; else their columns are named as in JSON, for other programs.
   func readsCSV(_ entity: EntityMap) -> Bool {
     map.exportSource(of: entity.name, format: .csv) != nil
+      || (map.sources.isEmpty && map.entities.count == 1)
   }
 
   private func steps(
@@ -311,7 +362,7 @@ struct ExportPlanner {
     if steps.last == .all, type == .json { steps.removeLast() }
     for step in steps {
       switch step {
-      case .all, .anyMember: return nil
+      case .all, .anyMember, .having: return nil
       case .index(let index) where index > ExportTree.Builder.maximumHoleCount: return nil
       default: break
       }

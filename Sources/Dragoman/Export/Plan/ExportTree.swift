@@ -47,6 +47,9 @@ struct ExportTree: Sendable {
     /// The children: a range of `order`.
     var start: Int32 = 0
     var end: Int32 = 0
+    /// Of a to-one: the node whose children are values of the record that is linked, beside those of
+    /// the target; -1: none.
+    var beside: Int32 = -1
     /// XML: whether the value is `text()`, so that an element without text has none.
     var isTextOnly = false
 
@@ -85,6 +88,8 @@ struct ExportTree: Sendable {
       var nameSlot = -1
       var isTextOnly = false
       var children: [Int] = []
+      /// Of a to-one: the place of what its owner has in it; -1: nothing.
+      var beside = -1
       /// Arrays: the element's place.
       var index = 0
     }
@@ -145,6 +150,40 @@ struct ExportTree: Sendable {
         places = before
         throw error
       }
+    }
+
+    /// Gives a value its place among the members of a to-one's target, which does not have such a
+    /// member itself.
+    ///
+    /// - Parameters:
+    ///   - steps: The way to the value, through the target.
+    ///   - base: The place of the record that the value belongs to.
+    ///   - slot: The attribute.
+    /// - Throws: Why there is no place.
+    mutating func add(
+      _ steps: [ForeignPath.Step],
+      besideTargetAt base: Int,
+      slot: Int
+    ) throws(Obstacle) {
+      var place = base
+      for (index, step) in steps.enumerated() {
+        guard case .member(let local, let namespace) = step else { break }
+        let name = Name(local: local, namespace: namespace ?? "")
+        let known = places[place].children.first {
+          places[$0].name == name && places[$0].role != .attribute
+        }
+        guard place == base || places[place].link.local < 0 else {
+          guard known == nil, places[place].role == .object else { break }
+          if places[place].beside < 0 {
+            places[place].beside = places.count
+            places.append(Place(role: .object, name: Name(local: "")))
+          }
+          return try add(Array(steps[index...]), at: places[place].beside, slot: slot)
+        }
+        guard let known else { break }
+        place = known
+      }
+      throw .shape
     }
 
     /// Names a record, or the targets of a relationship, by the value of an attribute.
@@ -238,7 +277,7 @@ struct ExportTree: Sendable {
           place = try child(of: place, Name(local: name, namespace: namespace ?? ""), .attribute)
         case .index(let index): place = try element(of: place, index)
         case .text: isTextOnly = true
-        case .all, .anyMember: throw .shape
+        case .all, .anyMember, .having: throw .shape
         }
       }
       guard place == base || places[place].link.local < 0 else { throw .shape }
@@ -266,6 +305,8 @@ struct ExportTree: Sendable {
     }
 
     private mutating func element(of place: Int, _ index: Int) throws(Obstacle) -> Int {
+      // Every place before the index is written as null.
+      guard 0...Self.maximumHoleCount ~= index else { throw .shape }
       switch places[place].role {
       case nil: places[place].role = .array
       case .array: break
@@ -313,6 +354,7 @@ struct ExportTree: Sendable {
     }
 
     fileprivate func name(_ place: Int) -> Name { places[place].name }
+    fileprivate func beside(_ place: Int) -> Int { places[place].beside }
     fileprivate func index(_ place: Int) -> Int { places[place].index }
   }
 
@@ -333,6 +375,8 @@ struct ExportTree: Sendable {
     nodes[index].start = Int32(order.count)
     order += numbers
     nodes[index].end = Int32(order.count)
+    let beside = builder.beside(place)
+    if beside >= 0 { nodes[index].beside = add(beside, of: builder) }
     return Int32(index)
   }
 

@@ -34,6 +34,8 @@ enum SpellingFault: Error, Sendable, Hashable {
   case empty
   /// The name of a member or element that is null, empty, a sibling's too, or none in XML.
   case name
+  /// What stands inside of another value, which is written, and is not the same there.
+  case overlap
 
   /// What is wrong, behind the value's name.
   var message: String {
@@ -53,6 +55,7 @@ enum SpellingFault: Error, Sendable, Hashable {
     case .null: "is null, and would be read as another value, or refused"
     case .link: "names an object that its key cannot lead to"
     case .name: "is no name of one member or element: null, empty, used twice, or none in XML"
+    case .overlap: "has the place of another value, and would be read otherwise from there"
     case .empty: "is empty, and would be read as missing"
     }
   }

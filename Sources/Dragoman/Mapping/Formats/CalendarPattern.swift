@@ -32,9 +32,10 @@ final class CalendarPattern: Sendable {
       else { return nil }
       return date
     }
-    guard let date else { return nil }
     // Foundation keeps milliseconds; within the years that are taken they fit a double exactly.
-    let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded())
+    guard let date,
+      let milliseconds = Int(exactly: (date.timeIntervalSince1970 * 1000).rounded())
+    else { return nil }
     let seconds = milliseconds.quotientRoundedDown(by: 1000)
     guard seconds >= Self.firstGregorianSecond,
       let civil = CivilTime(seconds: seconds, microsecond: (milliseconds - seconds * 1000) * 1000)

@@ -227,13 +227,17 @@ struct DateReader: Sendable {
       let shifted = try? number.int64(shiftedBy: 6 - digits)
     else { return 0 }
     let microseconds = Int(shifted)
-    let fraction = ((microseconds % 1_000_000) + 1_000_000) % 1_000_000
-    let seconds = (microseconds - fraction) / 1_000_000
+    let rest = microseconds % 1_000_000
+    let seconds = microseconds.quotientRoundedDown(by: 1_000_000)
     if type == .date, CivilTime.secondsRange.contains(seconds) {
       let local = seconds + (clock?.offset(at: seconds) ?? 0)
-      guard fraction == 0, local.isMultiple(of: 86_400) else { return 0 }
+      guard rest == 0, local.isMultiple(of: 86_400) else { return 0 }
     }
-    return write(secondsSinceEpoch: seconds, microsecond: fraction, into: output)
+    return write(
+      secondsSinceEpoch: seconds,
+      microsecond: rest < 0 ? rest + 1_000_000 : rest,
+      into: output
+    )
   }
 }
 

@@ -38,6 +38,8 @@ struct PlainNumber {
 
   /// The most zeros that writing out an exponent may add to a decimal.
   static let maximumZeros = 1000
+  /// The most digits behind the point that a scale may ask for.
+  static let maximumScale = 1000
 
   private let text: UnsafeRawBufferPointer
   private let isNegative: Bool
@@ -237,7 +239,7 @@ struct PlainNumber {
 
   /// The most bytes that `decimal(scale:into:)` writes for a text of that many bytes.
   static func decimalCapacity(byteCount: Int, scale: Int?) -> Int {
-    byteCount + maximumZeros + max(scale ?? 0, 0) + 3
+    byteCount + maximumZeros + min(max(scale ?? 0, 0), maximumScale) + 3
   }
 
   /// Writes the number as docs/file.md spells decimals and returns the number of bytes.
@@ -252,7 +254,9 @@ struct PlainNumber {
     let isZero = first == end
     let fractionCount = max(0, end - point)
     if let scale, fractionCount > scale { throw .tooManyDigits }
-    guard point - end <= Self.maximumZeros, first - point <= Self.maximumZeros else {
+    guard scale ?? 0 <= Self.maximumScale, point - end <= Self.maximumZeros,
+      first - point <= Self.maximumZeros
+    else {
       throw .tooLong
     }
     let writtenFraction = max(scale ?? fractionCount, 0)

@@ -8,18 +8,11 @@ extension ImportMap {
   ///
   /// Throws every fault of the file together, in the order of the file.
   public init(contentsOf path: String) throws(MapFaults) {
-    let data: Data
+    let data: [UInt8]
     do {
-      // One byte more than a map may have: the limit is checked on the text, and a device or a
-      // pipe without end is never read further.
-      data =
-        try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-        .read(upToCount: MapNode.maximumByteCount + 1) ?? Data()
+      data = try MapBytes.read(path)
     } catch {
-      let reason =
-        FileManager.default.fileExists(atPath: path)
-        ? error.localizedDescription : "there is no such file"
-      throw MapFaults([MapFault(.file, "The map cannot be read: \(reason).", file: path)])
+      throw MapFaults([MapFault(.file, "The map cannot be read: \(error.reason).", file: path)])
     }
     guard let text = String(validating: data, as: UTF8.self) else {
       throw MapFaults([MapFault(.encoding, "The map is not UTF-8 text.", file: path)])
@@ -45,6 +38,13 @@ extension ImportMap {
     let faults = decoder.faults + validator.validate(besides: decoder.faults)
     guard faults.isEmpty else { throw MapFaults(faults) }
     self = map
+  }
+
+  /// The path of the rejects file that the map names, which is relative to the map's folder.
+  package var rejectsPath: String? {
+    guard let name = importOptions.rejectsFile else { return nil }
+    let folder = file.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
+    return folder?.appendingPathComponent(name).path ?? name
   }
 
   /// Everything that is wrong with the map; empty when it can be imported with.

@@ -38,8 +38,10 @@ private struct MapLints {
       let attributePlace = "\(place).attributes.\(attribute.name)"
       lintPatterns(attribute.dates ?? [], at: "\(attributePlace).dates", attribute.position)
       lintDefault(of: attribute, in: entity, at: attributePlace)
-      if formats.contains(.xml), let from = attribute.from {
-        for path in from.json where isJSONSyntax(path.text) && from.xml.isEmpty {
+      // A path that is written for JSON alone is meant for JSON alone: it is no column of CSV either.
+      if formats.contains(.xml), let from = attribute.from, from.xml.isEmpty {
+        for path in from.json
+        where isJSONSyntax(path.text) && from.csv.contains(where: { $0.text == path.text }) {
           let others = formats.count > 1
           warn(
             .jsonPath,
@@ -187,10 +189,10 @@ private struct MapLints {
       }.map { (entity.name, $0) }
     }
     guard let (entity, attribute) = concerned.first else { return }
-    let others = concerned.count > 1 ? " (and \(concerned.count - 1) more)" : ""
+    let count = concerned.count > 1 ? ", of \(concerned.count) attributes" : ""
     warn(
       .zone,
-      "No time zone is declared: date-times that carry none are read as UTC\(others).",
+      "No time zone is declared: date-times that carry none are read as UTC\(count).",
       at: "entities.\(entity).attributes.\(attribute.name)",
       attribute.position,
       rule: "write defaults: { timeZone: UTC }, or the zone of the feed"

@@ -168,7 +168,7 @@ extension MapDecoder {
     attribute.unknown = text(section["unknown"])
     attribute.trueValues = list(section["trueValues"]) ?? []
     attribute.falseValues = list(section["falseValues"]) ?? []
-    attribute.scale = integer(section["scale"], in: 0...1000)
+    attribute.scale = integer(section["scale"], in: 0...PlainNumber.maximumScale)
     attribute.coerce = flag(section["coerce"]) ?? false
     attribute.strings = strings(section["strings"])
     attribute.compute = text(section["compute"])

@@ -4,6 +4,7 @@ extension MapDecoder {
   /// Decodes the whole file; the value is only meant to be used when there are no faults.
   mutating func map(_ root: MapNode) -> ImportMap {
     positions[""] = root.position
+    guard isMap(root) else { return ImportMap(entities: [], file: file) }
     let top = section(root, at: "", keys: MapGrammar.top, of: "a map")
     version(top)
     var map = ImportMap(entities: [], file: file)
@@ -24,6 +25,26 @@ extension MapDecoder {
     map.importOptions = importOptions(top["import"])
     map.exportOptions = exportOptions(top["export"], sources: map.sources)
     return map
+  }
+
+  /// Whether the text can be a map; one fault tells of another text, such as a feed.
+  private mutating func isMap(_ root: MapNode) -> Bool {
+    let what: String
+    switch root.content {
+    case .mapping: return true
+    case .sequence: what = "it is a list"
+    case .scalar where root.isNull: return true
+    case .scalar(let text, _):
+      what = text.hasPrefix("<") ? "it is XML" : "it is plain text"
+    }
+    report(
+      .shape,
+      "This is no map: \(what).",
+      at: "",
+      root.position,
+      rule: "a map starts with version: 1 and entities:, see docs/maps.md; feeds come behind it"
+    )
+    return false
   }
 
   private mutating func version(_ top: Section) {
@@ -184,6 +205,9 @@ extension MapDecoder {
       batchSize: integer(section["batchSize"], in: 1...1_000_000),
       commit: word(section["commit"])
     )
+    options.maximumRecordByteCount = integer(section["maxRecordSize"], in: 1...1024).map {
+      $0 << 20
+    }
     if let rejects = section["rejects"] {
       let section = self.section(
         rejects.node,

@@ -115,7 +115,9 @@ struct MapEncoder {
     members.add("column", attribute.column)
     members.add("dates", attribute.dates)
     members.add("timeZone", attribute.timeZone)
-    members.add("numbers", attribute.numbers.map(encode))
+    // A map file has no word for numbers that may be strings.
+    let numbers = attribute.numbers ?? (attribute.takesNumberText ? NumberFormat() : nil)
+    members.add("numbers", numbers.map(encode))
     members.add("values", attribute.values.map { ($0.foreign, .text($0.local)) })
     members.add("unknown", attribute.unknown)
     members.add("trueValues", attribute.trueValues, omitEmpty: true)
@@ -221,6 +223,7 @@ struct MapEncoder {
     var members: Members = []
     members.add("batchSize", map.importOptions.batchSize)
     members.add("commit", map.importOptions.commit?.rawValue)
+    members.add("maxRecordSize", map.importOptions.maximumRecordByteCount.map { $0 >> 20 })
     var rejects: Members = []
     rejects.add("file", map.importOptions.rejectsFile)
     rejects.add("max", map.importOptions.maximumRejects)

@@ -36,7 +36,7 @@ enum MapGrammar {
   static let source = [
     "format", "entity", "records", "files", "namespaces", "encoding", "separator",
   ]
-  static let importOptions = ["batchSize", "commit", "rejects"]
+  static let importOptions = ["batchSize", "commit", "maxRecordSize", "rejects"]
   static let rejects = ["file", "max"]
   static let exportOptions = [
     "entity", "names", "shape", "nulls", "sort", "include", "json", "xml",

@@ -4,6 +4,10 @@ extension MapValidator {
   /// Checks one attribute: that each rule suits the type, compiles and can be carried out.
   mutating func check(_ attribute: AttributeMap, at place: String) {
     checkMisplaced(attribute, at: place)
+    if let scale = attribute.scale, !(0...PlainNumber.maximumScale).contains(scale) {
+      let message = "A scale is 0 to \(PlainNumber.maximumScale), not \(scale)."
+      report(.value, message, at: "\(place).scale")
+    }
     checkTimeZone(attribute.timeZone, at: place)
     if attribute.type.isDateOrTime {
       let dates = attribute.dates ?? []
@@ -22,11 +26,6 @@ extension MapValidator {
         at: "\(place).\(attribute.policies.defaultKey)",
         rule: "add default:, or choose clear, keep or reject"
       )
-    }
-    if let from = attribute.from {
-      for (format, member) in ForeignPaths.members where format != .csv {
-        checkRoots(from[keyPath: member], at: "\(place).from")
-      }
     }
     if let pattern = attribute.pattern, let problem = PatternCheck.problem(in: pattern) {
       report(
@@ -118,17 +117,6 @@ extension MapValidator {
       !length.contains(text.unicodeScalars.count)
     {
       report(.literal, "The default has not the length it must have.", at: "\(place).default")
-    }
-  }
-
-  /// `$index`, `$file`, `$line` and `$key` are single values: a path built in code cannot go on.
-  private mutating func checkRoots(_ paths: [ForeignPath], at place: String) {
-    for path in paths where !path.steps.isEmpty {
-      switch path.root {
-      case .record, .parent, .document: break
-      case .index, .file, .line, .key:
-        report(.path, "\"\(path.text)\": nothing can follow \"$\(path.root)\".", at: place)
-      }
     }
   }
 }

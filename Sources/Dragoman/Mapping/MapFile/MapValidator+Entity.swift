@@ -33,6 +33,7 @@ extension MapValidator {
       }
     }
     checkDiscriminator(of: entity, at: place)
+    checkPaths(of: entity)
     checkKeys(of: entity, attributes, at: place)
     for attribute in entity.attributes {
       check(attribute, at: "\(place).attributes.\(attribute.name)")

@@ -79,13 +79,15 @@ struct MapValidator {
   // MARK: The model
 
   private mutating func checkModel() {
-    for fault in map.model().validate() {
+    // Literals and patterns of the map have been held against more than the model's rules.
+    for fault in map.model().validate() where fault.rule != .value {
       let code: MapFault.Code =
         switch fault.rule {
         case .name: .name
         case .clash: .clash
         case .reference: .reference
         case .columns: .limit
+        case .value: .literal
         }
       let entity = map.entity(named: fault.entity)
       var place = "entities.\(fault.entity)"
@@ -99,7 +101,8 @@ struct MapValidator {
       }
       switch fault.part {
       case .name: break
-      case .table, .column, .parent, .inverse, .unique:
+      case .table, .column, .parent, .inverse, .unique, .defaultValue, .minimum, .maximum, .length,
+        .pattern, .scale:
         place += ".\(fault.part.rawValue)"
         position = nil
       case .destination:
@@ -124,6 +127,7 @@ struct MapValidator {
     if map.entity(named: source.entity) == nil {
       reportUnknown("entity", source.entity, at: "\(place).entity", in: map.entities.map(\.name))
     }
+    checkRecords(of: source)
     if source.records != nil, source.format == .ndjson || source.format == .csv {
       report(
         .misplaced,
@@ -162,6 +166,13 @@ struct MapValidator {
     let options = map.importOptions
     if let size = options.batchSize, !(1...1_000_000).contains(size) {
       report(.value, "A batch has 1 to 1000000 records, not \(size).", at: "import.batchSize")
+    }
+    if let size = options.maximumRecordByteCount, !RecordLimit.range.contains(size) {
+      report(
+        .value,
+        "A record may take 1 to 1024 MB of memory, not \(size) bytes.",
+        at: "import.maxRecordSize"
+      )
     }
     guard let path = options.rejectsFile else { return }
     let steps = path.split(separator: "/", omittingEmptySubsequences: false)

@@ -70,19 +70,31 @@ final class EntityPlan: Sendable {
     let isInTree: Bool
   }
 
-  /// Which records delete their object: those whose value, spelled as in the source, is this one.
-  struct Tombstone: Sendable {
+  /// A value of the record that decides what becomes of it.
+  struct Criterion: Sendable {
     /// The walker's slot behind those of the attributes.
     let slot: Int
-    let paths: [ForeignPath]
+    /// The paths, in the order in which they are tried.
+    let paths: [Candidate]
+    /// Whether some of the paths are not in the tree.
+    let hasOwnPaths: Bool
+
+    init(slot: Int, paths: [Candidate]) {
+      self.slot = slot
+      self.paths = paths
+      hasOwnPaths = paths.contains { !$0.isInTree }
+    }
+  }
+
+  /// Which records delete their object: those whose value, spelled as in the source, is this one.
+  struct Tombstone: Sendable {
+    let criterion: Criterion
     let equals: [UInt8]
   }
 
   /// Which records become sub-entities: by the value, spelled as in the source.
   struct Discriminator: Sendable {
-    /// The walker's slot.
-    let slot: Int
-    let paths: [ForeignPath]
+    let criterion: Criterion
     /// The plans by the words: indexes of `ImportPlan.entities`.
     let plans: [(word: [UInt8], plan: Int)]
   }
@@ -97,12 +109,16 @@ final class EntityPlan: Sendable {
   /// How many slots the walk over a record needs.
   let walkerSlotCount: Int
   let tree: PathTree
+  /// All paths, of whatever is read by them.
+  let paths: [ForeignPath]
   /// The slot of the attribute that tells newer records from older ones.
   let version: Int?
   /// Which records delete their object.
   let tombstone: Tombstone?
-  /// Whether some path is the record itself, so that records may be scalars.
-  let takesScalars: Bool
+  /// Whether some path is the record itself, so that a record may be of any kind.
+  let takesWhole: Bool
+  /// Whether some path begins with an element, so that a record may be an array.
+  let takesArrays: Bool
   /// What the paths in a record are for; empty where unknown keys are refused, so that no path can be
   /// wrong without a word.
   let pathUses: [PathUse]
@@ -143,7 +159,8 @@ final class EntityPlan: Sendable {
     let keys = layout.uniqueKeys.first?.map(\.name) ?? []
     var slots: [Slot] = []
     var builder = PathTree.Builder()
-    var takesScalars = false
+    var takesWhole = false
+    var takesArrays = false
     for owner in lineage.reversed() {
       for attributeMap in owner.attributes {
         guard let place = layout.attributeSlot(named: attributeMap.name) else { continue }
@@ -156,10 +173,9 @@ final class EntityPlan: Sendable {
         for path in paths {
           let first = candidates.count
           candidates += Self.add(path, to: &builder, slot: slots.count, from: first, format)
-          if rejectsUnknownKeys, path.root == .record, let step = path.steps.first {
-            builder.addKnown(step)
-          }
-          if path.root == .record && path.steps.isEmpty { takesScalars = true }
+          guard path.root == .record else { continue }
+          if path.steps.isEmpty { takesWhole = true }
+          if path.steps.first?.isForArrays == true { takesArrays = true }
         }
         slots.append(
           Slot(
@@ -180,17 +196,17 @@ final class EntityPlan: Sendable {
       }
     }
     self.slots = slots
-    self.takesScalars = takesScalars
+    self.takesWhole = takesWhole
+    self.takesArrays = takesArrays || takesWhole
     version = lineage.lazy.compactMap(\.version).first.flatMap { name in
       slots.firstIndex { $0.attribute.name.utf8.elementsEqual(name.utf8) }
     }
     var next = slots.count + 1
     tombstone = lineage.lazy.compactMap(\.deleteWhen).first.map { rule in
-      let paths = rule.from.paths(in: format)
-      for (candidate, path) in paths.enumerated() {
-        builder.add(path, slot: slots.count, candidate: candidate)
-      }
-      return Tombstone(slot: slots.count, paths: paths, equals: Array(rule.equals.utf8))
+      Tombstone(
+        criterion: Self.criterion(rule.from, &builder, slot: slots.count, format),
+        equals: Array(rule.equals.utf8)
+      )
     }
     let compiler = LinkCompiler(file: file, format: format, layout: model, planOf: planOf)
     var links: [LinkPlan] = []
@@ -209,23 +225,26 @@ final class EntityPlan: Sendable {
       }
     }
     self.links = links
-    if rejectsUnknownKeys {
-      for path in links.flatMap(\.findings).flatMap(\.paths).map(\.path) where path.root == .record
-      {
-        if let step = path.steps.first { builder.addKnown(step) }
-      }
-    }
     discriminator = map.discriminator.map { rule in
-      let paths = rule.from.paths(in: format)
-      for (candidate, path) in paths.enumerated() {
-        builder.add(path, slot: next, candidate: candidate)
-      }
       let plans = rule.values.sorted { $0.key < $1.key }.compactMap { word, name in
         planOf(name).map { (Array(word.utf8), $0) }
       }
-      return Discriminator(slot: next, paths: paths, plans: plans)
+      return Discriminator(
+        criterion: Self.criterion(rule.from, &builder, slot: next, format),
+        plans: plans
+      )
     }
     walkerSlotCount = next + 1
+    var candidates = slots.flatMap(\.paths)
+    candidates += links.flatMap(\.findings).flatMap(\.paths)
+    candidates += tombstone?.criterion.paths ?? []
+    candidates += discriminator?.criterion.paths ?? []
+    paths = candidates.map(\.path)
+    if rejectsUnknownKeys {
+      for path in paths where path.root == .record {
+        if let step = path.steps.first { builder.addKnown(step) }
+      }
+    }
     tree = builder.build()
     pathUses =
       rejectsUnknownKeys
@@ -292,20 +311,37 @@ final class EntityPlan: Sendable {
     }
     if let discriminator {
       uses.append(
-        PathUse(slot: discriminator.slot, property: "discriminator", paths: discriminator.paths)
+        PathUse(
+          slot: discriminator.criterion.slot,
+          property: "discriminator",
+          paths: discriminator.criterion.paths.map(\.path)
+        )
       )
     }
     if let tombstone {
       uses.append(
         PathUse(
-          slot: tombstone.slot,
+          slot: tombstone.criterion.slot,
           property: "deleteWhen",
-          paths: tombstone.paths,
+          paths: tombstone.criterion.paths.map(\.path),
           isImplied: true
         )
       )
     }
     return uses
+  }
+
+  private static func criterion(
+    _ from: ForeignPaths,
+    _ builder: inout PathTree.Builder,
+    slot: Int,
+    _ format: ForeignFormat
+  ) -> Criterion {
+    var candidates: [Candidate] = []
+    for path in from.paths(in: format) {
+      candidates += add(path, to: &builder, slot: slot, from: candidates.count, format)
+    }
+    return Criterion(slot: slot, paths: candidates)
   }
 
   /// The slots of the identity, in its order, where more than the identity is required of an
@@ -336,21 +372,19 @@ final class EntityPlan: Sendable {
     from candidate: Int,
     _ format: ForeignFormat
   ) -> [Candidate] {
-    let tokens = path.steps.count { if case .index = $0 { true } else { false } }
-    let isManyWays = path.isPointer && tokens > PathTree.Builder.maximumTokenCount
-    guard path.root == .record, !path.hasWildcard, !isManyWays else {
-      return [Candidate(path: path, isInTree: false)]
-    }
+    guard PathTree.Builder.takes(path) else { return [Candidate(path: path, isInTree: false)] }
     var candidates: [Candidate] = []
     // A flat record names its members by whole paths: those come first (docs/maps.md).
     if format != .xml, path.steps.count > 1, !path.text.hasPrefix("/") {
       let steps = [ForeignPath.Step.member(path.text, namespace: nil)]
       let flat = ForeignPath(steps: steps, text: path.text)
-      builder.add(flat, slot: slot, candidate: candidate)
-      candidates.append(Candidate(path: flat, isInTree: true))
+      candidates.append(
+        Candidate(path: flat, isInTree: builder.add(flat, slot: slot, candidate: candidate))
+      )
     }
-    builder.add(path, slot: slot, candidate: candidate + candidates.count)
-    return candidates + [Candidate(path: path, isInTree: true)]
+    let place = candidate + candidates.count
+    let isInTree = builder.add(path, slot: slot, candidate: place)
+    return candidates + [Candidate(path: path, isInTree: isInTree)]
   }
 }
 

@@ -20,8 +20,9 @@ final class LinkPlan: Sendable {
     let paths: [EntityPlan.Candidate]
     /// Whether some of the paths are not in the tree.
     let hasOwnPaths: Bool
-    /// Whether the members of what is found are meant, not its elements: `currencies.*`.
-    let walksMembers: Bool
+    /// For each path, whether the members of what is found are meant, not its elements:
+    /// `currencies.*`.
+    let walksMembers: [Bool]
     /// The walker's slot of the element around repeated elements: where it is there and they are
     /// not, the list is empty and not missing.
     let wrapper: Int?
@@ -197,13 +198,15 @@ struct LinkCompiler {
     let slot = next
     next += 1
     var candidates: [EntityPlan.Candidate] = []
-    var walksMembers = false
+    var walksMembers: [Bool] = []
     for path in paths {
       var path = path
-      if !isToOne, path.steps.last == .all || path.steps.last == .anyMember {
-        walksMembers = path.steps.removeLast() == .anyMember
-      }
+      let isAll =
+        !isToOne && (path.steps.last == .all || path.steps.last == .anyMember)
+        && path.steps.dropLast().last != .anyMember
+      let last = isAll ? path.steps.removeLast() : nil
       candidates += EntityPlan.add(path, to: &builder, slot: slot, from: candidates.count, format)
+      while walksMembers.count < candidates.count { walksMembers.append(last == .anyMember) }
     }
     var wrapper: Int?
     if format == .xml, !isToOne, paths.count == 1, paths[0].root == .record,

@@ -9,7 +9,7 @@ struct PathTree: Sendable {
     /// The attribute's slot.
     let slot: Int
     /// Which of the attribute's paths this is: the first one present wins.
-    let candidate: UInt8
+    let candidate: UInt16
     /// `text()`: an element without text counts as missing.
     var isTextOnly: Bool
     /// Whether the path is a JSON Pointer: a decimal token of it leads two ways.
@@ -83,20 +83,32 @@ struct PathTree: Sendable {
     }
 
     /// A pointer with more decimal tokens is followed by itself: each of them doubles its ways.
-    static let maximumTokenCount = 3
+    private static let maximumTokenCount = 3
 
     private var places = [Place()]
     private var namespaces = [""]
 
-    /// Adds a path made of members, attributes, indexes and a final `text()`.
-    mutating func add(_ path: ForeignPath, slot: Int, candidate: Int) {
+    /// Whether the walk over a record can follow a path: it starts at the record, and is made of
+    /// members, attributes, indexes and a final `text()`, without filters.
+    static func takes(_ path: ForeignPath) -> Bool {
+      let tokens = path.steps.count { if case .index = $0 { true } else { false } }
+      let isManyWays = path.isPointer && tokens > maximumTokenCount
+      return path.root == .record && !path.hasWildcard && !path.hasFilter && !isManyWays
+    }
+
+    /// Adds a path.
+    ///
+    /// - Returns: false, and nothing is added, where the walk cannot follow it.
+    mutating func add(_ path: ForeignPath, slot: Int, candidate: Int) -> Bool {
+      guard Self.takes(path) else { return false }
       let target = Target(
         slot: slot,
-        candidate: UInt8(clamping: candidate),
+        candidate: UInt16(clamping: candidate),
         isTextOnly: false,
         isPointer: path.isPointer
       )
       add(path.steps[...], from: 0, target)
+      return true
     }
 
     /// Makes a member of the record known that no path in the tree leads to.
@@ -136,8 +148,7 @@ struct PathTree: Sendable {
         var target = target
         target.isTextOnly = true
         add(rest, from: node, target)
-      case .all, .anyMember:
-        preconditionFailure("paths with wildcards are not for the tree")
+      case .all, .anyMember, .having: break
       }
     }
 

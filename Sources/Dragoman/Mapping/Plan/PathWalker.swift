@@ -26,7 +26,7 @@ struct PathWalker {
 
     var state = State.missing
     /// Which of the attribute's paths it was found by.
-    var candidate = UInt8.max
+    var candidate = UInt16.max
     /// The value's node, or the node that is in the way.
     var node: UInt32 = 0
   }
@@ -38,7 +38,8 @@ struct PathWalker {
   private var firsts: [Int32]
   /// The reader's numbers for the tree's namespaces; -1 where the feed does not have one.
   private var spaces: [Int32]
-  private var knownNamespaceCount = 0
+  /// The namespaces that `spaces` numbers: every reader has numbers of its own.
+  private var knownNamespaces: [String] = []
   /// What was found, a slot each.
   private(set) var found: [Found]
   /// Whether members of the record that no path begins with are taken note of.
@@ -63,12 +64,23 @@ struct PathWalker {
 
   /// Walks one record, after `reset()`.
   mutating func walk(_ record: UInt32, in batch: RecordBatch) {
-    if batch.namespaces.count != knownNamespaceCount { numberNamespaces(of: batch) }
+    if !knowsNamespaces(of: batch) { numberNamespaces(of: batch) }
     meet(0, record, batch)
   }
 
+  /// Whether the batch has the list that was numbered: it is kept, so that no other can lie where it
+  /// does.
+  @inline(__always)
+  private func knowsNamespaces(of batch: RecordBatch) -> Bool {
+    batch.namespaces.withUnsafeBufferPointer { own in
+      knownNamespaces.withUnsafeBufferPointer {
+        own.baseAddress == $0.baseAddress && own.count == $0.count
+      }
+    }
+  }
+
   private mutating func numberNamespaces(of batch: RecordBatch) {
-    knownNamespaceCount = batch.namespaces.count
+    knownNamespaces = batch.namespaces
     spaces = tree.namespaces.map { uri in
       Int32(batch.namespaces.firstIndex { $0.utf8.elementsEqual(uri.utf8) } ?? -1)
     }

@@ -33,6 +33,8 @@ final class ValueConverter: Sendable {
   private let declaresZone: Bool
   private let numbers: NumberReader?
   private let booleans: BooleanReader
+  /// The words of texts that are text whatever they mean.
+  private let plainBooleans: BooleanReader
   private let words: [Word]
   private let otherWord: StoredValue?
 
@@ -78,17 +80,16 @@ final class ValueConverter: Sendable {
     default:
       dates = nil
     }
-    let numberFormat = map.type.isNumeric ? map.numbers ?? defaults.numbers : nil
+    let ownFormat = map.numbers ?? (map.takesNumberText ? NumberFormat() : nil)
+    let numberFormat = map.type.isNumeric ? ownFormat ?? defaults.numbers : nil
     if let numberFormat {
       numbers = try NumberReader(format: numberFormat)
     } else {
       numbers = nil
     }
-    if map.trueValues.isEmpty && map.falseValues.isEmpty {
-      booleans = isTextual ? .plain : try BooleanReader()
-    } else {
-      booleans = try BooleanReader(trueValues: map.trueValues, falseValues: map.falseValues)
-    }
+    let declared = try BooleanReader(trueValues: map.trueValues, falseValues: map.falseValues)
+    plainBooleans = map.trueValues.isEmpty && map.falseValues.isEmpty ? .plain : declared
+    booleans = isTextual ? plainBooleans : declared
     words = map.values.map { Word(foreign: Array($0.foreign.utf8), local: .text($0.local)) }
     otherWord = map.unknown.map { .text($0) }
   }
@@ -101,7 +102,7 @@ final class ValueConverter: Sendable {
       return .null
     case TAPE_STRING:
       if type == .json && !isTextual { return json(index, batch) }
-      return text(node.text, node.length, batch)
+      return text(node.text, node.length, batch, isPlain: node.flags & UInt8(TAPE_NAME) != 0)
     case TAPE_ELEMENT:
       if type == .json { return json(index, batch) }
       if node.length == 0 && hasChildElements(index, batch) { return .invalid(.type) }
@@ -159,7 +160,15 @@ final class ValueConverter: Sendable {
 
   // MARK: - Text
 
-  private func text(_ start: UInt32, _ length: UInt32, _ batch: RecordBatch) -> Conversion {
+  /// Converts a text; where it is `isPlain`, typed attributes take plain notation, as they do in the
+  /// formats in which every value is text.
+  private func text(
+    _ start: UInt32,
+    _ length: UInt32,
+    _ batch: RecordBatch,
+    isPlain: Bool = false
+  ) -> Conversion {
+    let isPlain = isPlain || isTextual
     var start = start
     var length = length
     if trims {
@@ -171,7 +180,7 @@ final class ValueConverter: Sendable {
       }
     }
     if length == 0 {
-      if emptyIsNull || (isTextual && type != .string) { return .null }
+      if emptyIsNull || (isPlain && type != .string) { return .null }
     } else if !nulls.isEmpty {
       let bytes = batch.bytes(start, length)
       if nulls.contains(where: { bytes.elementsEqual($0) }) { return .null }
@@ -181,9 +190,9 @@ final class ValueConverter: Sendable {
     case .string, .enum:
       return .value(.text(at: start, length: length))
     case .int16, .int32, .int64, .double, .float, .decimal:
-      return numberText(start, length, batch)
+      return numberText(start, length, batch, isPlain: isPlain)
     case .bool:
-      return booleans.read(batch.bytes(start, length))
+      return (isPlain ? plainBooleans : booleans).read(batch.bytes(start, length))
         .map { .value(.integer($0 ? 1 : 0)) } ?? .invalid(.boolean)
     case .timestamp, .date, .time:
       return write(batch, capacity: DateReader.capacity, fault: .date) { output in
@@ -286,9 +295,14 @@ final class ValueConverter: Sendable {
     }
   }
 
-  private func numberText(_ start: UInt32, _ length: UInt32, _ batch: RecordBatch) -> Conversion {
+  private func numberText(
+    _ start: UInt32,
+    _ length: UInt32,
+    _ batch: RecordBatch,
+    isPlain: Bool
+  ) -> Conversion {
     guard let numbers else {
-      return isTextual ? plainNumber(start, length, .text, batch) : .invalid(.type)
+      return isPlain ? plainNumber(start, length, .text, batch) : .invalid(.type)
     }
     let capacity = NumberReader.capacity(byteCount: Int(length))
     batch.reserveArena(capacity)
@@ -337,6 +351,8 @@ final class ValueConverter: Sendable {
     _ batch: RecordBatch
   ) -> Conversion {
     let capacity = PlainNumber.decimalCapacity(byteCount: Int(length), scale: scale)
+    // A thousand zeros for each of a record's millions of numbers would fill all memory.
+    guard capacity <= batch.arenaLimit - batch.arenaEnd else { return .invalid(.tooLong) }
     batch.reserveArena(capacity)
     guard let number = PlainNumber(batch.bytes(start, length), notation: notation) else {
       return .invalid(.notANumber)

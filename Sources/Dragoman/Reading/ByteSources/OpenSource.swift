@@ -9,14 +9,24 @@ func openSource(path: String) throws(ReadError) -> any ByteSource {
 }
 
 /// The source itself, or its decompressed bytes where it starts as gzip or zstd data does.
+///
+/// - Throws: `.format` for data that is known by its first bytes, and no feed.
 func decoded(_ source: any ByteSource) throws(ReadError) -> any ByteSource {
   let peekable = PeekableSource(source)
-  let magic = Array(try peekable.peek(4))
+  let magic = Array(try peekable.peek(16))
   if magic.starts(with: [0x1F, 0x8B]) { return try GzipSource(peekable) }
-  if magic == [0x28, 0xB5, 0x2F, 0xFD] { return try ZstdSource(peekable) }
+  if magic.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) { return try ZstdSource(peekable) }
   // A skippable frame may stand before the data (RFC 8878, 3.1.2).
-  if magic.count == 4, magic[0] & 0xF0 == 0x50, magic[1...] == [0x2A, 0x4D, 0x18] {
+  if magic.count >= 4, magic[0] & 0xF0 == 0x50, magic[1..<4] == [0x2A, 0x4D, 0x18] {
     return try ZstdSource(peekable)
+  }
+  if let other = OtherFormat(magic) {
+    throw ReadError(
+      .format,
+      "The input is \(other.name), not a feed.",
+      at: Origin(file: peekable.name, line: 1, column: 1, byte: 0),
+      help: other.help
+    )
   }
   return peekable
 }

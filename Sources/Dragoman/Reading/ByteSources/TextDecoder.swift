@@ -15,12 +15,20 @@ final class TextDecoder: ByteSource {
   private let encoding: String
   private let converter: iconv_t
   private let bytes: UnsafeMutableRawBufferPointer
+  /// Decoded text that waits to be taken: `text[textStart..<textEnd]`.
+  ///
+  /// A character may be longer than the room that a caller has.
+  private let text: UnsafeMutableRawBufferPointer
+  private var textStart = 0
+  private var textEnd = 0
   /// The bytes that were read and not yet converted: `bytes[start..<end]`.
   private var start = 0
   private var end = 0
   /// How many bytes of the source were converted.
   private var convertedByteCount = 0
   private var inputEnded = false
+  /// Whether nothing more comes of the bytes that were read: they are none, or part of a character.
+  private var needsInput = true
   private var hasFlushed = false
   /// Where the decoded text stands, for messages.
   private var line = 1
@@ -48,21 +56,27 @@ final class TextDecoder: ByteSource {
     self.encoding = encoding
     self.converter = converter
     bytes = .allocate(byteCount: 1 << 16, alignment: 16)
+    text = .allocate(byteCount: 1 << 16, alignment: 16)
   }
 
   deinit {
     iconv_close(converter)
     bytes.deallocate()
+    text.deallocate()
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(ReadError) -> Int {
-    var produced = 0
-    while produced == 0, !hasFlushed {
-      if !inputEnded { try fill() }
-      produced = try convert(into: buffer)
+    while textStart == textEnd, !hasFlushed {
+      (textStart, textEnd) = (0, 0)
+      if needsInput, !inputEnded { try fill() }
+      textEnd = try convert()
     }
-    advance(over: UnsafeRawBufferPointer(rebasing: buffer[..<produced]))
-    return produced
+    let count = min(buffer.count, textEnd - textStart)
+    let piece = UnsafeRawBufferPointer(rebasing: text[textStart..<textStart + count])
+    buffer.copyMemory(from: piece)
+    textStart += count
+    advance(over: piece)
+    return count
   }
 
   private func fill() throws(ReadError) {
@@ -76,15 +90,15 @@ final class TextDecoder: ByteSource {
   }
 
   /// Converts what was read as far as it goes, and returns how many bytes came out.
-  private func convert(into buffer: UnsafeMutableRawBufferPointer) throws(ReadError) -> Int {
+  private func convert() throws(ReadError) -> Int {
     guard
       let inputBase = bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
-      let outputBase = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+      let outputBase = text.baseAddress?.assumingMemoryBound(to: CChar.self)
     else { return 0 }
     var input: UnsafeMutablePointer<CChar>? = inputBase + start
     var inputLeft = end - start
     var output: UnsafeMutablePointer<CChar>? = outputBase
-    var outputLeft = buffer.count
+    var outputLeft = text.count
     var status = 0
     var number: CInt = 0
     if inputLeft > 0 {
@@ -97,11 +111,10 @@ final class TextDecoder: ByteSource {
       number = errno
       hasFlushed = status != -1
     }
-    let produced = buffer.count - outputLeft
+    let produced = text.count - outputLeft
+    needsInput = status != -1 || number == EINVAL
     guard status == -1, produced == 0 else { return produced }
     switch number {
-    case E2BIG:
-      throw ReadError(.inputOutput, "Decoding \(name) needs a larger buffer.")
     case EINVAL where !inputEnded:
       return 0
     case EINVAL:

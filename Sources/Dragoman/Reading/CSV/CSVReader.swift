@@ -21,8 +21,12 @@ final class CSVReader: RecordReader {
   private var doubled: [UInt32] = []
 
   /// Makes a reader of rows whose cells are divided by one byte.
-  init(source: any ByteSource, separator: UInt8 = UInt8(ascii: ",")) {
-    window = SourceWindow(source: source)
+  init(
+    source: any ByteSource,
+    separator: UInt8 = UInt8(ascii: ","),
+    limit: RecordLimit = .standard
+  ) {
+    window = SourceWindow(source: source, limit: limit)
     scanner = CSVScanner(separator: separator)
     self.separator = separator
   }
@@ -85,11 +89,12 @@ final class CSVReader: RecordReader {
     } catch {
       guard error.code == .limit else { throw error }
       var error = error
-      error.help = "is this CSV? its rows end with a line end"
+      var help = "is this CSV? its rows end with a line end"
       if let quote = scanner.openQuote {
         error.origin = batch.origin(at: UInt32(quote), record: recordCount + 1)
-        error.help = "the quote that opens here may never be closed"
+        help = "the quote that opens here may never be closed"
       }
+      error.help = "\(help); else raise `maxRecordSize` under `import:`"
       throw error
     }
   }

@@ -15,6 +15,10 @@ final class JSONReader: RecordReader {
     let records: Int?
     /// How many elements or members came before.
     var count = 0
+    /// The name of the member that the container is, where its elements are records; it moves on
+    /// from batch to batch.
+    var name: [UInt8] = []
+    var key: Range<UInt32> = 0..<0
   }
 
   private enum State {
@@ -32,13 +36,18 @@ final class JSONReader: RecordReader {
   private var frames: [Frame] = []
   private var state: State
   private var isAtStart = true
-  /// The members of the root object before the records, as JSON text; nil when no map asks.
-  private var documentMembers: [UInt8]?
+  /// Which members of the root object before the records are kept for `$root`, and their JSON text.
+  private let kept: DocumentMembers
+  private var documentMembers: [UInt8] = []
+  /// Whether members were kept behind records of the batch: they are for later records only.
+  private var isDocumentStale = false
+  /// The name of the member whose value is expected, between two batches.
+  private var pendingName: [UInt8] = []
   /// How many records each path had; nil while its place was not met.
   private(set) var recordCounts: [Int?]
 
-  /// The most bytes that are kept for `$root`.
-  private static let documentByteCount = 64 << 10
+  /// The most bytes that are kept for `$root`: they are parsed for every batch.
+  static let documentByteCount = 1 << 20
 
   /// Makes a reader.
   ///
@@ -46,19 +55,21 @@ final class JSONReader: RecordReader {
   ///   - source: The text.
   ///   - paths: Where records stand, an entry a source; no steps means the root.
   ///   - pointers: Which of the paths are JSON Pointers, whose decimal tokens are names in objects.
-  ///   - keepsDocument: Whether the members before the records are kept for `$root` paths.
+  ///   - keeping: Which members before the records are kept for `$root` paths.
+  ///   - limit: What one record may take.
   /// - Throws: `.limit` when there is no memory for a parser.
   init(
     source: any ByteSource,
     paths: [[ForeignPath.Step]],
     pointers: [Bool] = [],
-    keepsDocument: Bool = false
+    keeping: DocumentMembers = .none,
+    limit: RecordLimit = .standard
   ) throws(ReadError) {
-    window = SourceWindow(source: source)
+    window = SourceWindow(source: source, limit: limit)
     text = try JSONText()
     self.paths = JSONRecordPaths(paths, pointers: pointers)
     state = .value(self.paths.all, key: 0..<0)
-    documentMembers = keepsDocument ? [] : nil
+    kept = keeping
     recordCounts = paths.map { _ in nil }
   }
 
@@ -71,7 +82,12 @@ final class JSONReader: RecordReader {
       isAtStart = false
       try window.skipByteOrderMark(batch)
     }
-    while batch.records.count < limit && window.position < SourceWindow.targetByteCount {
+    carryNames(into: batch)
+    defer { keepName(of: batch) }
+    isDocumentStale = false
+    while batch.records.count < limit && window.position < SourceWindow.targetByteCount
+      && !isDocumentStale
+    {
       switch state {
       case .value(let candidates, let key):
         try enterValue(batch, candidates, key: key)
@@ -99,6 +115,26 @@ final class JSONReader: RecordReader {
     return true
   }
 
+  /// Puts names that the last batch had into this one.
+  private func carryNames(into batch: RecordBatch) {
+    func carried(_ name: [UInt8]) -> Range<UInt32> {
+      let (start, length) = name.withUnsafeBytes { batch.append($0) }
+      return start..<start + length
+    }
+    for index in frames.indices where !frames[index].name.isEmpty {
+      frames[index].key = carried(frames[index].name)
+    }
+    if case .value(let candidates, let key) = state, !key.isEmpty {
+      state = .value(candidates, key: carried(pendingName))
+    }
+  }
+
+  /// Keeps the name of a member whose value the next batch gets.
+  private func keepName(of batch: RecordBatch) {
+    guard case .value(_, let key) = state, !key.isEmpty else { return }
+    pendingName = Array(batch.bytes(key.lowerBound, UInt32(key.count)))
+  }
+
   // MARK: - Records
 
   /// Reads records from their array until it ends or the batch is full.
@@ -122,6 +158,7 @@ final class JSONReader: RecordReader {
     let start = window.position
     let node: UInt32
     do throws(ReadError) {
+      try window.limit.check(batch, start: start, length: length)
       node = try text.parse(batch, start: start, length: length)
     } catch {
       throw numbered(error, record: number)
@@ -156,12 +193,14 @@ final class JSONReader: RecordReader {
     }
     let isObject = byte == UInt8(ascii: "{")
     let isArray = byte == UInt8(ascii: "[")
+    let listed = paths.source(wantingListAt: candidates, startingWith: byte)
+    if let listed { return try readRecord(batch, of: listed, key: key) }
     guard let source = paths.source(endingAt: candidates) else {
       for source in paths.sources(within: candidates, startingWith: byte) {
         recordCounts[source] = recordCounts[source] ?? 0
       }
       if (isObject || isArray) && !candidates.isEmpty {
-        return enter(isObject: isObject, candidates: candidates, records: nil)
+        return enter(isObject: isObject, candidates: candidates, records: nil, key: key, batch)
       }
       return try skipValue(batch, isContainer: isObject || isArray)
     }
@@ -175,9 +214,20 @@ final class JSONReader: RecordReader {
     }
   }
 
-  private func enter(isObject: Bool, candidates: [JSONRecordPaths.Candidate], records: Int?) {
+  private func enter(
+    isObject: Bool,
+    candidates: [JSONRecordPaths.Candidate],
+    records: Int?,
+    key: Range<UInt32> = 0..<0,
+    _ batch: RecordBatch? = nil
+  ) {
     window.position += 1
-    frames.append(Frame(isObject: isObject, candidates: candidates, records: records))
+    var frame = Frame(isObject: isObject, candidates: candidates, records: records)
+    if let batch, !isObject {
+      frame.key = key
+      frame.name = Array(batch.bytes(key.lowerBound, UInt32(key.count)))
+    }
+    frames.append(frame)
     state = .next
   }
 
@@ -207,7 +257,7 @@ final class JSONReader: RecordReader {
       let length = jsonScanValue(&state, pointer(batch, start), available, 0)
       if length > 0 { return try validate(batch, length: length) }
       // A container larger than the window is gone through element by element.
-      if isContainer && available >= SourceWindow.targetByteCount {
+      if isContainer && available >= skippedByteCount {
         guard frames.count < Int(JSON_MAX_DEPTH) else {
           throw ReadError(
             .limit,
@@ -220,6 +270,11 @@ final class JSONReader: RecordReader {
       }
       if try !window.fill(batch) { return try validate(batch, length: available) }
     }
+  }
+
+  /// Values of that many bytes are still checked as a whole.
+  private var skippedByteCount: Int {
+    min(SourceWindow.targetByteCount, window.limit.textByteCount / 2)
   }
 
   private func validate(_ batch: RecordBatch, length: Int) throws(ReadError) {
@@ -235,7 +290,7 @@ final class JSONReader: RecordReader {
   private func nextElement(_ batch: RecordBatch, of frame: Frame) throws(ReadError) {
     guard try separator(batch, closing: UInt8(ascii: "]")) else { return }
     let next = paths.follow(frame.candidates, toElement: frame.count)
-    state = .value(next, key: 0..<0)
+    state = .value(next, key: frame.key)
   }
 
   private func nextMember(_ batch: RecordBatch, of frame: Frame) throws(ReadError) {
@@ -247,7 +302,9 @@ final class JSONReader: RecordReader {
     default: throw fault(batch, "A member's name in double quotes is missing")
     }
     let length = try scan(batch)
-    let node = batch.nodes[Int(try text.parse(batch, start: window.position, length: length))]
+    // Parsing may move the nodes: they are looked at after it.
+    let place = try text.parse(batch, start: window.position, length: length)
+    let node = batch.nodes[Int(place)]
     batch.didAppendNodes(to: batch.nodeCount - 1)
     window.position += length
     switch try peek(batch) {
@@ -257,7 +314,7 @@ final class JSONReader: RecordReader {
     }
     let name = batch.bytes(node.text, node.length)
     let next = paths.follow(frame.candidates, toMember: name)
-    if frames.count == 1 && next.isEmpty && documentMembers != nil {
+    if frames.count == 1 && next.isEmpty && kept.has(name) {
       try keepForDocument(batch, from: nameStart)
     } else {
       state = .value(next, key: node.text..<node.text + node.length)
@@ -266,21 +323,43 @@ final class JSONReader: RecordReader {
 
   // MARK: - $root
 
-  /// Skips the member whose value stands at the position, keeping its text if it is small.
+  /// Keeps the text of the member whose value stands at the position.
   private func keepForDocument(_ batch: RecordBatch, from nameStart: Int) throws(ReadError) {
-    guard let byte = try peek(batch) else { throw cutOff(batch) }
-    let frameCount = frames.count
-    try skipValue(batch, isContainer: byte == UInt8(ascii: "{") || byte == UInt8(ascii: "["))
-    guard frames.count == frameCount, let kept = documentMembers else { return }
+    guard try peek(batch) != nil else { throw cutOff(batch) }
+    var scan = JSONScan()
+    while true {
+      let available = batch.sourceCount - window.position
+      var length = jsonScanValue(&scan, pointer(batch, window.position), available, 0)
+      if length == 0 {
+        guard available <= Self.documentByteCount else { throw documentLimit(batch, nameStart) }
+        if try window.fill(batch) { continue }
+        length = available
+      }
+      try validate(batch, length: length)
+      break
+    }
     let member = batch.source[nameStart..<window.position]
-    guard kept.count + member.count < Self.documentByteCount else { return }
-    documentMembers?.append(contentsOf: kept.isEmpty ? [] : [UInt8(ascii: ",")])
-    documentMembers?.append(contentsOf: member)
+    guard documentMembers.count + member.count < Self.documentByteCount else {
+      throw documentLimit(batch, nameStart)
+    }
+    documentMembers.append(contentsOf: documentMembers.isEmpty ? [] : [UInt8(ascii: ",")])
+    documentMembers.append(contentsOf: member)
+    isDocumentStale = batch.document != nil
+  }
+
+  private func documentLimit(_ batch: RecordBatch, _ nameStart: Int) -> ReadError {
+    ReadError(
+      .limit,
+      "The members before the records that `$root` paths name have more than"
+        + " \(Self.documentByteCount >> 20) MB, with the one that begins here.",
+      at: batch.origin(at: UInt32(nameStart), record: nil),
+      help: "name a smaller member in the map's `$root` paths, or move it into the records"
+    )
   }
 
   /// Puts the members kept so far on the batch's tape.
   private func appendDocument(to batch: RecordBatch) throws(ReadError) {
-    guard let documentMembers else { return }
+    guard kept != .none else { return }
     batch.document = try text.parse(
       batch,
       detached: [UInt8(ascii: "{")] + documentMembers + [UInt8(ascii: "}")]

@@ -27,6 +27,16 @@ struct JSONRecordPaths {
     candidates.first { $0.matched == paths[$0.source].count }?.source
   }
 
+  /// The source whose list is wanted where the value at hand stands, which is none and so stands
+  /// for a list of one.
+  func source(wantingListAt candidates: [Candidate], startingWith byte: UInt8) -> Int? {
+    guard byte != UInt8(ascii: "["), byte != UInt8(ascii: "n") else { return nil }
+    return candidates.first { candidate in
+      let path = paths[candidate.source]
+      return candidate.matched + 1 == path.count && path.last == .all && candidate.matched > 0
+    }?.source
+  }
+
   /// Whether the path's last step names each record rather than what contains them.
   func endsInWildcard(_ source: Int) -> Bool {
     switch paths[source].last {
@@ -40,6 +50,9 @@ struct JSONRecordPaths {
   func sources(within candidates: [Candidate], startingWith byte: UInt8) -> [Int] {
     candidates.compactMap { candidate in
       let path = paths[candidate.source]
+      // The lists of a dictionary without members are there, and empty.
+      let isAbove = path.suffix(2) == [.anyMember, .all] && candidate.matched + 2 == path.count
+      if isAbove, byte == UInt8(ascii: "{") { return candidate.source }
       guard candidate.matched + 1 == path.count else { return nil }
       switch (path.last, byte) {
       case (.anyMember, UInt8(ascii: "{")), (.all, UInt8(ascii: "[")): return candidate.source

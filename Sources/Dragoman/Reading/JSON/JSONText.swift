@@ -24,6 +24,8 @@ final class JSONText {
   ///   tape is as it was before.
   func parse(_ batch: RecordBatch, start: Int, length: Int) throws(ReadError) -> UInt32 {
     var errorAt = 0
+    // simdjson reads on behind the text, wherever that ends.
+    batch.reserveSource(batch.sourceCount)
     let (status, root) = parse(
       batch,
       batch.source.baseAddress,

@@ -12,8 +12,8 @@ final class NDJSONReader: RecordReader {
   private var isAtStart = true
 
   /// - Throws: `.limit` when there is no memory for a parser.
-  init(source: any ByteSource) throws(ReadError) {
-    window = SourceWindow(source: source)
+  init(source: any ByteSource, limit: RecordLimit = .standard) throws(ReadError) {
+    window = SourceWindow(source: source, limit: limit)
     text = try JSONText()
   }
 
@@ -61,6 +61,7 @@ final class NDJSONReader: RecordReader {
   ) throws(ReadError) {
     guard let start = line.first(where: { !isJSONSpace(batch.source[$0]) }) else { return }
     recordCount += 1
+    try window.limit.check(batch, start: start, length: line.upperBound - start)
     var node = RecordBatch.malformedNode
     do throws(ReadError) {
       node = try text.parse(batch, start: start, length: line.upperBound - start)

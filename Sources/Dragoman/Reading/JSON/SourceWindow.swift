@@ -7,12 +7,12 @@ import CSimdJSON
 struct SourceWindow {
   /// A batch is closed when it has consumed about this many source bytes.
   static let targetByteCount = 1 << 20
-  /// A single record may not be larger than this.
-  static let maximumByteCount = 256 << 20
   /// How many bytes are asked of the source at a time.
   private static let chunkByteCount = 256 << 10
 
   let source: any ByteSource
+  /// What a single record may take.
+  let limit: RecordLimit
   /// Offset in the batch's source bytes of the first one not consumed.
   var position = 0
   private var carry: [UInt8] = []
@@ -21,8 +21,9 @@ struct SourceWindow {
   private var column = 1
   private var lineBreak = UInt8(ascii: "\n")
 
-  init(source: any ByteSource) {
+  init(source: any ByteSource, limit: RecordLimit) {
     self.source = source
+    self.limit = limit
   }
 
   /// Empties the batch and moves into it what the last one left over.
@@ -62,16 +63,11 @@ struct SourceWindow {
   /// - Returns: false at the end of the source.
   /// - Throws: `ReadError` from the source, or `.limit` when one record is too large.
   mutating func fill(_ batch: RecordBatch) throws(ReadError) -> Bool {
-    guard batch.sourceCount - position < Self.maximumByteCount else {
-      throw ReadError(
-        .limit,
-        "One record is larger than \(Self.maximumByteCount >> 20) MB.",
-        at: batch.origin(at: UInt32(position), record: nil),
-        help: "check the map's record path: it may name something that contains the records"
-      )
+    guard batch.sourceCount - position < limit.textByteCount else {
+      throw limit.error(at: batch.origin(at: UInt32(position), record: nil))
     }
     let end = batch.sourceCount + Self.chunkByteCount
-    batch.reserveSource(end + jsonPadding())
+    batch.reserveSource(end)
     let free = UnsafeMutableRawBufferPointer(rebasing: batch.source[batch.sourceCount..<end])
     let count = try source.read(into: free)
     batch.sourceCount += count

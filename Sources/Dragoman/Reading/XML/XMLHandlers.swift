@@ -22,6 +22,20 @@ enum XMLHandlers {
     return context
   }
 
+  /// Runs the parser with its thread's handler of errors that belong to no parser (the tree builder's,
+  /// of entities): they end the reading, too, and nothing is printed.
+  static func parse(
+    _ context: xmlParserCtxtPtr,
+    for builder: UnsafeMutablePointer<XMLTapeBuilder>,
+    _ piece: UnsafeRawBufferPointer?,
+    isLast: Bool
+  ) {
+    xmlSetStructuredErrorFunc(builder, report)
+    defer { xmlSetStructuredErrorFunc(nil, nil) }
+    let bytes = piece?.baseAddress?.assumingMemoryBound(to: CChar.self)
+    xmlParseChunk(context, bytes, CInt(piece?.count ?? 0), isLast ? 1 : 0)
+  }
+
   static func destroy(_ context: xmlParserCtxtPtr) {
     if let document = context.pointee.myDoc {
       xmlFreeDoc(document)
@@ -54,13 +68,15 @@ enum XMLHandlers {
     handler.characters = characters
     handler.ignorableWhitespace = characters
     addEntityHandlers(to: &handler)
-    handler.serror = { builder, error in
-      guard let builder, let error, error.pointee.level.rawValue >= XML_ERR_ERROR.rawValue else {
-        return
-      }
-      events(builder).pointee.fail(error.pointee)
-    }
+    handler.serror = report
     return handler
+  }
+
+  private static let report: xmlStructuredErrorFunc = { builder, error in
+    guard let builder, let error, error.pointee.level.rawValue >= XML_ERR_ERROR.rawValue else {
+      return
+    }
+    events(builder).pointee.fail(error.pointee)
   }
 
   private static let characters: charactersSAXFunc = { builder, text, count in
@@ -94,6 +110,11 @@ enum XMLHandlers {
         content
       )
     }
+    // Nothing is kept of a notation; but of what the parser takes, its tree builder refuses this.
+    handler.notationDecl = { builder, name, publicID, systemID in
+      guard let builder, let name, publicID == nil, systemID == nil else { return }
+      events(builder).pointee.refuseNotation(name)
+    }
     handler.unparsedEntityDecl = { builder, name, publicID, systemID, notation in
       guard let builder else { return }
       xmlSAX2UnparsedEntityDecl(
@@ -121,6 +142,14 @@ extension XMLTapeBuilder {
     // libxml2 goes on after an error and tells more of them; only the first is worth a sentence.
     guard !hasFailed else { return }
     fail(xmlFailure(error, at: currentOrigin(), isWhole: hasRoot && depth == 0))
+  }
+
+  /// Refuses a notation that names nothing.
+  fileprivate mutating func refuseNotation(_ name: UnsafePointer<UInt8>) {
+    let message =
+      "The text is not well-formed XML: the notation \"\(String(cString: name))\" has neither a system"
+      + " identifier nor a public one."
+    fail(ReadError(.xml, message, at: currentOrigin()))
   }
 
   /// Refuses an entity whose text is outside of the document, and every parameter entity.

@@ -27,6 +27,7 @@ final class XMLReader: RecordReader {
   private let source: PeekableSource
   private let skippedByteCount: Int
   private let looksLikeHTML: Bool
+  private let recordLimit: RecordLimit
   private let builder: UnsafeMutablePointer<XMLTapeBuilder>
   private let context: xmlParserCtxtPtr
 
@@ -55,12 +56,15 @@ final class XMLReader: RecordReader {
   ///   - paths: Where the records stand; `RecordBatch.Record.source` is an index into this list.
   ///     An element may be a record of several paths, and a record may stand inside another.
   ///   - encoding: The encoding of a document that does not say; nil is UTF-8.
+  ///   - limit: What one record may take.
   /// - Throws: `ReadError` when the encoding is not known or the source cannot be read.
   init(
     source: any ByteSource,
     paths: [XMLRecordPath],
-    encoding: String? = nil
+    encoding: String? = nil,
+    limit: RecordLimit = .standard
   ) throws(ReadError) {
+    recordLimit = limit
     let text = try XMLEncoding.decodedText(of: source, fallback: encoding)
     self.source = text.source
     skippedByteCount = text.skippedByteCount
@@ -70,7 +74,7 @@ final class XMLReader: RecordReader {
       builder.deallocate()
       throw ReadError(.inputOutput, "There is no memory to read \(source.name).")
     }
-    builder.initialize(to: XMLTapeBuilder(context: context, paths: paths))
+    builder.initialize(to: XMLTapeBuilder(context: context, paths: paths, limit: limit))
     self.builder = builder
     self.context = context
   }
@@ -88,8 +92,8 @@ final class XMLReader: RecordReader {
 
   /// Empties the batch, then fills it with the next records.
   ///
-  /// A record is never cut: one that is larger than a batch makes the batch larger, up to
-  /// `XMLTapeBuilder.maxRecordByteCount`. The limit counts records that stand beside each other;
+  /// A record is never cut: one that is larger than a batch makes the batch larger, up to what one
+  /// record may take. The limit counts records that stand beside each other;
   /// those inside them, or of several paths at one element, come with them.
   func read(into batch: RecordBatch, limit: Int) throws(ReadError) -> Bool {
     begin(batch)
@@ -115,6 +119,7 @@ final class XMLReader: RecordReader {
   private func begin(_ batch: RecordBatch) {
     batch.removeAll()
     batch.file = source.name
+    batch.isXML = true
     batch.byteOffset = batchStart + skippedByteCount
     batch.line = line
     batch.column = column
@@ -201,11 +206,11 @@ final class XMLReader: RecordReader {
     }
     let piece = UnsafeRawBufferPointer(rebasing: batch.source[start..<start + count])
     fedByteCount += count
-    xmlParseChunk(context, piece.baseAddress?.assumingMemoryBound(to: CChar.self), CInt(count), 0)
+    XMLHandlers.parse(context, for: builder, piece, isLast: false)
     if builder.pointee.parsedByteCount > parsed {
       pieceByteCount = Self.pieceByteCount
     } else if fedByteCount - parsed > Self.pieceByteCount / 2 {
-      pieceByteCount = min(2 * pieceByteCount, XMLTapeBuilder.maxRecordByteCount)
+      pieceByteCount = min(2 * pieceByteCount, recordLimit.byteCount)
     }
   }
 
@@ -215,14 +220,11 @@ final class XMLReader: RecordReader {
 
   private func fill(_ batch: RecordBatch) throws(ReadError) {
     if batch.sourceCount == sourceCapacity {
-      guard sourceCapacity < XMLTapeBuilder.maxRecordByteCount else {
-        throw ReadError(
-          .limit,
-          "A record is longer than \(XMLTapeBuilder.maxRecordByteCount) bytes.",
-          at: builder.pointee.currentOrigin()
-        )
+      let most = Self.sourceCapacity + recordLimit.byteCount
+      guard sourceCapacity < most else {
+        throw recordLimit.error(at: builder.pointee.currentOrigin())
       }
-      sourceCapacity = min(2 * sourceCapacity, XMLTapeBuilder.maxRecordByteCount)
+      sourceCapacity = min(2 * sourceCapacity, most)
       builder.pointee.growSource(to: sourceCapacity)
     }
     let end = min(batch.sourceCount + Self.readByteCount, sourceCapacity)
@@ -243,7 +245,7 @@ final class XMLReader: RecordReader {
         at: origin
       )
     }
-    xmlParseChunk(context, nil, 0, 1)
+    XMLHandlers.parse(context, for: builder, nil, isLast: true)
     let isWhole = builder.pointee.hasRoot && builder.pointee.depth == 0
     if builder.pointee.hasFailed, let failure = builder.pointee.failure {
       // What libxml2 misses at the very end is told by one sentence, whatever it is.

@@ -24,7 +24,7 @@ struct XMLRecordPath: Sendable, Hashable {
       switch step {
       case .member(let name, let namespace): steps.append(.element(name, namespace: namespace))
       case .anyMember: steps.append(.any)
-      case .attribute, .index, .all, .text: return nil
+      case .attribute, .index, .all, .text, .having: return nil
       }
     }
     guard !steps.isEmpty else { return nil }

@@ -14,8 +14,6 @@ struct XMLTapeBuilder {
   static let maxDepth = 256
   /// The most bytes of one text; libxml2 has the same limit, but checks it only for trees.
   static let maxTextByteCount = 10_000_000
-  /// The most bytes of source or of unescaped text in one record.
-  static let maxRecordByteCount = 256 << 20
   /// Entities and defaulted attributes may expand to that many bytes in any document.
   static let expansionAllowance = 10_000_000
   /// Beyond that, they may expand to that many bytes for every byte read.
@@ -28,6 +26,9 @@ struct XMLTapeBuilder {
   private(set) var recordDepth = 0
   /// Index of the outermost open record in the batch.
   private var openRecord = 0
+  /// What one record may take, and how much the batch held before the open one.
+  private let limit: RecordLimit
+  private var heldByteCount = 0
   /// Whether a root element was seen.
   private(set) var hasRoot = false
   /// Why reading has to stop; events that come after it are ignored.
@@ -50,8 +51,9 @@ struct XMLTapeBuilder {
   private var expandedByteCount = 0
 
   /// Makes a builder for a parser's events.
-  init(context: xmlParserCtxtPtr, paths: [XMLRecordPath]) {
+  init(context: xmlParserCtxtPtr, paths: [XMLRecordPath], limit: RecordLimit) {
     self.context = context
+    self.limit = limit
     matcher = XMLPathMatcher(paths, dictionary: context.pointee.dict)
     spaces = XMLNamespaceTable(dictionary: context.pointee.dict)
     frames = .allocate(capacity: Self.maxDepth + 1)
@@ -161,6 +163,9 @@ struct XMLTapeBuilder {
     }
 
     let isNull = isInNull || spaces.isNull(attributes, count: attributeCount)
+    guard byteCount(at: place) - heldByteCount <= limit.byteCount else {
+      return fail(limit.error(at: currentOrigin()))
+    }
     memory.reserveNodes(1 + attributeCount)
     let node = memory.append(
       name,
@@ -275,6 +280,7 @@ struct XMLTapeBuilder {
     if isOutermost {
       recordDepth = depth
       openRecord = batch.records.count
+      heldByteCount = byteCount(at: place)
     }
     for path in 0..<matcher.count where matcher.isComplete(path, depth: depth) {
       let number = matcher.open(path, record: batch.records.count)
@@ -325,6 +331,12 @@ struct XMLTapeBuilder {
 
   // MARK: Limits
 
+  /// What the batch holds up to a place of its source.
+  @inline(__always)
+  private func byteCount(at place: Int) -> Int {
+    place + memory.arenaByteCount + memory.nodeCount * MemoryLayout<TapeNode>.stride
+  }
+
   /// Counts bytes that do not stand in the source as they are: at most what was read, but for
   /// entities and defaulted attributes.
   @inline(__always)
@@ -342,11 +354,7 @@ struct XMLTapeBuilder {
   }
 
   private mutating func copyToArena(_ bytes: UnsafeRawPointer, count: Int) -> UInt32 {
-    guard memory.arenaByteCount + count <= Self.maxRecordByteCount else {
-      fail(limit: "The texts of a record are longer than \(Self.maxRecordByteCount) bytes.")
-      return 0
-    }
-    return memory.copyToArena(bytes, count: count)
+    memory.copyToArena(bytes, count: count)
   }
 
   @inline(__always)

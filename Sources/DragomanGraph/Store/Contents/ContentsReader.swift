@@ -68,8 +68,8 @@ struct ContentsReader {
       parent: declared.parent,
       depth: entity.lineage.count - 1,
       table: entity.table,
-      objectCount: row?[0] ?? 0,
-      stubCount: row?[1] ?? 0,
+      objectCount: try row?.stored(0, of: entity.table) ?? 0,
+      stubCount: try row?.stored(1, of: entity.table) ?? 0,
       uniqueKeys: declared.uniqueKeys,
       indexes: declared.attributes.filter(\.isIndexed).map { [$0.name] } + declared.indexes
     )
@@ -129,11 +129,16 @@ struct ContentsReader {
     return try Row.fetchAll(
       database,
       sql: "SELECT relationship, count(*) FROM _dragoman_pending GROUP BY 1 ORDER BY 1"
-    ).map { ($0[0], $0[1]) }
+    ).map { row in
+      let place = PendingReference.table
+      return (try row.stored(0, of: place), try row.stored(1, of: place))
+    }
   }
 
   func pendingReferences(of relationship: String?, _ limit: Int?) throws -> [PendingReference] {
     guard isInitialized else { return [] }
+    let place = PendingReference.table
+    try PendingReference.check(database)
     let rows = try Row.fetchCursor(
       database,
       sql: """
@@ -145,11 +150,18 @@ struct ContentsReader {
     )
     var found: [Waiting] = []
     while let row = try rows.next() {
-      let id: Int64 = row[0]
+      let id: Int64 = try row.stored(0, of: place)
       if found.last?.id != id {
-        found.append(Waiting(id: id, owner: row[1], relationship: row[2], target: row[3]))
+        found.append(
+          Waiting(
+            id: id,
+            owner: try row.stored(1, of: place),
+            relationship: try row.stored(2, of: place),
+            target: try row.stored(3, of: place)
+          )
+        )
       }
-      let name: String = row[4]
+      let name: String = try row.stored(4, of: place)
       let target = layout.entity(named: found[found.count - 1].target)
       let attribute = target.flatMap { entity in
         entity.attributeSlot(named: name).map { entity.attributes[$0] }

@@ -100,8 +100,14 @@ struct ObjectKeyReader {
     var found: [Found] = []
     while let row = try rows.next() {
       let values: [StoredValue] = row.databaseValues.dropFirst(2).map { StoredValue($0) }
-      let name: String? = row[1]
-      found.append(Found(primaryKey: row[0], entity: name ?? entity.name, key: key(of: values)))
+      let name: String? = try row.stored(1, of: entity.table)
+      found.append(
+        Found(
+          primaryKey: try row.stored(0, of: entity.table),
+          entity: name ?? entity.name,
+          key: key(of: values)
+        )
+      )
     }
     return found
   }

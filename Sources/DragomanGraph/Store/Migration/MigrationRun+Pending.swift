@@ -5,13 +5,16 @@ import GRDB
 extension MigrationRun {
   /// Gives the references that wait the new names.
   func renamePending() throws {
+    let place = PendingReference.table
+    try PendingReference.check(database)
     let known = try Row.fetchAll(
       database,
       sql: "SELECT DISTINCT relationship, entity FROM _dragoman_pending ORDER BY 1, 2"
     )
     guard !known.isEmpty else { return }
     for row in known {
-      let (relationship, entity): (String, String) = (row[0], row[1])
+      let relationship: String = try row.stored(0, of: place)
+      let entity: String = try row.stored(1, of: place)
       let isOurs = "relationship = ? AND entity = ?"
       guard let names = successors(ofRelationship: relationship, to: entity) else {
         try execute(

@@ -211,9 +211,11 @@ struct MigrationRun {
     defer { try? database.execute(sql: "PRAGMA legacy_alter_table = OFF") }
     try execute("ALTER TABLE \(temporary) RENAME TO \(q(table.new))")
     for addition in additions {
-      let (type, name): (String, String) = (addition["type"], addition["name"])
+      let schema = "sqlite_master"
+      let type: String = try addition.stored("type", of: schema)
+      let name: String = try addition.stored("name", of: schema)
       do {
-        try execute(addition["sql"])
+        try execute(try addition.stored("sql", of: schema))
       } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
         throw StoreError(
           .modelConflict,
@@ -279,7 +281,9 @@ struct MigrationRun {
     try beforeStatement()
     let strays = try Row.fetchAll(database, sql: "PRAGMA foreign_key_check")
     guard let first = strays.first else { return }
-    let (table, target): (String, String) = (first["table"], first["parent"])
+    let list = "PRAGMA foreign_key_check"
+    let table: String = try first.stored("table", of: list)
+    let target: String = try first.stored("parent", of: list)
     throw StoreError(
       .damaged,
       "\(strays.count) references lead to objects that do not exist, the first from \(table)"

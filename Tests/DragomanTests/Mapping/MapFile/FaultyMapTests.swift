@@ -246,7 +246,7 @@ import Testing
     Case(
       testDescription: "a list instead of a map",
       yaml: "- a",
-      faults: ["1:1 map.shape", "1:1 map.missing", "1:1 map.missing"]
+      faults: ["1:1 map.shape"]
     ),
     Case(
       testDescription: "a model file",

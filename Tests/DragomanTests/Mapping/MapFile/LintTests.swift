@@ -57,13 +57,14 @@ import Testing
             a: "list[0]"
             b: /with.dots
             c: name
+            d: { from: { json: "list[1]" } }
       sources:
         j: { format: json, entity: A }
         x: { format: xml, entity: A, records: /p:r, namespaces: { p: "urn:p", q: "urn:q" } }
       """
     #expect(
       try lints(yaml) == [
-        "6:7 lint.unmapped", "7:7 lint.path", "8:7 lint.path", "12:3 lint.prefix",
+        "6:7 lint.unmapped", "7:7 lint.path", "8:7 lint.path", "13:3 lint.prefix",
       ]
     )
   }

@@ -1,0 +1,246 @@
+import DragomanGraph
+
+/// Reads records back where not everything is written: whether what one value holds of another one
+/// is what that one has.
+///
+/// A record is written once more, in a document of its own, mapped as an import maps it, and compared
+/// with the row. It belongs to one export and one thread.
+final class ExportProof {
+  /// How documents of an export are read.
+  struct Plan: Sendable {
+    let reading: ImportPlan
+    let mapFile: String?
+
+    /// Compiles the map for records of one entity that stand at one place.
+    ///
+    /// - Throws: `MapFaults` or `ImportError` where the map cannot be read in the format.
+    init(
+      _ map: ImportMap,
+      entity: String,
+      format: ForeignFormat,
+      records: ForeignPath?,
+      like source: SourceMap?,
+      model: Model
+    ) throws {
+      var map = map
+      map.sources = [
+        SourceMap(
+          name: "export",
+          format: format,
+          entity: entity,
+          records: records,
+          namespaces: source?.namespaces ?? [:],
+          separator: source?.separator
+        )
+      ]
+      reading = try ImportPlan(map, format: format, names: [], model: model)
+      mapFile = map.file
+    }
+  }
+
+  private let plan: ExportPlan
+  private let compiled: CompiledPlan
+  private let batch = DraftBatch()
+
+  /// Prepares reading; nil for an export that writes everything.
+  init?(_ plan: ExportPlan) throws {
+    guard let proof = plan.proof else { return nil }
+    self.plan = plan
+    compiled = try CompiledPlan(proof.reading, mapFile: proof.mapFile)
+  }
+
+  /// What would not come back of a record: places among the plan's slots.
+  func differences<Row: ExportRow & ~Copyable>(_ row: borrowing Row) -> [Int] {
+    var names: [Difference] = []
+    do {
+      try read(try document(row))
+      guard let draft = batch.drafts.first else { return [] }
+      switch draft {
+      case .row(let object): compare(object, row, plan.level, isWhole: false, &names)
+      case .tombstone: break
+      case .reject(let issue):
+        let issue = batch.issues[issue]
+        names.append(Difference(entity: issue.entity, name: issue.attribute ?? ""))
+      }
+    } catch {
+      names.append(Difference(entity: plan.entity.name, name: ""))
+    }
+    return names.map(slot)
+  }
+
+  // MARK: - Writing and reading
+
+  private func document<Row: ExportRow & ~Copyable>(_ row: borrowing Row) throws -> [UInt8] {
+    let buffer = ExportBuffer()
+    func write<Encoder: RecordEncoder>(_ encoder: Encoder) throws(ExportError) {
+      var writer = RecordWriter(plan, encoder, buffer: buffer)
+      writer.begin()
+      try writer.write(row)
+      writer.end()
+    }
+    switch plan.format {
+    case .json, .ndjson: try write(JSONRecordEncoder(plan, to: buffer))
+    case .xml: try write(XMLRecordEncoder(plan, to: buffer))
+    case .csv: try write(CSVRecordEncoder(plan, to: buffer))
+    }
+    return Array(buffer.bytes)
+  }
+
+  private func read(_ bytes: [UInt8]) throws {
+    batch.removeAll()
+    batch.records.removeAll()
+    _ = try reader(of: bytes).read(into: batch.records, limit: 2)
+    for index in batch.records.records.indices {
+      compiled.mappers[batch.records.records[index].source].map(index, into: batch)
+    }
+  }
+
+  private func reader(of bytes: [UInt8]) throws -> any RecordReader {
+    let bytes = MemorySource(bytes, name: "export")
+    let records = compiled.plan.sources[0].map.records
+    switch plan.format {
+    case .ndjson: return try NDJSONReader(source: bytes)
+    case .json:
+      return try JSONReader(
+        source: bytes,
+        paths: [records?.steps ?? []],
+        pointers: [records?.isPointer ?? false],
+        keeping: compiled.plan.documentMembers
+      )
+    case .xml:
+      guard let path = records.flatMap(XMLRecordPath.init) else {
+        throw ExportError(.map, "Records have no place in XML.")
+      }
+      return try XMLReader(source: PeekableSource(bytes), paths: [path], encoding: nil)
+    case .csv: return CSVReader(source: bytes, separator: plan.separator)
+    }
+  }
+
+  // MARK: - Comparing
+
+  /// A value that would not come back.
+  private struct Difference {
+    let entity: String
+    let name: String
+  }
+
+  /// Compares an object that was read with the row that was written.
+  ///
+  /// - Parameters:
+  ///   - object: The object.
+  ///   - row: The row.
+  ///   - level: What the row has.
+  ///   - isWhole: Whether all of it is compared, not only what was not written.
+  ///   - found: Gets what differs.
+  private func compare<Row: ExportRow & ~Copyable>(
+    _ object: Int,
+    _ row: borrowing Row,
+    _ level: ExportLevel,
+    isWhole: Bool,
+    _ found: inout [Difference]
+  ) {
+    let draft = batch.objects[object]
+    let entity = compiled.plan.entities[draft.plan]
+    for column in isWhole ? level.attributes : level.shadowed {
+      let name = level.columns[column].name
+      let slot = entity.slots.firstIndex { $0.attribute.name.utf8.elementsEqual(name.utf8) }
+      let value = slot.map { batch.values[draft.start + $0] } ?? .absent
+      if !isSame(value, row.column(column)) {
+        found.append(Difference(entity: entity.name, name: name))
+      }
+    }
+    for (index, link) in level.links.enumerated()
+    where isWhole || link.isShadowed || link.level.hasShadows {
+      let name = link.layout.name
+      let slot = entity.links.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
+      let read = batch.links[draft.links].first { $0.slot == slot }
+      let isSame = compare(
+        read.map { Array(batch.targets[$0.targets]) } ?? [],
+        slot.map { entity.links[$0] },
+        row.targets(index),
+        link,
+        isWhole: isWhole || link.isShadowed,
+        &found
+      )
+      if !isSame { found.append(Difference(entity: entity.name, name: name)) }
+    }
+  }
+
+  /// Compares targets that were read with those that are stored.
+  ///
+  /// - Returns: Whether they are the same ones; what differs in them is added to `found`.
+  private func compare(
+    _ read: [DraftBatch.Target],
+    _ plan: LinkPlan?,
+    _ stored: RowBatch.Targets,
+    _ link: ExportLevel.Link,
+    isWhole: Bool,
+    _ found: inout [Difference]
+  ) -> Bool {
+    var rest = stored.rows[...]
+    for target in read {
+      guard let place = rest.first, let row = stored.batch?[place] else {
+        return isUnresolved(target, plan)
+      }
+      switch target {
+      case .object(let object):
+        compare(object, row, link.level, isWhole: isWhole, &found)
+      case .key(let start, _):
+        guard names(row, link.level, at: start, plan) else {
+          // A key that nobody has is passed over, as it was when it was imported.
+          if isUnresolved(target, plan) { continue }
+          return false
+        }
+      }
+      rest = rest.dropFirst()
+    }
+    return rest.isEmpty
+  }
+
+  /// Whether a key that leads nowhere leaves no link.
+  private func isUnresolved(_ target: DraftBatch.Target, _ plan: LinkPlan?) -> Bool {
+    guard case .key = target, let plan else { return false }
+    return plan.onUnresolved == .clear || plan.onUnresolved == .pending
+  }
+
+  /// Whether a key is that of a row.
+  private func names(
+    _ row: RowBatch.Row,
+    _ level: ExportLevel,
+    at start: Int,
+    _ plan: LinkPlan?
+  ) -> Bool {
+    guard case .key(let parts)? = plan?.origin else { return false }
+    return parts.indices.allSatisfy { index in
+      let column = level.columns.firstIndex {
+        $0.name.utf8.elementsEqual(parts[index].name.utf8)
+      }
+      guard let column else { return false }
+      return isSame(batch.values[start + index], row.column(column))
+    }
+  }
+
+  private func isSame(_ read: RowValue, _ stored: ColumnValue) -> Bool {
+    let arena = UnsafeRawBufferPointer(batch.records.arena)
+    func bytes() -> UnsafeRawBufferPointer {
+      UnsafeRawBufferPointer(rebasing: arena[read.offset..<read.offset + Int(read.length)])
+    }
+    switch (read.kind, stored) {
+    case (.absent, .null), (.null, .null): return true
+    case (.integer, .integer(let value)): return read.integer == value
+    case (.real, .real(let value)): return read.real == value
+    case (.text, .text(let value)), (.blob, .blob(let value)): return bytes().elementsEqual(value)
+    default: return false
+    }
+  }
+
+  /// The slot of what differs; where it has none the first one that is not written.
+  private func slot(of difference: Difference) -> Int {
+    plan.slots.firstIndex {
+      $0.entity.utf8.elementsEqual(difference.entity.utf8)
+        && $0.attribute.name.utf8.elementsEqual(difference.name.utf8)
+    } ?? plan.slots.firstIndex {
+      $0.attribute.name.utf8.elementsEqual(difference.name.utf8)
+    } ?? 0
+  }
+}

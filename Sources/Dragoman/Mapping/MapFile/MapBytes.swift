@@ -1,0 +1,74 @@
+import Foundation
+
+/// The bytes of a map file: of a regular file, or of a pipe that somebody writes into.
+enum MapBytes {
+  /// Why there are none.
+  struct Failure: Error {
+    /// A part of a sentence: "there is no such file".
+    let reason: String
+  }
+
+  /// How long a pipe may have no writer: one that is about to open it takes a moment.
+  private static let patience: Int32 = 1000
+
+  /// Reads a map, never more than a byte beyond what one may have: the limit is checked on the text.
+  static func read(_ path: String) throws(Failure) -> [UInt8] {
+    // Opened without waiting: a named pipe that nobody writes into would wait for ever.
+    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw Failure(reason: errno == ENOENT ? "there is no such file" : text(errno))
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw Failure(reason: text(errno)) }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG, S_IFIFO: return try bytes(of: descriptor)
+    case S_IFDIR: throw Failure(reason: "it is a folder")
+    default: throw Failure(reason: "it is neither a file nor a pipe")
+    }
+  }
+
+  private static func bytes(of descriptor: Int32) throws(Failure) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 64 << 10)
+    var hasWaited = false
+    while bytes.count <= MapNode.maximumByteCount {
+      let count = piece.withUnsafeMutableBytes {
+        Foundation.read(descriptor, $0.baseAddress, $0.count)
+      }
+      if count > 0 {
+        bytes += piece[..<count]
+      } else if count == 0 {
+        // The end; or a pipe that no writer has opened so far, or that one left without a word.
+        guard bytes.isEmpty, !hasWaited, isPipe(descriptor) else { break }
+        hasWaited = true
+        _ = isReady(descriptor, milliseconds: patience)
+      } else if errno == EAGAIN {
+        // The writer of a pipe takes its time.
+        _ = isReady(descriptor, milliseconds: -1)
+      } else if errno != EINTR {
+        throw Failure(reason: text(errno))
+      }
+    }
+    if bytes.isEmpty, isPipe(descriptor) {
+      throw Failure(reason: "it is a pipe, and nobody writes into it")
+    }
+    return bytes
+  }
+
+  private static func isPipe(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+  }
+
+  private static func isReady(_ descriptor: Int32, milliseconds: Int32) -> Bool {
+    var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    while true {
+      let count = poll(&state, 1, milliseconds)
+      if count < 0, errno == EINTR { continue }
+      return count > 0
+    }
+  }
+
+  private static func text(_ number: Int32) -> String { String(cString: strerror(number)) }
+}

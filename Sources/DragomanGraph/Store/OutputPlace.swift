@@ -1,0 +1,181 @@
+import Foundation
+
+/// Where an output goes, after the decision whether it may go there.
+///
+/// Every output that a path names asks here, so that none of them can destroy what a run reads or
+/// what somebody else wrote: a copy of the store, an export, a file of rejected records. Refused are
+/// the files that the run itself uses, under whatever name (links are resolved, and files are told
+/// by device and inode), and regular files that do not have the form of an earlier such output.
+package enum OutputPlace {
+  /// There is nothing under the name.
+  case absent
+  /// A file that may be replaced or emptied; its permissions.
+  case file(mode: mode_t)
+  /// A pipe, a terminal, `/dev/null`: written as it is, never replaced.
+  case stream
+
+  /// A file that no output may replace, and what it is: "the map".
+  package struct Kept {
+    let path: String
+    let role: String
+
+    package init(_ path: String, as role: String) {
+      self.path = path
+      self.role = role
+    }
+
+    /// A database with the files that SQLite keeps beside it (https://www.sqlite.org/tempfiles.html).
+    ///
+    /// - Parameter path: The file; nil where the database has none.
+    /// - Returns: The files, whether they exist or not.
+    package static func database(_ path: String?) -> [Kept] {
+      guard let path else { return [] }
+      // SQLite puts them beside the file that a link leads to.
+      return Set([path, resolved(path)]).flatMap { path in
+        [Kept(path, as: "the database itself")]
+          + ["-wal", "-shm", "-journal"].map { Kept(path + $0, as: "a part of the database") }
+      }
+    }
+  }
+
+  /// What an output looks like.
+  package struct Form: Sendable {
+    let name: String
+    let byteCount: Int
+    let recognizes: @Sendable ([UInt8]) -> Bool
+
+    /// Describes an output.
+    ///
+    /// - Parameters:
+    ///   - name: What an earlier output is called in messages: "an export".
+    ///   - byteCount: How much of a file is looked at.
+    ///   - recognizes: Whether a file that starts so was made as such an output. Empty files are
+    ///     always taken.
+    package init(
+      _ name: String,
+      lookingAt byteCount: Int,
+      recognizes: @escaping @Sendable ([UInt8]) -> Bool
+    ) {
+      self.name = name
+      self.byteCount = byteCount
+      self.recognizes = recognizes
+    }
+
+    /// Whether a file has the form; an empty one and one that cannot be read have not.
+    package func fits(_ path: String) -> Bool {
+      guard let start = try? start(of: path), !start.isEmpty else { return false }
+      return recognizes(start)
+    }
+
+    fileprivate func start(of path: String) throws(Unreadable) -> [UInt8] {
+      // Not waiting: it may be a pipe.
+      let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      guard descriptor >= 0 else { throw Unreadable(code: errno) }
+      defer { close(descriptor) }
+      var start = [UInt8](repeating: 0, count: byteCount)
+      let count = start.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+      guard count >= 0 else { throw Unreadable(code: errno) }
+      return Array(start[..<count])
+    }
+  }
+
+  /// Why a file could not be looked at.
+  fileprivate struct Unreadable: Error {
+    let code: Int32
+  }
+
+  /// Why a path is no place for an output.
+  package struct Refusal: Error {
+    /// What the path is, a part of a sentence: "is the map".
+    package let reason: String
+    /// What to do about it.
+    package let help: String
+
+    package init(_ reason: String, help: String = "name another file") {
+      self.reason = reason
+      self.help = help
+    }
+  }
+
+  /// Decides whether an output may go to a path; nothing is changed.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the output.
+  ///   - kept: The files that the run reads or writes otherwise.
+  ///   - form: What an earlier output looks like.
+  /// - Throws: `Refusal` where it may not.
+  package init(
+    _ path: String,
+    besides kept: [Kept],
+    form: Form
+  ) throws(Refusal) {
+    if let own = Identity(path), let file = kept.first(where: { Identity($0.path) == own }) {
+      throw Refusal("is \(file.role)")
+    }
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      self = .absent
+      return
+    }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG:
+      try Self.check(path, form)
+      self = .file(mode: status.st_mode & 0o7777)
+    case S_IFIFO, S_IFCHR: self = .stream
+    case S_IFDIR: throw Refusal("is a folder", help: "name a file in it")
+    default: throw Refusal("is no regular file")
+    }
+  }
+
+  /// The path behind all symbolic links; the path itself where there is nothing.
+  package static func resolved(_ path: String) -> String {
+    guard let found = realpath(path, nil) else { return path }
+    defer { free(found) }
+    return String(cString: found)
+  }
+
+  /// Refuses a file that was not made as such an output.
+  private static func check(_ path: String, _ form: Form) throws(Refusal) {
+    let start: [UInt8]
+    do throws(Unreadable) {
+      start = try form.start(of: path)
+    } catch {
+      throw Refusal(
+        "exists and cannot be read to see what it is: \(String(cString: strerror(error.code)))",
+        help: "name another file, or remove this one first"
+      )
+    }
+    guard start.isEmpty || form.recognizes(start) else {
+      throw Refusal(
+        "exists and is not \(form.name), so it is not replaced",
+        help: "name another file, or remove this one first"
+      )
+    }
+  }
+
+  /// What makes two paths the same file: device and inode; of a file that does not exist those of
+  /// its folder, and its name.
+  private struct Identity: Equatable {
+    private let device: dev_t
+    private let inode: ino_t
+    private let missingName: String?
+
+    init?(_ path: String) {
+      var status = stat()
+      if stat(path, &status) == 0 {
+        missingName = nil
+      } else {
+        let url = URL(fileURLWithPath: path)
+        guard stat(url.deletingLastPathComponent().path, &status) == 0 else { return nil }
+        missingName = url.lastPathComponent
+      }
+      device = status.st_dev
+      inode = status.st_ino
+    }
+
+    static func == (one: Identity, other: Identity) -> Bool {
+      one.device == other.device && one.inode == other.inode
+        && one.missingName.map { Array($0.utf8) } == other.missingName.map { Array($0.utf8) }
+    }
+  }
+}

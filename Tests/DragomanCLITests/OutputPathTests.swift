@@ -1,0 +1,163 @@
+import Foundation
+import Testing
+
+/// Outputs that are also something else: the database, the map, an input.
+@Suite struct OutputPathTests {
+  private let folder: ToolFolder
+
+  init() throws {
+    folder = try ToolFolder()
+    try folder.write(
+      """
+      version: 1
+      entities:
+        Person: { unique: id, attributes: { id: { type: int32 }, name: name } }
+      """,
+      to: "m.map.yaml"
+    )
+    try folder.write(#"[{"id":1,"name":"Ada"},{"id":"x"}]"#, to: "feed.json")
+    try folder.write("# notes\n", to: "notes.md")
+    let made = try folder.shell(
+      """
+      "$D" import -q m.map.yaml feed.json -d p.db
+      mkdir in && ln feed.json in/a.json && ln p.db hard.db && ln -s p.db link.db
+      ln m.map.yaml hard.map && ln -s m.map.yaml link.map
+      """
+    )
+    try #require(made.status == 0)
+  }
+
+  private func contents() throws -> [Data] {
+    try ["p.db", "m.map.yaml", "feed.json", "notes.md"].map {
+      try Data(contentsOf: folder.url.appendingPathComponent($0))
+    }
+  }
+
+  /// The files, but for those that SQLite keeps beside a database.
+  private func names() throws -> [String] {
+    try folder.files.filter { !$0.contains(".db-") }
+  }
+
+  @Test(
+    "No output replaces the database, the map, an input or what is no such output",
+    arguments: [
+      "p.db", "./in/../p.db", "hard.db", "link.db", "p.db-wal", "p.db-shm", "p.db-journal",
+      "m.map.yaml", "hard.map", "link.map", "notes.md", "in",
+    ]
+  )
+  func refused(path: String) throws {
+    let before = try contents()
+    let names = try names()
+    for arguments in [
+      ["import", "m.map.yaml", "in", "-d", "p.db", "--rejects", path],
+      ["export", "m.map.yaml", "-d", "p.db", "-o", path],
+      ["backup", "-d", "p.db", path],
+    ] {
+      let run = try folder.run(arguments)
+      #expect(run.status == 73, "\(arguments): \(run.errors)")
+      #expect(run.errors.contains("output]: "))
+      #expect(try contents() == before, "\(arguments)")
+    }
+    #expect(try self.names() == names)
+  }
+
+  @Test(
+    "A rejects file is no input: by its path, out of a folder or on standard input",
+    arguments: [
+      "feed.json -d p.db --rejects feed.json", "feed.json -d p.db --rejects in/a.json",
+      "in -d p.db --rejects feed.json", "'*.json' -d p.db --rejects in/a.json",
+      "- -d p.db --rejects feed.json < feed.json",
+      "in -d hard.db --rejects p.db", "in -d new.db --rejects new.db",
+    ]
+  )
+  func inputs(arguments: String) throws {
+    let before = try contents()
+    let run = try folder.shell("\"$D\" import m.map.yaml \(arguments)")
+    #expect(run.status == 73, "\(run.errors)")
+    #expect(try contents() == before)
+    #expect(try !folder.files.contains("new.db"))
+  }
+
+  @Test("A rejects file that the map names is held to the same rule")
+  func namedByTheMap() throws {
+    let map = try folder.read("m.map.yaml")
+    for name in ["feed.json", "notes.md", "p.db", "n.map.yaml"] {
+      try folder.write(map + "\nimport: { rejects: { file: \(name) } }\n", to: "n.map.yaml")
+      let before = try contents()
+      let run = try folder.run("import", "n.map.yaml", "feed.json", "-d", "p.db")
+      #expect(run.status == 73, "\(name): \(run.errors)")
+      #expect(try contents() == before)
+    }
+  }
+
+  @Test("What was made as such an output is replaced night after night")
+  func again() throws {
+    for _ in 1...3 {
+      for (arguments, status) in [
+        (["import", "-q", "m.map.yaml", "feed.json", "-d", "p.db", "--rejects", "r.ndjson"], 3),
+        (["export", "-q", "m.map.yaml", "-d", "p.db", "-o", "people.json"], 0),
+        (["export", "-q", "m.map.yaml", "-d", "p.db", "-o", "people.csv.gz"], 0),
+        (["export", "-q", "m.map.yaml", "-d", "p.db", "-o", "people.csv"], 0),
+        (["backup", "-q", "-d", "p.db", "b.db"], 0),
+      ] {
+        let run = try folder.run(arguments)
+        #expect(run.status == Int32(status), "\(arguments): \(run.errors)")
+      }
+    }
+    #expect(try folder.read("r.ndjson").split(separator: "\n").count == 1)
+    let clean = try folder.shell(
+      "echo '[]' > none.json; \"$D\" import -q m.map.yaml none.json -d p.db --rejects r.ndjson"
+    )
+    #expect(clean.status == 0)
+    #expect(try folder.read("r.ndjson").isEmpty)
+  }
+
+  @Test("A backup does not replace the database of another program")
+  func otherDatabase() throws {
+    // The first page of an empty database: magic bytes, pages of 4096 bytes, no application id.
+    var page = Data("SQLite format 3\0".utf8) + Data([16, 0, 1, 1, 0, 64, 32, 32])
+    page += Data(count: 4096 - page.count)
+    try page.write(to: folder.url.appendingPathComponent("other.db"))
+    let run = try folder.run("backup", "-d", "p.db", "other.db")
+    #expect(run.status == 73)
+    #expect(try Data(contentsOf: folder.url.appendingPathComponent("other.db")) == page)
+  }
+
+  @Test("A run that fails over its inputs leaves the rejects of the run before")
+  func missingInput() throws {
+    _ = try folder.run("import", "m.map.yaml", "feed.json", "-d", "p.db", "--rejects", "r.ndjson")
+    let before = try folder.read("r.ndjson")
+    #expect(before.contains(#""code":"value.type""#))
+    try folder.write("", to: "empty.json")
+    for rejects in ["r.ndjson", "new.ndjson"] {
+      let run = try folder.run(
+        "import",
+        "m.map.yaml",
+        "empty.json",
+        "-d",
+        "p.db",
+        "--rejects",
+        rejects
+      )
+      #expect(run.status == 65)
+    }
+    #expect(try folder.read("r.ndjson") == before)
+    #expect(try !folder.files.contains("new.ndjson"))
+  }
+
+  @Test("Pipes and devices are written as they are")
+  func streams() throws {
+    let run = try folder.shell(
+      """
+      "$D" import -q m.map.yaml feed.json -d p.db --rejects /dev/null 2>/dev/null
+      "$D" export -q m.map.yaml -d p.db -o /dev/null -f json && echo exported
+      mkfifo pipe; cat pipe & "$D" import -q m.map.yaml feed.json -d p.db --rejects pipe 2>/dev/null
+      wait
+      """
+    )
+    #expect(run.output.hasPrefix("exported\n{\"file\":\"feed.json\""), "\(run.output)")
+    var status = stat()
+    #expect(stat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
+    #expect(status.st_mode & 0o666 == 0o666)
+  }
+}

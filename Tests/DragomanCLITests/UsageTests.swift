@@ -1,0 +1,176 @@
+import ArgumentParser
+import Testing
+
+@testable import DragomanCLI
+
+/// What the tool says to who holds it wrong.
+@Suite struct UsageTests {
+  private let folder: ToolFolder
+
+  init() throws {
+    folder = try ToolFolder()
+    try folder.write(
+      "version: 1\nentities: { P: { unique: id, attributes: { id: } } }\n",
+      to: "p.map.yaml"
+    )
+    try folder.write(#"[{"id":"a"}]"#, to: "p.json")
+    try folder.write("<p><id>a</id></p>", to: "p.xml")
+  }
+
+  @Test(
+    "A misspelt command is answered with the nearest one, whatever options stand behind it",
+    arguments: [
+      (["imprt", "p.map.yaml", "p.json", "-d", "p.db"], "Did you mean import?"),
+      (["help", "fetsh"], "Did you mean fetch?"),
+      (["Export", "--version"], "Did you mean export?"),
+      (["frobnicate", "-q"], "The commands are import, fetch, export,"),
+    ]
+  )
+  func commands(arguments: [String], help: String) throws {
+    let run = try folder.run(arguments)
+    #expect(run.status == 64)
+    let command = arguments.first { $0 != "help" } ?? ""
+    #expect(run.errors.hasPrefix("Error: There is no command \(command). \(help)"))
+  }
+
+  @Test(
+    "Help and version are still to be had",
+    arguments: [["--help"], ["help"], ["help", "import"], ["--version"]]
+  )
+  func help(arguments: [String]) throws {
+    let run = try folder.run(arguments)
+    #expect(run.status == 0 && run.errors.isEmpty && !run.output.isEmpty)
+  }
+
+  @Test(
+    "A map that stands behind its feed is told from a faulty one",
+    arguments: ["p.json", "p.xml"]
+  )
+  func swapped(feed: String) throws {
+    for command in ["import", "diff"] {
+      let run = try folder.run(command, feed, "p.map.yaml", "-d", "p.db")
+      #expect(run.status == 64)
+      #expect(
+        run.errors.hasPrefix(
+          "Error: \(feed) is no map. The map comes first, the feeds behind it: put p.map.yaml before \(feed).\n"
+        )
+      )
+    }
+    let alone = try folder.run("check", feed)
+    #expect(alone.status == 65)
+    #expect(alone.errors.contains("\(feed):1:1: This is no map: it "))
+    #expect(alone.output == "\(feed): 1 fault, no warnings\n")
+    #expect(try folder.files == ["p.json", "p.map.yaml", "p.xml"])
+  }
+
+  @Test("Maps in a folder of feeds are no feeds")
+  func folders() throws {
+    try folder.write(
+      #"{"version":1,"entities":{"P":{"unique":"id","attributes":{"id":"id"}}}}"#,
+      to: "q.map.json"
+    )
+    let run = try folder.run(
+      "import",
+      "p.map.yaml",
+      ".",
+      "-d",
+      "../\(folder.url.lastPathComponent)/p.db"
+    )
+    // The XML file has no source; the map beside it is not even looked at.
+    #expect(run.errors.contains("The map has no source for XML input."))
+    try folder.write("[]", to: "p.xml")
+    let again = try folder.run("import", "q.map.json", ".", "-d", "p.db", "--json", "-q")
+    #expect(again.output.contains(#""read":1"#))
+  }
+
+  @Test(
+    "A folder does not bring the rejects that an import into it wrote",
+    arguments: [".", "*.ndjson"]
+  )
+  func rejectsInFolder(input: String) throws {
+    let feeds = try ToolFolder()
+    try folder.write(
+      "version: 1\nentities: { P: { unique: id, attributes: { id: { type: int32 } } } }\n",
+      to: "p.map.yaml"
+    )
+    try feeds.write("{\"id\":1}\n{\"id\":\"x\"}\n", to: "a.ndjson")
+    try feeds.write("{\"file\":\"notes.txt\",\"id\":2}\n", to: "files.ndjson")
+    for _ in 1...3 {
+      let run = try feeds.run(
+        "import",
+        folder.url.path + "/p.map.yaml",
+        input,
+        "-d",
+        folder.url.path + "/r.db",
+        "--rejects",
+        "rejected.ndjson"
+      )
+      #expect(run.status == 3)
+      #expect(run.errors.contains("Read 3 records"))
+      #expect(try feeds.read("rejected.ndjson").split(separator: "\n").count == 1)
+    }
+    // Kept under another name, they are still no feed; named one by one, they are what the user says.
+    try feeds.write(try feeds.read("rejected.ndjson"), to: "old.ndjson")
+    let run = try feeds.run(
+      "import",
+      folder.url.path + "/p.map.yaml",
+      input,
+      "-d",
+      folder.url.path + "/r.db"
+    )
+    #expect(run.errors.contains("Read 3 records"))
+    let named = try feeds.run(
+      "import",
+      folder.url.path + "/p.map.yaml",
+      "old.ndjson",
+      "-d",
+      folder.url.path + "/r.db"
+    )
+    #expect(named.errors.contains("Read 1 record "))
+  }
+
+  @Test("A file that only begins as rejects do is not replaced")
+  func lookalike() throws {
+    let text = "{\"file\":\"a.txt\",\"size\":7}\n"
+    try folder.write(text, to: "files.ndjson")
+    let run = try folder.run(
+      "import",
+      "p.map.yaml",
+      "p.json",
+      "-d",
+      "p.db",
+      "--rejects",
+      "files.ndjson"
+    )
+    #expect(run.status == 73)
+    #expect(try folder.read("files.ndjson") == text)
+  }
+
+  @Test("check tells how many findings there are besides those that it prints, and how to see them")
+  func allFindings() throws {
+    let attributes = (0..<30).map { "a\($0): { type: date, dates: [dd.MM.yyyy, iso8601-date] }" }
+    try folder.write(
+      "version: 1\nentities: { P: { unique: id, attributes: { id: , \(attributes.joined(separator: ", ")) } } }\n",
+      to: "many.map.yaml"
+    )
+    let some = try folder.run("check", "many.map.yaml")
+    #expect(some.errors.contains("… and 29 more such notes: --all prints them"))
+    let all = try folder.run("check", "many.map.yaml", "--all")
+    #expect(all.errors.split(separator: "\n").count { $0.hasPrefix("note:") } == 30)
+    #expect(!all.errors.contains("more"))
+  }
+
+  @Test("Paragraphs of help texts are wrapped by the terminal and not by hand; examples fit")
+  func helpTexts() {
+    let discussions = Tool.configuration.subcommands.map {
+      ($0._commandName, $0.configuration.discussion)
+    }
+    for (name, discussion) in discussions {
+      for paragraph in discussion.split(separator: "\n\n") {
+        let lines = paragraph.split(separator: "\n")
+        let isExample = lines.allSatisfy { $0.hasPrefix("  ") && $0.count < 80 }
+        #expect(lines.count == 1 || isExample, "dragoman help \(name): \(paragraph)")
+      }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import Testing
+
+@testable import Dragoman
+
+@Suite struct FormatDetectionTests {
+  private func format(_ bytes: [UInt8], stride: Int = .max) throws -> ForeignFormat {
+    let source = PeekableSource(MemorySource(bytes, name: "feed", stride: stride))
+    let map = SourceMap(name: "s", format: .json, entity: "P")
+    return try FormatDetection.format(of: source, name: "feed", sources: [map])
+  }
+
+  private static let large = String(repeating: "x", count: 100_000)
+
+  private static let lines: [String] = [
+    "{\"a\":1}\n{\"b\":2}\n", "\n\n{\"a\":1}\n\n \n{\"b\":2}", "\u{FEFF}{\"a\":1}\r\n{\"b\":2}\r\n",
+    "[1,2]\n{\"b\":2}\n", "[]\n[]", "\"text\"\n{\"b\":2}\n", "17\n{\"b\":2}\n", "-1.5e3\n{}",
+    "null\n{\"b\":2}\n", "true\nfalse\n", "{\"a\":1}\n[1]\n", "{\"a\":1}\nnull\n", "{}\n\"x\"",
+    "{\"a\":\"\(large)\"}\n{\"b\":2}\n", "[\"\(large)\",\"\(large)\"]\n{}\n", "\"\(large)\"\n1\n",
+    "{\"a\":1}\(String(repeating: " ", count: 70_000))\n{\"b\":2}\n",
+    "{\"a\":1}\n\(String(repeating: "\n", count: 70_000)){\"b\":2}\n",
+    "{\"a\":\"\\\"}{\"}\n{\"b\":2}\n",
+  ]
+
+  @Test("A line of JSON and another behind it are NDJSON, whatever they hold", arguments: lines)
+  func lineDelimited(text: String) throws {
+    for stride in [1000, .max] { #expect(try format(Array(text.utf8), stride: stride) == .ndjson) }
+    let units = text.drop { $0 == "\u{FEFF}" }.utf16
+    let little = units.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
+    // Of wide characters no more than the first window is looked at.
+    if units.count < 10_000 { #expect(try format([0xFF, 0xFE] + little) == .ndjson) }
+  }
+
+  private static let texts: [String] = [
+    "{\"a\":1}", "{\"a\":1}\n", "[{\"a\":1},\n{\"b\":2}]", "{\n\"a\":1}\n", "[\n1\n]\n\n", "{}",
+    "\"a\"\n", "1", "{\"a\":\n1}\n{\"b\":2}\n", "{\"a\":1} {\"b\":2}\n", "{\"a\":1}\nrest",
+    "{\"a\":\"\(large)\"}", "[\(String(repeating: "1,\n", count: 50_000))1]",
+    "[\(String(repeating: "[1,2],", count: 1_000_000))1]", "{\"a\":1", "[1,2\n",
+  ]
+
+  @Test("One value, or one that goes over lines, is JSON", arguments: texts)
+  func json(text: String) throws {
+    #expect(try format(Array(text.utf8)) == .json)
+  }
+
+  @Test("Lines behind a long one, or one of another kind, are imported")
+  func imports() async throws {
+    let fixture = try ImportFixture(attributes: "v:")
+    let long = #"{"id":1,"v":"\#(Self.large)"}"#
+    let first = try await fixture.run("\(long)\n{\"id\":2}\n")
+    #expect(first.summary == "read 2, inserted 2")
+    let second = try await fixture.run("[]\n{\"id\":3}\n\"x\"\n{\"id\":4}\n")
+    #expect(second.summary == "read 4, inserted 2, rejected 2")
+  }
+}
