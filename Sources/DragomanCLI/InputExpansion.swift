@@ -33,6 +33,7 @@ enum InputExpansion {
   /// - Parameters:
   ///   - arguments: Files, folders, globs, and `-` for standard input.
   ///   - outputs: The files that the run writes.
+  /// - Returns: The inputs; a folder or glob gives many.
   /// - Throws: `ReadError.missing` for a path or glob that names nothing.
   static func inputs(
     _ arguments: [String],

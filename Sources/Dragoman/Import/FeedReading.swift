@@ -103,7 +103,6 @@ struct FeedReading {
       remaining: &remaining,
       earlierByteCount: 0
     )
-    if isMore != nil { try checkMatches(plan, sources, input) }
     return isMore == nil ? nil : 0
   }
 

@@ -85,19 +85,23 @@ extension StoreSink {
     _ target: EntityTarget,
     in batch: DraftBatch
   ) {
-    let isNew = key >= target.writer.firstKey
-    let changed = ObjectPlace(target.plan.layout.root, key)
-    guard contradictions.change(changed, isNew: isNew) else { return }
     let draft = batch.objects[object]
     let arena = UnsafeRawBufferPointer(batch.records.arena)
-    for (column, former) in target.writer.former where former != .null {
+    var changes: [(slot: Int, former: StoredValue, value: StoredValue)] = []
+    for (column, former) in target.writer.former {
       guard
         let slot = target.plan.slots.firstIndex(where: {
           $0.attribute.column.utf8.elementsEqual(column.utf8)
-        })
+        }), batch.values[draft.start + slot].kind != .absent
       else { continue }
       let value = batch.values[draft.start + slot].stored(in: arena)
-      guard value != .null, value != former else { continue }
+      if value != former { changes.append((slot, former, value)) }
+    }
+    // A row may be updated for its links alone, of which nothing was said twice.
+    guard !changes.isEmpty else { return }
+    let changed = ObjectPlace(target.plan.layout.root, key)
+    guard contradictions.change(changed, isNew: key >= target.writer.firstKey) else { return }
+    for (slot, former, value) in changes where former != .null && value != .null {
       contradictions.add(target.plan.slots[slot], of: target.plan, former: former, value) {
         (
           place(of: reference(at: draft.node), in: batch).origin,
