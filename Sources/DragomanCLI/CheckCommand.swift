@@ -101,7 +101,7 @@ struct CheckReport {
       "warnings"
     )
     let sampleText = trial.map {
-      ImportReportText(report: $0, inputs: samples, database: "", signal: nil).text
+      ImportReportText(report: $0, inputs: samples, database: "", signal: nil, isCheck: true).text
     }
     if !losses.isEmpty {
       lines += listed(losses.map { "note: an export is not complete: \($0)" }, 1, "such notes")

@@ -17,6 +17,8 @@ struct ImportReportText {
   let inputs: [String]
   let database: String
   let signal: Int32?
+  /// Whether a map is checked: every path that no record had is told then.
+  var isCheck = false
 
   /// The whole report; ends with a line feed.
   var text: String {
@@ -24,12 +26,21 @@ struct ImportReportText {
       group.examples.map(example).joined() + remainder(of: group)
     }.joined()
     if report.status != .failed || report.counts.read > 0 { text += summary + counts + links }
-    for path in report.unmatchedPaths where path.isTold {
-      text +=
-        "warning[\(ImportIssue.Code.unmatchedPath.rawValue)]: \(path.message)\n  help     \(path.help)\n"
-    }
+    text += unmatched
     for notice in report.notices { text += "note: \(notice)\n" }
     return text + closing
+  }
+
+  /// The paths that no record had: with a remedy where a wrong name is likely, or where a map is
+  /// checked; a delivery of some of the values only is told in one line.
+  private var unmatched: String {
+    let told = report.unmatchedPaths.filter(\.isTold)
+    let warned = told.filter { isCheck || $0.suggestion != nil }
+    let code = ImportIssue.Code.unmatchedPath.rawValue
+    let text = warned.map { "warning[\(code)]: \($0.message)\n  help     \($0.help)\n" }.joined()
+    let others = told.filter { !isCheck && $0.suggestion == nil }
+      .map { "\($0.entity).\($0.property)" }
+    return others.isEmpty ? text : text + "note: no record has \(others.joined(separator: ", "))\n"
   }
 
   // MARK: - Issues
