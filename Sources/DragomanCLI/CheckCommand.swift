@@ -36,7 +36,7 @@ struct CheckCommand: AsyncParsableCommand {
     var report = CheckReport(map: map, samples: samples, isComplete: all)
     do {
       let importMap = try InputExpansion.map(map, before: samples)
-      report.warnings = importMap.lint() + importMap.unsupportedParts()
+      report.warnings = importMap.lint()
       let outlook = importMap.exportOutlook()
       report.losses = outlook.losses
       report.differences = importMap.spellingsThatDiffer() + outlook.overlaps

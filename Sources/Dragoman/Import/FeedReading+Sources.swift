@@ -74,7 +74,13 @@ extension FeedReading {
         }
         return path
       }
-      return try XMLReader(source: source, paths: paths, encoding: encoding, limit: recordLimit)
+      return try XMLReader(
+        source: source,
+        paths: paths,
+        encoding: encoding,
+        keeping: plan.plan.documentMembers,
+        limit: recordLimit
+      )
     case .csv:
       return CSVReader(
         source: try Self.utf8(source, encoding: encoding),

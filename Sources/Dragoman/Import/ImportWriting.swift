@@ -66,7 +66,7 @@ final class ImportWriting {
 
   private func importAll(_ session: WriteSession) throws -> ImportReport.Status {
     try checkRequest()
-    try map.checkSupported()
+    try map.checkPaths()
     try code.checkNoHooks()
     try session.begin()
     let model = try session.grow(to: code.model ?? map.model())

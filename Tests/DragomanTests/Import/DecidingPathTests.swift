@@ -323,13 +323,4 @@ import Testing
     ])
     #expect(map.validate().map(\.code) == [.limit])
   }
-
-  @Test("`$root` in an XML path is refused wherever it stands")
-  func rootInXML() {
-    let path = ForeignPath(root: .document, steps: [.member("a", namespace: nil)], text: "$root/a")
-    for place in Place.allCases where place != .records {
-      let map = map(path, at: place, .xml)
-      #expect(map.unsupportedParts().map(\.code) == [.unsupported], "\(place)")
-    }
-  }
 }

@@ -123,6 +123,56 @@ import Testing
     #expect(error?.suggestion == "$file.stem")
   }
 
+  @Test(
+    "What stands before the first record of an XML document can be read",
+    arguments: [1, 2, 4096]
+  )
+  func xmlRoot(batchSize: Int) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        P:
+          unique: id
+          attributes:
+            id: "@id"
+            date: { from: "$root/@generated", type: date }
+            title: $root/channel/title
+            lang: "$root/channel/title/@lang"
+            owner: "$root/m:meta/m:owner"
+            note: { from: "$root/m:meta/m:note", strings: { emptyAsNull: true } }
+            late: $root/channel/late
+            own: title
+      sources: { xml: { format: xml, entity: P, records: /feed/channel/item, namespaces: { m: "urn:m" } } }
+      """
+    )
+    func feed(_ prefix: String, _ date: String) -> String {
+      """
+      <feed generated="\(date)" xmlns:\(prefix)="urn:m"><skipped><title>no</title></skipped>
+      <\(prefix):meta> <\(prefix):owner>A &amp; B</\(prefix):owner> <\(prefix):note xsi:nil="true"
+      xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"/></\(prefix):meta>
+      <channel><title lang="en">News <![CDATA[<of>]]></title>
+      <item id="\(prefix)1"><title>a</title></item><item id="\(prefix)2"/><late>x</late><item id="\(prefix)3"/></channel></feed>
+      """
+    }
+    let report = try await fixture.run(feed("q", "2026-11-22"), feed("z", "1999-01-01")) {
+      $0.commit = .batch
+      $0.batchSize = batchSize
+    }
+    #expect(report.issues.isEmpty)
+    let expected = [("q", "2026-11-22"), ("z", "1999-01-01")].flatMap { prefix, date in
+      (1...3).map {
+        "\(prefix)\($0)|\(date)|News <of>|en|A & B|null|null|\($0 == 1 ? "a" : "null")"
+      }
+    }
+    #expect(try fixture.rows() == expected)
+    let large =
+      "<feed><channel><title>" + String(repeating: "x", count: 1 << 20)
+      + "</title><item id='1'/></channel></feed>"
+    let failure = await #expect(throws: ImportFailure.self) { try await fixture.run(large) }
+    #expect((failure?.cause as? ReadError)?.code == .limit)
+  }
+
   @Test("Elements are chosen by their attributes")
   func filters() async throws {
     let fixture = try ImportFixture(

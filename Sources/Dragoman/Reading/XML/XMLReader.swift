@@ -56,12 +56,14 @@ final class XMLReader: RecordReader {
   ///   - paths: Where the records stand; `RecordBatch.Record.source` is an index into this list.
   ///     An element may be a record of several paths, and a record may stand inside another.
   ///   - encoding: The encoding of a document that does not say; nil is UTF-8.
+  ///   - keeping: Which elements before the records are kept for `$root` paths.
   ///   - limit: What one record may take.
   /// - Throws: `ReadError` when the encoding is not known or the source cannot be read.
   init(
     source: any ByteSource,
     paths: [XMLRecordPath],
     encoding: String? = nil,
+    keeping: DocumentMembers = .none,
     limit: RecordLimit = .standard
   ) throws(ReadError) {
     recordLimit = limit
@@ -74,7 +76,9 @@ final class XMLReader: RecordReader {
       builder.deallocate()
       throw ReadError(.inputOutput, "There is no memory to read \(source.name).")
     }
-    builder.initialize(to: XMLTapeBuilder(context: context, paths: paths, limit: limit))
+    builder.initialize(
+      to: XMLTapeBuilder(context: context, paths: paths, keeping: keeping, limit: limit)
+    )
     self.builder = builder
     self.context = context
   }

@@ -37,6 +37,8 @@ struct XMLTapeBuilder {
   private(set) var hasFailed = false
 
   private var matcher: XMLPathMatcher
+  /// What stands before the records.
+  private var head: XMLDocumentHead
   private var spaces: XMLNamespaceTable
   /// The frame of the element at each depth, from 1.
   private let frames: UnsafeMutableBufferPointer<XMLElementFrame>
@@ -51,8 +53,14 @@ struct XMLTapeBuilder {
   private var expandedByteCount = 0
 
   /// Makes a builder for a parser's events.
-  init(context: xmlParserCtxtPtr, paths: [XMLRecordPath], limit: RecordLimit) {
+  init(
+    context: xmlParserCtxtPtr,
+    paths: [XMLRecordPath],
+    keeping: DocumentMembers,
+    limit: RecordLimit
+  ) {
     self.context = context
+    head = XMLDocumentHead(keeping: keeping)
     self.limit = limit
     matcher = XMLPathMatcher(paths, dictionary: context.pointee.dict)
     spaces = XMLNamespaceTable(dictionary: context.pointee.dict)
@@ -149,7 +157,18 @@ struct XMLTapeBuilder {
     let isRecord =
       depth <= matcher.longest && !isInNull
       && matcher.enter(name: name, space: uri, depth: depth)
-    guard isInside || isRecord else { return }
+    guard isInside || isRecord else {
+      head.enter(
+        name,
+        space: uri,
+        attributes: attributes,
+        attributeCount: attributeCount,
+        depth: depth,
+        isNull: spaces.isNull(attributes, count: attributeCount)
+      )
+      if head.isTooLarge { failForHead() }
+      return
+    }
     if isInside {
       frames[depth - 1].endRun(source: memory.source)
       frames[depth - 1].hasChildren = true
@@ -158,6 +177,10 @@ struct XMLTapeBuilder {
     if memory.byte(place) == UInt8(ascii: "&") { countExpansion(MemoryLayout<TapeNode>.stride) }
     var firstRecord = 0
     if isRecord {
+      head.end()
+      if memory.batch.document == nil {
+        memory.batch.document = head.write(into: &memory, &spaces)
+      }
       firstRecord = memory.batch.records.count
       openRecords(at: place, isOutermost: !isInside)
     }
@@ -187,6 +210,8 @@ struct XMLTapeBuilder {
     if recordDepth > 0 {
       closeNode()
       if depth <= matcher.longest { closeRecords() }
+    } else {
+      head.leave(depth: depth)
     }
     if depth <= matcher.longest { matcher.leave(depth: depth) }
   }
@@ -197,7 +222,11 @@ struct XMLTapeBuilder {
     guard !hasFailed, count > 0, let input = context.pointee.input else { return }
     let isSource = text >= input.pointee.base && text < input.pointee.end
     if !isSource { countExpansion(count) }
-    guard recordDepth > 0 else { return }
+    guard recordDepth > 0 else {
+      head.add(text, count: count, depth: depth)
+      if head.isTooLarge { failForHead() }
+      return
+    }
     let frame = frames.baseAddress.unsafelyUnwrapped + depth
     guard frame.pointee.length + count <= Self.maxTextByteCount else {
       return fail(limit: "A text is longer than \(Self.maxTextByteCount) bytes.")
@@ -363,6 +392,14 @@ struct XMLTapeBuilder {
     if let number = spaces.number(of: uri) { return number }
     fail(limit: "The document uses more than \(UInt16.max) namespaces.")
     return 0
+  }
+
+  @inline(never)
+  private mutating func failForHead() {
+    fail(
+      limit: "What stands before the records and `$root` paths name has more than"
+        + " \(XMLDocumentHead.maximumByteCount >> 20) MB."
+    )
   }
 
   @inline(never)

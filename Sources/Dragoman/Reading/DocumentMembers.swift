@@ -1,4 +1,5 @@
-/// Which members of a JSON text stand before its records and are asked for by `$root` paths.
+/// Which members of a JSON text, or elements of an XML document, stand before its records and are asked
+/// for by `$root` paths.
 enum DocumentMembers: Equatable, Sendable {
   case none
   /// Those of these names, as UTF-8.
@@ -10,13 +11,16 @@ enum DocumentMembers: Equatable, Sendable {
     let steps = paths.filter { $0.root == .document }.map(\.steps.first)
     var names: Set<[UInt8]> = []
     for step in steps {
-      guard case .member(let name, _) = step else {
+      switch step {
+      case .member(let name, _): names.insert(Array(name.utf8))
+      // The root element's attributes are always kept.
+      case .attribute: break
+      default:
         self = .all
         return
       }
-      names.insert(Array(name.utf8))
     }
-    self = names.isEmpty ? .none : .named(names)
+    self = steps.isEmpty ? .none : .named(names)
   }
 
   /// Whether a member of that name is kept.
