@@ -111,7 +111,11 @@ final class ExportProof {
       guard let path = records.flatMap(XMLRecordPath.init) else {
         throw ExportError(.map, "Records have no place in XML.")
       }
-      return try XMLReader(source: PeekableSource(bytes), paths: [path], keeping: compiled.plan.documentMembers)
+      return try XMLReader(
+        source: PeekableSource(bytes),
+        paths: [path],
+        keeping: compiled.plan.documentMembers
+      )
     case .csv: return CSVReader(source: bytes, separator: plan.separator)
     }
   }

@@ -1,6 +1,17 @@
 import DragomanGraph
 
 extension EntityPlan {
+  /// Whether a path of the map is one of the columns, or needs none of them.
+  func names(anyOf columns: [String]) -> Bool {
+    let known = Set(columns.map { Array($0.utf8) })
+    let own = paths.filter { $0.root == .record }
+    return own.isEmpty
+      || own.contains { path in
+        guard case .member(let name, _) = path.steps.first else { return true }
+        return known.contains(Array(name.utf8))
+      }
+  }
+
   /// What is to be said of the columns that the map names and a CSV file does not have.
   ///
   /// Those that may only be misspelt are told one by one, the others together. Names are compared

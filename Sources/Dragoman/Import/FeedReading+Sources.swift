@@ -152,20 +152,24 @@ extension FeedReading {
   func checkMatches(
     _ plan: CompiledPlan,
     _ sources: InputSources,
-    _ input: ImportInput
+    _ input: ImportInput,
+    columns: [String]?
   ) throws(ImportError) {
     for index in sources.all {
       let use = plan.mappers[index].use
-      guard !use.hasMatched, !use.inputNames.isEmpty else { continue }
       let source = plan.plan.sources[index]
-      let shown = use.inputNames.prefix(10).map { "“\($0)”" }.joined(separator: ", ")
-      let more = use.inputNames.count > 10 ? ", …" : ""
+      // Where there is nothing but a header, that is what can be held against the map.
+      let isStrange = columns.map { !source.entity.names(anyOf: $0) } ?? false
+      let names = isStrange ? columns ?? [] : use.inputNames
+      guard isStrange || !use.hasMatched, !names.isEmpty else { continue }
+      let shown = names.prefix(10).map { "“\(ForeignText.shortened($0))”" }.joined(separator: ", ")
+      let more = names.count > 10 ? ", …" : ""
       let isColumns = plan.plan.format == .csv
       throw ImportError(
         .unmatched,
         "Of \(input.name) the source \(source.name) knows nothing: none of its paths occurs in the records,"
           + " whose \(isColumns ? "columns" : "keys") are \(shown)\(more).",
-        help: isColumns && use.inputNames.count == 1
+        help: isColumns && names.count == 1
           ? "is it CSV, and divided by the `separator` of the source? Or is it the feed of another map?"
           : "correct the paths of \(source.entity.name), or is it the feed of another map or source?"
       )

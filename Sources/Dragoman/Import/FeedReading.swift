@@ -78,7 +78,7 @@ struct FeedReading {
         earlierByteCount: earlierByteCount
       )
     else { return nil }
-    try checkMatches(plan, sources, input)
+    try checkMatches(plan, sources, input, columns: (reader as? CSVReader)?.header?.names)
     if !isMore { try checkPaths(reader.recordCounts, plan: plan, sources, input: input) }
     return reader.consumedByteCount
   }

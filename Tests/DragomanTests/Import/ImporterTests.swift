@@ -296,18 +296,4 @@ import Testing
     #expect(report.committed == 0)
     #expect(fixture.store.model.entities.isEmpty)
   }
-
-  @Test("What this version cannot import is refused by name")
-  func unsupported() async throws {
-    let fixture = try ImportFixture(
-      """
-      version: 1
-      entities:
-        P: { unique: id, attributes: { id: "@id", at: { from: { xml: $root/@at } } } }
-      sources: { x: { format: xml, entity: P, records: /r/p } }
-      """
-    )
-    let failure = await #expect(throws: ImportFailure.self) { try await fixture.run("[]") }
-    #expect((failure?.cause as? MapFaults)?.faults.map(\.code) == [.unsupported])
-  }
 }

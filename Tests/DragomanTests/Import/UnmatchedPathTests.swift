@@ -185,4 +185,26 @@ import Testing
     #expect(report.issues.first?.examples.first?.help?.contains("it is a timestamp") == true)
     #expect(try fixture.rows() == ["2|2024-02-01", "4|2024-02-01", "5|2024-02-01"])
   }
+
+  @Test(
+    "A CSV header without any column of the map is refused, also where nothing stands behind it",
+    arguments: ["<html><body>404</body></html>", "a;b\n1;2\n", "x,y\n", "x\n1\n"]
+  )
+  func strangeHeaders(text: String) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities: { P: { attributes: { a: a, b: b, line: { from: $line, type: int32 } } } }
+      sources: { c: { format: csv, entity: P } }
+      """
+    )
+    let failure = await #expect(throws: ImportFailure.self) {
+      try await fixture.run { $0.inputs = [.bytes(Array(text.utf8), name: "p.csv")] }
+    }
+    #expect((failure?.cause as? ImportError)?.code == .unmatched)
+    #expect(fixture.store.model.entities.isEmpty)
+    // One column is enough, and a header alone is a feed of no records.
+    let report = try await fixture.run { $0.inputs = [.bytes(Array("b,z\n".utf8), name: "p.csv")] }
+    #expect(report.counts.read == 0)
+  }
 }
