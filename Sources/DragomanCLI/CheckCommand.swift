@@ -129,7 +129,9 @@ struct CheckReport {
     func count(_ number: Int, _ word: String) -> String {
       "\(number == 0 ? "no" : String(number)) \(word)\(number == 1 ? "" : "s")"
     }
+    let unmatched = trial?.unmatchedPaths.count(where: \.isFault) ?? 0
     return "\(map): \(count(faults.count, "fault")), \(count(warnings.count, "warning"))"
+      + (unmatched > 0 ? ", \(count(unmatched, "path")) that no record has" : "")
   }
 
   /// The versioned document of `--json`.

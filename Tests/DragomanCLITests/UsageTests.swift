@@ -146,6 +146,27 @@ import Testing
     #expect(try folder.read("files.ndjson") == text)
   }
 
+  @Test("check with a sample says of which paths its exit code speaks")
+  func unmatchedPaths() throws {
+    try folder.write(
+      "version: 1\nentities: { P: { unique: id, attributes: { id: , name: nmae } } }\n",
+      to: "w.map.yaml"
+    )
+    try folder.write(#"[{"id":"a","name":"b"}]"#, to: "w.json")
+    let run = try folder.run("check", "w.map.yaml", "w.json")
+    #expect(run.status == 65)
+    #expect(
+      run.errors.contains(
+        "P.name: the path nmae matched 0 of 1 record\n  help     did you mean name?"
+      )
+    )
+    #expect(run.output == "w.map.yaml: no faults, no warnings, 1 path that no record has\n")
+    #expect(try folder.run("check", "p.map.yaml", "p.json").status == 0)
+    // An import of the same feed is done; it warns.
+    let imported = try folder.run("import", "w.map.yaml", "w.json", "-d", "w.db")
+    #expect(imported.status == 0 && imported.errors.contains("did you mean name?"))
+  }
+
   @Test("check tells how many findings there are besides those that it prints, and how to see them")
   func allFindings() throws {
     let attributes = (0..<30).map { "a\($0): { type: date, dates: [dd.MM.yyyy, iso8601-date] }" }
