@@ -15,15 +15,13 @@ enum InputExpansion {
     do {
       return try ImportMap(contentsOf: path)
     } catch {
-      guard !isNamedAsMap(path), let map = inputs.first(where: isNamedAsMap) else { throw error }
+      guard !ImportMap.isNamed(path), let map = inputs.first(where: ImportMap.isNamed) else {
+        throw error
+      }
       throw ValidationError(
         "\(path) is no map. The map comes first, the feeds behind it: put \(map) before \(path)."
       )
     }
-  }
-
-  private static func isNamedAsMap(_ name: String) -> Bool {
-    [".map.yaml", ".map.yml", ".map.json"].contains { name.lowercased().hasSuffix($0) }
   }
 
   /// The inputs in the order of the arguments; files of one folder or glob by name.
@@ -69,7 +67,7 @@ enum InputExpansion {
 
   /// Whether a file that nobody named by itself can be meant.
   private static func isFeed(_ path: String, besides outputs: [String]) -> Bool {
-    !isNamedAsMap(path) && !outputs.contains(resolved(path)) && !RejectsFile.isThere(at: path)
+    !ImportMap.isNamed(path) && !outputs.contains(resolved(path)) && !RejectsFile.isThere(at: path)
   }
 
   private static func resolved(_ path: String) -> String {

@@ -2,9 +2,6 @@ import DragomanGraph
 
 /// What a file that an export may replace looks like: a feed, as an export would have written it.
 enum FeedForm {
-  /// Files with these names are maps, and no export.
-  private static let mapEndings = [".map.yaml", ".map.yml", ".map.json"]
-
   /// The form of an earlier export to a path.
   ///
   /// Compressed files are taken under a name that says so. Everything else starts as JSON or XML
@@ -12,7 +9,7 @@ enum FeedForm {
   static func form(of path: String, _ format: ForeignFormat) -> OutputPlace.Form {
     let name = path.lowercased()
     return OutputPlace.Form("an export", lookingAt: 1024) { start in
-      if mapEndings.contains(where: { name.hasSuffix($0) }) { return false }
+      if ImportMap.isNamed(name) { return false }
       switch CompressingSink.Method(name: name) {
       case .gzip: return start.starts(with: [0x1F, 0x8B])
       case .zstd: return start.starts(with: [0x28, 0xB5, 0x2F, 0xFD])

@@ -40,6 +40,12 @@ extension ImportMap {
     self = map
   }
 
+  /// Whether a file has the name of a map: `people.map.yaml`.
+  package static func isNamed(_ name: String) -> Bool {
+    let name = name.lowercased()
+    return [".map.yaml", ".map.yml", ".map.json"].contains { name.hasSuffix($0) }
+  }
+
   /// The path of the rejects file that the map names, which is relative to the map's folder.
   package var rejectsPath: String? {
     guard let name = importOptions.rejectsFile else { return nil }
