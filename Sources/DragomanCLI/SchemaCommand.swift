@@ -37,13 +37,23 @@ struct SchemaCommand: ParsableCommand {
   @Option(name: .shortAndLong, help: "The format.")
   var format = Format.text
 
+  @Flag(help: "Print the JSON Schema of map files instead, for editors.")
+  var mapLanguage = false
+
   func validate() throws {
+    if mapLanguage {
+      guard map == nil, database == nil else {
+        throw ValidationError("The map language is the same for all maps: leave out -m and -d.")
+      }
+      return
+    }
     guard (map == nil) != (database == nil) else {
       throw ValidationError("Name either a map with -m or a database with -d.")
     }
   }
 
   func run() throws {
+    if mapLanguage { return try OutputBuffer.print(MapLanguage.schema) }
     let model = try model()
     try OutputBuffer.print(try Self.text(of: model, as: format))
   }

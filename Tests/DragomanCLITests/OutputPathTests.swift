@@ -160,4 +160,17 @@ import Testing
     #expect(stat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
     #expect(status.st_mode & 0o666 == 0o666)
   }
+
+  @Test("An export waits a moment for the reader of a pipe, and not for ever")
+  func pipe() throws {
+    let read = try folder.shell(
+      """
+      "$D" import -q m.map.yaml feed.json -d p.db 2>/dev/null
+      mkfifo pipe; { sleep 0.3; cat pipe; } & "$D" export -q m.map.yaml -d p.db -o pipe -f ndjson; wait
+      """
+    )
+    #expect(read.status == 0 && read.output.hasPrefix("{"), "\(read.errors)")
+    let unread = try folder.run("export", "m.map.yaml", "-d", "p.db", "-o", "pipe")
+    #expect(unread.status == 73 && unread.errors.contains("nobody reads it"), "\(unread.errors)")
+  }
 }

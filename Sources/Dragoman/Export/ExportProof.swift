@@ -6,39 +6,8 @@ import DragomanGraph
 /// A record is written once more, in a document of its own, mapped as an import maps it, and compared
 /// with the row. It belongs to one export and one thread.
 final class ExportProof {
-  /// How documents of an export are read.
-  struct Plan: Sendable {
-    let reading: ImportPlan
-    let mapFile: String?
-
-    /// Compiles the map for records of one entity that stand at one place.
-    ///
-    /// - Throws: `MapFaults` or `ImportError` where the map cannot be read in the format.
-    init(
-      _ map: ImportMap,
-      entity: String,
-      format: ForeignFormat,
-      records: ForeignPath?,
-      like source: SourceMap?,
-      model: Model
-    ) throws {
-      var map = map
-      map.sources = [
-        SourceMap(
-          name: "export",
-          format: format,
-          entity: entity,
-          records: records,
-          namespaces: source?.namespaces ?? [:],
-          separator: source?.separator
-        )
-      ]
-      reading = try ImportPlan(map, format: format, names: [], model: model)
-      mapFile = map.file
-    }
-  }
-
   private let plan: ExportPlan
+  private let proof: ExportReadingPlan
   private let compiled: CompiledPlan
   private let batch = DraftBatch()
 
@@ -46,6 +15,7 @@ final class ExportProof {
   init?(_ plan: ExportPlan) throws {
     guard let proof = plan.proof else { return nil }
     self.plan = plan
+    self.proof = proof
     compiled = try CompiledPlan(proof.reading, mapFile: proof.mapFile)
   }
 
@@ -53,7 +23,10 @@ final class ExportProof {
   func differences<Row: ExportRow & ~Copyable>(_ row: borrowing Row) -> [Int] {
     var names: [Difference] = []
     do {
-      try read(try document(row))
+      let source = proof.sources[
+        plan.level.kinds.isEmpty ? 0 : plan.level.kinds[row.kind(in: plan.level)].tree
+      ]
+      try read(try document(row), as: source)
       guard let draft = batch.drafts.first else { return [] }
       switch draft {
       case .row(let object): compare(object, row, plan.level, isWhole: false, &names)
@@ -86,18 +59,18 @@ final class ExportProof {
     return Array(buffer.bytes)
   }
 
-  private func read(_ bytes: [UInt8]) throws {
+  private func read(_ bytes: [UInt8], as source: Int) throws {
     batch.removeAll()
     batch.records.removeAll()
-    _ = try reader(of: bytes).read(into: batch.records, limit: 2)
+    _ = try reader(of: bytes, source).read(into: batch.records, limit: 2)
     for index in batch.records.records.indices {
-      compiled.mappers[batch.records.records[index].source].map(index, into: batch)
+      compiled.mappers[source].map(index, into: batch)
     }
   }
 
-  private func reader(of bytes: [UInt8]) throws -> any RecordReader {
+  private func reader(of bytes: [UInt8], _ source: Int) throws -> any RecordReader {
     let bytes = MemorySource(bytes, name: "export")
-    let records = compiled.plan.sources[0].map.records
+    let records = compiled.plan.sources[source].map.records
     switch plan.format {
     case .ndjson: return try NDJSONReader(source: bytes)
     case .json:
@@ -145,8 +118,16 @@ final class ExportProof {
   ) {
     let draft = batch.objects[object]
     let entity = compiled.plan.entities[draft.plan]
-    for column in isWhole ? level.attributes : level.shadowed {
+    let kind = row.kind(in: level)
+    let tree = level.kinds.isEmpty ? 0 : level.kinds[kind].tree
+    if level.trees[tree].hidesEntity, level.kinds.count > 1,
+      !level.kinds[kind].name.elementsEqual(entity.name.utf8)
+    {
+      found.append(Difference(entity: entity.name, name: "discriminator"))
+    }
+    for column in isWhole ? level.trees[tree].attributes : level.trees[tree].shadowed {
       let name = level.columns[column].name
+      if proof.ignores(name, of: entity.layout, in: compiled.plan.model) { continue }
       let slot = entity.slots.firstIndex { $0.attribute.name.utf8.elementsEqual(name.utf8) }
       let value = slot.map { batch.values[draft.start + $0] } ?? .absent
       if !isSame(value, row.column(column)) {
@@ -154,7 +135,7 @@ final class ExportProof {
       }
     }
     for (index, link) in level.links.enumerated()
-    where isWhole || link.isShadowed || link.level.hasShadows {
+    where link.tree == tree && (isWhole || link.isShadowed || link.level.hasShadows) {
       let name = link.layout.name
       let slot = entity.links.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
       let read = batch.links[draft.links].first { $0.slot == slot }

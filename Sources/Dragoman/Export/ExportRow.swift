@@ -8,11 +8,22 @@ protocol ExportRow: ~Copyable {
   func column(_ index: Int) -> ColumnValue
   /// The targets of a relationship, by its place among the links of its level.
   func targets(_ link: Int) -> RowBatch.Targets
+  /// What it is among the kinds of its level.
+  func kind(in level: ExportLevel) -> Int
+}
+
+extension ExportLevel {
+  /// The place among `kinds` of a row whose own entity is told by a column behind its values.
+  func kind<Row: ExportRow & ~Copyable>(of row: borrowing Row) -> Int {
+    guard kinds.count > 1, case .text(let name) = row.column(columns.count) else { return 0 }
+    return kinds.firstIndex { name.elementsEqual($0.name) } ?? 0
+  }
 }
 
 /// A row as it comes from SQLite: exports without relationships write it from there.
 extension FetchedRow: ExportRow {
   func targets(_ link: Int) -> RowBatch.Targets { RowBatch.Targets(batch: nil, rows: 0..<0) }
+  func kind(in level: ExportLevel) -> Int { level.kind(of: self) }
 }
 
 /// Copies of rows, with what they are linked to.
@@ -33,6 +44,9 @@ final class RowBatch {
 
     var primaryKey: Int64 { batch.keys[index] }
     func column(_ column: Int) -> ColumnValue { batch.column(column, of: index) }
+    func kind(in level: ExportLevel) -> Int { kind }
+    /// What it is among the kinds of its level.
+    var kind: Int { batch.kinds.isEmpty ? 0 : batch.kinds[index] }
 
     func targets(_ link: Int) -> Targets {
       let linked = batch.links[link]
@@ -45,14 +59,19 @@ final class RowBatch {
     var rows: [Int64: Range<Int>] = [:]
   }
 
+  /// What its rows have.
+  let level: ExportLevel
   private let columnCount: Int
   private var values: [RowValue] = []
   private var keys: [Int64] = []
+  /// What the rows are among the kinds of the level; empty where there is one.
+  private var kinds: [Int] = []
   private let texts = ExportBuffer(capacity: 1 << 16)
   private var links: [Linked] = []
 
   /// Makes an empty batch for the rows of a level.
   init(_ level: ExportLevel) {
+    self.level = level
     columnCount = level.columns.count
     links = level.links.map { Linked(batch: RowBatch($0.level)) }
   }
@@ -69,6 +88,7 @@ final class RowBatch {
   func removeAll() {
     values.removeAll(keepingCapacity: true)
     keys.removeAll(keepingCapacity: true)
+    kinds.removeAll(keepingCapacity: true)
     texts.truncate(to: 0)
   }
 
@@ -77,6 +97,7 @@ final class RowBatch {
   /// - Throws: `.request` where the rows of a batch have more text than a batch holds.
   func append(_ row: borrowing FetchedRow) throws(ExportError) {
     keys.append(row.primaryKey)
+    if level.kinds.count > 1 { kinds.append(level.kind(of: row)) }
     for index in 0..<columnCount {
       switch row.column(index) {
       case .null: values.append(.null)
@@ -158,9 +179,10 @@ final class RowBatch {
 
   /// Reads what the rows are linked to, level by level.
   func readLinks(_ readers: [LinkTree]) throws {
-    let owners = Array(Set(keys)).sorted()
+    let all = Array(Set(keys)).sorted()
     for (index, tree) in readers.enumerated() {
       let batch = links[index].batch
+      let owners = kinds.isEmpty ? all : owners(of: level.links[index].tree)
       var rows: [Int64: Range<Int>] = [:]
       batch.removeAll()
       if !owners.isEmpty {
@@ -172,6 +194,12 @@ final class RowBatch {
       links[index].rows = rows
       try batch.readLinks(tree.links)
     }
+  }
+
+  /// The rows that are written by one tree.
+  private func owners(of tree: Int) -> [Int64] {
+    let own = keys.indices.filter { level.kinds[kinds[$0]].tree == tree }
+    return Set(own.map { keys[$0] }).sorted()
   }
 
   private func column(_ column: Int, of row: Int) -> ColumnValue {

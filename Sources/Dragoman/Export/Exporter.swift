@@ -65,6 +65,8 @@ public struct Exporter: Sendable {
 
   /// Exports into memory.
   ///
+  /// There is no report: what would be told as a loss there is an error here, unless the request is lossy.
+  ///
   /// - Parameter request: What to export, and how; without a format JSON.
   /// - Returns: The bytes that a file would hold.
   /// - Throws: `ExportError`, or `StoreError` where the store cannot be read.
@@ -72,14 +74,15 @@ public struct Exporter: Sendable {
     try await onThread { cancellation in
       let plan = try ExportPlan(request, map, format: request.format ?? .json, layout: store.layout)
       let sink = MemorySink()
-      try export(request, plan, to: sink, cancellation)
+      try check(try export(request, plan, to: sink, cancellation), request)
       return sink.bytes
     }
   }
 
   /// Exports into values: the records as they would stand in JSON.
   ///
-  /// All of them are in memory; a large store is better exported to a file.
+  /// All of them are in memory; a large store is better exported to a file. There is no report: what
+  /// would be told as a loss there is an error here, unless the request is lossy.
   ///
   /// - Parameter request: What to export, and how; its format does not matter.
   /// - Returns: The records in their order: objects, or plain values where the map reads such.
@@ -91,12 +94,12 @@ public struct Exporter: Sendable {
         map,
         format: .json,
         layout: store.layout,
-        isDocument: false
+        for: .records
       )
       var records: [ForeignValue] = []
       let work = Work(request: request, plan: plan, buffer: ExportBuffer(), sink: MemorySink())
       let encoder = DictionaryRecordEncoder(plan) { records.append($0) }
-      _ = try write(work, encoder, cancellation)
+      try check(try write(work, encoder, cancellation), request)
       return records
     }
   }
@@ -180,9 +183,7 @@ public struct Exporter: Sendable {
       plan.entity.name,
       filter: work.request.filter,
       sortKeys: plan.sortKeys,
-      limit: work.request.limit,
-      columns: plan.level.columns.map { FetchColumn($0.name) },
-      includesSubentities: false
+      limit: work.request.limit
     )
     func pass() throws(ExportError) {
       report.byteCount += buffer.count
@@ -197,66 +198,52 @@ public struct Exporter: Sendable {
     }
     writer.begin()
     try store.withSnapshot { snapshot in
-      let stubs = try snapshot.stubs(of: plan.entity.name)
-      if !stubs.isEmpty {
-        report.notices.append(
-          "\(plan.entity.name): \(stubs.count) stubs are left out: of them only the key is known"
-        )
-      }
-      if let others = try others(than: plan.entity, work.request.filter, in: snapshot) {
-        report.losses.append(others)
-      }
-      guard !plan.level.links.isEmpty else {
-        return try snapshot.forEachRow(fetch) { row in
-          if !stubs.isEmpty, stubs.contains(row.primaryKey) { return }
+      var rest = LeftOut(plan, stubs: try snapshot.stubs(of: plan.entity.name))
+      if plan.level.links.isEmpty {
+        try snapshot.forEachRow(fetch, reading: plan.level.columns) { row in
+          if rest.takes(row) { return }
           try writer.write(row)
           try wrote()
         }
-      }
-      let batch = RowBatch(plan.level)
-      let readers = try LinkTree.prepare(plan.level, in: snapshot)
-      func flush() throws {
-        try batch.readLinks(readers)
-        for index in 0..<batch.count {
-          try writer.write(batch[index])
-          try wrote()
+      } else {
+        let batch = RowBatch(plan.level)
+        let readers = try LinkTree.prepare(plan.level, in: snapshot)
+        func flush() throws {
+          try batch.readLinks(readers)
+          for index in 0..<batch.count {
+            try writer.write(batch[index])
+            try wrote()
+          }
+          batch.removeAll()
         }
-        batch.removeAll()
-      }
-      try snapshot.forEachRow(fetch) { row in
-        if !stubs.isEmpty, stubs.contains(row.primaryKey) { return }
-        try batch.append(row)
-        if batch.count >= Self.batchRowCount || batch.textByteCount >= Self.batchByteCount {
-          try flush()
+        try snapshot.forEachRow(fetch, reading: plan.level.columns) { row in
+          if rest.takes(row) { return }
+          try batch.append(row)
+          if batch.count >= Self.batchRowCount || batch.textByteCount >= Self.batchByteCount {
+            try flush()
+          }
         }
+        try flush()
       }
-      try flush()
+      report.losses += rest.losses
     }
     writer.end()
     try pass()
+    report.losses += writer.losses
     report.issues = writer.issues
     return report
   }
 
-  /// Says how many objects the request admits that are of sub-entities: their records look otherwise,
-  /// and they are exported by their own names.
-  private func others(
-    than entity: Entity,
-    _ filter: Filter?,
-    in snapshot: StoreSnapshot
-  ) throws -> String? {
-    guard let layout = snapshot.layout.entity(named: entity.name) else { return nil }
-    let counts = try layout.family.compactMap { index -> String? in
-      let name = snapshot.layout.entities[index].name
-      guard index != layout.index else { return nil }
-      let count = try snapshot.count(
-        FetchRequest(name, filter: filter, includesSubentities: false)
-      )
-      return count == 0 ? nil : "\(count) of \(name)"
+  /// A result that comes without a report must not lack anything, unless the request is lossy.
+  private func check(_ report: ExportReport, _ request: ExportRequest) throws(ExportError) {
+    guard !request.isLossy, let loss = report.losses.first ?? report.issues.first?.message else {
+      return
     }
-    guard !counts.isEmpty else { return nil }
-    return "\(entity.name): objects of sub-entities are left out, to be exported by their entity's"
-      + " name: \(counts.joined(separator: ", "))"
+    throw ExportError(
+      report.losses.isEmpty ? .value : .map,
+      "The export would not come back whole: \(loss)",
+      help: "mend the map or the value, or ask for a lossy export"
+    )
   }
 
   /// Runs blocking work on a thread of its own: never on the cooperative pool.

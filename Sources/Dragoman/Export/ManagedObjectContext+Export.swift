@@ -14,8 +14,9 @@ extension ManagedObjectContext {
   ///   - objects: The objects; the mapper is that of each object's entity.
   ///   - request: Shape, names, nulls, masking; its entity, filter and limit say nothing here.
   /// - Returns: A record an object, in their order.
-  /// - Throws: `ExportError` for a value that the mapper cannot read back (unless the request is
-  ///   lossy), `MapFaults`, `ContextError`, `StoreError`, and what closures and hooks throw.
+  /// - Throws: `ExportError` for a value that the mapper cannot read back, and for what it has no place
+  ///   for (unless the request is lossy), `MapFaults`, `ContextError`, `StoreError`, and what closures
+  ///   and hooks throw. What closures read is not read back.
   public func export(
     _ objects: [ManagedObject],
     _ request: ExportRequest = ExportRequest()
@@ -77,14 +78,23 @@ private final class ObjectExport {
       map,
       format: .json,
       layout: context.layout,
-      isDocument: false
+      for: .objects,
+      code: code
     )
+    if !request.isLossy, let loss = plan.losses.first {
+      throw ExportError(
+        .map,
+        "The export would not come back whole: \(loss)",
+        help: "mend the mapper, or ask for a lossy export"
+      )
+    }
     batch = RowBatch(plan.level)
     let taken = taken
     writer = RecordWriter(
       plan,
       DictionaryRecordEncoder(plan) { taken.record = $0 },
-      buffer: ExportBuffer()
+      buffer: ExportBuffer(),
+      proof: try ExportProof(plan)
     )
   }
 
@@ -93,6 +103,13 @@ private final class ObjectExport {
     try batch.append(object, plan.level)
     try batch.readLinks([object], plan.level, context)
     try writer.write(batch[0])
+    if !plan.isLossy, let issue = writer.issues.first {
+      throw ExportError(
+        .value,
+        issue.message,
+        help: "mend the value or the mapper, or ask for a lossy export"
+      )
+    }
     var record = taken.record?.record ?? ForeignRecord()
     for part in code.parts {
       guard let export = part.exporting else { continue }

@@ -15,14 +15,17 @@ extension RecordWriter {
     let element = node.isCollection ? Int(tree.order[Int(node.start)]) : index
     if node.isCollection { _ = encoder.open(index, node.role) }
     // In XML elements may repeat.
-    let isUnique = node.role == .dictionary && tree.nodes[element].nameSlot >= 0
+    let isUnique = node.role == .dictionary
     var names: Set<[UInt8]> = []
     for place in targets.rows {
       guard let target = targets.batch?[place] else { break }
+      let kind = target.kind
+      let element = kind == 0 ? element : variant(of: element, target.batch.level.kinds[kind])
       if tree.nodes[element].isNamed {
         let number = place - targets.rows.lowerBound + 1
         let used = name(element, tree.nodes[element], target, number: number)
-        if isUnique, !names.insert(used).inserted { note(.name, Int(tree.nodes[element].nameSlot)) }
+        let slot = Int(tree.nodes[element].nameSlot)
+        if isUnique, slot >= 0, !names.insert(used).inserted { note(.name, slot) }
       }
       for (own, theirs) in link.shared where !row.column(own).equals(target.column(theirs)) {
         note(.link, Int(node.slot >= 0 ? node.slot : 0))
@@ -43,6 +46,39 @@ extension RecordWriter {
       return .members
     }
     return targets.rows.isEmpty && link.hasWrapper ? .members : written
+  }
+
+  /// Writes what belongs to the target of a to-one whose members stand among those of the record.
+  mutating func embedded<Row: ExportRow & ~Copyable>(
+    _ index: Int,
+    _ node: ExportTree.Node,
+    _ row: borrowing Row
+  ) -> Written {
+    guard let target = target(Int(node.context), row) else {
+      guard writesNulls, node.role != .attribute else { return [] }
+      encoder.null(index, .value)
+      return .members
+    }
+    if target.kind > 0 { _ = variant(of: index, target.batch.level.kinds[target.kind]) }
+    if node.link >= 0 { return linked(index, node, target) }
+    guard value(index, node, target) else { return [] }
+    return node.role == .attribute ? .attributes : .members
+  }
+
+  /// The target of a to-one whose members stand among those of the record; nil where there is none.
+  private func target<Row: ExportRow & ~Copyable>(
+    _ context: Int,
+    _ row: borrowing Row
+  ) -> RowBatch.Row? {
+    let embedded = tree.embedded[context]
+    let targets: RowBatch.Targets
+    if embedded.parent >= 0 {
+      guard let owner = target(embedded.parent, row) else { return nil }
+      targets = owner.targets(embedded.link)
+    } else {
+      targets = row.targets(embedded.link)
+    }
+    return targets.rows.first.flatMap { targets.batch?[$0] }
   }
 
   /// Writes the name of a record or target, from one of its attributes or made up.

@@ -26,6 +26,8 @@ struct RecordWriter<Encoder: RecordEncoder> {
   private var faults: [(slot: Int, fault: SpellingFault)] = []
   /// What was passed over, by attribute.
   private(set) var issues: [ExportReport.Issue] = []
+  /// What was written and does not come back as what it is, or not at all, each a sentence.
+  private(set) var losses: [String] = []
 
   private let proof: ExportProof?
 
@@ -53,22 +55,24 @@ struct RecordWriter<Encoder: RecordEncoder> {
   /// - Throws: `.value`, unless the export is lossy.
   mutating func write<Row: ExportRow & ~Copyable>(_ row: borrowing Row) throws(ExportError) {
     encoder.beginRecord()
-    let root = tree.nodes[0]
-    if plan.hasNamedRecords {
+    let kind = row.kind(in: plan.level)
+    let index = kind == 0 ? 0 : variant(of: 0, plan.level.kinds[kind])
+    let root = tree.nodes[index]
+    if root.isNamed {
       recordNumber += 1
-      name(0, root, row, number: recordNumber)
+      name(index, root, row, number: recordNumber)
     }
     if root.role == .value {
       let token = token(of: Int(root.slot), row)
       note(encoder.content(token), Int(root.slot))
     } else {
-      _ = encoder.open(0, root.role)
+      _ = encoder.open(index, root.role)
       if root.role == .array {
         _ = elements(of: root, row)
       } else {
         _ = container(root, row, isRecord: true)
       }
-      encoder.close(0, root.role)
+      encoder.close(index, root.role)
     }
     encoder.endRecord()
     if !faults.isEmpty { try settle(row) }
@@ -77,6 +81,12 @@ struct RecordWriter<Encoder: RecordEncoder> {
   }
 
   // MARK: - The walk
+
+  /// The node by which an object of a sub-entity is written.
+  mutating func variant(of node: Int, _ kind: ExportLevel.Kind) -> Int {
+    if let loss = kind.loss, !losses.contains(loss) { losses.append(loss) }
+    return tree.variant(of: node, kind.tree)
+  }
 
   /// Writes what belongs into an open object or element.
   @inline(__always)
@@ -97,6 +107,10 @@ struct RecordWriter<Encoder: RecordEncoder> {
     for place in range {
       let index = Int(tree.order[place])
       let node = tree.nodes[index]
+      if node.context >= 0 {
+        written.formUnion(embedded(index, node, row))
+        continue
+      }
       if node.link >= 0 {
         written.formUnion(linked(index, node, row))
         continue
@@ -116,7 +130,9 @@ struct RecordWriter<Encoder: RecordEncoder> {
           encoder.close(index, node.role)
           written.insert(.members)
         }
-      case .hole, .list, .dictionary: break
+      // A column that other entities have.
+      case .hole: encoder.null(index, .value)
+      case .list, .dictionary: break
       }
     }
     return written
@@ -160,8 +176,10 @@ struct RecordWriter<Encoder: RecordEncoder> {
     for place in Int(node.start)..<Int(node.end) {
       let index = Int(tree.order[place])
       let element = tree.nodes[index]
-      if element.link >= 0 {
-        if linked(index, element, row).isEmpty {
+      if element.link >= 0 || element.context >= 0 {
+        let written =
+          element.context >= 0 ? embedded(index, element, row) : linked(index, element, row)
+        if written.isEmpty {
           encoder.null(index, .value)
         } else {
           hasValue = true
@@ -248,6 +266,9 @@ struct RecordWriter<Encoder: RecordEncoder> {
     let value = row.column(plan.slots[slot].column)
     if plan.slots[slot].isMasked { return masked(value) }
     let token = plan.slots[slot].speller.spell(value, scratch: scratch)
+    if let words = plan.slots[slot].words, !token.tells(words, plan.slots[slot].admitsNull) {
+      note(.entity, slot)
+    }
     if case .fault(let fault) = token {
       note(fault, slot)
       return raw(value)
@@ -327,6 +348,18 @@ struct RecordWriter<Encoder: RecordEncoder> {
       "\(attribute.name) of \(place)\(plan.entity.name) \(name) \(fault.message).",
       help: "mend the value or the map, or export with --lossy to write it as well as can be"
     )
+  }
+}
+
+extension ValueSpeller.Token {
+  /// Whether it is one of the words that tell an entity.
+  fileprivate func tells(_ words: [[UInt8]], _ admitsNull: Bool) -> Bool {
+    switch self {
+    case .null: admitsNull
+    case .text(let bytes), .word(let bytes), .literal(let bytes), .json(let bytes):
+      words.contains { bytes.elementsEqual($0) }
+    case .fault: false
+    }
   }
 }
 

@@ -220,33 +220,3 @@ extension FetchRequest {
     }
   }
 }
-
-/// Who is told by a context what was changed in it, before the call returns.
-protocol ContextFollower: AnyObject {
-  /// Something was changed.
-  func take(_ notice: ChangeNotice)
-  /// There will be no more changes.
-  func end(_ reason: any Error)
-  /// What was unsaved is stored, under these versions; what it says was told before.
-  func didSave(_ versions: [RowKey: Int64])
-}
-
-/// A follower that its context does not keep.
-struct WeakFollower {
-  weak var follower: (any ContextFollower)?
-}
-
-extension ManagedObjectContext {
-  /// Tells a follower from now on, as long as it lives.
-  func addFollower(_ follower: any ContextFollower) {
-    followers.removeAll { $0.follower == nil }
-    followers.append(WeakFollower(follower: follower))
-  }
-
-  /// Tells followers that there is nothing more to come.
-  func endFollowers(_ reason: any Error) {
-    let ended = followers
-    followers = []
-    for weak in ended { weak.follower?.end(reason) }
-  }
-}

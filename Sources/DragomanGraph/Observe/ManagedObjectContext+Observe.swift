@@ -103,3 +103,18 @@ extension ManagedObjectContext {
     if wasEmpty, kind == .main, !unnoticed.isEmpty { root.scheduleProcessing() }
   }
 }
+
+extension ManagedObjectContext {
+  /// Tells a follower from now on, as long as it lives.
+  func addFollower(_ follower: any ContextFollower) {
+    followers.removeAll { $0.follower == nil }
+    followers.append(WeakFollower(follower: follower))
+  }
+
+  /// Tells followers that there is nothing more to come.
+  func endFollowers(_ reason: any Error) {
+    let ended = followers
+    followers = []
+    for weak in ended { weak.follower?.end(reason) }
+  }
+}

@@ -97,7 +97,8 @@ public final class SQLiteStore: Sendable {
     } catch {
       var path: String?
       if case .file(let file) = location { path = file }
-      let known = StoreError(error, path: path)
+      var known = StoreError(error, path: path)
+      known.path = known.path ?? path
       guard known.code == .damaged, let path else { throw known }
       throw StoreFile.readFailure(path) ?? known
     }
@@ -236,8 +237,12 @@ public final class SQLiteStore: Sendable {
     configuration.maximumReaderCount = 4
     let cacheKilobytes = options.cacheByteCount >> 10
     configuration.prepareDatabase { database in
+      // A file may come from a stranger: its views and triggers get no functions with side effects
+      // (https://www.sqlite.org/pragma.html#pragma_trusted_schema).
       try database.execute(
-        sql: "PRAGMA cache_size=-\(cacheKilobytes); PRAGMA temp_store=FILE"
+        sql: """
+          PRAGMA cache_size=-\(cacheKilobytes); PRAGMA temp_store=FILE; PRAGMA trusted_schema=OFF
+          """
       )
       try FetchFunctions.register(on: database)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 
 /// What can be told of a database file before SQLite opens it.
 enum StoreFile {
@@ -61,23 +62,39 @@ enum StoreFile {
 
   /// A SQLite file starts with 16 known bytes (https://www.sqlite.org/fileformat.html); an empty
   /// file is an empty database.
+  ///
+  /// Opening a file to write puts it into WAL mode, which is written into byte 18: a file of another
+  /// program that is not is looked at first, by a connection that can only read, and stays as it is.
   private static func checkHeader(_ path: String) throws(StoreError) {
     let header: Data
     do {
       // Its permissions were looked at before.
       let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
       defer { try? file.close() }
-      header = try file.read(upToCount: 16) ?? Data()
+      header = try file.read(upToCount: 19) ?? Data()
     } catch {
       throw StoreError(.inputOutput, "Reading the database failed: \(error).", path: path)
     }
-    guard header.isEmpty || header.elementsEqual("SQLite format 3\0".utf8) else {
+    guard header.isEmpty || header.prefix(16).elementsEqual("SQLite format 3\0".utf8) else {
       throw StoreError(
         .notAStore,
         "The file is not a SQLite database.",
         help: "name another file with -d",
         path: path
       )
+    }
+    guard header.count == 19, header[18] == 1 else { return }
+    do {
+      var configuration = Configuration()
+      configuration.readonly = true
+      let reader = try DatabaseQueue(path: path, configuration: configuration)
+      _ = try reader.read { try StoredModel.load($0) }
+    } catch let error as StoreError where [.notAStore, .newerFormat].contains(error.code) {
+      var named = error
+      named.path = path
+      throw named
+    } catch {
+      // Whatever else is wrong is told when the file is opened to work with it.
     }
   }
 }

@@ -16,15 +16,24 @@ package struct StoreSnapshot {
   /// Lends the objects of a request to the closure, one row after the other.
   ///
   /// The closure may read links of the same snapshot meanwhile.
+  ///
+  /// - Parameters:
+  ///   - request: The objects; its columns say nothing here.
+  ///   - attributes: What is read, of the entity or of its sub-entities; where an object may be of one of
+  ///     these, the name of its own entity stands in one more column behind them.
+  ///   - body: Gets each row.
+  /// - Throws: `StoreError`, and what the closure throws.
   package func forEachRow(
     _ request: FetchRequest,
+    reading attributes: [Attribute],
     _ body: (borrowing FetchedRow) throws -> Void
   ) throws {
     let plan = try FetchPlan(request, in: layout)
+    let columns = attributes.map(\.column) + (plan.entity.hasEntityColumn ? ["_entity"] : [])
     var interruption: (any Error)?
-    try FetchStatement.forEachRow(plan, database) { row in
+    try FetchStatement.run(plan.objectsSQL(["_pk"] + columns), plan.arguments, database) { row in
       do {
-        try body(row)
+        try body(FetchedRow(plan.entity, count: columns.count, row))
         return true
       } catch {
         interruption = error
@@ -32,11 +41,6 @@ package struct StoreSnapshot {
       }
     }
     if let interruption { throw interruption }
-  }
-
-  /// The number of objects that a request fetches.
-  package func count(_ request: FetchRequest) throws -> Int {
-    try FetchStatement.count(try FetchPlan(request, in: layout), database)
   }
 
   /// The objects of an entity that hold their key only, until their record comes.
@@ -52,7 +56,8 @@ package struct StoreSnapshot {
   ///
   /// - Parameters:
   ///   - link: The relationship.
-  ///   - attributes: The attributes of the destination to read.
+  ///   - attributes: What is read, of the destination or of its sub-entities; the name of the target's own
+  ///     entity stands behind them, where it may be one of these.
   /// - Returns: A reader, to be used inside of the snapshot's closure only.
   /// - Throws: What SQLite says of a table that is not as the model has it.
   package func links(
@@ -103,8 +108,9 @@ package final class LinkReader {
     let owner = layout.entities[link.owner]
     let target = layout.entities[link.destination]
     entity = target
-    count = attributes.count
-    let columns = ["_pk"] + attributes.map(\.column)
+    let columns =
+      ["_pk"] + attributes.map(\.column) + (target.hasEntityColumn ? ["_entity"] : [])
+    count = columns.count - 1
     var sql = "SELECT " + columns.map { "t.\(Schema.quoted($0))" }.joined(separator: ", ")
     let owners = "IN (SELECT value FROM json_each(?))"
     let table = Schema.quoted(target.table)
@@ -145,7 +151,7 @@ package final class LinkReader {
       sqlite3_reset(handle)
       sqlite3_clear_bindings(handle)
     }
-    sqlite3_bind_text(handle, 1, list, Int32(list.utf8.count), FetchFunctions.transient)
+    sqlite3_bind_text(handle, 1, list, Int32(list.utf8.count), RawStatement.transient)
     while true {
       switch sqlite3_step(handle) {
       case SQLITE_ROW:

@@ -36,6 +36,26 @@ import Testing
     }
   }
 
+  @Test("A file of another program or a newer version is refused by its path and stays as it is")
+  func othersFiles() throws {
+    try withFile { path in
+      for sql in [
+        "CREATE TABLE people (id INTEGER PRIMARY KEY)",
+        "PRAGMA application_id = 1234; CREATE TABLE p (x)",
+        "PRAGMA application_id = 0x44524147; PRAGMA user_version = 99; CREATE TABLE p (x)",
+      ] {
+        try DatabaseQueue(path: path).write { try $0.execute(sql: sql) }
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        let error = try #require(throws: StoreError.self) { _ = try SQLiteStore(at: .file(path)) }
+        #expect([.notAStore, .newerFormat].contains(error.code))
+        #expect(error.path == path)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["test.db"])
+        try FileManager.default.removeItem(atPath: path)
+      }
+    }
+  }
+
   @Test(
     "A lock is waited for to the millisecond, whatever the duration is",
     arguments: [

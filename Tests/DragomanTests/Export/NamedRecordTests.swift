@@ -145,7 +145,7 @@ import Testing
 
     // Records that do not come as one document have no names: that is said.
     let output = try await Exporter(map: map, store: store)
-      .records(ExportRequest())
+      .records(ExportRequest(isLossy: true))
     #expect(output.count == 2 && output[0].record?["code"] == nil)
   }
 
@@ -234,7 +234,8 @@ import Testing
     let element = #"<el id="1"><parts><count>2</count><door>a</door></parts></el>"#
     #expect(text.contains(element))
     try store.execute("UPDATE Element SET count = '3'")
-    #expect(try await self.text(ExportRequest(format: .xml), map, store).contains(element))
+    let lossy = try await self.text(ExportRequest(format: .xml, isLossy: true), map, store)
+    #expect(lossy.contains(element))
     let report = try await Exporter(map: map, store: store)
       .run(ExportRequest(format: .xml), to: .file("/dev/null"))
     #expect(report.issues.map(\.attribute) == ["count"])

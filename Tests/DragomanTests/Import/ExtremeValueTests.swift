@@ -228,7 +228,7 @@ import Testing
       attribute.defaultValue = "1"
       let map = ImportMap(entities: [EntityMap(name: "P", attributes: [attribute])])
       let faults = map.validate()
-      #expect(faults.contains { $0.message == "A scale is 0 to 1000, not \(scale)." })
+      #expect(faults.contains { $0.message == "\"\(scale)\" is no whole number from 0 to 1000." })
     }
   }
 

@@ -10,6 +10,8 @@ struct JSONRecordEncoder: RecordEncoder {
   private let envelope: [String]
   private let json = JSONProbe()
   private let hasNamedRecords: Bool
+  /// Whether a node is a record.
+  private let isRecord: [Bool]
   private var depth = 0
   /// Whether the name of the member that comes next is written already.
   private var isNamed = false
@@ -25,9 +27,13 @@ struct JSONRecordEncoder: RecordEncoder {
     var texts = tree.nodes.map {
       Self.quoted(tree.names[Int($0.name)].local) + (plan.isPretty ? ": " : ":")
     }
-    texts[0] = ""
-    for node in tree.nodes where node.role == .array || node.isCollection {
-      for child in tree.order[Int(node.start)..<Int(node.end)] { texts[Int(child)] = "" }
+    isRecord = tree.nodes.map(\.isRecord)
+    for (index, node) in tree.nodes.enumerated() {
+      if node.isRecord { texts[index] = "" }
+      guard node.role == .array || node.isCollection else { continue }
+      for child in tree.order[Int(node.start)..<Int(node.end)] {
+        for element in tree.alternatives(to: Int(child)) { texts[element] = "" }
+      }
     }
     members = NodeTexts(texts)
   }
@@ -83,7 +89,7 @@ struct JSONRecordEncoder: RecordEncoder {
   // MARK: - Members
 
   mutating func name(_ node: Int, _ bytes: UnsafeRawBufferPointer) -> SpellingFault? {
-    if node > 0 {
+    if !isRecord[node] {
       startMember(node)
       isNamed = true
     }
@@ -95,7 +101,7 @@ struct JSONRecordEncoder: RecordEncoder {
   @inline(__always)
   mutating func open(_ node: Int, _ role: ExportTree.Role) -> Int {
     let mark = buffer.count
-    if node > 0 { startMember(node) }
+    if !isRecord[node] { startMember(node) }
     buffer.append(role.isList ? UInt8(ascii: "[") : UInt8(ascii: "{"))
     depth += 1
     return mark

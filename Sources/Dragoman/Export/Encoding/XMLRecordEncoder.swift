@@ -9,6 +9,8 @@ struct XMLRecordEncoder: RecordEncoder {
   private let isMixed: [Bool]
   /// Whether a node's element counts for its text alone.
   private let isTextOnly: [Bool]
+  /// Whether a node is a record.
+  private let isRecord: [Bool]
   private let isPretty: Bool
   private let envelope: [String]
   private let declarations: String
@@ -35,6 +37,7 @@ struct XMLRecordEncoder: RecordEncoder {
         names.qualified(tree.names[Int($0.name)], isAttribute: $0.role == .attribute)
       }
     )
+    isRecord = tree.nodes.map(\.isRecord)
     isTextOnly = tree.nodes.map(\.isTextOnly)
     isMixed = tree.nodes.map { $0.role == .object && $0.slot >= 0 }
   }
@@ -102,7 +105,7 @@ struct XMLRecordEncoder: RecordEncoder {
   @inline(__always)
   mutating func open(_ node: Int, _ role: ExportTree.Role) -> Int {
     let mark = buffer.count << 1 | (isTagOpen ? 1 : 0)
-    startElement(node, isRecord: node == 0)
+    startElement(node, isRecord: isRecord[node])
     isTagOpen = true
     depth += 1
     if isMixed[node] { mixedDepth += 1 }

@@ -32,7 +32,7 @@ final class FileSink: ExportSink {
     case .stream:
       self.path = path
       hidden = nil
-      descriptor = open(path, O_WRONLY | O_CLOEXEC)
+      descriptor = Self.open(stream: path)
     case .absent, .file:
       // Behind a symbolic link the file that it names is replaced, not the link.
       self.path = OutputPlace.resolved(path)
@@ -40,15 +40,29 @@ final class FileSink: ExportSink {
       let name = ".\(url.lastPathComponent.prefix(100)).\(UInt32.random(in: 0 ... .max)).part"
       let hidden = url.deletingLastPathComponent().appendingPathComponent(name).path
       self.hidden = hidden
-      descriptor = open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+      descriptor = Foundation.open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
       if case .file(let mode) = place, descriptor >= 0 { fchmod(descriptor, mode) }
     }
     guard descriptor >= 0 else {
-      throw ExportError(
-        .output,
-        "The output \(path) cannot be created: \(String(cString: strerror(errno)))."
-      )
+      let reason =
+        errno == ENXIO ? "it is a pipe, and nobody reads it" : String(cString: strerror(errno))
+      throw ExportError(.output, "The output \(path) cannot be created: \(reason).")
     }
+  }
+
+  /// Opens what is no regular file.
+  ///
+  /// A pipe that nobody reads would make the system wait for ever; a reader that is about to open it takes
+  /// a moment.
+  private static func open(stream path: String) -> Int32 {
+    for _ in 1...100 {
+      let descriptor = Foundation.open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+      if descriptor >= 0 { _ = fcntl(descriptor, F_SETFL, O_WRONLY) }
+      guard descriptor < 0, errno == ENXIO else { return descriptor }
+      usleep(10_000)
+    }
+    errno = ENXIO
+    return -1
   }
 
   deinit { discard() }
@@ -79,7 +93,7 @@ final class FileSink: ExportSink {
 
   /// The new name is on the disk, too; file systems that cannot do that say so, and are left alone.
   private static func synchronize(folder: String) {
-    let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+    let descriptor = Foundation.open(folder, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return }
     fsync(descriptor)
     close(descriptor)

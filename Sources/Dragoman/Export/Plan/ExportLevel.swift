@@ -6,42 +6,76 @@ struct ExportLevel: Sendable {
   var columns: [Attribute] = []
   /// The relationships to read, in the order of a row's links.
   var links: [Link] = []
-  /// The columns of the attributes that records say something of.
-  private(set) var attributes: [Int] = []
-  /// Those of them that are not written, because something else holds them.
-  private(set) var shadowed: [Int] = []
+  /// The trees that objects are written by: that of the entity itself, then one for each of its
+  /// sub-entities that is written by a map of its own.
+  private(set) var trees = [Tree()]
+  /// Which tree objects of which entity are written by; empty where all are of one.
+  var kinds: [Kind] = []
+
+  /// What one tree says of its objects.
+  struct Tree: Sendable {
+    /// The columns of the attributes that records say something of.
+    fileprivate(set) var attributes: [Int] = []
+    /// Those of them that are not written, because something else holds them.
+    fileprivate(set) var shadowed: [Int] = []
+    /// Whether the word that tells its entity stands inside of something else.
+    var hidesEntity = false
+  }
+
+  /// The objects of one entity.
+  struct Kind: Sendable {
+    /// The entity's name, as the store has it.
+    let name: [UInt8]
+    let tree: Int
+    /// Why they do not come back as what they are; nil where they do.
+    var loss: String?
+    /// Why they are not written at all; nil where they are.
+    var obstacle: String?
+  }
 
   /// One relationship.
   struct Link: Sendable {
     let layout: RelationshipLayout
     /// What is read of the targets.
     var level: ExportLevel
+    /// The tree that has it.
+    let tree: Int
     /// Whether it is not written, because something else holds it.
     var isShadowed = false
   }
 
   /// Whether something of it is not written, here or further inside.
   var hasShadows: Bool {
-    !shadowed.isEmpty || links.contains { $0.isShadowed || $0.level.hasShadows }
+    trees.contains { !$0.shadowed.isEmpty || $0.hidesEntity }
+      || links.contains { $0.isShadowed || $0.level.hasShadows }
   }
+
+  /// The tree that is being filled.
+  var tree: Int { trees.count - 1 }
+
+  /// Begins the tree of a sub-entity.
+  mutating func addTree() { trees.append(Tree()) }
+
+  /// Takes note that the word of the tree's entity stands inside of something else.
+  mutating func hideEntity() { trees[tree].hidesEntity = true }
 
   /// The place of an attribute that is written.
   mutating func attribute(_ attribute: Attribute) -> Int {
     let column = column(of: attribute)
-    if !attributes.contains(column) { attributes.append(column) }
+    if !trees[tree].attributes.contains(column) { trees[tree].attributes.append(column) }
     return column
   }
 
   /// The place of an attribute that is not written, because something else holds it.
   mutating func shadow(_ stored: Attribute) -> Int {
     let column = attribute(stored)
-    shadowed.append(column)
+    trees[tree].shadowed.append(column)
     return column
   }
 
   /// The place of an attribute among the columns; it is added where it is not among them.
   mutating func column(of attribute: Attribute) -> Int {
-    if let known = columns.firstIndex(where: { $0.name.utf8.elementsEqual(attribute.name.utf8) }) {
+    if let known = columns.firstIndex(where: { hasSameBytes($0.column, attribute.column) }) {
       return known
     }
     columns.append(attribute)

@@ -18,6 +18,10 @@ struct ExportPlan: Sendable {
     let isMasked: Bool
     /// What is written whatever the row holds: the word that tells the sub-entity.
     var constant: [UInt8]?
+    /// The words that may stand there, as they tell the object's entity; nil: whatever the row holds.
+    var words: [[UInt8]]?
+    /// Whether null may stand there beside these.
+    var admitsNull = true
   }
 
   let format: ForeignFormat
@@ -50,7 +54,17 @@ struct ExportPlan: Sendable {
   /// What stands inside of something else, which is written.
   let overlaps: [String]
   /// How records are read back; nil where everything is written, or nothing is to come back.
-  let proof: ExportProof.Plan?
+  let proof: ExportReadingPlan?
+
+  /// What the records are made for.
+  enum Purpose {
+    /// A document.
+    case document
+    /// Values in memory, one by one.
+    case records
+    /// Live objects, each by the mapper of its own entity.
+    case objects
+  }
 
   /// Compiles a request.
   ///
@@ -59,14 +73,16 @@ struct ExportPlan: Sendable {
   ///   - map: How.
   ///   - format: The format that the request or the output's name asks for.
   ///   - layout: The model of the store.
-  ///   - isDocument: Whether the records come together in one document.
+  ///   - purpose: What the records are made for.
+  ///   - code: What belongs to the map and does not stand in it.
   /// - Throws: `ExportError`.
   init(
     _ request: ExportRequest,
     _ map: ImportMap,
     format: ForeignFormat,
     layout: ModelLayout,
-    isDocument: Bool = true
+    for purpose: Purpose = .document,
+    code: ImportCode = ImportCode()
   ) throws(ExportError) {
     let entityMap = try Self.entity(request.entity, of: map, format)
     guard let entityLayout = layout.entity(named: entityMap.name) else {
@@ -78,7 +94,6 @@ struct ExportPlan: Sendable {
       )
     }
     let entity = entityLayout.entity
-    let source = map.exportSource(of: entityMap.name, format: format)
     self.format = format
     self.entity = entity
     writesNulls = format == .csv || (request.nulls ?? map.exportOptions.nulls) == .write
@@ -86,34 +101,45 @@ struct ExportPlan: Sendable {
       format != .ndjson
       && (request.isPretty ?? (format == .json && map.exportOptions.jsonPretty == true))
     isLossy = request.isLossy
-    separator = source?.separator?.utf8.first ?? UInt8(ascii: ",")
     namespaces = map.exportNamespaces
-    let recordPath = try Self.recordPath(map, source, format)
-    envelope = format == .json ? try Self.envelope(recordPath) : []
-    elements = format == .xml ? try Self.elements(recordPath) : []
     let isLocal = (request.names ?? map.exportOptions.names) == .local
     // With local names nothing is a dictionary; elements need a name in any case.
-    hasNamedRecords =
-      recordPath?.steps.last == .anyMember
-      && (format == .xml || (format == .json && isDocument && !isLocal))
-    let record = elements.last ?? ExportTree.Name(local: "")
+    let family = try ExportFamily(
+      ofRecords: entityMap,
+      entityLayout,
+      in: map,
+      layout,
+      format,
+      hasNames: purpose == .document && !isLocal
+    )
+    let place = family.place
+    let source = place?.source
+    separator = source?.separator?.utf8.first ?? UInt8(ascii: ",")
+    envelope = place?.envelope ?? []
+    elements = place?.elements ?? []
+    hasNamedRecords = place?.isNamed ?? false
     var planner = ExportPlanner(
       map: map,
       layout: layout,
       format: format,
       request: request,
-      record: record
+      writesFamilies: purpose != .objects,
+      place: family.members[0].place ?? place
     )
     var level = try planner.add(
+      family,
       ExportPlanner.Visit(
         map: entityMap,
         layout: entityLayout,
         base: 0,
-        isNamed: hasNamedRecords,
         inclusions: map.exportOptions.include
       )
     )
-    if hasNamedRecords, !isLocal { try Self.checkNames(of: entityMap, entityLayout, &planner) }
+    if !isLocal {
+      for member in family.members where member.place?.isNamed == true && member.obstacle == nil {
+        try Self.checkNames(of: member.map, member.layout, &planner)
+      }
+    }
     guard !planner.slots.isEmpty else {
       throw ExportError(
         .map,
@@ -121,35 +147,36 @@ struct ExportPlan: Sendable {
         help: planner.notices.first
       )
     }
-    if format == .csv, !planner.isLocal, !planner.readsCSV(entityMap) {
-      planner.note("the map has no CSV source: what is exported cannot be imported by it")
-    }
     slots = planner.slots
     links = planner.links
-    tree = planner.tree.build()
-    notices = planner.notices
-    // Where the format is written for other programs nothing comes back anyway.
-    let isRead = !isLocal && isDocument && (format != .csv || planner.readsCSV(entityMap))
-    if !planner.overlaps.isEmpty, isRead, !request.masksSensitive {
-      var place = recordPath
-      if !hasNamedRecords, place?.steps.last == .anyMember { place?.steps.removeLast() }
-      do {
-        proof = try ExportProof.Plan(
-          map,
-          entity: entityMap.name,
-          format: format,
-          records: place,
-          like: source,
-          model: layout.model
-        )
-      } catch {
-        throw ExportError(.map, "The map cannot read back what it writes: \(error)")
-      }
-    } else {
-      proof = nil
+    tree = planner.tree.build(isTable: format == .csv)
+    if isLocal {
+      planner.note("the names are those of the attributes: this map need not read them")
+    } else if source == nil, !map.isItsOwnSource {
+      let name = format.rawValue.uppercased()
+      planner.note(
+        "the map has no \(name) source of \(entity.name): what is exported cannot be imported by it"
+      )
     }
+    if slots.contains(where: \.isMasked) {
+      planner.note("sensitive values are masked: what is exported cannot be imported")
+    }
+    notices = planner.notices
     losses = planner.losses
     overlaps = planner.overlaps
+    // By local names nothing stands inside of anything else.
+    let isRead = !planner.overlaps.isEmpty && !isLocal
+    proof =
+      isRead
+      ? try ExportReadingPlan(
+        map,
+        family,
+        format: format,
+        isNamed: hasNamedRecords,
+        model: layout.model,
+        code: code,
+        masks: request.masksSensitive
+      ) : nil
     keyColumns = (entityLayout.uniqueKeys.first ?? []).compactMap { part in
       planner.stored(part.name, in: entityLayout).map { level.column(of: $0) }
     }
@@ -253,84 +280,6 @@ struct ExportPlan: Sendable {
       return keyPaths(of: target, in: layout, depth: depth + 1).map { "\(part.name).\($0)" }
     }
   }
-
-  /// Where the records stand: `export: { json: { at } }` or `{ xml: { at } }`, then the source's
-  /// `records`.
-  private static func recordPath(
-    _ map: ImportMap,
-    _ source: SourceMap?,
-    _ format: ForeignFormat
-  ) throws(ExportError) -> ForeignPath? {
-    let options = map.exportOptions
-    let text = format == .json ? options.jsonAt : format == .xml ? options.xmlAt : nil
-    guard let text else { return source?.records }
-    let parser = ForeignPathParser(
-      format: format,
-      namespaces: format == .xml ? map.exportNamespaces : [:],
-      leadsToRecords: true
-    )
-    do throws(PathFault) {
-      return try parser.parse(text)
-    } catch {
-      throw ExportError(
-        .map,
-        "The path \(text) of export.\(format.rawValue).at is none: \(error.message)"
-      )
-    }
-  }
-
-  /// The members above the records.
-  private static func envelope(_ path: ForeignPath?) throws(ExportError) -> [String] {
-    var steps = path?.steps ?? []
-    if steps.last == .all || steps.last == .anyMember { steps.removeLast() }
-    var names: [String] = []
-    for step in steps {
-      guard case .member(let name, _) = step else {
-        throw ExportError(
-          .map,
-          "Records cannot be written at \(path?.text ?? ""): only members may lead to them.",
-          help: "say where under `export: { json: { at: /data/people } }`"
-        )
-      }
-      names.append(name)
-    }
-    return names
-  }
-
-  /// The elements down to the record; its own name is empty where it differs.
-  private static func elements(_ path: ForeignPath?) throws(ExportError) -> [ExportTree.Name] {
-    let help = "say where under `export: { xml: { at: /people/person } }`"
-    guard let path else {
-      throw ExportError(
-        .map,
-        "The map does not say at which elements records stand in XML.",
-        help: help
-      )
-    }
-    var names: [ExportTree.Name] = []
-    for (place, step) in path.steps.enumerated() {
-      if step == .anyMember, place > 0, place == path.steps.count - 1 {
-        names.append(ExportTree.Name(local: ""))
-        continue
-      }
-      guard case .member(let name, let namespace) = step else {
-        throw ExportError(
-          .map,
-          "Records cannot be written at \(path.text): only named elements may lead to them.",
-          help: help
-        )
-      }
-      names.append(ExportTree.Name(local: name, namespace: namespace ?? ""))
-    }
-    guard names.count > 1 else {
-      throw ExportError(
-        .map,
-        "The record element \(path.text) is the root: a document could hold one record only.",
-        help: help
-      )
-    }
-    return names
-  }
 }
 
 extension ImportMap {
@@ -339,7 +288,11 @@ extension ImportMap {
   func exportSource(of entity: String, format: ForeignFormat) -> SourceMap? {
     let own = sources.filter { $0.entity.utf8.elementsEqual(entity.utf8) }
     return own.first { $0.format == format }
+      ?? own.first { format == .ndjson && $0.format == .json }
   }
+
+  /// Whether it is a map of one entity without sources: records of any format but XML are read by it.
+  var isItsOwnSource: Bool { sources.isEmpty && entities.count == 1 }
 
   /// The prefixes of all XML sources.
   var exportNamespaces: [String: String] {

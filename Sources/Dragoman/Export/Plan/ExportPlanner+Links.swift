@@ -16,10 +16,6 @@ extension ExportPlanner {
     beside claims: [Claim],
     to level: inout ExportLevel
   ) throws(ExportError) {
-    if visit.link.local >= 0, form(of: relationship, visit) != nil {
-      // A link of a target whose members stand among those of its owner.
-      return lose(relationship.name, of: visit, "its record has no place of its own")
-    }
     let own = claims.filter { $0.name.utf8.elementsEqual(relationship.name.utf8) }
     if own.contains(where: { isCovered($0.steps, of: $0.name, by: claims) }) {
       return try shadow(relationship, of: visit, hasPath: true, in: &level)
@@ -46,6 +42,7 @@ extension ExportPlanner {
     )
     var inner = ExportLevel()
     inner.columns = level.columns
+    for _ in 0..<level.tree { inner.addTree() }
     let alone = Visit(
       map: visit.map,
       layout: visit.layout,
@@ -87,7 +84,7 @@ extension ExportPlanner {
       let target = map.entity(named: relationship.entity),
       let targetLayout = layout.entity(named: relationship.entity)
     else {
-      note("\(visit.map.name).\(name) is left out: the database does not have it")
+      note("\(visit.map.name).\(name): the database does not have it")
       return true
     }
     let link = visit.layout.relationships[place]
@@ -120,24 +117,34 @@ extension ExportPlanner {
         let linkPlace = ExportTree.Builder.LinkPlace(local: position, plan: links.count)
         let base =
           place.isRecord
-          ? visit.base : try tree.link(place.steps, at: visit.base, linkPlace, place.arrangement)
+          ? visit.base
+          : try tree.link(
+            place.steps,
+            at: visit.base,
+            linkPlace,
+            place.arrangement,
+            of: visit.context
+          )
         // What tells an empty list from one that is not there.
         let around = place.steps.count - (place.arrangement == .dictionary ? 0 : 1)
         links.append(
           ExportLink(isToMany: isMany, hasWrapper: isMany && format == .xml && around > 0)
         )
-        level.links.append(ExportLevel.Link(layout: link, level: ExportLevel()))
+        level.links.append(
+          ExportLevel.Link(layout: link, level: ExportLevel(), tree: level.tree)
+        )
         level.links[position].level = try nested(
           Visit(
             map: target,
             layout: targetLayout,
             base: base,
-            link: place.isRecord ? linkPlace : .none,
+            context: place.isRecord ? tree.embed(position, of: visit.context) : -1,
             isNamed: place.arrangement == .dictionary,
             isReference: isReference,
             around: visit.around + [visit.map],
             inverse: link.relationship.inverse ?? relationship.inverse
-          )
+          ),
+          name: "\(visit.map.name).\(name)"
         )
       }
       return true
@@ -146,11 +153,24 @@ extension ExportPlanner {
     }
   }
 
+  /// Adds the targets of a relationship, of whichever entity they are; of a reference the identity says
+  /// all, and a target without a place of its own has that of one entity.
+  ///
   /// Errors of nested levels are of another type than obstacles: they are told as notices, and the level
   /// stays empty.
-  private mutating func nested(_ visit: Visit) throws(ExportTree.Builder.Obstacle) -> ExportLevel {
+  private mutating func nested(
+    _ visit: Visit,
+    name: String
+  ) throws(ExportTree.Builder.Obstacle) -> ExportLevel {
     do throws(ExportError) {
-      return try add(visit)
+      let family = ExportFamily(ofTargets: visit.map, visit.layout, in: map, layout, name: name)
+      if !visit.isReference, visit.context < 0 { return try add(family, visit) }
+      var visit = visit
+      visit.words = visit.isReference ? [] : family.members[0].words
+      var level = ExportLevel()
+      try add(visit, to: &level)
+      if !visit.isReference, writesFamilies { level.kinds = family.kindsOfOne(name: name) }
+      return level
     } catch {
       note(error.message)
       throw .shape
@@ -169,8 +189,6 @@ extension ExportPlanner {
     // What an import does not read needs no place: the other side says everything.
     if inclusion == nil, !isLocal, !map.readsFeed(relationship, of: visit.map) { return nil }
     let isSilent = relationship.from == nil && inclusion == nil && !isLocal
-    // A list that its inverse fills needs no place of its own.
-    if isSilent, relationship.kind == .toMany, relationship.inverse != nil { return nil }
     let isAround = (visit.around + [visit.map]).contains {
       $0.name.utf8.elementsEqual(relationship.entity.utf8)
     }
@@ -240,7 +258,7 @@ extension ExportPlanner {
   ) throws(ExportTree.Builder.Obstacle) {
     let isMany = relationship.kind == .toMany
     let place = ExportTree.Builder.LinkPlace(local: level.links.count, plan: links.count)
-    var made = ExportLevel.Link(layout: link, level: ExportLevel())
+    var made = ExportLevel.Link(layout: link, level: ExportLevel(), tree: level.tree)
     var plan = ExportLink(isToMany: isMany)
     var base: Int?
     var prefix: [ForeignPath.Step] = []
@@ -272,12 +290,24 @@ extension ExportPlanner {
             guard path.prefix == prefix else { throw .shape }
             try tree.add(path.suffix, at: base, slot: slots.count)
           } else {
-            base = try tree.link(path.prefix, at: visit.base, place, path.arrangement)
+            base = try tree.link(
+              path.prefix,
+              at: visit.base,
+              place,
+              path.arrangement,
+              of: visit.context
+            )
             prefix = path.prefix
             try tree.add(path.suffix, at: base ?? 0, slot: slots.count)
           }
         } else {
-          try tree.add(path.prefix + path.suffix, at: visit.base, slot: slots.count, link: place)
+          try tree.add(
+            path.prefix + path.suffix,
+            at: visit.base,
+            slot: slots.count,
+            link: place,
+            of: visit.context
+          )
         }
         appendSlot(stored, of: target.name, speller, column: column)
       }

@@ -19,17 +19,25 @@ struct ExportPlanner {
   /// The relationships of all levels.
   var links: [ExportLink] = []
 
+  /// Whether objects of sub-entities are written as what they are.
+  let writesFamilies: Bool
+  /// Whether records come as CSV, too; else their columns are named as in JSON, for other programs.
+  let readsCSV: Bool
+
   var isLocal: Bool { (request.names ?? map.exportOptions.names) == .local }
-  private var isFlat: Bool { (request.shape ?? map.exportOptions.shape) == .flat }
+  var isFlat: Bool { (request.shape ?? map.exportOptions.shape) == .flat }
 
   /// One entity at one place of a record.
   struct Visit {
-    let map: EntityMap
-    let layout: EntityLayout
+    var map: EntityMap
+    var layout: EntityLayout
     /// The place of its record in the tree.
-    let base: Int
-    /// The to-one by which its members stand among those of the record that is linked (`from: "."`).
-    var link = ExportTree.Builder.LinkPlace.none
+    var base: Int
+    /// The to-one by which its members stand among those of the record that is linked (`from: "."`):
+    /// their context in the tree; -1: none.
+    var context = -1
+    /// What tells its records from those of other entities.
+    var words: [EntityWord] = []
     /// Whether its records stand under a name each, which an attribute may hold (`$key`).
     var isNamed = false
     /// Whether only the identity is written.
@@ -47,13 +55,20 @@ struct ExportPlanner {
     layout: ModelLayout,
     format: ForeignFormat,
     request: ExportRequest,
-    record: ExportTree.Name
+    writesFamilies: Bool,
+    place: RecordPlace?
   ) {
     self.map = map
     self.layout = layout
     self.format = format
     self.request = request
-    tree = ExportTree.Builder(record: record, isXML: format == .xml)
+    self.writesFamilies = writesFamilies
+    readsCSV = place?.source != nil || map.isItsOwnSource
+    tree = ExportTree.Builder(
+      record: place?.elements.last ?? ExportTree.Name(local: ""),
+      isNamed: place?.isNamed ?? false,
+      isXML: format == .xml
+    )
   }
 
   mutating func note(_ notice: String) {
@@ -79,19 +94,50 @@ struct ExportPlanner {
     appendSlot(stored, of: visit.map.name, try speller(of: attribute), column: column)
   }
 
-  /// Adds an entity with its attributes and relationships, in declared order.
+  /// Adds the entities that may stand at one place, each by a tree of its own.
   ///
-  /// - Returns: What is to be read of it.
-  mutating func add(_ visit: Visit) throws(ExportError) -> ExportLevel {
+  /// - Parameters:
+  ///   - family: The entities.
+  ///   - visit: The place, and the first of them.
+  /// - Returns: What is to be read of them.
+  /// - Throws: `.map` for a format that cannot be used.
+  mutating func add(_ family: ExportFamily, _ visit: Visit) throws(ExportError) -> ExportLevel {
     var level = ExportLevel()
+    level.kinds = family.kinds
+    guard writesFamilies else {
+      level.kinds = []
+      try add(visit, to: &level)
+      return level
+    }
+    for (index, member) in family.members.enumerated() {
+      var visit = visit
+      visit.map = member.map
+      visit.layout = member.layout
+      visit.words = member.words
+      if let place = member.place {
+        visit.isNamed = place.isNamed
+        if index > 0 {
+          let name = place.elements.last ?? ExportTree.Name(local: "")
+          visit.base = tree.addVariant(of: visit.base, record: (name, place.isNamed))
+        }
+      } else if index > 0 {
+        visit.base = tree.addVariant(of: visit.base)
+      }
+      if index > 0 { level.addTree() }
+      try add(visit, to: &level)
+    }
+    return level
+  }
+
+  /// Adds an entity with its attributes and relationships, in declared order.
+  mutating func add(_ visit: Visit, to level: inout ExportLevel) throws(ExportError) {
     let claims = claims(of: visit)
     let covered = try addAttributes(of: visit, beside: claims, to: &level)
-    addDiscriminator(of: visit)
+    for word in visit.words where !isLocal { try add(word, of: visit, to: &level) }
     for relationship in relationships(of: visit) {
       try add(relationship, of: visit, beside: claims, to: &level)
     }
     for attribute in covered { try addCovered(attribute, of: visit, to: &level) }
-    return level
   }
 
   /// Takes note of an attribute whose place lies inside of something else: it is written where that
@@ -103,7 +149,7 @@ struct ExportPlanner {
   ) throws(ExportError) {
     guard let stored = stored(attribute.name, in: visit.layout) else { return }
     if let path = path(of: attribute, in: visit) {
-      try? tree.add(path, besideTargetAt: visit.base, slot: slots.count)
+      try? tree.add(path, besideTargetAt: visit.base, slot: slots.count, of: visit.context)
     }
     try shadow(stored, attribute, of: visit, column: level.shadow(stored))
   }
@@ -153,7 +199,7 @@ struct ExportPlanner {
     let name = visit.isNamed ? nameAttribute(of: visit.map) : nil
     for attribute in placedAttributes(of: visit) {
       guard let stored = stored(attribute.name, in: visit.layout) else {
-        note("\(visit.map.name).\(attribute.name) is left out: the database does not have it")
+        note("\(visit.map.name).\(attribute.name): the database does not have it")
         continue
       }
       if name?.utf8.elementsEqual(attribute.name.utf8) == true {
@@ -167,6 +213,11 @@ struct ExportPlanner {
         continue
       }
       guard let path = path(of: attribute, in: visit) else {
+        if format == .xml, !visit.isNamed, readsNameFirst(attribute) {
+          // An element's own name: whether it is the stored one is seen when the record is read back.
+          try shadow(stored, attribute, of: visit, column: level.shadow(stored))
+          continue
+        }
         lose(attribute.name, of: visit, "this map has no place for it in \(format.rawValue)")
         continue
       }
@@ -176,7 +227,7 @@ struct ExportPlanner {
         continue
       }
       do throws(ExportTree.Builder.Obstacle) {
-        try tree.add(path, at: visit.base, slot: slots.count, link: visit.link)
+        try tree.add(path, at: visit.base, slot: slots.count, of: visit.context)
       } catch {
         try shadow(stored, attribute, of: visit, column: level.shadow(stored))
         continue
@@ -194,82 +245,61 @@ struct ExportPlanner {
     return covered
   }
 
-  /// Whether reading may take the attribute from the name of its record (`$key`).
-  private func readsName(_ attribute: AttributeMap) -> Bool {
-    namePaths(of: attribute).contains(true)
-  }
-
-  /// Whether no other path of the attribute is ever read: a name is always there.
-  private func readsNameFirst(_ attribute: AttributeMap) -> Bool {
-    namePaths(of: attribute).first == true
-  }
-
-  /// Which of the attribute's paths are the name of its record.
-  private func namePaths(of attribute: AttributeMap) -> [Bool] {
-    guard !isLocal, let from = attribute.from else { return [] }
-    return paths(from).map { $0.root == .key }
-  }
-
-  /// Where the names of records come from that stand under a name each.
-  enum Naming {
-    /// An attribute holds it.
-    case stored
-    /// Nothing reads it: any name will do.
-    case madeUp
-    /// An attribute is read from it, and not exported.
-    case impossible
-  }
-
-  func naming(of entity: EntityMap) -> Naming {
-    if nameAttribute(of: entity) != nil { return .stored }
-    let isRead = map.lineage(of: entity).flatMap(\.attributes).contains(where: readsName)
-    return isRead ? .impossible : .madeUp
-  }
-
-  /// The attribute that is written as the name of its record: one that has no other place, before one
-  /// that is read from the name first, before one that is read from it at all.
-  func nameAttribute(of entity: EntityMap) -> String? {
-    let readers = attributes(of: entity).filter(readsName)
-    let alone = readers.first { !namePaths(of: $0).contains(false) }
-    return (alone ?? readers.first(where: readsNameFirst) ?? readers.first)?.name
-  }
-
-  /// Writes an attribute as the name of its record.
-  private mutating func addName(
-    _ attribute: AttributeMap,
-    _ stored: Attribute,
-    of visit: Visit,
-    column: Int
-  ) throws(ExportError) {
-    // A name is a text, whatever the format.
-    let speller = try speller(of: attribute, format: .csv)
-    tree.setName(at: visit.base, slot: slots.count)
-    appendSlot(stored, of: visit.map.name, speller, column: column)
-  }
-
   private func identity(of visit: Visit) -> [String] {
     visit.layout.uniqueKeys.first?.map(\.name) ?? []
   }
 
-  /// Writes the word by which a record is known as one of this entity.
-  private mutating func addDiscriminator(of visit: Visit) {
-    let rules = map.lineage(of: visit.map).compactMap(\.discriminator)
-    guard !isLocal, let rule = rules.first else { return }
-    let words = rule.values.filter { $0.value.utf8.elementsEqual(visit.map.name.utf8) }.keys
-    guard let word = words.min(), let path = paths(rule.from).first, path.root == .record,
-      let speller = try? speller(of: AttributeMap(name: "discriminator"))
-    else { return }
-    // Where an attribute stands in its place, that attribute has the word.
-    guard (try? tree.add(path.steps, at: visit.base, slot: slots.count, link: visit.link)) != nil
-    else { return }
+  /// Writes a word by which a record is known as one of this entity.
+  private mutating func add(
+    _ word: EntityWord,
+    of visit: Visit,
+    to level: inout ExportLevel
+  ) throws(ExportError) {
+    guard let path = paths(word.from).first else { return }
+    let speller = try speller(of: AttributeMap(name: "discriminator"))
     let attribute = Attribute(name: "discriminator")
+    if path.root == .key, visit.isNamed, nameAttribute(of: visit.map) == nil, let text = word.word {
+      tree.setName(at: visit.base, slot: slots.count)
+      appendSlot(attribute, of: visit.map.name, speller, column: 0)
+      slots[slots.count - 1].constant = Array(text.utf8)
+      return
+    }
+    guard path.root == .record else {
+      if word.isRequired { try hideEntity(of: visit, &level) }
+      return
+    }
+    if let slot = tree.slot(at: path.steps, from: visit.base) {
+      // An attribute stands in its place, and has the word.
+      guard word.isRequired else { return }
+      slots[slot].words = word.admitted
+      slots[slot].admitsNull = word.word == nil
+      return
+    }
+    guard let text = word.word else { return }
+    do throws(ExportTree.Builder.Obstacle) {
+      try tree.add(path.steps, at: visit.base, slot: slots.count, of: visit.context)
+    } catch {
+      if word.isRequired { try hideEntity(of: visit, &level) }
+      return
+    }
     appendSlot(attribute, of: visit.map.name, speller, column: 0)
-    slots[slots.count - 1].constant = Array(word.utf8)
+    slots[slots.count - 1].constant = Array(text.utf8)
+  }
+
+  /// Takes note that reading a record back has to show which entity it tells.
+  private mutating func hideEntity(
+    of visit: Visit,
+    _ level: inout ExportLevel
+  ) throws(ExportError) {
+    overlap("discriminator", of: visit)
+    level.hideEntity()
+    let speller = try speller(of: AttributeMap(name: "discriminator"))
+    appendSlot(Attribute(name: "discriminator"), of: visit.map.name, speller, column: 0)
   }
 
   /// What is written of an entity: neither what the map keeps back, nor what a closure computes from
   /// the rest when it is read.
-  private func attributes(of entity: EntityMap) -> [AttributeMap] {
+  func attributes(of entity: EntityMap) -> [AttributeMap] {
     map.lineage(of: entity).reversed().flatMap(\.attributes).filter {
       $0.isExported && (isLocal || $0.compute == nil)
     }
@@ -308,99 +338,5 @@ struct ExportPlanner {
         isMasked: request.masksSensitive && attribute.isSensitive
       )
     )
-  }
-
-  // MARK: - Paths
-
-  /// Where the attribute is written: the first of its paths that one record can be written by.
-  func path(of attribute: AttributeMap, in visit: Visit) -> [ForeignPath.Step]? {
-    let own = [ForeignPath.Step.member(attribute.name, namespace: nil)]
-    guard !isLocal, let from = attribute.from else {
-      return format == .xml && !attribute.name.isXMLName ? nil : own
-    }
-    let paths = paths(from)
-    if format == .csv, paths.isEmpty, !readsCSV(visit.map) {
-      return [.member(from.json.first?.text ?? attribute.name, namespace: nil)]
-    }
-    let isAlone = visit.isReference || placedCount(in: visit) == 1
-    return paths.lazy.compactMap { steps(of: $0, attribute.type, isAlone: isAlone) }.first
-  }
-
-  /// How many attributes want a place in the record, and not in its name.
-  private func placedCount(in visit: Visit) -> Int {
-    let all = attributes(of: visit.map)
-    guard visit.isNamed else { return all.count }
-    let name = nameAttribute(of: visit.map)
-    return all.count {
-      !readsNameFirst($0) && name?.utf8.elementsEqual($0.name.utf8) != true
-    }
-  }
-
-  /// The paths that hold in the format.
-  func paths(_ from: ForeignPaths) -> [ForeignPath] {
-    switch format {
-    case .json, .ndjson: from.json
-    case .xml: from.xml
-    case .csv: from.csv
-    }
-  }
-
-  /// Whether records come as CSV, too; else their columns are named as in JSON, for other programs.
-  func readsCSV(_ entity: EntityMap) -> Bool {
-    map.exportSource(of: entity.name, format: .csv) != nil
-      || (map.sources.isEmpty && map.entities.count == 1)
-  }
-
-  private func steps(
-    of path: ForeignPath,
-    _ type: AttributeType,
-    isAlone: Bool
-  ) -> [ForeignPath.Step]? {
-    guard path.root == .record else { return nil }
-    var steps = path.steps
-    // A list that is read element by element is a list.
-    if steps.last == .all, type == .json { steps.removeLast() }
-    for step in steps {
-      switch step {
-      case .all, .anyMember, .having: return nil
-      case .index(let index) where index > ExportTree.Builder.maximumHoleCount: return nil
-      default: break
-      }
-    }
-    if steps.isEmpty, format == .csv || (format != .xml && !isAlone) { return nil }
-    let isLiteral = isFlat && format != .xml && steps.count > 1 && !path.text.hasPrefix("/")
-    return isLiteral ? [.member(path.text, namespace: nil)] : steps
-  }
-}
-
-extension String {
-  /// Whether the text can be the name of an XML element or attribute, without a prefix.
-  ///
-  /// `Name` of XML 1.0 (https://www.w3.org/TR/xml/#NT-Name) but for the colon, which would end a
-  /// prefix.
-  var isXMLName: Bool {
-    guard let first = unicodeScalars.first, first.startsXMLName else { return false }
-    return unicodeScalars.allSatisfy { $0.startsXMLName || $0.continuesXMLName }
-  }
-}
-
-extension Unicode.Scalar {
-  /// `NameStartChar` without the colon.
-  fileprivate var startsXMLName: Bool {
-    switch value {
-    case 0x41...0x5A, 0x5F, 0x61...0x7A, 0xC0...0xD6, 0xD8...0xF6, 0xF8...0x2FF, 0x370...0x37D,
-      0x37F...0x1FFF, 0x200C...0x200D, 0x2070...0x218F, 0x2C00...0x2FEF, 0x3001...0xD7FF,
-      0xF900...0xFDCF, 0xFDF0...0xFFFD, 0x10000...0xEFFFF:
-      true
-    default: false
-    }
-  }
-
-  /// What `NameChar` has beyond that.
-  fileprivate var continuesXMLName: Bool {
-    switch value {
-    case 0x2D, 0x2E, 0x30...0x39, 0xB7, 0x300...0x36F, 0x203F...0x2040: true
-    default: false
-    }
   }
 }

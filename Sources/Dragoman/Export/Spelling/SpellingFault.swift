@@ -36,6 +36,8 @@ enum SpellingFault: Error, Sendable, Hashable {
   case name
   /// What stands inside of another value, which is written, and is not the same there.
   case overlap
+  /// A value at the place of the word that tells the object's entity, and is no such word.
+  case entity
 
   /// What is wrong, behind the value's name.
   var message: String {
@@ -56,6 +58,7 @@ enum SpellingFault: Error, Sendable, Hashable {
     case .link: "names an object that its key cannot lead to"
     case .name: "is no name of one member or element: null, empty, used twice, or none in XML"
     case .overlap: "has the place of another value, and would be read otherwise from there"
+    case .entity: "stands where the object's entity is told, and tells another one, or none"
     case .empty: "is empty, and would be read as missing"
     }
   }

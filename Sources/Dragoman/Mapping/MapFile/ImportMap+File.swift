@@ -32,10 +32,10 @@ extension ImportMap {
 
   private init(_ text: String, as syntax: MapSyntax, file: String?) throws(MapFaults) {
     let root = try MapNode.parse(text, as: syntax, file: file)
-    var decoder = MapDecoder(file: file)
-    let map = decoder.map(root)
-    var validator = MapValidator(map, positions: decoder.positions)
-    let faults = decoder.faults + validator.validate(besides: decoder.faults)
+    var reader = MapReader(file: file)
+    let map = reader.map(root)
+    var validator = MapValidator(map, positions: reader.positions)
+    let faults = reader.faults + validator.validate(besides: reader.faults)
     guard faults.isEmpty else { throw MapFaults(faults) }
     self = map
   }

@@ -2,75 +2,19 @@ import Yams
 
 extension ImportMap {
   /// The map as the text of a `*.map.json` file; reading it back gives an equal map.
-  public func json() -> String {
-    var text = ""
-    Self.write(MapEncoder(map: self).encode(), to: &text, indent: "")
-    return text + "\n"
-  }
+  public func json() -> String { value.json() + "\n" }
 
   /// The map as the text of a `*.map.yaml` file; reading it back gives an equal map.
   ///
   /// Throws what Yams throws when it cannot write a text, such as one with control characters.
   public func yaml() throws -> String {
-    try Yams.serialize(
-      node: Self.node(MapEncoder(map: self).encode()),
-      width: -1,
-      allowUnicode: true
-    )
+    try Yams.serialize(node: value.node, width: -1, allowUnicode: true)
   }
 
-  private static func write(_ value: MapEncoder.Value, to text: inout String, indent: String) {
-    switch value {
-    case .text(let word): text += quoted(word)
-    case .number(let number): text += String(number)
-    case .flag(let flag): text += flag ? "true" : "false"
-    case .list(let values):
-      text += "["
-      for (index, value) in values.enumerated() {
-        if index > 0 { text += ", " }
-        write(value, to: &text, indent: indent)
-      }
-      text += "]"
-    case .mapping(let members):
-      let inner = indent + "  "
-      for (index, member) in members.enumerated() {
-        text += (index == 0 ? "{\n" : ",\n") + inner + quoted(member.key) + ": "
-        write(member.value, to: &text, indent: inner)
-      }
-      text += members.isEmpty ? "{}" : "\n\(indent)}"
-    }
-  }
-
-  private static func quoted(_ text: String) -> String {
-    var quoted = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": quoted += "\\\""
-      case "\\": quoted += "\\\\"
-      case "\u{0}"..."\u{1F}":
-        let digits = String(scalar.value, radix: 16)
-        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: quoted.unicodeScalars.append(scalar)
-      }
-    }
-    return quoted + "\""
-  }
-
-  private static func node(_ value: MapEncoder.Value) -> Node {
-    switch value {
-    case .text(let word):
-      // Words that YAML readers take for something else are quoted; ours reads text anyway.
-      let isDoubtful =
-        word.isEmpty || word.isPlainNumber
-        || ["~", "null", "true", "false", "yes", "no", "on", "off", "y", "n"]
-          .contains(word.lowercased())
-      return Node(word, Tag(.str), isDoubtful ? .doubleQuoted : .any)
-    case .number(let number): return Node(String(number))
-    case .flag(let flag): return Node(flag ? "true" : "false")
-    case .list(let values): return Node(values.map(node), Tag(.seq), .flow)
-    case .mapping(let members):
-      return Node(members.map { (node(.text($0.key)), node($0.value)) }, Tag(.map), .block)
-    }
+  /// The map as it stands in a file.
+  private var value: MapValue {
+    let writer = MapWriter(namespaces: Self.namespaces(of: sources))
+    return .mapping(MapGrammar.top.members(of: self, writer))
   }
 }
 

@@ -68,12 +68,12 @@ enum ConversionFunction {
         context,
         text,
         UInt64(text.utf8.count),
-        FetchFunctions.transient,
+        RawStatement.transient,
         UInt8(SQLITE_UTF8)
       )
     case .blob(let bytes)?:
       if bytes.isEmpty { return sqlite3_result_zeroblob(context, 0) }
-      sqlite3_result_blob64(context, bytes, UInt64(bytes.count), FetchFunctions.transient)
+      sqlite3_result_blob64(context, bytes, UInt64(bytes.count), RawStatement.transient)
     }
   }
 

@@ -1,0 +1,182 @@
+"""A command that is killed: the store holds what it held before, or all of what was asked, never a part."""
+
+import os
+import signal
+import time
+
+from feeds import MAP, write
+from harness import can_trace, contents, copy, faults, litter, remove, values
+
+WRITES = "pwrite64,fdatasync,fsync,ftruncate,unlink,rename"
+
+
+class Work:
+    """A command on a store: what is there before, what after, and how to run it."""
+
+    def __init__(self, name, before, arguments, batch=0, count=0):
+        self.name = name
+        self.before = before
+        self.arguments = arguments
+        self.batch = batch
+        self.count = count
+
+
+def works(torture, count):
+    """Commands that write, on a store with earlier contents, and what each leaves after an unbroken run."""
+    folder = torture.folder("works")
+    feeds = torture.shared("feeds")
+    old = write(feeds, count // 2, 1)
+    new = write(feeds, count, 2, "ndjson")
+    renamed = folder / "renamed.map.yaml"
+    renamed.write_text(MAP.read_text().replace("      note:    note", "      remark:  { from: note, renamedFrom: note }"))
+    empty, filled = folder / "empty.db", folder / "filled.db"
+    torture.must("import", MAP, old, "-d", filled, "-q")
+    return folder, [
+        Work("import into a new file", empty, ["import", MAP, new]),
+        Work("import into a filled file", filled, ["import", MAP, new]),
+        Work("import in batches", filled, ["import", MAP, new, "--commit", "batch", "--batch-size", count // 6], count // 6, count),
+        Work("import --prune", filled, ["import", MAP, new, "--prune", "--prune-max", "100"]),
+        Work("migrate", filled, ["migrate", renamed]),
+    ]
+
+
+def unbroken(torture, folder, work):
+    """The contents before and after, those at the ends of batches, and how long the work takes."""
+    store = folder / "unbroken.db"
+    copy(work.before, store)
+    began = time.monotonic()
+    torture.must(*work.arguments, "-d", store)
+    seconds = time.monotonic() - began
+    after = contents(store)
+    between = []
+    if work.batch:
+        # After so many batches the store has the values that a feed of so many records gives; links to
+        # later records are made at the end.
+        for limit in range(work.batch, work.count, work.batch):
+            copy(work.before, store)
+            torture.must(*work.arguments, "-d", store, "--limit", limit)
+            between.append(values(contents(store)))
+        between.append(values(after))  # all records, and not yet all links
+    remove(store)
+    return contents(work.before), after, between, seconds
+
+
+def judge(torture, folder, work, case, before, after, between, store):
+    """Looks at a store after a kill, then runs the work again."""
+    wrong = faults(store)
+    if not torture.check(not wrong, f"{case}: SQLite finds faults", "\n".join(wrong)):
+        return
+    found = contents(store)
+    is_whole = found in (before, after) or between and values(found) in between
+    if not torture.check(is_whole, f"{case}: contents are neither those before nor after"):
+        return
+    again = torture.run(*work.arguments, "-d", store)
+    torture.check(
+        again.code in (0, 3) and contents(store) == after, f"{case}: not what an unbroken run gives after running it again", again.text
+    )
+    left = [name for name in litter(folder, ()) if name.startswith("killed") and not name.startswith("killed.db")]
+    torture.check(not left, f"{case}: litter: {left}")
+
+
+def at_random_times(torture):
+    chance = torture.begin("kill -9 at random times", "contents before or after, never between; running it again ends well")
+    folder, all_works = works(torture, torture.times(4000, 40000))
+    rounds = torture.times(6, 200)
+    for work in all_works:
+        before, after, between, seconds = unbroken(torture, folder, work)
+        for number in range(rounds):
+            store = folder / "killed.db"
+            copy(work.before, store)
+            process = torture.start(*work.arguments, "-d", store)
+            time.sleep(chance.random() * seconds)
+            os.killpg(process.pid, signal.SIGKILL)
+            torture.finish(process)
+            judge(torture, folder, work, f"{work.name}, kill {number}", before, after, between, store)
+            remove(store)
+    torture.end()
+
+
+def at_every_write(torture):
+    torture.begin("kill -9 at write calls", "the same, at every call that writes, syncs, cuts, removes or renames")
+    if not can_trace():
+        torture.skip("strace cannot inject faults here")
+        return torture.end()
+    folder, all_works = works(torture, torture.times(60, 300))
+    step = torture.times(9, 1)
+    for work in all_works:
+        before, after, between, _ = unbroken(torture, folder, work)
+        reached = 0
+        for call in WRITES.split(","):
+            number = 1
+            while True:
+                store = folder / "killed.db"
+                copy(work.before, store)
+                outcome = torture.run(
+                    *work.arguments, "-d", store,
+                    prefix=["strace", "-qq", "-f", "-o", "/dev/null", "-e", f"trace={call}",
+                            "-e", f"inject={call}:signal=KILL:when={number}"],
+                )
+                if outcome.code == 0:
+                    break
+                reached += 1
+                judge(torture, folder, work, f"{work.name}, {call} {number}", before, after, between, store)
+                remove(store)
+                number += step
+        torture.note(f"{work.name}: killed at {reached} calls")
+    torture.end()
+
+
+def while_recovering(torture):
+    chance = torture.begin("kill -9 while recovering", "a store whose recovery was killed, twice, is whole")
+    if not can_trace():
+        torture.skip("strace cannot inject faults here")
+        return torture.end()
+    folder, all_works = works(torture, torture.times(60, 300))
+    # Runs in batches that are killed after each other mix their batches: only whole runs are tried.
+    for work in [work for work in all_works if not work.batch]:
+        before, after, between, _ = unbroken(torture, folder, work)
+        for number in range(torture.times(4, 100)):
+            store = folder / "killed.db"
+            copy(work.before, store)
+            for _ in range(3):
+                call = chance.choice(["pwrite64", "fdatasync"])
+                torture.run(
+                    *work.arguments, "-d", store,
+                    prefix=["strace", "-qq", "-f", "-o", "/dev/null", "-e", f"trace={call}",
+                            "-e", f"inject={call}:signal=KILL:when={chance.randrange(1, 12)}"],
+                )
+            judge(torture, folder, work, f"{work.name}, round {number}", before, after, between, store)
+            remove(store)
+    torture.end()
+
+
+def lost_power(torture):
+    chance = torture.begin(
+        "log cut or zeroed after a kill", "the file opens, with contents of a committed moment"
+    )
+    folder, all_works = works(torture, torture.times(400, 4000))
+    for work in all_works[:4]:
+        before, after, between, seconds = unbroken(torture, folder, work)
+        for number in range(torture.times(8, 250)):
+            store = folder / "killed.db"
+            copy(work.before, store)
+            process = torture.start(*work.arguments, "-d", store)
+            time.sleep(chance.random() * seconds)
+            os.killpg(process.pid, signal.SIGKILL)
+            torture.finish(process)
+            log = folder / "killed.db-wal"
+            if log.exists() and log.stat().st_size > 0:
+                place = chance.randrange(log.stat().st_size)
+                with open(log, "r+b") as file:
+                    if chance.random() < 0.5:
+                        file.truncate(place)
+                    else:
+                        file.seek(place)
+                        file.write(bytes(log.stat().st_size - place))
+            (folder / "killed.db-shm").unlink(missing_ok=True)
+            judge(torture, folder, work, f"{work.name}, cut {number}", before, after, between, store)
+            remove(store)
+    torture.end()
+
+
+TESTS = [at_random_times, at_every_write, while_recovering, lost_power]

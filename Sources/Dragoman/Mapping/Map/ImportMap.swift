@@ -1,0 +1,297 @@
+import DragomanGraph
+
+/// What a feed means: the entities it describes and how each attribute is found and converted.
+///
+/// A map is a plain value. It is read from a `*.map.yaml` or `*.map.json` file, or built in code;
+/// docs/maps.md is its grammar. Before an import it is compiled once into an `ImportPlan`.
+public struct ImportMap: Sendable, Hashable {
+  /// The map's name, for the ledger and messages.
+  public var name: String?
+  /// What holds for every entity unless it says otherwise.
+  public var defaults: Defaults
+  /// The entities, in declared order.
+  public var entities: [EntityMap]
+  /// Where records stand in which format.
+  ///
+  /// Empty: one entity, JSON's defaults.
+  public var sources: [SourceMap]
+  /// How to import unless the caller says otherwise.
+  public var importOptions: ImportOptions
+  /// How to export unless the caller says otherwise.
+  public var exportOptions: ExportOptions
+  /// The file the map came from, for messages.
+  @NotCompared public var file: String?
+
+  /// Makes a map.
+  public init(
+    name: String? = nil,
+    defaults: Defaults = Defaults(),
+    entities: [EntityMap],
+    sources: [SourceMap] = [],
+    importOptions: ImportOptions = ImportOptions(),
+    exportOptions: ExportOptions = ExportOptions(),
+    file: String? = nil
+  ) {
+    self.name = name
+    self.defaults = defaults
+    self.entities = entities
+    self.sources = sources
+    self.importOptions = importOptions
+    self.exportOptions = exportOptions
+    self.file = file
+  }
+}
+
+/// A place in a map file.
+public struct MapPosition: Sendable, Hashable {
+  /// The line, from 1.
+  public var line: Int
+  /// The column, from 1.
+  public var column: Int
+
+  /// Makes a position.
+  public init(line: Int, column: Int) {
+    self.line = line
+    self.column = column
+  }
+}
+
+/// A property that does not take part in comparisons: where a map was read makes no other map of it.
+@propertyWrapper
+public struct NotCompared<Value: Sendable>: Sendable, Hashable {
+  /// The value.
+  public var wrappedValue: Value
+
+  /// Wraps a value.
+  public init(wrappedValue: Value) {
+    self.wrappedValue = wrappedValue
+  }
+
+  /// Always true.
+  public static func == (left: NotCompared, right: NotCompared) -> Bool { true }
+  /// Hashes nothing, as `==` compares nothing.
+  public func hash(into hasher: inout Hasher) {}
+}
+
+/// What to do with a value that is missing, null or invalid.
+public enum ValuePolicy: String, Sendable, Hashable, Codable, CaseIterable {
+  /// The attribute becomes null.
+  case clear
+  /// The stored value stays; a new object gets the model's default.
+  case keep
+  /// The attribute becomes the default.
+  case `default`
+  /// The record is rejected.
+  case reject
+}
+
+/// The policies of one level (file, entity, attribute); nil leaves the question to the level above.
+public struct ValuePolicies: Sendable, Hashable {
+  /// The key is not in the record.
+  public var onMissing: ValuePolicy?
+  /// The key is present and its value is null.
+  public var onNull: ValuePolicy?
+  /// The value cannot be converted.
+  public var onInvalid: ValuePolicy?
+  /// Shorthand: true means keep for missing and null, false means clear for both.
+  public var ignoreNullValueOverwrites: Bool?
+  /// Silences the warnings for null, missing and invalid values of optional attributes.
+  public var ignoreOptionalNullValues: Bool?
+
+  /// Makes a set of policies.
+  public init(
+    onMissing: ValuePolicy? = nil,
+    onNull: ValuePolicy? = nil,
+    onInvalid: ValuePolicy? = nil,
+    ignoreNullValueOverwrites: Bool? = nil,
+    ignoreOptionalNullValues: Bool? = nil
+  ) {
+    self.onMissing = onMissing
+    self.onNull = onNull
+    self.onInvalid = onInvalid
+    self.ignoreNullValueOverwrites = ignoreNullValueOverwrites
+    self.ignoreOptionalNullValues = ignoreOptionalNullValues
+  }
+}
+
+/// How strings are cleaned before they are converted or stored; nil leaves it to the level above.
+public struct StringFormat: Sendable, Hashable {
+  /// Whether white space at both ends is removed.
+  public var trim: Bool?
+  /// Whether an empty string counts as null.
+  public var emptyAsNull: Bool?
+  /// Words that count as null, compared byte for byte (after trimming).
+  public var nulls: [String]?
+
+  /// Makes a format.
+  public init(trim: Bool? = nil, emptyAsNull: Bool? = nil, nulls: [String]? = nil) {
+    self.trim = trim
+    self.emptyAsNull = emptyAsNull
+    self.nulls = nulls
+  }
+}
+
+/// What becomes of a key that still names nobody at the end of an import.
+public enum UnresolvedPolicy: String, Sendable, Hashable, Codable, CaseIterable {
+  /// The link stays empty.
+  case clear
+  /// An object with only the key is made, and completed when its record comes.
+  case stub
+  /// The record is rejected.
+  case reject
+  /// The reference waits in the store until its target comes.
+  case pending
+}
+
+extension ImportMap {
+  /// What holds for every entity unless it says otherwise.
+  public struct Defaults: Sendable, Hashable {
+    /// The zone of date-times that carry none (an IANA name); nil is UTC.
+    public var timeZone: String?
+    /// The date formats, tried in order.
+    public var dates: [String]?
+    /// How numbers are written in strings; nil: strings are no numbers (JSON).
+    public var numbers: NumberFormat?
+    /// How strings are cleaned.
+    public var strings: StringFormat
+    /// What becomes of unresolved keys.
+    public var onUnresolved: UnresolvedPolicy?
+    /// The policies.
+    public var policies: ValuePolicies
+
+    /// Makes a set of defaults.
+    public init(
+      timeZone: String? = nil,
+      dates: [String]? = nil,
+      numbers: NumberFormat? = nil,
+      strings: StringFormat = StringFormat(),
+      onUnresolved: UnresolvedPolicy? = nil,
+      policies: ValuePolicies = ValuePolicies()
+    ) {
+      self.timeZone = timeZone
+      self.dates = dates
+      self.numbers = numbers
+      self.strings = strings
+      self.onUnresolved = onUnresolved
+      self.policies = policies
+    }
+  }
+
+  /// How to import unless the caller says otherwise.
+  public struct ImportOptions: Sendable, Hashable {
+    /// When to commit.
+    public enum Commit: String, Sendable, Hashable, Codable, CaseIterable {
+      /// Everything in one transaction.
+      case all
+      /// After every batch.
+      case batch
+    }
+
+    /// Records a batch, 1 … 1,000,000; nil is 1000.
+    public var batchSize: Int?
+    /// When to commit; nil is `all`.
+    public var commit: Commit?
+    /// Where rejects go, relative to the map's folder.
+    public var rejectsFile: String?
+    /// How many rejects are tolerated; nil is any number.
+    public var maximumRejects: Int?
+    /// How many bytes of memory one record may take while it is read, 1 MB … 1 GB in whole megabytes; nil
+    /// is 128 MB.
+    public var maximumRecordByteCount: Int?
+
+    /// Makes a set of options.
+    public init(
+      batchSize: Int? = nil,
+      commit: Commit? = nil,
+      rejectsFile: String? = nil,
+      maximumRejects: Int? = nil,
+      maximumRecordByteCount: Int? = nil
+    ) {
+      self.batchSize = batchSize
+      self.commit = commit
+      self.rejectsFile = rejectsFile
+      self.maximumRejects = maximumRejects
+      self.maximumRecordByteCount = maximumRecordByteCount
+    }
+  }
+
+  /// How to export unless the caller says otherwise.
+  public struct ExportOptions: Sendable, Hashable {
+    /// Which names a record's members get.
+    public enum Names: String, Sendable, Hashable, Codable, CaseIterable {
+      /// The feed's.
+      case foreign
+      /// The attributes'.
+      case local
+    }
+    /// How key paths are written.
+    public enum Shape: String, Sendable, Hashable, Codable, CaseIterable {
+      /// As nested objects.
+      case nested
+      /// As one level with dotted names.
+      case flat
+    }
+    /// What happens to nulls.
+    public enum Nulls: String, Sendable, Hashable, Codable, CaseIterable {
+      /// They are left out.
+      case omit
+      /// They are written.
+      case write
+    }
+    /// How a relationship is written.
+    public enum Inclusion: String, Sendable, Hashable, Codable, CaseIterable {
+      /// As nested objects.
+      case nested
+      /// As the target's key.
+      case key
+      /// As a list of keys.
+      case keys
+      /// As plain values.
+      case values
+      /// Not at all.
+      case none
+    }
+
+    /// The entity to export.
+    public var entity: String?
+    /// Which names members get; nil is `foreign`.
+    public var names: Names?
+    /// How key paths are written; nil is `nested`.
+    public var shape: Shape?
+    /// What happens to nulls; nil is `omit`.
+    public var nulls: Nulls?
+    /// Sort keys, `-` before a name for descending.
+    public var sort: [String]?
+    /// How each relationship is written.
+    public var include: [String: Inclusion]
+    /// The JSON path of the array of records.
+    public var jsonAt: String?
+    /// Whether JSON is indented.
+    public var jsonPretty: Bool?
+    /// The XML path of the record elements.
+    public var xmlAt: String?
+
+    /// Makes a set of options.
+    public init(
+      entity: String? = nil,
+      names: Names? = nil,
+      shape: Shape? = nil,
+      nulls: Nulls? = nil,
+      sort: [String]? = nil,
+      include: [String: Inclusion] = [:],
+      jsonAt: String? = nil,
+      jsonPretty: Bool? = nil,
+      xmlAt: String? = nil
+    ) {
+      self.entity = entity
+      self.names = names
+      self.shape = shape
+      self.nulls = nulls
+      self.sort = sort
+      self.include = include
+      self.jsonAt = jsonAt
+      self.jsonPretty = jsonPretty
+      self.xmlAt = xmlAt
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import DragomanGraph
+
+extension MapValidator {
+  /// Checks one attribute: that each rule suits the type, compiles and can be carried out.
+  mutating func check(_ attribute: AttributeMap, at place: String) {
+    let finding = "attribute is \(attribute.type.rawValue)"
+    check(attribute, by: MapGrammar.attribute, at: place, finding)
+    checkTimeZone(attribute.timeZone, at: place)
+    if attribute.type.isDateOrTime {
+      let dates = attribute.dates ?? []
+      report(FormatChecks.faults(inDates: dates, type: attribute.type), at: "\(place).dates")
+      if attribute.dates?.isEmpty == true {
+        report(.format, "The list of date formats is empty.", at: "\(place).dates")
+      }
+    }
+    checkNumbers(attribute.numbers, at: place)
+    checkWords(attribute, at: place)
+    checkLiterals(attribute, at: place)
+    if attribute.policies.hasDefault, attribute.defaultValue == nil {
+      report(
+        .policy,
+        "The policy is \"default\" and the attribute has no default.",
+        at: "\(place).\(attribute.policies.defaultKey)",
+        rule: "add default:, or choose clear, keep or reject"
+      )
+    }
+    if let pattern = attribute.pattern, let problem = PatternCheck.problem(in: pattern) {
+      report(
+        .pattern,
+        problem,
+        at: "\(place).pattern",
+        rule: "patterns are bounded: no repetition inside a repeated group, no back references"
+      )
+    }
+  }
+
+  private mutating func checkWords(_ attribute: AttributeMap, at place: String) {
+    let admitsValues = attribute.type == .enum || attribute.type == .string
+    if admitsValues, attribute.unknown != nil, attribute.values.isEmpty {
+      report(
+        .misplaced,
+        "\"unknown\" is for words that \"values\" does not have; there is no \"values\".",
+        at: "\(place).unknown"
+      )
+    }
+    let trueWords = Set(attribute.trueValues.map { Array($0.utf8) })
+    if let both = attribute.falseValues.first(where: { trueWords.contains(Array($0.utf8)) }) {
+      report(.value, "\"\(both)\" cannot mean true and false.", at: "\(place).falseValues")
+    }
+  }
+
+  private mutating func checkLiterals(_ attribute: AttributeMap, at place: String) {
+    let literals = [
+      ("default", attribute.defaultValue), ("min", attribute.minimum), ("max", attribute.maximum),
+    ]
+    var values: [String: StoredValue] = [:]
+    for (key, text) in literals {
+      guard let text else { continue }
+      values[key] = attribute.storedValue(ofLiteral: text)
+      if values[key] == nil {
+        let words = attribute.rawValues ?? []
+        report(
+          .literal,
+          "\"\(text)\" is no \(attribute.type.rawValue)"
+            + (attribute.scale.map { " of scale \($0)" } ?? "")
+            + (words.isEmpty ? "." : " of \(words.joined(separator: ", "))."),
+          at: "\(place).\(key)",
+          suggestion: nearest(
+            to: text,
+            in: attribute.type == .bool ? ["true", "false"] : words
+          )
+        )
+      }
+    }
+    let type = attribute.type
+    if let low = values["min"], let high = values["max"], low.isLarger(than: high, as: type) {
+      report(.literal, "\"min\" is larger than \"max\".", at: "\(place).min")
+    }
+    guard let value = values["default"] else { return }
+    if values["min"]?.isLarger(than: value, as: type) == true
+      || values["max"].map({ value.isLarger(than: $0, as: type) }) == true
+    {
+      report(.literal, "The default is not between \"min\" and \"max\".", at: "\(place).default")
+    }
+    if let length = attribute.length, case .text(let text) = value,
+      !length.contains(text.unicodeScalars.count)
+    {
+      report(.literal, "The default has not the length it must have.", at: "\(place).default")
+    }
+  }
+}
+
+extension AttributeType {
+  /// Whether date formats and time zones have a meaning.
+  var isDateOrTime: Bool { self == .timestamp || self == .date || self == .time }
+}

@@ -1,0 +1,387 @@
+import Foundation
+import Testing
+
+@testable import Dragoman
+@testable import DragomanGraph
+
+/// An entity and its sub-entities in one document, each object as its own map writes it.
+@Suite("Exporting families") struct FamilyExportTests {
+  private static let kinds: [(String, ForeignFormat)] = [
+    ("json", .json), ("ndjson", .ndjson), ("xml", .xml), ("csv", .csv),
+  ]
+
+  /// Three levels; siblings that have attributes of one name in places of their own.
+  private static let vehicles = """
+    version: 1
+    entities:
+      Maker: { unique: id, attributes: { id: { from: { json: id, xml: "@id", csv: id } } } }
+      Thing:
+        unique: id
+        attributes: { id: { from: { json: id, xml: "@id", csv: id }, type: int32 }, name: name }
+        discriminator: { from: { json: kind, xml: "@kind", csv: kind }, values: { car: Car, boat: Boat } }
+      Car:
+        parent: Thing
+        attributes:
+          size: { from: { json: doors, xml: doors, csv: doors }, type: int32 }
+        discriminator: { from: { json: body, xml: "@body", csv: body }, values: { fast: Sport } }
+        relationships:
+          maker: { entity: Maker, kind: toOne, key: { id: { json: maker, xml: "@maker", csv: maker } }, onUnresolved: stub }
+      Sport: { parent: Car, attributes: { speed: { type: double } } }
+      Boat:
+        parent: Thing
+        attributes: { size: { column: hull, from: { json: hull.length, xml: hull/length, csv: length } } }
+    sources:
+      json: { format: json, entity: Thing, records: /things }
+      xml: { format: xml, entity: Thing, records: /things/thing }
+      csv: { format: csv, entity: Thing }
+    """
+
+  private static let feed = """
+    {"things":[
+    {"id":1,"name":"plain"},
+    {"id":2,"name":"Beetle","doors":2,"kind":"car","maker":"vw"},
+    {"id":3,"name":"Swan","hull":{"length":"9 m"},"kind":"boat"},
+    {"id":4,"name":"Testa","doors":2,"speed":290.5,"kind":"car","body":"fast","maker":"fe"},
+    {"id":5,"doors":4,"kind":"car"}
+    ]}
+
+    """
+
+  private static let rows = [
+    "1|Thing|plain|null|null|null", "2|Car|Beetle|2|null|null", "3|Boat|Swan|null|null|9 m",
+    "4|Sport|Testa|2|290.5|null", "5|Car|null|4|null|null",
+  ]
+
+  private func rows(_ store: SQLiteStore) throws -> [String] {
+    try sql(store, "SELECT id, _entity, name, size, speed, hull FROM Thing ORDER BY id")
+  }
+
+  private func export(
+    _ map: ImportMap,
+    _ store: SQLiteStore,
+    _ request: ExportRequest
+  ) async throws -> (text: String, report: ExportReport) {
+    let path = NSTemporaryDirectory() + UUID().uuidString
+    defer { unlink(path) }
+    let report = try await Exporter(map: map, store: store).run(request, to: .file(path))
+    return (try String(contentsOfFile: path, encoding: .utf8), report)
+  }
+
+  /// Exports, imports into the same store and into an empty one, and compares all rows.
+  private func roundTrip(
+    _ fixture: ImportFixture,
+    _ entity: String,
+    _ format: ForeignFormat,
+    count: Int,
+    rows: (SQLiteStore) throws -> [String]
+  ) async throws -> String {
+    let request = ExportRequest(entity: entity, format: format)
+    let (text, report) = try await export(fixture.map, fixture.store, request)
+    #expect(report.losses.isEmpty && report.issues.isEmpty, "\(report)")
+    #expect(report.recordCount == count)
+    let before = try rows(fixture.store)
+    #expect(try await fixture.run(text).summary == "read \(count), unchanged \(count)", "\(text)")
+    #expect(try rows(fixture.store) == before)
+    let copy = try ImportFixture(try fixture.map.yaml())
+    #expect(try await copy.run(text).summary == "read \(count), inserted \(count)", "\(text)")
+    #expect(try rows(copy.store) == before)
+    return text
+  }
+
+  @Test(
+    "Objects of three levels stand in one document and come back as what they were",
+    arguments: FamilyExportTests.kinds
+  )
+  func threeLevels(name: String, format: ForeignFormat) async throws {
+    let fixture = try ImportFixture(Self.vehicles)
+    #expect(try await fixture.run(Self.feed).counts.inserted == 5)
+    #expect(try rows(fixture.store) == Self.rows)
+    let text = try await roundTrip(fixture, "Thing", format, count: 5) { try rows($0) }
+    switch format {
+    case .json: #expect(text == Self.feed)
+    case .ndjson: #expect(text.split(separator: "\n").count == 5)
+    case .xml:
+      #expect(
+        text.contains(
+          #"<thing id="4" kind="car" body="fast" maker="fe"><name>Testa</name><doors>2</doors><speed>290.5</speed></thing>"#
+        )
+      )
+    case .csv:
+      #expect(
+        text.split(separator: "\r\n") == [
+          "id,name,doors,kind,maker,speed,body,length", "1,plain,,,,,,", "2,Beetle,2,car,vw,,,",
+          "3,Swan,,boat,,,,9 m", "4,Testa,2,car,fe,290.5,fast,", "5,,4,car,,,,",
+        ]
+      )
+    }
+  }
+
+  @Test("A part of a family has its own part of it, by the sources of its ancestors")
+  func part() async throws {
+    let fixture = try ImportFixture(Self.vehicles)
+    try await fixture.run(Self.feed)
+    for (_, format) in Self.kinds {
+      let request = ExportRequest(entity: "Car", format: format)
+      let (text, report) = try await export(fixture.map, fixture.store, request)
+      #expect(report.recordCount == 3 && report.losses.isEmpty && report.notices.isEmpty)
+      #expect(try await fixture.run(text).summary == "read 3, unchanged 3")
+    }
+    let filter = try Filter(parsing: "@entity == 'Boat'")
+    let boats = ExportRequest(entity: "Thing", format: .ndjson, filter: filter)
+    let (text, _) = try await export(fixture.map, fixture.store, boats)
+    #expect(text == #"{"id":3,"name":"Swan","hull":{"length":"9 m"},"kind":"boat"}"# + "\n")
+  }
+
+  @Test("Records in memory are those of JSON")
+  func records() async throws {
+    let fixture = try ImportFixture(Self.vehicles)
+    try await fixture.run(Self.feed)
+    let records = try await Exporter(map: fixture.map, store: fixture.store)
+      .records(ExportRequest(entity: "Thing"))
+    let feed = try ForeignValue(json: Self.feed)
+    #expect(feed.record?["things"] == .array(records))
+  }
+
+  /// OpenStreetMap's shape: an abstract parent, a source and an element for each sub-entity.
+  private static let elements = """
+    version: 1
+    entities:
+      Element: { unique: [type, id], attributes: { type: $key, id: { from: "@id", type: int64 } } }
+      Node: { parent: Element, attributes: { lat: { from: "@lat", type: double } } }
+      Way:
+        parent: Element
+        relationships:
+          nodes: { entity: Node, kind: toMany, ordered: true, repeats: true, key: { type: { value: node }, id: nd/@ref } }
+    sources:
+      nodes: { format: xml, entity: Node, records: /osm/node }
+      ways: { format: xml, entity: Way, records: /osm/way }
+    """
+
+  @Test("Under an abstract parent each record has the element of its own map")
+  func abstractParent() async throws {
+    let map = try ImportMap(yaml: Self.elements)
+    var model = map.model()
+    model.entities[0].isAbstract = true
+    let store = try SQLiteStore(at: .inMemory)
+    try store.grow(to: model)
+    let fixture = try ImportFixture(Self.elements, in: store)
+    let feed = """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <osm>
+      <node id="1" lat="59.9"/>
+      <node id="2"/>
+      <way id="1"><nd ref="2"/><nd ref="1"/><nd ref="2"/></way>
+      </osm>
+
+      """
+    #expect(try await fixture.run(feed).counts.inserted == 3)
+    let text = try await roundTrip(fixture, "Element", .xml, count: 3) {
+      try sql($0, "SELECT type, id, _entity, lat FROM Element ORDER BY type, id")
+        + sql(
+          $0,
+          "SELECT n.id FROM Element_nodes l JOIN Element n ON n._pk = l.target ORDER BY l.position"
+        )
+    }
+    #expect(text == feed)
+  }
+
+  @Test("What one document cannot hold is left out, with its reason and the remedy")
+  func apart() async throws {
+    let yaml = """
+      version: 1
+      entities:
+        Thing: { unique: id, attributes: { id: id } }
+        Car: { parent: Thing, attributes: { doors: doors } }
+        Boat: { parent: Thing }
+      sources:
+        things: { format: json, entity: Thing, records: /things }
+        cars: { format: json, entity: Car, records: /cars }
+        boats: { format: json, entity: Boat, records: /things }
+      """
+    let fixture = try ImportFixture(yaml)
+    try await fixture.run(#"{"cars":[{"id":"2","doors":"4"}]}"#) { $0.sources = ["cars"] }
+    try await fixture.run(#"{"things":[{"id":"3"}]}"#) { $0.sources = ["boats"] }
+    try await fixture.run(#"{"things":[{"id":"1"}]}"#) { $0.sources = ["things"] }
+    let request = ExportRequest(entity: "Thing", format: .json)
+    let (text, report) = try await export(fixture.map, fixture.store, request)
+    #expect(text == "{\"things\":[\n{\"id\":\"1\"}\n]}\n")
+    #expect(
+      report.losses == [
+        "Thing: 1 of Car are left out: their records stand at /cars, others at /things, and a document"
+          + " has one such place; export Car by its own name",
+        "Thing: 1 of Boat are left out: the sources boats and things read the same place, each for its"
+          + " own entity; export Boat by its own name",
+      ]
+    )
+    await #expect(throws: ExportError.self) {
+      _ = try await Exporter(map: fixture.map, store: fixture.store).bytes(request)
+    }
+    let car = try await export(
+      fixture.map,
+      fixture.store,
+      ExportRequest(entity: "Car", format: .json)
+    )
+    #expect(
+      car.text == "{\"cars\":[\n{\"id\":\"2\",\"doors\":\"4\"}\n]}\n" && car.report.losses.isEmpty
+    )
+  }
+
+  @Test("Objects that nothing in their records tells are written and told")
+  func untold() async throws {
+    let yaml = """
+      version: 1
+      entities:
+        Thing: { unique: id, attributes: { id: id } }
+        Car: { parent: Thing, attributes: { doors: doors } }
+        Owner:
+          unique: id
+          attributes: { id: id }
+          relationships: { things: { entity: Thing, kind: toMany, from: things } }
+      sources:
+        things: { format: json, entity: Thing, records: /things }
+        owners: { format: json, entity: Owner, records: /owners }
+      """
+    let fixture = try ImportFixture(yaml)
+    try await fixture.run(#"{"owners":[{"id":"o","things":[{"id":"1"},{"id":"2"}]}],"things":[]}"#)
+    try fixture.store.execute("UPDATE Thing SET _entity = 'Car', doors = '4' WHERE id = '2'")
+    let things = try await export(
+      fixture.map,
+      fixture.store,
+      ExportRequest(entity: "Thing", format: .ndjson)
+    )
+    #expect(things.text == "{\"id\":\"1\"}\n{\"id\":\"2\",\"doors\":\"4\"}\n")
+    #expect(things.report.losses == ["Thing: no source tells objects of Car in their records"])
+    let owners = try await export(
+      fixture.map,
+      fixture.store,
+      ExportRequest(entity: "Owner", format: .ndjson)
+    )
+    #expect(owners.text == #"{"id":"o","things":[{"id":"1"},{"id":"2","doors":"4"}]}"# + "\n")
+    #expect(
+      owners.report.losses == ["Owner.things: nothing tells objects of Car in their records"]
+    )
+    // A map that does not have the entity writes the objects as those of the nearest one it has.
+    var map = fixture.map
+    map.entities.removeAll { $0.name == "Car" }
+    let without = try await export(
+      map,
+      fixture.store,
+      ExportRequest(entity: "Thing", format: .ndjson)
+    )
+    #expect(without.text == "{\"id\":\"1\"}\n{\"id\":\"2\"}\n")
+    #expect(
+      without.report.losses == [
+        "objects of Car, which the map does not have, are written as Thing"
+      ]
+    )
+  }
+
+  private static let garage = """
+    version: 1
+    entities:
+      Thing:
+        unique: id
+        attributes: { id: { from: { json: id, xml: "@id" } } }
+        discriminator: { from: { json: kind, xml: "@kind" }, values: { c: Car, s: Sport } }
+      Car:
+        parent: Thing
+        attributes: { doors: { type: int32 } }
+        relationships: { parts: { entity: Part, kind: toMany, from: { json: parts, xml: part }, inverse: car } }
+      Sport: { parent: Car, attributes: { speed: { type: int32 } } }
+      Part:
+        unique: [car, name]
+        attributes: { name: { from: "." } }
+        relationships: { car: { entity: Car, kind: toOne, inverse: parts } }
+      Garage:
+        unique: id
+        attributes: { id: { from: { json: id, xml: "@id" } } }
+        relationships:
+          things: { entity: Thing, kind: toMany, from: { json: things, xml: thing }, ordered: true }
+          best: { entity: Car, kind: toOne, from: { json: best, xml: best } }
+    sources:
+      json: { format: json, entity: Garage }
+      xml: { format: xml, entity: Garage, records: /garages/garage }
+    """
+
+  @Test(
+    "Targets, too, are written as what they are, with the links of their own",
+    arguments: [ForeignFormat.json, .ndjson, .xml]
+  )
+  func nested(format: ForeignFormat) async throws {
+    let fixture = try ImportFixture(Self.garage)
+    let feed = """
+      [{"id":"g","things":[{"id":"1"},{"id":"3","doors":2,"kind":"s","parts":["wing"],"speed":9},{"id":"2","doors":4,"kind":"c","parts":["a","b"]}],"best":{"id":"2"}},
+      {"id":"h","things":[]}]
+      """
+    #expect(try await fixture.run(feed).counts.inserted == 2)
+    _ = try await roundTrip(fixture, "Garage", format, count: 2) {
+      try sql($0, "SELECT id, _entity, doors, speed FROM Thing ORDER BY id")
+        + sql($0, "SELECT p.name, t.id FROM Part p JOIN Thing t ON t._pk = p.car ORDER BY 1")
+        + sql(
+          $0,
+          "SELECT t.id FROM Garage_things l JOIN Thing t ON t._pk = l.target ORDER BY l.position"
+        )
+    }
+  }
+
+  @Test(
+    "An attribute at the place of the word has to hold it",
+    arguments: [("1", "'c'", true), ("2", "'x'", true), ("2", "NULL", true), ("1", "NULL", false)]
+  )
+  func words(id: String, value: String, isFault: Bool) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        Thing:
+          unique: id
+          attributes: { id: id, kind: kind }
+          discriminator: { from: kind, values: { c: Car, k: Car, t: Thing } }
+        Car: { parent: Thing, attributes: { doors: doors } }
+      sources: { json: { format: json, entity: Thing } }
+      """
+    )
+    let feed = #"[{"id":"1","kind":"t"},{"id":"2","kind":"k","doors":"4"}]"#
+    try await fixture.run(feed)
+    let exporter = Exporter(map: fixture.map, store: fixture.store)
+    let request = ExportRequest(entity: "Thing", format: .ndjson)
+    let bytes = try await exporter.bytes(request)
+    #expect(try await fixture.run(String(decoding: bytes, as: UTF8.self)).counts.unchanged == 2)
+    try fixture.store.execute("UPDATE Thing SET kind = \(value) WHERE id = '\(id)'")
+    if isFault {
+      let error = await #expect(throws: ExportError.self) { _ = try await exporter.bytes(request) }
+      #expect(error?.code == .value && error?.message.hasPrefix("kind of ") == true)
+    } else {
+      _ = try await exporter.bytes(request)
+    }
+  }
+
+  @Test("Elements of any name have the word of their entity as their name")
+  func named() async throws {
+    let yaml = """
+      version: 1
+      entities:
+        Element:
+          unique: id
+          attributes: { id: { from: "@id" } }
+          discriminator: { from: $key, values: { node: Node, way: Way } }
+        Node: { parent: Element, attributes: { lat: "@lat" } }
+        Way: { parent: Element }
+      sources: { xml: { format: xml, entity: Element, records: "/osm/*" } }
+      """
+    let fixture = try ImportFixture(yaml)
+    let feed = """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <osm>
+      <node id="1" lat="5"/>
+      <way id="2"/>
+      </osm>
+
+      """
+    #expect(try await fixture.run(feed).counts.inserted == 2)
+    let text = try await roundTrip(fixture, "Element", .xml, count: 2) {
+      try sql($0, "SELECT id, _entity, lat FROM Element ORDER BY id")
+    }
+    #expect(text == feed)
+  }
+}
