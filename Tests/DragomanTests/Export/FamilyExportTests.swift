@@ -325,6 +325,64 @@ import Testing
   }
 
   @Test(
+    "A family whose members hold members of it ends: inside of a record of it they are keys",
+    arguments: [("json", ForeignFormat.json), ("ndjson", .ndjson), ("xml", .xml)]
+  )
+  func insideOfItself(name: String, format: ForeignFormat) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        Node:
+          unique: id
+          attributes: { id: { from: { json: id, xml: "@id" } }, name: name }
+          discriminator: { from: { json: kind, xml: "@kind" }, values: { leaf: Leaf, twig: Twig } }
+          relationships:
+            boss: { entity: Node, kind: toOne, from: boss }
+            parts: { entity: Node, kind: toMany, from: parts, ordered: true }
+        Leaf: { parent: Node }
+        Twig: { parent: Node, relationships: { leaf: { entity: Leaf, kind: toOne, from: leaf } } }
+      sources:
+        json: { format: json, entity: Node, records: /nodes }
+        xml: { format: xml, entity: Node, records: /nodes/node }
+      """
+    )
+    let feed = """
+      {"nodes":[{"id":"1","name":"one","parts":[{"id":"3"},{"id":"2"}]},
+      {"id":"2","name":"two","kind":"leaf","boss":{"id":"1"},"parts":[{"id":"3"}]},
+      {"id":"3","name":"three","kind":"twig","boss":{"id":"2"},"parts":[],"leaf":{"id":"2","name":"two"}}]}
+      """
+    func rows(_ store: SQLiteStore) throws -> [String] {
+      try sql(
+        store,
+        """
+        SELECT a.id, a._entity, a.name, b.id, l.id FROM Node a
+        LEFT JOIN Node b ON b._pk = a.boss LEFT JOIN Node l ON l._pk = a.leaf ORDER BY a.id
+        """
+      )
+        + sql(
+          store,
+          """
+          SELECT a.id, b.id FROM Node_parts l JOIN Node a ON a._pk = l.owner
+          JOIN Node b ON b._pk = l.target ORDER BY a.id, l.position
+          """
+        )
+    }
+    try await fixture.run(feed)
+    let stored = [
+      "1|Node|one|null|null", "2|Leaf|two|1|null", "3|Twig|three|2|2", "1|3", "1|2", "2|3",
+    ]
+    #expect(try rows(fixture.store) == stored)
+    let request = ExportRequest(entity: "Node", format: format)
+    let (text, report) = try await export(fixture.map, fixture.store, request)
+    #expect(report.losses.isEmpty && report.recordCount == 3, "\(report)")
+    #expect(try await fixture.run(text).summary == "read 3, unchanged 3", "\(text)")
+    let copy = try ImportFixture(try fixture.map.yaml())
+    try await copy.run(text)
+    #expect(try rows(copy.store) == stored, "\(text)")
+  }
+
+  @Test(
     "An attribute at the place of the word has to hold it",
     arguments: [("1", "'c'", true), ("2", "'x'", true), ("2", "NULL", true), ("1", "NULL", false)]
   )

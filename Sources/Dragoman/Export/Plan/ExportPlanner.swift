@@ -42,7 +42,8 @@ struct ExportPlanner {
     var isNamed = false
     /// Whether only the identity is written.
     var isReference = false
-    /// The entities around it, the record's own first.
+    /// The entities that it stands in, the outermost first: those of the records, and those whose
+    /// families these are of.
     var around: [EntityMap] = []
     /// The relationship that leads back to the entity around it.
     var inverse: String?
@@ -111,6 +112,8 @@ struct ExportPlanner {
     }
     for (index, member) in family.members.enumerated() {
       var visit = visit
+      // A record of a family inside of another of it would have no end either.
+      visit.around.append(visit.map)
       visit.map = member.map
       visit.layout = member.layout
       visit.words = member.words
