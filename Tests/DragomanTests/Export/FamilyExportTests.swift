@@ -383,6 +383,34 @@ import Testing
   }
 
   @Test(
+    "Entities that hold each other ever deeper, or in ever more ways, are refused",
+    arguments: [(64, 1, nil), (65, 1, "more than 64 deep"), (12, 2, "at more than 4000 places")]
+  )
+  func ever(depth: Int, width: Int, excess: String?) throws {
+    let entities = (0..<depth).map { index in
+      let links = (0..<width).map { "r\($0): { entity: E\(index + 1), kind: toOne, from: r\($0) }" }
+      let relationships = links.joined(separator: ", ")
+      return
+        "  E\(index): { unique: id, attributes: { id: id }, relationships: { \(relationships) } }"
+    }
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        entities:
+        \(entities.joined(separator: "\n"))
+          E\(depth): { unique: id, attributes: { id: id } }
+        sources: { s: { format: json, entity: E0 } }
+        """
+    )
+    #expect(
+      map.exportOutlook().losses
+        == (excess.map {
+          ["E0 cannot be exported as json: A record of E0 would have others inside \($0)."]
+        } ?? [])
+    )
+  }
+
+  @Test(
     "An attribute at the place of the word has to hold it",
     arguments: [("1", "'c'", true), ("2", "'x'", true), ("2", "NULL", true), ("1", "NULL", false)]
   )

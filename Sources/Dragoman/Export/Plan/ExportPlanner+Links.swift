@@ -48,10 +48,13 @@ extension ExportPlanner {
       layout: visit.layout,
       base: 0,
       around: visit.around,
+      depth: visit.depth,
       inverse: visit.inverse,
       inclusions: visit.inclusions
     )
-    guard try apart.place(relationship, of: alone, in: &inner), var link = inner.links.last else {
+    let isPlaced = try apart.place(relationship, of: alone, in: &inner)
+    visitCount = apart.visitCount
+    guard isPlaced, var link = inner.links.last else {
       let reason =
         hasPath
         ? "its path runs through another value"
@@ -73,24 +76,27 @@ extension ExportPlanner {
   /// Gives a relationship its place.
   ///
   /// - Returns: Whether it has one, or wants none.
+  /// - Throws: `.map` where the records would have too many places.
   private mutating func place(
     _ relationship: RelationshipMap,
     of visit: Visit,
     in level: inout ExportLevel
   ) throws(ExportError) -> Bool {
-    let name = relationship.name
+    let name = "\(visit.map.name).\(relationship.name)"
     guard let form = form(of: relationship, visit) else { return true }
-    guard let place = visit.layout.linkSlot(named: name),
+    guard let place = visit.layout.linkSlot(named: relationship.name),
       let target = map.entity(named: relationship.entity),
       let targetLayout = layout.entity(named: relationship.entity)
     else {
-      note("\(visit.map.name).\(name): the database does not have it")
+      note("\(name): the database does not have it")
       return true
     }
     let link = visit.layout.relationships[place]
+    let targets: Visit?
     do throws(ExportTree.Builder.Obstacle) {
       switch form {
       case .keys(let parts):
+        targets = nil
         let before = tree
         do throws(ExportTree.Builder.Obstacle) {
           try addKeys(parts, relationship, link, target, targetLayout, visit, to: &level)
@@ -100,81 +106,93 @@ extension ExportPlanner {
           throw error
         }
       case .nested(let isReference):
-        guard let place = nestedPlace(of: relationship, visit) else {
-          lose(name, of: visit, "this map has no place for it in \(format.rawValue)")
-          return true
-        }
-        let naming = place.arrangement == .dictionary ? self.naming(of: target) : nil
-        if naming == .impossible {
-          lose(name, of: visit, "what names its members is not exported")
-          return true
-        }
-        if naming == .madeUp {
-          note("\(visit.map.name).\(name): the database does not have the names of its members")
-        }
-        let isMany = relationship.kind == .toMany
-        let position = level.links.count
-        let linkPlace = ExportTree.Builder.LinkPlace(local: position, plan: links.count)
-        let base =
-          place.isRecord
-          ? visit.base
-          : try tree.link(
-            place.steps,
-            at: visit.base,
-            linkPlace,
-            place.arrangement,
-            of: visit.context
-          )
-        // What tells an empty list from one that is not there.
-        let around = place.steps.count - (place.arrangement == .dictionary ? 0 : 1)
-        links.append(
-          ExportLink(isToMany: isMany, hasWrapper: isMany && format == .xml && around > 0)
-        )
-        level.links.append(
-          ExportLevel.Link(layout: link, level: ExportLevel(), tree: level.tree)
-        )
-        level.links[position].level = try nested(
-          Visit(
+        targets = try addLink(
+          relationship,
+          link,
+          to: Visit(
             map: target,
             layout: targetLayout,
-            base: base,
-            context: place.isRecord ? tree.embed(position, of: visit.context) : -1,
-            isNamed: place.arrangement == .dictionary,
+            base: visit.base,
             isReference: isReference,
             around: visit.around + [visit.map],
+            depth: visit.depth + 1,
             inverse: link.relationship.inverse ?? relationship.inverse
           ),
-          name: "\(visit.map.name).\(name)"
+          of: visit,
+          in: &level
         )
       }
-      return true
     } catch {
       return false
     }
+    if let targets {
+      let position = level.links.count - 1
+      level.links[position].level = try nested(targets, name: name)
+    }
+    return true
+  }
+
+  /// Makes the place of a relationship whose targets are nested.
+  ///
+  /// - Parameters:
+  ///   - targets: The targets, without a place.
+  ///   - visit: The record around them.
+  /// - Returns: The targets at their place; nil where there can be none, which is noted.
+  private mutating func addLink(
+    _ relationship: RelationshipMap,
+    _ link: RelationshipLayout,
+    to targets: Visit,
+    of visit: Visit,
+    in level: inout ExportLevel
+  ) throws(ExportTree.Builder.Obstacle) -> Visit? {
+    guard let place = nestedPlace(of: relationship, visit) else {
+      lose(relationship.name, of: visit, "this map has no place for it in \(format.rawValue)")
+      return nil
+    }
+    var targets = targets
+    targets.isNamed = place.arrangement == .dictionary
+    let naming = targets.isNamed ? self.naming(of: targets.map) : nil
+    if naming == .impossible {
+      lose(relationship.name, of: visit, "what names its members is not exported")
+      return nil
+    }
+    if naming == .madeUp {
+      let name = "\(visit.map.name).\(relationship.name)"
+      note("\(name): the database does not have the names of its members")
+    }
+    let isMany = relationship.kind == .toMany
+    let position = level.links.count
+    if place.isRecord {
+      targets.context = tree.embed(position, of: visit.context)
+    } else {
+      targets.base = try tree.link(
+        place.steps,
+        at: visit.base,
+        ExportTree.Builder.LinkPlace(local: position, plan: links.count),
+        place.arrangement,
+        of: visit.context
+      )
+    }
+    // What tells an empty list from one that is not there.
+    let around = place.steps.count - (targets.isNamed ? 0 : 1)
+    links.append(ExportLink(isToMany: isMany, hasWrapper: isMany && format == .xml && around > 0))
+    level.links.append(ExportLevel.Link(layout: link, level: ExportLevel(), tree: level.tree))
+    return targets
   }
 
   /// Adds the targets of a relationship, of whichever entity they are; of a reference the identity says
   /// all, and a target without a place of its own has that of one entity.
   ///
-  /// Errors of nested levels are of another type than obstacles: they are told as notices, and the level
-  /// stays empty.
-  private mutating func nested(
-    _ visit: Visit,
-    name: String
-  ) throws(ExportTree.Builder.Obstacle) -> ExportLevel {
-    do throws(ExportError) {
-      let family = ExportFamily(ofTargets: visit.map, visit.layout, in: map, layout, name: name)
-      if !visit.isReference, visit.context < 0 { return try add(family, visit) }
-      var visit = visit
-      visit.words = visit.isReference ? [] : family.members[0].words
-      var level = ExportLevel()
-      try add(visit, to: &level)
-      if !visit.isReference, writesFamilies { level.kinds = family.kindsOfOne(name: name) }
-      return level
-    } catch {
-      note(error.message)
-      throw .shape
-    }
+  /// - Throws: `.map` where the records would have too many places.
+  private mutating func nested(_ visit: Visit, name: String) throws(ExportError) -> ExportLevel {
+    let family = ExportFamily(ofTargets: visit.map, visit.layout, in: map, layout, name: name)
+    if !visit.isReference, visit.context < 0 { return try add(family, visit) }
+    var visit = visit
+    visit.words = visit.isReference ? [] : family.members[0].words
+    var level = ExportLevel()
+    try add(visit, to: &level)
+    if !visit.isReference, writesFamilies { level.kinds = family.kindsOfOne(name: name) }
+    return level
   }
 
   /// How a relationship is written; nil where the map does not want it.

@@ -21,8 +21,16 @@ struct ExportPlanner {
 
   /// Whether objects of sub-entities are written as what they are.
   let writesFamilies: Bool
+  /// How often an entity was given a place, those included that were not kept.
+  var visitCount = 0
   /// Whether records come as CSV, too; else their columns are named as in JSON, for other programs.
   let readsCSV: Bool
+
+  /// How many places for entities the records of a document may have, and how deep.
+  ///
+  /// Entities that hold each other two by two have twice the places at every step inwards.
+  private static let visitLimit = 4_000
+  private static let depthLimit = 64
 
   var isLocal: Bool { (request.names ?? map.exportOptions.names) == .local }
   var isFlat: Bool { (request.shape ?? map.exportOptions.shape) == .flat }
@@ -45,6 +53,8 @@ struct ExportPlanner {
     /// The entities that it stands in, the outermost first: those of the records, and those whose
     /// families these are of.
     var around: [EntityMap] = []
+    /// How many records it stands in.
+    var depth = 0
     /// The relationship that leads back to the entity around it.
     var inverse: String?
     /// Relationships that are included otherwise than their own map says.
@@ -133,7 +143,21 @@ struct ExportPlanner {
   }
 
   /// Adds an entity with its attributes and relationships, in declared order.
+  ///
+  /// - Throws: `.map` where the records would have too many places, or inside of each other too deep.
   mutating func add(_ visit: Visit, to level: inout ExportLevel) throws(ExportError) {
+    visitCount += 1
+    let excess: String? =
+      visitCount > Self.visitLimit
+      ? "at more than \(Self.visitLimit) places"
+      : visit.depth > Self.depthLimit ? "more than \(Self.depthLimit) deep" : nil
+    if let excess {
+      throw ExportError(
+        .map,
+        "A record of \(visit.around.first?.name ?? visit.map.name) would have others inside \(excess).",
+        help: "write some of the relationships by key (export: key), or not at all (export: none)"
+      )
+    }
     let claims = claims(of: visit)
     let covered = try addAttributes(of: visit, beside: claims, to: &level)
     for word in visit.words where !isLocal { try add(word, of: visit, to: &level) }
