@@ -24,7 +24,7 @@ struct CheckCommand: AsyncParsableCommand {
   var samples: [String] = []
 
   @OptionGroup
-  var recordSize: RecordSizeOption
+  var bounds: FeedBounds
 
   @Flag(help: "Print every finding, however many there are.")
   var all = false
@@ -55,11 +55,8 @@ struct CheckCommand: AsyncParsableCommand {
 
   /// Imports the samples into a temporary database, without keeping anything.
   private func trial(of importMap: ImportMap) async throws -> ImportReport {
-    let request = ImportRequest(
-      try InputExpansion.inputs(samples),
-      maximumRecordByteCount: recordSize.byteCount,
-      isDryRun: true
-    )
+    var request = ImportRequest(try InputExpansion.inputs(samples), isDryRun: true)
+    bounds.apply(to: &request)
     let store = try SQLiteStore(at: .temporary)
     return try await Importer(map: importMap, store: store).run(request)
   }

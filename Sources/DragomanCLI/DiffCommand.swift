@@ -37,7 +37,7 @@ struct DiffCommand: AsyncParsableCommand {
   var limit: Int?
 
   @OptionGroup
-  var recordSize: RecordSizeOption
+  var bounds: FeedBounds
 
   @OptionGroup
   var pruning: PruneOptions
@@ -71,18 +71,18 @@ struct DiffCommand: AsyncParsableCommand {
       to: OutputBuffer(descriptor: STDOUT_FILENO)
     )
     let choice = try sources.choice(of: inputs, in: importMap)
-    let request = ImportRequest(
+    var request = ImportRequest(
       choice.inputs,
       sources: choice.sources,
       sourcesByInput: choice.sourcesByInput,
       mode: mode,
       limit: limit,
-      maximumRecordByteCount: recordSize.byteCount,
       prune: pruning.rule,
       isDryRun: true,
       changes: writer.observer,
       tellsNetChanges: true
     )
+    bounds.apply(to: &request)
     let isMissing = !FileManager.default.fileExists(atPath: database)
     let store = try SQLiteStore(
       at: isMissing ? .temporary : .file(database),

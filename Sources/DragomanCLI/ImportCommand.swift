@@ -65,7 +65,7 @@ struct ImportCommand: AsyncParsableCommand {
   var limit: Int?
 
   @OptionGroup
-  var recordSize: RecordSizeOption
+  var bounds: FeedBounds
 
   @OptionGroup
   var pruning: PruneOptions
@@ -108,7 +108,7 @@ struct ImportCommand: AsyncParsableCommand {
       in: importMap,
       besides: [rejects, importMap.rejectsPath]
     )
-    let request = ImportRequest(
+    var request = ImportRequest(
       choice.inputs,
       sources: choice.sources,
       sourcesByInput: choice.sourcesByInput,
@@ -117,13 +117,13 @@ struct ImportCommand: AsyncParsableCommand {
       batchSize: batchSize,
       limit: limit,
       maximumRejects: maxRejects,
-      maximumRecordByteCount: recordSize.byteCount,
       rejectsFile: rejects,
       prune: pruning.rule,
       isDryRun: dryRun,
       changes: changes?.observer,
       tellsNetChanges: true
     )
+    bounds.apply(to: &request)
     let store = try openStore()
     var logger = Logger(label: "dragoman", factory: { StreamLogHandler.standardError(label: $0) })
     logger.logLevel = verbose ? .debug : .warning

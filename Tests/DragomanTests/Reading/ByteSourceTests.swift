@@ -52,6 +52,58 @@ import Testing
     }
   }
 
+  @Test(
+    "An input has at most as many bytes as are asked for, unpacked",
+    arguments: [Array("hello ".utf8), gzipHello]
+  )
+  func bound(bytes: [UInt8]) throws {
+    for step in [1, 64] {
+      let just = try decoded(MemorySource(bytes, name: "a.json"), maximumByteCount: 6)
+      #expect(try contents(just, by: step) == "hello ")
+      let error = #expect(throws: ReadError.self) {
+        try contents(decoded(MemorySource(bytes, name: "a.json"), maximumByteCount: 5), by: step)
+      }
+      #expect(error?.code == .limit)
+      #expect(error?.message == "The input a.json has more than 5 bytes.")
+    }
+  }
+
+  /// Bytes that stand for any number of bytes, as a bomb does.
+  private final class EndlessSource: ByteSource {
+    let name = "bomb.gz"
+    let ratio: Int
+    private var byteCount = 0
+    var consumedByteCount: Int { byteCount / ratio }
+
+    init(ratio: Int) { self.ratio = ratio }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+      byteCount += buffer.count
+      return buffer.count
+    }
+  }
+
+  @Test(
+    "Packed data that unpacks to more than a gigabyte and to 200 times its size is refused",
+    arguments: [(1000, true, true), (150, true, false), (1000, false, false)]
+  )
+  func bomb(ratio: Int, isPacked: Bool, isRefused: Bool) throws {
+    let source = UnpackedSource(
+      EndlessSource(ratio: ratio),
+      maximumByteCount: nil,
+      isPacked: isPacked
+    )
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 24, alignment: 1)
+    defer { buffer.deallocate() }
+    var byteCount = 0
+    do {
+      while byteCount < 3 << 30 { byteCount += try source.read(into: buffer) }
+      #expect(!isRefused)
+    } catch {
+      #expect(isRefused && byteCount == 1 << 30 && error.code == .limit, "\(error)")
+    }
+  }
+
   @Test("Compressed data that is cut is refused everywhere", arguments: [gzipHello, zstd])
   func truncation(bytes: [UInt8]) {
     for count in 4..<bytes.count {

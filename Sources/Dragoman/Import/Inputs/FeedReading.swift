@@ -53,7 +53,7 @@ struct FeedReading {
     if case .records(let values, let name) = input {
       return try readRecords(values, name: name, plans: &plans, remaining: &remaining)
     }
-    let source = PeekableSource(try Self.open(input))
+    let source = PeekableSource(try open(input))
     let candidates = InputSources.candidates(of: map, request, for: input.name)
     let format = try FormatDetection.format(of: source, name: input.name, sources: candidates)
     let plan = try plans[format] ?? compile(for: format)
@@ -152,11 +152,13 @@ struct FeedReading {
     return try CompiledPlan(plan, mapFile: map.file)
   }
 
-  private static func open(_ input: ImportInput) throws(ReadError) -> any ByteSource {
-    switch input {
-    case .file(let path): try openSource(path: path)
-    case .standardInput: try openSource(path: "-")
-    case .bytes(let bytes, let name): try decoded(MemorySource(bytes, name: name))
+  private func open(_ input: ImportInput) throws(ReadError) -> any ByteSource {
+    let maximum = request.maximumInputByteCount
+    return switch input {
+    case .file(let path): try openSource(path: path, maximumByteCount: maximum)
+    case .standardInput: try openSource(path: "-", maximumByteCount: maximum)
+    case .bytes(let bytes, let name):
+      try decoded(MemorySource(bytes, name: name), maximumByteCount: maximum)
     // Read without bytes, before this.
     case .records(_, let name): MemorySource([], name: name)
     }

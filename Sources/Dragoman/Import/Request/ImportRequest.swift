@@ -57,6 +57,11 @@ public struct ImportRequest: Sendable {
   /// A value takes 28 bytes beside its text. A larger record fails the import with `input.limit`.
   /// Records in memory are not held to it.
   public var maximumRecordByteCount: Int?
+  /// How many bytes an input may have, unpacked where it is packed, 1 or more; nil: any number, but not
+  /// more than a gigabyte that is 200 times what it takes packed.
+  ///
+  /// A longer input fails the import with `input.limit`.
+  public var maximumInputByteCount: Int?
   /// A file that rejected records are written to as NDJSON; nil: none.
   public var rejectsFile: String?
   /// Whether, and how carefully, objects are deleted that the feed does not have; nil: they stay.

@@ -149,6 +149,9 @@ final class ImportWriting {
     if let size = request.maximumRecordByteCount, !RecordLimit.range.contains(size) {
       throw ImportError(.request, "A record may take 1 MB to 1 GB of memory, not \(size) bytes.")
     }
+    if let size = request.maximumInputByteCount, size < 1 {
+      throw ImportError(.request, "An input has 1 byte or more, not at most \(size).")
+    }
     if let limit = request.limit, limit < 0 {
       throw ImportError(.request, "The limit is a number of records, not \(limit).")
     }

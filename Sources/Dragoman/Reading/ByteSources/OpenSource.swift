@@ -2,23 +2,34 @@
 ///
 /// Compressed data is recognised by its first bytes, never by its name.
 ///
+/// - Parameters:
+///   - path: The name.
+///   - maximumByteCount: How many bytes there may be, unpacked; nil for the bound of packed data.
 /// - Throws: `ReadError` when the file is missing, may not be read or is no file.
-func openSource(path: String) throws(ReadError) -> any ByteSource {
-  if path == "-" { return try decoded(StandardInputSource()) }
-  return try decoded(FileSource(path: path))
+func openSource(path: String, maximumByteCount: Int? = nil) throws(ReadError) -> any ByteSource {
+  let source: any ByteSource = path == "-" ? StandardInputSource() : try FileSource(path: path)
+  return try decoded(source, maximumByteCount: maximumByteCount)
 }
 
 /// The source itself, or its decompressed bytes where it starts as gzip or zstd data does.
 ///
 /// - Throws: `.format` for data that is known by its first bytes, and no feed.
-func decoded(_ source: any ByteSource) throws(ReadError) -> any ByteSource {
+func decoded(
+  _ source: any ByteSource,
+  maximumByteCount: Int? = nil
+) throws(ReadError) -> any ByteSource {
   let peekable = PeekableSource(source)
   let magic = Array(try peekable.peek(16))
-  if magic.starts(with: [0x1F, 0x8B]) { return try GzipSource(peekable) }
-  if magic.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) { return try ZstdSource(peekable) }
+  func bounded(_ source: any ByteSource, isPacked: Bool) -> UnpackedSource {
+    UnpackedSource(source, maximumByteCount: maximumByteCount, isPacked: isPacked)
+  }
+  if magic.starts(with: [0x1F, 0x8B]) { return bounded(try GzipSource(peekable), isPacked: true) }
+  if magic.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) {
+    return bounded(try ZstdSource(peekable), isPacked: true)
+  }
   // A skippable frame may stand before the data (RFC 8878, 3.1.2).
   if magic.count >= 4, magic[0] & 0xF0 == 0x50, magic[1..<4] == [0x2A, 0x4D, 0x18] {
-    return try ZstdSource(peekable)
+    return bounded(try ZstdSource(peekable), isPacked: true)
   }
   if let other = OtherFormat(magic) {
     throw ReadError(
@@ -28,7 +39,7 @@ func decoded(_ source: any ByteSource) throws(ReadError) -> any ByteSource {
       help: other.help
     )
   }
-  return peekable
+  return maximumByteCount == nil ? peekable : bounded(peekable, isPacked: false)
 }
 
 /// The source itself, or its text as UTF-8 where it starts with a UTF-16 or UTF-32 byte order mark.
