@@ -90,6 +90,27 @@ struct PruningTests {
     #expect(try things(fixture) == ["Alpha|a2", "Beta|b", "Thing|t"])
   }
 
+  @Test("Sources that stand in inputs of their own prune; one that is in none of them refuses")
+  func inputsOfTheirOwn() async throws {
+    let fixture = try ImportFixture(Self.family)
+    let (things, alphas) = (#"{"things":[{"id":"t"}]}"#, #"{"alphas":[{"id":"a"}]}"#)
+    try await fixture.run(
+      things,
+      #"{"alphas":[{"id":"a"},{"id":"b"}]}"#,
+      #"{"betas":[{"id":"c"}]}"#
+    )
+    let report = try await fixture.run(things, alphas, #"{"betas":[{"id":"d"}]}"#) {
+      $0.prune = .init()
+    }
+    #expect(report.pruned == 2)
+    #expect(try self.things(fixture) == ["Alpha|a", "Beta|d", "Thing|t"])
+    let failure = await #expect(throws: ImportFailure.self) {
+      try await fixture.run(things, alphas) { $0.prune = .init() }
+    }
+    #expect((failure?.cause as? ImportError)?.code == .prune)
+    #expect(try self.things(fixture) == ["Alpha|a", "Beta|d", "Thing|t"])
+  }
+
   @Test("A list that came empty deletes nothing of its entity, and the report says so")
   func emptyList() async throws {
     let fixture = try ImportFixture(Self.family)

@@ -97,4 +97,36 @@ import Testing
     )
     #expect(log.absentSources.count == 5)
   }
+
+  @Test(
+    "A record that is no object is told without a key, whatever stood before it",
+    arguments: ["json", "ndjson", "xml"],
+    ["null", "7", "\"x\"", "[]", "[{\"id\":\"a\"}]", "true"]
+  )
+  func noObject(format: String, value: String) async throws {
+    for batchSize in [1, 2, 3] {
+      let fixture = try ImportFixture(
+        """
+        version: 1
+        entities: { P: { unique: id, attributes: { id: { from: { json: id, xml: "@id" } } } } }
+        sources: { j: { format: json, entity: P }, x: { format: xml, entity: P, records: /r/p } }
+        """
+      )
+      let nilled = "<p xmlns:i=\"http://www.w3.org/2001/XMLSchema-instance\" i:nil=\"true\"/>"
+      let feed =
+        switch format {
+        case "json": "[{\"id\":\"a\"},\(value),{\"id\":\"b\"},\(value)]"
+        case "ndjson": "{\"id\":\"a\"}\n\(value)\n{\"id\":\"b\"}\n\(value)\n"
+        default: "<r><p id=\"a\"/>\(nilled)<p id=\"b\"/>\(nilled)</r>"
+        }
+      let report = try await fixture.run(feed) {
+        $0.commit = .batch
+        $0.batchSize = batchSize
+      }
+      #expect(report.summary == "read 4, inserted 2, rejected 2")
+      let examples = report.issues.flatMap(\.examples)
+      #expect(examples.map(\.key) == [nil, nil] && examples.map(\.origin.record) == [2, 4])
+      #expect(try fixture.rows() == ["a", "b"])
+    }
+  }
 }

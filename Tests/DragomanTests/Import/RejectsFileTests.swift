@@ -72,16 +72,54 @@ import Testing
     }
   }
 
-  @Test("A feed that breaks off: the rejects in front of the place")
-  func brokenFeed() async throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let fixture = try ImportFixture(attributes: "v: v")
-    await #expect(throws: ImportFailure.self) {
-      try await fixture.run(Self.feed(9_000).dropLast() + ",{") { $0.rejectsFile = path }
+  /// Every tenth of the records is rejected, and behind the last one the text breaks off.
+  private static func broken(_ count: Int, _ format: String) -> String {
+    let ids = (0..<count).map { $0 % 10 == 9 ? "x\($0)" : String($0) }
+    switch format {
+    case "json": return String(feed(count).dropLast()) + ",{\"id\":"
+    case "ndjson":
+      let lines = ids.map { $0.hasPrefix("x") ? "{\"id\":\"\($0)\"}\n" : "{\"id\":\($0)}\n" }
+      return lines.joined() + "{\"id\":"
+    case "xml": return "<r>" + ids.map { "<p id=\"\($0)\"/>" }.joined() + "<p id=\"1\"><v>"
+    default: return "id,v\n" + ids.map { "\($0),\n" }.joined() + "1,\""
     }
-    let found = try rejected
-    #expect(found.count > 400)
-    #expect(found == (0..<found.count).map { $0 * 10 + 9 })
+  }
+
+  @Test(
+    "A feed that breaks off: all rejects in front of the place",
+    arguments: ["json", "ndjson", "xml", "csv"],
+    [30, 9_000]
+  )
+  func brokenFeed(format: String, count: Int) async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    for commit in [ImportMap.ImportOptions.Commit.all, .batch] {
+      let fixture = try ImportFixture(
+        """
+        version: 1
+        entities:
+          P: { unique: id, attributes: { id: { type: int64, from: { json: id, xml: "@id", csv: id } }, v: v } }
+        sources:
+          json: { format: json, entity: P }
+          ndjson: { format: ndjson, entity: P }
+          xml: { format: xml, entity: P, records: /r/p }
+          csv: { format: csv, entity: P }
+        """
+      )
+      let failure = await #expect(throws: ImportFailure.self) {
+        try await fixture.run {
+          $0.inputs = [.bytes(Array(Self.broken(count, format).utf8), name: "feed.\(format)")]
+          $0.rejectsFile = path
+          $0.commit = commit
+          $0.batchSize = 7
+        }
+      }
+      #expect(failure?.cause is ReadError)
+      #expect(failure?.report.counts.read == count)
+      #expect(try rejected == (0..<count / 10).map { $0 * 10 + 9 })
+      // What was committed is what stood in front of the place, or nothing.
+      let stored = commit == .all ? 0 : count - count / 10
+      #expect(try commit == .all || fixture.rows().count == stored)
+    }
   }
 
   @Test("A stopped run: all rejects up to there, also where nothing is kept")

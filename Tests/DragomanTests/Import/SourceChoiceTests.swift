@@ -41,6 +41,20 @@ import Testing
   }
 
   @Test(
+    "Records that have less than half of what each source knows are nobody's",
+    arguments: ["json", "ndjson", "xml", "csv"]
+  )
+  func sparse(format: String) async throws {
+    let fixture = try ImportFixture(map(format))
+    let failure = await #expect(throws: ImportFailure.self) {
+      try await fixture.run(text([[("id", "1")], [("id", "2")]], format))
+    }
+    let error = failure?.cause as? ImportError
+    #expect(error?.code == .request)
+    #expect(error?.message.hasSuffix("can be those of the sources categories, products.") == true)
+  }
+
+  @Test(
     "Of sources at one place each input has the one whose keys and paths its records have",
     arguments: ["json", "ndjson", "xml", "csv"],
     [false, true]

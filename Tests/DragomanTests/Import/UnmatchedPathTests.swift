@@ -186,6 +186,35 @@ import Testing
     #expect(try fixture.rows() == ["2|2024-02-01", "4|2024-02-01", "5|2024-02-01"])
   }
 
+  @Test("Of an input of another map nothing is kept, also where batches are committed")
+  func strangeInput() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities: { P: { attributes: { a: a, b: b } } }
+      sources: { c: { format: json, entity: P } }
+      """
+    )
+    let strange = "[" + Array(repeating: #"{"x":1}"#, count: 25).joined(separator: ",") + "]"
+    let failure = await #expect(throws: ImportFailure.self) {
+      try await fixture.run(#"[{"a":"1"},{"b":"2"}]"#, strange) {
+        $0.commit = .batch
+        $0.batchSize = 10
+      }
+    }
+    #expect((failure?.cause as? ImportError)?.code == .unmatched)
+    #expect(failure?.report.committed == 2)
+    #expect(try fixture.rows() == ["1|null", "null|2"])
+    // Where one of its records has a path, they all are the map's, however late it comes.
+    let late = String(strange.dropLast()) + #",{"a":"3"}]"#
+    let report = try await fixture.run(late) {
+      $0.commit = .batch
+      $0.batchSize = 10
+    }
+    #expect(report.committed == 26)
+    #expect(try fixture.rows().count == 28)
+  }
+
   @Test(
     "A CSV header without any column of the map is refused, also where nothing stands behind it",
     arguments: ["<html><body>404</body></html>", "a;b\n1;2\n", "x,y\n", "x\n1\n"]
@@ -203,6 +232,13 @@ import Testing
     }
     #expect((failure?.cause as? ImportError)?.code == .unmatched)
     #expect(fixture.store.model.entities.isEmpty)
+    let failing = await #expect(throws: ImportFailure.self) {
+      try await fixture.run {
+        $0.inputs = [.bytes(Array(text.utf8), name: "p.csv")]
+        $0.commit = .batch
+      }
+    }
+    #expect((failing?.cause as? ImportError)?.code == .unmatched)
     // One column is enough, and a header alone is a feed of no records.
     let report = try await fixture.run { $0.inputs = [.bytes(Array("b,z\n".utf8), name: "p.csv")] }
     #expect(report.counts.read == 0)

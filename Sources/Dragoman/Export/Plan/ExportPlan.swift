@@ -84,6 +84,7 @@ struct ExportPlan: Sendable {
     for purpose: Purpose = .document,
     code: ImportCode = ImportCode()
   ) throws(ExportError) {
+    let map = request.masksSensitive ? map.markingSensitive() : map
     let entityMap = try Self.entity(request.entity, of: map, format)
     guard let entityLayout = layout.entity(named: entityMap.name) else {
       throw ExportError(

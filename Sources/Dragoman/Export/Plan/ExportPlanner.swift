@@ -362,7 +362,8 @@ struct ExportPlanner {
         column: column,
         needsNull: nulls?.isNeeded ?? false,
         losesNull: nulls?.isLost ?? false,
-        isMasked: request.masksSensitive && attribute.isSensitive
+        isMasked: request.masksSensitive
+          && (attribute.isSensitive || map.isSensitive(attribute.name, of: entity))
       )
     )
   }

@@ -131,8 +131,12 @@ extension FeedReading {
     _ sources: InputSources,
     input: ImportInput
   ) throws {
-    for (place, count) in counts.enumerated() where count == nil {
+    for (place, count) in counts.enumerated() {
       let names = sources.places[place].map { plan.plan.sources[$0].name }
+      guard count == nil else {
+        notices.add(presentSources: names)
+        continue
+      }
       let path = sources.source(at: place).map.records?.text ?? "the root"
       if counts.count == 1 {
         throw ReadError(
@@ -161,7 +165,7 @@ extension FeedReading {
       // Where there is nothing but a header, that is what can be held against the map.
       let isStrange = columns.map { !source.entity.names(anyOf: $0) } ?? false
       let names = isStrange ? columns ?? [] : use.inputNames
-      guard isStrange || !use.hasMatched, !names.isEmpty else { continue }
+      guard isStrange || use.isStrange, !names.isEmpty else { continue }
       let shown = names.prefix(10).map { "“\(ForeignText.shortened($0))”" }.joined(separator: ", ")
       let more = names.count > 10 ? ", …" : ""
       let isColumns = plan.plan.format == .csv

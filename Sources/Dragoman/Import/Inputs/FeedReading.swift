@@ -123,7 +123,14 @@ struct FeedReading {
     while isMore && remaining > 0 {
       guard !cancellation.isCancelled, let batch = queue.takeFree() else { return nil }
       batch.removeAll()
-      isMore = try reader.read(into: batch.records, limit: min(batchSize, remaining))
+      var failure: ReadError?
+      do throws(ReadError) {
+        isMore = try reader.read(into: batch.records, limit: min(batchSize, remaining))
+      } catch {
+        // The records before it are imported, or rejected by name, as those of earlier batches are.
+        guard !batch.records.records.isEmpty else { throw error }
+        failure = error
+      }
       try sources.assign(batch.records)
       if !isBegun, let header = (reader as? CSVReader)?.header {
         tellAbsentColumns(of: sources.source(at: 0), header, input)
@@ -138,8 +145,10 @@ struct FeedReading {
       }
       batch.plan = plan.plan
       batch.sources = sources.all
+      batch.isStrange = sources.all.contains { plan.mappers[$0].use.isStrange }
       batch.consumedByteCount = earlierByteCount + reader.consumedByteCount
       queue.put(batch)
+      if let failure { throw failure }
     }
     return isMore
   }

@@ -95,11 +95,11 @@ struct SourceFit {
   private var share: Double { Double(occurs.values.count { $0 }) / Double(max(1, occurs.count)) }
 
   /// Whether the source is clearly the better one: it knows the other one's keys of the records and more,
-  /// or the same ones and more of its own paths occur, or both shares together are larger.
+  /// or the same ones and more of its own paths occur and most of them do, or both shares together are larger.
   private func beats(_ other: SourceFit) -> Bool {
     guard other.isFit else { return true }
     let (mine, others) = (explained, other.explained)
-    if mine == others { return share > other.share * Self.clearness }
+    if mine == others { return share > max(other.share * Self.clearness, 0.5) }
     if mine.isSuperset(of: others) { return true }
     if others.isSuperset(of: mine) { return false }
     return score > other.score * Self.clearness

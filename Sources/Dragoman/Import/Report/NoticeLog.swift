@@ -11,6 +11,7 @@ final class NoticeLog: Sendable {
   private struct State {
     var notices: [Notice] = []
     var absentSources: [String] = []
+    var presentSources: Set<String> = []
     var unmatchedPaths: [UnmatchedPath] = []
   }
 
@@ -40,6 +41,11 @@ final class NoticeLog: Sendable {
     state.withLock { $0.absentSources.append(source) }
   }
 
+  /// Takes note that the record paths of sources occur in an input.
+  func add(presentSources sources: [String]) {
+    state.withLock { $0.presentSources.formUnion(sources) }
+  }
+
   /// Sets the paths that no record had.
   func set(unmatchedPaths paths: [UnmatchedPath]) { state.withLock { $0.unmatchedPaths = paths } }
 
@@ -56,6 +62,8 @@ final class NoticeLog: Sendable {
     }
   }
 
-  /// The sources whose record path occurred nowhere in some input.
-  var absentSources: [String] { state.withLock { $0.absentSources } }
+  /// The sources whose record path occurred in none of the inputs that they read.
+  var absentSources: [String] {
+    state.withLock { state in state.absentSources.filter { !state.presentSources.contains($0) } }
+  }
 }

@@ -88,10 +88,12 @@ final class ImportWriting {
     while let batch = try queue.next(unless: cancellation) {
       try sink.apply(batch)
       byteCount = batch.consumedByteCount
+      let isStrange = batch.isStrange
       queue.reuse(batch)
       // Whatever ends the run now, the rejects so far are in the file.
       try flushRejects()
-      if commit == .batch && !request.isDryRun {
+      // Of an input that may prove to be another map's nothing is kept.
+      if commit == .batch && !request.isDryRun && !isStrange {
         try commitBatch(session, &entry)
         try session.begin()
       }

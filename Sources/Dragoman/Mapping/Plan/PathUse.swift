@@ -25,6 +25,9 @@ struct PathUse {
   /// Names of members that records of the input at hand have, while no path matched.
   private(set) var inputNames: [String] = []
 
+  /// Whether there were records in the input at hand, and none of them had anything that the map names.
+  var isStrange: Bool { !hasMatched && !inputNames.isEmpty }
+
   private static let maximumSampleCount = 50
   private static let maximumNameCount = 60
 

@@ -88,6 +88,9 @@ final class DraftBatch {
   /// How many bytes of all inputs were read when the batch was complete, before decompression.
   var consumedByteCount = 0
 
+  /// Whether the input's records so far have nothing that the map names.
+  var isStrange = false
+
   /// Forgets what the mapper made, and keeps the memory.
   func removeAll() {
     drafts.removeAll(keepingCapacity: true)

@@ -179,6 +179,8 @@ final class RecordMapper {
     case TAPE_ARRAY where plan.takesArrays: return nil
     case let kind where plan.takesWhole && kind != TAPE_ARRAY: return nil
     case let kind:
+      // What was found last is of another record, maybe of another batch.
+      walker.reset()
       return describe(
         .recordType,
         record,
