@@ -135,9 +135,13 @@ extension ExportPlanner {
   /// Makes the place of a relationship whose targets are nested.
   ///
   /// - Parameters:
+  ///   - relationship: The relationship as the map has it.
+  ///   - link: The relationship as the store has it.
   ///   - targets: The targets, without a place.
   ///   - visit: The record around them.
+  ///   - level: The level of the record.
   /// - Returns: The targets at their place; nil where there can be none, which is noted.
+  /// - Throws: `Obstacle` where something else stands at the place.
   private mutating func addLink(
     _ relationship: RelationshipMap,
     _ link: RelationshipLayout,

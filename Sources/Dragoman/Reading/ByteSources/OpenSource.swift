@@ -5,6 +5,7 @@
 /// - Parameters:
 ///   - path: The name.
 ///   - maximumByteCount: How many bytes there may be, unpacked; nil for the bound of packed data.
+/// - Returns: The bytes, unpacked.
 /// - Throws: `ReadError` when the file is missing, may not be read or is no file.
 func openSource(path: String, maximumByteCount: Int? = nil) throws(ReadError) -> any ByteSource {
   let source: any ByteSource = path == "-" ? StandardInputSource() : try FileSource(path: path)
