@@ -111,6 +111,8 @@ struct ExportPlanner {
     }
     for (index, member) in family.members.enumerated() {
       var visit = visit
+      // A member that leads to its family would otherwise hold the family, and that the member.
+      if index > 0 { visit.around.append(visit.map) }
       visit.map = member.map
       visit.layout = member.layout
       visit.words = member.words
