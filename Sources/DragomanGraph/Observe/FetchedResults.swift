@@ -24,7 +24,6 @@ public final class FetchedResults<Element> {
   private var window: (places: Range<Int>, objects: [ManagedObject]) = (0..<0, [])
   private var mailboxes = ResultMailboxes()
   private var observers: [Observer] = []
-  private var observerCount = 0
   /// What observers have not been told: a closure that changes objects makes the next difference
   /// before all have been told of this one.
   private var outbox: [(number: Int, event: ResultEvent)] = []
@@ -32,10 +31,9 @@ public final class FetchedResults<Element> {
   private var isTelling = false
 
   private struct Observer {
-    let id: Int
+    let observation: ResultObservation
     /// The last event that its snapshot holds already.
     let start: Int
-    let body: (ResultEvent) -> Void
   }
 
   /// How many objects are read together.
@@ -132,31 +130,25 @@ public final class FetchedResults<Element> {
     ResultEvents(mailbox: mailboxes.open(snapshot, endedBy: endReason), owner: nil)
   }
 
-  /// Calls a closure with the snapshot, at once, and then with each difference, until the results
-  /// are let go.
+  /// Calls a closure with the snapshot, at once, and then with each difference, until it is cancelled
+  /// or the results are let go.
   ///
   /// - Parameter body: Gets the events. It may look at the results, and change objects: what that
   ///   changes is the next event, for this closure as for the others.
-  /// - Returns: A number for `stopObserving(_:)`.
+  /// - Returns: What stops it.
   @discardableResult
-  public func observe(_ body: @escaping (ResultEvent) -> Void) -> Int {
-    observerCount += 1
-    let id = observerCount
+  public func observe(_ body: @escaping (ResultEvent) -> Void) -> ResultObservation {
+    let observation = ResultObservation(body)
     let reason = endReason
-    if reason == nil { observers.append(Observer(id: id, start: eventCount, body: body)) }
+    if reason == nil { observers.append(Observer(observation: observation, start: eventCount)) }
     let wasTelling = isTelling
     isTelling = true
-    body(.snapshot(snapshot))
+    observation.tell(.snapshot(snapshot))
     isTelling = wasTelling
-    if let reason { body(.ended(reason)) }
+    if let reason { observation.tell(.ended(reason)) }
     tellObservers()
-    return id
+    return observation
   }
-
-  /// Calls a closure no more.
-  ///
-  /// - Parameter number: What `observe(_:)` gave.
-  public func stopObserving(_ number: Int) { observers.removeAll { $0.id == number } }
 
   private func tell(_ difference: ResultDifference, from old: ResultSnapshot) {
     guard !difference.isEmpty else { return }
@@ -177,10 +169,9 @@ public final class FetchedResults<Element> {
     isTelling = true
     while !outbox.isEmpty {
       let next = outbox.removeFirst()
-      // One that an earlier closure has stopped is told nothing more.
-      for observer in observers
-      where observer.start < next.number && observers.contains(where: { $0.id == observer.id }) {
-        observer.body(next.event)
+      observers.removeAll(where: \.observation.isCancelled)
+      for observer in observers where observer.start < next.number {
+        observer.observation.tell(next.event)
       }
     }
     isTelling = false

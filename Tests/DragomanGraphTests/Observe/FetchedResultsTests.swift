@@ -20,12 +20,12 @@ struct FetchedResultsTests {
     _ body: () throws -> Void
   ) throws -> [ResultDifference] {
     var told: [ResultDifference] = []
-    let number = results.observe { event in
+    let observation = results.observe { event in
       if case .difference(let difference) = event { told.append(difference) }
     }
     try body()
     main.processChanges()
-    results.stopObserving(number)
+    observation.cancel()
     return told
   }
 
