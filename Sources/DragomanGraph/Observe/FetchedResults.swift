@@ -5,6 +5,10 @@
 ///       sectionedBy: "city"
 ///     )
 ///     for try await event in people.events() { … }
+///     let names = people.map { $0["lastName"] }
+///
+/// Results of objects are a `RandomAccessCollection`; others are asked by `element(at:)`, which can
+/// throw what the transform throws.
 ///
 /// Belongs to its context, as objects do: that of main to the main actor. It sees what the context
 /// sees: its unsaved changes, what children save, imports, rollbacks, and what other processes
@@ -37,7 +41,7 @@ public final class FetchedResults<Element> {
   }
 
   /// How many objects are read together.
-  private var batchSize: Int { max(1, request.batchSize ?? 20) }
+  private var batchSize: Int { Swift.max(1, request.batchSize ?? 20) }
 
   init(
     _ request: FetchRequest,
@@ -95,10 +99,17 @@ public final class FetchedResults<Element> {
   ///
   /// Its batch is read when a value of one of its objects is asked for.
   public func object(at place: Int) throws -> ManagedObject {
+    try object(at: place) { ids in try context.objects(with: ids) }
+  }
+
+  private func object(
+    at place: Int,
+    _ read: ([ObjectID]) throws -> [ManagedObject]
+  ) rethrows -> ManagedObject {
     if !window.places.contains(place) {
       let start = place - place % batchSize
-      let places = start..<min(start + batchSize, count)
-      window = (places, try context.objects(with: feed.list.ids(at: places)))
+      let places = start..<Swift.min(start + batchSize, count)
+      window = (places, try read(feed.list.ids(at: places)))
     }
     return window.objects[place - window.places.lowerBound]
   }
@@ -175,6 +186,34 @@ public final class FetchedResults<Element> {
       }
     }
     isTelling = false
+  }
+}
+
+extension FetchedResults: Sequence, Collection, BidirectionalCollection, RandomAccessCollection
+where Element == ManagedObject {
+  /// 0.
+  public var startIndex: Int { 0 }
+  /// How many rows there are.
+  public var endIndex: Int { count }
+
+  /// The object of a row, by its place without sections, which must exist.
+  ///
+  /// Its batch is read when a value of one of its objects is asked for. Where the context has ended, its
+  /// objects read as null, and the error is recorded, as that of a property is; `object(at:)` throws it.
+  public subscript(place: Int) -> ManagedObject { object(at: place, context.rows) }
+
+  /// The objects of the rows that there are now, in order, whatever becomes of the results meanwhile.
+  public func makeIterator() -> AnyIterator<ManagedObject> {
+    let (context, size, snapshot) = (context, batchSize, snapshot)
+    var start = 0
+    var batch: ArraySlice<ManagedObject> = []
+    return AnyIterator {
+      if batch.isEmpty {
+        batch = context.rows(snapshot.ids(at: start..<start + size))[...]
+        start += batch.count
+      }
+      return batch.popFirst()
+    }
   }
 }
 
