@@ -115,7 +115,7 @@ struct ToolError: Error {
     var text = "error[\(code)]: "
     if let place { text += "\(place): " }
     text += message
-    if let help { text += "\n  help     \(help)" }
+    if let help { text += "\n  help     \(ToolWords.spelled(help))" }
     return text
   }
 }

@@ -169,6 +169,7 @@ extension TypeForm {
   private static let scalars: Set<String> = [
     "Bool", "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64",
     "Float", "Double", "Decimal", "Date", "Data", "UUID", "URL", "String",
+    "Duration", "CalendarDuration",
   ]
 
   /// The name of a scalar; nil for everything else.

@@ -89,6 +89,7 @@ enum HexColor: ValueTransform {
   @Attribute(type: .date) var day: Date?
   var data: Foundation.Data
   var uuid: UUID
+  var lasts: CalendarDuration?
   var url: URL?
   @Attribute(length: 1...80, pattern: "[a-z]+") var text: String = "x"
   @Attribute(oneOf: ["a", "b"]) var letter: String?

@@ -55,7 +55,8 @@ import Testing
         ),
         Attribute(name: "date", type: .timestamp, isRequired: true, isIndexed: true),
         Attribute(name: "day", type: .date), Attribute(name: "data", type: .data, isRequired: true),
-        Attribute(name: "uuid", type: .uuid, isRequired: true), Attribute(name: "url", type: .url),
+        Attribute(name: "uuid", type: .uuid, isRequired: true),
+        Attribute(name: "lasts", type: .duration), Attribute(name: "url", type: .url),
         Attribute(
           name: "text",
           isRequired: true,
@@ -231,6 +232,7 @@ import Testing
       day: Date(timeIntervalSince1970: 86_400),
       data: Data([0, 1]),
       uuid: UUID(),
+      lasts: CalendarDuration(days: 1, microseconds: 1),
       url: URL(string: "https://example.org/a"),
       letter: "b",
       default: .large,

@@ -346,7 +346,7 @@ struct RecordWriter<Encoder: RecordEncoder> {
     return ExportError(
       .value,
       "\(attribute.name) of \(place)\(plan.entity.name) \(name) \(fault.message).",
-      help: "mend the value or the map, or export with --lossy to write it as well as can be"
+      help: "mend the value or the map, or export with `isLossy` to write it as well as can be"
     )
   }
 }

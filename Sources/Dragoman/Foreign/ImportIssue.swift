@@ -1,6 +1,6 @@
 /// Something the report names: a value that did not fit, or a record that was refused.
 public struct ImportIssue: Sendable, Hashable, Codable {
-  /// A stable name for the kind of issue, as `dragoman explain` takes it.
+  /// A stable name for the kind of issue, a heading of docs/errors.md.
   public struct Code: RawRepresentable, Sendable, Hashable, Codable {
     /// The name.
     public let rawValue: String

@@ -59,7 +59,7 @@ struct ImportReportText {
     line("key", issue.key)
     line("tried", issue.tried.joined(separator: ", "))
     line("map", issue.map)
-    line("help", issue.help)
+    line("help", issue.help.map(ToolWords.spelled))
     return text
   }
 

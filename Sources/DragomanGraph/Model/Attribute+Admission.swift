@@ -21,6 +21,8 @@ extension Attribute {
     case .timestamp: return text(value).flatMap(CivilText.timestamp).map(StoredValue.text)
     case .date: return text(value).flatMap(CivilText.date).map(StoredValue.text)
     case .time: return text(value).flatMap(CivilText.time).map(StoredValue.text)
+    case .duration:
+      return text(value).flatMap { CalendarDuration($0) }.map { .text($0.description) }
     case .uuid:
       return text(value).flatMap(UUID.init(uuidString:)).map { .text($0.uuidString.lowercased()) }
     case .data:

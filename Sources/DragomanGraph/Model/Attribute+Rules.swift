@@ -25,6 +25,9 @@ extension Attribute {
       let name = part == .defaultValue ? "default" : part == .minimum ? "minimum" : "maximum"
       faults.append((part, "The \(name) \(shown(value)) is no \(typeName).\(hint(value))"))
     }
+    for (part, value) in limits where value != nil && !type.isOrdered {
+      faults.append((part, "A limit wants an order, and \(type.withArticle) has none."))
+    }
     if let pattern, !Self.isExpression(pattern) {
       faults.append((.pattern, "The pattern \(pattern) is no regular expression."))
     }

@@ -22,6 +22,8 @@ public enum AttributeType: String, Sendable, Hashable, Codable, CaseIterable {
   case date
   /// A time of day, stored as TEXT `HH:mm:ss[.ffffff]`.
   case time
+  /// A span of time, stored as canonical TEXT of ISO 8601 (`P1Y2M3DT4H5M6.5S`); it has no order.
+  case duration
   /// A UUID, stored as lowercase TEXT.
   case uuid
   /// A URL, stored as TEXT as given.
@@ -39,7 +41,15 @@ public enum AttributeType: String, Sendable, Hashable, Codable, CaseIterable {
     case .int16, .int32, .int64, .bool: "INTEGER"
     case .double, .float: "REAL"
     case .data: "BLOB"
-    case .string, .decimal, .timestamp, .date, .time, .uuid, .url, .json, .enum: "TEXT"
+    case .string, .decimal, .timestamp, .date, .time, .duration, .uuid, .url, .json, .enum: "TEXT"
+    }
+  }
+
+  /// Whether `<` means anything.
+  package var isOrdered: Bool {
+    switch self {
+    case .bool, .data, .json, .duration: false
+    default: true
     }
   }
 

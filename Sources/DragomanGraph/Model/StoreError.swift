@@ -4,7 +4,7 @@ import GRDB
 public struct StoreError: Error, Sendable, CustomStringConvertible {
   /// A stable name for the kind of error; the tool derives its exit code from it.
   public struct Code: RawRepresentable, Sendable, Hashable {
-    /// The name, as `dragoman explain` takes it.
+    /// The name, a heading of docs/errors.md.
     public let rawValue: String
 
     /// Makes a code; the ones the store uses are static members.

@@ -5,6 +5,10 @@
 ///       sectionedBy: "city"
 ///     )
 ///     for try await event in people.events() { … }
+///     let names = people.map { $0["lastName"] }
+///
+/// Results of objects are a `RandomAccessCollection`; others are asked by `element(at:)`, which can
+/// throw what the transform throws.
 ///
 /// Belongs to its context, as objects do: that of main to the main actor. It sees what the context
 /// sees: its unsaved changes, what children save, imports, rollbacks, and what other processes
@@ -24,7 +28,6 @@ public final class FetchedResults<Element> {
   private var window: (places: Range<Int>, objects: [ManagedObject]) = (0..<0, [])
   private var mailboxes = ResultMailboxes()
   private var observers: [Observer] = []
-  private var observerCount = 0
   /// What observers have not been told: a closure that changes objects makes the next difference
   /// before all have been told of this one.
   private var outbox: [(number: Int, event: ResultEvent)] = []
@@ -32,14 +35,13 @@ public final class FetchedResults<Element> {
   private var isTelling = false
 
   private struct Observer {
-    let id: Int
+    let observation: ResultObservation
     /// The last event that its snapshot holds already.
     let start: Int
-    let body: (ResultEvent) -> Void
   }
 
   /// How many objects are read together.
-  private var batchSize: Int { max(1, request.batchSize ?? 20) }
+  private var batchSize: Int { Swift.max(1, request.batchSize ?? 20) }
 
   init(
     _ request: FetchRequest,
@@ -97,10 +99,17 @@ public final class FetchedResults<Element> {
   ///
   /// Its batch is read when a value of one of its objects is asked for.
   public func object(at place: Int) throws -> ManagedObject {
+    try object(at: place) { ids in try context.objects(with: ids) }
+  }
+
+  private func object(
+    at place: Int,
+    _ read: ([ObjectID]) throws -> [ManagedObject]
+  ) rethrows -> ManagedObject {
     if !window.places.contains(place) {
       let start = place - place % batchSize
-      let places = start..<min(start + batchSize, count)
-      window = (places, try context.objects(with: feed.list.ids(at: places)))
+      let places = start..<Swift.min(start + batchSize, count)
+      window = (places, try read(feed.list.ids(at: places)))
     }
     return window.objects[place - window.places.lowerBound]
   }
@@ -132,31 +141,25 @@ public final class FetchedResults<Element> {
     ResultEvents(mailbox: mailboxes.open(snapshot, endedBy: endReason), owner: nil)
   }
 
-  /// Calls a closure with the snapshot, at once, and then with each difference, until the results
-  /// are let go.
+  /// Calls a closure with the snapshot, at once, and then with each difference, until it is cancelled
+  /// or the results are let go.
   ///
   /// - Parameter body: Gets the events. It may look at the results, and change objects: what that
   ///   changes is the next event, for this closure as for the others.
-  /// - Returns: A number for `stopObserving(_:)`.
+  /// - Returns: What stops it.
   @discardableResult
-  public func observe(_ body: @escaping (ResultEvent) -> Void) -> Int {
-    observerCount += 1
-    let id = observerCount
+  public func observe(_ body: @escaping (ResultEvent) -> Void) -> ResultObservation {
+    let observation = ResultObservation(body)
     let reason = endReason
-    if reason == nil { observers.append(Observer(id: id, start: eventCount, body: body)) }
+    if reason == nil { observers.append(Observer(observation: observation, start: eventCount)) }
     let wasTelling = isTelling
     isTelling = true
-    body(.snapshot(snapshot))
+    observation.tell(.snapshot(snapshot))
     isTelling = wasTelling
-    if let reason { body(.ended(reason)) }
+    if let reason { observation.tell(.ended(reason)) }
     tellObservers()
-    return id
+    return observation
   }
-
-  /// Calls a closure no more.
-  ///
-  /// - Parameter number: What `observe(_:)` gave.
-  public func stopObserving(_ number: Int) { observers.removeAll { $0.id == number } }
 
   private func tell(_ difference: ResultDifference, from old: ResultSnapshot) {
     guard !difference.isEmpty else { return }
@@ -177,13 +180,40 @@ public final class FetchedResults<Element> {
     isTelling = true
     while !outbox.isEmpty {
       let next = outbox.removeFirst()
-      // One that an earlier closure has stopped is told nothing more.
-      for observer in observers
-      where observer.start < next.number && observers.contains(where: { $0.id == observer.id }) {
-        observer.body(next.event)
+      observers.removeAll(where: \.observation.isCancelled)
+      for observer in observers where observer.start < next.number {
+        observer.observation.tell(next.event)
       }
     }
     isTelling = false
+  }
+}
+
+extension FetchedResults: Sequence, Collection, BidirectionalCollection, RandomAccessCollection
+where Element == ManagedObject {
+  /// 0.
+  public var startIndex: Int { 0 }
+  /// How many rows there are.
+  public var endIndex: Int { count }
+
+  /// The object of a row, by its place without sections, which must exist.
+  ///
+  /// Its batch is read when a value of one of its objects is asked for. Where the context has ended, its
+  /// objects read as null, and the error is recorded, as that of a property is; `object(at:)` throws it.
+  public subscript(place: Int) -> ManagedObject { object(at: place, context.rows) }
+
+  /// The objects of the rows that there are now, in order, whatever becomes of the results meanwhile.
+  public func makeIterator() -> AnyIterator<ManagedObject> {
+    let (context, size, snapshot) = (context, batchSize, snapshot)
+    var start = 0
+    var batch: ArraySlice<ManagedObject> = []
+    return AnyIterator {
+      if batch.isEmpty {
+        batch = context.rows(snapshot.ids(at: start..<start + size))[...]
+        start += batch.count
+      }
+      return batch.popFirst()
+    }
   }
 }
 

@@ -105,6 +105,22 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObjectContext {
+  /// The objects of rows; where they cannot be looked up any more the error is recorded, and they are
+  /// faults whose rows nobody finds.
+  func rows(_ ids: [ObjectID]) -> [ManagedObject] {
+    do {
+      return try objects(with: ids)
+    } catch {
+      record(error)
+      return ids.compactMap { id in
+        layout.entity(named: id.entity).map { entity in
+          let place = RowKey(table: entity.tableIndex, key: id.primaryKey)
+          return ManagedObject(place, entity, .fault(nil), in: self)
+        }
+      }
+    }
+  }
+
   /// Tells a follower from now on, as long as it lives.
   func addFollower(_ follower: any ContextFollower) {
     followers.removeAll { $0.follower == nil }

@@ -75,10 +75,16 @@ public final class StoredResults<Element: Sendable>: Sendable {
   public func events() -> ResultEvents { ResultEvents(mailbox: engine.mailbox(), owner: self) }
 
   /// Calls a closure with the snapshot and then with each difference, in order, on the thread of the
-  /// results, until they are let go.
+  /// results, until it is cancelled or they are let go.
   ///
   /// - Parameter body: Gets the events; must not wait for the results.
-  public func observe(_ body: @escaping @Sendable (ResultEvent) -> Void) { engine.observe(body) }
+  /// - Returns: What stops it.
+  @discardableResult
+  public func observe(_ body: @escaping @Sendable (ResultEvent) -> Void) -> ResultObservation {
+    let observation = ResultObservation(body)
+    engine.add(observation)
+    return observation
+  }
 }
 
 /// The work behind `StoredResults`, which knows nothing of elements.
@@ -86,7 +92,7 @@ final class StoredResultEngine: Sendable {
   // Sendable because every access is made by a closure on the engine's serial queue.
   private final class Confined: @unchecked Sendable {
     var feed: ResultFeed<StoreResultSource>?
-    var observers: [@Sendable (ResultEvent) -> Void] = []
+    var observers: [ResultObservation] = []
   }
 
   private struct State {
@@ -225,7 +231,8 @@ final class StoredResultEngine: Sendable {
       return state.mailboxes
     }
     mailboxes.post(difference, from: old, to: new)
-    for observer in confined.observers { observer(.difference(difference)) }
+    confined.observers.removeAll(where: \.isCancelled)
+    for observer in confined.observers { observer.tell(.difference(difference)) }
   }
 
   private func finish(_ reason: any Error) {
@@ -236,7 +243,7 @@ final class StoredResultEngine: Sendable {
     }
     guard isFirst else { return }
     mailboxes.end(reason)
-    for observer in confined.observers { observer(.ended(reason)) }
+    for observer in confined.observers { observer.tell(.ended(reason)) }
     confined.observers = []
   }
 
@@ -251,13 +258,13 @@ final class StoredResultEngine: Sendable {
     }
   }
 
-  func observe(_ body: @escaping @Sendable (ResultEvent) -> Void) {
+  func add(_ observer: ResultObservation) {
     queue.async { [self] in
-      body(.snapshot(snapshot))
+      observer.tell(.snapshot(snapshot))
       if let endReason {
-        body(.ended(endReason))
+        observer.tell(.ended(endReason))
       } else {
-        confined.observers.append(body)
+        confined.observers.append(observer)
       }
     }
   }

@@ -39,7 +39,7 @@ enum StoreFile {
       throw StoreError(
         .missing,
         "There is no such database.",
-        help: "`dragoman import MAP INPUT -d \(path)` makes one",
+        help: "opening \(path) with `createsFile` makes one",
         path: path
       )
     }

@@ -83,7 +83,8 @@ public final class WriteSession {
       throw StoreError(
         .modelConflict,
         growth.conflicts.joined(separator: " "),
-        help: "change the map, run `dragoman migrate`, or import into another database",
+        help:
+          "change the map, open the store with `onConflict: .migrate`, or import into another database",
         path: path
       )
     }

@@ -2,8 +2,8 @@
 /// or not at all.
 ///
 /// There are conformances for `Bool`, all integers, `Float`, `Double`, `Decimal`, `Date`, `Data`,
-/// `UUID`, `URL` and `String`, and for optionals, arrays and sets of these. An enumeration with raw
-/// values says so and nothing else:
+/// `UUID`, `URL`, `Duration`, `CalendarDuration` and `String`, and for optionals, arrays and sets of
+/// these. An enumeration with raw values says so and nothing else:
 ///
 ///     enum Level: String, AttributeValue { case low, high }
 ///

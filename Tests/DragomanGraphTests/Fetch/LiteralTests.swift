@@ -33,6 +33,7 @@ struct LiteralTests {
         .uuid, .string("123E4567-E89B-12D3-A456-426614174000"),
         .text("123e4567-e89b-12d3-a456-426614174000")
       ),
+      (.duration, .string("P14M"), .text("P1Y2M")),
       (.data, .string("AP8="), .blob([0, 255])),
       (.string, .null, .null),
     ] as [(AttributeType, FilterValue, StoredValue)]
@@ -55,6 +56,7 @@ struct LiteralTests {
       (.timestamp, .string("0000-01-01T00:00:00+01:00")),
       (.date, .string("2023-02-29")), (.date, .string("2024-05-01T00:00:00Z")),
       (.time, .string("7:05")), (.uuid, .string("123e4567")), (.data, .string("?")),
+      (.duration, .string("14 months")), (.duration, .number("14")),
     ] as [(AttributeType, FilterValue)]
   )
   func refused(type: AttributeType, literal: FilterValue) {

@@ -24,6 +24,7 @@ import Testing
         Attribute(name: "x", type: .uuid, defaultValue: "0E984725-C51C-4BF4-9960-E1C80E27ABA0"),
         "0e984725-c51c-4bf4-9960-e1c80e27aba0"
       ),
+      (Attribute(name: "x", type: .duration, defaultValue: "PT60S"), "PT1M"),
       (Attribute(name: "x", defaultValue: "a"), "a"),
     ] as [(Attribute, StoredValue)]
   )

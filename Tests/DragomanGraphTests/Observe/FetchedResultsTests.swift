@@ -20,17 +20,57 @@ struct FetchedResultsTests {
     _ body: () throws -> Void
   ) throws -> [ResultDifference] {
     var told: [ResultDifference] = []
-    let number = results.observe { event in
+    let observation = results.observe { event in
       if case .difference(let difference) = event { told.append(difference) }
     }
     try body()
     main.processChanges()
-    results.stopObserving(number)
+    observation.cancel()
     return told
   }
 
   private func place(_ row: Int, _ section: Int = 0) -> ResultPlace {
     ResultPlace(section: section, row: row)
+  }
+
+  @Test("Results of objects are a collection, by the places of their rows")
+  func collection() throws {
+    let results = try main.results(Self.byName)
+    let names = try results.elements().map { $0["name"] }
+    #expect(names.count > 2)
+    #expect(results.map { $0["name"] } == names)
+    #expect(results.reversed().map { $0["name"] } == names.reversed())
+    #expect(results[1]["name"] == names[1])
+    #expect(results.first === results[0] && results.last === results[results.count - 1])
+    #expect(results.indices == 0..<names.count)
+    #expect(results[1...].map { $0["name"] } == Array(names[1...]))
+    results[0]["count"] = 70
+    #expect(results.first { $0["count"] == 70 } === results[0])
+  }
+
+  @Test("A loop ends with the rows that there were when it began")
+  func loop() throws {
+    let results = try main.results(Self.byName)
+    let count = results.count
+    var seen = 0
+    for object in results {
+      seen += 1
+      try main.delete(object)
+      main.processChanges()
+    }
+    #expect(seen == count)
+    #expect(results.isEmpty && results.first == nil)
+  }
+
+  @Test("Rows of a context that has ended read as null, and nothing ends the process")
+  func ended() throws {
+    let results = try main.results(Self.byName)
+    let count = results.count
+    try stack.close()
+    #expect(results.map { $0["name"] } == Array(repeating: .null, count: count))
+    #expect(results[0]["name"] == .null)
+    #expect((main.recordedError as? ContextError)?.code == .stackClosed)
+    #expect(throws: ContextError.self) { try results.object(at: count - 1).value(of: "name") }
   }
 
   @Test("A row that sorts elsewhere is one move, and an update, and nothing else")

@@ -63,15 +63,46 @@ struct ResultObserverTests {
   @Test("Who is stopped by another one is told nothing more, not even of the same event")
   func stoppedObserver() throws {
     let results = try main.results(Self.byName)
-    var number = 0
+    var second: ResultObservation?
     var words: [String] = []
     results.observe { event in
-      if case .difference = event { results.stopObserving(number) }
+      if case .difference = event { second?.cancel() }
     }
-    number = results.observe { event in words.append(event.word) }
+    second = results.observe { event in words.append(event.word) }
     try main.item("a")["count"] = 9
     main.processChanges()
     #expect(words == ["snapshot"])
+    #expect(second?.isCancelled == true)
+  }
+
+  @Test("Who stops himself is told nothing more, and what his closure holds is let go at once")
+  func cancelled() throws {
+    final class Held {}
+    let results = try main.results(Self.byName)
+    var words: [String] = []
+    var held: Held? = Held()
+    weak let trace = held
+    let observation = results.observe { [held] event in
+      _ = held
+      words.append(event.word)
+    }
+    held = nil
+    #expect(trace != nil)
+    var own: ResultObservation?
+    var ownWords: [String] = []
+    own = results.observe { event in
+      ownWords.append(event.word)
+      if case .difference = event { own?.cancel() }
+    }
+    observation.cancel()
+    observation.cancel()
+    #expect(trace == nil)
+    for count in 7...9 {
+      try main.item("a")["count"] = .integer(Int64(count))
+      main.processChanges()
+    }
+    #expect(words == ["snapshot"])
+    #expect(ownWords == ["snapshot", "difference"])
   }
 
   @Test("A save of what was told is no event, nor is what others commit after it")

@@ -209,6 +209,31 @@ struct StoredResultsTests {
     await #expect(throws: ContextError.self) { try await results.change(Self.byName) }
   }
 
+  @Test("A cancelled closure is called no more, whoever cancels, while others are")
+  func cancelled() async throws {
+    let stack = try Stack(shop, at: .inMemory)
+    let results = try await stack.results(Self.byName)
+    let (events, continuation) = AsyncStream<String>.makeStream()
+    let told = Mutex<[Int]>([])
+    let first = results.observe { event in
+      if case .difference(let difference) = event {
+        told.withLock { $0.append(difference.changes.count) }
+      }
+    }
+    results.observe { event in
+      if case .difference(let difference) = event {
+        continuation.yield("difference \(difference.changes.count)")
+      }
+    }
+    var words = events.makeAsyncIterator()
+    _ = try await Self.insert(["a"], into: stack)
+    #expect(await words.next() == "difference 1")
+    first.cancel()
+    _ = try await Self.insert(["b", "c"], into: stack)
+    #expect(await words.next() == "difference 2")
+    #expect(told.withLock { $0 } == [1])
+  }
+
   @Test("Growth of the file by another process is no end; a migration, another file or none are")
   func migrated() async throws {
     for way in ["grow", "migrate", "replace", "remove"] {

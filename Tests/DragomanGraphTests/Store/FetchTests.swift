@@ -129,8 +129,8 @@ struct FetchTests {
       ),
       (
         "id == $x",
-        "The variable $x of the predicate has no value. (give it one, on the command line with "
-          + "-p x=…)"
+        "The variable $x of the predicate has no value. (give it one: "
+          + "`substituting([\"x\": …])`)"
       ),
       ("1 == 1", "A comparison names no attribute on either side."),
       ("id CONTAINS '1'", "CONTAINS wants a text attribute; id is an int64."),

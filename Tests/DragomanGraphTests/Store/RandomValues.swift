@@ -53,6 +53,7 @@ enum Values {
     case .timestamp: return .text("\(pick(dates, &random)) \(pick(times, &random))")
     case .date: return .text(pick(dates, &random))
     case .time: return .text(pick(times, &random))
+    case .duration: return .text(pick(["PT0S", "P1M", "P30D", "P1D", "PT24H"], &random))
     case .uuid: return .text(pick(uuids, &random))
     case .data: return .blob(pick(blobs, &random))
     case .enum: return .text(pick(attribute.allowedValues ?? words, &random))

@@ -55,6 +55,8 @@ struct Everything: PersistentValue, Hashable {
   var data = Data()
   var bytes: [UInt8] = []
   var uuid = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
+  var lasts: CalendarDuration?
+  var took = Duration.zero
   var url = URL(fileURLWithPath: "/")
   var text = ""
   var kind = Kind.pickup
@@ -106,6 +108,8 @@ struct Everything: PersistentValue, Hashable {
     let color = Field(30, "color", \Everything.color, by: ColorText.self)
     let maybeColor = Field(31, "maybeColor", \Everything.maybeColor, by: ColorText.self)
     let foreign = Field(32, "foreign", \Everything.foreign)
+    let lasts = Field(33, "lasts", \Everything.lasts)
+    let took = Field(34, "took", \Everything.took)
   }
   static let fields = Fields()
   static let schema = EntitySchema<Everything>(
@@ -116,7 +120,7 @@ struct Everything: PersistentValue, Hashable {
       fields.decimal, fields.instant, fields.day, fields.data, fields.bytes, fields.uuid,
       fields.url, fields.text, fields.kind, fields.level, fields.maybe, fields.maybeKind,
       fields.words, fields.numbers, fields.prices, fields.holes, fields.address, fields.color,
-      fields.maybeColor, fields.foreign,
+      fields.maybeColor, fields.foreign, fields.lasts, fields.took,
     ]
   )
 
@@ -157,6 +161,8 @@ struct Everything: PersistentValue, Hashable {
     color = try row[Self.fields.color]
     maybeColor = try row[Self.fields.maybeColor]
     foreign = try row[Self.fields.foreign]
+    lasts = try row[Self.fields.lasts]
+    took = try row[Self.fields.took]
   }
 
   /// As a macro would write it: by slot, and not through key paths.
@@ -194,6 +200,8 @@ struct Everything: PersistentValue, Hashable {
     try row.set(Self.fields.color, &color)
     try row.set(Self.fields.maybeColor, &maybeColor)
     try row.set(Self.fields.foreign, &foreign)
+    try row.set(Self.fields.lasts, &lasts)
+    try row.set(Self.fields.took, &took)
   }
 }
 

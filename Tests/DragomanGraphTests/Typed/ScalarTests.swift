@@ -13,6 +13,8 @@ import Testing
   private nonisolated static let extremes: [Everything] = {
     var low = Everything(1)
     low.flag = true
+    low.lasts = CalendarDuration(months: -14, days: -1, microseconds: -1)
+    low.took = .microseconds(-1)
     low.int8 = .min
     low.int16 = .min
     low.int32 = .min
@@ -49,6 +51,8 @@ import Testing
     high.data = Data([0, 255, 10])
     high.bytes = [0, 1, 255]
     high.uuid = UUID()
+    high.lasts = CalendarDuration(microseconds: .max)
+    high.took = .microseconds(Int64.max)
     high.url = URL(string: "https://example.com/a%20b?q=1#f") ?? high.url
     high.kind = .sedan
     high.level = .high
@@ -122,6 +126,8 @@ import Testing
       ),
       ("decimal", "'abc'", "Everything.decimal takes a decimal; found the text \"abc\""),
       ("instant", "'2026-02-30 00:00:00'", "Everything.instant takes a date; found the text"),
+      ("lasts", "'1 day'", "Everything.lasts takes a duration; found the text \"1 day\""),
+      ("took", "'P1D'", "Everything.took takes a duration without months and days; found P1D"),
       ("uuid", "'no'", "Everything.uuid takes a UUID; found the text \"no\""),
       ("kind", "'truck'", "Everything.kind takes a raw value of Kind; found the text \"truck\""),
       ("level", "3", "Everything.level takes a raw value of Level; found the integer 3"),

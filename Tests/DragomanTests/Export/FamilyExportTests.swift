@@ -132,6 +132,34 @@ import Testing
     #expect(text == #"{"id":3,"name":"Swan","hull":{"length":"9 m"},"kind":"boat"}"# + "\n")
   }
 
+  @Test("A sub-entity with a relationship to its family has an end", arguments: ["Thing", "Part"])
+  func cycle(entity: String) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        Thing:
+          unique: id
+          attributes: { id: id, name: name }
+          discriminator: { from: kind, values: { part: Part } }
+          relationships: { next: { entity: Thing, kind: toOne } }
+        Part:
+          parent: Thing
+          relationships: { inner: { entity: Thing, kind: toOne } }
+      sources: { json: { format: ndjson, entity: \(entity) } }
+      """
+    )
+    let feed = #"""
+      {"id":"1","name":"a","kind":"part","inner":{"id":"2","name":"b","kind":"part"}}
+
+      """#
+    try await fixture.run(feed)
+    let request = ExportRequest(entity: entity, format: .ndjson)
+    let (text, _) = try await export(fixture.map, fixture.store, request)
+    #expect(text.contains(#""inner":{"id":"2""#), "\(text)")
+    #expect(try await fixture.run(text).summary == "read 2, unchanged 2")
+  }
+
   @Test("Records in memory are those of JSON")
   func records() async throws {
     let fixture = try ImportFixture(Self.vehicles)

@@ -52,6 +52,7 @@ import Testing
       ("i16", .int16), ("i32", .int32), ("i64", .int64), ("real", .double), ("small", .float),
       ("money", .decimal), ("yes", .bool), ("any", .json), ("text", .string), ("on", .date),
       ("at", .timestamp), ("time", .time), ("id", .uuid), ("link", .url), ("bytes", .data),
+      ("lasts", .duration),
     ]
     let model = Model(entities: [
       Entity(
@@ -69,7 +70,7 @@ import Testing
       "money": .number("12.50"), "yes": true, "any": ["a": [1, nil, "x"]], "text": "17",
       "on": "2024-02-29", "at": "2024-02-29T13:00:00Z", "time": "13:05:10",
       "id": "0e984725-c51c-4bf4-9960-e1c80e27aba0", "link": "https://example.com/",
-      "bytes": "AQI=", "own": 3,
+      "bytes": "AQI=", "lasts": "P1DT2H30M", "own": 3,
     ]
     let (exported, again) = try await stack.write { context in
       let object = try context.import(record, into: "More")

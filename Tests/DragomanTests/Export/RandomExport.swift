@@ -194,6 +194,7 @@ struct RandomExport {
     case .timestamp: .text("\(date(&dice)) \(time(&dice))")
     case .date: .text(date(&dice))
     case .time: .text(time(&dice))
+    case .duration: .text(dice.pick(["PT0S", "-P1Y2M", "P3DT0.000001S", "PT36H"]))
     case .uuid: .text(uuid(&dice))
     case .url:
       .text(

@@ -137,8 +137,9 @@ import Testing
     let both = await failure(text([[("id", "\"1\""), ("name", "\"n\"")]], format))
     #expect(both?.message == "The records of feed1 can be those of the sources as, bs.")
     #expect(
-      both?.help == "choose one: --source as=feed1 or --source bs=feed1, or say which `files:` each"
-        + " of them reads"
+      both?.help
+        == #"choose one: `sourcesByInput["feed1"] = ["as"]` or `sourcesByInput["feed1"] = "#
+        + #"["bs"]`, or say which `files:` each of them reads"#
     )
     let none = await failure(text([[("key", "\"1\""), ("text", "\"n\"")]], format))
     #expect(

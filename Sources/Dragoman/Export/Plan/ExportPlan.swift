@@ -234,7 +234,7 @@ struct ExportPlan: Sendable {
       throw ExportError(
         .request,
         "The map has several entities; which one is to be exported?",
-        help: "name one of \(map.entities.map(\.name).joined(separator: ", ")), with --entity or"
+        help: "name one of \(map.entities.map(\.name).joined(separator: ", ")), with `entity` or"
           + " in the map with `export: { entity: … }`"
       )
     }

@@ -2,7 +2,7 @@
 public struct ExportError: Error, Sendable, Hashable, CustomStringConvertible {
   /// A stable name for the kind of error.
   public struct Code: RawRepresentable, Sendable, Hashable {
-    /// The name, as `dragoman explain` takes it.
+    /// The name, a heading of docs/errors.md.
     public let rawValue: String
 
     /// Makes a code; the ones the exporter uses are static members.

@@ -106,7 +106,7 @@ final class ValueSpeller: Sendable {
   ) -> Method {
     if !map.values.isEmpty || map.unknown != nil { return words(map, isRead) }
     switch map.type {
-    case .string, .enum, .url, .uuid: return .text
+    case .string, .enum, .url, .uuid, .duration: return .text
     case .int16: return .integer(Int64(Int16.min)...Int64(Int16.max))
     case .int32: return .integer(Int64(Int32.min)...Int64(Int32.max))
     case .int64: return .integer(.min ... .max)

@@ -62,7 +62,7 @@ struct InputSources {
         "No source of the map that reads \(plan.format.rawValue.uppercased()) is for \(input).",
         help:
           "give one of \(Self.list(plan.sources.map(\.name))) `files:` that match the name, or assign"
-          + " the input: --source NAME=INPUT"
+          + " the input: \(Self.assignment("NAME", to: "INPUT"))"
       )
     }
     places = []
@@ -143,9 +143,15 @@ struct InputSources {
           + " \(keys)."
         : "The records of \(input) can be those of the sources \(Self.list(fitting)).",
       help:
-        "choose one: \(sources.map { "--source \($0)=\(input)" }.joined(separator: " or ")), or say"
-        + " which `files:` each of them reads"
+        "choose one: "
+        + sources.map { Self.assignment($0, to: input) }.joined(separator: " or ")
+        + ", or say which `files:` each of them reads"
     )
+  }
+
+  /// How a request gives an input to a source.
+  private static func assignment(_ source: String, to input: String) -> String {
+    "`sourcesByInput[\"\(input)\"] = [\"\(source)\"]`"
   }
 
   /// The keys that records have, in the order in which they occur.

@@ -36,7 +36,7 @@ enum OutcomeIssue {
       return make(
         .keyExists,
         "A \(plan.name) with this key exists, and the mode is insert.",
-        help: "use --mode upsert to update it",
+        help: "import with `mode: .upsert` to update it",
         batch,
         object,
         origin,

@@ -53,7 +53,7 @@ extension CountingSink {
         maximumRejects == 0
           ? "A record was rejected, and none may be."
           : "More than \(maximumRejects) records were rejected.",
-        help: "mend the feed or the map, or raise --max-rejects"
+        help: "mend the feed or the map, or raise `maximumRejects`"
       )
     }
   }

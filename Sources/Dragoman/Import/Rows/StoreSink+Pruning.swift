@@ -92,7 +92,7 @@ extension StoreSink {
           throw ImportError(
             .prune,
             "Pruning would delete \(missing) of \(all) objects of \(entity.name).",
-            help: "if the feed is right, raise --prune-max"
+            help: "if the feed is right, raise `maximumShare`"
           )
         }
       }

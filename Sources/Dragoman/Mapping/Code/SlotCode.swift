@@ -51,7 +51,8 @@ final class SlotCode: Sendable {
     case (.string, .text): value
     case (.enum, .text(let text)): isAllowed(text) ? value : nil
     case (.decimal, .text(let text)), (.timestamp, .text(let text)), (.date, .text(let text)),
-      (.time, .text(let text)), (.uuid, .text(let text)), (.url, .text(let text)),
+      (.time, .text(let text)), (.duration, .text(let text)), (.uuid, .text(let text)),
+      (.url, .text(let text)),
       (.json, .text(let text)):
       literals.storedValue(ofLiteral: text)
     case (.data, .blob): value

@@ -1,6 +1,6 @@
 /// Where the records of one entity stand in one format.
 public struct SourceMap: Sendable, Hashable {
-  /// The source's name, chosen with `--source`.
+  /// The source's name, chosen with `ImportRequest.sources`.
   public var name: String
   /// The format.
   public var format: ForeignFormat

@@ -5,7 +5,7 @@ extension AttributeMap {
   ///
   /// Literals are written in one spelling a type, whatever formats the feed has: plain numbers
   /// (RFC 8259), `true` and `false`, ISO 8601 for dates and times (`2024-02-29T13:00:00Z`,
-  /// `2024-02-29`, `13:00`; no zone is UTC), base64 for `data`.
+  /// `2024-02-29`, `13:00`; no zone is UTC) and durations (`P1DT2H30M`), base64 for `data`.
   public func storedValue(ofLiteral text: String) -> StoredValue? {
     switch type {
     case .string: .text(text)
@@ -17,6 +17,7 @@ extension AttributeMap {
     case .decimal: decimal(text).map { .text($0) }
     case .bool: ["true": .integer(1), "false": .integer(0)][text]
     case .timestamp, .date, .time: dateOrTime(text).map { .text($0) }
+    case .duration: CalendarDuration(text).map { .text($0.description) }
     case .uuid:
       text.converted(capacity: UUIDText.byteCount) { UUIDText.read($0, into: $1) }
         .map { .text(String(decoding: $0, as: UTF8.self)) }

@@ -11,6 +11,7 @@ extension ValueConverter {
     case date
     case boolean
     case word
+    case duration
     case uuid
     case url
     case data

@@ -198,6 +198,10 @@ final class ValueConverter: Sendable {
       return write(batch, capacity: DateReader.capacity, fault: .date) { output in
         dates?.read(text: batch.bytes(start, length), into: output) ?? 0
       }
+    case .duration:
+      return write(batch, capacity: CalendarDuration.capacity, fault: .duration) { output in
+        CalendarDuration(batch.bytes(start, length))?.write(into: output) ?? 0
+      }
     case .uuid:
       return write(batch, capacity: UUIDText.byteCount, fault: .uuid) { output in
         UUIDText.read(batch.bytes(start, length), into: output)

@@ -12,7 +12,7 @@ extension ValueConverter.Fault {
     case .closure, .closureType: .closure
     case .boolean: .boolean
     case .word: .word
-    case .uuid, .url, .data, .length, .pattern: .text
+    case .duration, .uuid, .url, .data, .length, .pattern: .text
     case .blocked: .path
     case .repeated: .repeated
     }
@@ -32,6 +32,7 @@ extension ValueConverter.Fault {
     case .date: return "None of the declared formats takes the value as \(Self.article(type))."
     case .boolean: return "The value is neither of the words for true nor of those for false."
     case .word: return "The value table does not have this word."
+    case .duration: return "The text is not a duration of ISO 8601 such as P1DT2H30M."
     case .uuid: return "The text is not a UUID in the form 8-4-4-4-12."
     case .url: return "The text is not an absolute URL."
     case .data: return "The text is neither base64 nor \\x and hexadecimal digits."

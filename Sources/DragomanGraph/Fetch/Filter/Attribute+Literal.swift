@@ -21,6 +21,8 @@ extension Attribute {
       case .timestamp: text(literal).flatMap(CivilText.timestamp).map(StoredValue.text)
       case .date: text(literal).flatMap(CivilText.date).map(StoredValue.text)
       case .time: text(literal).flatMap(CivilText.time).map(StoredValue.text)
+      case .duration:
+        text(literal).flatMap { CalendarDuration($0) }.map { .text($0.description) }
       case .uuid: text(literal).flatMap(UUID.init(uuidString:)).map { .text($0.text) }
       case .data: bytes(literal).map(StoredValue.blob)
       case .enum: text(literal).flatMap(enumeration)
@@ -43,6 +45,7 @@ extension Attribute {
     case .timestamp: "an instant such as \"2024-05-01T12:30:00Z\""
     case .date: "a date such as \"2024-05-01\""
     case .time: "a time of day such as \"12:30:00\""
+    case .duration: "a duration such as \"P1DT2H30M\""
     case .uuid: "a UUID such as \"123e4567-e89b-12d3-a456-426614174000\""
     case .data: "bytes in base64"
     case .enum: "one of \((allowedValues ?? []).prefix(10).joined(separator: ", "))"

@@ -21,14 +21,6 @@ extension AttributeType {
     }
   }
 
-  /// Whether `<` means anything.
-  var isOrdered: Bool {
-    switch self {
-    case .bool, .data, .json: false
-    default: true
-    }
-  }
-
   /// The type with its indefinite article, for messages.
   var withArticle: String {
     let startsWithVowel =

@@ -15,7 +15,7 @@ struct FilterLiterals {
       throw StoreError(
         .badRequest,
         "The variable $\(name) of the predicate has no value.",
-        help: "give it one, on the command line with -p \(name)=…"
+        help: "give it one: `substituting([\"\(name)\": …])`"
       )
     }
     return operand

@@ -34,7 +34,7 @@ struct ValueConversion: Sendable {
       (.bool, .int16), (.bool, .int32), (.bool, .int64):
       return .none
     case (.decimal, .string), (.timestamp, .string), (.date, .string), (.time, .string),
-      (.uuid, .string), (.url, .string), (.json, .string), (.enum, .string):
+      (.duration, .string), (.uuid, .string), (.url, .string), (.json, .string), (.enum, .string):
       return .none
     case (_, .string), (.string, _), (.date, .timestamp), (.timestamp, .date): return .values
     case (_, .enum): return .values
@@ -61,6 +61,8 @@ struct ValueConversion: Sendable {
     case .timestamp: return same(text(value), CivilText.timestamp).map(StoredValue.text)
     case .date: return day(value).map(StoredValue.text)
     case .time: return same(text(value), CivilText.time).map(StoredValue.text)
+    case .duration:
+      return same(text(value)) { CalendarDuration($0)?.description }.map(StoredValue.text)
     case .uuid:
       return text(value).flatMap(UUID.init(uuidString:)).map { .text($0.uuidString.lowercased()) }
     case .url: return text(value).flatMap { isAbsolute($0) ? .text($0) : nil }

@@ -41,6 +41,7 @@ import Testing
         .string, .text("123E4567-E89B-12D3-A456-426614174000"), .uuid,
         .text("123e4567-e89b-12d3-a456-426614174000")
       ),
+      (.string, .text("P1D"), .duration, .text("P1D")),
       (.string, .text("https://a.b/c"), .url, .text("https://a.b/c")),
       (.string, .text("{\"a\":[1]}"), .json, .text("{\"a\":[1]}")),
       (.bool, .integer(1), .json, .text("true")), (.int64, .null, .decimal, .null),
@@ -54,7 +55,8 @@ import Testing
   @Test(
     "A value without an exact counterpart has none",
     arguments: [
-      (.int64, .integer(32768), .int16), (.double, .real(0.5), .int64),
+      (.string, .text("P7W"), .duration), (.int64, .integer(32768), .int16),
+      (.double, .real(0.5), .int64),
       (.double, .real(.infinity), .int64), (.double, .real(.infinity), .decimal),
       (.double, .real(1e19), .int64), (.decimal, .text("0.5"), .int32),
       (.int64, .integer((1 << 53) + 1), .double), (.double, .real(0.1), .float),

@@ -142,7 +142,7 @@ extension ImportScheme {
 
 extension ImportScheme {
   private static let keyTypes: [AttributeType] = [
-    .string, .string, .int64, .int16, .decimal, .uuid, .enum, .bool, .date,
+    .string, .string, .int64, .int16, .decimal, .uuid, .enum, .bool, .date, .duration,
   ]
 
   /// A scheme that the importer takes.

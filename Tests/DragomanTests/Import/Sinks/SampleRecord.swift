@@ -116,7 +116,7 @@ struct SampleValue {
     case .date: ("2024-02-29", .text("2024-02-29"))
     case .timestamp: ("2024-02-29T13:00:00Z", .text("2024-02-29 13:00:00"))
     case .enum: ("b", .text("b"))
-    case .time, .uuid, .url, .data, .json: nil
+    case .time, .duration, .uuid, .url, .data, .json: nil
     }
   }
 
@@ -183,6 +183,8 @@ struct SampleValue {
         ("9999-12-31", .text("9999-12-31")),
       ]
     case .time: [("07:30", .text("07:30:00")), ("12:30:00.500", .text("12:30:00.5"))]
+    case .duration:
+      [("P1W", .text("P7D")), ("PT90M", .text("PT1H30M")), ("-P14M", .text("-P1Y2M"))]
     case .uuid:
       [
         (
@@ -224,6 +226,7 @@ struct SampleValue {
     case .timestamp: [("2024-02-30T00:00:00Z", "value.date"), (["a": 1], "value.type")]
     case .date: [("x", "value.date"), ("2024-02-30", "value.date")]
     case .time: [("25:00", "value.date")]
+    case .duration: [("P", "value.text"), (60, "value.type")]
     case .uuid: [("x", "value.text"), (1, "value.type")]
     case .url: [("x y", "value.text")]
     case .data: [(1, "value.type"), ("!", "value.text")]

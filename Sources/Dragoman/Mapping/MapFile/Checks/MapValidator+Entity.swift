@@ -15,7 +15,7 @@ extension MapValidator {
     }
     if let version = entity.version {
       if let attribute = find(version, in: attributes) {
-        if [.bool, .data, .json].contains(attribute.type) {
+        if !attribute.type.isOrdered {
           report(
             .misplaced,
             "The version \"\(version)\" is \(attribute.type.rawValue), which has no order.",

@@ -90,6 +90,7 @@ extension MapGrammar {
     "int": "int64", "integer": "int64", "bigint": "int64", "long": "int64", "text": "string",
     "varchar": "string", "boolean": "bool", "number": "double", "numeric": "decimal",
     "real": "double", "datetime": "timestamp", "binary": "data", "blob": "data", "uri": "url",
+    "interval": "duration", "timespan": "duration",
     "object": "json", "array": "json",
   ]
 
