@@ -193,6 +193,20 @@ def bombs(torture):
         is_bounded(torture, outcome, case, seconds=15 if "GB" in case or "MB" in case else 5, memory=300 << 20)
         torture.check(outcome.code in (0, 3, 65), f"{case}: exit {outcome.code}", outcome.text)
         torture.note(f"{case}: exit {outcome.code}, {outcome.seconds:.1f} s, {outcome.peak >> 20} MB")
+    # Plain records without end: what ends them is the bound of an input.
+    many = folder / "many.ndjson.gz"
+    with gzip.open(many, "wb", compresslevel=1) as file:
+        for _ in range(size >> 24):
+            file.write(b'{"id":"1"}\n' * ((1 << 24) // 11))
+    one = folder / "one.json"
+    one.write_text('[{"id":"1"}]')
+    remove(store)
+    torture.must("import", plain, one, "-d", store, "-q")
+    before = contents(store)
+    outcome = torture.run("import", plain, many, "-d", store, "--max-bytes", "16M", timeout=60)
+    is_bounded(torture, outcome, "1 GB of records, --max-bytes 16M")
+    torture.check(outcome.code == 65 and "input.limit" in outcome.text, f"--max-bytes: exit {outcome.code}", outcome.text)
+    torture.check(contents(store) == before, "--max-bytes: the store is another one")
     laughs = folder / "laughs.map.yaml"
     laughs.write_text(
         "version: 1\na: &a [x,x,x,x,x,x,x,x,x]\n"
