@@ -18,7 +18,8 @@ def mounted(folder, size):
 
 
 def unmount(folder):
-    subprocess.run(["umount", folder], capture_output=True, check=False)
+    # Lazily: Python may not have closed the store yet.
+    subprocess.run(["umount", "-l", folder], capture_output=True, check=False)
 
 
 def is_told(outcome, store):

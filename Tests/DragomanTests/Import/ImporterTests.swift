@@ -155,8 +155,8 @@ import Testing
     }
     #expect((failure?.cause as? ReadError)?.code == .truncated)
     #expect(failure?.report.status == .failed)
-    #expect(failure?.report.committed == (commit == .all ? 0 : 20))
-    #expect(try fixture.rows().count == (commit == .all ? 1 : 20))
+    #expect(failure?.report.committed == (commit == .all ? 0 : 25))
+    #expect(try fixture.rows().count == (commit == .all ? 1 : 25))
     #expect(try sql(fixture.store, "PRAGMA integrity_check") == ["ok"])
   }
 
