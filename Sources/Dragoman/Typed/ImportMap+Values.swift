@@ -38,8 +38,8 @@ public struct ValueRule<Root: EntityValue>: Sendable {
     policies: ValuePolicies = ValuePolicies()
   ) -> ValueRule {
     var map = Map(
-      foreign.first ?? Root.fields[keyPath: path].name,
-      to: Root.fields[keyPath: path].name,
+      foreign.first ?? Root.fields[keyPath: path].schemaName,
+      to: Root.fields[keyPath: path].schemaName,
       dates: dates,
       timeZone: timeZone,
       numbers: numbers,
@@ -91,7 +91,7 @@ public struct ValueRule<Root: EntityValue>: Sendable {
     policies: ValuePolicies = ValuePolicies()
   ) -> ValueRule {
     var map = relationship(path)
-    let key = Value.relationshipTarget.identity ?? []
+    let key = Value.Target.identity ?? []
     map.key = Dictionary(
       uniqueKeysWithValues: key.map { ($0, .path(ForeignPaths(), split: split)) }
     )
@@ -105,8 +105,8 @@ public struct ValueRule<Root: EntityValue>: Sendable {
     _ path: KeyPath<Root.Fields, Field<Root, Value>>
   ) -> RelationshipMap {
     RelationshipMap(
-      name: Root.fields[keyPath: path].name,
-      entity: Value.relationshipTarget.entity.name,
+      name: Root.fields[keyPath: path].schemaName,
+      entity: Value.Target.entity.name,
       kind: Value.relationshipKind
     )
   }

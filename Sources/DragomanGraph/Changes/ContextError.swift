@@ -70,6 +70,14 @@ public struct ContextError: Error, Sendable, CustomStringConvertible {
   }
 }
 
+/// An error that says in a sentence what is wrong.
+protocol TellingError: Error {
+  var message: String { get }
+}
+
+extension ContextError: TellingError {}
+extension StoreError: TellingError {}
+
 /// One rule that an object breaks.
 public struct ObjectFault: Sendable, Hashable, CustomStringConvertible {
   /// Which kind of rule.
@@ -82,6 +90,8 @@ public struct ObjectFault: Sendable, Hashable, CustomStringConvertible {
     case length
     /// A text does not match the pattern.
     case pattern
+    /// A property was set to what it does not take, and stayed as it was.
+    case type
     /// A value is none of an enumeration.
     case enumeration
     /// There are more targets than the relationship admits.
@@ -138,6 +148,23 @@ public enum MergePolicy: Sendable, Hashable {
 }
 
 extension ContextError {
+  /// Several faults: the first is told, all are listed.
+  ///
+  /// - Parameters:
+  ///   - code: `.invalid` or `.denied`.
+  ///   - faults: At least one.
+  init(_ code: Code, _ faults: [ObjectFault]) {
+    let count = faults.count - 1
+    let more = count > 0 ? " (\(count) more \(count == 1 ? "fault" : "faults"))" : ""
+    self.init(
+      code,
+      faults[0].message + more,
+      object: faults[0].object,
+      help: "mend the objects and save again; nothing was lost",
+      faults: faults
+    )
+  }
+
   /// A value has the key of an object of another branch of its family.
   static func keyOfRelative(_ other: String, _ entity: String, _ object: ObjectID?) -> ContextError
   {

@@ -7,7 +7,8 @@ extension ManagedObjectContext {
   /// everything is still pending here, and the save can be tried again.
   ///
   /// - Throws: `ContextError`: `.invalid` and `.denied` with every fault, `.conflict` with every
-  ///   conflict, `.duplicate`, `.importing` in the hook of an import, what a property recorded;
+  ///   conflict, `.duplicate`, `.importing` in the hook of an import, what a property recorded: one error
+  ///   as it is, several as `.invalid`, with every property that did not take its value in `faults`;
   ///   `StoreError`: `.full`, `.busy`, ….
   public func save() throws {
     try checkSavable()
@@ -15,7 +16,7 @@ extension ManagedObjectContext {
       root.stopAway()
       takeOwnSaves()
     }
-    try throwRecorded()
+    try throwRecordedAndFaults()
     guard hasChanges else { return }
     try prepare()
     let changes = kind == .main ? root.mainChanges.snapshot : pendingChanges()
@@ -59,8 +60,20 @@ extension ManagedObjectContext {
   /// Throws what was recorded and what is wrong, before a save on another thread.
   func validateForSave() throws {
     try checkOpen()
-    try throwRecorded()
+    try throwRecordedAndFaults()
     try prepare()
+  }
+
+  /// Throws what was recorded; beside values that properties did not take, every other fault.
+  private func throwRecordedAndFaults() throws {
+    guard recorded.hasRefusals else { return try throwRecorded() }
+    var faults: [ObjectFault] = []
+    do {
+      try prepare()
+    } catch let error as ContextError where !error.faults.isEmpty {
+      faults = error.faults
+    }
+    if let error = recorded.take(besides: faults) { throw error }
   }
 
   /// The changes, checked, for a merge into main.
@@ -93,16 +106,8 @@ extension ManagedObjectContext {
     for object in objects where object.status == .deleted {
       try validation.checkDeletion(object)
     }
-    guard let first = validation.faults.first else { return }
-    throw ContextError(
-      broken.isEmpty ? .denied : .invalid,
-      validation.faults.count == 1
-        ? first.message
-        : "\(first.message) (\(validation.faults.count - 1) more faults)",
-      object: first.object,
-      help: "mend the objects and save again; nothing was lost",
-      faults: validation.faults
-    )
+    guard !validation.faults.isEmpty else { return }
+    throw ContextError(broken.isEmpty ? .denied : .invalid, validation.faults)
   }
 
   /// The place of each target of an ordered to-many is a column of the target.

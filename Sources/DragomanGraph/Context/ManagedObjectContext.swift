@@ -64,7 +64,8 @@ public final class ManagedObjectContext {
   var broadcaster: NoticeBroadcaster?
   /// Results of this context.
   var followers: [WeakFollower] = []
-  private var recorded: (any Error)?
+  /// What properties could not throw.
+  var recorded = RecordedErrors()
   private var emptyRows: [Int: RowPlace] = [:]
   private(set) var isClosed = false
 
@@ -190,20 +191,27 @@ public final class ManagedObjectContext {
   }
 
   /// The first error that a property met which could not throw it; it is thrown by the next save.
-  public var recordedError: (any Error)? { recorded }
+  public var recordedError: (any Error)? { recorded.first }
 
-  func record(_ error: any Error) { if recorded == nil { recorded = error } }
+  func record(_ error: any Error) { recorded.add(error) }
 
-  /// Throws what was recorded, and forgets it.
-  func throwRecorded() throws {
-    if let error = recorded {
-      recorded = nil
-      throw error
+  /// Sets a property that cannot throw; what it does not take is told by the next save.
+  func attempt(_ property: String, of object: ManagedObject, _ set: () throws -> Void) {
+    do {
+      try set()
+      recorded.accept(property, of: object)
+    } catch {
+      recorded.refuse(error, property, of: object)
     }
   }
 
+  /// Throws what was recorded, and forgets it.
+  func throwRecorded() throws {
+    if let error = recorded.take() { throw error }
+  }
+
   /// Drops what was recorded.
-  func forgetRecorded() { recorded = nil }
+  func forgetRecorded() { recorded = RecordedErrors() }
 
   // MARK: - Names
 

@@ -41,7 +41,7 @@ public struct EntitySchema<Root: EntityValue>: Sendable {
     self.indexes = indexes
     self.renamedFrom = renamedFrom
     self.fields = fields
-    definitions = fields.map { $0.definition }
+    definitions = fields.map { $0.schemaDefinition }
   }
 
   /// The entity, as a `Model` has it.
@@ -53,12 +53,12 @@ public struct EntitySchema<Root: EntityValue>: Sendable {
     var attributes: [Attribute] = []
     var relationships: [Relationship] = []
     var keys = uniqueKeys
-    for field in fields where !inherited.contains(NameKey(field.name)) {
-      switch field.definition.property {
+    for field in fields where !inherited.contains(NameKey(field.schemaName)) {
+      switch field.schemaDefinition.property {
       case .attribute(let attribute, _): attributes.append(attribute)
       case .relationship(let link): relationships.append(link.relationship)
       }
-      if field.definition.isUnique { keys.append([field.name]) }
+      if field.schemaDefinition.isUnique { keys.append([field.schemaName]) }
     }
     return Entity(
       name: name,
@@ -84,7 +84,7 @@ public struct EntitySchema<Root: EntityValue>: Sendable {
     return (parent.map { [$0] } ?? []) + targets
   }
 
-  var fieldNames: [String] { fields.map { $0.name } + (parent?.propertyNames ?? []) }
+  var fieldNames: [String] { fields.map { $0.schemaName } + (parent?.propertyNames ?? []) }
 }
 
 extension EntityValue {
@@ -92,7 +92,7 @@ extension EntityValue {
   package static var identity: [String]? { schema.identity }
 
   /// The names of the type's own fields, by slot.
-  static var fieldNames: [String] { schema.fields.map { $0.name } }
+  static var fieldNames: [String] { schema.fields.map { $0.schemaName } }
 
   /// The names of all fields, those of the ancestors included.
   fileprivate static var propertyNames: [String] { schema.fieldNames }

@@ -19,7 +19,7 @@
 ///
 /// `@Entity` writes the same. A value finds its object by the entity's unique key; one that has
 /// none, and no `objectID` either (`PersistentValue`), is a new object each time it is saved.
-public protocol EntityValue: RelationshipTarget {
+public protocol EntityValue: RelationshipTarget where Target == Self {
   /// One `Field` a stored property, with the name of the property.
   associatedtype Fields: Sendable
   /// The fields; a `static let`, since every value reads its slots from it.

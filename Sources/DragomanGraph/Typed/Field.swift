@@ -2,18 +2,45 @@
 ///
 /// Which of the two it is, and of which type, the property's own type says. Key paths that lead to
 /// fields are what filters, sort keys, maps and live objects take: `\.lastName == "Moreau"`.
+///
+/// A to-one leads on to the fields of its target: `\.employer.name == "Acme"`, `.ascending(\.employer.name)`.
+/// So the members of a field have names that hardly any entity has.
+@dynamicMemberLookup
 public struct Field<Root: EntityValue, Value>: EntityField {
-  /// The place in the schema's list, from 0.
-  public let slot: Int
-  /// The property's name in the entity.
-  public let name: String
+  /// The place in the schema's list, from 0; negative for a path through a relationship.
+  public let schemaSlot: Int
+  /// The property's name in the entity; of a path the names with dots between them.
+  public let schemaName: String
   /// What the entity says of it.
-  public let definition: FieldDefinition<Root>
+  public let schemaDefinition: FieldDefinition<Root>
 
   init(_ slot: Int, _ name: String, _ definition: FieldDefinition<Root>) {
-    self.slot = slot
-    self.name = name
-    self.definition = definition
+    schemaSlot = slot
+    schemaName = name
+    schemaDefinition = definition
+  }
+
+  /// How a predicate names it.
+  var path: FilterPath {
+    schemaSlot < 0
+      ? FilterPath(steps: schemaName.split(separator: ".").map(String.init))
+      : FilterPath(steps: [schemaName])
+  }
+}
+
+extension Field where Value: ToOneValue {
+  /// A field of the target, as predicates and sort keys take it; null where there is no target.
+  ///
+  /// It is no property of the type itself: it cannot be set, unboxed or mapped.
+  public subscript<Property>(
+    dynamicMember path: KeyPath<Value.Target.Fields, Field<Value.Target, Property>>
+  ) -> Field<Root, Property> {
+    let target = Value.Target.fields[keyPath: path]
+    return Field<Root, Property>(
+      -1,
+      "\(schemaName).\(target.schemaName)",
+      FieldDefinition(beyond: target.schemaDefinition)
+    )
   }
 }
 
@@ -22,24 +49,16 @@ public protocol EntityField<Root>: Sendable {
   /// The type.
   associatedtype Root: EntityValue
   /// The place in the schema's list, from 0.
-  var slot: Int { get }
+  var schemaSlot: Int { get }
   /// The property's name in the entity.
-  var name: String { get }
+  var schemaName: String { get }
   /// What the entity says of it.
-  var definition: FieldDefinition<Root> { get }
+  var schemaDefinition: FieldDefinition<Root> { get }
 }
 
 /// What an entity says of a field, and how the field's property is boxed; made by `Field`.
 public final class FieldDefinition<Root: EntityValue>: Sendable {
-  /// What holds the property.
-  enum Property: Sendable {
-    /// An attribute; whether one of another type would do, too.
-    case attribute(Attribute, admits: @Sendable (AttributeType) -> Bool)
-    /// A relationship.
-    case relationship(RelationshipField)
-  }
-
-  let property: Property
+  let property: FieldProperty
   /// Whether it is a unique key by itself.
   let isUnique: Bool
   /// The property's Swift type, for messages.
@@ -49,7 +68,7 @@ public final class FieldDefinition<Root: EntityValue>: Sendable {
   let box: @Sendable (inout Root, inout BoxingRow) throws -> Void
 
   init(
-    _ property: Property,
+    _ property: FieldProperty,
     isUnique: Bool,
     valueType: String,
     fault: String? = nil,
@@ -61,6 +80,19 @@ public final class FieldDefinition<Root: EntityValue>: Sendable {
     self.fault = fault
     self.box = box
   }
+
+  /// A field of the target of a relationship: nothing is boxed there.
+  convenience init(beyond other: FieldDefinition<some EntityValue>) {
+    self.init(other.property, isUnique: false, valueType: other.valueType) { _, _ in }
+  }
+}
+
+/// What holds the property of a field.
+enum FieldProperty: Sendable {
+  /// An attribute; whether one of another type would do, too.
+  case attribute(Attribute, admits: @Sendable (AttributeType) -> Bool)
+  /// A relationship.
+  case relationship(RelationshipField)
 }
 
 /// A relationship as a field declares it; its destination is a type, whose entity is looked up late:
@@ -289,7 +321,7 @@ extension Field where Value: RelationshipValue {
       renamedFrom: renamedFrom
     )
     let property = RelationshipField(
-      target: Value.relationshipTarget,
+      target: Value.Target.self,
       holdsValues: Value.holdsValues,
       template: template
     )

@@ -2,7 +2,8 @@
 ///
 ///     let person = try context.live(Person.self, \.ticketNumber == "T-1001")
 ///     let name = try person?.lastName
-///     try person?.set(\.lastName, to: "Moreau")
+///     person?.lastName = "Moreau"    // what does not fit is told by the save
+///     try person?.set(\.lastName, to: "Moreau")    // at once
 ///     try person?.update { $0.visits += 1 }
 ///
 /// Nothing is looked up by name: the key path leads to a slot, the slot to a column. What cannot be read
@@ -63,7 +64,7 @@ public struct Managed<Value: EntityValue> {
   public subscript<Property: AttributeValue>(
     dynamicMember path: KeyPath<Value.Fields, Field<Value, Property>>
   ) -> Property {
-    get throws { try read(Value.fields[keyPath: path].slot) }
+    get throws { try read(Value.fields[keyPath: path].schemaSlot) }
   }
 
   /// A property that is stored through a pair of functions.
@@ -73,7 +74,7 @@ public struct Managed<Value: EntityValue> {
     dynamicMember path: KeyPath<Value.Fields, Field<Value, Transformed<Transform>>>
   ) -> Transform.Value {
     get throws {
-      let transformed: Transformed<Transform> = try read(Value.fields[keyPath: path].slot)
+      let transformed: Transformed<Transform> = try read(Value.fields[keyPath: path].schemaSlot)
       return transformed.value
     }
   }
@@ -85,7 +86,7 @@ public struct Managed<Value: EntityValue> {
     dynamicMember path: KeyPath<Value.Fields, Field<Value, Transformed<Transform>?>>
   ) -> Transform.Value? {
     get throws {
-      let transformed: Transformed<Transform>? = try read(Value.fields[keyPath: path].slot)
+      let transformed: Transformed<Transform>? = try read(Value.fields[keyPath: path].schemaSlot)
       return transformed?.value
     }
   }
@@ -97,7 +98,7 @@ public struct Managed<Value: EntityValue> {
     _ path: KeyPath<Value.Fields, Field<Value, Property>>,
     to property: Property
   ) throws {
-    try write(Value.fields[keyPath: path].slot, property)
+    try write(Value.fields[keyPath: path].schemaSlot, property)
   }
 
   /// Sets a property that is stored through a pair of functions.
@@ -107,7 +108,7 @@ public struct Managed<Value: EntityValue> {
     _ path: KeyPath<Value.Fields, Field<Value, Transformed<Transform>>>,
     to property: Transform.Value
   ) throws {
-    try write(Value.fields[keyPath: path].slot, Transformed<Transform>(property))
+    try write(Value.fields[keyPath: path].schemaSlot, Transformed<Transform>(property))
   }
 
   /// Sets an optional property that is stored through a pair of functions.
@@ -118,7 +119,7 @@ public struct Managed<Value: EntityValue> {
     to property: Transform.Value?
   ) throws {
     try write(
-      Value.fields[keyPath: path].slot,
+      Value.fields[keyPath: path].schemaSlot,
       property.map { Transformed<Transform>($0) }
     )
   }
@@ -172,7 +173,7 @@ public struct Managed<Value: EntityValue> {
     dynamicMember path: KeyPath<Value.Fields, Field<Value, Property>>
   ) -> Property.Live {
     get throws {
-      let slot = Value.fields[keyPath: path].slot
+      let slot = Value.fields[keyPath: path].schemaSlot
       do {
         return try Property.live(object.context.targets(of: link(slot), object))
       } catch {
@@ -188,7 +189,7 @@ public struct Managed<Value: EntityValue> {
     _ path: KeyPath<Value.Fields, Field<Value, Property>>,
     to targets: Property.Live
   ) throws {
-    let link = try link(Value.fields[keyPath: path].slot)
+    let link = try link(Value.fields[keyPath: path].schemaSlot)
     try object.context.assign(Property.objects(targets), to: link, object)
   }
 

@@ -40,8 +40,6 @@ public struct Ref<Target: EntityValue>: RelationshipTarget, Hashable {
 
   /// A live object.
   public typealias Live = Managed<Target>
-  /// The type that it refers to.
-  public static var relationshipTarget: any EntityValue.Type { Target.self }
   /// False.
   public static var holdsValues: Bool { false }
 

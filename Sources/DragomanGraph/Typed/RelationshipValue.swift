@@ -1,6 +1,8 @@
 /// A Swift type that a relationship can hold: a value or a reference, an optional, an array or a set
 /// of these.
 public protocol RelationshipValue: Sendable {
+  /// The type of the targets' values.
+  associatedtype Target: EntityValue
   /// The type that a live object has in its place.
   associatedtype Live
   /// To-one or to-many.
@@ -9,8 +11,6 @@ public protocol RelationshipValue: Sendable {
   static var isOrdered: Bool { get }
   /// Whether there must be a target.
   static var isRequired: Bool { get }
-  /// The type of the targets' values.
-  static var relationshipTarget: any EntityValue.Type { get }
   /// Whether the targets are nested values, and no references.
   static var holdsValues: Bool { get }
   /// Unboxes the targets of a relationship.
@@ -23,8 +23,11 @@ public protocol RelationshipValue: Sendable {
   static func objects(_ live: Live) -> [ManagedObject]
 }
 
+/// A type that a to-one can hold: a value, a reference, or an optional of these.
+public protocol ToOneValue: RelationshipValue {}
+
 /// One target of a relationship: a value, or a `Ref` to one.
-public protocol RelationshipTarget: RelationshipValue {
+public protocol RelationshipTarget: ToOneValue {
   /// Unboxes all targets; those that are gone are left out.
   static func targets(of links: borrowing UnboxingLinks) throws -> [Self]
   /// Unboxes the only target; nil where there is none.
@@ -46,7 +49,7 @@ extension RelationshipTarget {
   /// Unboxes the only target.
   public init(unboxing links: borrowing UnboxingLinks) throws {
     guard let only = try Self.target(of: links) else {
-      throw ValueMismatch(expected: "an object of \(Self.relationshipTarget)", found: .null)
+      throw ValueMismatch(expected: "an object of \(Self.Target.self)", found: .null)
     }
     self = only
   }
@@ -57,15 +60,13 @@ extension RelationshipTarget {
   /// The live object of the only target.
   public static func live(_ objects: [ManagedObject]) throws -> Live {
     guard let only = objects.first else {
-      throw ValueMismatch(expected: "an object of \(Self.relationshipTarget)", found: .null)
+      throw ValueMismatch(expected: "an object of \(Self.Target.self)", found: .null)
     }
     return try live(only)
   }
 }
 
 extension EntityValue {
-  /// This type.
-  public static var relationshipTarget: any EntityValue.Type { Self.self }
   /// True.
   public static var holdsValues: Bool { true }
 
@@ -91,7 +92,9 @@ extension EntityValue {
   public static func objects(_ live: Managed<Self>) -> [ManagedObject] { [live.object] }
 }
 
-extension Optional: RelationshipValue where Wrapped: RelationshipTarget {
+extension Optional: RelationshipValue, ToOneValue where Wrapped: RelationshipTarget {
+  /// As of what is wrapped.
+  public typealias Target = Wrapped.Target
   /// As of what is wrapped.
   public typealias Live = Wrapped.Live?
   /// To-one.
@@ -100,8 +103,6 @@ extension Optional: RelationshipValue where Wrapped: RelationshipTarget {
   public static var isOrdered: Bool { false }
   /// False.
   public static var isRequired: Bool { false }
-  /// As of what is wrapped.
-  public static var relationshipTarget: any EntityValue.Type { Wrapped.relationshipTarget }
   /// As of what is wrapped.
   public static var holdsValues: Bool { Wrapped.holdsValues }
 
@@ -129,6 +130,8 @@ extension Optional: RelationshipValue where Wrapped: RelationshipTarget {
 }
 
 extension Array: RelationshipValue where Element: RelationshipTarget {
+  /// As of an element.
+  public typealias Target = Element.Target
   /// An array of live objects.
   public typealias Live = [Element.Live]
   /// To-many.
@@ -137,8 +140,6 @@ extension Array: RelationshipValue where Element: RelationshipTarget {
   public static var isOrdered: Bool { true }
   /// False.
   public static var isRequired: Bool { false }
-  /// As of an element.
-  public static var relationshipTarget: any EntityValue.Type { Element.relationshipTarget }
   /// As of an element.
   public static var holdsValues: Bool { Element.holdsValues }
 
@@ -164,6 +165,8 @@ extension Array: RelationshipValue where Element: RelationshipTarget {
 }
 
 extension Set: RelationshipValue where Element: RelationshipTarget {
+  /// As of an element.
+  public typealias Target = Element.Target
   /// An array of live objects, in the order of their ids.
   public typealias Live = [Element.Live]
   /// To-many.
@@ -172,8 +175,6 @@ extension Set: RelationshipValue where Element: RelationshipTarget {
   public static var isOrdered: Bool { false }
   /// False.
   public static var isRequired: Bool { false }
-  /// As of an element.
-  public static var relationshipTarget: any EntityValue.Type { Element.relationshipTarget }
   /// As of an element.
   public static var holdsValues: Bool { Element.holdsValues }
 

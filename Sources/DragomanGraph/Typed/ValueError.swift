@@ -58,6 +58,8 @@ public struct ValueError: Error, Sendable, CustomStringConvertible {
   }
 }
 
+extension ValueError: TellingError {}
+
 /// What an `AttributeValue` throws when a value does not fit; the row adds entity and property.
 public struct ValueMismatch: Error, Sendable, CustomStringConvertible {
   /// What kind of mismatch it is: `.type`, `.range` or `.null`.

@@ -2,6 +2,7 @@
 ///
 ///     \.lastName == "Moreau" && \.salary > 100_000
 ///     .beginsWith(\.lastName, "Mo", .caseInsensitive)
+///     \.employer.name == "Acme"
 ///
 /// It is a `Filter` with a type: what compares nothing or takes another type of value does not
 /// compile.
@@ -16,8 +17,8 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
     self.fault = fault
   }
 
-  /// A filter in the words of `Filter`, for what has no operator: paths through relationships,
-  /// aggregates, variables.
+  /// A filter in the words of `Filter`, for what has no operator: paths through to-manies, aggregates,
+  /// variables.
   public init(_ filter: Filter) { self.init(filter, fault: nil) }
 
   /// Parses a predicate.
@@ -33,7 +34,7 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
     _ text: String,
     _ options: Filter.Comparison.Options = []
   ) -> ValueFilter {
-    ValueFilter(.where(name(path), .contains, .value(.string(text)), options))
+    comparison(path, .contains, .value(.string(text)), options)
   }
 
   /// The text begins with another.
@@ -42,7 +43,7 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
     _ text: String,
     _ options: Filter.Comparison.Options = []
   ) -> ValueFilter {
-    ValueFilter(.where(name(path), .beginsWith, .value(.string(text)), options))
+    comparison(path, .beginsWith, .value(.string(text)), options)
   }
 
   /// The text ends with another.
@@ -51,7 +52,7 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
     _ text: String,
     _ options: Filter.Comparison.Options = []
   ) -> ValueFilter {
-    ValueFilter(.where(name(path), .endsWith, .value(.string(text)), options))
+    comparison(path, .endsWith, .value(.string(text)), options)
   }
 
   /// The text is equal to another, apart from what the options overlook.
@@ -60,7 +61,7 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
     _ text: String,
     _ options: Filter.Comparison.Options
   ) -> ValueFilter {
-    ValueFilter(.where(name(path), .equalTo, .value(.string(text)), options))
+    comparison(path, .equalTo, .value(.string(text)), options)
   }
 
   /// The value is one of a list.
@@ -70,7 +71,7 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
   ) -> ValueFilter {
     var fault: String?
     let list = values.map { operand(path, $0, &fault) }
-    return ValueFilter(.where(name(path), .in, .list(list)), fault: fault)
+    return comparison(path, .in, .list(list), fault: fault)
   }
 
   /// The value lies in a range, both ends included.
@@ -80,7 +81,7 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
   ) -> ValueFilter {
     var fault: String?
     let bounds = [range.lowerBound, range.upperBound].map { operand(path, $0, &fault) }
-    return ValueFilter(.where(name(path), .between, .list(bounds)), fault: fault)
+    return comparison(path, .between, .list(bounds), fault: fault)
   }
 
   /// The relationship leads to an object.
@@ -92,7 +93,7 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
     return ValueFilter(
       .comparison(
         Filter.Comparison(
-          .name(Root.fields[keyPath: path].name),
+          .path(Root.fields[keyPath: path].path),
           .equalTo,
           .object(id),
           quantifier: isToMany ? .any : .one
@@ -118,8 +119,18 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
 
   // MARK: - Parts
 
-  private static func name<Value>(_ path: KeyPath<Root.Fields, Field<Root, Value>>) -> String {
-    Root.fields[keyPath: path].name
+  private static func comparison<Value>(
+    _ path: KeyPath<Root.Fields, Field<Root, Value>>,
+    _ relation: Filter.Comparison.Relation,
+    _ value: Filter.Operand,
+    _ options: Filter.Comparison.Options = [],
+    fault: String? = nil
+  ) -> ValueFilter {
+    let left = Filter.Operand.path(Root.fields[keyPath: path].path)
+    return ValueFilter(
+      .comparison(Filter.Comparison(left, relation, value, options: options)),
+      fault: fault
+    )
   }
 
   static func compare<Value: AttributeValue>(
@@ -129,7 +140,7 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
   ) -> ValueFilter {
     var fault: String?
     let operand = operand(path, value, &fault)
-    return ValueFilter(.where(name(path), relation, operand), fault: fault)
+    return comparison(path, relation, operand, fault: fault)
   }
 
   private static func operand<Value: AttributeValue>(
@@ -138,7 +149,7 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
     _ fault: inout String?
   ) -> Filter.Operand {
     let field = Root.fields[keyPath: path]
-    guard case .attribute(let attribute, _) = field.definition.property else { return nil }
+    guard case .attribute(let attribute, _) = field.schemaDefinition.property else { return nil }
     do {
       let stored = try value.stored(as: attribute)
       if attribute.type == .bool, let bool = stored.bool { return .value(.boolean(bool)) }
@@ -146,7 +157,7 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
     } catch {
       let mismatch = attribute.isSensitive ? error as? ValueMismatch : nil
       fault =
-        "\(Root.schema.name).\(field.name):"
+        "\(Root.schema.name).\(field.schemaName):"
         + " \(mismatch.map { "expected \($0.expected), found another value" } ?? "\(error)")"
       return nil
     }
@@ -203,12 +214,12 @@ public func >= <Root: EntityValue, Value: AttributeValue>(
 
 /// A sort key on a property of a Swift type.
 ///
-///     try context.query(Person.self, sort: [.ascending(\.lastName), .descending(\.salary)])
+///     try context.query(Person.self, sort: [.ascending(\.employer.name), .descending(\.salary)])
 public struct ValueSort<Root: EntityValue>: Sendable, Hashable {
   /// The sort key.
   public let key: SortKey
 
-  /// A sort key in the words of `SortKey`, for paths through relationships.
+  /// A sort key in the words of `SortKey`, for aggregates.
   public init(_ key: SortKey) { self.key = key }
 
   /// Small values first.
@@ -216,7 +227,7 @@ public struct ValueSort<Root: EntityValue>: Sendable, Hashable {
     _ path: KeyPath<Root.Fields, Field<Root, Value>>,
     _ options: SortKey.Options = []
   ) -> ValueSort {
-    ValueSort(SortKey(Root.fields[keyPath: path].name, options: options))
+    ValueSort(SortKey(Root.fields[keyPath: path].schemaName, options: options))
   }
 
   /// Large values first.
@@ -224,6 +235,6 @@ public struct ValueSort<Root: EntityValue>: Sendable, Hashable {
     _ path: KeyPath<Root.Fields, Field<Root, Value>>,
     _ options: SortKey.Options = []
   ) -> ValueSort {
-    ValueSort(SortKey(Root.fields[keyPath: path].name, ascending: false, options: options))
+    ValueSort(SortKey(Root.fields[keyPath: path].schemaName, ascending: false, options: options))
   }
 }

@@ -94,6 +94,16 @@ extension Stack {
   }
 }
 
+/// The error that a closure throws, as a ContextError.
+func contextError<T>(_ body: () throws -> T) -> ContextError? {
+  do {
+    _ = try body()
+    return nil
+  } catch {
+    return error as? ContextError
+  }
+}
+
 /// The code of the error that a closure throws; nil: it throws none.
 func contextCode<T>(_ body: () throws -> T) -> ContextError.Code? {
   do {

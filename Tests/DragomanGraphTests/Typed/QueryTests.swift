@@ -40,6 +40,35 @@ import Testing
     #expect(try main.count(Employee.self) == 4)
   }
 
+  @Test("Filters and sort keys go through to-ones, of values and of references")
+  func paths() throws {
+    let stack = try Stack(shopModel, at: .inMemory)
+    try stack.main.saveAll([
+      Shop("a", age: 3, owner: Owner(name: "Zoe")), Shop("b", age: 1, owner: Owner(name: "Ada")),
+      Shop("c", age: 2),
+    ])
+    func names(_ filter: ValueFilter<Shop>?, _ sort: [ValueSort<Shop>] = []) throws -> [String] {
+      try stack.main.query(Shop.self, filter, sort: sort).map(\.name)
+    }
+    #expect(try names(\.owner.name == "Ada") == ["b"])
+    #expect(try names(\.owner.name > "B" && \.age > 1) == ["a"])
+    #expect(try names(.beginsWith(\.owner.name, "z", .caseInsensitive)) == ["a"])
+    #expect(try names(.isIn(\.owner.name, ["Ada", "Zoe"]), [.ascending(\.age)]) == ["b", "a"])
+    #expect(try names(nil, [.ascending(\.owner.name)]) == ["c", "b", "a"])
+    #expect(try names(nil, [.descending(\.owner.name), .ascending(\.age)]) == ["a", "b", "c"])
+
+    let staff = try Stack(staffModel, at: .inMemory)
+    var acme = Company("Acme")
+    try staff.main.save(&acme)
+    try staff.main.save(Person("1", name: "Ada", employer: Ref(acme)))
+    try staff.main.save(Person("2", name: "Bob"))
+    #expect(try staff.main.query(Person.self, \.employer.name == "Acme").map(\.ticket) == ["1"])
+    let live = try #require(try staff.main.live(Person.self, \.ticket == "1"))
+    #expect(valueError { try live.set(\.employer.name, to: "Else") }?.code == .schema)
+    let keys = ValueSort<Person>.ascending(\.employer.name)
+    #expect(keys.key == SortKey("employer.name"))
+  }
+
   @Test("Order, limit and offset")
   func order() throws {
     let sorted = try main.query(

@@ -91,7 +91,7 @@ extension ValuesTests {
     // docs: begin live
     if let employee = try context.live(Employee.self, \.ticketNumber == "T-1001") {
       let name = try employee.firstName ?? "nobody"
-      try employee.set(\.firstName, to: "\(name)!")
+      employee.firstName = "\(name)!"  // what does not fit is told by the save
       try employee.update { $0.salary = ($0.salary ?? 0) * 2 }
       let snapshot = try employee.value  // Sendable: it may leave the context
       print(snapshot)

@@ -13,11 +13,7 @@ extension ManagedObject {
       }
     }
     set {
-      do {
-        try setTarget(newValue, of: name)
-      } catch {
-        context.record(error)
-      }
+      context.attempt(name, of: self) { try setTarget(newValue, of: name) }
     }
   }
 
@@ -36,11 +32,7 @@ extension ManagedObject {
       }
     }
     set {
-      do {
-        try setTargets(newValue, of: name)
-      } catch {
-        context.record(error)
-      }
+      context.attempt(name, of: self) { try setTargets(newValue, of: name) }
     }
   }
 

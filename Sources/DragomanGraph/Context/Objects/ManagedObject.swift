@@ -115,8 +115,8 @@ public final class ManagedObject {
   ///
   /// Reading an object whose row is gone, or a name that the entity does not have, gives null;
   /// setting a value of another type changes nothing. The context records the error and throws it
-  /// at the next save or at the end of its closure; `value(of:)` and `setValue(_:of:)` throw at
-  /// once.
+  /// at the next save or at the end of its closure, every property that refused its value and was not
+  /// set again since; `value(of:)` and `setValue(_:of:)` throw at once.
   public subscript(name: String) -> StoredValue {
     get {
       do {
@@ -127,11 +127,7 @@ public final class ManagedObject {
       }
     }
     set {
-      do {
-        try setValue(newValue, of: name)
-      } catch {
-        context.record(error)
-      }
+      context.attempt(name, of: self) { try setValue(newValue, of: name) }
     }
   }
 

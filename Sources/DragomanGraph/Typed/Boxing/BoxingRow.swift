@@ -26,7 +26,7 @@ public struct BoxingRow: ~Copyable {
     _ field: Field<Root, Value>,
     _ value: Value
   ) throws {
-    try set(field.slot, value)
+    try set(field.schemaSlot, value)
   }
 
   /// Boxes a property that an attribute holds; the value stays as it is.
@@ -36,7 +36,7 @@ public struct BoxingRow: ~Copyable {
     _ field: Field<Root, Value>,
     _ value: inout Value
   ) throws {
-    try set(field.slot, value)
+    try set(field.schemaSlot, value)
   }
 
   /// Boxes a property that is stored through a pair of functions.
@@ -46,7 +46,7 @@ public struct BoxingRow: ~Copyable {
     _ field: Field<Root, Transformed<Transform>>,
     _ value: Transform.Value
   ) throws {
-    try set(field.slot, Transformed<Transform>(value))
+    try set(field.schemaSlot, Transformed<Transform>(value))
   }
 
   /// Boxes a property that is stored through a pair of functions; the value stays as it is.
@@ -56,7 +56,7 @@ public struct BoxingRow: ~Copyable {
     _ field: Field<Root, Transformed<Transform>>,
     _ value: inout Transform.Value
   ) throws {
-    try set(field.slot, Transformed<Transform>(value))
+    try set(field.schemaSlot, Transformed<Transform>(value))
   }
 
   /// Boxes an optional property that is stored through a pair of functions.
@@ -66,7 +66,7 @@ public struct BoxingRow: ~Copyable {
     _ field: Field<Root, Transformed<Transform>?>,
     _ value: Transform.Value?
   ) throws {
-    try set(field.slot, value.map { Transformed<Transform>($0) })
+    try set(field.schemaSlot, value.map { Transformed<Transform>($0) })
   }
 
   /// Boxes an optional property that is stored through a pair of functions; the value stays as it is.
@@ -76,7 +76,7 @@ public struct BoxingRow: ~Copyable {
     _ field: Field<Root, Transformed<Transform>?>,
     _ value: inout Transform.Value?
   ) throws {
-    try set(field.slot, value.map { Transformed<Transform>($0) })
+    try set(field.schemaSlot, value.map { Transformed<Transform>($0) })
   }
 
   /// Boxes a property that a relationship holds; nested values do not get their ids.
@@ -87,7 +87,7 @@ public struct BoxingRow: ~Copyable {
     _ value: Value
   ) throws {
     var copy = value
-    try link(field.slot, &copy, keepsIDs: false)
+    try link(field.schemaSlot, &copy, keepsIDs: false)
   }
 
   /// Boxes a property that a relationship holds; nested values get their ids.
@@ -97,7 +97,7 @@ public struct BoxingRow: ~Copyable {
     _ field: Field<Root, Value>,
     _ value: inout Value
   ) throws {
-    try link(field.slot, &value, keepsIDs: true)
+    try link(field.schemaSlot, &value, keepsIDs: true)
   }
 
   /// Boxes an attribute by its slot.

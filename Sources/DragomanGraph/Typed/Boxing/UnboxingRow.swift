@@ -63,9 +63,9 @@ public struct UnboxingRow: ~Copyable {
   public subscript<Root, Value: AttributeValue>(_ field: Field<Root, Value>) -> Value {
     get throws {
       do {
-        return try Value(unboxing: column(field.slot))
+        return try Value(unboxing: column(field.schemaSlot))
       } catch {
-        throw explained(error, field.slot)
+        throw explained(error, field.schemaSlot)
       }
     }
   }
@@ -78,9 +78,9 @@ public struct UnboxingRow: ~Copyable {
   ) -> Transform.Value {
     get throws {
       do {
-        return try Transformed<Transform>(unboxing: column(field.slot)).value
+        return try Transformed<Transform>(unboxing: column(field.schemaSlot)).value
       } catch {
-        throw explained(error, field.slot)
+        throw explained(error, field.schemaSlot)
       }
     }
   }
@@ -93,9 +93,9 @@ public struct UnboxingRow: ~Copyable {
   ) -> Transform.Value? {
     get throws {
       do {
-        return try Transformed<Transform>?(unboxing: column(field.slot))?.value
+        return try Transformed<Transform>?(unboxing: column(field.schemaSlot))?.value
       } catch {
-        throw explained(error, field.slot)
+        throw explained(error, field.schemaSlot)
       }
     }
   }
@@ -107,9 +107,9 @@ public struct UnboxingRow: ~Copyable {
   public subscript<Root, Value: RelationshipValue>(_ field: Field<Root, Value>) -> Value {
     get throws {
       do {
-        return try Value(unboxing: links(field.slot))
+        return try Value(unboxing: links(field.schemaSlot))
       } catch {
-        throw explained(error, field.slot)
+        throw explained(error, field.schemaSlot)
       }
     }
   }

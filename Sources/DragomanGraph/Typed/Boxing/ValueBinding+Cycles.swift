@@ -29,8 +29,8 @@ extension EntityValue {
   /// Whether the relationship of that name holds nested values in this type.
   fileprivate static func holdsValues(of name: String) -> Bool {
     schema.fields.contains { field in
-      guard field.name.utf8.elementsEqual(name.utf8),
-        case .relationship(let link) = field.definition.property
+      guard field.schemaName.utf8.elementsEqual(name.utf8),
+        case .relationship(let link) = field.schemaDefinition.property
       else { return false }
       return link.holdsValues
     }

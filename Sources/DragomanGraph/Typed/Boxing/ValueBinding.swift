@@ -19,31 +19,31 @@ final class SlotTable: Sendable {
   convenience init<Value: EntityValue>(_ type: Value.Type) throws(ValueError) {
     let schema = Value.schema
     for (slot, field) in schema.fields.enumerated() {
-      guard field.slot == slot else {
+      guard field.schemaSlot == slot else {
         throw ValueError(
           .schema,
-          "\(Value.self) declares the field \"\(field.name)\" with slot \(field.slot), and it is number"
+          "\(Value.self) declares the field \"\(field.schemaName)\" with slot \(field.schemaSlot), and it is number"
             + " \(slot) in the list of its schema.",
           entity: schema.name,
-          property: field.name,
+          property: field.schemaName,
           help: "number the fields from 0, in the order of the list"
         )
       }
-      if let fault = field.definition.fault {
+      if let fault = field.schemaDefinition.fault {
         throw ValueError(
           .schema,
-          "\(Value.self).\(field.name) is declared wrongly: \(fault).",
+          "\(Value.self).\(field.schemaName) is declared wrongly: \(fault).",
           entity: schema.name,
-          property: field.name
+          property: field.schemaName
         )
       }
     }
     self.init(
       entity: schema.name,
-      names: schema.fields.map { $0.name },
+      names: schema.fields.map { $0.schemaName },
       attributes: schema.fields.map { field in
-        if case .attribute(let attribute, _) = field.definition.property { return attribute }
-        return Attribute(name: field.name)
+        if case .attribute(let attribute, _) = field.schemaDefinition.property { return attribute }
+        return Attribute(name: field.schemaName)
       }
     )
   }
@@ -123,7 +123,7 @@ final class ValueBinding: Sendable {
     }
     var slots: [Slot] = []
     for field in Value.schema.fields {
-      slots.append(try Self.slot(field.name, field.definition, entity, layout))
+      slots.append(try Self.slot(field.schemaName, field.schemaDefinition, entity, layout))
     }
     let table = SlotTable(
       entity: entity.name,
