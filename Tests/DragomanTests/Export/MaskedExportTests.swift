@@ -85,6 +85,37 @@ import Testing
     #expect(!local.contains("SECRET") && local.contains("plain"), "\(local)")
   }
 
+  @Test("Messages, rejects and diffs do not show a sensitive value in the one around it either")
+  func messages() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        P: { unique: id, attributes: { id: id, a: { from: w, type: json }, text: { from: w, onInvalid: clear }, s: { from: w.s, sensitive: true }, p: p } }
+      sources: { j: { format: json, entity: P } }
+      """
+    )
+    let path = NSTemporaryDirectory() + UUID().uuidString
+    defer { unlink(path) }
+    for secret in ["SECRET-1", "SECRET-2"] {
+      nonisolated(unsafe) var changes: [ImportChange] = []
+      let report = try await fixture.run(#"[{"id":"1","w":{"s":"\#(secret)"},"p":"\#(secret)"}]"#) {
+        $0.changes = { changes.append($0) }
+        $0.tellsNetChanges = true
+        $0.rejectsFile = path
+      }
+      #expect(report.issueSummary == ["value.type 1"])
+      let shown = changes.flatMap(\.fields).filter { "\($0)".contains("SECRET") }
+      #expect(shown.map(\.attribute.name) == ["p"])
+      #expect(report.issues.flatMap(\.examples).allSatisfy { !"\($0)".contains("SECRET") })
+    }
+    #expect(
+      fixture.store.model.entity(named: "P")?.attributes.filter(\.isSensitive).map(\.name) == [
+        "a", "text", "s",
+      ]
+    )
+  }
+
   @Test("What stands inside of a sensitive value says for itself whether it is")
   func inside() async throws {
     let fixture = try ImportFixture(

@@ -7,7 +7,8 @@ extension ImportMap {
   /// "One record"); a sub-entity shares its root's table. Literals that do not fit their type are
   /// left out: `validate()` reports them. Inverses that one side names are declared on both.
   public func model() -> Model {
-    var model = Model(entities: entities.map { $0.entity(in: self) }).completingInverses()
+    let map = markingSensitive()
+    var model = Model(entities: map.entities.map { $0.entity(in: map) }).completingInverses()
     for relationship in entities.flatMap(\.relationships)
     where (relationship.onUnresolved ?? defaults.onUnresolved) == .stub {
       guard

@@ -40,7 +40,12 @@ struct ImportPlan: Sendable {
     code: ImportCode = ImportCode()
   ) throws {
     let chosen = try Self.sources(of: map, format: format, names: names)
-    let compiler = PlanCompiler(map, format: format, model: ModelLayout(model), code: code)
+    let compiler = PlanCompiler(
+      map.markingSensitive(),
+      format: format,
+      model: ModelLayout(model),
+      code: code
+    )
     var plans: [(source: SourceMap, plan: Int)] = []
     for source in chosen {
       guard let plan = compiler.plan(of: source.entity) else {

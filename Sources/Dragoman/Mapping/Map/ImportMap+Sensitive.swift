@@ -5,10 +5,13 @@ extension ImportMap {
   /// The map with every attribute sensitive that is read from the place of a sensitive one, or from
   /// around it.
   ///
-  /// Whoever masks `ssn: { from: person.ssn, sensitive: true }` does not want it to be seen in
-  /// `person: { type: json }` either, nor in the nested object that a relationship makes of `person`. An
+  /// Whoever calls `ssn: { from: person.ssn, sensitive: true }` does not want it to be
+  /// seen in `person: { type: json }` either, nor in the nested object that a relationship makes of `person`. An
   /// attribute inside of a sensitive one says for itself whether it is.
   func markingSensitive() -> ImportMap {
+    guard entities.contains(where: { $0.attributes.contains(where: \.isSensitive) }) else {
+      return self
+    }
     var hidden = entities.map { entity in
       Set(entity.attributes.filter(\.isSensitive).flatMap(\.places))
     }
