@@ -81,7 +81,8 @@ extension ManagedObjectContext {
       version: object.version,
       values: object.changes,
       base: base,
-      row: place
+      row: place,
+      mark: marks.isEmpty ? nil : marks[object.place]
     )
   }
 

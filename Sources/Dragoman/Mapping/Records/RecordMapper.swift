@@ -179,6 +179,8 @@ final class RecordMapper {
     case TAPE_ARRAY where plan.takesArrays: return nil
     case let kind where plan.takesWhole && kind != TAPE_ARRAY: return nil
     case let kind:
+      // What the walker found is of the record before.
+      walker.reset()
       return describe(
         .recordType,
         record,

@@ -1,71 +1,57 @@
 import DragomanGraph
 
-/// What became of an object that is not applied, in words; the same for both sinks.
+/// What became of an object that is not applied, in words.
 enum OutcomeIssue {
   /// An object that was refused; nil where it was not.
   static func describe(
     _ outcome: EntityWriter.Outcome,
     _ batch: DraftBatch,
     object: Int,
-    origin: Origin,
+    origin: @autoclosure () -> Origin,
     _ plan: EntityPlan
   ) -> ImportIssue? {
+    let refusal: (code: ImportIssue.Code, message: String, help: String?)
+    var attribute: String?
     switch outcome {
     case .inserted, .updated, .unchanged, .skipped, .deleted: return nil
     case .duplicate(let columns):
-      return make(
-        .keyDuplicate,
-        "Another \(plan.name) has the same value of \(columns).",
-        help: "the value is unique; find out which of the two records is right",
-        batch,
-        object,
-        origin,
-        plan
+      refusal = (
+        .keyDuplicate, "Another \(plan.name) has the same value of \(columns).",
+        "the value is unique; find out which of the two records is right"
       )
     case .otherEntity(let other):
-      return make(
-        .keyDuplicate,
-        "The object with this key is a \(other), and no \(plan.name).",
-        help: "an object stays of its sub-entity: find out which of the two records is right",
-        batch,
-        object,
-        origin,
-        plan
+      refusal = (
+        .keyDuplicate, "The object with this key is a \(other), and no \(plan.name).",
+        "an object stays of its sub-entity: find out which of the two records is right"
       )
     case .keyExists:
-      return make(
-        .keyExists,
-        "A \(plan.name) with this key exists, and the mode is insert.",
-        help: "use --mode upsert to update it",
-        batch,
-        object,
-        origin,
-        plan
+      refusal = (
+        .keyExists, "A \(plan.name) with this key exists, and the mode is insert.",
+        "use --mode upsert to update it"
       )
     case .incomplete(let missing):
-      var issue = make(
+      attribute = missing
+      refusal = (
         .incomplete,
         "\(plan.name).\(missing) is required, the record does not give it, and there is no object with"
-          + " this key whose value could stay.",
-        help: "the feed must give it, or the map a default",
-        batch,
-        object,
-        origin,
-        plan
+          + " this key whose value could stay.", "the feed must give it, or the map a default"
       )
-      issue.attribute = missing
-      return issue
     case .tooLarge:
-      return make(
-        .recordSize,
-        "The record is larger than the 1,000,000,000 bytes SQLite takes.",
-        help: nil,
-        batch,
-        object,
-        origin,
-        plan
+      refusal = (
+        .recordSize, "The record is larger than the 1,000,000,000 bytes SQLite takes.", nil
       )
     }
+    var issue = make(
+      refusal.code,
+      refusal.message,
+      help: refusal.help,
+      batch,
+      object,
+      origin(),
+      plan
+    )
+    issue.attribute = attribute
+    return issue
   }
 
   /// An object that a delete rule protects.
