@@ -58,8 +58,10 @@ extension ManagedObjectContext {
   ///
   /// Runs `SELECT` over `_dragoman_pending`.
   package func waitingReferences() throws -> [WaitingReference] {
-    let resolved = marks.values.reduce(into: Set<Int64>()) { $0.formUnion($1.resolved) }
+    let resolved = Set(marks.values.flatMap(\.resolved).map(\.id))
     let stored = try read { database -> [WaitingReference] in
+      let isAny = "SELECT EXISTS (SELECT 1 FROM \(PendingReference.table))"
+      guard try Bool.fetchOne(database.cachedStatement(sql: isAny)) == true else { return [] }
       try PendingReference.check(database)
       let rows = try Row.fetchAll(
         database,
@@ -89,22 +91,25 @@ extension ManagedObjectContext {
         return reference
       }
     }
-    return stored.filter { $0.id.map { !resolved.contains($0) } ?? true }
-      + marks.values.flatMap(\.waits)
+    return stored.filter { !resolved.contains($0.id) } + marks.values.flatMap(\.waits)
   }
 
   /// Lets a reference wait from now on.
   package func wait(_ reference: WaitingReference) throws {
-    let owner = try object(at: reference.owner)
-    mark(owner) { $0.waits.append(reference) }
+    try mark(object(at: reference.owner)) { mark in
+      if let known = mark.resolved.firstIndex(where: { $0.isSame(as: reference) }) {
+        mark.resolved.remove(at: known)
+      } else {
+        mark.waits.append(reference)
+      }
+    }
   }
 
   /// A reference does not wait any more.
   package func forget(_ reference: WaitingReference) throws {
-    let owner = try object(at: reference.owner)
-    mark(owner) { mark in
-      if let id = reference.id {
-        mark.resolved.insert(id)
+    try mark(object(at: reference.owner)) { mark in
+      if reference.id != nil {
+        mark.resolved.append(reference)
       } else {
         mark.waits.removeAll { $0 == reference }
       }
@@ -113,11 +118,21 @@ extension ManagedObjectContext {
 
   private func mark(_ object: ManagedObject, _ change: (inout RowMark) -> Void) {
     guard !object.isDeleted else { return }
-    undoLog?.steps.append(.mark(object.place, marks[object.place]))
-    change(&marks[object.place, default: RowMark()])
+    let place = object.place
+    undoLog?.steps.append(.mark(place, marks[place]))
+    change(&marks[place, default: RowMark()])
     undoLog?.steps.append(.status(object, object.status))
     tryFire(object)
-    touch(object)
+    if marks[place]?.isEmpty == true {
+      // What was said is taken back: there is nothing to store any more.
+      marks[place] = nil
+      if object.status == .updated, object.changes.isEmpty, !hasOwnLinks(object) {
+        object.status = .clean
+        changed[place] = nil
+      }
+    } else {
+      touch(object)
+    }
     publish(object)
   }
 }

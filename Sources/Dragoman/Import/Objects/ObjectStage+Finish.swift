@@ -2,28 +2,9 @@ import DragomanGraph
 
 /// The end of an import: references that waited are linked to who came, or given up.
 extension ObjectStage {
-  func adoptPending() throws {
-    let names = plan.key.map { Array($0.name.utf8) }
-    for (owner, references) in try adopted.get().sorted(by: { $0.key < $1.key })
-    where !forgotten.contains(owner) {
-      var list = waiting[owner] ?? []
-      for reference in references {
-        let parts = Dictionary(
-          reference.key.map { (Array($0.name.utf8), $0.value) },
-          uniquingKeysWith: { $1 }
-        )
-        let values = names.compactMap { parts[$0] }
-        guard values.count == names.count, parts.count == names.count else { continue }
-        let place = WaitingPlace(file: "", line: 0, column: 0, byte: 0, record: 0, ordinal: 0)
-        list.append(.key(values, place))
-        try backend.context.forget(reference)
-      }
-      if !list.isEmpty { waiting[owner] = list }
-    }
-  }
-
   func finish(_ policy: LinkStage.Unresolved, exampleCount: Int) throws -> LinkStage.Finish {
     var result = LinkStage.Finish()
+    try adopt(policy, &result)
     let owners = try owners()
     try giveUp(policy, owners, exampleCount, &result)
     for (object, list) in owners {
@@ -59,6 +40,28 @@ extension ObjectStage {
     }
     waiting.removeAll()
     return result
+  }
+
+  /// Takes the references that wait from earlier imports, where something becomes of them now.
+  private func adopt(_ policy: LinkStage.Unresolved, _ result: inout LinkStage.Finish) throws {
+    let names = plan.key.map { Array($0.name.utf8) }
+    for (owner, references) in try adopted.get() where !forgotten.contains(owner) {
+      for reference in references {
+        let parts = Dictionary(
+          reference.key.map { (Array($0.name.utf8), $0.value) },
+          uniquingKeysWith: { $1 }
+        )
+        let values = names.compactMap { parts[$0] }
+        guard values.count == names.count, parts.count == names.count else { continue }
+        if policy == .pending, try find(values) == nil {
+          result.unresolved += 1
+          continue
+        }
+        let place = WaitingPlace(file: "", line: 0, column: 0, byte: 0, record: 0, ordinal: 0)
+        waiting[owner, default: []].append(.key(values, place))
+        try backend.context.forget(reference)
+      }
+    }
   }
 
   /// The owners that are still there, in the order of the records that have their references.

@@ -203,6 +203,7 @@ extension DraftStage {
   func forgetAll() {}
   func forget(_ owner: Int64) {}
   func skipPlace() {}
+  func adoptPending() throws {}
 
   /// How many values a reference has.
   var keyCount: Int { plan.key.count }

@@ -6,8 +6,11 @@ struct RowMark: Sendable, Equatable {
   var isSpecialized = false
   /// The references of the row that wait for their target from now on.
   var waits: [WaitingReference] = []
-  /// The stored references of the row that do not wait any more, by their number.
-  var resolved: Set<Int64> = []
+  /// The stored references of the row that do not wait any more.
+  var resolved: [WaitingReference] = []
+
+  /// Whether nothing is said.
+  var isEmpty: Bool { self == RowMark() }
 }
 
 /// A reference that waits until its target comes, in the store or in a context.
@@ -26,6 +29,13 @@ package struct WaitingReference: Sendable, Hashable {
 
   /// Its number in the store; nil: it is not stored yet.
   var id: Int64?
+
+  /// The same reference, stored or not.
+  func isSame(as other: WaitingReference) -> Bool {
+    relationship.utf8.elementsEqual(other.relationship.utf8) && owner == other.owner
+      && key == other.key
+  }
+
   /// The relationship, as `Entity.relationship`.
   package let relationship: String
   /// Who refers.

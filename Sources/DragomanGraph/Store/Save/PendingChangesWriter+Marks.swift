@@ -10,7 +10,7 @@ extension PendingChangesWriter {
       let entity = layout.entities[object.entity].name
       try run("UPDATE \(name) SET _entity = ? WHERE _pk = ?", .text(entity), place)
     }
-    for id in mark.resolved.sorted() {
+    for id in mark.resolved.compactMap(\.id) {
       let statement = try statement("DELETE FROM \(PendingReference.table) WHERE id = ?")
       statement.bind(integer: id, 1)
       try statement.run()

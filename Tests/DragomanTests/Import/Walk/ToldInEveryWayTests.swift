@@ -54,7 +54,9 @@ import Testing
   )
   func links(way: Way) async throws {
     func record(_ id: Int, team: Int, tags: [ForeignValue]) -> ForeignValue {
-      let boss: ForeignValue = ["id": 7, "team": ["id": .integer(Int64(team))], "tags": .array(tags)]
+      let boss: ForeignValue = [
+        "id": 7, "team": ["id": .integer(Int64(team))], "tags": .array(tags),
+      ]
       return ["id": .integer(Int64(id)), "boss": boss]
     }
     let fixture = try WalkFixture(Self.people)
