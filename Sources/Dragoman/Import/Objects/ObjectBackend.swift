@@ -132,7 +132,7 @@ final class ObjectBackend: DraftBackend {
     guard let hook = code.entity(plan.name).postImport else { return }
     let written = try self.object(key, of: plan.layout)
     do {
-      try hook(ForeignRecord(batch.records, batch.objects[object].node), written)
+      try hook(batch.record(of: object), written)
       try context.throwRecordedError()
     } catch {
       throw RecordStop.hook(object: object, error)

@@ -9,16 +9,7 @@ extension ObjectStage {
     try giveUp(policy, owners, exampleCount, &result)
     for (object, list) in owners {
       let key = object.place.key
-      var resolved: [Resolved] = []
-      for target in list {
-        switch target {
-        case .object(let key):
-          resolved.append(Resolved(object: try backend.object(key, of: self.target), isLate: false))
-        case .key(let values, _):
-          guard let found = try find(values) else { continue }
-          resolved.append(Resolved(object: found, isLate: true))
-        }
-      }
+      let resolved = try resolved(list)
       guard resolved.contains(where: \.isLate) else { continue }
       let former = try backend.context.targets(of: link, object)
       if link.isToOne {
@@ -122,10 +113,21 @@ extension ObjectStage {
   }
 
   /// A target of a reference that waited, or of one in the same list.
-  private struct Resolved {
+  struct Resolved {
     let object: ManagedObject
     /// Whether it was not there when its record came.
     let isLate: Bool
+  }
+
+  /// The targets that are there.
+  func resolved(_ list: [Target]) throws -> [Resolved] {
+    try list.compactMap { target in
+      switch target {
+      case .object(let key):
+        Resolved(object: try backend.object(key, of: self.target), isLate: false)
+      case .key(let values, _): try find(values).map { Resolved(object: $0, isLate: true) }
+      }
+    }
   }
 
   /// A list with those of its targets that came late.
@@ -133,7 +135,7 @@ extension ObjectStage {
   /// Where the record gives the whole list, they stand where it has them, and what came to the list
   /// by other ways stands behind; what left it since does not come back. What is joined comes behind
   /// what stands before it in its record, or behind what the list had then.
-  private func joined(_ resolved: [Resolved], _ former: [ManagedObject]) -> [ManagedObject] {
+  func joined(_ resolved: [Resolved], _ former: [ManagedObject]) -> [ManagedObject] {
     if plan.replaces {
       if allowsRepeats { return resolved.map(\.object) }
       let isThere = Set(former.map(\.place.key))

@@ -72,7 +72,7 @@ final class ObjectStage: DraftStage {
 
   func wait(
     _ owner: Int64,
-    key: UnsafeBufferPointer<RowValue>,
+    key: RowValues,
     arena: UnsafeRawPointer,
     at place: WaitingPlace
   ) throws {
@@ -87,7 +87,7 @@ final class ObjectStage: DraftStage {
   }
 
   private static func stored(
-    _ key: UnsafeBufferPointer<RowValue>,
+    _ key: RowValues,
     _ arena: UnsafeRawPointer
   ) -> [StoredValue] {
     key.map { $0.stored(in: UnsafeRawBufferPointer(start: arena, count: .max)) }
@@ -105,19 +105,14 @@ final class ObjectStage: DraftStage {
     listed.removeAll(keepingCapacity: true)
   }
 
-  func add(
-    _ owner: Int64,
-    position: Int,
-    target: Int64,
-    _ standing: LinkStage.Standing
-  ) throws {
+  func add(_ owner: Int64, position: Int, target: Int64, _ standing: LinkStage.Standing) throws {
     listed.append(.object(target))
   }
 
   func add(
     _ owner: Int64,
     position: Int,
-    key: UnsafeBufferPointer<RowValue>,
+    key: RowValues,
     arena: UnsafeRawPointer,
     at place: LinkStage.ReferencePlace
   ) throws {
@@ -140,13 +135,17 @@ final class ObjectStage: DraftStage {
     var wanted: [Target] = []
     var found: [ManagedObject] = []
     var isWaiting = false
+    var seen: Set<Int64> = []
     for target in listed {
       switch target {
       case .object(let key):
+        // Where a to-many holds no target twice, the first place counts.
+        guard allowsRepeats || seen.insert(key).inserted else { continue }
         wanted.append(.object(key))
         found.append(try backend.object(key, of: self.target))
       case .key(let values, let place):
         if let known = try find(values) {
+          guard allowsRepeats || seen.insert(known.place.key).inserted else { continue }
           wanted.append(.object(known.place.key))
           found.append(known)
         } else {
@@ -157,6 +156,7 @@ final class ObjectStage: DraftStage {
     }
     // What is joined to a list does not take back what earlier records joined.
     if plan.replaces { try forgetTarget(of: key) }
+    let earlier = waiting[key] ?? []
     if isWaiting {
       wait(for: wanted, former, key)
       result.waiting = [LinkStage.Owner(key: key, number: number)]
@@ -165,6 +165,14 @@ final class ObjectStage: DraftStage {
       // What is there stays, and stays where it is.
       let old = Set(former.map(\.place.key))
       found = former + found.filter { !old.contains($0.place.key) }
+      // Who comes now for whom an earlier record waited gets the place that was kept.
+      if link.relationship.isOrdered, !earlier.isEmpty {
+        let isListed = Set(found.map(\.place.key))
+        found = joined(
+          try resolved(earlier).filter { isListed.contains($0.object.place.key) },
+          found
+        )
+      }
     }
     let change = try assign(found, to: object, former)
     result.linked = change.linked

@@ -61,10 +61,7 @@ final class ObjectWriter: DraftWriter {
 
   // MARK: - Writing
 
-  func write(
-    _ row: UnsafeBufferPointer<RowValue>,
-    arena: UnsafeRawPointer
-  ) throws -> EntityWriter.Outcome {
+  func write(_ row: RowValues, arena: UnsafeRawPointer) throws -> EntityWriter.Outcome {
     try resolve(row, arena)
     guard let found = try holder(of: row, arena) else {
       if let missing = missing(in: row) { return .incomplete(missing) }
@@ -95,10 +92,7 @@ final class ObjectWriter: DraftWriter {
     return isChanged || completes || isGeneral ? .updated : .unchanged
   }
 
-  private func insert(
-    _ row: UnsafeBufferPointer<RowValue>,
-    _ arena: UnsafeRawPointer
-  ) throws -> EntityWriter.Outcome {
+  private func insert(_ row: RowValues, _ arena: UnsafeRawPointer) throws -> EntityWriter.Outcome {
     let values = UnsafeBufferPointer(rebasing: row[..<columns.count])
     let object = try backend.context.insert(entity, values, columns, arena: arena)
     key = object.place.key
@@ -111,7 +105,7 @@ final class ObjectWriter: DraftWriter {
   /// Sets what the row gives; true if anything was another value.
   private func update(
     _ object: ManagedObject,
-    _ row: UnsafeBufferPointer<RowValue>,
+    _ row: RowValues,
     _ arena: UnsafeRawPointer
   ) throws -> Bool {
     let memory = UnsafeRawBufferPointer(start: arena, count: .max)
@@ -170,15 +164,12 @@ final class ObjectWriter: DraftWriter {
 
   // MARK: - What a row says
 
-  private func isGiven(_ link: Link, _ row: UnsafeBufferPointer<RowValue>) -> Bool {
+  private func isGiven(_ link: Link, _ row: RowValues) -> Bool {
     row[link.slot].kind != .absent || link.key.slots.contains { row[$0].kind != .absent }
   }
 
   /// Looks up the targets of the row's to-ones, and forgets the last row.
-  private func resolve(
-    _ row: UnsafeBufferPointer<RowValue>,
-    _ arena: UnsafeRawPointer
-  ) throws {
+  private func resolve(_ row: RowValues, _ arena: UnsafeRawPointer) throws {
     key = nil
     if !former.isEmpty { former.removeAll(keepingCapacity: true) }
     guard !links.isEmpty else { return }
@@ -196,10 +187,7 @@ final class ObjectWriter: DraftWriter {
   }
 
   /// The object of the family that has the row's identity; nil: there is none.
-  private func holder(
-    of row: UnsafeBufferPointer<RowValue>,
-    _ arena: UnsafeRawPointer
-  ) throws -> ManagedObject? {
+  private func holder(of row: RowValues, _ arena: UnsafeRawPointer) throws -> ManagedObject? {
     if let only = backend.only, !rows.isNested { return only }
     guard let identity = entity.uniqueKeys.first else { return nil }
     let memory = UnsafeRawBufferPointer(start: arena, count: .max)
@@ -217,7 +205,7 @@ final class ObjectWriter: DraftWriter {
   }
 
   /// A required attribute that the row does not give and that has no default.
-  private func missing(in row: UnsafeBufferPointer<RowValue>) -> String? {
+  private func missing(in row: RowValues) -> String? {
     for (slot, attribute) in entity.attributes.enumerated()
     where attribute.isRequired && attribute.defaultValue == nil {
       let given = columns.firstIndex(of: entity.attributeColumns[slot])
@@ -227,14 +215,14 @@ final class ObjectWriter: DraftWriter {
   }
 
   /// Whether the row gives more than the key.
-  private func hasValues(_ row: UnsafeBufferPointer<RowValue>) -> Bool {
+  private func hasValues(_ row: RowValues) -> Bool {
     columns.indices.contains { row[$0].kind != .absent && !keyColumns.contains(columns[$0]) }
       || links.contains { isGiven($0, row) && !keyColumns.contains($0.column) }
   }
 
   /// Whether the row is older than its object, by the version attribute.
   private func isOlder(
-    _ row: UnsafeBufferPointer<RowValue>,
+    _ row: RowValues,
     _ arena: UnsafeRawPointer,
     than object: ManagedObject
   ) throws -> Bool {
@@ -249,10 +237,7 @@ final class ObjectWriter: DraftWriter {
 
   // MARK: - Tombstones
 
-  func find(
-    _ row: UnsafeBufferPointer<RowValue>,
-    arena: UnsafeRawPointer
-  ) throws -> EntityWriter.Outcome {
+  func find(_ row: RowValues, arena: UnsafeRawPointer) throws -> EntityWriter.Outcome {
     try resolve(row, arena)
     guard let found = try holder(of: row, arena), entity.family.contains(found.layout.index)
     else { return .unchanged }
@@ -260,10 +245,7 @@ final class ObjectWriter: DraftWriter {
     return try isOlder(row, arena, than: found) ? .skipped : .deleted
   }
 
-  func delete(
-    _ row: UnsafeBufferPointer<RowValue>,
-    arena: UnsafeRawPointer
-  ) throws -> EntityWriter.Outcome {
+  func delete(_ row: RowValues, arena: UnsafeRawPointer) throws -> EntityWriter.Outcome {
     let outcome = try find(row, arena: arena)
     if outcome == .deleted, let key { _ = try backend.delete([(key, entity)]) }
     return outcome

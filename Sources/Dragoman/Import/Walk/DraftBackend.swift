@@ -96,41 +96,26 @@ struct DraftRows {
   let isNested: Bool
 }
 
-/// What writes rows, and tells of the last one what it met.
-protocol DraftWriter: AnyObject {
-  /// Makes or changes the object that has the row's key.
-  func write(
-    _ row: UnsafeBufferPointer<RowValue>,
-    arena: UnsafeRawPointer
-  ) throws -> EntityWriter.Outcome
-  /// Finds the object that has the row's key: `.deleted`, `.skipped` where it is newer than the row,
-  /// `.unchanged` where there is none.
-  func find(
-    _ row: UnsafeBufferPointer<RowValue>,
-    arena: UnsafeRawPointer
-  ) throws -> EntityWriter.Outcome
-  /// The same, and deletes it; nothing links to it.
-  func delete(
-    _ row: UnsafeBufferPointer<RowValue>,
-    arena: UnsafeRawPointer
-  ) throws -> EntityWriter.Outcome
+/// The values of a row, on their way.
+typealias RowValues = UnsafeBufferPointer<RowValue>
 
-  /// The primary key of the object.
+/// What writes rows, and tells of the last one what it met; what each means stands at `EntityWriter`.
+protocol DraftWriter: AnyObject {
+  func write(_ row: RowValues, arena: UnsafeRawPointer) throws -> EntityWriter.Outcome
+  func find(_ row: RowValues, arena: UnsafeRawPointer) throws -> EntityWriter.Outcome
+  func delete(_ row: RowValues, arena: UnsafeRawPointer) throws -> EntityWriter.Outcome
   var key: Int64? { get }
-  /// What stood in a noted column before.
   func previous(_ column: Int) -> Int64?
-  /// The target that a look-up found.
   func target(_ number: Int) -> Int64?
-  /// The values that were overwritten, by the columns of their attributes.
   var former: [(column: String, value: StoredValue)] { get }
   /// Whether this import made the object.
   func isMade(_ key: Int64) -> Bool
 }
 
-/// What stores the links of one relationship, at once or many together.
+/// What stores the links of one relationship, at once or many together; what each means stands at
+/// `LinkStage`.
 protocol DraftStage: AnyObject {
   var plan: LinkStage.Plan { get }
-  /// The relationship as reports name it: `Person.teams`.
   var name: String { get }
 
   // What is staged, where links are stored together.
@@ -148,44 +133,30 @@ protocol DraftStage: AnyObject {
   func forget(_ owner: Int64)
   func skipPlace()
 
-  /// A list begins.
+  // A list: its owner, its targets by their primary keys and by their own, and then all of it.
   func begin(
     _ owner: Int64,
     isNew: Bool,
     number: Int,
     list: some Collection<LinkStage.Listed>
   ) throws
-  /// A target of the list, by its primary key.
   func add(_ owner: Int64, position: Int, target: Int64, _ standing: LinkStage.Standing) throws
-  /// A target of the list, by its own key.
   func add(
     _ owner: Int64,
     position: Int,
-    key: UnsafeBufferPointer<RowValue>,
+    key: RowValues,
     arena: UnsafeRawPointer,
     at place: LinkStage.ReferencePlace
   ) throws
-  /// Stores what is staged.
   func flush(origin: (LinkStage.ReferencePlace) -> WaitingPlace) throws -> LinkStage.Outcome
 
-  /// Lets the reference of a to-one wait: nobody has its key yet.
-  func wait(
-    _ owner: Int64,
-    key: UnsafeBufferPointer<RowValue>,
-    arena: UnsafeRawPointer,
-    at place: WaitingPlace
-  ) throws
-  /// What waited for the to-one of an owner does not wait any more.
+  // References that wait.
+  func wait(_ owner: Int64, key: RowValues, arena: UnsafeRawPointer, at place: WaitingPlace) throws
   func forgetTarget(of owner: Int64) throws
-  /// Remembers where a record begins, or a run of them.
   func mark()
-  /// Goes back to `mark()`.
   func undo()
-  /// Whether references wait.
   var isWaiting: Bool { get }
-  /// Takes the references that wait from earlier imports.
   func adoptPending() throws
-  /// Links what waited and is there by now, and applies the policy to the rest.
   func finish(_ policy: LinkStage.Unresolved, exampleCount: Int) throws -> LinkStage.Finish
 }
 

@@ -23,6 +23,8 @@ extension DraftWalker {
       text: rejects?.recordText(record, in: batch.records) ?? [],
       key: key(of: object, in: batch, plan),
       needs: needs(of: object, in: batch, plan, all: true),
+      // Hooks are given the records.
+      keepsRecord: !Backend.isBulk,
       width: { plan.entities[$0.plan].slots.count },
       keyWidth: { draft, slot in
         plan.entities[draft.plan].links[slot].referenceKey(in: plan.model)?.count ?? 0

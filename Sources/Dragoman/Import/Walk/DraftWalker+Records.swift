@@ -22,10 +22,16 @@ extension DraftWalker {
     } catch RecordStop.waits {
       try hold(object, record: index, in: batch, plan)
     } catch let stop as RecordStop {
-      let origin = { OutcomeIssue.origin(of: $0, record: index, in: batch) }
-      if let issue = try settle(stop, object, in: batch, plan, origin) {
-        try reject(issue, record: index, in: batch)
-      }
+      try reject(stop, object, record: index, in: batch)
+    }
+  }
+
+  /// Rejects a record that was stopped, unless it is skipped.
+  func reject(_ stop: RecordStop, _ object: Int, record index: Int, in batch: DraftBatch) throws {
+    guard let plan = batch.plan else { return }
+    let origin = { OutcomeIssue.origin(of: $0, record: index, in: batch) }
+    if let issue = try settle(stop, object, in: batch, plan, origin) {
+      try reject(issue, record: index, in: batch)
     }
   }
 
@@ -37,22 +43,14 @@ extension DraftWalker {
     _ plan: ImportPlan,
     _ origin: (Int) -> Origin
   ) throws -> ImportIssue? {
-    func entity(of object: Int) -> EntityPlan { plan.entities[batch.objects[object].plan] }
+    func issue(of object: Int) -> OutcomeIssue {
+      let entity = plan.entities[batch.objects[object].plan]
+      return OutcomeIssue(batch: batch, object: object, plan: entity, origin: origin(object))
+    }
     switch stop {
-    case .refused(let refused, let outcome):
-      return OutcomeIssue.describe(
-        outcome,
-        batch,
-        object: refused,
-        origin: origin(refused),
-        entity(of: refused)
-      )
-    case .denied(let name):
-      let origin = origin(object)
-      return OutcomeIssue.denial(name, batch, object: object, origin: origin, entity(of: object))
-    case .hook(let refused, let error):
-      let origin = origin(refused)
-      return OutcomeIssue.hook(error, batch, object: refused, origin: origin, entity(of: refused))
+    case .refused(let object, let outcome): return issue(of: object).refused(outcome)
+    case .denied(let name): return issue(of: object).denied(by: name)
+    case .hook(let object, let error): return issue(of: object).refused(by: error)
     case .skipped, .waits, .full:
       counts.skipped += 1
       let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)

@@ -186,16 +186,12 @@ final class DraftWalker<Backend: DraftBackend> {
     if backend.isObserved, [.inserted, .updated, .deleted].contains(outcome) {
       try tell(of: index, in: batch)
     }
-    if let issue = OutcomeIssue.describe(
-      outcome,
-      batch,
-      object: object,
-      origin: OutcomeIssue.origin(of: object, record: index, in: batch),
-      target.plan
-    ) {
-      try reject(issue, record: index, in: batch)
-    } else {
+    switch outcome {
+    case .inserted, .updated, .unchanged, .skipped, .deleted:
       count(outcome, of: target.plan.name, isTop: true)
+    default:
+      let stop = RecordStop.refused(object: object, outcome)
+      try reject(stop, object, record: index, in: batch)
     }
   }
 
@@ -221,13 +217,7 @@ final class DraftWalker<Backend: DraftBackend> {
     if isLinked, outcome == .deleted, let key = target.writer.key,
       let denied = try backend.delete([(key, layout)])
     {
-      let origin = OutcomeIssue.origin(of: object, record: index, in: batch)
-      try reject(
-        OutcomeIssue.denial(denied, batch, object: object, origin: origin, target.plan),
-        record: index,
-        in: batch
-      )
-      return
+      return try reject(.denied(denied), object, record: index, in: batch)
     }
     if outcome == .skipped {
       if !isLinked { _ = try find(object, target, in: batch, under: nil) }

@@ -81,12 +81,19 @@ final class DraftBatch {
   var issues: [ImportIssue] = []
   /// How many values of each kind were passed over without an entry in `issues`.
   var repeatedIssues: [IssueGroup: Int] = [:]
+  /// The objects' records, where the tape is not kept.
+  var keptRecords: [ForeignRecord] = []
   /// The plan that the records were mapped by: `Object.plan` is an index of its entities.
   var plan: ImportPlan?
   /// The sources of the plan that take part in reading the input.
   var sources: [Int] = []
   /// How many bytes of all inputs were read when the batch was complete, before decompression.
   var consumedByteCount = 0
+
+  /// The record that an object was made of.
+  func record(of object: Int) -> ForeignRecord {
+    keptRecords.isEmpty ? ForeignRecord(records, objects[object].node) : keptRecords[object]
+  }
 
   /// Forgets what the mapper made, and keeps the memory.
   func removeAll() {

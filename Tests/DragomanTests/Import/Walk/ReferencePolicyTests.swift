@@ -121,6 +121,27 @@ import Testing
   }
 
   @Test(
+    "The hook of a record that was held is given the record",
+    arguments: [Way.context, .ownContext]
+  )
+  func heldHook(way: Way) async throws {
+    let fixture = try WalkFixture(
+      Self.people("boss: { entity: Person, kind: toOne, key: { id: boss }, onUnresolved: reject }")
+    )
+    var code = ImportCode()
+    code.entities[Array("Person".utf8)] = EntityCode(postImport: { record, person in
+      try person.setValue(
+        .text("\(record["nick"]?.string ?? "-") of \(person["id"].text)"),
+        of: "name"
+      )
+    })
+    let records: [ForeignValue] = [["id": 1, "boss": 2, "nick": "A"], ["id": 2, "nick": "B"]]
+    let report = try await fixture.run("Person", records, by: way, code: code)
+    #expect(report.summary == "read 2, inserted 2")
+    #expect(try fixture.rows("SELECT name FROM Person ORDER BY id") == ["A of 1", "B of 2"])
+  }
+
+  @Test(
     "What one relationship makes a stub is the target of the others, too",
     arguments: Way.allCases,
     ["clear", "pending"]
@@ -203,6 +224,28 @@ import Testing
     let bike = try await fixture.run("Bike", [["id": 1]], by: way)
     #expect(bike.issueSummary == ["key.duplicate 1"])
     #expect(try fixture.rows(all) == ["Car|1|4|5|2"])
+  }
+
+  @Test(
+    "What is joined to an ordered list comes behind the places that are kept",
+    arguments: Way.allCases
+  )
+  func keptPlaces(way: Way) async throws {
+    let fixture = try WalkFixture(
+      Self.people(
+        "friends: { entity: Person, kind: toMany, key: { id: friends }, ordered: true, assign: union }"
+      )
+    )
+    let records: [ForeignValue] = [
+      ["id": 3, "friends": [6, 4]], ["id": 4], ["id": 3, "friends": [3, 4]],
+      ["id": 3, "friends": [2]], ["id": 2],
+    ]
+    try await fixture.run("Person", records, by: way)
+    #expect(
+      try fixture.rows(
+        "SELECT p.id FROM Person_friends f JOIN Person p ON p._pk = f.target ORDER BY f.position"
+      ) == ["4", "3", "2"]
+    )
   }
 
   @Test("A list that repeats keeps its repeats where its inverse is declared first")

@@ -42,7 +42,8 @@ struct WalkFixture {
     _ entity: String,
     _ records: [ForeignValue],
     by way: Way,
-    mode: EntityWriter.Mode? = nil
+    mode: EntityWriter.Mode? = nil,
+    code: ImportCode = ImportCode()
   ) async throws -> ImportReport {
     let map = try Self.map(entities, entity)
     switch way {
@@ -51,14 +52,14 @@ struct WalkFixture {
         .run(ImportRequest([.records(records)], mode: mode))
     case .context:
       return try await stack.writeInOneTransaction { context in
-        try ContextImport(map, ImportCode(), context, mode, nil).run(records) {
+        try ContextImport(map, code, context, mode, nil).run(records) {
           try context.flush()
         }
       }
       .report
     case .ownContext:
       return try await stack.write { context in
-        try ContextImport(map, ImportCode(), context, mode, nil).run(records)
+        try ContextImport(map, code, context, mode, nil).run(records)
       }
       .report
     }
