@@ -6,12 +6,13 @@ import DragomanGraph
 /// The only place where that stands. Where the objects go is the backend's: rows in bulk
 /// (`RowBackend`), or objects of a context (`ObjectBackend`).
 ///
-/// `DraftWalker+Records` writes a record whole or not at all, `DraftWalker+Objects` its objects,
-/// `DraftWalker+Links` stores what links them, `DraftWalker+Held` keeps the records that wait for their
-/// targets, `DraftWalker+Counts` counts.
+/// `DraftWalker+Records` writes a record whole or not at all, `DraftWalker+Objects` its objects and
+/// `DraftWalker+Lists` their to-manies, `DraftWalker+Links` stores what links them, `DraftWalker+Held`
+/// keeps the records that wait for their targets, `DraftWalker+Counts` counts.
 ///
-/// One thread has it, and no access to what is marked runs code of others: exclusive access needs no
-/// check at run time.
+/// Most of its properties are memory that is kept from record to record, so that a record allocates
+/// nothing of its own. One thread has it, and no access to what is marked runs code of others:
+/// exclusive access needs no check at run time.
 final class DraftWalker<Backend: DraftBackend> {
   typealias Target = WalkTarget<Backend>
   typealias Stage = Backend.Stage
