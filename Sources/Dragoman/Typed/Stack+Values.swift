@@ -91,7 +91,7 @@ extension Stack {
 /// An import of feeds into a context: one thread reads and maps, the context's applies.
 ///
 ///     FeedReading   a thread: inputs -> DraftBatch
-///     ContextSink   DraftBatch -> objects
+///     DraftWalker   DraftBatch -> objects
 private struct FeedContextImport {
   let map: ImportMap
   let code: ImportCode
@@ -101,9 +101,9 @@ private struct FeedContextImport {
 
   func run() throws -> ImportedObjects {
     let start = ContinuousClock().now
-    let sink = ContextSink(
-      context,
-      code: code,
+    let backend = ObjectBackend(context, code: code)
+    let walker = DraftWalker(
+      backend,
       mode: request.mode,
       maximumRejects: request.maximumRejects
     )
@@ -124,20 +124,18 @@ private struct FeedContextImport {
     )
     Importer.thread("dragoman.read") { reading.run() }
     defer { queue.stop() }
-    var plan: ImportPlan?
     while let batch = try queue.next(unless: cancellation) {
-      try batch.plan?.checkForContext()
-      try sink.apply(batch)
-      if sink.waiting.isEmpty { try context.flush() }
-      plan = batch.plan ?? plan
+      try walker.apply(batch)
+      if !walker.isWaiting { try context.flush() }
       queue.reuse(batch)
     }
     // Half of a feed is not what was asked for.
     if cancellation.isCancelled { throw CancellationError() }
-    if let plan { try sink.finish(plan) }
-    var report = sink.report()
+    try walker.finish()
+    var report = walker.report()
     report.notices += notices.all
+    report.unmatchedPaths = notices.unmatchedPaths
     report.duration = ContinuousClock().now - start
-    return ImportedObjects(ids: sink.objects, report: report)
+    return ImportedObjects(ids: backend.objects, report: report)
   }
 }

@@ -58,9 +58,11 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Whether links in a table of their own are changed that the object owns.
+  /// Whether links in a table of their own are changed that the object owns, or an import says more of
+  /// it than its values.
   func hasOwnLinks(_ object: ManagedObject) -> Bool {
-    object.layout.relationships.contains { link in
+    if marks[object.place] != nil { return true }
+    return object.layout.relationships.contains { link in
       guard case .joinTable(_, isOwner: true) = link.storage else { return false }
       return pendingLinks[LinkKey(link: link.id, owner: object.place.key)]?.isEmpty == false
     }
@@ -81,7 +83,8 @@ extension ManagedObjectContext {
       version: object.version,
       values: object.changes,
       base: base,
-      row: place
+      row: place,
+      mark: marks.isEmpty ? nil : marks[object.place]
     )
   }
 

@@ -6,6 +6,7 @@ extension ManagedObjectContext {
     var refreshed: [Int: [ManagedObject]] = [:]
     for (place, change) in saved.changes.objects {
       if change.kind != .deleted { goneRows.remove(place) }
+      if change.mark != nil, marks[place] == change.mark { marks[place] = nil }
       guard let object = registered(place) else { continue }
       switch (object.status, change.kind) {
       case (.clean, .deleted):
@@ -91,6 +92,7 @@ extension ManagedObjectContext {
     dropped.changes.links = [:]
     for (key, links) in sent.links { settleOwn(links, at: key) }
     for (place, change) in sent.objects {
+      if change.mark != nil, marks[place] == change.mark { marks[place] = nil }
       guard let object = registered(place), object.hasChanges else { continue }
       let version = saved.outcome.versions[place]
       switch (object.status, change.kind) {
@@ -185,6 +187,7 @@ extension ManagedObjectContext {
     for (place, change) in changes.objects {
       let entity = layout.entities[change.entity]
       let object: ManagedObject
+      if let mark = change.mark { marks[place] = mark }
       if change.kind == .inserted, registered(place) == nil {
         object = ManagedObject(
           place,

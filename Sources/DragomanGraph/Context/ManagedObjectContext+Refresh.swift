@@ -16,6 +16,7 @@ extension ManagedObjectContext {
     for object in changed.values { noteRollback(of: object) }
     changed = [:]
     pendingLinks = [:]
+    marks = [:]
     keyIndex?.removeAll()
     forgetTargets()
     forgetRecorded()

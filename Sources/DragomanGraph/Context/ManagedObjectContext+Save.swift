@@ -95,7 +95,10 @@ extension ManagedObjectContext {
       ($0.place.table, $0.place.key) < ($1.place.table, $1.place.key)
     }
     visitCount += objects.count
-    for object in objects where object.status != .deleted { try validation.check(object) }
+    // A stub has none of the values that are required.
+    for object in objects where object.status != .deleted && marks[object.place]?.isStub != true {
+      try validation.check(object)
+    }
     // An owner whose row stays the same may have lost a target that it needs.
     for key in pendingLinks.keys where layout.links[key.link].relationship.isLimited {
       let link = layout.links[key.link]
@@ -197,6 +200,7 @@ extension ManagedObjectContext {
     forgetDeleted(in: changes)
     changed = [:]
     pendingLinks = [:]
+    marks = [:]
     // Main may be reading these by now.
     importBuffers.removeAll(keepingCapacity: true)
     if kind == .main { root.mainChanges.removeAll() }

@@ -34,6 +34,8 @@ public final class ManagedObjectContext {
   var changed: [RowKey: ManagedObject] = [:]
   /// The unsaved changes of to-many relationships.
   var pendingLinks: [LinkKey: PendingLinks] = [:]
+  /// What imports say of objects besides their values.
+  var marks: [RowKey: RowMark] = [:]
   /// Counts how often what objects know of their targets was forgotten.
   var linkRound: UInt32 = 0
   /// Rows that were deleted while this context lived: links that still name them lead nowhere.
@@ -270,6 +272,7 @@ public final class ManagedObjectContext {
   func abandon() {
     changed = [:]
     pendingLinks = [:]
+    marks = [:]
     undoLog = nil
     probed = [:]
   }

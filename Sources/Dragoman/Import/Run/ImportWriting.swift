@@ -14,7 +14,8 @@ final class ImportWriting {
   private let notices = NoticeLog()
   private let commit: ImportMap.ImportOptions.Commit
   private let batchSize: Int
-  private var sink: StoreSink?
+  private var walker: DraftWalker<RowBackend>?
+  private var pruned = 0
   private var rejects: RejectsFile?
   private var committed = 0
   private var byteCount = 0
@@ -71,22 +72,25 @@ final class ImportWriting {
     try session.begin()
     let model = try session.grow(to: code.model ?? map.model())
     rejects = try makeRejectsFile(beside: session.path)
-    let sink = StoreSink(
+    let backend = RowBackend(
       session: session,
       request: request,
-      model: model,
-      maximumRejects: request.maximumRejects ?? map.importOptions.maximumRejects,
-      rejects: rejects,
       changeLog: request.changes == nil ? nil : try session.changeLog(),
       pruner: request.prune == nil ? nil : try session.pruner()
     )
-    self.sink = sink
+    let walker = DraftWalker(
+      backend,
+      mode: request.mode,
+      maximumRejects: request.maximumRejects ?? map.importOptions.maximumRejects,
+      rejects: rejects
+    )
+    self.walker = walker
     var entry = makeLedgerEntry()
 
     let queue = startReading(model)
     defer { queue.stop() }
     while let batch = try queue.next(unless: cancellation) {
-      try sink.apply(batch)
+      try walker.apply(batch)
       byteCount = batch.consumedByteCount
       let isStrange = batch.isStrange
       queue.reuse(batch)
@@ -103,9 +107,9 @@ final class ImportWriting {
       try session.interruptible(
         when: { [cancellation] in cancellation.isCancelled },
         {
-          try sink.finish(unless: cancellation)
-          if let rule = request.prune, !cancellation.isCancelled { try prune(rule, sink) }
-          try sink.tellNet()
+          try walker.finish(unless: cancellation)
+          if let rule = request.prune, !cancellation.isCancelled { try prune(rule, walker) }
+          try backend.tellNet()
         }
       )
     } catch  where cancellation.isCancelled {
@@ -116,19 +120,22 @@ final class ImportWriting {
     return try finish(session, &entry)
   }
 
-  private func prune(_ rule: ImportRequest.Prune, _ sink: StoreSink) throws {
+  private func prune(_ rule: ImportRequest.Prune, _ walker: DraftWalker<RowBackend>) throws {
     if let absent = notices.absentSources.first {
       throw ImportError(
         .prune,
         "The source \(absent) matched nothing: pruning would delete what it should have brought."
       )
     }
-    for notice in try sink.prune(rule) { notices.add(notice) }
+    let outcome = try walker.backend.prune(rule, after: walker.counts)
+    pruned = outcome.count
+    for notice in outcome.notices { notices.add(notice) }
   }
 
   /// What was done so far.
   var report: ImportReport {
-    var report = sink?.report() ?? ImportReport()
+    var report = walker?.report() ?? ImportReport()
+    report.pruned = pruned
     report.committed = committed
     report.byteCount = byteCount
     report.notices = notices.all
@@ -177,7 +184,7 @@ final class ImportWriting {
 
   /// Writes the rejects so far; a run that has read nothing leaves the file alone.
   private func flushRejects() throws {
-    guard let sink, sink.counts.read > 0 else { return }
+    guard let walker, walker.counts.read > 0 else { return }
     try rejects?.flush()
   }
 
@@ -246,7 +253,7 @@ final class ImportWriting {
 
   private var currentProgress: ImportProgress {
     ImportProgress(
-      counts: sink?.counts ?? .init(),
+      counts: walker?.counts ?? .init(),
       byteCount: byteCount,
       totalByteCount: totalByteCount,
       duration: ContinuousClock().now - start

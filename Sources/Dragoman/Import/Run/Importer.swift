@@ -16,8 +16,8 @@ import Logging
 ///       RecordReader     bytes -> RecordBatch (tape of values + origins)
 ///       RecordMapper     RecordBatch -> DraftBatch (typed rows, rejects)
 ///     BatchQueue         hands the batch over
-///     StoreSink          a thread: DraftBatch -> SQLite, counts, rejects
-///       EntityWriter     one prepared statement a row shape
+///     DraftWalker        a thread: what a draft means, counts, rejects
+///       RowBackend       -> SQLite: one prepared statement a row shape
 public struct Importer: Sendable {
   private let map: ImportMap
   private let code: ImportCode

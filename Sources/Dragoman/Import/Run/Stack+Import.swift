@@ -163,7 +163,8 @@ extension ImportError {
 ///
 ///     DictionaryReader   records -> RecordBatch
 ///     RecordMapper       RecordBatch -> DraftBatch
-///     ContextSink        DraftBatch -> objects
+///     DraftWalker        what a draft means
+///     ObjectBackend      -> objects
 struct ContextImport {
   private let plan: ImportPlan
   private let mappers: CompiledPlan
@@ -189,7 +190,6 @@ struct ContextImport {
       model: context.model,
       code: code
     )
-    try plan.checkForContext()
     mappers = try CompiledPlan(plan, mapFile: map.file)
     self.code = code
     self.context = context
@@ -211,8 +211,8 @@ struct ContextImport {
     flush: () throws -> Void = {}
   ) throws -> ImportedObjects {
     let start = ContinuousClock().now
-    let sink = ContextSink(context, code: code, mode: mode, maximumRejects: maximumRejects)
-    sink.only = only
+    let backend = ObjectBackend(context, code: code, only: only)
+    let walker = DraftWalker(backend, mode: mode, maximumRejects: maximumRejects)
     let isOutermost = context.beginImport()
     defer { if isOutermost { context.endImport() } }
     let reader = DictionaryReader(records, name: "records")
@@ -223,28 +223,13 @@ struct ContextImport {
       batch.removeAll()
       isMore = try reader.read(into: batch.records, limit: Self.batchSize)
       for index in batch.records.records.indices { mappers.mappers[0].map(index, into: batch) }
-      try sink.apply(batch)
-      if sink.waiting.isEmpty { try flush() }
+      try walker.apply(batch)
+      if !walker.isWaiting { try flush() }
     }
-    try sink.finish(plan)
-    var report = sink.report()
+    try walker.finish()
+    var report = walker.report()
+    report.unmatchedPaths = mappers.unmatchedPaths
     report.duration = ContinuousClock().now - start
-    return ImportedObjects(ids: sink.objects, report: report)
-  }
-}
-
-extension ImportPlan {
-  /// Refuses what needs tables of the store.
-  func checkForContext() throws(ImportError) {
-    for entity in entities {
-      for link in entity.links where link.onUnresolved != .clear {
-        throw ImportError(
-          .request,
-          "\(entity.name).\(link.name) has onUnresolved: \(link.onUnresolved.rawValue), which needs an"
-            + " import straight into the store.",
-          help: "use Importer(map:store:) for it, or onUnresolved: clear"
-        )
-      }
-    }
+    return ImportedObjects(ids: backend.objects, report: report)
   }
 }

@@ -81,6 +81,8 @@ final class DraftBatch {
   var issues: [ImportIssue] = []
   /// How many values of each kind were passed over without an entry in `issues`.
   var repeatedIssues: [IssueGroup: Int] = [:]
+  /// The objects' records, where the tape is not kept.
+  var keptRecords: [ForeignRecord] = []
   /// The plan that the records were mapped by: `Object.plan` is an index of its entities.
   var plan: ImportPlan?
   /// The sources of the plan that take part in reading the input.
@@ -90,6 +92,11 @@ final class DraftBatch {
 
   /// Whether the input's records so far have nothing that the map names.
   var isStrange = false
+
+  /// The record that an object was made of.
+  func record(of object: Int) -> ForeignRecord {
+    keptRecords.isEmpty ? ForeignRecord(records, objects[object].node) : keptRecords[object]
+  }
 
   /// Forgets what the mapper made, and keeps the memory.
   func removeAll() {

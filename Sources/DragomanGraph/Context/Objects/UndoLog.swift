@@ -13,6 +13,10 @@ struct UndoLog {
     case links(LinkKey, PendingLinks?)
     /// One target of a to-many was added or removed.
     case link(LinkKey, PendingLinks.Mark)
+    /// Something was said of a row besides its values.
+    case mark(RowKey, RowMark?)
+    /// The object became one of a more special entity.
+    case layout(ManagedObject, EntityLayout)
   }
 
   var steps: [Step] = []
@@ -77,6 +81,8 @@ extension ManagedObjectContext {
       case .link(let key, let mark):
         pendingLinks[key]?.restore(mark)
         publish(key)
+      case .mark(let place, let mark): marks[place] = mark
+      case .layout(let object, let entity): object.layout = entity
       }
     }
   }

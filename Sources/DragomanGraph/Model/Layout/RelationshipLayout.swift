@@ -128,7 +128,8 @@ struct LinkLayouts {
     }
   }
 
-  /// Many-to-many: the side that is declared first owns the table.
+  /// Many-to-many: the side whose lists may repeat a target owns the table, which has a place for each
+  /// link then; else the one that is declared first.
   private static func joinTable(
     _ relationship: Relationship,
     of owner: Int,
@@ -148,7 +149,9 @@ struct LinkLayouts {
       let theirs = (
         other, inverse.entity.relationships.firstIndex { $0.name == inverse.relationship.name } ?? 0
       )
-      isOwner = ours <= theirs
+      isOwner =
+        relationship.allowsRepeats == inverse.relationship.allowsRepeats
+        ? ours <= theirs : relationship.allowsRepeats
       isSymmetric = ours == theirs
     }
     let first = isOwner ? relationship : inverse?.relationship ?? relationship

@@ -168,6 +168,16 @@ package struct EntityStatements {
     Sentence(sql: "SELECT _pk FROM \(table) WHERE \(ofEntity(keyTest(keys)))", slots: keys)
   }
 
+  /// Finds the object that has the key of a row which can make none; what the row would have to make
+  /// whole is not there.
+  func probe(_ keys: [Int], for present: [Int]) -> Sentence {
+    var sentence = probe(keys)
+    if leavesObjects, completes(hasValues: present.contains { !keys.contains($0) }) {
+      sentence.sql += " AND _stub IS NULL"
+    }
+    return sentence
+  }
+
   /// Finds the object that has the key, if it is newer than the row.
   func newer(_ keys: [Int], than version: Int) -> Sentence {
     let test = isNotOlder("?\(keys.count + 1)")
@@ -251,12 +261,18 @@ package struct EntityStatements {
     return "(\(stored) IS NULL OR \(value) IS NULL OR \(value) >= \(stored)\(collation))"
   }
 
+  private func completes(hasValues: Bool) -> Bool {
+    completesStubs == .always || (completesStubs == .withValues && hasValues)
+  }
+
+  /// Whether rows leave objects alone that are there; a stub is not.
+  private var leavesObjects: Bool { mode == .ignore || mode == .insert }
+
   /// What a row changes of our own columns: it completes a stub, and makes an object of a more
   /// special entity of one that was known by a more general one.
   private func ownChanges(hasValues: Bool) -> [(assignment: String, difference: String)] {
     var changes: [(assignment: String, difference: String)] = []
-    let completes = completesStubs == .always || (completesStubs == .withValues && hasValues)
-    if completes { changes.append(("_stub = NULL", "_stub IS NOT NULL")) }
+    if completes(hasValues: hasValues) { changes.append(("_stub = NULL", "_stub IS NOT NULL")) }
     if hasRelatives, !ancestors.isEmpty {
       let general = Self.isOne(of: ancestors)
       let name = Schema.literal(entity.name)
@@ -294,7 +310,8 @@ package struct EntityStatements {
     let columns = (attributes.map(\.column) + links.map(\.column)).filter { !keys.contains($0) }
       .map(Schema.quoted)
     let own = ownChanges(hasValues: !columns.isEmpty)
-    guard mode == .upsert || mode == .replace, !columns.isEmpty || !own.isEmpty else {
+    let isKept = leavesObjects && !completes(hasValues: !columns.isEmpty)
+    guard !isKept, !columns.isEmpty || !own.isEmpty else {
       return " ON CONFLICT (\(target)) DO "
         + (noted == nil ? "NOTHING" : "UPDATE SET _v = _v WHERE \(noting("0"))")
     }
@@ -302,7 +319,9 @@ package struct EntityStatements {
       columns.map { "\($0) = excluded.\($0)" } + own.map(\.assignment) + ["_v = _v + 1"]
     var test = (columns.map { "\($0) IS NOT excluded.\($0)" } + own.map(\.difference))
       .joined(separator: " OR ")
-    if isVersioned(present), let version {
+    if leavesObjects {
+      test = "_stub IS NOT NULL"
+    } else if isVersioned(present), let version {
       test = "(\(test)) AND \(isNotOlder("excluded.\(Schema.quoted(slots[version].column))"))"
     } else if hasRelatives {
       test = "(\(test))"

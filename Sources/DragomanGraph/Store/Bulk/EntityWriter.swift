@@ -72,15 +72,6 @@ public final class EntityWriter {
     /// Finds an object that has the key of a row, and is of another branch of the family.
     let relative: PreparedSentence?
 
-    /// Whether the object of a row exists.
-    func exists(
-      _ row: UnsafeBufferPointer<RowValue>,
-      _ arena: UnsafeRawPointer,
-      path: String?
-    ) throws(StoreError) -> Bool {
-      try probe?.finds(row, arena, path: path) ?? false
-    }
-
     init(_ statements: EntityStatements, _ present: [Int], in database: Database) throws {
       let keys = statements.keySlots(of: present)
       missing = statements.missing(from: present)
@@ -93,7 +84,8 @@ public final class EntityWriter {
         ? try statements.insertOnly(present).map { try PreparedSentence($0, in: database) } : nil
       probe =
         makesObjects
-        ? nil : try keys.map { try PreparedSentence(statements.probe($0), in: database) }
+        ? nil
+        : try keys.map { try PreparedSentence(statements.probe($0, for: present), in: database) }
       if let keys, let version = statements.version, statements.isVersioned(present) {
         newer = try PreparedSentence(statements.newer(keys, than: version), in: database)
       } else {
@@ -196,8 +188,8 @@ public final class EntityWriter {
       return .otherEntity(other)
     }
     if let missing = prepared.missing {
-      let exists = note == nil ? try prepared.exists(row, arena, path: path) : key != nil
-      if !exists || statements.mode == .replace { return .incomplete(missing) }
+      if key == nil { key = try prepared.probe?.key(row, arena, path: path) }
+      if key == nil || statements.mode == .replace { return .incomplete(missing) }
     }
     if let newer = prepared.newer, try newer.finds(row, arena, path: path) { return .skipped }
     switch statements.mode {

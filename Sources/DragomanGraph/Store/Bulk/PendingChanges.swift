@@ -104,6 +104,8 @@ struct PendingObject: Sendable {
   var base: [Int: StoredValue]
   /// Where the values lie that `values` does not have: the row as it was imported or read.
   var row: RowPlace?
+  /// What an import says of it besides its values.
+  var mark: RowMark?
 }
 
 /// A row in a buffer.

@@ -59,6 +59,7 @@ extension LinkStage {
     let lost = try owners("SELECT \(table.own) \(unlinked)")
     guard !lost.isEmpty else { return }
     changed += lost
+    result.lost.formUnion(lost)
     result.unlinked += lost.count
     if plan.deletesUnlinked {
       try deleter.mark("_pk \(unlinked)", of: target)

@@ -26,6 +26,9 @@ extension LinkStage {
     package var examples: [(key: [StoredValue], place: WaitingPlace)] = []
     /// How many stubs were made.
     package var stubs = 0
+
+    /// Nothing so far.
+    package init() {}
   }
 
   /// Places of a list that its record does not name come behind those that it does.

@@ -175,6 +175,7 @@ extension LinkStage {
     }
     let gone = try owners("DELETE FROM \(name) WHERE \(lost) RETURNING \(table.own)")
     result.unlinked += gone.count
+    result.lost.formUnion(gone)
     changed += gone
     if let place = table.place, plan.replaces {
       // Through numbers that no place has: two rows of one list may not have the same.

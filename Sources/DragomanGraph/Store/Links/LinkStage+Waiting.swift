@@ -161,10 +161,13 @@ extension LinkStage {
   /// Keeps in the store what nobody has.
   func keepPending() throws(StoreError) {
     let key = plan.key.enumerated().map { "\(Schema.literal($1.name)), k\($0)" }
+    let parts = plan.key.indices.map { ", k\($0)" }.joined()
+    // A list names a target once, unless it may have it several times.
+    let group = allowsRepeats ? "seq" : "owner\(parts)"
     try run(
       "INSERT INTO _dragoman_pending (owner, relationship, entity, key)"
         + " SELECT owner, ?, ?, json_object(\(key.joined(separator: ", "))) FROM \(waiting)"
-        + " WHERE state IS NULL ORDER BY seq",
+        + " WHERE state IS NULL GROUP BY \(group) ORDER BY min(seq)",
       [name, target.name]
     )
     hasPending = true

@@ -43,12 +43,20 @@ package final class LinkStage {
     package let key: Int64
     /// The number that `begin` was told.
     package let number: Int
+
+    /// Makes one.
+    package init(key: Int64, number: Int) {
+      self.key = key
+      self.number = number
+    }
   }
 
   /// What a flush did.
   package struct Outcome: Sendable {
     /// The owners whose links are others than before, each once.
     package var changed: [Owner] = []
+    /// The owners that lost a target, as far as that is known of each.
+    package var lost: Set<Int64> = []
     /// The owners with references that wait, each once.
     package var waiting: [Owner] = []
     /// How many links were made.
@@ -59,9 +67,12 @@ package final class LinkStage {
     package var deleted: [String: Int] = [:]
     /// The relationship whose delete rule `deny` forbids that.
     package var denied: String?
+
+    /// Nothing so far.
+    package init() {}
   }
 
-  let plan: Plan
+  package let plan: Plan
   let database: Database
   let path: String?
   let layout: ModelLayout
@@ -178,20 +189,8 @@ package final class LinkStage {
   /// The relationship's name in the file and in reports: `Person.teams`.
   package let name: String
 
-  /// The owner's entity, the relationship and the target's entity by name.
-  package var ownerName: String { owner.name }
-  package var relationshipName: String { plan.link.name }
-  package var targetName: String { target.name }
-  /// The relationship's number, by which reports are ordered.
-  package var number: Int { plan.link.id }
-  /// The root of the owners' entity: with it a primary key says which object is meant.
-  package var ownerRoot: Int { owner.root }
-  /// How many values a reference has.
-  package var keyCount: Int { plan.key.count }
-  /// Whether a part of the target's key is not to be shown.
-  package var isSensitive: Bool { plan.key.isSensitive }
   /// Whether the links have a table of their own, so that the owner's row does not change with them.
-  package var isTable: Bool {
+  var isTable: Bool {
     if case .joinTable = plan.link.storage { true } else { false }
   }
 
@@ -273,7 +272,7 @@ package final class LinkStage {
   }
 
   /// Whether an owner may have a target several times.
-  package var allowsRepeats: Bool { plan.link.relationship.allowsRepeats }
+  var allowsRepeats: Bool { plan.link.relationship.allowsRepeats }
 
   /// Says that a place in a list is not taken, because the list has the target already.
   package func skipPlace() { staged.hasGaps = true }
@@ -283,7 +282,7 @@ package final class LinkStage {
     _ owner: Int64,
     position: Int,
     target: Int64,
-    _ standing: Standing = .unlinked
+    _ standing: Standing
   ) throws(StoreError) {
     isStaged = true
     if standing == .unlinked { staged.hasUnlinked = true }

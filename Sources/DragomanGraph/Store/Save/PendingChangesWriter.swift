@@ -62,6 +62,9 @@ final class PendingChangesWriter {
     }) {
       try write(links, of: key)
     }
+    for (place, object) in objects where object.kind != .deleted {
+      if let mark = object.mark { try write(mark, of: object, at: place) }
+    }
     guard conflicts.isEmpty else {
       let first = conflicts[0]
       throw ContextError(

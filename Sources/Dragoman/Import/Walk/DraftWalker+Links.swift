@@ -1,15 +1,15 @@
 import DragomanGraph
 
 /// Stages: where links stay until a handful of statements store them all.
-extension StoreSink {
+extension DraftWalker {
   /// The stage of a link; nil where the row says everything.
-  func stage(of link: LinkPlan, in plan: ImportPlan) throws -> LinkStage? {
+  func stage(of link: LinkPlan, in plan: ImportPlan) throws -> Stage? {
     let owner = plan.model.entities[link.layout.owner]
     let name = "\(owner.name).\(link.name)"
     if let known = stages[name] { return known }
     let key = link.referenceKey(in: plan.model)
     if case .column = link.layout.storage, key == nil, !isExclusive(link, plan.model) { return nil }
-    let made = try session.stage(
+    let made = try backend.stage(
       LinkStage.Plan(
         link: link.layout,
         key: key ?? [],
@@ -18,7 +18,7 @@ extension StoreSink {
       )
     )
     stages[name] = made
-    allStages = stages.values.sorted { $0.number < $1.number }
+    allStages = stages.values.sorted { $0.plan.link.id < $1.plan.link.id }
     unresolvedPolicies[name] = link.onUnresolved
     return made
   }
@@ -34,9 +34,9 @@ extension StoreSink {
 
   /// The stages whose links other links of the plan write as well: the other side of a table of
   /// links, or a to-one whose column a to-many's stage fills.
-  func crossed(in plan: ImportPlan) -> [LinkStage] {
+  func crossed(in plan: ImportPlan) -> [Stage] {
     var uses: [RelationshipLayout.Place: Int] = [:]
-    var stagesByPlace: [RelationshipLayout.Place: [LinkStage]] = [:]
+    var stagesByPlace: [RelationshipLayout.Place: [Stage]] = [:]
     for link in Set(plan.entities.flatMap { $0.links.map(\.layout) }) {
       let place = link.place
       uses[place, default: 0] += link.isSymmetric ? 2 : 1
@@ -49,13 +49,21 @@ extension StoreSink {
 
   // MARK: - Flushing
 
-  /// Stores the links of all stages.
+  /// Stores the links of all stages, before a record or at the end of a batch.
   func flushAll(_ batch: DraftBatch) throws {
     for stage in allStages where !stage.isEmpty { try flush(stage, batch) }
+    contradictions.keep(in: &issues)
+  }
+
+  /// Stores the links of the stages that other links write as well, before a record.
+  func flushCrossed(_ batch: DraftBatch) throws {
+    guard !crossedStages.isEmpty else { return }
+    for stage in crossedStages where !stage.isEmpty { try flush(stage, batch) }
+    contradictions.keep(in: &issues)
   }
 
   /// Stores the links of a stage, and counts what it changed.
-  func flush(_ stage: LinkStage, _ batch: DraftBatch) throws {
+  func flush(_ stage: Stage, _ batch: DraftBatch) throws {
     flushCount += 1
     let outcome = try stage.flush { self.place(of: $0, in: batch) }
     if let denied = outcome.denied {
@@ -72,30 +80,30 @@ extension StoreSink {
     countLinks(of: stage.name, linked: outcome.linked, unlinked: outcome.unlinked)
     var owners: [Int64] = []
     for owner in outcome.changed where owner.number >= 0 {
-      guard written[owner.number].outcome == .unchanged else { continue }
-      written[owner.number].outcome = .updated
-      owners.append(owner.key)
+      if written[owner.number].outcome == .unchanged {
+        written[owner.number].outcome = .updated
+        owners.append(owner.key)
+      }
+      // A reference that waits changes the list once more, though nobody says otherwise.
+      guard let plan = batch.plan, written[owner.number].outcome == .updated,
+        stage.plan.replaces, !outcome.waiting.contains(owner)
+      else { continue }
+      let isReplaced = outcome.lost.contains(owner.key)
+      let link = stage.plan.link
+      try noteContradiction(
+        of: link,
+        owner.key,
+        owner.number,
+        isReplaced: isReplaced,
+        in: batch,
+        plan
+      )
     }
     if stage.isTable { try stage.bumpVersions(of: owners) }
     for owner in outcome.waiting where owner.number >= 0 {
-      waits.append(Wait(owner: ObjectPlace(stage.ownerRoot, owner.key), number: owner.number))
+      let root = backend.layout.entities[stage.plan.link.owner].root
+      waits.append(Wait(owner: ObjectPlace(root, owner.key), number: owner.number))
     }
-  }
-
-  /// Counts links that were made and removed; a record that is undone takes its counts back.
-  func countLinks(of name: String, linked: Int, unlinked: Int) {
-    guard linked != 0 || unlinked != 0 else { return }
-    relationships[name, default: .init()].add(linked: linked, unlinked: unlinked)
-    linksOfRecord.append((name, linked, unlinked))
-  }
-
-  /// Takes back what the record at hand counted, or the run of records.
-  func uncountLinks() {
-    for (name, linked, unlinked) in linksOfRecord {
-      relationships[name]?.linked -= linked
-      relationships[name]?.unlinked -= unlinked
-    }
-    linksOfRecord.removeAll(keepingCapacity: true)
   }
 
   // MARK: - The end
@@ -103,39 +111,70 @@ extension StoreSink {
   /// Resolves what waited for the end of the feed, and applies `onUnresolved` to the rest.
   ///
   /// - Throws: `CancellationError` where the import is to stop; `StoreError`.
-  func finish(unless cancellation: Cancellation) throws {
+  func finish(unless cancellation: Cancellation? = nil) throws {
     try applyHeld(unless: cancellation)
     for stage in try pendingStages() { stages[stage.name] = stage }
-    var given: [(stage: LinkStage, finish: LinkStage.Finish)] = []
-    for stage in stages.values.sorted(by: { $0.number < $1.number }) {
-      if cancellation.isCancelled { throw CancellationError() }
+    var given: [(stage: Stage, finish: LinkStage.Finish)] = []
+    // A stub that one relationship makes is the target of the others, too.
+    let inOrder = stages.values.sorted {
+      (policy(of: $0) == .stub ? 0 : 1, $0.plan.link.id)
+        < (policy(of: $1) == .stub ? 0 : 1, $1.plan.link.id)
+    }
+    for stage in inOrder {
+      if cancellation?.isCancelled == true { throw CancellationError() }
       let name = stage.name
+      let link = stage.plan.link
       try stage.adoptPending()
-      let policy = unresolvedPolicies[name] ?? .pending
-      let finish = try stage.finish(policy.ofStage, exampleCount: RecordMapper.exampleCount)
+      let finish = try stage.finish(
+        policy(of: stage).ofStage,
+        exampleCount: RecordMapper.exampleCount
+      )
       relationships[name, default: .init()].add(linked: finish.linked, unlinked: finish.unlinked)
       relationships[name, default: .init()].unresolved += finish.unresolved
       // An object that was counted as unchanged got a link in the end; it is counted again once.
       for owner in finish.changed {
-        guard let kept = unchangedOwners.removeValue(forKey: ObjectPlace(stage.ownerRoot, owner))
-        else { continue }
+        let place = ObjectPlace(backend.layout.entities[link.owner].root, owner)
+        guard let kept = unchangedOwners.removeValue(forKey: place) else { continue }
         recountUnchanged(of: kept.entity, isTop: kept.isTop)
       }
-      entities[stage.targetName, default: .init()].stubs += finish.stubs
-      if policy == .clear || policy == .reject { given.append((stage, finish)) }
+      entities[backend.layout.entities[link.destination].name, default: .init()].stubs +=
+        finish.stubs
+      if [.clear, .reject].contains(policy(of: stage)) { given.append((stage, finish)) }
     }
     report(given)
-    if let changeLog { try tell(changeLog, at: nil) }
+    try backend.tell(at: nil)
     relationships = relationships.filter { $0.value != .init() }
     entities = entities.filter { $0.value != .init() }
   }
 
+  private func policy(of stage: Stage) -> UnresolvedPolicy {
+    unresolvedPolicies[stage.name] ?? .pending
+  }
+
   /// Reports references that were given up, in the order of the records that have them.
-  private func report(_ given: [(stage: LinkStage, finish: LinkStage.Finish)]) {
+  private func report(_ given: [(stage: Stage, finish: LinkStage.Finish)]) {
     var issues: [(ordinal: Int, number: Int, issue: ImportIssue)] = []
     for (stage, finish) in given {
-      for (issue, example) in zip(describe(finish, of: stage), finish.examples) {
-        issues.append((example.place.ordinal, stage.number, issue))
+      let link = stage.plan.link
+      let owner = backend.layout.entities[link.owner].name
+      for (key, place) in finish.examples {
+        let issue = ImportIssue(
+          code: .linkUnresolved,
+          entity: owner,
+          attribute: link.name,
+          origin: place.origin,
+          path: nil,
+          value: stage.plan.key.isSensitive
+            ? ForeignText.mask : key.map(\.text).joined(separator: ", "),
+          message: "\(stage.name) names a \(backend.layout.entities[link.destination].name) that"
+            + " nobody is.",
+          tried: [],
+          map: nil,
+          help: "import the missing object too, or say `onUnresolved: stub` or `pending`",
+          key: nil,
+          isReject: false
+        )
+        issues.append((place.ordinal, link.id, issue))
       }
     }
     // Within one record and relationship the order of the list stays.
@@ -148,49 +187,30 @@ extension StoreSink {
     for (stage, finish) in given {
       let group = IssueGroup(
         code: .linkUnresolved,
-        entity: stage.ownerName,
-        attribute: stage.relationshipName
+        entity: backend.layout.entities[stage.plan.link.owner].name,
+        attribute: stage.plan.link.name
       )
       self.issues.add(finish.unresolved - finish.examples.count, of: group)
     }
   }
 
   /// Stages for references that wait from earlier imports by other maps.
-  private func pendingStages() throws -> [LinkStage] {
-    try session.pendingRelationships().compactMap { name, key in
+  private func pendingStages() throws -> [Stage] {
+    try backend.pendingRelationships().compactMap { name, key in
       if stages[name] != nil { return nil }
       let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
-      guard parts.count == 2, let owner = session.layout.entity(named: parts[0]),
+      guard parts.count == 2, let owner = backend.layout.entity(named: parts[0]),
         let slot = owner.linkSlot(named: parts[1])
       else { return nil }
       let link = owner.relationships[slot]
-      let target = session.layout.entities[link.destination]
+      let target = backend.layout.entities[link.destination]
       let columns = key.compactMap { name in
         target.uniqueKeys.joined().first { $0.name.utf8.elementsEqual(name.utf8) }
-          .flatMap { KeyColumn($0, of: target, in: session.layout) }
+          .flatMap { KeyColumn($0, of: target, in: backend.layout) }
       }
       guard columns.count == key.count else { return nil }
-      return try session.stage(
+      return try backend.stage(
         LinkStage.Plan(link: link, key: columns, replaces: false, deletesUnlinked: false)
-      )
-    }
-  }
-
-  private func describe(_ finish: LinkStage.Finish, of stage: LinkStage) -> [ImportIssue] {
-    finish.examples.map { key, place in
-      ImportIssue(
-        code: .linkUnresolved,
-        entity: stage.ownerName,
-        attribute: stage.relationshipName,
-        origin: place.origin,
-        path: nil,
-        value: stage.isSensitive ? ForeignText.mask : key.map(\.text).joined(separator: ", "),
-        message: "\(stage.name) names a \(stage.targetName) that nobody is.",
-        tried: [],
-        map: nil,
-        help: "import the missing object too, or say `onUnresolved: stub` or `pending`",
-        key: nil,
-        isReject: false
       )
     }
   }

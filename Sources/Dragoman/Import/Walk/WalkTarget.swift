@@ -1,52 +1,52 @@
 import DragomanGraph
 
+/// A to-one that is a column of the entity's own table.
+final class LinkColumn {
+  /// The column's name.
+  let name: String
+  /// The value that takes the target's primary key.
+  let slot: Int
+  /// The values that take the parts of the target's key; empty where the map gives none.
+  let key: Range<Int>
+  /// The look-up's number in the row.
+  let number: Int
+  /// Whether it is part of the identity.
+  let isIdentity: Bool
+  /// Whether no two objects may have the same target.
+  let isExclusive: Bool
+
+  init(
+    name: String,
+    slot: Int,
+    key: Range<Int>,
+    number: Int,
+    isIdentity: Bool,
+    isExclusive: Bool
+  ) {
+    self.name = name
+    self.slot = slot
+    self.key = key
+    self.number = number
+    self.isIdentity = isIdentity
+    self.isExclusive = isExclusive
+  }
+}
+
 /// Where the objects of one plan go: the writer of their rows, and which value of a row is which
 /// link.
 ///
 /// A row has a value for each slot of the plan, and behind them one for each column of links that the
 /// table has: the primary key of a target, the parts of its key where the map gives keys, and the
 /// places of ordered inverses.
-final class EntityTarget {
-  /// A to-one that is a column of the entity's own table.
-  final class Column {
-    /// The column's name.
-    let name: String
-    /// The value that takes the target's primary key.
-    let slot: Int
-    /// The values that take the parts of the target's key; empty where the map gives none.
-    let key: Range<Int>
-    /// The look-up's number in the row.
-    let number: Int
-    /// Whether it is part of the identity.
-    let isIdentity: Bool
-    /// Whether no two objects may have the same target.
-    let isExclusive: Bool
-
-    init(
-      name: String,
-      slot: Int,
-      key: Range<Int>,
-      number: Int,
-      isIdentity: Bool,
-      isExclusive: Bool
-    ) {
-      self.name = name
-      self.slot = slot
-      self.key = key
-      self.number = number
-      self.isIdentity = isIdentity
-      self.isExclusive = isExclusive
-    }
-  }
-
+final class WalkTarget<Backend: DraftBackend> {
   let plan: EntityPlan
-  let writer: EntityWriter
+  let writer: Backend.Writer
   /// The to-ones of the table.
-  let columns: [Column]
+  let columns: [LinkColumn]
   /// For each link of the plan, its column; nil where the links are stored elsewhere.
   let columnOfLink: [Int?]
   /// For each link of the plan, its stage; nil where it needs none.
-  let stages: [LinkStage?]
+  let stages: [Backend.Stage?]
   /// For each link of the plan, its name in reports.
   let linkNames: [String]
   /// The number of values of a row.
@@ -54,7 +54,9 @@ final class EntityTarget {
   /// Whether rows are nothing but the values of the slots: no links, in either direction.
   let isPlain: Bool
   /// Whether a record may be refused after a part of it was written.
-  let needsSavepoint: Bool
+  let isUndoable: Bool
+  /// Whether the plan has records for the entity, and records of it nested in others.
+  let isShared: Bool
   private let slotOfColumn: [String: Int]
   private let numberOfColumn: [String: Int]
 
@@ -62,28 +64,27 @@ final class EntityTarget {
   ///
   /// - Parameters:
   ///   - plan: The plan of the objects.
-  ///   - model: The layout that the plan was compiled for.
+  ///   - imports: All plans.
   ///   - mode: What happens to objects that exist.
   ///   - isNested: Whether the objects are nested in others.
-  ///   - notes: Whether the objects' primary keys are wanted, even without links.
-  ///   - session: The store.
+  ///   - backend: Where the objects go.
   ///   - stage: The stage of a link.
   /// - Throws: `StoreError` where the store does not have the entity.
   init(
     _ plan: EntityPlan,
-    in model: ModelLayout,
+    in imports: ImportPlan,
     mode: EntityWriter.Mode,
     isNested: Bool,
-    notes: Bool,
-    session: WriteSession,
-    stage: (LinkPlan) throws -> LinkStage?
+    backend: Backend,
+    stage: (LinkPlan) throws -> Backend.Stage?
   ) throws {
     self.plan = plan
-    guard let entity = session.layout.entity(named: plan.name) else {
+    let (model, layout) = (imports.model, backend.layout)
+    guard let entity = layout.entity(named: plan.name) else {
       throw StoreError(.modelConflict, "The store has no entity \(plan.name).")
     }
     var slots = plan.slots.map { RowSlot($0.attribute) }
-    var columns: [Column] = []
+    var columns: [LinkColumn] = []
     var columnOfLink: [Int?] = plan.links.map { _ in nil }
     let identity = Set(entity.uniqueKeys.first?.map(\.column) ?? [])
     var slotOfColumn: [String: Int] = [:]
@@ -101,10 +102,10 @@ final class EntityTarget {
         key = key.lowerBound..<slots.count
       }
       if let mapped { columnOfLink[mapped] = columns.count }
-      let target = session.layout.entities[link.destination]
+      let target = layout.entities[link.destination]
       let inverse = link.relationship.inverse.flatMap { target.linkSlot(named: $0) }
       columns.append(
-        Column(
+        LinkColumn(
           name: name,
           slot: slot,
           key: key,
@@ -115,7 +116,7 @@ final class EntityTarget {
       )
     }
     let family = Set(entity.lineage)
-    for owner in session.layout.entities {
+    for owner in layout.entities {
       for link in owner.relationships where link.owner == owner.index {
         guard case .inverseColumn(_, let order?) = link.storage, family.contains(link.destination)
         else { continue }
@@ -129,20 +130,27 @@ final class EntityTarget {
     self.columnOfLink = columnOfLink
     self.slotOfColumn = slotOfColumn
     width = slots.count
-    isPlain = slots.count == plan.slots.count && plan.links.isEmpty && !isNested && !notes
-    needsSavepoint =
-      plan.links.contains { link in
+    isShared = imports.isShared(plan)
+    isPlain =
+      Backend.isBulk && slots.count == plan.slots.count && plan.links.isEmpty && !isNested
+      && !isShared && !backend.isPruning
+    isUndoable =
+      !Backend.isBulk
+      || plan.links.contains { link in
         // What a to-one unlinks may be protected by a delete rule.
         if case .nested = link.origin { true } else { link.isToOne && link.deletesUnlinked }
       } || columns.contains { $0.isIdentity && !$0.key.isEmpty }
-    writer = try session.writer(
-      for: entity,
-      slots: slots,
-      mode: mode,
-      version: plan.version,
-      noted: isPlain ? nil : columns.map(\.name),
-      notesFormer: isNested,
-      completesStubs: entity.hasStubColumn ? (isNested ? .withValues : .always) : .never
+    writer = try backend.writer(
+      for: DraftRows(
+        entity: entity,
+        slots: slots,
+        mode: mode,
+        version: plan.version,
+        noted: isPlain ? nil : columns.map(\.name),
+        notesFormer: isNested || isShared,
+        completesStubs: entity.hasStubColumn ? (isNested ? .withValues : .always) : .never,
+        isNested: isNested
+      )
     )
     stages = try plan.links.map(stage)
   }
@@ -169,6 +177,22 @@ final class EntityTarget {
       columns: key,
       entities: target.familyNames(in: model)
     )
+  }
+}
+
+extension ImportPlan {
+  /// Whether records of an entity's family come by themselves and nested in others.
+  fileprivate func isShared(_ plan: EntityPlan) -> Bool {
+    guard sources.contains(where: { $0.entity.layout.root == plan.layout.root }) else {
+      return false
+    }
+    return entities.flatMap(\.links).contains { link in
+      if case .nested = link.origin {
+        model.entities[link.layout.destination].root == plan.layout.root
+      } else {
+        false
+      }
+    }
   }
 }
 

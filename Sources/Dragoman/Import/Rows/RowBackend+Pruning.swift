@@ -2,7 +2,7 @@ import DragomanGraph
 
 /// Pruning: what the feed has is remembered while it is written; at the end the other objects of the
 /// entities that it covers are deleted.
-extension StoreSink {
+extension RowBackend {
   /// Which entities the sources of the feed cover.
   struct Coverage {
     /// The entities that records of a source can be, by the source's name.
@@ -30,56 +30,25 @@ extension StoreSink {
   }
 
   /// Remembers that the feed has an object.
-  func see(_ key: Int64?, of entity: EntityLayout) throws {
-    guard let pruner, let key else { return }
-    try pruner.see(key, of: entity)
-  }
+  func see(_ key: Int64, of entity: EntityLayout) throws { try pruner?.see(key, of: entity) }
 
-  /// Remembers the objects of a record that is left alone: the feed has them all the same.
-  ///
-  /// - Parameters:
-  ///   - object: The record's object, which is the last one that its writer met.
-  ///   - batch: The batch.
-  ///   - plan: Its plan.
-  /// - Throws: `StoreError`.
-  func seeSkipped(_ object: Int, in batch: DraftBatch, _ plan: ImportPlan) throws {
-    guard pruner != nil else { return }
-    let top = try target(of: batch.objects[object].plan, in: plan, isNested: false)
-    try see(top.writer.key, of: top.plan.layout)
-    var keys: [Int: Int64] = [:]
-    keys[object] = top.writer.key
-    var parents: [Int: Parent] = [:]
-    guard let arena = batch.records.arena.baseAddress else { throw Self.lostMemory }
-    for index in object..<batch.objects[object].end {
-      let draft = batch.objects[index]
-      let target = try target(of: draft.plan, in: plan, isNested: index != object)
-      if index != object {
-        composeKey(index, target, in: batch, under: parents[index])
-        _ = try row.withUnsafeBufferPointer { try target.writer.find($0, arena: arena) }
-        keys[index] = target.writer.key
-        try see(target.writer.key, of: target.plan.layout)
-      }
-      guard let key = keys[index] else { continue }
-      for link in draft.links.map({ batch.links[$0] }) {
-        guard case .inverseColumn(let column, _) = target.plan.links[link.slot].layout.storage
-        else { continue }
-        for place in link.targets {
-          guard case .object(let nested) = batch.targets[place] else { continue }
-          parents[nested] = Parent(column: column, key: key, order: nil)
-        }
-      }
-    }
-  }
+  var isPruning: Bool { pruner != nil }
 
   /// Deletes the objects that the feed does not have; nothing after a reject.
   ///
-  /// - Returns: What was not deleted, and why.
+  /// - Parameters:
+  ///   - rule: How carefully.
+  ///   - counts: What the feed came to.
+  /// - Returns: How many objects were deleted; and what was not, and why.
   /// - Throws: `ImportError.prune` where the feed is empty, or something would be deleted that is not
   ///   to be.
-  func prune(_ rule: ImportRequest.Prune) throws -> [String] {
-    guard let pruner else { return [] }
+  func prune(
+    _ rule: ImportRequest.Prune,
+    after counts: ImportLedgerEntry.Counts
+  ) throws -> (count: Int, notices: [String]) {
+    guard let pruner else { return (0, []) }
     if counts.rejected > 0 {
-      return ["nothing was pruned: of the feed, \(counts.rejected) records were rejected"]
+      return (0, ["nothing was pruned: of the feed, \(counts.rejected) records were rejected"])
     }
     if counts.read == 0 {
       throw ImportError(.prune, "The feed is empty: pruning would delete everything.")
@@ -113,9 +82,8 @@ extension StoreSink {
         help: "let the feed have their owners, or give the relationship another `onDelete`"
       )
     }
-    pruned += outcome.deleted
-    if let changeLog { try tell(changeLog, isPruning: true, at: nil) }
-    return notices
+    try tell(isPruning: true, at: nil)
+    return (outcome.deleted, notices)
   }
 
   /// The entities whose objects are deleted, in the order of the model, and what is left alone.
@@ -127,14 +95,14 @@ extension StoreSink {
     for (source, entities) in coverage.entities.sorted(by: { $0.key < $1.key })
     where !coverage.fed.contains(source) {
       wanted.subtract(entities)
-      let names = entities.sorted().map { session.layout.entities[$0].name }
+      let names = entities.sorted().map { layout.entities[$0].name }
       notices.append(
         "nothing of \(names.joined(separator: ", ")) was pruned: the source \(source) brought no record"
       )
     }
     var entities: [EntityLayout] = []
     for index in wanted.sorted() {
-      let entity = session.layout.entities[index]
+      let entity = layout.entities[index]
       if entity.uniqueKeys.isEmpty {
         notices.append(
           "nothing of \(entity.name) was pruned: without a unique key nobody can tell its objects"

@@ -2,7 +2,7 @@ import DragomanGraph
 
 /// Records that are to be rejected if their targets do not come (`onUnresolved: reject`), and
 /// records whose identity contains a to-one that is not there yet.
-extension StoreSink {
+extension DraftWalker {
   /// Whether a record must wait: a target that it needs is not there, or an earlier record about the
   /// same object waits.
   func mustHold(_ object: Int, in batch: DraftBatch, _ plan: ImportPlan) throws -> Bool {
@@ -23,6 +23,8 @@ extension StoreSink {
       text: rejects?.recordText(record, in: batch.records) ?? [],
       key: key(of: object, in: batch, plan),
       needs: needs(of: object, in: batch, plan, all: true),
+      // Hooks are given the records.
+      keepsRecord: !Backend.isBulk,
       width: { plan.entities[$0.plan].slots.count },
       keyWidth: { draft, slot in
         plan.entities[draft.plan].links[slot].referenceKey(in: plan.model)?.count ?? 0
@@ -34,13 +36,13 @@ extension StoreSink {
   ///
   /// Records may need each other: the largest set is written in which nobody needs anyone who is
   /// neither stored nor in it.
-  func applyHeld(unless cancellation: Cancellation) throws {
-    if cancellation.isCancelled { throw CancellationError() }
+  func applyHeld(unless cancellation: Cancellation?) throws {
+    if cancellation?.isCancelled == true { throw CancellationError() }
     guard !held.isEmpty, let plan = held.batch.plan else { return }
     let records = held.takeAll()
     let failed = try failures(among: records, plan)
     for (number, record) in records.enumerated() {
-      if cancellation.isCancelled { throw CancellationError() }
+      if cancellation?.isCancelled == true { throw CancellationError() }
       held.current = record
       // References that wait know their record by its place among those that are held.
       recordNumber = number
@@ -101,33 +103,15 @@ extension StoreSink {
   }
 
   private func writeHeld(_ record: HeldRecords.Record, _ plan: ImportPlan) throws {
-    for stage in crossedStages where !stage.isEmpty { try flush(stage, held.batch) }
-    let target = try target(of: held.batch.objects[record.object].plan, in: plan, isNested: false)
+    try flushCrossed(held.batch)
     do {
-      try attempt(record.object, in: held.batch, plan, usesSavepoint: true)
+      try attempt(record.object, in: held.batch, plan, isUndoable: true)
     } catch let stop as RecordStop {
-      let batch = held.batch
-      switch stop {
-      case .refused(let refused, let outcome):
-        let plan = plan.entities[batch.objects[refused].plan]
-        if let issue = describe(outcome, batch, object: refused, origin: record.origin, plan) {
-          try reject(issue, heldText: record.text)
-        }
-      case .skipped:
-        counts.skipped += 1
-        try seeSkipped(record.object, in: batch, plan)
-      case .waits:
-        if let need = record.needs.first {
-          try reject(unresolved(need, record, plan), heldText: record.text)
-        } else {
-          counts.skipped += 1
-        }
-      case .denied(let name):
-        var issue = denial(name, batch, object: record.object, origin: record.origin, target.plan)
-        issue.origin = record.origin
-        try reject(issue, heldText: record.text)
-      case .full: break
+      if case .waits = stop, let need = record.needs.first {
+        return try reject(unresolved(need, record, plan), heldText: record.text)
       }
+      let issue = try settle(stop, record.object, in: held.batch, plan) { _ in record.origin }
+      if let issue { try reject(issue, heldText: record.text) }
     }
   }
 
@@ -235,7 +219,7 @@ extension StoreSink {
 
   /// Whether a target is stored by now.
   private func isStored(_ need: HeldRecords.Need) throws -> Bool {
-    try session.exists(need.entity, columns: need.columns, values: need.values)
+    try backend.exists(need.entity, columns: need.columns, values: need.values)
   }
 
   private func unresolved(
@@ -255,7 +239,11 @@ extension StoreSink {
       tried: [],
       map: nil,
       help: "import the missing object too, or give the relationship another `onUnresolved`",
-      key: key(of: held.batch, start: held.batch.objects[record.object].start, entity),
+      key: OutcomeIssue.key(
+        of: held.batch,
+        start: held.batch.objects[record.object].start,
+        entity
+      ),
       isReject: true
     )
   }

@@ -1,7 +1,7 @@
 import DragomanGraph
 
 /// What the import changed, told to who asked for it.
-extension StoreSink {
+extension RowBackend {
   /// Whose changes stand in the log up to a place.
   struct NetMark {
     let place: Int
@@ -9,8 +9,13 @@ extension StoreSink {
     let isPruning: Bool
   }
 
+  var isObserved: Bool { changeLog != nil }
+
+  func tell(at origin: Origin?) throws { try tell(isPruning: false, at: origin) }
+
   /// Tells the observer what was done since the last time, or remembers who did it.
-  func tell(_ changeLog: ChangeLog, isPruning: Bool = false, at origin: Origin?) throws {
+  func tell(isPruning: Bool, at origin: Origin?) throws {
+    guard let changeLog else { return }
     if request.tellsNetChanges {
       let place = try changeLog.place()
       if place > netMarks.last?.place ?? 0 {

@@ -62,6 +62,7 @@ final class HeldRecords {
     text: [UInt8],
     key: String?,
     needs: [Need],
+    keepsRecord: Bool,
     width: (DraftBatch.Object) -> Int,
     keyWidth: (DraftBatch.Object, Int) -> Int
   ) {
@@ -71,6 +72,7 @@ final class HeldRecords {
     for index in object..<end {
       let draft = other.objects[index]
       let start = batch.values.count
+      if keepsRecord { batch.keptRecords.append(ForeignRecord(other.records, draft.node)) }
       for value in other.values[draft.start..<draft.start + width(draft)] {
         batch.values.append(copy(value, of: other))
       }

@@ -1,109 +1,62 @@
 import DragomanGraph
 
-/// What became of an object that is not applied, in words; the same for both sinks.
-enum OutcomeIssue {
-  /// An object that was refused; nil where it was not.
-  static func describe(
-    _ outcome: EntityWriter.Outcome,
-    _ batch: DraftBatch,
-    object: Int,
-    origin: Origin,
-    _ plan: EntityPlan
-  ) -> ImportIssue? {
+/// Why an object is not applied, in words.
+struct OutcomeIssue {
+  let batch: DraftBatch
+  let object: Int
+  let plan: EntityPlan
+  let origin: Origin
+
+  /// An object that was refused.
+  func refused(_ outcome: EntityWriter.Outcome) -> ImportIssue? {
     switch outcome {
     case .inserted, .updated, .unchanged, .skipped, .deleted: return nil
     case .duplicate(let columns):
       return make(
         .keyDuplicate,
         "Another \(plan.name) has the same value of \(columns).",
-        help: "the value is unique; find out which of the two records is right",
-        batch,
-        object,
-        origin,
-        plan
+        help: "the value is unique; find out which of the two records is right"
       )
     case .otherEntity(let other):
       return make(
         .keyDuplicate,
         "The object with this key is a \(other), and no \(plan.name).",
-        help: "an object stays of its sub-entity: find out which of the two records is right",
-        batch,
-        object,
-        origin,
-        plan
+        help: "an object stays of its sub-entity: find out which of the two records is right"
       )
     case .keyExists:
       return make(
         .keyExists,
         "A \(plan.name) with this key exists, and the mode is insert.",
-        help: "import with `mode: .upsert` to update it",
-        batch,
-        object,
-        origin,
-        plan
+        help: "import with `mode: .upsert` to update it"
       )
     case .incomplete(let missing):
-      var issue = make(
+      return make(
         .incomplete,
         "\(plan.name).\(missing) is required, the record does not give it, and there is no object with"
           + " this key whose value could stay.",
-        help: "the feed must give it, or the map a default",
-        batch,
-        object,
-        origin,
-        plan
+        attribute: missing,
+        help: "the feed must give it, or the map a default"
       )
-      issue.attribute = missing
-      return issue
     case .tooLarge:
       return make(
         .recordSize,
-        "The record is larger than the 1,000,000,000 bytes SQLite takes.",
-        help: nil,
-        batch,
-        object,
-        origin,
-        plan
+        "The record is larger than the 1,000,000,000 bytes SQLite takes."
       )
     }
   }
 
   /// An object that a delete rule protects.
-  static func denial(
-    _ relationship: String,
-    _ batch: DraftBatch,
-    object: Int,
-    origin: Origin,
-    _ plan: EntityPlan
-  ) -> ImportIssue {
+  func denied(by relationship: String) -> ImportIssue {
     make(
       .linkDenied,
       "The object cannot be deleted: \(relationship) has the delete rule deny, and targets.",
-      help: "delete or unlink its targets first, or give \(relationship) another `onDelete`",
-      batch,
-      object,
-      origin,
-      plan
+      help: "delete or unlink its targets first, or give \(relationship) another `onDelete`"
     )
   }
 
   /// A record that a hook refused.
-  static func hook(
-    _ error: any Error,
-    _ batch: DraftBatch,
-    object: Int,
-    origin: Origin,
-    _ plan: EntityPlan
-  ) -> ImportIssue {
-    make(
-      .recordHook,
-      "The hook of \(plan.name) refused the record: \(error).",
-      help: nil,
-      batch,
-      object,
-      origin,
-      plan
-    )
+  func refused(by error: any Error) -> ImportIssue {
+    make(.recordHook, "The hook of \(plan.name) refused the record: \(error).")
   }
 
   /// Where an object of a record stands.
@@ -126,19 +79,16 @@ enum OutcomeIssue {
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 
-  private static func make(
+  private func make(
     _ code: ImportIssue.Code,
     _ message: String,
-    help: String?,
-    _ batch: DraftBatch,
-    _ object: Int,
-    _ origin: Origin,
-    _ plan: EntityPlan
+    attribute: String? = nil,
+    help: String? = nil
   ) -> ImportIssue {
     ImportIssue(
       code: code,
       entity: plan.name,
-      attribute: nil,
+      attribute: attribute,
       origin: origin,
       path: nil,
       value: nil,
@@ -146,7 +96,7 @@ enum OutcomeIssue {
       tried: [],
       map: nil,
       help: help,
-      key: key(of: batch, start: batch.objects[object].start, plan),
+      key: Self.key(of: batch, start: batch.objects[object].start, plan),
       isReject: true
     )
   }

@@ -1,0 +1,221 @@
+import DragomanGraph
+
+/// The objects of a context: every record becomes one, whose unsaved changes are those of the context.
+///
+/// What it adds to rows is that hooks run, that unsaved changes of the context and of those above are
+/// seen, and that objects come back.
+final class ObjectBackend: DraftBackend {
+  typealias Writer = ObjectWriter
+  typealias Stage = ObjectStage
+
+  static let isBulk = false
+  let context: ManagedObjectContext
+  private let code: ImportCode
+  /// The only object that records may be applied to, whatever their key.
+  let only: ManagedObject?
+  /// Objects that the import made.
+  private(set) var made: Set<RowKey> = []
+  /// By relationship, how many links another owner lost to objects of the record at hand.
+  var moved: [Int: Int] = [:]
+  private var named: [(place: RowKey, ordinal: Int)] = []
+  private var known: Set<RowKey> = []
+  private var deleted: Set<ObjectID> = []
+  /// Where the record at hand begins; nil: there is none.
+  private var start: Int?
+  private var probes: [String: Probe] = [:]
+  private lazy var waiting: Result<[WaitingReference], any Error> = Result {
+    try context.waitingReferences()
+  }
+
+  /// What of a plan's objects is looked up beforehand.
+  private struct Probe {
+    let entity: EntityLayout
+    let key: [EntityLayout.KeyPart]
+    let slots: [Int]
+  }
+
+  init(_ context: ManagedObjectContext, code: ImportCode, only: ManagedObject? = nil) {
+    self.context = context
+    self.code = code
+    self.only = only
+  }
+
+  var layout: ModelLayout { context.layout }
+
+  /// The object of each record that was applied, once, at its first appearance; those that a later
+  /// record deleted are left out.
+  var objects: [ObjectID] {
+    named.sorted { $0.ordinal < $1.ordinal }.map { id(of: $0.place) }
+      .filter { !deleted.contains($0) }
+  }
+
+  private func id(of place: RowKey) -> ObjectID {
+    let root = layout.entities[layout.tables[place.table].root]
+    return ObjectID(entity: root.name, primaryKey: place.key)
+  }
+
+  // MARK: - Batches
+
+  /// Looks up the keys of a batch's objects at once.
+  func begin(_ batch: DraftBatch, _ plan: ImportPlan) throws {
+    // What went wrong before the import is no record's fault.
+    try context.throwRecordedError()
+    guard only == nil else { return }
+    let arena = UnsafeRawBufferPointer(batch.records.arena)
+    var keys: [String: [[StoredValue]]] = [:]
+    for object in batch.objects {
+      let entity = plan.entities[object.plan]
+      let probe = try probe(of: entity)
+      guard !probe.slots.isEmpty else { continue }
+      keys[entity.name, default: []].append(
+        probe.slots.map { batch.values[object.start + $0].stored(in: arena) }
+      )
+    }
+    for (name, values) in keys {
+      if let probe = probes[name] { try context.probe(probe.entity, probe.key, values) }
+    }
+  }
+
+  private func probe(of plan: EntityPlan) throws -> Probe {
+    if let known = probes[plan.name] { return known }
+    let entity = try entity(named: plan.name)
+    let key = entity.uniqueKeys.first ?? []
+    let slots = key.compactMap { part in
+      plan.slots.firstIndex { $0.attribute.column.utf8.elementsEqual(part.column.utf8) }
+    }
+    let made = Probe(entity: entity, key: key, slots: slots.count == key.count ? slots : [])
+    probes[plan.name] = made
+    return made
+  }
+
+  private func entity(named name: String) throws -> EntityLayout {
+    if let entity = layout.entity(named: name) { return entity }
+    throw ImportError(.request, "The stack has no entity \(name).")
+  }
+
+  func end() { context.forgetProbes() }
+
+  func writer(for rows: DraftRows) throws -> ObjectWriter { ObjectWriter(rows, of: self) }
+
+  func stage(_ plan: LinkStage.Plan) throws -> ObjectStage { ObjectStage(plan, of: self) }
+
+  // MARK: - Records
+
+  func begin() throws {
+    moved.removeAll()
+    start = context.beginRecord()
+  }
+
+  func release() throws {
+    try context.throwRecordedError()
+    guard let start else { return }
+    deleted.formUnion(context.deletedObjects(since: start))
+    context.endRecord()
+    self.start = nil
+  }
+
+  func undo() throws { abandon() }
+
+  func abandon() {
+    if let start { context.undoRecord(start) }
+    start = nil
+  }
+
+  func didApply(_ key: Int64, of entity: EntityLayout, ordinal: Int) {
+    let place = RowKey(table: entity.tableIndex, key: key)
+    if known.insert(place).inserted { named.append((place, ordinal)) }
+  }
+
+  func didMake(_ object: ManagedObject) { made.insert(object.place) }
+
+  func didWrite(_ object: Int, key: Int64, _ plan: EntityPlan, in batch: DraftBatch) throws {
+    guard let hook = code.entity(plan.name).postImport else { return }
+    let written = try self.object(key, of: plan.layout)
+    do {
+      try hook(batch.record(of: object), written)
+      try context.throwRecordedError()
+    } catch {
+      throw RecordStop.hook(object: object, error)
+    }
+  }
+
+  func delete(_ objects: [(key: Int64, entity: EntityLayout)]) throws -> String? {
+    let isAlone = start == nil
+    if isAlone { try begin() }
+    guard let start else { return nil }
+    do {
+      for (key, entity) in objects { try context.delete(object(key, of: entity)) }
+      let denied = try context.deniedRelationship(since: start)
+      if isAlone {
+        if denied == nil { try release() } else { abandon() }
+      }
+      return denied
+    } catch {
+      if isAlone { abandon() }
+      throw error
+    }
+  }
+
+  // MARK: - Objects
+
+  func object(_ key: Int64, of entity: EntityLayout) throws -> ManagedObject {
+    try context.object(at: RowKey(table: entity.tableIndex, key: key))
+  }
+
+  func exists(
+    _ entity: EntityLayout,
+    columns: [KeyColumn],
+    values: [StoredValue]
+  ) throws -> Bool {
+    try find(entity, columns.map(\.name), values) != nil
+  }
+
+  /// Finds an object by a key as references give it: a to-one by the key of its target.
+  func find(
+    _ entity: EntityLayout,
+    _ names: [String],
+    _ values: [StoredValue]
+  ) throws -> ManagedObject? {
+    let entity = try self.entity(named: entity.name)
+    let wanted = names.map { Array($0.utf8) }
+    guard let key = entity.uniqueKeys.first(where: { $0.map { Array($0.name.utf8) } == wanted }),
+      let stored = try stored(values, of: key, entity)
+    else { return nil }
+    return try context.find(entity, key, stored.map(\.value))
+  }
+
+  /// A key as columns have it, given as references have it; nil where a part is the key of nobody.
+  func stored(
+    _ values: [StoredValue],
+    of key: [EntityLayout.KeyPart],
+    _ entity: EntityLayout
+  ) throws -> [(column: Int, value: StoredValue)]? {
+    var found: [(column: Int, value: StoredValue)] = []
+    for (column, (part, value)) in zip(entity.columns(key), zip(key, values)) {
+      guard case .relationship(let slot) = part.property else {
+        if value == .null { return nil }
+        found.append((column, value))
+        continue
+      }
+      let target = layout.entities[entity.relationships[slot].destination]
+      guard let identity = target.uniqueKeys.first,
+        let object = try find(target, identity.map(\.name), [value])
+      else { return nil }
+      found.append((column, .integer(object.place.key)))
+    }
+    return found
+  }
+
+  // MARK: - References that wait
+
+  /// The references of earlier imports that wait.
+  func waitingReferences() throws -> [WaitingReference] { try waiting.get() }
+
+  func pendingRelationships() throws -> [(name: String, key: [String])] {
+    var found: [String: [String]] = [:]
+    for reference in try waitingReferences() {
+      found[reference.relationship] = reference.key.map(\.name)
+    }
+    return found.map { ($0.key, $0.value) }
+  }
+}

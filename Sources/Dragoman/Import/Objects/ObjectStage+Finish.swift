@@ -1,0 +1,160 @@
+import DragomanGraph
+
+/// The end of an import: references that waited are linked to who came, or given up.
+extension ObjectStage {
+  func finish(_ policy: LinkStage.Unresolved, exampleCount: Int) throws -> LinkStage.Finish {
+    var result = LinkStage.Finish()
+    try adopt(policy, &result)
+    let owners = try owners()
+    try giveUp(policy, owners, exampleCount, &result)
+    for (object, list) in owners {
+      let key = object.place.key
+      let resolved = try resolved(list)
+      guard resolved.contains(where: \.isLate) else { continue }
+      let former = try backend.context.targets(of: link, object)
+      if link.isToOne {
+        guard let found = resolved.last?.object, former.first !== found else { continue }
+        if let inverse = backend.layout.inverse(of: link), inverse.isToOne,
+          try !backend.context.targets(of: inverse, found).isEmpty
+        {
+          result.unlinked += 1
+        }
+        try backend.context.assign([found], to: link, object)
+        result.linked += 1
+        result.changed.insert(key)
+      } else {
+        let change = try assign(joined(resolved, former), to: object, former)
+        result.linked += change.linked
+        result.unlinked += change.unlinked
+        if change.isChanged { result.changed.insert(key) }
+      }
+    }
+    waiting.removeAll()
+    return result
+  }
+
+  /// Takes the references that wait from earlier imports, where something becomes of them now.
+  private func adopt(_ policy: LinkStage.Unresolved, _ result: inout LinkStage.Finish) throws {
+    let names = plan.key.map { Array($0.name.utf8) }
+    for (owner, references) in try adopted.get() where !forgotten.contains(owner) {
+      for reference in references {
+        let parts = Dictionary(
+          reference.key.map { (Array($0.name.utf8), $0.value) },
+          uniquingKeysWith: { $1 }
+        )
+        let values = names.compactMap { parts[$0] }
+        guard values.count == names.count, parts.count == names.count else { continue }
+        if policy == .pending, try find(values) == nil {
+          result.unresolved += 1
+          continue
+        }
+        let place = WaitingPlace(file: "", line: 0, column: 0, byte: 0, record: 0, ordinal: 0)
+        waiting[owner, default: []].append(.key(values, place))
+        try backend.context.forget(reference)
+      }
+    }
+  }
+
+  /// The owners that are still there, in the order of the records that have their references.
+  private func owners() throws -> [(object: ManagedObject, list: [Target])] {
+    func ordinal(_ list: [Target]) -> Int {
+      for case .key(_, let place) in list { return place.ordinal }
+      return 0
+    }
+    let inOrder = waiting.sorted {
+      (ordinal($0.value), $0.key) < (ordinal($1.value), $1.key)
+    }
+    return try inOrder.compactMap { key, list in
+      let object = try backend.object(key, of: owner)
+      return try backend.context.existingObject(with: object.objectID).map { ($0, list) }
+    }
+  }
+
+  /// Applies the policy to the references that nobody has.
+  private func giveUp(
+    _ policy: LinkStage.Unresolved,
+    _ owners: [(object: ManagedObject, list: [Target])],
+    _ exampleCount: Int,
+    _ result: inout LinkStage.Finish
+  ) throws {
+    var missing: [[StoredValue]] = []
+    var kept: Set<WaitingReference> = []
+    for (object, list) in owners {
+      for case .key(let values, let place) in list where try find(values) == nil {
+        result.unresolved += 1
+        switch policy {
+        case .clear:
+          if result.examples.count < exampleCount { result.examples.append((values, place)) }
+        case .stub: missing.append(values)
+        case .pending:
+          let reference = WaitingReference(
+            relationship: name,
+            owner: object.place,
+            entity: target.name,
+            key: zip(plan.key, values).map { WaitingReference.Part($0.name, $1) }
+          )
+          // A list names a target once, unless it may have it several times.
+          guard allowsRepeats || kept.insert(reference).inserted else { continue }
+          try backend.context.wait(reference)
+        }
+      }
+    }
+    let names = plan.key.map { Array($0.name.utf8) }
+    let entity = backend.layout.entities[target.index]
+    guard
+      let key = entity.uniqueKeys.first(where: { $0.map { Array($0.name.utf8) } == names })
+    else { return }
+    for values in missing where try find(values) == nil {
+      // A part that is the key of nobody makes no key.
+      guard let stored = try backend.stored(values, of: key, entity) else { continue }
+      _ = try backend.context.insertStub(of: entity, stored)
+      result.stubs += 1
+    }
+  }
+
+  /// A target of a reference that waited, or of one in the same list.
+  struct Resolved {
+    let object: ManagedObject
+    /// Whether it was not there when its record came.
+    let isLate: Bool
+  }
+
+  /// The targets that are there.
+  func resolved(_ list: [Target]) throws -> [Resolved] {
+    try list.compactMap { target in
+      switch target {
+      case .object(let key):
+        Resolved(object: try backend.object(key, of: self.target), isLate: false)
+      case .key(let values, _): try find(values).map { Resolved(object: $0, isLate: true) }
+      }
+    }
+  }
+
+  /// A list with those of its targets that came late.
+  ///
+  /// Where the record gives the whole list, they stand where it has them, and what came to the list
+  /// by other ways stands behind; what left it since does not come back. What is joined comes behind
+  /// what stands before it in its record, or behind what the list had then.
+  func joined(_ resolved: [Resolved], _ former: [ManagedObject]) -> [ManagedObject] {
+    if plan.replaces {
+      if allowsRepeats { return resolved.map(\.object) }
+      let isThere = Set(former.map(\.place.key))
+      let named = Set(resolved.map(\.object.place.key))
+      return resolved.filter { $0.isLate || isThere.contains($0.object.place.key) }.map(\.object)
+        + former.filter { !named.contains($0.place.key) }
+    }
+    let late = Set(resolved.filter(\.isLate).map(\.object.place.key))
+    let others = former.filter { !late.contains($0.place.key) }
+    let isThere = Set(others.map(\.place.key))
+    var behind: [Int64?: [ManagedObject]] = [:]
+    var last: Int64?
+    for target in resolved {
+      if target.isLate {
+        behind[last, default: []].append(target.object)
+      } else if isThere.contains(target.object.place.key) {
+        last = target.object.place.key
+      }
+    }
+    return (behind[nil] ?? []) + others.flatMap { [$0] + (behind[$0.place.key] ?? []) }
+  }
+}

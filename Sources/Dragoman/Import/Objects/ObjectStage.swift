@@ -1,0 +1,257 @@
+import DragomanGraph
+
+/// The links of one relationship between objects of a context: every list is stored when it is whole.
+///
+/// References to objects that are not there yet wait here until the end (`ObjectStage+Finish`).
+final class ObjectStage: DraftStage {
+  /// A target of a list: an object, or the key of one that is not there yet.
+  enum Target {
+    case object(Int64)
+    case key([StoredValue], WaitingPlace)
+  }
+
+  let plan: LinkStage.Plan
+  let name: String
+  unowned let backend: ObjectBackend
+  let link: RelationshipLayout
+  let owner: EntityLayout
+  let target: EntityLayout
+  /// The lists with references that wait, by their owner; later ones replace earlier ones.
+  var waiting: [Int64: [Target]] = [:]
+  /// The references of earlier imports that wait, by their owner.
+  private(set) lazy var adopted: Result<[Int64: [WaitingReference]], any Error> = Result {
+    Dictionary(
+      grouping: try backend.waitingReferences().filter {
+        $0.relationship.utf8.elementsEqual(name.utf8)
+      }
+    ) { $0.owner.key }
+  }
+  /// What of `waiting` the record at hand has changed, and references of earlier imports that it
+  /// made forget.
+  private var undoes: [(owner: Int64, list: [Target]?)] = []
+  private(set) var forgotten: Set<Int64> = []
+  private var forgottenNow: Set<Int64> = []
+  /// The list at hand.
+  private var at: (owner: Int64, number: Int)?
+  private var listed: [Listed] = []
+
+  private enum Listed {
+    case object(Int64)
+    case key([StoredValue], LinkStage.ReferencePlace)
+  }
+
+  init(_ plan: LinkStage.Plan, of backend: ObjectBackend) {
+    self.plan = plan
+    self.backend = backend
+    link = plan.link
+    owner = backend.layout.entities[plan.link.owner]
+    target = backend.layout.entities[plan.link.destination]
+    name = "\(owner.name).\(plan.link.name)"
+  }
+
+  var isWaiting: Bool { !waiting.isEmpty }
+
+  func mark() {
+    undoes.removeAll(keepingCapacity: true)
+    forgottenNow.removeAll(keepingCapacity: true)
+  }
+
+  func undo() {
+    for (owner, list) in undoes.reversed() { waiting[owner] = list }
+    forgotten.subtract(forgottenNow)
+    mark()
+  }
+
+  private func set(_ list: [Target]?, of owner: Int64) {
+    guard list != nil || waiting[owner] != nil else { return }
+    undoes.append((owner, waiting[owner]))
+    waiting[owner] = list
+  }
+
+  // MARK: - To-ones
+
+  func wait(
+    _ owner: Int64,
+    key: RowValues,
+    arena: UnsafeRawPointer,
+    at place: WaitingPlace
+  ) throws {
+    set([.key(Self.stored(key, arena), place)], of: owner)
+  }
+
+  func forgetTarget(of owner: Int64) throws {
+    set(nil, of: owner)
+    guard try adopted.get()[owner] != nil, forgotten.insert(owner).inserted else { return }
+    forgottenNow.insert(owner)
+    for reference in try adopted.get()[owner] ?? [] { try backend.context.forget(reference) }
+  }
+
+  private static func stored(
+    _ key: RowValues,
+    _ arena: UnsafeRawPointer
+  ) -> [StoredValue] {
+    key.map { $0.stored(in: UnsafeRawBufferPointer(start: arena, count: .max)) }
+  }
+
+  // MARK: - Lists
+
+  func begin(
+    _ owner: Int64,
+    isNew: Bool,
+    number: Int,
+    list: some Collection<LinkStage.Listed>
+  ) throws {
+    at = (owner, number)
+    listed.removeAll(keepingCapacity: true)
+  }
+
+  func add(_ owner: Int64, position: Int, target: Int64, _ standing: LinkStage.Standing) throws {
+    listed.append(.object(target))
+  }
+
+  func add(
+    _ owner: Int64,
+    position: Int,
+    key: RowValues,
+    arena: UnsafeRawPointer,
+    at place: LinkStage.ReferencePlace
+  ) throws {
+    listed.append(.key(Self.stored(key, arena), place))
+  }
+
+  func flush(
+    origin: (LinkStage.ReferencePlace) -> WaitingPlace
+  ) throws -> LinkStage.Outcome {
+    var result = LinkStage.Outcome()
+    guard let (key, number) = at else { return result }
+    at = nil
+    if link.isToOne {
+      // Another object has had the target, and has it no more.
+      result.unlinked = backend.moved.removeValue(forKey: link.id) ?? 0
+      return result
+    }
+    let object = try backend.object(key, of: owner)
+    let former = try backend.context.targets(of: link, object)
+    var wanted: [Target] = []
+    var found: [ManagedObject] = []
+    var isWaiting = false
+    var seen: Set<Int64> = []
+    for target in listed {
+      switch target {
+      case .object(let key):
+        // Where a to-many holds no target twice, the first place counts.
+        guard allowsRepeats || seen.insert(key).inserted else { continue }
+        wanted.append(.object(key))
+        found.append(try backend.object(key, of: self.target))
+      case .key(let values, let place):
+        if let known = try find(values) {
+          guard allowsRepeats || seen.insert(known.place.key).inserted else { continue }
+          wanted.append(.object(known.place.key))
+          found.append(known)
+        } else {
+          wanted.append(.key(values, origin(place)))
+          isWaiting = true
+        }
+      }
+    }
+    // What is joined to a list does not take back what earlier records joined.
+    if plan.replaces { try forgetTarget(of: key) }
+    let earlier = waiting[key] ?? []
+    if isWaiting {
+      wait(for: wanted, former, key)
+      result.waiting = [LinkStage.Owner(key: key, number: number)]
+    }
+    if !plan.replaces {
+      // What is there stays, and stays where it is.
+      let old = Set(former.map(\.place.key))
+      found = former + found.filter { !old.contains($0.place.key) }
+      // Who comes now for whom an earlier record waited gets the place that was kept.
+      if link.relationship.isOrdered, !earlier.isEmpty {
+        let isListed = Set(found.map(\.place.key))
+        found = joined(
+          try resolved(earlier).filter { isListed.contains($0.object.place.key) },
+          found
+        )
+      }
+    }
+    let change = try assign(found, to: object, former)
+    result.linked = change.linked
+    result.unlinked = change.unlinked
+    if change.isChanged { result.changed = [LinkStage.Owner(key: key, number: number)] }
+    if change.hasLost { result.lost = [key] }
+    result.denied = change.denied
+    return result
+  }
+
+  private func wait(for wanted: [Target], _ former: [ManagedObject], _ owner: Int64) {
+    guard !plan.replaces else { return set(wanted, of: owner) }
+    let old = Set(former.map(\.place.key))
+    var joined = wanted.filter { target in
+      if case .object(let key) = target { !old.contains(key) } else { true }
+    }
+    if let last = former.last { joined.insert(.object(last.place.key), at: 0) }
+    // The first target may be the last one that the list had by then; it says nothing new where the
+    // earlier references have it.
+    if let earlier = waiting[owner] {
+      let isKnown = earlier.contains { target in
+        if case .object(let key) = target { key == former.last?.place.key } else { false }
+      }
+      joined = earlier + joined.dropFirst(isKnown ? 1 : 0)
+    }
+    set(joined, of: owner)
+  }
+
+  /// What the assignment of a list did.
+  struct Change {
+    var isChanged = false
+    var hasLost = false
+    var linked = 0
+    var unlinked = 0
+    var denied: String?
+  }
+
+  /// Makes a to-many lead to objects.
+  func assign(
+    _ list: [ManagedObject],
+    to object: ManagedObject,
+    _ former: [ManagedObject]
+  ) throws -> Change {
+    var wanted = list
+    if !link.relationship.allowsRepeats {
+      var seen: Set<Int64> = []
+      wanted = list.filter { seen.insert($0.place.key).inserted }
+    }
+    let old = Set(former.map(\.place.key))
+    let new = Set(wanted.map(\.place.key))
+    let gone = former.filter { !new.contains($0.place.key) }
+    let isListed = link.relationship.isOrdered || link.relationship.allowsRepeats
+    var change = Change()
+    change.isChanged =
+      isListed ? former.map(\.place.key) != wanted.map(\.place.key) : !gone.isEmpty || old != new
+    guard change.isChanged else { return change }
+    change.hasLost = !gone.isEmpty
+    change.linked = new.subtracting(old).count
+    change.unlinked =
+      Set(gone.map(\.place.key)).count
+      + (try movedCount(wanted.filter { !old.contains($0.place.key) }, to: object))
+    try backend.context.assign(wanted, to: link, object)
+    if plan.deletesUnlinked, change.hasLost {
+      change.denied = try backend.delete(gone.map { ($0.place.key, target) })
+    }
+    return change
+  }
+
+  /// How many of the targets another owner has so far, where only one may have them.
+  private func movedCount(_ targets: [ManagedObject], to owner: ManagedObject) throws -> Int {
+    guard case .inverseColumn = link.storage, let inverse = backend.layout.inverse(of: link) else {
+      return 0
+    }
+    return try targets.count { target in
+      try backend.context.targets(of: inverse, target).contains { $0 !== owner }
+    }
+  }
+
+  func find(_ values: [StoredValue]) throws -> ManagedObject? {
+    try backend.find(target, plan.key.map(\.name), values)
+  }
+}

@@ -1,0 +1,100 @@
+import DragomanGraph
+
+/// The rows of a store, written in bulk: no object is made.
+///
+/// Rows are written by `EntityWriter`, links stored by `LinkStage`; what the feed has is remembered
+/// for pruning (`RowBackend+Pruning`), and who asked is told of changes (`RowBackend+Changes`).
+final class RowBackend: DraftBackend {
+  typealias Writer = EntityWriter
+  typealias Stage = LinkStage
+
+  static let isBulk = true
+  let session: WriteSession
+  let request: ImportRequest
+  let changeLog: ChangeLog?
+  /// Up to which place of the log who changed it, where only what all came to is told.
+  var netMarks: [NetMark] = []
+  /// Remembers what the feed has; nil where nothing is to be pruned.
+  let pruner: EntityPruner?
+  var coverage = Coverage()
+  private var deleter: ObjectDeleter?
+  private var savepoint: Savepoint?
+
+  init(
+    session: WriteSession,
+    request: ImportRequest,
+    changeLog: ChangeLog? = nil,
+    pruner: EntityPruner? = nil
+  ) {
+    self.session = session
+    self.request = request
+    self.changeLog = changeLog
+    self.pruner = pruner
+  }
+
+  var layout: ModelLayout { session.layout }
+
+  func prepare(for plan: ImportPlan) throws {
+    if plan.entities.contains(where: { $0.links.contains(where: \.deletesUnlinked) }) {
+      _ = try madeDeleter()
+    }
+  }
+
+  func writer(for rows: DraftRows) throws -> EntityWriter {
+    try session.writer(
+      for: rows.entity,
+      slots: rows.slots,
+      mode: rows.mode,
+      version: rows.version,
+      noted: rows.noted,
+      notesFormer: rows.notesFormer,
+      completesStubs: rows.completesStubs
+    )
+  }
+
+  func stage(_ plan: LinkStage.Plan) throws -> LinkStage { try session.stage(plan) }
+
+  func begin() throws {
+    let savepoint = try self.savepoint ?? session.savepoint()
+    self.savepoint = savepoint
+    try savepoint.begin()
+  }
+
+  func release() throws { try savepoint?.release() }
+
+  func undo() throws { try savepoint?.undo() }
+
+  func exists(
+    _ entity: EntityLayout,
+    columns: [KeyColumn],
+    values: [StoredValue]
+  ) throws -> Bool {
+    try session.exists(entity, columns: columns, values: values)
+  }
+
+  func delete(_ objects: [(key: Int64, entity: EntityLayout)]) throws -> String? {
+    let deleter = try madeDeleter()
+    for (key, entity) in objects { try deleter.mark(key, of: entity) }
+    return try deleter.delete().denied
+  }
+
+  func madeDeleter() throws -> ObjectDeleter {
+    if let deleter { return deleter }
+    let made = try session.deleter()
+    deleter = made
+    return made
+  }
+
+  func pendingRelationships() throws -> [(name: String, key: [String])] {
+    try session.pendingRelationships()
+  }
+}
+
+extension EntityWriter: DraftWriter {
+  // Keys are given in order.
+  func isMade(_ key: Int64) -> Bool { key >= firstKey }
+}
+
+extension LinkStage: DraftStage {
+  var isWaiting: Bool { waitingCount > 0 }
+}

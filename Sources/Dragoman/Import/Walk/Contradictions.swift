@@ -1,0 +1,199 @@
+import DragomanGraph
+
+/// Nested objects on which one feed contradicts itself: two records, one of them at least nested in
+/// another, give the same object another value or other links, and the last one counts.
+///
+/// What a record says is kept when the record is; one that is undone has said nothing. An object counts as
+/// given earlier if the import made it, or if an earlier record changed it.
+struct Contradictions {
+  /// What is said of an object: its values, or the links of one relationship.
+  struct Saying: Hashable {
+    let object: ObjectPlace
+    let link: Int?
+
+    init(_ object: ObjectPlace, link: Int? = nil) {
+      self.object = object
+      self.link = link
+    }
+  }
+
+  /// What was said, and whether by a nested record.
+  private var said: [Saying: Bool] = [:]
+  private var saidNow: [Saying: Bool] = [:]
+  private var found: [(group: IssueGroup, issue: ImportIssue?)] = []
+  private var described: [IssueGroup: Int] = [:]
+
+  /// More is not kept in mind: its second change tells nothing.
+  private static let maximumCount = 1_000_000
+
+  /// Forgets what was said since `keep`.
+  mutating func drop() {
+    if !saidNow.isEmpty { saidNow.removeAll(keepingCapacity: true) }
+    if !found.isEmpty { found.removeAll(keepingCapacity: true) }
+  }
+
+  /// Keeps what was said since the last time.
+  mutating func keep(in issues: inout IssueLog) {
+    guard !saidNow.isEmpty || !found.isEmpty else { return }
+    if said.count < Self.maximumCount { said.merge(saidNow) { $1 } }
+    for (group, issue) in found {
+      if let issue { issues.add(issue) } else { issues.add(1, of: group) }
+    }
+    drop()
+  }
+
+  /// Whether something was said of an object before.
+  func knows(_ saying: Saying) -> Bool { saidNow[saying] != nil || said[saying] != nil }
+
+  /// A record changed an object.
+  ///
+  /// - Returns: Whether another record of the feed said otherwise before, and one of the two is nested.
+  mutating func say(_ saying: Saying, isMade: Bool, isNested: Bool) -> Bool {
+    let values = Saying(saying.object)
+    let earlier =
+      saidNow[saying] ?? said[saying]
+      ?? (isMade ? saidNow[values] ?? said[values] ?? isNested : nil)
+    saidNow[saying] = isNested
+    return earlier.map { $0 || isNested } ?? false
+  }
+
+  /// Takes note of links that others replace.
+  mutating func add(
+    _ link: RelationshipLayout,
+    of plan: EntityPlan,
+    describe: () -> (origin: Origin, key: String?)
+  ) {
+    add(
+      IssueGroup(code: .contradiction, entity: plan.name, attribute: link.name),
+      "An earlier record of the feed gives other links, and the last one counts.",
+      help: "find out which record is right",
+      describe
+    )
+  }
+
+  /// Takes note of a value that another one replaces.
+  mutating func add(
+    _ slot: EntityPlan.Slot,
+    of plan: EntityPlan,
+    former: StoredValue,
+    _ value: StoredValue,
+    describe: () -> (origin: Origin, key: String?)
+  ) {
+    let isMasked = slot.attribute.isSensitive
+    let earlier = isMasked ? ForeignText.mask : ForeignText.shortened(former.text)
+    let later = isMasked ? ForeignText.mask : ForeignText.shortened(value.text)
+    add(
+      IssueGroup(code: .contradiction, entity: plan.name, attribute: slot.attribute.name),
+      "An earlier record of the feed says \(earlier), this one says \(later); the last one counts.",
+      help: "find out which record is right, or give the attribute a version",
+      describe
+    )
+  }
+
+  private mutating func add(
+    _ group: IssueGroup,
+    _ message: @autoclosure () -> String,
+    help: String,
+    _ describe: () -> (origin: Origin, key: String?)
+  ) {
+    guard described[group, default: 0] < RecordMapper.exampleCount else {
+      found.append((group, nil))
+      return
+    }
+    described[group, default: 0] += 1
+    let (origin, key) = describe()
+    let issue = ImportIssue(
+      code: group.code,
+      entity: group.entity,
+      attribute: group.attribute,
+      origin: origin,
+      path: nil,
+      value: nil,
+      message: message(),
+      tried: [],
+      map: nil,
+      help: help,
+      key: key,
+      isReject: false
+    )
+    found.append((group, issue))
+  }
+}
+
+extension DraftWalker {
+  /// A record changed an object: if the feed said otherwise before, that is told.
+  func noteContradictions(
+    _ object: Int,
+    _ key: Int64,
+    _ outcome: EntityWriter.Outcome,
+    isNested: Bool,
+    _ target: Target,
+    in batch: DraftBatch
+  ) {
+    let draft = batch.objects[object]
+    let arena = UnsafeRawBufferPointer(batch.records.arena)
+    var changes: [(slot: Int, former: StoredValue, value: StoredValue)] = []
+    if outcome == .updated {
+      for (column, former) in target.writer.former {
+        guard
+          let slot = target.plan.slots.firstIndex(where: {
+            $0.attribute.column.utf8.elementsEqual(column.utf8)
+          }), batch.values[draft.start + slot].kind != .absent
+        else { continue }
+        let value = batch.values[draft.start + slot].stored(in: arena)
+        if value != former { changes.append((slot, former, value)) }
+      }
+      // A row may be updated for its links alone.
+      if changes.isEmpty { return }
+    }
+    let saying = Contradictions.Saying(ObjectPlace(target.plan.layout.root, key))
+    guard
+      contradictions.say(saying, isMade: target.writer.isMade(key), isNested: isNested),
+      !changes.isEmpty
+    else { return }
+    for (slot, former, value) in changes where former != .null && value != .null {
+      contradictions.add(target.plan.slots[slot], of: target.plan, former: former, value) {
+        told(object, recordNumber, target.plan, in: batch)
+      }
+    }
+  }
+
+  /// A record gave other links to an object: if the feed said otherwise before, that is told.
+  ///
+  /// `number` is the object's in `written`; `isReplaced` says that a link is gone which was there before.
+  func noteContradiction(
+    of link: RelationshipLayout,
+    _ key: Int64,
+    _ number: Int,
+    isReplaced: Bool,
+    in batch: DraftBatch,
+    _ plan: ImportPlan
+  ) throws {
+    let object = written[number]
+    let target = try target(of: object.plan, in: plan, isNested: !object.isTop)
+    guard !object.isTop || target.isShared else { return }
+    let place = ObjectPlace(target.plan.layout.root, key)
+    let saying = Contradictions.Saying(place, link: link.id)
+    // A list that only grew may be given for the first time.
+    guard isReplaced || contradictions.knows(saying) else { return }
+    let isMade = target.writer.isMade(key)
+    guard contradictions.say(saying, isMade: isMade, isNested: !object.isTop) else { return }
+    contradictions.add(link, of: target.plan) {
+      told(object.object, object.record, target.plan, in: batch)
+    }
+  }
+
+  /// Where an object of a record stands, and its key as text.
+  private func told(
+    _ object: Int,
+    _ record: Int,
+    _ plan: EntityPlan,
+    in batch: DraftBatch
+  ) -> (origin: Origin, key: String?) {
+    let draft = batch.objects[object]
+    let place = LinkStage.ReferencePlace(node: draft.node, record: record, ordinal: 0)
+    return (
+      self.place(of: place, in: batch).origin, OutcomeIssue.key(of: batch, start: draft.start, plan)
+    )
+  }
+}

@@ -1,0 +1,152 @@
+import DragomanGraph
+
+/// To-manies: what is nested in them, and the lists of their targets.
+extension DraftWalker {
+  /// Writes what is nested in to-manies, and stages the links.
+  func writeMany(
+    _ draft: DraftBatch.Object,
+    _ number: Int,
+    _ key: Int64,
+    _ target: Target,
+    in batch: DraftBatch,
+    _ plan: ImportPlan
+  ) throws {
+    for index in draft.links {
+      let link = batch.links[index]
+      guard target.columnOfLink[link.slot] == nil, let stage = target.stages[link.slot] else {
+        continue
+      }
+      let linkPlan = target.plan.links[link.slot]
+      let start = listed.count
+      defer { listed.removeLast(listed.count - start) }
+      // First the objects: the owner may be among them, with a list of its own.
+      for (position, place) in link.targets.enumerated() {
+        guard case .object(let nested) = batch.targets[place] else { continue }
+        var parent: Parent?
+        if case .inverseColumn(let column, let order) = linkPlan.layout.storage {
+          // What is joined to a list gets its place when the list is stored.
+          let place = linkPlan.replaces ? order.map { ($0, position) } : nil
+          parent = Parent(link: linkPlan.layout, column: column, key: key, order: place)
+        }
+        let child = try write(nested, in: batch, plan, under: parent, isNested: true)
+        if let former = child.formerParent, stage.holds(former) {
+          // It leaves a list that an earlier record gave, and that is not stored yet.
+          guard mayFlush else { throw RecordStop.full }
+        }
+        listed.append(child)
+      }
+      try stageMany(link, linkPlan, stage, listed[start...], number, key, in: batch)
+    }
+  }
+
+  /// Stages the links of one list, given what was written of the objects in it.
+  private func stageMany(
+    _ link: DraftBatch.Link,
+    _ linkPlan: LinkPlan,
+    _ stage: Stage,
+    _ children: ArraySlice<WrittenPlace>,
+    _ number: Int,
+    _ key: Int64,
+    in batch: DraftBatch
+  ) throws {
+    let list = listed(link, children, in: batch)
+    // An object that many records have in common is linked to the same targets by each of them.
+    let isKnown = children.allSatisfy { $0.standing == .linked || stage.isTable }
+    if isKnown, stage.holds(list, of: key, { isSame($0, $1, stage.keyCount, in: batch) }) { return }
+    let isNew = try begin(stage, owner: key, number: number, list: list, in: batch)
+    var isInRow = false
+    // Where a list takes nothing away and has no order, the row of an object says its link whole; unless
+    // an earlier record has staged another one, which must not come after it.
+    if case .inverseColumn(_, nil) = linkPlan.layout.storage {
+      isInRow = Backend.isBulk && (isNew || !linkPlan.replaces) && !stage.hasUnlinked
+    }
+    var listedKeys: Set<Int64>? = children.count > Self.longList ? [] : nil
+    var next = children.startIndex
+    for (position, place) in link.targets.enumerated() {
+      switch batch.targets[place] {
+      case .object:
+        let child = children[next]
+        let isFirst =
+          listedKeys?.insert(child.key).inserted
+          ?? !children[..<next].contains { $0.key == child.key }
+        next += 1
+        guard stage.allowsRepeats || isFirst else {
+          // The first place counts.
+          stage.skipPlace()
+          continue
+        }
+        if !isInRow || child.standing == .unlinked {
+          try stage.add(key, position: position, target: child.key, child.standing)
+        }
+        if child.standing == .linkedNow || child.standing == .made {
+          countLinks(of: stage.name, linked: 1, unlinked: child.formerParent == nil ? 0 : 1)
+          if written[number].outcome == .unchanged { written[number].outcome = .updated }
+        }
+      case .key(let start, let node):
+        try batch.values.withUnsafeBufferPointer { values in
+          let arena = try Self.arena(of: batch)
+          try stage.add(
+            key,
+            position: position,
+            key: UnsafeBufferPointer(rebasing: values[start..<start + stage.keyCount]),
+            arena: arena,
+            at: reference(at: node)
+          )
+        }
+      }
+    }
+    if !Backend.isBulk { try flush(stage, batch) }
+  }
+
+  /// The targets of a link, given what was written of the objects among them.
+  private func listed(
+    _ link: DraftBatch.Link,
+    _ children: ArraySlice<WrittenPlace>,
+    in batch: DraftBatch
+  ) -> ContiguousArray<LinkStage.Listed> {
+    listOfLink.removeAll(keepingCapacity: true)
+    var next = children.startIndex
+    for place in link.targets {
+      switch batch.targets[place] {
+      case .object:
+        listOfLink.append(.object(children[next].key))
+        next += 1
+      case .key(let start, _): listOfLink.append(.key(start))
+      }
+    }
+    return listOfLink
+  }
+
+  /// Whether two references have the same values.
+  private func isSame(_ first: Int, _ second: Int, _ count: Int, in batch: DraftBatch) -> Bool {
+    (0..<count).allSatisfy { part in
+      batch.records.isSame(batch.values[first + part], batch.values[second + part])
+    }
+  }
+
+  /// In longer lists targets are looked up by their hash.
+  private static var longList: Int { 16 }
+
+  /// Begins the links of an owner; what was staged of it earlier is stored first.
+  ///
+  /// - Returns: Whether the owner has no links yet.
+  @discardableResult
+  func begin(
+    _ stage: Stage,
+    owner: Int64,
+    number: Int,
+    list: some Collection<LinkStage.Listed>,
+    in batch: DraftBatch
+  ) throws -> Bool {
+    if stage.holds(owner) {
+      guard mayFlush else { throw RecordStop.full }
+      try flush(stage, batch)
+    }
+    let isNew =
+      number < 0
+      || written[number].outcome == .inserted && written[number].flushCount == flushCount
+    try stage.begin(owner, isNew: isNew, number: number, list: list)
+    staged.append((stage, owner))
+    return isNew
+  }
+}

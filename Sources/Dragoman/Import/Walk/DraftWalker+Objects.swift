@@ -1,0 +1,238 @@
+import DragomanGraph
+
+extension DraftWalker {
+  /// A to-one of a draft that is a column of its row: the draft's link, and what is nested in it.
+  typealias Single = (column: LinkColumn, link: Int, key: Int64?)
+
+  /// Writes an object, what is nested in it, and stages its links.
+  ///
+  /// Targets of to-ones come before their owner, whose row refers to them; objects of to-manies
+  /// come after it, because they refer to it.
+  func write(
+    _ object: Int,
+    in batch: DraftBatch,
+    _ plan: ImportPlan,
+    under parent: Parent?,
+    isNested: Bool = false
+  ) throws -> WrittenPlace {
+    let draft = batch.objects[object]
+    let target = try target(of: draft.plan, in: plan, isNested: isNested)
+    var singles: [Single] = []
+    for index in draft.links {
+      let link = batch.links[index]
+      guard let column = target.columnOfLink[link.slot].map({ target.columns[$0] }) else {
+        continue
+      }
+      var key: Int64?
+      if case .object(let nested)? = link.targets.first.map({ batch.targets[$0] }) {
+        key = try write(nested, in: batch, plan, under: nil, isNested: true).key
+      }
+      singles.append((column, index, key))
+    }
+    compose(draft, singles, target, in: batch, under: parent)
+    let outcome = try row.withUnsafeBufferPointer {
+      try target.writer.write($0, arena: Self.arena(of: batch))
+    }
+    switch outcome {
+    case .skipped where !isNested: throw RecordStop.skipped
+    case .inserted, .updated, .unchanged, .skipped: break
+    default: throw RecordStop.refused(object: object, outcome)
+    }
+    guard let key = target.writer.key else { throw Self.lostMemory }
+    try backend.see(key, of: target.plan.layout)
+    let isTold = isNested || target.isShared
+    if isTold, outcome == .updated || (outcome == .inserted && target.isShared) {
+      noteContradictions(object, key, outcome, isNested: isNested, target, in: batch)
+    }
+    let (standing, formerParent) = standing(under: parent, outcome, target)
+    let number = written.count
+    if outcome != .skipped {
+      written.append(
+        Written(
+          plan: draft.plan,
+          outcome: outcome,
+          isTop: !isNested,
+          flushCount: flushCount,
+          object: object,
+          record: recordNumber
+        )
+      )
+      if let parent, formerParent != nil {
+        try noteContradiction(of: parent.link, key, number, isReplaced: true, in: batch, plan)
+      }
+      try noteSingles(singles, of: key, number, target, in: batch, plan)
+      try writeMany(draft, number, key, target, in: batch, plan)
+      try backend.didWrite(object, key: key, target.plan, in: batch)
+    }
+    return WrittenPlace(key: key, standing: standing, formerParent: formerParent)
+  }
+
+  /// Puts the values of an object and of its to-ones into the row.
+  private func compose(
+    _ draft: DraftBatch.Object,
+    _ singles: [Single],
+    _ target: Target,
+    in batch: DraftBatch,
+    under parent: Parent?
+  ) {
+    row.removeAll(keepingCapacity: true)
+    row.append(contentsOf: batch.values[draft.start..<draft.start + target.plan.slots.count])
+    for _ in row.count..<max(row.count, target.width) { row.append(.absent) }
+    for (column, index, key) in singles where column.name != parent?.column {
+      guard let first = batch.links[index].targets.first else {
+        row[column.slot] = .null
+        continue
+      }
+      switch batch.targets[first] {
+      case .object: row[column.slot] = key.map { .integer($0) } ?? .null
+      case .key(let start, _):
+        for (part, slot) in column.key.enumerated() { row[slot] = batch.values[start + part] }
+      }
+    }
+    guard let parent else { return }
+    if let slot = target.slot(ofColumn: parent.column) { row[slot] = .integer(parent.key) }
+    if let order = parent.order, let slot = target.slot(ofColumn: order.column) {
+      row[slot] = .integer(Int64(order.place))
+    }
+  }
+
+  /// Puts the values of an object into the row, and the references that may be of its key.
+  func composeKey(
+    _ object: Int,
+    _ target: Target,
+    in batch: DraftBatch,
+    under parent: Parent?
+  ) {
+    let draft = batch.objects[object]
+    var singles: [Single] = []
+    for index in draft.links {
+      let link = batch.links[index]
+      guard let column = target.columnOfLink[link.slot].map({ target.columns[$0] }),
+        let first = link.targets.first, case .key = batch.targets[first]
+      else { continue }
+      singles.append((column, index, nil))
+    }
+    compose(draft, singles, target, in: batch, under: parent)
+  }
+
+  /// How the object of the row just written stands with its parent, and the other one that it had.
+  private func standing(
+    under parent: Parent?,
+    _ outcome: EntityWriter.Outcome,
+    _ target: Target
+  ) -> (LinkStage.Standing, formerParent: Int64?) {
+    guard let parent, outcome != .skipped else { return (.unlinked, nil) }
+    if outcome == .inserted { return (parent.order == nil ? .linkedNow : .made, nil) }
+    let former = target.previous(parent.column)
+    return former == parent.key ? (.linked, nil) : (.linkedNow, former)
+  }
+
+  /// To-ones are in the row; what is left is what nobody has yet, and what was there before.
+  private func noteSingles(
+    _ singles: [Single],
+    of key: Int64,
+    _ number: Int,
+    _ target: Target,
+    in batch: DraftBatch,
+    _ plan: ImportPlan
+  ) throws {
+    let isNew = written[number].outcome == .inserted
+    for (column, index, nested) in singles {
+      let link = batch.links[index]
+      let linkPlan = target.plan.links[link.slot]
+      let stage = target.stages[link.slot]
+      var targetKey = nested
+      if !isNew { try stage?.forgetTarget(of: key) }
+      if let first = link.targets.first, case .key(let start, let node) = batch.targets[first] {
+        targetKey = target.writer.target(column.number)
+        if targetKey == nil {
+          if column.isIdentity { throw RecordStop.waits }
+          try batch.values.withUnsafeBufferPointer { values in
+            let arena = try Self.arena(of: batch)
+            try stage?.wait(
+              key,
+              key: UnsafeBufferPointer(rebasing: values[start..<start + column.key.count]),
+              arena: arena,
+              at: place(of: reference(at: node), in: batch)
+            )
+          }
+          waits.append(Wait(owner: ObjectPlace(target.plan.layout.root, key), number: number))
+        }
+      }
+      let former = isNew ? nil : target.writer.previous(column.number)
+      if targetKey != former {
+        countLinks(
+          of: target.linkNames[link.slot],
+          linked: targetKey == nil ? 0 : 1,
+          unlinked: former == nil ? 0 : 1
+        )
+        if targetKey != nil, !isNew {
+          try noteContradiction(
+            of: linkPlan.layout,
+            key,
+            number,
+            isReplaced: former != nil,
+            in: batch,
+            plan
+          )
+        }
+        if linkPlan.deletesUnlinked, let former {
+          unlinked.append((former, plan.model.entities[linkPlan.layout.destination]))
+        }
+      }
+      let list = CollectionOfOne(LinkStage.Listed.object(key))
+      if column.isExclusive, let stage, let targetKey,
+        !stage.holds(list, of: targetKey, { $0 == $1 })
+      {
+        try begin(stage, owner: targetKey, number: -1, list: list, in: batch)
+        try stage.add(key, position: 0, target: targetKey, .unlinked)
+        if !Backend.isBulk { try flush(stage, batch) }
+      }
+    }
+  }
+
+  /// Deletes what the record unlinked (`onUnlink: delete` of a to-one).
+  ///
+  /// Links to it that earlier records gave are stored first, and go with it.
+  func deleteUnlinked(_ batch: DraftBatch) throws {
+    if allStages.contains(where: { !$0.isEmpty }) {
+      guard mayFlush else { throw RecordStop.full }
+      try flushAll(batch)
+    }
+    if let denied = try backend.delete(unlinked) { throw RecordStop.denied(denied) }
+  }
+
+  /// A reference of the record at hand.
+  func reference(at node: UInt32) -> LinkStage.ReferencePlace {
+    LinkStage.ReferencePlace(node: node, record: recordNumber, ordinal: counts.read)
+  }
+
+  /// Where a reference stands.
+  func place(of reference: LinkStage.ReferencePlace, in batch: DraftBatch) -> WaitingPlace {
+    if batch === held.batch {
+      let record = held.taken[reference.record]
+      return WaitingPlace(record.origin, ordinal: record.ordinal)
+    }
+    let start = batch.records.nodes[Int(reference.node)].origin
+    let origin = batch.records.origin(at: start, record: reference.record)
+    return WaitingPlace(origin, ordinal: reference.ordinal)
+  }
+}
+
+extension WaitingPlace {
+  init(_ origin: Origin, ordinal: Int) {
+    self.init(
+      file: origin.file,
+      line: origin.line,
+      column: origin.column,
+      byte: origin.byte,
+      record: origin.record ?? 0,
+      ordinal: ordinal
+    )
+  }
+
+  /// The place as issues have it.
+  var origin: Origin {
+    Origin(file: file, line: line, column: column, byte: byte, record: record > 0 ? record : nil)
+  }
+}

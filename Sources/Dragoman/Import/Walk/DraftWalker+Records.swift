@@ -1,0 +1,242 @@
+import DragomanGraph
+
+/// Records with others nested in them: each is written whole or not at all.
+extension DraftWalker {
+  /// Writes a record with everything nested in it, whole or not at all.
+  func writeRecord(
+    _ object: Int,
+    record index: Int,
+    in batch: DraftBatch,
+    _ plan: ImportPlan
+  ) throws {
+    try flushCrossed(batch)
+    recordNumber = batch.records.records[index].number
+    if try mustHold(object, in: batch, plan) {
+      try hold(object, record: index, in: batch, plan)
+      return
+    }
+    do {
+      let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
+      try attempt(object, in: batch, plan, isUndoable: target.isUndoable)
+      if backend.isObserved { try tell(of: index, in: batch) }
+    } catch RecordStop.waits {
+      try hold(object, record: index, in: batch, plan)
+    } catch let stop as RecordStop {
+      try reject(stop, object, record: index, in: batch)
+    }
+  }
+
+  /// Rejects a record that was stopped, unless it is skipped.
+  func reject(_ stop: RecordStop, _ object: Int, record index: Int, in batch: DraftBatch) throws {
+    guard let plan = batch.plan else { return }
+    let origin = { OutcomeIssue.origin(of: $0, record: index, in: batch) }
+    if let issue = try settle(stop, object, in: batch, plan, origin) {
+      try reject(issue, record: index, in: batch)
+    }
+  }
+
+  /// What becomes of a record that was stopped: why it is rejected, or nil where it is skipped.
+  func settle(
+    _ stop: RecordStop,
+    _ object: Int,
+    in batch: DraftBatch,
+    _ plan: ImportPlan,
+    _ origin: (Int) -> Origin
+  ) throws -> ImportIssue? {
+    func issue(of object: Int) -> OutcomeIssue {
+      let entity = plan.entities[batch.objects[object].plan]
+      return OutcomeIssue(batch: batch, object: object, plan: entity, origin: origin(object))
+    }
+    switch stop {
+    case .refused(let object, let outcome): return issue(of: object).refused(outcome)
+    case .denied(let name): return issue(of: object).denied(by: name)
+    case .hook(let object, let error): return issue(of: object).refused(by: error)
+    case .skipped, .waits, .full:
+      counts.skipped += 1
+      let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
+      if let key = target.writer.key {
+        backend.didApply(key, of: target.plan.layout, ordinal: ordinal(in: batch))
+      }
+      if backend.isPruning { try seeSkipped(object, in: batch, plan) }
+      return nil
+    }
+  }
+
+  /// Writes a record; what it did is undone where it is stopped.
+  func attempt(
+    _ object: Int,
+    in batch: DraftBatch,
+    _ plan: ImportPlan,
+    isUndoable: Bool
+  ) throws {
+    if flushedCount > 0 {
+      flushedCount -= 1
+      try flushAll(batch)
+      return try attempt(object, in: batch, plan, isUndoable, mayFlush: true)
+    }
+    do {
+      try attempt(object, in: batch, plan, isUndoable, mayFlush: !isUndoable)
+    } catch RecordStop.full {
+      // An owner of an earlier record comes again: that record's links are stored first, and then
+      // the record may store its own. So it is with the next ones, most likely: to find that out by
+      // undoing what each of them wrote would cost more than to store links earlier.
+      flushedCount = Self.flushedRun
+      try flushAll(batch)
+      try attempt(object, in: batch, plan, isUndoable, mayFlush: true)
+    }
+  }
+
+  private func attempt(
+    _ object: Int,
+    in batch: DraftBatch,
+    _ plan: ImportPlan,
+    _ isUndoable: Bool,
+    mayFlush: Bool
+  ) throws {
+    let mark = try begin(isUndoable, mayFlush: mayFlush)
+    do {
+      let key = try write(record: object, in: batch, plan)
+      if isUndoable { try backend.release() }
+      let layout = plan.entities[batch.objects[object].plan].layout
+      backend.didApply(key, of: layout, ordinal: ordinal(in: batch))
+      contradictions.keep(in: &issues)
+    } catch let stop as RecordStop {
+      try undo(to: mark)
+      throw stop
+    } catch {
+      backend.abandon()
+      throw error
+    }
+  }
+
+  private func write(record object: Int, in batch: DraftBatch, _ plan: ImportPlan) throws -> Int64 {
+    unlinked.removeAll()
+    let key = try write(object, in: batch, plan, under: nil).key
+    if !unlinked.isEmpty { try deleteUnlinked(batch) }
+    return key
+  }
+
+  /// The number of the record at hand in the import.
+  func ordinal(in batch: DraftBatch) -> Int {
+    batch === held.batch ? held.taken[recordNumber].ordinal : counts.read
+  }
+
+  /// Where a record, or a run of them, begins.
+  private struct Mark {
+    let isUndoable: Bool
+    let writtenCount: Int
+    let waitCount: Int
+  }
+
+  private func begin(_ isUndoable: Bool, mayFlush: Bool) throws -> Mark {
+    staged.removeAll(keepingCapacity: true)
+    linksOfRecord.removeAll(keepingCapacity: true)
+    self.mayFlush = mayFlush
+    if isUndoable {
+      for stage in allStages { stage.mark() }
+      try backend.begin()
+    }
+    return Mark(isUndoable: isUndoable, writtenCount: written.count, waitCount: waits.count)
+  }
+
+  private func undo(to mark: Mark) throws {
+    written.removeLast(written.count - mark.writtenCount)
+    waits.removeLast(waits.count - mark.waitCount)
+    uncountLinks()
+    contradictions.drop()
+    guard mark.isUndoable else { return }
+    try backend.undo()
+    for stage in allStages { stage.undo() }
+    if mayFlush {
+      for stage in allStages { stage.forgetAll() }
+    } else {
+      for (stage, owner) in staged { stage.forget(owner) }
+    }
+  }
+
+  /// Remembers the objects of a record that is left alone: the feed has them all the same.
+  ///
+  /// The record's object is the last one that its writer met.
+  private func seeSkipped(_ object: Int, in batch: DraftBatch, _ plan: ImportPlan) throws {
+    var parents: [Int: Parent] = [:]
+    for index in object..<batch.objects[object].end {
+      let draft = batch.objects[index]
+      let target = try target(of: draft.plan, in: plan, isNested: index != object)
+      if index != object { _ = try find(index, target, in: batch, under: parents[index]) }
+      guard let key = target.writer.key else { continue }
+      try backend.see(key, of: target.plan.layout)
+      for link in draft.links.map({ batch.links[$0] }) {
+        let layout = target.plan.links[link.slot].layout
+        guard case .inverseColumn(let column, _) = layout.storage else { continue }
+        for place in link.targets {
+          guard case .object(let nested) = batch.targets[place] else { continue }
+          parents[nested] = Parent(link: layout, column: column, key: key, order: nil)
+        }
+      }
+    }
+  }
+
+  // MARK: - Records together
+
+  /// Writes a run of records under one savepoint; nil where each is to be written by itself.
+  ///
+  /// For every savepoint SQLite keeps a copy of each page that is changed after it, a dozen for an
+  /// object with a few others nested in it: a run of records changes most of its pages again and
+  /// again. A record that is stopped undoes its run, which is then written record by record; the next
+  /// runs are shorter.
+  func writeTogether(
+    from first: Int,
+    in batch: DraftBatch,
+    _ plan: ImportPlan
+  ) throws -> Range<Int>? {
+    // Whoever observes the changes is told record by record.
+    guard Backend.isBulk, !backend.isObserved, crossedStages.isEmpty else { return nil }
+    if aloneCount > 0 {
+      aloneCount -= 1
+      return nil
+    }
+    guard try runObject(at: first, in: batch, plan) != nil,
+      try runObject(at: first + 1, in: batch, plan) != nil
+    else { return nil }
+    let earlierCount = counts.read
+    var count = 0
+    let mark = try begin(true, mayFlush: false)
+    do {
+      while count < runLength, let object = try runObject(at: first + count, in: batch, plan) {
+        counts.read += 1
+        recordNumber = batch.records.records[first + count].number
+        _ = try write(record: object, in: batch, plan)
+        count += 1
+      }
+      try backend.release()
+      contradictions.keep(in: &issues)
+    } catch is RecordStop {
+      try undo(to: mark)
+      counts.read = earlierCount
+      // What comes up to the record that was stopped is written alone. Where records are stopped
+      // again and again, runs are tried now and then only.
+      aloneCount = runLength > 4 ? count : 256
+      runLength = max(4, runLength / 4)
+      return nil
+    }
+    guard count > 0 else { return nil }
+    runLength = min(Self.longestRun, runLength * 2)
+    return first..<first + count
+  }
+
+  /// The record at a place, if it can take part in a run: one that is to be held writes nothing.
+  private func runObject(
+    at place: Int,
+    in batch: DraftBatch,
+    _ plan: ImportPlan
+  ) throws -> Int? {
+    guard place < batch.drafts.count, case .row(let object) = batch.drafts[place],
+      try target(of: batch.objects[object].plan, in: plan, isNested: false).isUndoable,
+      try !mustHold(object, in: batch, plan)
+    else { return nil }
+    return object
+  }
+
+  private static var longestRun: Int { 4_096 }
+  private static var flushedRun: Int { 256 }
+}

@@ -1,0 +1,334 @@
+import DragomanGraph
+
+/// What a draft means: which objects are made, changed, linked, left alone and deleted, in which
+/// order, and what becomes of a record that is done by half.
+///
+/// The only place where that stands. Where the objects go is the backend's: rows in bulk
+/// (`RowBackend`), or objects of a context (`ObjectBackend`).
+///
+/// `DraftWalker+Records` writes a record whole or not at all, `DraftWalker+Objects` its objects and
+/// `DraftWalker+Lists` their to-manies, `DraftWalker+Links` stores what links them, `DraftWalker+Held`
+/// keeps the records that wait for their targets, `DraftWalker+Counts` counts.
+///
+/// Most of its properties are memory that is kept from record to record, so that a record allocates
+/// nothing of its own. One thread has it, and no access to what is marked runs code of others:
+/// exclusive access needs no check at run time.
+final class DraftWalker<Backend: DraftBackend> {
+  typealias Target = WalkTarget<Backend>
+  typealias Stage = Backend.Stage
+
+  let backend: Backend
+  /// What happens to objects that exist; nil is the map's word.
+  let mode: EntityWriter.Mode?
+  let rejects: RejectsFile?
+  /// More rejected records than this and the import fails; nil: no limit.
+  let maximumRejects: Int?
+  var issues = IssueLog()
+  @exclusivity(unchecked) var contradictions = Contradictions()
+  /// The counts over the top-level records so far; `report()` completes them.
+  @exclusivity(unchecked) var counts = ImportLedgerEntry.Counts()
+  /// The counts of objects, nested ones included, by entity.
+  @exclusivity(unchecked) var entities: [String: ImportReport.EntityCounts] = [:]
+  @exclusivity(unchecked) var relationships: [String: ImportReport.RelationshipCounts] = [:]
+
+  /// The targets of the plan at hand: those of records, and those of nested records.
+  @exclusivity(unchecked) private var targets: [(record: Target?, nested: Target?)] = []
+  private var knownTargets: [String: Target] = [:]
+  private var planFormat: ForeignFormat?
+  /// The stages by `Entity.relationship`.
+  var stages: [String: Stage] = [:]
+  /// The stages in the order in which they are flushed.
+  var allStages: [Stage] = []
+  /// What becomes of references by stage that nobody has.
+  var unresolvedPolicies: [String: UnresolvedPolicy] = [:]
+  /// Stages whose links other rows write as well: never left full from record to record.
+  var crossedStages: [Stage] = []
+  /// How many records are written under one savepoint, as long as none is stopped.
+  var runLength = 64
+  /// How many records are written each by itself before the next run.
+  var aloneCount = 0
+  /// Before how many records what is staged is stored: some object comes again and again, each time
+  /// with other links.
+  var flushedCount = 0
+  let held = HeldRecords()
+  /// How often links were stored so far: an object has none before the next time.
+  @exclusivity(unchecked) var flushCount = 0
+
+  /// The objects written since the last tally.
+  @exclusivity(unchecked) var written: [Written] = []
+  /// Which of them have references that wait.
+  @exclusivity(unchecked) var waits: [Wait] = []
+  /// Objects that were counted as unchanged, and that have references that wait.
+  var unchangedOwners: [ObjectPlace: (entity: String, isTop: Bool)] = [:]
+  /// The owners that the record at hand staged, or the run of records.
+  @exclusivity(unchecked) var staged: [(stage: Stage, owner: Int64)] = []
+  /// The links that the record at hand counted, or the run of records.
+  @exclusivity(unchecked) var linksOfRecord: [(name: String, linked: Int, unlinked: Int)] = []
+  /// What was written of the objects of the lists at hand, one list behind the other.
+  @exclusivity(unchecked) var listed: [WrittenPlace] = []
+  /// The targets of the link at hand.
+  @exclusivity(unchecked) var listOfLink: ContiguousArray<LinkStage.Listed> = []
+  /// Objects that the record at hand unlinked and that are to be deleted.
+  @exclusivity(unchecked) var unlinked: [(key: Int64, entity: EntityLayout)] = []
+  /// One row, on its way.
+  @exclusivity(unchecked) var row: ContiguousArray<RowValue> = []
+  /// The number of the record at hand.
+  @exclusivity(unchecked) var recordNumber = 0
+  /// Whether stages may be flushed in the middle of the record at hand.
+  @exclusivity(unchecked) var mayFlush = true
+
+  init(
+    _ backend: Backend,
+    mode: EntityWriter.Mode?,
+    maximumRejects: Int?,
+    rejects: RejectsFile? = nil
+  ) {
+    self.backend = backend
+    self.mode = mode
+    self.maximumRejects = maximumRejects
+    self.rejects = rejects
+  }
+
+  /// Writes the objects of a batch, in the order of the feed, and takes note of its rejects.
+  ///
+  /// - Throws: `StoreError`, `ContextError`, or `ImportError` where more records were rejected than is
+  ///   admitted.
+  func apply(_ batch: DraftBatch) throws {
+    guard let plan = batch.plan else { return }
+    try prepare(for: plan)
+    backend.cover(batch, plan)
+    try backend.begin(batch, plan)
+    defer { backend.end() }
+    var reported = 0
+    var together = 0..<0
+    for (index, draft) in batch.drafts.enumerated() {
+      if together.contains(index) { continue }
+      if let range = try writeTogether(from: index, in: batch, plan) {
+        together = range
+        continue
+      }
+      counts.read += 1
+      switch draft {
+      case .row(let object):
+        let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
+        if target.isPlain {
+          try writePlain(target, batch, record: index, object: object)
+        } else {
+          try writeRecord(object, record: index, in: batch, plan)
+        }
+      case .tombstone(let object):
+        try delete(object, record: index, in: batch, plan)
+      case .reject(let issue):
+        for passedOver in batch.issues[reported..<issue] { issues.add(passedOver) }
+        reported = issue + 1
+        try reject(batch.issues[issue], record: index, in: batch)
+      }
+    }
+    for passedOver in batch.issues[reported...] { issues.add(passedOver) }
+    for (group, count) in batch.repeatedIssues { issues.add(count, of: group) }
+    try flushAll(batch)
+    // Links are stored by then: what they changed is told with the batch.
+    try backend.tell(at: nil)
+    tally(plan)
+  }
+
+  /// Whether references wait for the end of the import.
+  var isWaiting: Bool { !waits.isEmpty || allStages.contains { $0.isWaiting } }
+
+  // MARK: - Plans
+
+  /// Targets are kept by format: the same entity may have other links in another one.
+  private func prepare(for plan: ImportPlan) throws {
+    guard planFormat != plan.format else { return }
+    planFormat = plan.format
+    targets = plan.entities.map { _ in (nil, nil) }
+    // What makes temporary tables is made here: a record that is undone would take them along.
+    if plan.entities.contains(where: { !$0.links.isEmpty }) {
+      for index in plan.entities.indices { _ = try target(of: index, in: plan, isNested: true) }
+    }
+    try backend.prepare(for: plan)
+    crossedStages = crossed(in: plan)
+  }
+
+  /// Where the objects of a plan go.
+  func target(of index: Int, in plan: ImportPlan, isNested: Bool) throws -> Target {
+    if let known = isNested ? targets[index].nested : targets[index].record { return known }
+    let entity = plan.entities[index]
+    let name = "\(plan.format.rawValue) \(entity.name) \(isNested)"
+    let upsert = entity.overwritesExisting ? EntityWriter.Mode.upsert : .ignore
+    let made =
+      try knownTargets[name]
+      ?? Target(
+        entity,
+        in: plan,
+        mode: isNested ? upsert : mode ?? upsert,
+        isNested: isNested,
+        backend: backend,
+        stage: { try self.stage(of: $0, in: plan) }
+      )
+    knownTargets[name] = made
+    if isNested { targets[index].nested = made } else { targets[index].record = made }
+    return made
+  }
+
+  // MARK: - Records without links
+
+  private func writePlain(
+    _ target: Target,
+    _ batch: DraftBatch,
+    record index: Int,
+    object: Int
+  ) throws {
+    let start = batch.objects[object].start
+    let outcome = try batch.values.withUnsafeBufferPointer { values in
+      let row = UnsafeBufferPointer(rebasing: values[start..<start + target.width])
+      return try target.writer.write(row, arena: Self.arena(of: batch))
+    }
+    if backend.isObserved, [.inserted, .updated, .deleted].contains(outcome) {
+      try tell(of: index, in: batch)
+    }
+    switch outcome {
+    case .inserted, .updated, .unchanged, .skipped, .deleted:
+      count(outcome, of: target.plan.name, isTop: true)
+    default:
+      let stop = RecordStop.refused(object: object, outcome)
+      try reject(stop, object, record: index, in: batch)
+    }
+  }
+
+  // MARK: - Tombstones
+
+  /// Deletes the object of a tombstone.
+  private func delete(
+    _ object: Int,
+    record index: Int,
+    in batch: DraftBatch,
+    _ plan: ImportPlan
+  ) throws {
+    let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
+    let layout = target.plan.layout
+    let isLinked = backend.layout.isLinked(layout)
+    if isLinked { try flushAll(batch) }
+    var outcome =
+      isLinked
+      ? try find(object, target, in: batch, under: nil)
+      : try withKey(of: object, target, in: batch, under: nil) {
+        try target.writer.delete($0, arena: $1)
+      }
+    if isLinked, outcome == .deleted, let key = target.writer.key,
+      let denied = try backend.delete([(key, layout)])
+    {
+      return try reject(.denied(denied), object, record: index, in: batch)
+    }
+    if outcome == .skipped {
+      if !isLinked { _ = try find(object, target, in: batch, under: nil) }
+      if let key = target.writer.key {
+        try backend.see(key, of: layout)
+        backend.didApply(key, of: layout, ordinal: counts.read)
+      }
+    }
+    if case .duplicate = outcome { outcome = .unchanged }
+    if backend.isObserved, outcome == .deleted { try tell(of: index, in: batch) }
+    count(outcome, of: target.plan.name, isTop: true)
+  }
+
+  // MARK: - Keys
+
+  /// Finds the object of a draft by the key that the draft gives.
+  func find(
+    _ object: Int,
+    _ target: Target,
+    in batch: DraftBatch,
+    under parent: Parent?
+  ) throws -> EntityWriter.Outcome {
+    try withKey(of: object, target, in: batch, under: parent) {
+      try target.writer.find($0, arena: $1)
+    }
+  }
+
+  private func withKey(
+    of object: Int,
+    _ target: Target,
+    in batch: DraftBatch,
+    under parent: Parent?,
+    _ body: (UnsafeBufferPointer<RowValue>, UnsafeRawPointer) throws -> EntityWriter.Outcome
+  ) throws -> EntityWriter.Outcome {
+    composeKey(object, target, in: batch, under: parent)
+    return try row.withUnsafeBufferPointer { try body($0, Self.arena(of: batch)) }
+  }
+
+  /// Tells who observes the import what a record changed.
+  func tell(of index: Int, in batch: DraftBatch) throws {
+    let record = batch.records.records[index]
+    try backend.tell(at: batch.records.origin(at: record.start, record: record.number))
+  }
+
+  static func arena(of batch: DraftBatch) throws -> UnsafeRawPointer {
+    guard let arena = batch.records.arena.baseAddress else { throw Self.lostMemory }
+    return UnsafeRawPointer(arena)
+  }
+
+  static var lostMemory: StoreError { StoreError(.refused, "A batch has lost its memory.") }
+}
+
+/// An object where an import puts it: the root of its entity, and its primary key.
+struct ObjectPlace: Hashable {
+  let root: Int
+  let key: Int64
+
+  init(_ root: Int, _ key: Int64) {
+    self.root = root
+    self.key = key
+  }
+}
+
+/// An object that was written.
+struct Written {
+  let plan: Int
+  var outcome: EntityWriter.Outcome
+  let isTop: Bool
+  /// `flushCount` when its row was written.
+  let flushCount: Int
+  /// Its draft, and the number of its record.
+  let object: Int
+  let record: Int
+}
+
+/// An object with references that wait, and its number in `written`.
+struct Wait {
+  let owner: ObjectPlace
+  let number: Int
+}
+
+/// The relationship that an object is nested by, where its links are a column of the object.
+struct Parent {
+  let link: RelationshipLayout
+  let column: String
+  let key: Int64
+  let order: (column: String, place: Int)?
+}
+
+/// What was written of an object.
+struct WrittenPlace {
+  let key: Int64
+  /// How it stands with its parent, where its row has the link.
+  let standing: LinkStage.Standing
+  /// The other object that it was linked to in place of its parent.
+  let formerParent: Int64?
+}
+
+/// Why a record is not written: everything it did is undone.
+enum RecordStop: Error {
+  /// An object is refused, by its index.
+  case refused(object: Int, EntityWriter.Outcome)
+  /// The record's object is left alone.
+  case skipped
+  /// The identity contains a to-one whose target is not there yet.
+  case waits
+  /// The delete rule `deny` of a relationship protects what the record unlinks.
+  case denied(String)
+  /// A hook refuses the record.
+  case hook(object: Int, any Error)
+  /// Links of an owner are staged by an earlier record: they are to be stored first.
+  case full
+}
