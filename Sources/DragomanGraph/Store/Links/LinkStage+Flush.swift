@@ -119,7 +119,7 @@ extension LinkStage {
       // Who comes now for whom an earlier record waited gets the place that was kept.
       try run(
         "UPDATE \(waiting) SET target = (\(lookUp(in: waiting))) WHERE state IS NULL"
-          + " AND owner IN (SELECT owner FROM \(links))"
+          + " AND \(isAwaited)"
       )
       place =
         "coalesce((SELECT min(_w.position) FROM \(waiting) AS _w WHERE _w.owner = _n.owner"
@@ -131,6 +131,21 @@ extension LinkStage {
         + " (SELECT DISTINCT owner FROM \(links)) AS _o) AS _b ON _b.owner = _n.owner) AS _r"
         + " WHERE \(bare(links)).seq = _r.seq"
     )
+  }
+
+  /// The test of a reference that waits, whether it may be for a target that is staged.
+  ///
+  /// The keys are compared without their columns' affinity, as the index has them.
+  private var isAwaited: String {
+    guard plan.key.allSatisfy(\.lookUps.isEmpty) else {
+      return "owner IN (SELECT owner FROM \(links) WHERE target NOT NULL)"
+    }
+    let tests = plan.key.enumerated().map { index, part in
+      "_w.k\(index) = +_t.\(Schema.quoted(part.column))"
+    }
+    return "seq IN (SELECT _w.seq FROM \(links) AS _n JOIN \(Schema.quoted(target.table)) AS _t"
+      + " ON _t._pk = _n.target CROSS JOIN \(waiting) AS _w ON _w.owner = _n.owner"
+      + " AND \(tests.joined(separator: " AND ")))"
   }
 
   /// Takes the owners out whose list is stored in the order in which it is staged, whatever the

@@ -170,6 +170,16 @@ package final class LinkStage {
           ON _dragoman_waiting\(number) (owner, target);
         """
     )
+    if plan.link.relationship.isOrdered, !plan.replaces {
+      // A list that grows record by record asks for its last place, and for who waits, at each of them.
+      try database.execute(
+        sql: """
+          CREATE INDEX temp._dragoman_waiting\(number)_place
+            ON _dragoman_waiting\(number) (owner, position);
+          CREATE INDEX temp._dragoman_waiting\(number)_key ON _dragoman_waiting\(number) (owner\(parts));
+          """
+      )
+    }
     let parameters = plan.key.map { _ in ", ?" }.joined()
     insertLink = try database.makeStatement(
       sql: "INSERT INTO \(links) (owner, position, target, fresh, node, record, ordinal\(parts))"

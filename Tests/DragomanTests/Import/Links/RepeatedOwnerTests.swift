@@ -147,4 +147,48 @@ import Testing
     let report = try await fixture.run("[\(records.joined(separator: ","))]")
     #expect(report.summary == "read \(count), rejected \(count)")
   }
+
+  @Test(
+    "A list in order that grows by one a record, of keys that nobody has or that come later, is linear",
+    arguments: ["stub", "pending", "clear"],
+    [false, true]
+  )
+  func growing(policy: String, isMixed: Bool) async throws {
+    func seconds(_ count: Int) async throws -> Double {
+      let fixture = try ImportFixture(
+        """
+        version: 1
+        entities:
+          A:
+            unique: id
+            attributes: { id: { type: int32 } }
+            relationships:
+              bs: { entity: B, kind: toMany, key: { id: b }, assign: union, ordered: true, onUnresolved: \(policy) }
+          B: { unique: id, attributes: { id: { type: int32 } } }
+        sources:
+          a: { format: json, entity: A, records: /a }
+          b: { format: json, entity: B, records: /b }
+        """
+      )
+      // Every second of them is there before, where they are mixed; else all come behind.
+      let early = isMixed ? stride(from: 0, to: count, by: 2).map { $0 } : []
+      let late = policy == "clear" ? (0..<count).map { $0 } : early
+      func list(_ ids: [Int]) -> String { ids.map { #"{"id":\#($0)}"# }.joined(separator: ",") }
+      let links = (0..<count).map { #"{"id":1,"b":[\#($0)]}"# }.joined(separator: ",")
+      let feed = #"{"b":[\#(list(early))],"a":[\#(links)]}"#
+      let start = ContinuousClock().now
+      try await fixture.run(feed, #"{"a":[],"b":[\#(list(late))]}"#)
+      let duration = ContinuousClock().now - start
+      let linked = try sql(
+        fixture.store,
+        "SELECT b.id FROM A_bs l JOIN B b ON b._pk = l.target ORDER BY l.position"
+      )
+      #expect(linked == (policy == "pending" ? early : Array(0..<count)).map(String.init))
+      return duration / .seconds(1)
+    }
+    var growth = Double.infinity
+    // The machine may be busy with other things at one of the moments.
+    for _ in 1...3 where growth > 8 { growth = try await seconds(2_000) / seconds(500) }
+    #expect(growth <= 8, "four times as many took \(growth) times as long")
+  }
 }
