@@ -69,31 +69,45 @@ final class Overlay: Sendable {
   /// What is still to be written of that; nil where the context has saved itself or rolled back.
   var away: ChangeSet? { state.withLock { $0.away } }
 
-  /// Takes out what was stored.
+  /// Takes out what a child has stored.
   ///
   /// - Parameters:
   ///   - written: What was written.
   ///   - seen: These changes, as they were when it was written.
-  ///   - isOwn: Whether they were written on the context's own behalf.
-  ///   - yields: Whether columns that a child has written are not this context's any more.
+  ///   - yields: Whether columns that the child has written are not this context's any more.
   func settle(
     _ written: WrittenChanges,
     seen: ChangeSet,
-    isOwn: Bool,
     yields: Bool,
     _ layout: ModelLayout
   ) {
     count.add(1, ordering: .releasing)
     state.withLock { state in
-      state.changes.settle(written, seen: seen, isOwn: isOwn, yields: yields, layout)
+      state.changes.settle(written, seen: seen, isOwn: false, yields: yields, layout)
       for index in state.records.indices {
-        state.records[index].settle(written, seen: seen, isOwn: isOwn, yields: yields, layout)
+        state.records[index].settle(written, seen: seen, isOwn: false, yields: yields, layout)
       }
-      if isOwn {
-        state.away = nil
-      } else {
-        state.away?.settle(written, seen: seen, isOwn: false, yields: yields, layout)
+      state.away?.settle(written, seen: seen, isOwn: false, yields: yields, layout)
+    }
+  }
+
+  /// Takes out what was put away and is stored now.
+  ///
+  /// - Returns: Whether that is still this context's: false where it was rolled back meanwhile.
+  func settleAway(
+    _ written: WrittenChanges,
+    seen: ChangeSet,
+    _ layout: ModelLayout
+  ) -> Bool {
+    count.add(1, ordering: .releasing)
+    return state.withLock { state in
+      guard state.away != nil else { return false }
+      state.away = nil
+      state.changes.settle(written, seen: seen, isOwn: true, yields: false, layout)
+      for index in state.records.indices {
+        state.records[index].settle(written, seen: seen, isOwn: true, yields: false, layout)
       }
+      return true
     }
   }
 }

@@ -6,6 +6,8 @@ struct WrittenChanges: Sendable {
   var changes: ChangeSet
   /// What the store made of them.
   var outcome = PendingChangesWriter.Outcome()
+  /// Whether the context whose changes they were does not know them any more.
+  var isForeign = false
 
   /// What a column of a row holds by now; nil: not written.
   func value(_ column: Int, at place: RowKey) -> StoredValue? { changes[place]?.value(column) }
@@ -15,7 +17,10 @@ extension ChangeSet {
   // MARK: - Children
 
   /// Puts the changes of a child over these.
-  mutating func merge(_ upper: ChangeSet, _ layout: ModelLayout) {
+  ///
+  /// - Returns: The rows whose to-ones are null now, since what they led to is gone.
+  mutating func merge(_ upper: ChangeSet, _ layout: ModelLayout) -> [RowKey] {
+    var cleared: [RowKey] = []
     for (place, change) in upper.sorted {
       let own = self[place]
       switch (own?.kind, change.kind) {
@@ -23,7 +28,7 @@ extension ChangeSet {
       case (.deleted, .deleted), (.deleted, .updated): break
       case (.inserted, .deleted):
         set(nil, at: place, layout)
-        dropLinks(of: place, layout)
+        cleared += dropLinks(of: place, layout)
       case (_, .inserted): set(change, at: place, layout)
       case (_, .deleted):
         guard var joined = own else { continue }
@@ -45,6 +50,20 @@ extension ChangeSet {
       return known[RowKey(table: source, key: owner.owner)]?.kind == .inserted
         || known[RowKey(table: destination, key: target)]?.kind == .inserted
     }
+    return cleared
+  }
+
+  /// What is said here of the rows that others speak of, too.
+  func part(of others: ChangeSet) -> ChangeSet {
+    var part = ChangeSet()
+    for (table, rows) in others.tables where hasRows(in: table) {
+      let own = self.rows(in: table)
+      for key in rows.keys { part.keep(own[key], at: RowKey(table: table, key: key)) }
+    }
+    let owners = Set(others.links.owners)
+    let targets = Set(others.links.targets)
+    part.links = links.part({ owners.contains($0) }, { targets.contains($0) })
+    return part
   }
 
   // MARK: - Saves
@@ -157,8 +176,7 @@ extension ChangeSet {
       left.set(now, at: place, layout)
       if let cause = causes[place] { left.note(cause, for: place) }
     }
-    let owners = Set(wanted.links.owners)
-    left.links = links.part { owners.contains($0) }
+    left.links = part(of: wanted).links
     return left
   }
 }

@@ -72,6 +72,11 @@ struct ChangeSet: Sendable {
     }
   }
 
+  /// Keeps a row as it is said elsewhere, for those who ask for rows only.
+  mutating func keep(_ change: RowChange?, at place: RowKey) {
+    if let change { tables[place.table, default: [:]][place.key] = change }
+  }
+
   /// Sets a column that leads to no row and is no place in a list, of a row that differs already.
   mutating func set(_ value: StoredValue, _ column: Int, at place: RowKey) {
     tables[place.table]?[place.key]?.values[column] = value

@@ -206,15 +206,14 @@ extension LinkRows {
     }
   }
 
-  /// The rows of some owners.
-  func part(_ isMeant: (LinkKey) -> Bool) -> LinkRows {
+  /// The rows of some owners, and the places that some targets give their owners.
+  func part(_ isMeant: (LinkKey) -> Bool, _ isTarget: (LinkKey) -> Bool) -> LinkRows {
     var part = LinkRows()
     for (owner, targets) in pairs where isMeant(owner) {
       for (target, isThere) in targets { part.set(isThere, owner, target) }
     }
-    for (owner, list) in lists where isMeant(owner) {
-      part.set(list, owner)
-    }
+    for (owner, list) in lists where isMeant(owner) { part.set(list, owner) }
+    part.places = places.filter { isTarget($0.key) }
     return part
   }
 }
