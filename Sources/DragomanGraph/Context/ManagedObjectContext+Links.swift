@@ -85,7 +85,8 @@ extension ManagedObjectContext {
     of link: RelationshipLayout,
     _ object: ManagedObject
   ) throws -> [Int64] {
-    if object.status == .inserted { return [] }
+    if own(object)?.kind == .inserted { return [] }
+    linkMemory.check(overlay.settles)
     if object.targetsRound != linkMemory.round {
       object.targets = [:]
       object.targetsRound = linkMemory.round
@@ -350,7 +351,7 @@ extension ManagedObjectContext {
     }
     let said = overlay.read { $0.links.pair(key, targetKey) }
     if said == false { return }
-    let isNew = owner.status == .inserted || target.status == .inserted
+    let isNew = own(owner)?.kind == .inserted || own(target)?.kind == .inserted
     let isThere: Bool
     if isNew {
       isThere = false
@@ -374,6 +375,7 @@ extension ManagedObjectContext {
   private func takeEnd(of link: RelationshipLayout, _ owner: ManagedObject) throws -> Int64 {
     let key = LinkKey(link: link.id, owner: owner.place.key)
     let end: Int64
+    linkMemory.check(overlay.settles)
     if let known = linkMemory.ends[key] {
       end = known
     } else {

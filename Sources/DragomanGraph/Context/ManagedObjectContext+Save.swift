@@ -11,6 +11,7 @@ extension ManagedObjectContext {
   ///   `StoreError`: `.full`, `.busy`, ….
   public func save() throws {
     try checkSavable()
+    if kind == .main, openSession == nil { root.stopAway() }
     try throwRecorded()
     guard hasChanges else { return }
     try prepare()

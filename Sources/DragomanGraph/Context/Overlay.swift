@@ -16,12 +16,16 @@ final class Overlay: Sendable {
 
   private let state = Mutex(State())
   private let count = Atomic<Int>(0)
+  private let settleCount = Atomic<Int>(0)
 
   /// The changes as they are now.
   var changes: ChangeSet { state.withLock { $0.changes } }
 
   /// Differs once anything was changed.
   var round: Int { count.load(ordering: .acquiring) }
+
+  /// Differs once somebody has stored a part of the changes.
+  var settles: Int { settleCount.load(ordering: .acquiring) }
 
   /// What is said of a row.
   subscript(place: RowKey) -> RowChange? { state.withLock { $0.changes[place] } }
@@ -81,6 +85,7 @@ final class Overlay: Sendable {
     yields: Bool,
     _ layout: ModelLayout
   ) {
+    defer { settleCount.add(1, ordering: .releasing) }
     count.add(1, ordering: .releasing)
     state.withLock { state in
       state.changes.settle(written, seen: seen, isOwn: false, yields: yields, layout)
@@ -99,6 +104,7 @@ final class Overlay: Sendable {
     seen: ChangeSet,
     _ layout: ModelLayout
   ) -> Bool {
+    defer { settleCount.add(1, ordering: .releasing) }
     count.add(1, ordering: .releasing)
     return state.withLock { state in
       guard state.away != nil else { return false }

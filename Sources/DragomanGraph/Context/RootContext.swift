@@ -16,6 +16,8 @@ final class RootContext: Sendable {
   let keys: KeyAllocator
   /// What main has not saved.
   let main = Overlay()
+  /// Held while changes of main's are written on another thread.
+  private let awayGate = Mutex<Void>(())
   let notices = NoticeBroadcaster()
   /// Those who follow what is stored: told after the commit, never before.
   let followers = StoreFollowers()
@@ -132,7 +134,11 @@ final class RootContext: Sendable {
   /// - Throws: as `commit(_:above:_:)`.
   func commitAway(_ policy: MergePolicy) throws -> WrittenChanges? {
     try checkFile()
-    return try store.write { session in
+    return try awayGate.withLock { _ in try writeAway(policy) }
+  }
+
+  private func writeAway(_ policy: MergePolicy) throws -> WrittenChanges? {
+    try store.write { session in
       guard let changes = main.away, !changes.isEmpty else { return nil }
       try session.begin()
       var written = try write(changes, above: [], in: session, policy).written
@@ -141,6 +147,13 @@ final class RootContext: Sendable {
       written.isForeign = !main.settleAway(written, seen: changes, layout)
       return written
     }
+  }
+
+  /// Before main saves itself: a save on another thread that has not begun to write does not, and one
+  /// that has is waited for.
+  func stopAway() {
+    main.setAway(nil)
+    awayGate.withLock { _ in }
   }
 
   /// Writes changes in an open transaction.

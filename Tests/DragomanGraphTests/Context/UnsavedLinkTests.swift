@@ -64,6 +64,7 @@ import Testing
           let fault = try await run(script, link, place, stack)
           let owner = layout.entities[link.owner].name
           #expect(fault == nil, "\(owner).\(link.name), \(script.name), new: \(isNew)")
+          if let fault { print("FAULT \(rule) \(place) \(owner).\(link.name), \(script.name), new: \(isNew): \(fault)") }
         }
       }
     }

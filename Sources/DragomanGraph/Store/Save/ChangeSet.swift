@@ -105,12 +105,13 @@ struct ChangeSet: Sendable {
     }
   }
 
-  /// Drops every link that leads to a row or from it, and is not stored: the row is gone.
+  /// Drops every link that leads to a row or from it, and is not stored: the row is deleted, or gone.
   ///
   /// - Returns: The rows whose to-ones are null now.
   @discardableResult
   mutating func dropLinks(of place: RowKey, _ layout: ModelLayout) -> [RowKey] {
     var cleared: [RowKey] = []
+    let isStored = deletes(place)
     for link in layout.links {
       let owner = layout.entities[link.owner].tableIndex
       let target = layout.entities[link.destination].tableIndex
@@ -128,8 +129,9 @@ struct ChangeSet: Sendable {
           cleared.append(row)
         }
       } else if case .joinTable(_, isOwner: true) = link.storage {
-        if owner == place.table { links.forget(owner: LinkKey(link: link.id, owner: place.key)) }
-        if target == place.table { links.forget(target: LinkKey(link: link.id, owner: place.key)) }
+        let key = LinkKey(link: link.id, owner: place.key)
+        if owner == place.table { links.forget(owner: key, keepsRemovals: isStored) }
+        if target == place.table { links.forget(target: key, keepsRemovals: isStored) }
       }
     }
     return cleared

@@ -127,18 +127,24 @@ struct LinkRows: Sendable {
   }
 
   /// Drops what is said of an owner.
-  mutating func forget(owner: LinkKey) {
-    for target in pairs[owner]?.keys.map({ $0 }) ?? [] { set(nil, owner, target) }
-    if lists[owner] != nil { set(nil, owner) }
+  ///
+  /// - Parameter keepsRemovals: Whether what was unlinked stays so: the owner is stored.
+  mutating func forget(owner: LinkKey, keepsRemovals: Bool = false) {
+    for (target, isThere) in pairs[owner] ?? [:] where isThere || !keepsRemovals {
+      set(nil, owner, target)
+    }
+    if lists[owner] != nil { set(keepsRemovals ? List([]) : nil, owner) }
   }
 
   /// Drops what is said of a target.
-  mutating func forget(target: LinkKey) {
-    for (owner, _) in owners(of: target) {
+  ///
+  /// - Parameter keepsRemovals: Whether what was unlinked stays so: the target is stored.
+  mutating func forget(target: LinkKey, keepsRemovals: Bool = false) {
+    for (owner, isThere) in owners(of: target) {
       let key = LinkKey(link: target.link, owner: owner)
       if lists[key] != nil {
         remove(target.owner, key, allowsRepeats: true)
-      } else {
+      } else if isThere || !keepsRemovals {
         set(nil, key, target.owner)
       }
     }
