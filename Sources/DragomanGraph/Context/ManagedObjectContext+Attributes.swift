@@ -159,7 +159,10 @@ extension ManagedObjectContext {
   func own(_ object: ManagedObject) -> RowChange? {
     guard object.hasChanges else { return nil }
     let change = overlay[object.place]
-    if object.status != change.map({ ManagedObject.Status($0.kind) }) { follow(change, object) }
+    let isKnown =
+      object.status == change.map { ManagedObject.Status($0.kind) }
+      && (change?.kind != .updated || change?.version == object.version)
+    if !isKnown { follow(change, object) }
     return change
   }
 

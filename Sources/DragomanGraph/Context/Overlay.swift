@@ -12,6 +12,8 @@ final class Overlay: Sendable {
     var records: [ChangeSet] = []
     /// What is to be written on another thread.
     var away: ChangeSet?
+    /// Whether that has begun.
+    var isWriting = false
   }
 
   private let state = Mutex(State())
@@ -68,10 +70,24 @@ final class Overlay: Sendable {
   // MARK: - Saves
 
   /// Notes what is to be written on another thread; nil: nothing any more.
-  func setAway(_ changes: ChangeSet?) { state.withLock { $0.away = changes } }
+  func setAway(_ changes: ChangeSet?) {
+    state.withLock { state in
+      state.away = changes
+      state.isWriting = false
+    }
+  }
 
-  /// What is still to be written of that; nil where the context has saved itself or rolled back.
-  var away: ChangeSet? { state.withLock { $0.away } }
+  /// What is to be written on another thread is not, unless that has begun.
+  func cancelAway() { state.withLock { if !$0.isWriting { $0.away = nil } } }
+
+  /// Begins to write what is still to be written of that; nil where the context has saved itself or
+  /// rolled back.
+  func takeAway() -> ChangeSet? {
+    state.withLock { state in
+      state.isWriting = state.away != nil
+      return state.away
+    }
+  }
 
   /// Takes out what a child has stored.
   ///
@@ -109,6 +125,7 @@ final class Overlay: Sendable {
     return state.withLock { state in
       guard state.away != nil else { return false }
       state.away = nil
+      state.isWriting = false
       state.changes.settle(written, seen: seen, isOwn: true, yields: false, layout)
       for index in state.records.indices {
         state.records[index].settle(written, seen: seen, isOwn: true, yields: false, layout)

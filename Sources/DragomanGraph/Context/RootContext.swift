@@ -139,7 +139,7 @@ final class RootContext: Sendable {
 
   private func writeAway(_ policy: MergePolicy) throws -> WrittenChanges? {
     try store.write { session in
-      guard let changes = main.away, !changes.isEmpty else { return nil }
+      guard let changes = main.takeAway(), !changes.isEmpty else { return nil }
       try session.begin()
       var written = try write(changes, above: [], in: session, policy).written
       try commit(session)
@@ -152,7 +152,7 @@ final class RootContext: Sendable {
   /// Before main saves itself: a save on another thread that has not begun to write does not, and one
   /// that has is waited for.
   func stopAway() {
-    main.setAway(nil)
+    main.cancelAway()
     awayGate.withLock { _ in }
   }
 
