@@ -129,7 +129,15 @@ extension ManagedObjectContext {
 
   private func emptyUpdate(of object: ManagedObject) -> RowChange {
     var change = RowChange(.updated, object.layout.index, version: object.version)
-    if case .row(let row) = object.content { change.row = row }
+    if case .row(let row) = object.content {
+      change.row = row
+    } else if let upper = changeAbove(object.place), upper.kind == .inserted {
+      // What is not stored is compared with what it is above.
+      let count = layout.tables[object.place.table].columns.count
+      let buffer = RowBuffer(columnCount: count, capacity: 1)
+      buffer.append(upper.row, changes: upper.values)
+      change.row = RowPlace(buffer: buffer, row: 0)
+    }
     return change
   }
 
@@ -171,6 +179,7 @@ extension ManagedObjectContext {
     guard let change else {
       object.status = .clean
       object.content = .fault(nil)
+      object.version = 0
       return
     }
     object.status = ManagedObject.Status(change.kind)

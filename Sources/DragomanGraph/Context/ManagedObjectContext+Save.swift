@@ -96,6 +96,8 @@ extension ManagedObjectContext {
     }
     var denials = ObjectValidation(self)
     for (place, change) in overlay.changes.sorted where change.kind == .deleted {
+      // What is not stored goes with its links.
+      if changeAbove(place)?.kind == .inserted { continue }
       try denials.checkDeletion(enroll(place, change))
     }
     if denials.faults.isEmpty { try completeChanges() }

@@ -322,7 +322,8 @@ struct ContextPropertyTests {
           return plain
         }
         isStoring = true
-        try await save(isAway: false, [])
+        // This comes behind what stores the merged.
+        try await save(isAway: true, [])
       } catch is CancellationError {
       } catch let error as ContextError where error.code == .invalid || error.code == .denied {
         try expectFailure(step, error)

@@ -83,6 +83,7 @@ extension ChangeSet {
     yields: Bool,
     _ layout: ModelLayout
   ) {
+    links.settle(written.changes.links, seen: seen.links)
     for table in written.changes.tables.keys
     where hasRows(in: table) || seen.hasRows(in: table) {
       for (key, change) in written.changes.rows(in: table) {
@@ -95,7 +96,6 @@ extension ChangeSet {
         if left == nil, change.kind == .deleted { dropLinks(of: place, layout) }
       }
     }
-    links.settle(written.changes.links, seen: seen.links)
   }
 
   /// What is left of a change once a row was written.
@@ -176,7 +176,7 @@ extension ChangeSet {
       left.set(now, at: place, layout)
       if let cause = causes[place] { left.note(cause, for: place) }
     }
-    left.links = part(of: wanted).links
+    left.links = links.still(wanted.links)
     return left
   }
 }

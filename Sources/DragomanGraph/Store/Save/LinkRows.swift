@@ -207,8 +207,12 @@ extension LinkRows {
         for target in list.targets where !known.contains(target) { append(target, owner) }
       }
     }
-    for target in written.places.keys where places[target] == seen.places[target] {
-      places[target] = nil
+    for (target, owners) in written.places {
+      for owner in owners.keys where places[target]?[owner] == seen.places[target]?[owner] {
+        // The place of a link that is not stored yet stays with it.
+        if pair(LinkKey(link: target.link, owner: owner), target.owner) == true { continue }
+        setPlace(nil, of: owner, target)
+      }
     }
   }
 
@@ -220,6 +224,21 @@ extension LinkRows {
     }
     for (owner, list) in lists where isMeant(owner) { part.set(list, owner) }
     part.places = places.filter { isTarget($0.key) }
+    return part
+  }
+
+  /// What of these others say, too.
+  func still(_ others: LinkRows) -> LinkRows {
+    var part = LinkRows()
+    for (owner, targets) in others.pairs {
+      for (target, isThere) in targets where pairs[owner]?[target] == isThere {
+        part.set(isThere, owner, target)
+      }
+    }
+    for (owner, list) in others.lists {
+      if let own = lists[owner], own.targets == list.targets { part.set(own, owner) }
+    }
+    part.places = others.places.filter { places[$0.key] == $0.value }
     return part
   }
 }

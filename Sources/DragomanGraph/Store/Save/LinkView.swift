@@ -107,11 +107,15 @@ struct LinkView {
   private func changedPlace(of key: Int64) -> Int64? {
     switch link.storage {
     case .inverseColumn:
-      guard let inverse = layout.inverse(of: link), let order = layout.column(of: inverse)?.order
+      guard let inverse = layout.inverse(of: link), let column = layout.column(of: inverse),
+        let order = column.order
       else { return nil }
       let place = RowKey(table: layout.entities[link.destination].tableIndex, key: key)
       for layer in layers {
-        if let value = layer[place]?.value(order) { return value.integer }
+        guard let change = layer[place] else { continue }
+        if let value = change.value(order) { return value.integer }
+        // It came from another list, and has the same place in this one.
+        if change.values[column.column] != nil { return change.base(order).integer }
       }
       return nil
     case .joinTable(_, isOwner: false):
