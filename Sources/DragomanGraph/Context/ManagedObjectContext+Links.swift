@@ -392,7 +392,9 @@ extension ManagedObjectContext {
     _ object: ManagedObject
   ) throws {
     guard try targetKeys(of: link, object) != keys else { return }
-    linkMemory.ends[LinkKey(link: link.id, owner: object.place.key)] = Int64(keys.count)
+    // Never lower than it was: an undone record may bring back what was there.
+    let key = LinkKey(link: link.id, owner: object.place.key)
+    if let end = linkMemory.ends[key] { linkMemory.ends[key] = max(end, Int64(keys.count)) }
     try setPlaces(keys, of: link, object)
     noteChange(of: object, link.name)
     if case .joinTable = link.storage {

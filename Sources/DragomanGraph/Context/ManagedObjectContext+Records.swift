@@ -32,7 +32,6 @@ extension ManagedObjectContext {
       if let now, now.kind != .deleted { importing.keys?.insert(place, in: self) }
       noteRollback(of: place, before[place]?.kind, now?.kind)
     }
-    linkMemory.ends = [:]
   }
 
   /// An object becomes what it was before changes that are dropped.
