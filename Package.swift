@@ -30,6 +30,7 @@ let package = Package(
     .target(
       name: "DragomanGraph",
       dependencies: [
+        "CSwiftRuntime",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "HashTreeCollections", package: "swift-collections"),
@@ -81,6 +82,9 @@ let package = Package(
       ],
       swiftSettings: swiftSettings
     ),
+
+    // One function of Swift's runtime that Swift itself may not name.
+    .target(name: "CSwiftRuntime"),
 
     // C and C++ libraries of the system; Scripts/setup.sh installs them.
     .target(

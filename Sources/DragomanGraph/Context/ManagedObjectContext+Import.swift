@@ -32,7 +32,8 @@ extension ManagedObjectContext {
     of object: ManagedObject,
     arena: UnsafeRawBufferPointer
   ) throws -> Bool {
-    if let row = object.plainRow, let base = arena.baseAddress, row.buffer.equals(row.row, column, value, in: base)
+    if let row = object.plainRow, let base = arena.baseAddress,
+      row.buffer.equals(row.row, column, value, in: base)
     {
       return false
     }

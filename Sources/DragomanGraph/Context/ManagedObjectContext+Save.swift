@@ -60,7 +60,9 @@ extension ManagedObjectContext {
     }
   }
 
-  private var isImportingRecord: Bool { importing.recordCount > 0 || parent?.isImportingRecord == true }
+  private var isImportingRecord: Bool {
+    importing.recordCount > 0 || parent?.isImportingRecord == true
+  }
 
   /// Checks everything and completes what follows from it: places in ordered lists, links to
   /// deleted objects.

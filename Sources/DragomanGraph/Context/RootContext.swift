@@ -211,6 +211,7 @@ final class RootContext: Sendable {
   /// - Parameters:
   ///   - changes: The changes.
   ///   - above: What is unsaved above, the nearest first.
+  /// - Returns: The changes with those insertions.
   func withDependencies(_ changes: ChangeSet, _ above: [ChangeSet]) -> ChangeSet {
     guard above.contains(where: { !$0.isEmpty }) else { return changes }
     var changes = changes

@@ -131,7 +131,8 @@ public final class Stack: Sendable {
       if wanted == nil { try main.validateForSave() }
       let changes = root.main.changes
       let away =
-        wanted.map { root.withDependencies(changes.left(of: $0, root.layout), [changes]) } ?? changes
+        wanted.map { root.withDependencies(changes.left(of: $0, root.layout), [changes]) }
+        ?? changes
       if away.isEmpty { return nil }
       root.main.setAway(away)
       // Nil: main has begun to save itself meanwhile, and may have failed.

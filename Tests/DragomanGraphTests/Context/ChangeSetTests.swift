@@ -12,7 +12,8 @@ import Testing
 
   init() throws { stack = try Stack(crm, at: .inMemory) }
 
-  private func make(_ body: @escaping @Sendable (ManagedObjectContext) throws -> Void) async throws {
+  private func make(_ body: @escaping @Sendable (ManagedObjectContext) throws -> Void) async throws
+  {
     try await stack.write(body)
     await Task { @MainActor in }.value
   }
@@ -135,7 +136,9 @@ import Testing
     #expect(acme[many: "employees"].map(\.place.key) == [2, 3])
     #expect(try child.existingObject(with: ObjectID(entity: "Person", primaryKey: 1)) == nil)
     try stack.main.delete(object("Company", 1))
-    #expect(try child.object(with: ObjectID(entity: "Person", primaryKey: 2))[one: "company"] == nil)
+    #expect(
+      try child.object(with: ObjectID(entity: "Person", primaryKey: 2))[one: "company"] == nil
+    )
     stack.main.rollback()
     #expect(person["name"] == "a" && acme[many: "employees"].count == 2)
   }
@@ -151,7 +154,7 @@ import Testing
     for _ in 0..<300 {
       nonisolated(unsafe) var objects = try main.fetch(FetchRequest("Song"))
       #expect(objects.count == 200)
-      queue.async(group: group) { objects = [] }
+      queue.async(group: group) { @Sendable in objects = [] }
     }
     await withCheckedContinuation { done in group.notify(queue: queue) { done.resume() } }
     #expect(try main.fetch(FetchRequest("Song")).count == 200)

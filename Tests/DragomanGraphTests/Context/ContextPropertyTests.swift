@@ -67,16 +67,19 @@ struct ContextPropertyTests {
   }
 
   private static var count: Int {
-    ProcessInfo.processInfo.environment["DRAGOMAN_STEPS"].flatMap(Int.init) ?? 120
+    ProcessInfo.processInfo.environment["DRAGOMAN_STEPS"].flatMap(Int.init) ?? 100
   }
   private static var seeds: [Int] {
     let known = ProcessInfo.processInfo.environment["DRAGOMAN_SEED"].flatMap(Int.init)
-    return known.map { [$0] } ?? Array(0..<24)
+    return known.map { [$0] } ?? Array(0..<16)
   }
   private static let rules = Relationship.DeleteRule.allCases
 
   @MainActor
-  @Test("Whatever is done in contexts, they and the file say what a plain graph says", arguments: seeds)
+  @Test(
+    "Whatever is done in contexts, they and the file say what a plain graph says",
+    arguments: seeds
+  )
   func random(seed: Int) async throws {
     var random = SeededNumbers(seed: UInt64(seed))
     let rule = Self.rules[seed % Self.rules.count]

@@ -230,9 +230,10 @@ struct PlainGraph: Equatable {
   /// What a file says otherwise, asked past all contexts; nil: nothing.
   func difference(from database: Database) throws -> String? {
     for entity in ["A", "B", "Team"] {
-      let found = try GRDB.Row.fetchAll(database, sql: "SELECT _pk, n FROM \(entity) ORDER BY _pk").map {
-        "\($0[0] as Int64)|\($0[1] as Int64)"
-      }
+      let found = try GRDB.Row.fetchAll(database, sql: "SELECT _pk, n FROM \(entity) ORDER BY _pk")
+        .map {
+          "\($0[0] as Int64)|\($0[1] as Int64)"
+        }
       let wanted = ids(entity).map { "\($0.primaryKey)|\(rows[$0]?.n ?? 0)" }
       if found != wanted { return "file: \(entity) \(found), not \(wanted)" }
     }

@@ -12,7 +12,12 @@ import Testing
 
   /// What is done; `a` is the owner of the link, `b` and `c` are targets.
   enum Edit: Sendable {
-    case link(Int), unlink(Int), list([Int]), inverse(Int), delete(Int), change
+    case link(Int)
+    case unlink(Int)
+    case list([Int])
+    case inverse(Int)
+    case delete(Int)
+    case change
   }
 
   /// Each begins with links to the targets of `stored`, and with objects that are stored or new.
@@ -63,8 +68,10 @@ import Testing
           script.isNew = isNew
           let fault = try await run(script, link, place, stack)
           let owner = layout.entities[link.owner].name
-          #expect(fault == nil, "\(owner).\(link.name), \(script.name), new: \(isNew)")
-          if let fault { print("FAULT \(rule) \(place) \(owner).\(link.name), \(script.name), new: \(isNew): \(fault)") }
+          #expect(
+            fault == nil,
+            "\(fault ?? ""): \(owner).\(link.name), \(script.name), new: \(isNew)"
+          )
         }
       }
     }
@@ -139,7 +146,8 @@ import Testing
   }
 
   /// What a context says otherwise of the objects of a case.
-  private static func links(_ plain: PlainGraph, _ context: ManagedObjectContext) throws -> String? {
+  private static func links(_ plain: PlainGraph, _ context: ManagedObjectContext) throws -> String?
+  {
     for id in plain.rows.keys {
       guard let object = try context.existingObject(with: id) else { return "\(id) is not there" }
       for link in plain.links(of: id) {

@@ -42,11 +42,15 @@ public struct ChangeNotice: Sendable, Hashable {
     }
     for key in changes.touched.keys {
       // A row that came or went is a change of the list that it is in.
-      if let inverse = layout.links[key.link].inverse { note(key.owner, layout.links[inverse], layout) }
+      if let inverse = layout.links[key.link].inverse {
+        note(key.owner, layout.links[inverse], layout)
+      }
     }
     for key in changes.links.owners { note(key.owner, layout.links[key.link], layout) }
     for key in changes.links.targets {
-      if let inverse = layout.links[key.link].inverse { note(key.owner, layout.links[inverse], layout) }
+      if let inverse = layout.links[key.link].inverse {
+        note(key.owner, layout.links[inverse], layout)
+      }
     }
   }
 

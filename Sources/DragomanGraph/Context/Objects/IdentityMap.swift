@@ -1,3 +1,4 @@
+import CSwiftRuntime
 import Synchronization
 
 /// The registered objects of one table by `_pk`; it does not keep them alive.
@@ -32,7 +33,10 @@ final class IdentityMap {
   ///
   /// Setting nil takes the object out.
   subscript(key: Int64) -> ManagedObject? {
-    get { lock.withLock { _ in slots[place(of: key)].object.flatMap(Self.alive) } }
+    get {
+      let address = lock.withLock { _ in Self.retained(slots[place(of: key)].object) }
+      return Self.object(address)
+    }
     set { lock.withLock { _ in set(newValue, at: key) } }
   }
 
@@ -44,10 +48,15 @@ final class IdentityMap {
     slots[place] = Slot(key: key, object: .passUnretained(object))
   }
 
-  /// The object, unless its last reference is gone already.
-  private static func alive(_ object: Unmanaged<ManagedObject>) -> ManagedObject? {
-    guard let retained = retainIfAlive(object.toOpaque()) else { return nil }
-    return Unmanaged<ManagedObject>.fromOpaque(retained).takeRetainedValue()
+  /// Retains an object, unless its last reference is gone already; its address, or 0.
+  private static func retained(_ object: Unmanaged<ManagedObject>?) -> UInt {
+    object.map { UInt(bitPattern: dragoman_retain_if_alive($0.toOpaque())) } ?? 0
+  }
+
+  /// The object that was retained.
+  private static func object(_ address: UInt) -> ManagedObject? {
+    guard let pointer = UnsafeRawPointer(bitPattern: address) else { return nil }
+    return Unmanaged<ManagedObject>.fromOpaque(pointer).takeRetainedValue()
   }
 
   /// An object is let go: if it is the one at its key, the key is free.
@@ -62,7 +71,7 @@ final class IdentityMap {
 
   /// The registered objects, in no order.
   var objects: [ManagedObject] {
-    lock.withLock { _ in slots.compactMap { $0.object.flatMap(Self.alive) } }
+    lock.withLock { _ in slots.map { Self.retained($0.object) } }.compactMap(Self.object)
   }
 
   /// Makes room for more objects.
@@ -126,7 +135,3 @@ final class IdentityMap {
     return made
   }
 }
-
-/// Retains an object of Swift unless it is being deallocated; of the runtime's own interface.
-@_silgen_name("swift_tryRetain")
-private func retainIfAlive(_ object: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?

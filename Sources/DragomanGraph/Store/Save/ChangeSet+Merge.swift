@@ -76,6 +76,7 @@ extension ChangeSet {
   ///   - seen: These changes as they were when it was written.
   ///   - isOwn: Whether it is these changes that were written.
   ///   - yields: Whether columns that somebody else has written are not these changes' any more.
+  ///   - layout: The model's.
   mutating func settle(
     _ written: WrittenChanges,
     seen: ChangeSet,

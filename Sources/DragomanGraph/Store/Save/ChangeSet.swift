@@ -10,7 +10,9 @@ import HashTreeCollections
 struct ChangeSet: Sendable {
   /// The rows that differ, by table and key.
   private(set) var tables: TreeDictionary<Int, TreeDictionary<Int64, RowChange>> = [:]
-  /// Of a to-one and an owner: the rows that came to the owner or went from it. Derived from `tables`.
+  /// Of a to-one and an owner: the rows that came to the owner or went from it.
+  ///
+  /// Derived from `tables`.
   private(set) var touched: TreeDictionary<LinkKey, TreeSet<Int64>> = [:]
   /// Deletions that came from a delete rule: what took them along.
   private(set) var causes: TreeDictionary<RowKey, RowKey> = [:]
@@ -124,7 +126,8 @@ struct ChangeSet: Sendable {
           else { continue }
           let isAsStored = change.kind == .updated && change.base(column.column) == .null
           change.values[column.column] = isAsStored ? nil : .null
-          let isOver = isAsStored && change.values.isEmpty && !hasLinks(of: row, Int(change.entity), layout)
+          let isOver =
+            isAsStored && change.values.isEmpty && !hasLinks(of: row, Int(change.entity), layout)
           set(isOver ? nil : change, at: row, layout)
           cleared.append(row)
         }

@@ -128,7 +128,9 @@ struct LinkRows: Sendable {
 
   /// Drops what is said of an owner.
   ///
-  /// - Parameter keepsRemovals: Whether what was unlinked stays so: the owner is stored.
+  /// - Parameters:
+  ///   - owner: The owner.
+  ///   - keepsRemovals: Whether what was unlinked stays so: the owner is stored.
   mutating func forget(owner: LinkKey, keepsRemovals: Bool = false) {
     for (target, isThere) in pairs[owner] ?? [:] where isThere || !keepsRemovals {
       set(nil, owner, target)
@@ -138,7 +140,9 @@ struct LinkRows: Sendable {
 
   /// Drops what is said of a target.
   ///
-  /// - Parameter keepsRemovals: Whether what was unlinked stays so: the target is stored.
+  /// - Parameters:
+  ///   - target: The target.
+  ///   - keepsRemovals: Whether what was unlinked stays so: the target is stored.
   mutating func forget(target: LinkKey, keepsRemovals: Bool = false) {
     for (owner, isThere) in owners(of: target) {
       let key = LinkKey(link: target.link, owner: owner)
@@ -165,7 +169,9 @@ struct LinkRows: Sendable {
 extension LinkRows {
   /// Puts another context's rows over these; links of rows that are not stored leave nothing behind.
   ///
-  /// - Parameter isNew: Whether the row at an owner's or a target's end is not stored.
+  /// - Parameters:
+  ///   - upper: The other context's.
+  ///   - isNew: Whether the row at an owner's or a target's end is not stored.
   mutating func merge(_ upper: LinkRows, isNew: (LinkKey, Int64) -> Bool) {
     for (owner, targets) in upper.pairs {
       for (target, isThere) in targets {

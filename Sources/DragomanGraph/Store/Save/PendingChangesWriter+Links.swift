@@ -75,7 +75,9 @@ extension PendingChangesWriter {
     let removal = try statement("DELETE FROM \(table) WHERE owner = ?1")
     removal.bind(integer: owner.owner, 1)
     try removal.run()
-    let names = join.hasInversePosition ? ", inverse_position) VALUES (?1, ?2, ?3, ?4)" : ") VALUES (?1, ?2, ?3)"
+    let names =
+      join.hasInversePosition
+      ? ", inverse_position) VALUES (?1, ?2, ?3, ?4)" : ") VALUES (?1, ?2, ?3)"
     let insertion = try statement("INSERT INTO \(table) (owner, target, position" + names)
     for (position, target) in targets.enumerated() {
       insertion.bind(integer: owner.owner, 1)

@@ -95,6 +95,7 @@ final class Overlay: Sendable {
   ///   - written: What was written.
   ///   - seen: These changes, as they were when it was written.
   ///   - yields: Whether columns that the child has written are not this context's any more.
+  ///   - layout: The model's.
   func settle(
     _ written: WrittenChanges,
     seen: ChangeSet,
@@ -114,6 +115,10 @@ final class Overlay: Sendable {
 
   /// Takes out what was put away and is stored now.
   ///
+  /// - Parameters:
+  ///   - written: What was written.
+  ///   - seen: What was put away.
+  ///   - layout: The model's.
   /// - Returns: Whether that is still this context's: false where it was rolled back meanwhile.
   func settleAway(
     _ written: WrittenChanges,
