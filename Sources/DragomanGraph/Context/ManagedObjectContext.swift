@@ -178,7 +178,7 @@ public final class ManagedObjectContext {
     } catch let error as ContextError where error.code == .missing || error.code == .deleted {
       return nil
     }
-    return object.isDeleted ? nil : object
+    return isDeleted(object) ? nil : object
   }
 
   /// The first error that a property met which could not throw it; it is thrown by the next save.

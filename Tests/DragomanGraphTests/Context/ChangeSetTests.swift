@@ -156,7 +156,9 @@ import Testing
       #expect(objects.count == 200)
       queue.async(group: group) { @Sendable in objects = [] }
     }
-    await withCheckedContinuation { done in group.notify(queue: queue) { done.resume() } }
+    await withCheckedContinuation { done in
+      group.notify(queue: queue) { @Sendable in done.resume() }
+    }
     #expect(try main.fetch(FetchRequest("Song")).count == 200)
   }
 }
