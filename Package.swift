@@ -22,6 +22,7 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
   ],
   targets: [
@@ -29,8 +30,10 @@ let package = Package(
     .target(
       name: "DragomanGraph",
       dependencies: [
+        "CSwiftRuntime",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        .product(name: "HashTreeCollections", package: "swift-collections"),
       ],
       swiftSettings: swiftSettings
     ),
@@ -79,6 +82,9 @@ let package = Package(
       ],
       swiftSettings: swiftSettings
     ),
+
+    // One function of Swift's runtime that Swift itself may not name.
+    .target(name: "CSwiftRuntime"),
 
     // C and C++ libraries of the system; Scripts/setup.sh installs them.
     .target(

@@ -1,4 +1,7 @@
+/// What is unsaved of rows, here and above.
 extension ManagedObjectContext {
+  // MARK: - Names
+
   /// The slot of an attribute, once the object's entity is known.
   func attributeSlot(_ name: String, of object: ManagedObject) throws -> Int {
     if let slot = object.layout.attributeSlot(named: name) { return slot }
@@ -16,10 +19,71 @@ extension ManagedObjectContext {
     return object.layout.attributeColumns[slot]
   }
 
+  // MARK: - Values
+
+  /// What a column of an object holds, with everything unsaved; reads the row where nothing unsaved
+  /// says it.
+  func value(_ column: Int, of object: ManagedObject) throws -> StoredValue {
+    if let own = own(object) {
+      if let value = own.values[column] { return value }
+      if own.kind == .inserted { return own.base(column) }
+    }
+    if let value = valueAbove(column, at: object.place) { return value }
+    if case .fault = object.content { try fire(object) }
+    return object.rowValue(column)
+  }
+
+  /// What a column holds as far as that is known without reading.
+  func knownValue(_ column: Int, at place: RowKey) -> StoredValue {
+    if let value = overlay[place]?.value(column) { return value }
+    return valueAbove(column, at: place) ?? registered(place)?.rowValue(column) ?? .null
+  }
+
+  /// What the contexts above say of a column; nil: nothing.
+  private func valueAbove(_ column: Int, at place: RowKey) -> StoredValue? {
+    guard kind != .main else { return nil }
+    for changes in above.current(layout) {
+      if let value = changes[place]?.value(column) { return value }
+    }
+    return nil
+  }
+
+  /// What the contexts above have unsaved of a row; nil: nothing.
+  func changeAbove(_ place: RowKey) -> RowChange? {
+    guard kind != .main else { return nil }
+    var found: RowChange?
+    for changes in above.current(layout) {
+      guard let change = changes[place] else { continue }
+      guard var upper = found else {
+        if change.kind == .deleted { return change }
+        found = change
+        continue
+      }
+      upper.kind = change.kind == .deleted ? upper.kind : change.kind
+      upper.values.merge(change.values) { upper, _ in upper }
+      upper.row = change.row
+      found = upper
+    }
+    return found
+  }
+
+  /// Whether a row is deleted here or above, or was while this context lived.
+  func isDeleted(_ place: RowKey) -> Bool {
+    if let own = overlay[place] { return own.kind == .deleted }
+    return linkMemory.goneRows.contains(place) || changeAbove(place)?.kind == .deleted
+  }
+
+  /// Whether an object is deleted here or above.
+  func isDeleted(_ object: ManagedObject) -> Bool {
+    object.isDeleted || (kind != .main && changeAbove(object.place)?.kind == .deleted)
+  }
+
+  // MARK: - Changing
+
   /// Sets a column of an object; a value that is there already changes nothing.
   func set(_ value: StoredValue, column: Int, of object: ManagedObject) throws {
     try checkOpen()
-    guard !object.isDeleted else {
+    guard !isDeleted(object) else {
       throw ContextError(
         .deleted,
         "\(object.layout.name) \(object.place.key) was deleted and cannot be changed.",
@@ -28,75 +92,121 @@ extension ManagedObjectContext {
     }
     // The version that is read now is what the save compares with.
     try fire(object)
-    let known = object.inherited[column] ?? object.rowValue(column)
-    undoLog?.steps.append(.changed(object, column, object.changes[column], object.status))
-    let isKey = keyIndex?.covers(column, of: object.place.table) ?? false
-    if isKey { keyIndex?.remove(object) }
-    defer { if isKey { keyIndex?.insert(object) } }
-    // What is being stored stays a change where it is taken back: the store has it by then.
-    let isReturn = value == known && object.changes[column] != nil
-    let isKept = isReturn && kind == .main && root.mainChanges.isAway(object.place)
-    if value == known, !isKept {
-      guard object.changes.removeValue(forKey: column) != nil else { return }
-      if object.status == .updated, object.changes.isEmpty, !hasOwnLinks(object) {
-        object.status = .clean
-        changed[object.place] = nil
-      }
+    var change = own(object) ?? emptyUpdate(of: object)
+    let known =
+      change.kind == .inserted
+      ? change.base(column)
+      : valueAbove(column, at: object.place) ?? object.rowValue(column)
+    guard change.values[column] ?? known != value else { return }
+    let isKey = importing.keys?.covers(column, of: object.place.table) ?? false
+    if isKey { importing.keys?.remove(object.place, in: self) }
+    defer { if isKey { importing.keys?.insert(object.place, in: self) } }
+    let layout = layout.tables[object.place.table].columns[column]
+    change.values[column] = value == known ? nil : value
+    if change.isEmptyUpdate, !hasOwnLinks(object) {
+      put(nil, object)
+    } else if case .attribute = layout.kind, object.status != .clean, value != known {
+      log(object.place)
+      overlay.change { $0.set(value, column, at: object.place) }
     } else {
-      object.changes[column] = value
-      touch(object)
+      put(change, object)
     }
-    noteChange(of: object, layout.tables[object.place.table].columns[column].property)
-    publish(object)
+    noteChange(of: object, layout.property)
   }
 
-  /// The object has unsaved changes.
+  /// The object has unsaved changes, though no column of it has.
   func touch(_ object: ManagedObject) {
-    if object.status == .clean {
-      object.status = .updated
-      changed[object.place] = object
-    }
+    guard object.status == .clean else { return }
+    put(emptyUpdate(of: object), object)
   }
 
-  /// Whether links in a table of their own are changed that the object owns, or an import says more of
-  /// it than its values.
+  /// The object has none any more, where nothing is left of them.
+  func untouch(_ object: ManagedObject) {
+    guard let own = own(object), own.isEmptyUpdate, !hasOwnLinks(object) else { return }
+    put(nil, object)
+  }
+
+  /// A change that says nothing yet of a row.
+  func emptyUpdate(of object: ManagedObject) -> RowChange {
+    var change = RowChange(.updated, object.layout.index, version: object.version)
+    if case .row(let row) = object.content {
+      change.row = row
+    } else if let upper = changeAbove(object.place), upper.kind == .inserted {
+      // What is not stored is compared with what it is above.
+      let count = layout.tables[object.place.table].columns.count
+      let buffer = RowBuffer(columnCount: count, capacity: 1)
+      buffer.append(upper.row, changes: upper.values)
+      change.row = RowPlace(buffer: buffer, row: 0)
+    }
+    return change
+  }
+
+  /// Whether links in a table of their own are changed that the object owns.
   func hasOwnLinks(_ object: ManagedObject) -> Bool {
-    if marks[object.place] != nil { return true }
-    return object.layout.relationships.contains { link in
-      guard case .joinTable(_, isOwner: true) = link.storage else { return false }
-      return pendingLinks[LinkKey(link: link.id, owner: object.place.key)]?.isEmpty == false
+    overlay.read { [layout] in $0.hasLinks(of: object.place, object.layout.index, layout) }
+  }
+
+  // MARK: - Keeping objects and changes in step
+
+  /// The one place where this context changes what is unsaved of a row.
+  func put(_ change: RowChange?, _ object: ManagedObject) {
+    let place = object.place
+    log(place, isDeletion: change?.kind == .deleted)
+    overlay.change { [layout] in $0.set(change, at: place, layout) }
+    object.status = change.map { ManagedObject.Status($0.kind) } ?? .clean
+  }
+
+  /// Remembers, while records are open, that something was done to a row.
+  func log(_ place: RowKey, isDeletion: Bool = false) {
+    if importing.recordCount > 0 { importing.log.append((place, isDeletion)) }
+  }
+
+  /// What is unsaved of an object here; an object that does not know of it yet learns it.
+  ///
+  /// Others may have stored a part of main's changes since main looked.
+  func own(_ object: ManagedObject) -> RowChange? {
+    guard object.hasChanges else { return nil }
+    let change = overlay[object.place]
+    let isKnown =
+      object.status == change.map { ManagedObject.Status($0.kind) }
+      && (change?.kind != .updated || change?.version == object.version)
+    if !isKnown { follow(change, object) }
+    return change
+  }
+
+  /// An object becomes what is unsaved of it; of what was stored meanwhile the row is read again.
+  func follow(_ change: RowChange?, _ object: ManagedObject) {
+    guard let change else {
+      object.status = .clean
+      object.content = .fault(nil)
+      object.version = 0
+      return
+    }
+    object.status = ManagedObject.Status(change.kind)
+    object.layout = layout.entities[Int(change.entity)]
+    switch change.kind {
+    case .inserted: object.content = .row(change.row ?? emptyRow(of: object.place.table))
+    case .updated, .deleted:
+      object.content = change.row.map { .row($0) } ?? .fault(nil)
+      object.version = change.version
     }
   }
 
-  /// The object's unsaved changes as a value.
-  func pending(_ object: ManagedObject) -> PendingObject {
-    let isDeleted = object.status == .deleted || object.status == .gone
-    var base: [Int: StoredValue] = [:]
-    if object.status == .updated {
-      for column in object.changes.keys { base[column] = object.rowValue(column) }
+  /// Learns what has become of objects whose changes were changed as a whole.
+  func follow(_ places: some Sequence<RowKey>) {
+    for place in places {
+      guard let object = registered(place), object.status != .gone else { continue }
+      if let change = overlay[place] { follow(change, object) } else { _ = own(object) }
     }
-    var place: RowPlace?
-    if case .row(let row) = object.content { place = row }
-    return PendingObject(
-      kind: isDeleted ? .deleted : object.status == .inserted ? .inserted : .updated,
-      entity: object.layout.index,
-      version: object.version,
-      values: object.changes,
-      base: base,
-      row: place,
-      mark: marks.isEmpty ? nil : marks[object.place]
-    )
   }
+}
 
-  /// Main's changes are written through to where its children see them.
-  func publish(_ object: ManagedObject) {
-    guard kind == .main else { return }
-    let isPending = object.status != .clean && object.status != .gone
-    root.mainChanges.set(isPending ? pending(object) : nil, at: object.place)
-  }
-
-  func publish(_ key: LinkKey) {
-    guard kind == .main else { return }
-    root.mainChanges.set(pendingLinks[key], at: key)
+extension ManagedObject.Status {
+  init(_ kind: RowChange.Kind) {
+    switch kind {
+    case .inserted: self = .inserted
+    case .updated: self = .updated
+    case .deleted: self = .deleted
+    }
   }
 }

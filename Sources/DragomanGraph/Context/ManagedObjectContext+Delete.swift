@@ -16,11 +16,11 @@ extension ManagedObjectContext {
     }
     try checkOpen()
     // A list of work and not a recursion: a chain of cascades may be long.
-    var doomed = [object]
-    while let next = doomed.popLast() {
-      guard !next.isDeleted else { continue }
-      doomed += try unlink(next)
-      markDeleted(next)
+    var doomed: [(object: ManagedObject, cause: RowKey?)] = [(object, nil)]
+    while let (next, cause) = doomed.popLast() {
+      guard !isDeleted(next) else { continue }
+      doomed += try unlink(next).map { ($0, next.place) }
+      markDeleted(next, cause)
     }
   }
 
@@ -56,29 +56,39 @@ extension ManagedObjectContext {
   }
 
   private func hasColumnLinks(_ object: ManagedObject) -> Bool {
-    object.layout.relationships.contains { column(of: $0) != nil }
+    !layout.linkColumns[object.place.table].isEmpty
   }
 
-  private func markDeleted(_ object: ManagedObject) {
-    keyIndex?.remove(object)
-    undoLog?.steps.append(.status(object, object.status))
-    setDeleted(object)
-    for link in object.layout.relationships {
-      let key = LinkKey(link: link.id, owner: object.place.key)
-      guard let links = pendingLinks.removeValue(forKey: key) else { continue }
-      undoLog?.steps.append(.links(key, links))
-      publish(key)
+  /// An object that is nowhere but here is gone, and the links with it; one that is stored is deleted
+  /// there by the next save.
+  private func markDeleted(_ object: ManagedObject, _ cause: RowKey?) {
+    importing.keys?.remove(object.place, in: self)
+    let place = object.place
+    let own = own(object)
+    if let own, own.kind == .inserted {
+      let buffer = RowBuffer(columnCount: layout.tables[place.table].columns.count, capacity: 1)
+      buffer.append(own.row, changes: own.values)
+      object.content = .row(RowPlace(buffer: buffer, row: 0))
+      log(place, isDeletion: true)
+      let cleared = overlay.change { [layout] changes in
+        changes.set(nil, at: place, layout)
+        return changes.dropLinks(of: place, layout)
+      }
+      object.status = .gone
+      didClear(cleared)
+    } else {
+      var change = own ?? RowChange(.deleted, object.layout.index, version: object.version)
+      change.kind = .deleted
+      if case .row(let row) = object.content { change.row = row }
+      put(change, object)
+      if let cause { overlay.change { $0.note(cause, for: place) } }
     }
     noteDeletion(of: object)
-    publish(object)
   }
 
-  /// An object that is nowhere but here is gone; one that is stored, or being stored, is deleted there
-  /// by the next save.
-  func setDeleted(_ object: ManagedObject) {
-    let isNowhere =
-      object.status == .inserted && !(kind == .main && root.mainChanges.isAway(object.place))
-    object.status = isNowhere ? .gone : .deleted
-    changed[object.place] = isNowhere ? nil : object
+  /// To-ones of these rows were cleared, since what they led to is gone.
+  func didClear(_ places: [RowKey]) {
+    for place in places { log(place) }
+    follow(places)
   }
 }

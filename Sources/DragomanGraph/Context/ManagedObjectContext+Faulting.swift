@@ -6,8 +6,28 @@ extension ManagedObjectContext {
     if let known = registered(place) { return known }
     try checkOpen()
     let object = ManagedObject(place, entity, .fault(nil), in: self)
-    identities[place.table][place.key] = object
+    enroll(object)
     return object
+  }
+
+  /// The object of a row that differs here.
+  func enroll(_ place: RowKey, _ change: RowChange) -> ManagedObject {
+    if let known = registered(place) { return known }
+    let entity = layout.entities[Int(change.entity)]
+    let object = ManagedObject(place, entity, .fault(nil), in: self)
+    enroll(object)
+    return object
+  }
+
+  /// Registers a new object, with what is unsaved of it.
+  func enroll(_ object: ManagedObject) {
+    let place = object.place
+    identities[place.table][place.key] = object
+    if let own = overlay[place] {
+      follow(own, object)
+    } else if let upper = changeAbove(place) {
+      object.layout = layout.entities[Int(upper.entity)]
+    }
   }
 
   /// The registered object at a place.
@@ -35,15 +55,20 @@ extension ManagedObjectContext {
       )
     }
     try checkOpen()
+    if let upper = changeAbove(object.place) {
+      if upper.kind == .deleted {
+        throw ContextError(
+          .deleted,
+          "\(object.layout.name) \(object.place.key) was deleted.",
+          object: object.objectID
+        )
+      }
+      object.layout = layout.entities[Int(upper.entity)]
+      // There is no row to be read.
+      if upper.kind == .inserted { return }
+    }
     try load(batch?.keys ?? [object.place.key], of: object.place.table)
     guard case .fault = object.content else { return }
-    if let pending = beneath(object.place), pending.kind != .deleted {
-      inherit(pending, object)
-      if case .fault = object.content {
-        object.content = .row(pending.row ?? emptyRow(of: object.place.table))
-      }
-      return
-    }
     throw ContextError(
       .missing,
       "\(object.layout.name) \(object.place.key) is not in the store (any more).",
@@ -90,7 +115,7 @@ extension ManagedObjectContext {
         object.content = .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1))
         object.version = columnInteger(row, 1)
         object.layout = entities.entity(of: row) ?? object.layout
-        if let pending = beneath(place) { inherit(pending, object) }
+        rebase(object)
       }
     }
   }
@@ -104,42 +129,39 @@ extension ManagedObjectContext {
     return "SELECT " + names.joined(separator: ", ")
   }
 
-  /// Takes over the unsaved values of the contexts above.
-  func inherit(_ pending: PendingObject, _ object: ManagedObject) {
-    object.layout = layout.entities[pending.entity]
-    object.inherited = pending.kind == .deleted ? [:] : pending.values
+  /// What is unsaved of an object is compared with the row that was read now, where it had lost its own.
+  private func rebase(_ object: ManagedObject) {
+    guard object.status == .updated, case .row(let row) = object.content,
+      var change = overlay[object.place], change.kind == .updated, change.row == nil
+    else { return }
+    change.row = row
+    change.version = object.version
+    overlay.change { [layout, change] in $0.set(change, at: object.place, layout) }
   }
 
-  // MARK: - Contexts above
-
-  /// The unsaved changes of an object in the contexts above this one.
-  func beneath(_ place: RowKey) -> PendingObject? {
-    guard let parent else { return kind == .main ? nil : root.mainChanges.object(place) }
-    let own = parent.changed[place].map(parent.pending)
-    let above = parent.beneath(place)
-    guard let own else { return above }
-    return above.map { own.over($0) } ?? own
-  }
-
-  /// The unsaved changes of the contexts above, in one table.
-  func beneath(table: Int) -> [RowKey: PendingObject] {
-    guard let parent else { return kind == .main ? [:] : root.mainChanges.objects(in: table) }
-    var found = parent.beneath(table: table)
-    for (place, object) in parent.changed where place.table == table {
-      let own = parent.pending(object)
-      found[place] = found[place].map { own.over($0) } ?? own
+  /// The rows of a table that differ from the store, here or above.
+  func pendingPlaces(in table: Int) -> Set<RowKey> {
+    var pending: Set<RowKey> = []
+    for changes in layers where changes.hasRows(in: table) {
+      for key in changes.rows(in: table).keys { pending.insert(RowKey(table: table, key: key)) }
     }
-    return found
+    return pending
   }
 
-  /// Whether the contexts above, or this one, have unsaved changes in a table.
+  /// The unsaved changes, here and above, the nearest first.
+  var layers: [ChangeSet] {
+    let own = overlay.changes
+    return kind == .main ? [own] : [own] + above.current(layout)
+  }
+
+  /// Whether anything is unsaved above.
+  var hasChangesAbove: Bool { kind != .main && !above.isEmpty(layout) }
+
+  /// Whether the contexts above, or this one, have unsaved changes in a table, or of links.
   func hasChanges(inAny tables: Set<Int>) -> Bool {
-    if changed.keys.contains(where: { tables.contains($0.table) }) || !pendingLinks.isEmpty {
-      return true
+    layers.contains { changes in
+      !changes.links.isEmpty || tables.contains { changes.hasRows(in: $0) }
     }
-    if let parent { return parent.hasChanges(inAny: tables) }
-    return kind != .main
-      && (root.mainChanges.hasLinks || !root.mainChanges.tables.isDisjoint(with: tables))
   }
 
   // MARK: - Reading
@@ -193,17 +215,5 @@ struct EntityNames {
   func entity(of row: OpaquePointer) -> EntityLayout? {
     if let only { return only }
     return byName[NameKey(columnText(row, 2))]
-  }
-}
-
-extension PendingObject {
-  /// This change on top of one of a context above.
-  func over(_ lower: PendingObject) -> PendingObject {
-    var joined = self
-    if kind == .updated && lower.kind == .inserted { joined.kind = .inserted }
-    joined.values = lower.values.merging(values) { _, upper in upper }
-    joined.base = base.merging(lower.base) { _, lower in lower }
-    joined.row = row ?? lower.row
-    return joined
   }
 }

@@ -20,8 +20,7 @@ extension ManagedObjectContext {
       return try MemoryFetch(resolved).objects(of: subjects(of: resolved.entity)).map(\.object)
     }
     let table = resolved.entity.tableIndex
-    var pending = Set(beneath(table: table).keys)
-    for place in changed.keys where place.table == table { pending.insert(place) }
+    let pending = pendingPlaces(in: table)
     guard !pending.isEmpty else { return try stored(request) }
     return try merge(pending, into: request, resolved)
   }
@@ -145,7 +144,7 @@ extension ManagedObjectContext {
     let columns = layout.tables[table].columns
     let sql = plan.objectsSQL(names(of: table))
     let entities = EntityNames(layout, table)
-    let unsaved = beneath(table: table)
+    let hasUnsaved = layers.contains { $0.hasRows(in: table) }
     var objects: [ManagedObject] = []
     var buffer = RowBuffer(columnCount: columns.count, capacity: 16)
     try FetchStatement.run(sql, plan.arguments, database) { row in
@@ -168,8 +167,6 @@ extension ManagedObjectContext {
         known.content = .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1))
         known.version = version
         known.layout = entities.entity(of: row) ?? known.layout
-        known.inherited = [:]
-        if let pending = unsaved[place] { inherit(pending, known) }
         return true
       }
       buffer.append(row, from: entities.firstColumn)
@@ -180,8 +177,7 @@ extension ManagedObjectContext {
         in: self
       )
       object.version = version
-      if !unsaved.isEmpty, let pending = unsaved[place] { inherit(pending, object) }
-      identities[table][place.key] = object
+      if hasUnsaved { enroll(object) } else { identities[table][place.key] = object }
       objects.append(object)
       return true
     }
@@ -211,6 +207,7 @@ extension ManagedObjectContext {
     var objects: [ManagedObject] = []
     objects.reserveCapacity(keys.count)
     identities[table].reserve(keys.count)
+    let hasUnsaved = layers.contains { $0.hasRows(in: table) }
     let batches = FaultBatch.batches(of: keys, size: batchSize)
     for (index, key) in keys.enumerated() {
       let place = RowKey(table: table, key: key)
@@ -220,7 +217,7 @@ extension ManagedObjectContext {
       }
       let entity = layouts.isEmpty ? plan.entity : layouts[index]
       let object = ManagedObject(place, entity, .fault(batches[index / batchSize]), in: self)
-      identities[table][place.key] = object
+      if hasUnsaved { enroll(object) } else { identities[table][place.key] = object }
       objects.append(object)
     }
     return objects
@@ -274,9 +271,7 @@ extension ManagedObjectContext {
     request.includesPendingChanges = false
     var objects = try stored(request)
     let known = Set(objects.map(\.place))
-    var pending = Set(beneath(table: entity.tableIndex).keys)
-    for place in changed.keys where place.table == entity.tableIndex { pending.insert(place) }
-    for place in pending where !known.contains(place) {
+    for place in pendingPlaces(in: entity.tableIndex) where !known.contains(place) {
       objects.append(try register(place, layout.entities[entity.root]))
     }
     return try objects.filter(isAlive).map { ContextSubject(object: $0) }
@@ -284,8 +279,7 @@ extension ManagedObjectContext {
 
   /// Whether an object exists to this context.
   func isAlive(_ object: ManagedObject) throws -> Bool {
-    if object.isDeleted { return false }
-    if object.status == .clean, beneath(object.place)?.kind == .deleted { return false }
+    if isDeleted(object) { return false }
     do {
       try fire(object)
       return true

@@ -6,19 +6,21 @@ extension ManagedObjectContext {
   ///
   /// - Returns: false where that was begun already, by an import whose hook imports.
   package func beginImport() -> Bool {
-    guard keyIndex == nil else { return false }
+    guard importing.keys == nil else { return false }
     let index = KeyIndex(layout)
-    for object in changed.values where !object.isDeleted { index.insert(object) }
-    keyIndex = index
-    above = [:]
+    for (place, change) in overlay.changes.sorted where change.kind != .deleted {
+      index.insert(place, in: self)
+    }
+    importing.keys = index
+    importing.above = [:]
     return true
   }
 
   /// Ends what `beginImport()` began.
   package func endImport() {
-    keyIndex = nil
-    above = [:]
-    probed = [:]
+    importing.keys = nil
+    importing.above = [:]
+    importing.probed = [:]
   }
 
   /// Looks up many keys at once, so that `find` need not ask the store for each.
@@ -32,10 +34,10 @@ extension ManagedObjectContext {
     let columns = entity.columns(key)
     let found = try stored(entity, columns, values)
     let lookup = Lookup(table: entity.tableIndex, columns: columns)
-    if probed[lookup]?.isEmpty ?? true {
-      probed[lookup] = found
+    if importing.probed[lookup]?.isEmpty ?? true {
+      importing.probed[lookup] = found
     } else {
-      probed[lookup]?.merge(found) { _, later in later }
+      importing.probed[lookup]?.merge(found) { _, later in later }
     }
   }
 
@@ -75,7 +77,7 @@ extension ManagedObjectContext {
 
   /// Forgets what `probe` found; while a record is open that is left to the import around.
   package func forgetProbes() {
-    if undoLog == nil { probed.removeAll(keepingCapacity: true) }
+    if importing.recordCount == 0 { importing.probed.removeAll(keepingCapacity: true) }
   }
 
   /// The object of an entity with these values of a unique key, as this context sees it; nil: none.
@@ -103,31 +105,30 @@ extension ManagedObjectContext {
     guard wanted.isComplete else { return nil }
     let columns = entity.columns(key)
     let table = entity.tableIndex
-    if let place = keyIndex?.place(of: wanted, columns, in: table, besides: other?.place),
-      let object = registered(place), !object.isDeleted
-    {
-      return object
+    if let place = importing.keys?.place(of: wanted, columns, in: table, besides: other?.place) {
+      let object = try register(place, entity)
+      if !object.isDeleted { return object }
     }
     if let place = try placeAbove(wanted, columns, entity), place != other?.place {
       let object = try register(place, entity)
       try fire(object)
-      if !object.isDeleted, has(object, values, columns) { return object }
+      if !isDeleted(object), has(object, values, columns) { return object }
     }
     let lookup = Lookup(table: table, columns: columns)
     let stored: ManagedObject?
-    if let known = probed[lookup]?[wanted] {
+    if let known = importing.probed[lookup]?[wanted] {
       stored = known
     } else {
       let found = try self.stored(entity, columns, [values])
       stored = found[wanted] ?? nil
       // Outside an import others may write the key before it is asked for again.
-      if keyIndex != nil { probed[lookup, default: [:]][wanted] = .some(stored) }
+      if importing.keys != nil { importing.probed[lookup, default: [:]][wanted] = .some(stored) }
     }
     // Its key may have been changed since it was stored, here or above.
-    guard let stored, stored !== other, !stored.isDeleted, has(stored, values, columns) else {
+    guard let stored, stored !== other, !isDeleted(stored), has(stored, values, columns) else {
       return nil
     }
-    return beneath(stored.place)?.kind == .deleted && !stored.hasChanges ? nil : stored
+    return stored
   }
 
   private func has(_ object: ManagedObject, _ values: [StoredValue], _ columns: [Int]) -> Bool {
@@ -140,16 +141,20 @@ extension ManagedObjectContext {
     _ columns: [Int],
     _ entity: EntityLayout
   ) throws -> RowKey? {
+    guard hasChangesAbove else { return nil }
     let lookup = Lookup(table: entity.tableIndex, columns: columns)
-    if let known = above[lookup] { return known[values] }
+    if let known = importing.above[lookup] { return known[values] }
     var places: [KeyIndex.Values: RowKey] = [:]
-    for (place, pending) in beneath(table: entity.tableIndex) where pending.kind != .deleted {
-      let object = try register(place, layout.entities[pending.entity])
-      try fire(object)
-      let values = KeyIndex.Values(columns.map { object.knownValue($0) })
-      if values.isComplete { places[values] = place }
+    for changes in above.current(layout) {
+      for (key, change) in changes.rows(in: entity.tableIndex) where change.kind != .deleted {
+        let place = RowKey(table: entity.tableIndex, key: key)
+        let object = try register(place, layout.entities[Int(change.entity)])
+        guard try isAlive(object) else { continue }
+        let values = KeyIndex.Values(columns.map { object.knownValue($0) })
+        if values.isComplete { places[values] = place }
+      }
     }
-    above[lookup] = places
+    if importing.keys != nil { importing.above[lookup] = places }
     return places[values]
   }
 
@@ -167,7 +172,6 @@ extension ManagedObjectContext {
       known.content = .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1))
       known.version = columnInteger(row, 1)
       known.layout = entities.entity(of: row) ?? known.layout
-      if let pending = beneath(place) { inherit(pending, known) }
       return known
     }
     buffer.append(row, from: entities.firstColumn)
@@ -178,8 +182,7 @@ extension ManagedObjectContext {
       in: self
     )
     object.version = columnInteger(row, 1)
-    identities[place.table][place.key] = object
-    if let pending = beneath(place) { inherit(pending, object) }
+    enroll(object)
     return object
   }
 }

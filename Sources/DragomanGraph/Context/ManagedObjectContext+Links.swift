@@ -35,9 +35,11 @@ extension ManagedObjectContext {
     var targets: [ManagedObject] = []
     targets.reserveCapacity(keys.count)
     let batches = FaultBatch.batches(of: keys)
+    let mayBeGone =
+      !linkMemory.goneRows.isEmpty || layers.contains { $0.hasRows(in: entity.tableIndex) }
     for (index, key) in keys.enumerated() {
       let place = RowKey(table: entity.tableIndex, key: key)
-      if goneRows.contains(place) { continue }
+      if mayBeGone, isDeleted(place) { continue }
       let target = try register(place, entity)
       if case .fault(nil) = target.content {
         target.content = .fault(batches[index / FaultBatch.size])
@@ -47,53 +49,50 @@ extension ManagedObjectContext {
     return targets
   }
 
+  /// The column of a to-one in the table of its owner.
+  package func column(of link: RelationshipLayout) -> Int? { layout.column(of: link)?.column }
+
   /// The `_pk` of the objects that a relationship leads to; deleted ones may be among them.
   package func targetKeys(of link: RelationshipLayout, _ object: ManagedObject) throws -> [Int64] {
     if let column = column(of: link) {
       return try object.value(column).integer.map { [$0] } ?? []
     }
-    let base = try knownTargets(of: link, object)
-    let key = LinkKey(link: link.id, owner: object.place.key)
-    return pendingLinks[key]?.applied(to: base) ?? base
+    let stored = try storedTargets(of: link, object)
+    let layers = layers
+    if layers.allSatisfy(\.isEmpty) { return stored }
+    return LinkView(layout, layers, link, object.place.key).targets(stored)
   }
 
-  /// The column of a to-one in the table of its owner.
-  package func column(of link: RelationshipLayout) -> Int? {
-    guard case .column = link.storage else { return nil }
-    let owner = layout.entities[link.owner]
-    guard let slot = owner.linkSlot(named: link.name) else { return nil }
-    return owner.linkColumns[slot]
+  /// Whether what a to-many leads to is changed here.
+  func hasChangedTargets(of link: RelationshipLayout, _ object: ManagedObject) -> Bool {
+    let key = object.place.key
+    return overlay.read { changes in
+      switch link.storage {
+      case .column: false
+      case .inverseColumn:
+        link.inverse.map { changes.touched[LinkKey(link: $0, owner: key)] != nil } ?? false
+      case .joinTable(_, isOwner: true):
+        changes.links.has(owner: LinkKey(link: link.id, owner: key))
+      case .joinTable(_, isOwner: false):
+        link.inverse.map { changes.links.has(target: LinkKey(link: $0, owner: key)) } ?? false
+      }
+    }
   }
 
-  /// The targets as the contexts above see them.
-  private func knownTargets(
+  /// The targets in the store; read once, until links are stored again.
+  ///
+  /// Runs `SELECT … FROM` the target's table or the table of links, by the owner's key.
+  func storedTargets(
     of link: RelationshipLayout,
     _ object: ManagedObject
   ) throws -> [Int64] {
-    if object.targetsRound != linkRound {
+    if own(object)?.kind == .inserted { return [] }
+    linkMemory.check(overlay.settles)
+    if object.targetsRound != linkMemory.round {
       object.targets = [:]
-      object.targetsRound = linkRound
+      object.targetsRound = linkMemory.round
     }
     if let known = object.targets[link.id] { return known }
-    var keys: [Int64] = []
-    if object.status != .inserted { keys = try storedTargets(of: link, object.place.key) }
-    keys = targetsBeneath(LinkKey(link: link.id, owner: object.place.key), keys)
-    object.targets[link.id] = keys
-    return keys
-  }
-
-  /// The changes of the contexts above, from main down.
-  private func targetsBeneath(_ key: LinkKey, _ stored: [Int64]) -> [Int64] {
-    guard let parent else {
-      if kind == .main { return stored }
-      return root.mainChanges.links(key)?.applied(to: stored) ?? stored
-    }
-    let above = parent.targetsBeneath(key, stored)
-    return parent.pendingLinks[key]?.applied(to: above) ?? above
-  }
-
-  /// Runs `SELECT … FROM` the target's table or the table of links, by the owner's key.
-  private func storedTargets(of link: RelationshipLayout, _ owner: Int64) throws -> [Int64] {
     let sql: String
     switch link.storage {
     case .column: return []
@@ -110,12 +109,40 @@ extension ManagedObjectContext {
       sql =
         "SELECT DISTINCT owner FROM \(Schema.quoted(join.name)) WHERE target = ?1 ORDER BY \(order)"
     }
-    return try read { database in
+    let keys = try read { database in
       let statement = try RawStatement(sql, in: database)
-      statement.bind(integer: owner, 1)
+      statement.bind(integer: object.place.key, 1)
       var keys: [Int64] = []
       try statement.forEachRow { keys.append(columnInteger($0, 0)) }
       return keys
+    }
+    object.targets[link.id] = keys
+    return keys
+  }
+
+  /// Whether a link without a place is there beneath this context's changes.
+  ///
+  /// Runs `SELECT 1 FROM` the table of links where the contexts above do not know.
+  func isLinkedBeneath(
+    _ join: RelationshipLayout.JoinTable,
+    _ owner: LinkKey,
+    _ target: Int64
+  ) throws -> Bool {
+    if kind != .main {
+      for changes in above.current(layout) {
+        if let isThere = changes.links.pair(owner, target) { return isThere }
+      }
+    }
+    return try read { database in
+      let statement = try RawStatement(
+        "SELECT 1 FROM \(Schema.quoted(join.name)) WHERE owner = ?1 AND target = ?2",
+        in: database
+      )
+      statement.bind(integer: owner.owner, 1)
+      statement.bind(integer: target, 2)
+      var isThere = false
+      try statement.forEachRow { _ in isThere = true }
+      return isThere
     }
   }
 
@@ -158,14 +185,9 @@ extension ManagedObjectContext {
     _ object: ManagedObject,
     unless target: ManagedObject?
   ) throws {
-    guard target == nil, let column = column(of: link),
-      let key = try object.value(column).integer
+    guard target == nil, let column = column(of: link), try object.value(column) != .null
     else { return }
     try set(.null, column: column, of: object)
-    let place = RowKey(table: layout.entities[link.destination].tableIndex, key: key)
-    if let inverse = layout.inverse(of: link), let deleted = registered(place) {
-      edit(inverse, deleted, .remove, object)
-    }
   }
 
   private func check(
@@ -181,7 +203,7 @@ extension ManagedObjectContext {
         help: "look the object up in this context: context.object(with: id)"
       )
     }
-    guard !target.isDeleted else {
+    guard !isDeleted(target) else {
       throw ContextError(
         .deleted,
         "\(object.layout.name).\(link.name) cannot lead to \(target.layout.name)"
@@ -211,40 +233,38 @@ extension ManagedObjectContext {
     try checkOpen()
     switch link.storage {
     case .column:
-      guard let column = column(of: link) else { return }
+      guard let column = layout.column(of: link) else { return }
       let inverse = layout.inverse(of: link)
       if let inverse {
         if let known = try targets(of: link, object).first, known !== target {
-          try disconnect(link, object, known)
+          noteChange(of: known, inverse.name)
         }
         // A one-to-one takes its target away from whoever had it.
         if inverse.isToOne, let other = try targets(of: inverse, target).first, other !== object {
           try disconnect(inverse, target, other)
         }
       }
-      guard try object.value(column) != .integer(target.place.key) else { return }
-      if let inverse { try load(inverse, target) }
-      try set(.integer(target.place.key), column: column, of: object)
-      if let inverse { edit(inverse, target, .add, object) }
+      guard try object.value(column.column) != .integer(target.place.key) else { return }
+      let end = try column.order.flatMap { _ in try inverse.map { try takeEnd(of: $0, target) } }
+      try set(.integer(target.place.key), column: column.column, of: object)
+      if let order = column.order, let end { try set(.integer(end), column: order, of: object) }
+      if let inverse { noteChange(of: target, inverse.name) }
     case .inverseColumn:
       guard let inverse = layout.inverse(of: link) else { return }
       if link.isToOne, let known = try targets(of: link, object).first, known !== target {
         try disconnect(link, object, known)
       }
       try connect(inverse, target, object)
-    case .joinTable:
+    case .joinTable(let join, let isOwner):
       let inverse = layout.inverse(of: link)
-      try load(link, object)
-      if let inverse { try load(inverse, target) }
-      if link.isListed, !link.relationship.allowsRepeats {
-        let key = LinkKey(link: link.id, owner: object.place.key)
-        guard pendingLinks[key]?.holds(target.place.key) != true else { return }
+      if isOwner {
+        try add(link, join, object, target)
+        if join.isSymmetric, target !== object { try add(link, join, target, object) }
+      } else if let inverse {
+        try add(inverse, join, target, object)
       }
-      edit(link, object, .add, target)
-      if let inverse, inverse.id != link.id || target !== object {
-        edit(inverse, target, .add, object)
-      }
-      touchOwner(of: link, object, target)
+      noteLink(link, inverse, object, target)
+      try touchOwner(of: link, object, target)
     }
   }
 
@@ -260,72 +280,33 @@ extension ManagedObjectContext {
       guard let column = column(of: link),
         try object.value(column) == .integer(target.place.key)
       else { return }
-      let inverse = layout.inverse(of: link)
-      if let inverse { try load(inverse, target) }
       try set(.null, column: column, of: object)
-      if let inverse { edit(inverse, target, .remove, object) }
+      if let inverse = layout.inverse(of: link) { noteChange(of: target, inverse.name) }
     case .inverseColumn:
       guard let inverse = layout.inverse(of: link) else { return }
       try disconnect(inverse, target, object)
-    case .joinTable:
+    case .joinTable(let join, let isOwner):
       let inverse = layout.inverse(of: link)
-      try load(link, object)
-      if let inverse { try load(inverse, target) }
-      edit(link, object, .remove, target)
-      if let inverse, inverse.id != link.id || target !== object {
-        edit(inverse, target, .remove, object)
+      if isOwner {
+        try remove(link, join, object, target)
+        if join.isSymmetric, target !== object { try remove(link, join, target, object) }
+      } else if let inverse {
+        try remove(inverse, join, target, object)
       }
-      touchOwner(of: link, object, target)
+      noteLink(link, inverse, object, target)
+      try touchOwner(of: link, object, target)
     }
   }
 
-  /// An ordered list is changed as a whole: it has to be here first.
-  private func load(_ link: RelationshipLayout, _ owner: ManagedObject) throws {
-    guard link.isListed, !owner.isDeleted else { return }
-    let key = LinkKey(link: link.id, owner: owner.place.key)
-    guard pendingLinks[key]?.isList != true else { return }
-    undoLog?.steps.append(.links(key, pendingLinks[key]))
-    pendingLinks[key] = PendingLinks(list: try targetKeys(of: link, owner))
-  }
-
-  /// Adds or removes one target.
-  ///
-  /// What was there before is not copied, neither to undo it nor for others to read: the cost does not
-  /// depend on how many targets there are.
-  private func edit(
+  private func noteLink(
     _ link: RelationshipLayout,
-    _ owner: ManagedObject,
-    _ change: PendingLinks.Change,
+    _ inverse: RelationshipLayout?,
+    _ object: ManagedObject,
     _ target: ManagedObject
   ) {
-    guard column(of: link) == nil else { return }
-    let key = LinkKey(link: link.id, owner: owner.place.key)
-    let keepsReturns = kind == .main && root.mainChanges.isAway(key)
-    let undo = pendingLinks[key]?.mark(change, target.place.key)
-    let before = pendingLinks[key]?.signature
-    pendingLinks[key, default: PendingLinks()].make(change, target.place.key, keepsReturns)
-    undoLog?.steps.append(undo.map { .link(key, $0) } ?? .links(key, nil))
-    noteChange(of: owner, link.name)
-    guard kind == .main else { return }
-    let isDone = root.mainChanges.make(change, target.place.key, keepsReturns, key, from: before)
-    if !isDone { publish(key) }
-  }
-
-  private func setOrder(
-    _ keys: [Int64],
-    of link: RelationshipLayout,
-    _ object: ManagedObject
-  ) throws {
-    let key = LinkKey(link: link.id, owner: object.place.key)
-    guard try targetKeys(of: link, object) != keys else { return }
-    undoLog?.steps.append(.links(key, pendingLinks[key]))
-    pendingLinks[key] = PendingLinks(list: keys)
     noteChange(of: object, link.name)
-    publish(key)
-    if case .joinTable = link.storage {
-      undoLog?.steps.append(.status(object, object.status))
-      touch(object)
-      publish(object)
+    if let inverse, inverse.id != link.id || target !== object {
+      noteChange(of: target, inverse.name)
     }
   }
 
@@ -334,14 +315,12 @@ extension ManagedObjectContext {
     of link: RelationshipLayout,
     _ object: ManagedObject,
     _ target: ManagedObject
-  ) {
+  ) throws {
     guard case .joinTable(_, let isOwner) = link.storage else { return }
     let owner = isOwner ? object : target
-    guard !owner.isDeleted else { return }
+    guard !isDeleted(owner) else { return }
     tryFire(owner)
-    undoLog?.steps.append(.status(owner, owner.status))
-    touch(owner)
-    publish(owner)
+    if hasOwnLinks(owner) { touch(owner) } else { untouch(owner) }
   }
 }
 

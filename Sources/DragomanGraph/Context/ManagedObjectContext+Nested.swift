@@ -14,7 +14,7 @@ extension ManagedObjectContext {
     child.mergePolicy = mergePolicy
     defer { child.close() }
     let value = try body(child)
-    try absorb(child.changesToMerge())
+    absorb(try child.changesToMerge())
     return value
   }
 }

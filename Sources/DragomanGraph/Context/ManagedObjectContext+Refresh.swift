@@ -2,25 +2,18 @@
 extension ManagedObjectContext {
   /// Drops all unsaved changes: inserted objects are gone, deleted ones are back.
   public func rollback() {
-    for (place, object) in changed {
-      switch object.status {
-      case .inserted:
-        object.status = .gone
-        identities[place.table][place.key] = nil
-      case .updated, .deleted: object.status = .clean
-      case .clean, .gone: break
+    let dropped = overlay.changes
+    overlay.removeAll()
+    for (place, change) in dropped.sorted {
+      if let object = registered(place), object.status != .gone {
+        // Others may have stored it already.
+        if object.hasChanges { restore(object, change, nil) }
       }
-      object.changes = [:]
-      publish(object)
+      noteRollback(of: place, change.kind, nil)
     }
-    for object in changed.values { noteRollback(of: object) }
-    changed = [:]
-    pendingLinks = [:]
-    marks = [:]
-    keyIndex?.removeAll()
-    forgetTargets()
+    importing.keys?.removeAll()
+    linkMemory.forgetTargets()
     forgetRecorded()
-    if kind == .main { root.mainChanges.removeAll() }
     processChanges()
   }
 
@@ -33,20 +26,30 @@ extension ManagedObjectContext {
     guard object.context === self, object.status == .clean || object.status == .updated else {
       return
     }
-    if !keepingChanges, object.status == .updated {
-      object.changes = [:]
-      object.status = .clean
-      changed[object.place] = nil
-      for link in object.layout.relationships {
-        let key = LinkKey(link: link.id, owner: object.place.key)
-        if pendingLinks.removeValue(forKey: key) != nil { publish(key) }
+    let place = object.place
+    if var change = own(object) {
+      if keepingChanges {
+        // The row that it is compared with is the one that is read next.
+        change.row = nil
+        overlay.change { [layout, change] in $0.set(change, at: place, layout) }
+      } else {
+        put(nil, object)
+        dropLinks(of: object)
+        noteRollback(of: place, change.kind, nil)
       }
-      noteRollback(of: object)
     }
     object.content = .fault(nil)
-    object.inherited = [:]
     object.targets = [:]
-    publish(object)
+  }
+
+  /// Drops what is unsaved of the links that an object shows, but for columns of other rows.
+  private func dropLinks(of object: ManagedObject) {
+    overlay.change { changes in
+      for link in object.layout.relationships {
+        guard case .joinTable(_, isOwner: true) = link.storage else { continue }
+        changes.links.forget(owner: LinkKey(link: link.id, owner: object.place.key))
+      }
+    }
   }
 
   /// Objects of these tables may have been changed in bulk: those whose version differs are read
@@ -54,7 +57,7 @@ extension ManagedObjectContext {
   ///
   /// Runs one `SELECT _pk, _v` a table, for the registered objects.
   func refresh(tables: Set<Int>) {
-    forgetTargets()
+    linkMemory.forgetTargets()
     for table in tables where identities.indices.contains(table) {
       do {
         try refresh(table)
@@ -65,12 +68,6 @@ extension ManagedObjectContext {
     noteRefresh(of: tables)
     processChanges()
   }
-
-  /// Forgets which targets registered objects have: they are read again when they are asked for.
-  ///
-  /// What was read before a commit, here or elsewhere, and what was read behind it before this
-  /// context was told of it, are not the same: after either nothing of it is believed.
-  func forgetTargets() { linkRound &+= 1 }
 
   private func refresh(_ table: Int) throws {
     var missing: Set<Int64> = []

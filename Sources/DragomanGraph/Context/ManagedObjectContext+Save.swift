@@ -12,25 +12,39 @@ extension ManagedObjectContext {
   ///   `StoreError`: `.full`, `.busy`, ….
   public func save() throws {
     try checkSavable()
-    if kind == .main, openSession == nil {
-      root.stopAway()
-      takeOwnSaves()
-    }
+    if kind == .main, openSession == nil { root.stopAway() }
     try throwRecordedAndFaults()
     guard hasChanges else { return }
     try prepare()
-    let changes = kind == .main ? root.mainChanges.snapshot : pendingChanges()
-    let saved = try commit(changes)
-    didSave(changes, saved.outcome)
+    let saved =
+      if let session = openSession {
+        try root.write(overlay.changes, above: overlaysAbove, in: session, mergePolicy)
+      } else {
+        try root.commit(overlay, above: overlaysAbove, mergePolicy)
+      }
+    let written = saved.written
+    didSave(saved)
     processChanges()
-    settleFollowers(saved.outcome.versions)
-    var above = parent
-    while let context = above {
-      context.didStore(saved)
-      above = context.parent
-    }
+    settleFollowers(written.outcome.versions)
     // What is written into an open transaction is told once that is committed, or never.
-    if let writer { writer.flushed.note(saved, root) } else { root.announce(saved, by: self) }
+    writer?.note(saved)
+    var next = parent
+    var index = 0
+    while let context = next {
+      if openSession != nil, context.kind != .main {
+        context.overlay.settle(written, seen: saved.seen[index], yields: true, layout)
+      }
+      context.didStore(written)
+      next = context.parent
+      index += 1
+    }
+    if writer == nil { root.announce(written, by: self) }
+  }
+
+  /// The unsaved changes of the contexts above, the nearest first; main's is the last.
+  var overlaysAbove: [Overlay] {
+    guard kind != .main else { return [] }
+    return parent.map { [$0.overlay] + $0.overlaysAbove } ?? [root.main]
   }
 
   /// Refuses to write while a record is imported here or in a context above: it may be rejected yet,
@@ -47,7 +61,9 @@ extension ManagedObjectContext {
     }
   }
 
-  private var isImportingRecord: Bool { undoLog != nil || parent?.isImportingRecord == true }
+  private var isImportingRecord: Bool {
+    importing.recordCount > 0 || parent?.isImportingRecord == true
+  }
 
   /// Checks everything and completes what follows from it: places in ordered lists, links to
   /// deleted objects.
@@ -77,93 +93,87 @@ extension ManagedObjectContext {
   }
 
   /// The changes, checked, for a merge into main.
-  func changesToMerge() throws -> PendingChanges {
+  func changesToMerge() throws -> ChangeSet {
     try validateForSave()
-    return pendingChanges()
+    return overlay.changes
   }
 
-  /// What follows from the changes: places in ordered lists, links to deleted objects.
+  /// What follows from the changes: links to deleted objects, places in ordered lists.
   func completeChanges() throws {
-    try setOrderColumns()
     try clearLinksToDeleted()
+    try setPlaces()
   }
 
   private func prepare() throws {
-    try completeChanges()
+    // What has lost the row that it is compared with gets it anew, if it is there.
+    for (place, change) in overlay.changes.sorted where change.kind == .updated {
+      if change.row == nil { _ = try isAlive(enroll(place, change)) }
+    }
+    var denials = ObjectValidation(self)
+    for (place, change) in overlay.changes.sorted where change.kind == .deleted {
+      // What is not stored goes with its links.
+      if changeAbove(place)?.kind == .inserted { continue }
+      try denials.checkDeletion(enroll(place, change))
+    }
+    if denials.faults.isEmpty { try completeChanges() }
     var validation = ObjectValidation(self)
-    let objects = changed.values.sorted {
-      ($0.place.table, $0.place.key) < ($1.place.table, $1.place.key)
-    }
-    visitCount += objects.count
+    let changes = overlay.changes
+    let rows = changes.sorted
+    visitCount += rows.count
     // A stub has none of the values that are required.
-    for object in objects where object.status != .deleted && marks[object.place]?.isStub != true {
-      try validation.check(object)
+    for (place, change) in rows where change.kind != .deleted && change.mark?.isStub != true {
+      try validation.check(enroll(place, change), change)
     }
-    // An owner whose row stays the same may have lost a target that it needs.
-    for key in pendingLinks.keys where layout.links[key.link].relationship.isLimited {
-      let link = layout.links[key.link]
-      let place = RowKey(table: layout.entities[link.owner].tableIndex, key: key.owner)
-      if changed[place] == nil, let owner = registered(place) { try validation.check(owner) }
-    }
+    try validation.checkCounts(changes)
     let broken = validation.faults
-    for object in objects where object.status == .deleted {
-      try validation.checkDeletion(object)
-    }
-    guard !validation.faults.isEmpty else { return }
-    throw ContextError(broken.isEmpty ? .denied : .invalid, validation.faults)
+    let faults = broken + denials.faults
+    guard !faults.isEmpty else { return }
+    throw ContextError(broken.isEmpty ? .denied : .invalid, faults)
   }
 
-  /// The place of each target of an ordered to-many is a column of the target.
-  private func setOrderColumns() throws {
-    for (key, links) in pendingLinks {
-      let link = layout.links[key.link]
-      guard case .inverseColumn(_, let order?) = link.storage, let list = links.list else {
-        continue
-      }
-      let entity = layout.entities[link.destination]
-      let columns = layout.tables[entity.tableIndex].columns
-      guard let column = columns.firstIndex(where: { $0.name == order }) else { continue }
-      visitCount += list.count
-      for (place, target) in list.enumerated() {
-        let object = try register(RowKey(table: entity.tableIndex, key: target), entity)
-        guard !object.isDeleted else { continue }
-        try set(.integer(Int64(place)), column: column, of: object)
-      }
+  /// The places in ordered lists that something came to or went from are 0, 1, ….
+  private func setPlaces() throws {
+    let changes = overlay.changes
+    for key in changes.touched.keys {
+      guard let list = layout.inverse(of: layout.links[key.link]), list.isListed else { continue }
+      try setPlaces(of: list, key.owner)
+    }
+    for key in changes.links.targets {
+      guard let list = layout.inverse(of: layout.links[key.link]), list.relationship.isOrdered,
+        case .joinTable(_, isOwner: false) = list.storage
+      else { continue }
+      try setPlaces(of: list, key.owner)
     }
   }
 
-  /// A to-one that leads to an object that is deleted in the same save is null.
+  private func setPlaces(of list: RelationshipLayout, _ key: Int64) throws {
+    let entity = layout.entities[list.owner]
+    let place = RowKey(table: entity.tableIndex, key: key)
+    guard !isDeleted(place) else { return }
+    let owner = try register(place, entity)
+    try setPlaces(targetKeys(of: list, owner), of: list, owner)
+  }
+
+  /// A link that is not stored and leads to an object that is deleted in the same save is none.
   private func clearLinksToDeleted() throws {
-    let deleted = Set(changed.filter { $0.value.status == .deleted }.keys)
+    let changes = overlay.changes
+    let deleted = changes.sorted.filter { $0.change.kind == .deleted }.map(\.place)
     guard !deleted.isEmpty else { return }
-    for object in Array(changed.values) where object.status != .deleted {
-      for link in object.layout.relationships {
-        guard let column = column(of: link), let key = object.changes[column]?.integer else {
-          continue
-        }
-        let table = layout.entities[link.destination].tableIndex
-        if deleted.contains(RowKey(table: table, key: key)) {
-          try set(.null, column: column, of: object)
+    for place in deleted {
+      didClear(overlay.change { [layout] in $0.dropLinks(of: place, layout) })
+    }
+    // What is stored and has no inverse to clear it is cleared by the save, or here, with the rest of
+    // its row.
+    for (place, change) in overlay.changes.sorted where change.kind == .updated {
+      for column in layout.linkColumns[place.table] where change.values[column.column] == nil {
+        let link = layout.links[column.link]
+        guard link.inverse == nil, let key = change.base(column.column).integer else { continue }
+        let target = RowKey(table: layout.entities[link.destination].tableIndex, key: key)
+        if changes.deletes(target) {
+          try set(.null, column: column.column, of: enroll(place, change))
         }
       }
     }
-  }
-
-  /// The unsaved changes of this context as a value.
-  func pendingChanges() -> PendingChanges {
-    var changes = PendingChanges()
-    changes.objects.reserveCapacity(changed.count)
-    for (place, object) in changed { changes.objects[place] = pending(object) }
-    changes.links = pendingLinks.filter { !$0.value.isEmpty }
-    return changes
-  }
-
-  private func commit(_ changes: PendingChanges) throws -> SavedChanges {
-    let above = parent == nil ? nil : { [self] place in beneath(place) }
-    if let session = openSession {
-      return try root.write(changes, in: session, policy: mergePolicy, above: above)
-    }
-    return try root.commit(changes, policy: mergePolicy, above: above)
   }
 
   /// The session that this context reads and writes through.
@@ -175,59 +185,65 @@ extension ManagedObjectContext {
   // MARK: - After a save
 
   /// What was unsaved is the state of the store now.
-  func didSave(_ changes: PendingChanges, _ outcome: PendingChangesWriter.Outcome) {
+  func didSave(_ saved: RootContext.Write) {
+    let written = saved.written
+    overlay.removeAll()
     var rows: [Int: RowBuffer] = [:]
-    for (place, object) in changed {
-      if object.status == .deleted {
-        object.status = .gone
-        identities[place.table][place.key] = nil
-        continue
+    for table in written.changes.tables.keys {
+      for (key, change) in written.changes.rows(in: table) {
+        let place = RowKey(table: table, key: key)
+        guard let object = registered(place), object.status != .gone else { continue }
+        // Deleted elsewhere, and written again by this save: links lead to it as before.
+        if change.kind != .deleted, linkMemory.goneRows.remove(place) != nil {
+          noteMerge(of: object)
+        }
+        settle(object, change, written, &rows)
       }
-      object.status = .clean
-      object.inherited = [:]
-      // Deleted elsewhere, and written again by this save: links lead to it as before.
-      if goneRows.remove(place) != nil { noteMerge(of: object) }
-      if outcome.merged.contains(place) {
-        object.changes = [:]
-        object.content = .fault(nil)
-        noteMerge(of: object)
-        continue
-      }
-      object.version = outcome.versions[place] ?? object.version
-      settle(object, &rows)
     }
-    forgetTargets()
-    forgetDeleted(in: changes)
-    changed = [:]
-    pendingLinks = [:]
-    marks = [:]
+    linkMemory.forgetTargets()
+    forgetDeleted(in: written)
     // Main may be reading these by now.
-    importBuffers.removeAll(keepingCapacity: true)
-    if kind == .main { root.mainChanges.removeAll() }
+    importing.buffers.removeAll(keepingCapacity: true)
   }
 
-  /// The row of an object becomes what was written.
-  private func settle(_ object: ManagedObject, _ rows: inout [Int: RowBuffer]) {
-    guard !object.changes.isEmpty else { return }
-    let table = object.place.table
-    let count = layout.tables[table].columns.count
-    let known = rows[table].flatMap { $0.rowCount < 256 && !$0.isFull ? $0 : nil }
-    let buffer = known ?? RowBuffer(columnCount: count, capacity: min(changed.count, 256))
-    rows[table] = buffer
-    var row: RowPlace?
-    if case .row(let known) = object.content { row = known }
-    buffer.append(row, changes: object.changes)
+  /// An object of which nothing is unsaved any more becomes what was written.
+  func settle(_ object: ManagedObject, _ change: RowChange, _ written: WrittenChanges) {
+    var rows: [Int: RowBuffer] = [:]
+    settle(object, change, written, &rows)
+  }
+
+  private func settle(
+    _ object: ManagedObject,
+    _ change: RowChange,
+    _ written: WrittenChanges,
+    _ rows: inout [Int: RowBuffer]
+  ) {
+    let place = object.place
+    if change.kind == .deleted, !written.outcome.kept.contains(place) {
+      object.status = .gone
+      identities[place.table][place.key] = nil
+      return
+    }
+    let wasPending = object.hasChanges
+    object.status = .clean
+    guard change.kind != .deleted, !written.outcome.merged.contains(place), wasPending,
+      change.kind == .inserted || change.row != nil
+    else {
+      object.content = .fault(nil)
+      if wasPending { noteMerge(of: object) }
+      return
+    }
+    object.version = written.outcome.versions[place] ?? object.version
+    guard !change.values.isEmpty else {
+      if let row = change.row { object.content = .row(row) }
+      return
+    }
+    let count = layout.tables[place.table].columns.count
+    let known = rows[place.table].flatMap { $0.rowCount < 256 && !$0.isFull ? $0 : nil }
+    let buffer =
+      known ?? RowBuffer(columnCount: count, capacity: min(written.changes.count, 256))
+    rows[place.table] = buffer
+    buffer.append(change.row, changes: change.values)
     object.content = .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1))
-    object.changes = [:]
   }
-
-  /// Links to objects that are gone and had no inverse to clear them lead nowhere from now on.
-  func forgetDeleted(in changes: PendingChanges) {
-    for (place, change) in changes.objects where change.kind == .deleted { goneRows.insert(place) }
-  }
-}
-
-extension Relationship {
-  /// Whether the number of targets has a rule.
-  fileprivate var isLimited: Bool { isRequired || maximumCount != nil }
 }

@@ -30,31 +30,18 @@ public final class ManagedObjectContext {
   let parent: ManagedObjectContext?
   /// The registered objects by table and `_pk`; an object takes itself out when it is let go.
   let identities: [IdentityMap]
-  /// The objects with unsaved changes, which the context holds until they are saved.
-  var changed: [RowKey: ManagedObject] = [:]
-  /// The unsaved changes of to-many relationships.
-  var pendingLinks: [LinkKey: PendingLinks] = [:]
-  /// What imports say of objects besides their values.
-  var marks: [RowKey: RowMark] = [:]
-  /// Counts how often what objects know of their targets was forgotten.
-  var linkRound: UInt32 = 0
-  /// Rows that were deleted while this context lived: links that still name them lead nowhere.
-  var goneRows: Set<RowKey> = []
+  /// Everything unsaved.
+  let overlay: Overlay
+  /// What is unsaved in the contexts above, as it is now.
+  var above: OverlaysAbove
+  /// What objects know of stored links; what is forgotten is read again.
+  var linkMemory = LinkMemory()
   /// A writing session that reads go through, while an import runs in it.
   var session: WriteSession?
-  /// Objects with unsaved changes by their unique keys, while records are imported.
-  var keyIndex: KeyIndex?
-  /// Objects with unsaved changes in the contexts above, by unique key.
-  var above: [Lookup: [KeyIndex.Values: RowKey]] = [:]
-  /// Stored objects that were looked up by unique key.
-  var probed: [Lookup: [KeyIndex.Values: ManagedObject?]] = [:]
-  /// What the record at hand did.
-  var undoLog: UndoLog?
   /// What was written into the open transaction.
   var flushed = Flushed()
-  /// Rows that the import at hand fills.
-  var importBuffers: [Int: RowBuffer] = [:]
-  var rowDefaults: [Int: [RowDefault]] = [:]
+  /// What an import works with.
+  var importing = ImportMemory()
   /// How many objects the bookkeeping has looked at: tests hold it to grow with the work, not with
   /// the number of registered objects.
   var visitCount = 0
@@ -77,6 +64,15 @@ public final class ManagedObjectContext {
     self.parent = parent
     layout = root.layout
     identities = layout.tables.map { _ in IdentityMap() }
+    var overlays: [Overlay] = []
+    var next = parent
+    while let context = next {
+      overlays.append(context.overlay)
+      next = context.parent
+    }
+    if kind != .main, overlays.last !== root.main { overlays.append(root.main) }
+    above = OverlaysAbove(overlays)
+    overlay = kind == .main ? root.main : Overlay()
   }
 
   /// The model.
@@ -91,8 +87,8 @@ public final class ManagedObjectContext {
     guard layout !== root.layout else { return }
     // Slots and columns are the same ones.
     layout = root.layout
-    if keyIndex != nil {
-      keyIndex = nil
+    if importing.keys != nil {
+      importing.keys = nil
       _ = beginImport()
     }
   }
@@ -101,7 +97,7 @@ public final class ManagedObjectContext {
   package var attachments: Attachments { root.attachments }
 
   /// Whether there is anything to save.
-  public var hasChanges: Bool { !changed.isEmpty || pendingLinks.contains { !$0.value.isEmpty } }
+  public var hasChanges: Bool { !overlay.read { $0.isEmpty } }
 
   /// The objects made here and not saved yet, in the order of their ids.
   public var insertedObjects: [ManagedObject] { objects(.inserted) }
@@ -110,11 +106,10 @@ public final class ManagedObjectContext {
   /// The stored objects deleted here and not saved yet, in the order of their ids.
   public var deletedObjects: [ManagedObject] { objects(.deleted) }
 
-  private func objects(_ status: ManagedObject.Status) -> [ManagedObject] {
-    visitCount += changed.count
-    return changed.values.filter { $0.status == status }.sorted {
-      ($0.place.table, $0.place.key) < ($1.place.table, $1.place.key)
-    }
+  private func objects(_ kind: RowChange.Kind) -> [ManagedObject] {
+    let changes = overlay.changes.sorted
+    visitCount += changes.count
+    return changes.compactMap { $0.change.kind == kind ? enroll($0.place, $0.change) : nil }
   }
 
   /// Makes an object of an entity, with the defaults of its attributes.
@@ -130,30 +125,25 @@ public final class ManagedObjectContext {
         "\(entity) is abstract: there are objects of its sub-entities only."
       )
     }
-    let object = try insert(layout, .row(emptyRow(of: layout.tableIndex)))
+    var change = RowChange(.inserted, layout.index)
     for (slot, attribute) in layout.attributes.enumerated() {
       if let value = attribute.defaultValue {
-        object.changes[layout.attributeColumns[slot]] = value
+        change.values[layout.attributeColumns[slot]] = value
       }
     }
-    keyIndex?.insert(object)
-    publish(object)
-    return object
+    return try insert(layout, change)
   }
 
-  /// Makes an object whose values lie in a row.
-  func insert(
-    _ entity: EntityLayout,
-    _ content: ManagedObject.Content
-  ) throws -> ManagedObject {
+  /// Makes an object of a new row.
+  func insert(_ entity: EntityLayout, _ change: RowChange) throws -> ManagedObject {
     try checkOpen()
     let key = try session?.nextKey(in: entity.table) ?? root.keys.next(in: entity.table)
     let place = RowKey(table: entity.tableIndex, key: key)
+    let content = ManagedObject.Content.row(change.row ?? emptyRow(of: place.table))
     let object = ManagedObject(place, entity, content, in: self)
-    object.status = .inserted
     identities[place.table][key] = object
-    changed[place] = object
-    undoLog?.steps.append(.inserted(object))
+    put(change, object)
+    importing.keys?.insert(place, in: self)
     noteInsertion(of: object)
     return object
   }
@@ -189,7 +179,7 @@ public final class ManagedObjectContext {
     } catch let error as ContextError where error.code == .missing || error.code == .deleted {
       return nil
     }
-    return object.isDeleted ? nil : object
+    return isDeleted(object) ? nil : object
   }
 
   /// The first error that a property met which could not throw it; it is thrown by the next save.
@@ -255,7 +245,9 @@ public final class ManagedObjectContext {
     endFollowers(
       ContextError(.foreignContext, "The context has ended: its results are not followed any more.")
     )
-    for object in changed.values where object.status == .inserted { object.status = .gone }
+    for (place, change) in overlay.changes.sorted where change.kind == .inserted {
+      registered(place)?.status = .gone
+    }
     abandon()
   }
 
@@ -267,14 +259,10 @@ public final class ManagedObjectContext {
     abandon()
   }
 
-  /// Lets go of what is unsaved, once it cannot be saved any more: its objects would hold the
-  /// context, and the context them.
-  func abandon() {
-    changed = [:]
-    pendingLinks = [:]
-    marks = [:]
-    undoLog = nil
-    probed = [:]
+  /// Lets go of what is unsaved, once it cannot be saved any more.
+  private func abandon() {
+    overlay.removeAll()
+    importing = ImportMemory()
   }
 
   /// A row of nulls.

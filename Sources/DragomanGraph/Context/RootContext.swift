@@ -2,25 +2,10 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// What a save wrote, with what the store made of it.
-struct SavedChanges: Sendable {
-  /// The changes, the unsaved insertions that they refer to among them.
-  var changes: PendingChanges
-  /// The versions they got.
-  var outcome: PendingChangesWriter.Outcome
-  /// The columns that the saving context itself had set.
-  var ownColumns: [RowKey: Set<Int>] = [:]
-  /// How often main had nothing unsaved when they were written, or when they were main's own; nil:
-  /// does not matter.
-  var generation: Int?
-  /// The whole lists of links that main had unsaved when they were written.
-  var seenLists: [LinkKey: [Int64]] = [:]
-}
-
 /// The context above main: it holds no objects and writes the store, on whichever thread asks.
 ///
 /// Shared by all contexts of a stack. Nothing here waits for the main thread: what main has not
-/// saved is read from `mainChanges`.
+/// saved is read from `main`.
 final class RootContext: Sendable {
   let store: SQLiteStore
   /// The model as it was when the stack was opened, with the unique keys that mappers have declared
@@ -29,8 +14,8 @@ final class RootContext: Sendable {
   var layout: ModelLayout { known.withLock { $0 } }
   private let known: Mutex<ModelLayout>
   let keys: KeyAllocator
-  let mainChanges = PublishedChanges()
-  private let ownSaves = Mutex<[SavedChanges]>([])
+  /// What main has not saved.
+  let main = Overlay()
   /// Held while changes of main's are written on another thread.
   private let awayGate = Mutex<Void>(())
   let notices = NoticeBroadcaster()
@@ -48,7 +33,7 @@ final class RootContext: Sendable {
   /// What main has to know of.
   enum StoreChange: Sendable {
     /// A save of a child.
-    case saved(SavedChanges)
+    case saved(WrittenChanges)
     /// Anything may have changed in these tables.
     case tables(Set<Int>)
     /// Main has changes that its observers have not been told yet.
@@ -107,101 +92,83 @@ final class RootContext: Sendable {
     try store.close()
   }
 
-  /// Writes changes in a transaction of their own.
+  /// What a save wrote, and what was unsaved above when it did.
+  struct Write {
+    let written: WrittenChanges
+    /// The changes of the contexts above, the nearest first.
+    let seen: [ChangeSet]
+  }
+
+  /// Writes the unsaved changes of a context in a transaction of their own.
   ///
   /// - Parameters:
-  ///   - changes: What to write.
+  ///   - overlay: What to write; it is empty then.
+  ///   - above: The unsaved changes of the contexts above, the nearest first: what is needed of them is
+  ///     written, too, and taken out.
   ///   - policy: What to do where others changed the same objects.
-  ///   - above: The unsaved changes of an object in the contexts above; nil: those of main.
   /// - Returns: What was written, what it refers to included.
   /// - Throws: `ContextError` or `StoreError`; nothing was written then.
   func commit(
-    _ changes: PendingChanges,
-    policy: MergePolicy,
-    above: ((RowKey) -> PendingObject?)? = nil
-  ) throws -> SavedChanges {
+    _ overlay: Overlay,
+    above: [Overlay],
+    _ policy: MergePolicy
+  ) throws -> Write {
     try checkFile()
     return try store.write { session in
       try session.begin()
-      var saved = try write(changes, in: session, policy: policy, above: above)
-      for (key, links) in changes.links where links.list != nil {
-        saved.seenLists[key] = mainChanges.links(key)?.list
-      }
+      let saved = try write(overlay.changes, above: above, in: session, policy)
       try commit(session)
-      mainChanges.didStore(saved.outcome.versions, childsColumns: saved.ownColumns)
+      overlay.removeAll()
+      for (seen, above) in zip(saved.seen, above) {
+        let isMain = above === main
+        above.settle(saved.written, seen: seen, yields: !isMain, layout)
+      }
       return saved
     }
   }
 
-  /// What was stored of main's changes on other threads, and main does not know yet, in the order of
-  /// the commits.
-  func takeOwnSaves() -> [SavedChanges] {
-    ownSaves.withLock { saves in
-      defer { saves = [] }
-      return saves
-    }
-  }
-
-  /// Begins a save of main's on another thread.
+  /// Writes what main still wants written of what it has put away; whoever asks tells main.
   ///
-  /// - Parameter wanted: What the save is for, as it was then; nil: all that main has unsaved.
-  /// - Returns: The save.
-  func beginAway(_ wanted: PendingChanges?) -> PublishedChanges.Away {
-    let changes = mainChanges.snapshot
-    guard let wanted else { return mainChanges.beginAway(changes) }
-    let left = changes.left(of: wanted, layout)
-    return mainChanges.beginAway(withDependencies(left, above: nil))
-  }
-
-  /// Writes what main still has pending of a save that has begun; main takes what was written from
-  /// `takeOwnSaves()`.
-  ///
-  /// - Parameters:
-  ///   - away: The save.
-  ///   - policy: What to do where others changed the same objects.
+  /// - Parameter policy: What to do where others changed the same objects.
   /// - Returns: What was written; nil: nothing of it is left to be written.
-  /// - Throws: as `commit`.
-  func commit(_ away: PublishedChanges.Away, policy: MergePolicy) throws -> SavedChanges? {
+  /// - Throws: as `commit(_:above:_:)`.
+  func commitAway(_ policy: MergePolicy) throws -> WrittenChanges? {
     try checkFile()
-    return try awayGate.withLock { _ in
-      try store.write { session in
-        guard let changes = mainChanges.current(away), !changes.isEmpty else { return nil }
-        try session.begin()
-        var saved = try write(changes, in: session, policy: policy)
-        saved.generation = away.generation
-        try commit(session)
-        mainChanges.didStore(saved.outcome.versions)
-        ownSaves.withLock { $0.append(saved) }
-        return saved
-      }
+    return try awayGate.withLock { _ in try writeAway(policy) }
+  }
+
+  private func writeAway(_ policy: MergePolicy) throws -> WrittenChanges? {
+    try store.write { session in
+      guard let changes = main.takeAway(), !changes.isEmpty else { return nil }
+      try session.begin()
+      var written = try write(changes, above: [], in: session, policy).written
+      try commit(session)
+      // Main may have rolled back while it was written: then it is somebody else's change to it.
+      written.isForeign = !main.settleAway(written, seen: changes, layout)
+      return written
     }
   }
 
   /// Before main saves itself: a save on another thread that has not begun to write does not, and one
   /// that has is waited for.
   func stopAway() {
-    mainChanges.cancelAway()
+    main.cancelAway()
     awayGate.withLock { _ in }
   }
 
   /// Writes changes in an open transaction.
   func write(
-    _ changes: PendingChanges,
+    _ changes: ChangeSet,
+    above: [Overlay],
     in session: WriteSession,
-    policy: MergePolicy,
-    above: ((RowKey) -> PendingObject?)? = nil
-  ) throws -> SavedChanges {
-    let ownColumns = changes.objects.mapValues { Set($0.values.keys) }
-    let changes = withDependencies(changes, above: above)
+    _ policy: MergePolicy
+  ) throws -> Write {
+    let seen = above.map(\.changes)
+    let changes = withDependencies(changes, seen)
     let writer = PendingChangesWriter(session.database, layout, policy: policy)
     do {
       let outcome = try writer.write(changes)
-      return SavedChanges(
-        changes: changes,
-        outcome: outcome,
-        ownColumns: ownColumns,
-        generation: mainChanges.generation
-      )
+      return Write(written: WrittenChanges(changes: changes, outcome: outcome), seen: seen)
     } catch let error as DatabaseError {
       throw StoreError(error, path: store.path)
     }
@@ -240,71 +207,57 @@ final class RootContext: Sendable {
   }
 
   /// What changes refer to that a context above has inserted and not saved goes with them.
-  private func withDependencies(
-    _ changes: PendingChanges,
-    above: ((RowKey) -> PendingObject?)?
-  ) -> PendingChanges {
-    if above == nil && mainChanges.isEmpty { return changes }
-    let above = above ?? { [mainChanges] in mainChanges.object($0) }
+  ///
+  /// - Parameters:
+  ///   - changes: The changes.
+  ///   - above: What is unsaved above, the nearest first.
+  /// - Returns: The changes with those insertions.
+  func withDependencies(_ changes: ChangeSet, _ above: [ChangeSet]) -> ChangeSet {
+    guard above.contains(where: { !$0.isEmpty }) else { return changes }
     var changes = changes
-    var open = Array(changes.objects.keys)
-    for (key, links) in changes.links {
-      let link = layout.links[key.link]
+    var open = changes.places
+    for owner in changes.links.owners {
+      let link = layout.links[owner.link]
       let table = layout.entities[link.destination].tableIndex
-      open += (links.list ?? links.addedKeys).map { RowKey(table: table, key: $0) }
-      open.append(RowKey(table: layout.entities[link.owner].tableIndex, key: key.owner))
+      open.append(RowKey(table: layout.entities[link.owner].tableIndex, key: owner.owner))
+      let targets =
+        changes.links.lists[owner]?.targets
+        ?? changes.links.pairs[owner]?.filter { $0.value }.map(\.key) ?? []
+      open += targets.map { RowKey(table: table, key: $0) }
     }
     var seen: Set<RowKey> = []
     while let place = open.popLast() {
       guard seen.insert(place).inserted else { continue }
-      if let own = changes.objects[place] {
-        changes.objects[place] = resolved(own, at: place, above(place))
-      } else if let unsaved = above(place), unsaved.kind == .inserted,
-        mainChanges.stored(place) == nil
-      {
-        changes.objects[place] = unsaved
+      if let joined = joined(changes[place], at: place, above) {
+        changes.set(joined, at: place, layout)
       }
-      guard let object = changes.objects[place] else { continue }
-      open += references(of: object, in: place.table)
+      guard let change = changes[place], change.kind != .deleted else { continue }
+      for column in layout.linkColumns[place.table] {
+        guard let key = change.whole(column.column).integer else { continue }
+        let target = layout.entities[layout.links[column.link].destination].tableIndex
+        open.append(RowKey(table: target, key: key))
+      }
     }
     return changes
   }
 
-  /// A change of an object that main has inserted: an insertion, or an update of what was stored on
-  /// main's behalf meanwhile.
-  private func resolved(
-    _ change: PendingObject,
+  /// An insertion of a context above, with what the contexts below it have set.
+  private func joined(
+    _ change: RowChange?,
     at place: RowKey,
-    _ above: PendingObject?
-  ) -> PendingObject {
-    guard change.version == 0, change.kind != .deleted else { return change }
-    if let stored = mainChanges.stored(place) {
-      var update = change
-      update.kind = .updated
-      update.version = stored.version
-      for column in layout.tables[place.table].columns.indices
-      where update.values[column] == nil && change.kind == .inserted {
-        update.values[column] = change.row?.stored(column) ?? .null
-      }
-      if change.kind == .inserted {
-        for column in stored.childsColumns { update.values[column] = nil }
-      }
-      return update
+    _ above: [ChangeSet]
+  ) -> RowChange? {
+    if let change, change.kind != .updated { return nil }
+    var layers = change.map { [$0] } ?? []
+    for changes in above {
+      guard let next = changes[place] else { continue }
+      if next.kind == .deleted { return nil }
+      layers.append(next)
+      if next.kind == .inserted { break }
     }
-    guard change.kind == .updated, let above, above.kind == .inserted else { return change }
-    return change.over(above)
-  }
-
-  private func references(of object: PendingObject, in table: Int) -> [RowKey] {
-    var found: [RowKey] = []
-    for (place, column) in layout.tables[table].columns.enumerated() {
-      guard case .link(let id) = column.kind,
-        let key = (object.values[place] ?? object.row?.stored(place))?.integer
-      else { continue }
-      let target = layout.entities[layout.links[id].destination].tableIndex
-      found.append(RowKey(table: target, key: key))
-    }
-    return found
+    guard var joined = layers.popLast(), joined.kind == .inserted else { return nil }
+    for layer in layers.reversed() { joined.values.merge(layer.values) { $1 } }
+    return joined
   }
 
   /// A file that was removed under a running stack would take writes and lose them.
@@ -321,16 +274,25 @@ final class RootContext: Sendable {
   // MARK: - Telling
 
   /// Tells main and every observer what was stored.
-  func announce(_ saved: SavedChanges, by context: ManagedObjectContext) {
-    tellMain(.saved(saved), by: context)
-    let notice = ChangeNotice(saved.changes, layout)
+  func announce(_ written: WrittenChanges, by context: ManagedObjectContext) {
+    tellMain(.saved(written), by: context)
+    let notice = ChangeNotice(written.changes, layout)
     followers.send(notice)
     notices.send(notice)
   }
 
   /// Tells main and every observer what an import has committed.
-  func announce(_ flushed: Flushed, by context: ManagedObjectContext) {
-    if !flushed.ofMain.changes.isEmpty { tellMain(.saved(flushed.ofMain), by: context) }
+  ///
+  /// - Parameters:
+  ///   - flushed: What it has written.
+  ///   - ofMain: What of that main had unsaved.
+  ///   - context: The import's.
+  func announce(
+    _ flushed: Flushed,
+    _ ofMain: [WrittenChanges],
+    by context: ManagedObjectContext
+  ) {
+    for written in ofMain { tellMain(.saved(written), by: context) }
     if !flushed.tables.isEmpty { tellMain(.tables(flushed.tables), by: context) }
     let notice = flushed.told(layout)
     followers.send(notice)

@@ -116,9 +116,9 @@ public final class Stack: Sendable {
   ///
   /// - Returns: What was stored; nil: there was nothing, or main has saved it itself.
   @MainActor private func storeMain(
-    _ wanted: PendingChanges?,
+    _ wanted: ChangeSet?,
     policy: MergePolicy
-  ) async throws -> SavedChanges? {
+  ) async throws -> WrittenChanges? {
     while isStoring { await withCheckedContinuation { waiting.append($0) } }
     isStoring = true
     defer {
@@ -126,15 +126,19 @@ public final class Stack: Sendable {
       if !waiting.isEmpty { waiting.removeFirst().resume() }
     }
     let (main, root) = (main, root)
-    defer { root.mainChanges.endAway() }
+    defer { root.main.setAway(nil) }
     while true {
       if wanted == nil { try main.validateForSave() }
-      let away = root.beginAway(wanted)
-      if away.changes.isEmpty { return nil }
-      let saved = try await run { try root.commit(away, policy: policy) }
-      main.takeOwnSaves()
+      let changes = root.main.changes
+      let away =
+        wanted.map { root.withDependencies(changes.left(of: $0, root.layout), [changes]) }
+        ?? changes
+      if away.isEmpty { return nil }
+      root.main.setAway(away)
       // Nil: main has begun to save itself meanwhile, and may have failed.
-      if let saved { return saved }
+      guard let written = try await run({ try root.commitAway(policy) }) else { continue }
+      if written.isForeign { main.didStore(written) } else { main.didStoreOwn(written) }
+      return written
     }
   }
 
@@ -175,7 +179,7 @@ public final class Stack: Sendable {
         let value = try body(context)
         return (value, try context.changesToMerge())
       }
-      try await merge(changes, policy: policy)
+      await merge(changes, policy: policy)
       return value
     }
   }
@@ -195,12 +199,11 @@ public final class Stack: Sendable {
   }
 
   /// Makes changes visible in main, and stores them in the background.
-  @MainActor private func merge(_ changes: PendingChanges, policy: MergePolicy) throws {
-    let main = main
-    try main.absorb(changes)
+  @MainActor private func merge(_ changes: ChangeSet, policy: MergePolicy) {
+    main.absorb(changes)
     let root = root
     root.notices.send(ChangeNotice(changes, root.layout))
-    let wanted = root.mainChanges.snapshot.part(changes, root.layout)
+    let wanted = root.main.changes.part(of: changes)
     Task { [self] in
       do {
         guard let saved = try await storeMain(wanted, policy: policy) else { return }

@@ -30,7 +30,7 @@ extension ManagedObjectContext {
   /// What was saved is no unsaved change to the results any more that have shown it.
   func settleFollowers(_ versions: [RowKey: Int64]) {
     guard !followers.isEmpty else { return }
-    let settled = versions.filter { changed[$0.key] == nil }
+    let settled = versions.filter { overlay[$0.key] == nil }
     for weak in followers { weak.follower?.didSave(settled) }
   }
 
@@ -51,15 +51,22 @@ extension ManagedObjectContext {
   }
 
   /// Unsaved changes of an object are dropped.
-  func noteRollback(of object: ManagedObject) {
-    let id = object.objectID
-    let status = object.status
+  ///
+  /// - Parameters:
+  ///   - place: Its place.
+  ///   - before: What it was before.
+  ///   - now: What it is now.
+  func noteRollback(of place: RowKey, _ before: RowChange.Kind?, _ now: RowChange.Kind?) {
     note { notice in
-      switch status {
-      case .gone: noteEnd(of: id, in: &notice)
-      case .inserted: if notice.deleted.remove(id) == nil { notice.inserted.insert(id) }
-      case .clean, .updated, .deleted:
-        if notice.deleted.remove(id) == nil { notice.updated[id, default: []].formUnion([]) }
+      let entity = layout.entities[layout.tables[place.table].root]
+      let id = ObjectID(entity: entity.name, primaryKey: place.key)
+      if before == .inserted, now == nil { return noteEnd(of: id, in: &notice) }
+      let wasDeleted = notice.deleted.remove(id) != nil
+      if now == .inserted {
+        if !wasDeleted { notice.inserted.insert(id) }
+      } else if !notice.inserted.contains(id) {
+        // It may have been changed, too, before it was deleted.
+        notice.updated[id, default: []].formUnion([])
       }
     }
   }
@@ -73,9 +80,9 @@ extension ManagedObjectContext {
   }
 
   /// A save of another context arrives.
-  func noteStored(_ saved: SavedChanges) {
+  func noteStored(_ changes: ChangeSet) {
     note { notice in
-      let later = ChangeNotice(saved.changes, layout)
+      let later = ChangeNotice(changes, layout)
       vanished.formUnion(later.deleted.intersection(notice.inserted))
       notice.merge(later)
     }

@@ -125,7 +125,7 @@ struct ContextResultSource: ResultSource {
       for object in objects where try context.isAlive(object) {
         let subject = ContextSubject(object: object)
         guard try memory.admits(subject) else { continue }
-        let isPending = object.status != .clean || !object.inherited.isEmpty
+        let isPending = object.plainRow == nil
         rows.append(
           object.place.key,
           version: isPending ? -1 : object.version,
@@ -184,13 +184,6 @@ struct ContextResultSource: ResultSource {
 }
 
 extension ManagedObjectContext {
-  /// The places of a table that have unsaved changes, here or in the contexts above.
-  fileprivate func pendingPlaces(in table: Int) -> Set<RowKey> {
-    var pending = Set(beneath(table: table).keys)
-    for place in changed.keys where place.table == table { pending.insert(place) }
-    return pending
-  }
-
   /// Throws what properties record during the closure, and leaves alone what they recorded before.
   fileprivate func throwingWhatIsRecorded(_ body: () throws -> Void) throws {
     let isClean = recordedError == nil

@@ -140,7 +140,7 @@ public struct Managed<Value: EntityValue> {
   private func read<Property: AttributeValue>(_ slot: Int) throws -> Property {
     let (_, column) = try column(slot)
     do {
-      if object.changes.isEmpty, object.inherited.isEmpty, case .row(let row) = object.content {
+      if let row = object.plainRow {
         return try row.buffer.withArena { arena in
           try Property(unboxing: row.buffer[row.row, column].column(in: arena))
         }

@@ -60,17 +60,16 @@ import Testing
     switch way {
     case .save, .saveMain:
       try change(main)
-      pending = main.pendingChanges().lines
+      pending = main.overlay.changes.lines
       let code = await failure(of: way, main)
       #expect(code == (fault == .duplicate ? .duplicate : .denied))
     case .merged:
       try await stack.write(until: .merged, change)
-      pending = main.pendingChanges().lines
+      pending = main.overlay.changes.lines
       while stack.backgroundErrors.isEmpty { await Task.yield() }
       #expect((stack.backgroundErrors.first as? ContextError)?.code != nil)
     }
-    #expect(main.pendingChanges().lines == pending && pending.count == 3)
-    #expect(stack.root.mainChanges.snapshot.lines == pending)
+    #expect(main.overlay.changes.lines == pending && pending.count == 3)
     #expect(try stack.sql("SELECT title FROM Song") == ["a"])
     switch fault {
     case .duplicate:
@@ -129,7 +128,7 @@ import Testing
         #expect(try stack.sql("SELECT title FROM Song") == [late])
       default: #expect(song["title"] == .text(stored))
       }
-      #expect(!main.hasChanges && stack.root.mainChanges.isEmpty)
+      #expect(!main.hasChanges && stack.root.main.changes.isEmpty)
     }
   }
 
@@ -175,7 +174,7 @@ import Testing
       }
       for _ in 0..<2 { tasks.append(Task { try await stack.saveMain() }) }
       for task in tasks { try await task.value }
-      #expect(!main.hasChanges && stack.root.mainChanges.isEmpty && stack.backgroundErrors.isEmpty)
+      #expect(!main.hasChanges && stack.root.main.changes.isEmpty && stack.backgroundErrors.isEmpty)
       #expect(owner[many: link.name].map(\.objectID) == wanted, "\(round)")
       let links = try stack.sql("SELECT target FROM Person_\(link.name) ORDER BY 1")
       #expect(links == wanted.map { "\($0.primaryKey)" }, "\(round)")
@@ -218,7 +217,7 @@ import Testing
       #expect(try stack.sql("SELECT name FROM Person WHERE company IS NULL") == [])
       try main.deleteAll(FetchRequest("Song"))
       try main.save()
-      #expect(!main.hasChanges && stack.root.mainChanges.isEmpty)
+      #expect(!main.hasChanges && stack.root.main.changes.isEmpty)
       #expect(try stack.sql("SELECT _pk FROM Song") == [])
     }
   }
@@ -415,16 +414,14 @@ extension ManagedObjectContext {
   }
 }
 
-extension PendingChanges {
+extension ChangeSet {
   /// The changes as lines that can be compared.
   fileprivate var lines: [String] {
-    let objects = objects.map { place, object in
-      let values = object.values.sorted { $0.key < $1.key }
-      return "\(place.table)/\(place.key) \(object.kind) \(object.version) \(values)"
+    let rows = sorted.map { place, change in
+      let values = change.values.sorted { $0.key < $1.key }
+      return "\(place.table)/\(place.key) \(change.kind) \(change.version) \(values)"
     }
-    let links = links.map { key, links in
-      "\(key.link) \(key.owner) \(links.addedKeys) \(links.removed)"
-    }
-    return (objects + links).sorted()
+    let links = self.links.pairs.map { "\($0.key) \($0.value)" }
+    return (rows + links).sorted()
   }
 }

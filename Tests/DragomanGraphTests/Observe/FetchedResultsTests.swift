@@ -466,7 +466,7 @@ struct FetchedResultsTests {
     await Task { @MainActor in }.value
     box["name"] = "b"
     try await stack.saveMain()
-    #expect(!main.hasChanges && stack.root.mainChanges.isEmpty)
+    #expect(!main.hasChanges && stack.root.main.changes.isEmpty)
     #expect(box[many: "items"].map(\.objectID) == [place])
   }
 

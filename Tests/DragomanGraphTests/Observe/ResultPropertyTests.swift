@@ -118,7 +118,7 @@ struct ResultPropertyTests {
     case let kind where kind < 11:
       do {
         if kind < 10 { try stack.main.save() } else { try await stack.saveMain() }
-        #expect(!stack.main.hasChanges, "\(kind): \(stack.main.pendingChanges())")
+        #expect(!stack.main.hasChanges, "\(kind): \(stack.main.overlay.changes)")
         return kind < 10 ? "save" : "saveMain"
       } catch let error as ContextError where error.code == .denied {
         // What main links to was deleted in the background.

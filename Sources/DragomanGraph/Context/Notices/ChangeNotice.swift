@@ -29,24 +29,38 @@ public struct ChangeNotice: Sendable, Hashable {
     inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshedEntities.isEmpty
   }
 
-  init(_ changes: PendingChanges, _ layout: ModelLayout) {
-    for (place, object) in changes.objects {
-      let table = layout.tables[place.table]
-      let id = ObjectID(entity: layout.entities[table.root].name, primaryKey: place.key)
-      switch object.kind {
+  init(_ changes: ChangeSet, _ layout: ModelLayout) {
+    for (place, change) in changes.sorted {
+      let columns = layout.tables[place.table].columns
+      let id = Self.id(place.key, layout.tables[place.table].root, layout)
+      switch change.kind {
       case .inserted: inserted.insert(id)
       case .deleted: deleted.insert(id)
-      case .updated: updated[id] = Set(object.values.keys.map { table.columns[$0].property })
+      case .updated:
+        updated[id, default: []].formUnion(change.values.keys.map { columns[$0].property })
       }
     }
-    for key in changes.links.keys {
-      let link = layout.links[key.link]
-      let owner = layout.entities[link.owner]
-      let id = ObjectID(entity: owner.rootName, primaryKey: key.owner)
-      if !inserted.contains(id), !deleted.contains(id) {
-        updated[id, default: []].insert(link.name)
+    for key in changes.touched.keys {
+      // A row that came or went is a change of the list that it is in.
+      if let inverse = layout.links[key.link].inverse {
+        note(key.owner, layout.links[inverse], layout)
       }
     }
+    for key in changes.links.owners { note(key.owner, layout.links[key.link], layout) }
+    for key in changes.links.targets {
+      if let inverse = layout.links[key.link].inverse {
+        note(key.owner, layout.links[inverse], layout)
+      }
+    }
+  }
+
+  private mutating func note(_ key: Int64, _ link: RelationshipLayout, _ layout: ModelLayout) {
+    let id = Self.id(key, layout.entities[link.owner].root, layout)
+    if !inserted.contains(id), !deleted.contains(id) { updated[id, default: []].insert(link.name) }
+  }
+
+  private static func id(_ key: Int64, _ root: Int, _ layout: ModelLayout) -> ObjectID {
+    ObjectID(entity: layout.entities[root].name, primaryKey: key)
   }
 }
 

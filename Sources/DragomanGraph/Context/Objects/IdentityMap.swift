@@ -1,4 +1,10 @@
+import CSwiftRuntime
+import Synchronization
+
 /// The registered objects of one table by `_pk`; it does not keep them alive.
+///
+/// An object may be let go on any thread. It takes itself out then, under the lock, before its memory is
+/// given back: so whoever finds it here under the lock may ask whether it still lives.
 ///
 /// An open-addressing table instead of a `Dictionary`: every fetched object is looked up and
 /// entered here, and Swift's hasher alone costs more than SQLite's step to the next row. Keys are
@@ -9,7 +15,8 @@ final class IdentityMap {
     var object: Unmanaged<ManagedObject>?
   }
 
-  // No access runs code of others, so that exclusive access needs no check at run time.
+  private let lock = Mutex<Void>(())
+  // No access runs code of others, and all are under the lock, so that exclusive access needs no check at run time.
   @exclusivity(unchecked) private var slots: UnsafeMutableBufferPointer<Slot>
   @exclusivity(unchecked) private var shift: Int
   /// The number of registered objects.
@@ -26,37 +33,54 @@ final class IdentityMap {
   ///
   /// Setting nil takes the object out.
   subscript(key: Int64) -> ManagedObject? {
-    get { slots[place(of: key)].object?.takeUnretainedValue() }
-    set {
-      guard let newValue else {
-        remove(at: place(of: key))
-        return
-      }
-      if count * 2 >= slots.count { grow(to: slots.count * 2) }
-      let place = place(of: key)
-      if slots[place].object == nil { count += 1 }
-      slots[place] = Slot(key: key, object: .passUnretained(newValue))
+    get {
+      let address = lock.withLock { _ in Self.retained(slots[place(of: key)].object) }
+      return Self.object(address)
     }
+    set { lock.withLock { _ in set(newValue, at: key) } }
+  }
+
+  private func set(_ object: ManagedObject?, at key: Int64) {
+    guard let object else { return remove(at: place(of: key)) }
+    if count * 2 >= slots.count { grow(to: slots.count * 2) }
+    let place = place(of: key)
+    if slots[place].object == nil { count += 1 }
+    slots[place] = Slot(key: key, object: .passUnretained(object))
+  }
+
+  /// Retains an object, unless its last reference is gone already; its address, or 0.
+  private static func retained(_ object: Unmanaged<ManagedObject>?) -> UInt {
+    object.map { UInt(bitPattern: dragoman_retain_if_alive($0.toOpaque())) } ?? 0
+  }
+
+  /// The object that was retained.
+  private static func object(_ address: UInt) -> ManagedObject? {
+    guard let pointer = UnsafeRawPointer(bitPattern: address) else { return nil }
+    return Unmanaged<ManagedObject>.fromOpaque(pointer).takeRetainedValue()
   }
 
   /// An object is let go: if it is the one at its key, the key is free.
   func forget(_ key: Int64, _ object: ManagedObject) {
-    let place = place(of: key)
-    if slots[place].object?.toOpaque() == Unmanaged.passUnretained(object).toOpaque() {
-      remove(at: place)
+    // Only its address is looked at: it is going already.
+    let address = Unmanaged.passUnretained(object).toOpaque()
+    lock.withLock { _ in
+      let place = place(of: key)
+      if slots[place].object?.toOpaque() == address { remove(at: place) }
     }
   }
 
   /// The registered objects, in no order.
   var objects: [ManagedObject] {
-    slots.compactMap { $0.object?.takeUnretainedValue() }
+    lock.withLock { _ in slots.map { Self.retained($0.object) } }.compactMap(Self.object)
   }
 
   /// Makes room for more objects.
   func reserve(_ more: Int) {
-    var wanted = slots.count
-    while wanted < (count + more) * 2 { wanted *= 2 }
-    if wanted > slots.count { grow(to: wanted) }
+    lock.withLock { _ in
+      var wanted = slots.count
+      while wanted < (count + more) * 2 { wanted *= 2 }
+      if wanted > slots.count { grow(to: wanted) }
+    }
   }
 
   // MARK: - Slots

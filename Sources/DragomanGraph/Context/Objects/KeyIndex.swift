@@ -64,29 +64,29 @@ final class KeyIndex {
   }
 
   /// Remembers an object by its keys.
-  func insert(_ object: ManagedObject) {
-    each(object) { table, number, values in
+  func insert(_ place: RowKey, in context: ManagedObjectContext) {
+    each(place, context) { table, number, values in
       guard let first = places[table][number][values] else {
-        places[table][number][values] = object.place
+        places[table][number][values] = place
         return
       }
-      guard first != object.place else { return }
+      guard first != place else { return }
       let clash = Clash(table: table, key: number, values: values)
-      if others[clash]?.contains(object.place) != true {
-        others[clash, default: []].append(object.place)
+      if others[clash]?.contains(place) != true {
+        others[clash, default: []].append(place)
       }
     }
   }
 
   /// Forgets an object, before its keys change or it goes.
-  func remove(_ object: ManagedObject) {
-    each(object) { table, number, values in
-      let isFirst = places[table][number][values] == object.place
+  func remove(_ place: RowKey, in context: ManagedObjectContext) {
+    each(place, context) { table, number, values in
+      let isFirst = places[table][number][values] == place
       if isFirst { places[table][number][values] = nil }
       guard !others.isEmpty else { return }
       let clash = Clash(table: table, key: number, values: values)
       guard var rest = others[clash] else { return }
-      rest.removeAll { $0 == object.place }
+      rest.removeAll { $0 == place }
       if isFirst, !rest.isEmpty { places[table][number][values] = rest.removeFirst() }
       others[clash] = rest.isEmpty ? nil : rest
     }
@@ -100,10 +100,14 @@ final class KeyIndex {
     others = [:]
   }
 
-  private func each(_ object: ManagedObject, _ body: (Int, Int, Values) -> Void) {
-    let table = object.place.table
+  private func each(
+    _ place: RowKey,
+    _ context: ManagedObjectContext,
+    _ body: (Int, Int, Values) -> Void
+  ) {
+    let table = place.table
     for (number, key) in columns[table].enumerated() {
-      let values = Values(key.map { object.knownValue($0) })
+      let values = Values(key.map { context.knownValue($0, at: place) })
       if values.isComplete { body(table, number, values) }
     }
   }
@@ -124,6 +128,7 @@ extension EntityLayout {
 extension ManagedObject {
   /// The value of a column without reading a fault.
   func knownValue(_ column: Int) -> StoredValue {
-    changes[column] ?? inherited[column] ?? rowValue(column)
+    if status == .clean, !context.hasChangesAbove { return rowValue(column) }
+    return context.knownValue(column, at: place)
   }
 }

@@ -105,8 +105,7 @@ extension ManagedObject {
     let link = try context.link(name, of: self, isToOne: false)
     let table = context.layout.entities[link.destination].tableIndex
     return try context.targetKeys(of: link, self).count { key in
-      let place = RowKey(table: table, key: key)
-      return !context.goneRows.contains(place) && context.registered(place)?.isDeleted != true
+      !context.isDeleted(RowKey(table: table, key: key))
     }
   }
 }

@@ -1,4 +1,4 @@
-/// One object of a context: a live view of one row, with the changes that are not saved yet.
+/// One object of a context: a live view of one row and of what is unsaved of it.
 ///
 ///     let person = context.insert("Person")
 ///     person["firstName"] = "Rohan"
@@ -45,13 +45,9 @@ public final class ManagedObject {
   @exclusivity(unchecked) var status = Status.clean
   /// `_v` of the row that was read; 0 where there is none.
   @exclusivity(unchecked) var version: Int64 = 0
-  /// Values set here, by column.
-  @exclusivity(unchecked) var changes: [Int: StoredValue] = [:]
-  /// Unsaved values of the contexts above, by column.
-  @exclusivity(unchecked) var inherited: [Int: StoredValue] = [:]
-  /// The targets of to-many relationships as the contexts above see them, by the link's number.
+  /// The stored targets of to-many relationships, by the link's number.
   ///
-  /// Only good while `targetsRound` is the context's `linkRound`.
+  /// Only good while `targetsRound` is the round of the context's `linkMemory`.
   var targets: [Int: [Int64]] = [:]
   var targetsRound: UInt32 = 0
 
@@ -173,14 +169,15 @@ public final class ManagedObject {
   /// The names of the properties that have unsaved changes.
   public var changedProperties: Set<String> {
     let columns = context.layout.tables[place.table].columns
-    var names = Set(
-      changes.keys.filter { status != .inserted || changes[$0] != .null }
-        .map { columns[$0].property }
-    )
-    for link in layout.relationships where !link.isToOne {
-      if context.pendingLinks[LinkKey(link: link.id, owner: place.key)]?.isEmpty == false {
-        names.insert(link.name)
+    var names: Set<String> = []
+    if let change = context.own(self) {
+      for (column, value) in change.values where change.kind != .inserted || value != .null {
+        if case .order = columns[column].kind { continue }
+        names.insert(columns[column].property)
       }
+    }
+    for link in layout.relationships where context.hasChangedTargets(of: link, self) {
+      names.insert(link.name)
     }
     return names
   }
@@ -189,19 +186,23 @@ public final class ManagedObject {
   public func committedValue(of name: String) throws -> StoredValue {
     let column = try context.attributeColumn(name, of: self)
     try context.fire(self)
-    return inherited[column] ?? rowValue(column)
+    return context.changeAbove(place)?.value(column) ?? rowValue(column)
   }
 
   // MARK: - Values by column
 
   /// The value of a column, with what is not saved.
   package func value(_ column: Int) throws -> StoredValue {
-    // An empty dictionary hashes all the same, and most objects have nothing unsaved.
-    if !changes.isEmpty, let changed = changes[column] { return changed }
-    if case .row(let row) = content, inherited.isEmpty { return row.stored(column) }
-    if case .fault = content { try context.fire(self) }
-    if !inherited.isEmpty, let known = inherited[column] { return known }
-    return rowValue(column)
+    if let row = plainRow { return row.stored(column) }
+    return try context.value(column, of: self)
+  }
+
+  /// The row that was read, where nothing unsaved says otherwise.
+  var plainRow: RowPlace? {
+    guard status == .clean, case .row(let row) = content, !context.hasChangesAbove else {
+      return nil
+    }
+    return row
   }
 
   /// What the row has in a column; null without one.
@@ -213,7 +214,7 @@ public final class ManagedObject {
   private func lastKnownValue(of name: String) -> StoredValue {
     guard let slot = layout.attributeSlot(named: name) else { return .null }
     let column = layout.attributeColumns[slot]
-    if let known = changes[column] ?? inherited[column] { return known }
+    if hasChanges, let known = context.own(self)?.value(column) { return known }
     if case .row(let row) = content { return row.stored(column) }
     return layout.attributes[slot].defaultValue ?? .null
   }

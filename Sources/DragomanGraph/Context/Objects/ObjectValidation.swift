@@ -10,7 +10,7 @@ struct ObjectValidation {
 
   /// Checks an object that is about to be written; only what was set is looked at, except that an
   /// insertion needs all that is required.
-  mutating func check(_ object: ManagedObject) throws {
+  mutating func check(_ object: ManagedObject, _ change: RowChange) throws {
     let entity = object.layout
     if entity.entity.isAbstract {
       add(object, nil, .abstract, "\(entity.name) is abstract and has no objects of its own.")
@@ -18,10 +18,33 @@ struct ObjectValidation {
     let owner = AttributeChecks.Owner(object)
     for slot in entity.attributes.indices {
       let column = entity.attributeColumns[slot]
-      guard object.status == .inserted || object.changes[column] != nil else { continue }
+      guard change.kind == .inserted || change.values[column] != nil else { continue }
       checks.check(try object.value(column), entity.attributes[slot], owner)
     }
     for link in entity.relationships { try check(link, object) }
+  }
+
+  /// Checks the number of targets of owners whose rows stay the same, and whose links are changed
+  /// from the other side.
+  mutating func checkCounts(_ changes: ChangeSet) throws {
+    var ends: Set<LinkKey> = []
+    let links = context.layout.links
+    for key in Array(changes.touched.keys) + changes.links.targets {
+      if let inverse = links[key.link].inverse {
+        ends.insert(LinkKey(link: inverse, owner: key.owner))
+      }
+    }
+    ends.formUnion(changes.links.owners)
+    for end in ends.sorted(by: { ($0.link, $0.owner) < ($1.link, $1.owner) }) {
+      let link = links[end.link]
+      guard link.relationship.isRequired || link.relationship.maximumCount != nil else { continue }
+      let entity = context.layout.entities[link.owner]
+      let place = RowKey(table: entity.tableIndex, key: end.owner)
+      // Objects that differ themselves are checked as a whole.
+      if changes[place] != nil { continue }
+      let owner = try context.register(place, entity)
+      if try context.isAlive(owner) { try check(link, owner) }
+    }
   }
 
   /// Checks that no `deny` rule forbids the deletion of an object.

@@ -15,7 +15,19 @@ package final class ModelLayout: Sendable {
   package let tables: [TableLayout]
   /// All relationships, by their number.
   package let links: [RelationshipLayout]
+  /// The columns of to-ones, by table.
+  package let linkColumns: [[LinkColumn]]
   private let byName: NameTable<Int>
+
+  /// A column that leads to other rows.
+  package struct LinkColumn: Sendable, Hashable {
+    /// The column.
+    package let column: Int
+    /// The number of the to-one.
+    package let link: Int
+    /// The column of the row's place among the targets of the inverse, where that is ordered.
+    package let order: Int?
+  }
 
   /// Compiles a model.
   ///
@@ -33,6 +45,21 @@ package final class ModelLayout: Sendable {
     let tables = TableLayout.tables(of: model, byName, links.byEntity)
     self.tables = tables
     entities = model.entities.indices.map { EntityLayout($0, in: model, byName, links, tables) }
+    linkColumns = tables.map { table in
+      table.columns.enumerated().compactMap { column, layout in
+        guard case .link(let link) = layout.kind else { return nil }
+        let order = table.columns.firstIndex { other in
+          if case .order(let list) = other.kind { links.all[list].inverse == link } else { false }
+        }
+        return LinkColumn(column: column, link: link, order: order)
+      }
+    }
+  }
+
+  /// The column of a to-one in the table of its owner; nil for links that are stored elsewhere.
+  package func column(of link: RelationshipLayout) -> LinkColumn? {
+    guard case .column = link.storage else { return nil }
+    return linkColumns[entities[link.owner].tableIndex].first { $0.link == link.id }
   }
 
   /// The relationship that points back, if there is one.

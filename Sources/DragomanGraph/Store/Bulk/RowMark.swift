@@ -9,6 +9,16 @@ struct RowMark: Sendable, Equatable {
   /// The stored references of the row that do not wait any more.
   var resolved: [WaitingReference] = []
 
+  /// What is said where something is said later.
+  func merging(_ later: RowMark) -> RowMark {
+    RowMark(
+      isStub: later.isStub ?? isStub,
+      isSpecialized: isSpecialized || later.isSpecialized,
+      waits: waits + later.waits,
+      resolved: resolved + later.resolved
+    )
+  }
+
   /// Whether nothing is said.
   var isEmpty: Bool { self == RowMark() }
 }

@@ -1,7 +1,7 @@
 /// What happens to rows that others changed since they were read.
 extension PendingChangesWriter {
   /// A row that is not there in the version that was read.
-  func settle(_ place: RowKey, _ object: PendingObject) throws {
+  func settle(_ place: RowKey, _ object: RowChange) throws {
     outcome.merged.insert(place)
     guard let theirs = try current(place) else {
       switch policy {
@@ -31,7 +31,7 @@ extension PendingChangesWriter {
     case .objectTrumps: break
     case .error, .storeTrumps:
       for (column, ours) in object.values.sorted(by: { $0.key < $1.key }) {
-        let base = object.base[column] ?? .null
+        let base = object.base(column)
         guard theirs[column] != base, theirs[column] != ours else { continue }
         if policy == .storeTrumps {
           values[column] = nil

@@ -1,91 +1,92 @@
 /// Rows of tables of links; the links of to-ones are columns and come with their objects.
 extension PendingChangesWriter {
-  /// Rows of a table of links; the links of to-ones are columns and come with their objects.
-  func write(_ links: PendingLinks, of key: LinkKey) throws {
-    let link = layout.links[key.link]
-    guard case .joinTable(let join, let isOwner) = link.storage else { return }
-    let table = Schema.quoted(join.name)
-    if let list = links.list {
-      guard isOwner else {
-        return join.hasInversePosition ? try reorder(list, of: key.owner, in: table) : ()
+  func write(_ links: LinkRows) throws {
+    let byKey: (LinkKey, LinkKey) -> Bool = { ($0.link, $0.owner) < ($1.link, $1.owner) }
+    for owner in links.owners.sorted(by: byKey) {
+      guard let join = join(owner.link) else { continue }
+      if let list = links.lists[owner] {
+        try write(list.targets, owner, join)
+      } else {
+        try write(links.pairs[owner]?.sorted { $0.key < $1.key } ?? [], owner, join)
       }
-      let inverse = try inversePositions(of: key.owner, join)
-      try clear(join, "owner", key.owner)
-      for (position, target) in list.enumerated() {
-        try insert(key.owner, target, at: position, join)
-      }
-      try restore(inverse, of: key.owner, join)
-    } else if isOwner {
-      let removal = try statement("DELETE FROM \(table) WHERE owner = ?1 AND target = ?2")
-      for target in links.removed.sorted() {
-        removal.bind(integer: key.owner, 1)
-        removal.bind(integer: target, 2)
-        try removal.run()
-      }
-      for target in links.addedKeys { try insert(key.owner, target, at: nil, join) }
     }
-  }
-
-  private func insert(
-    _ owner: Int64,
-    _ target: Int64,
-    at position: Int?,
-    _ join: RelationshipLayout.JoinTable
-  ) throws {
-    let table = Schema.quoted(join.name)
-    let sql =
-      position == nil
-      ? "INSERT OR IGNORE INTO \(table) (owner, target) VALUES (?1, ?2)"
-      : "INSERT INTO \(table) (owner, target, position) VALUES (?1, ?2, ?3)"
-    let statement = try statement(sql)
-    statement.bind(integer: owner, 1)
-    statement.bind(integer: target, 2)
-    if let position { statement.bind(integer: Int64(position), 3) }
-    try statement.run()
-  }
-
-  /// The places that an owner has among its targets' inverses, which are ordered too.
-  private func inversePositions(
-    of owner: Int64,
-    _ join: RelationshipLayout.JoinTable
-  ) throws -> [(target: Int64, position: Int64)] {
-    guard join.hasInversePosition else { return [] }
-    let statement = try statement(
-      "SELECT target, inverse_position FROM \(Schema.quoted(join.name))"
-        + " WHERE owner = ?1 AND inverse_position IS NOT NULL"
-    )
-    statement.bind(integer: owner, 1)
-    var found: [(target: Int64, position: Int64)] = []
-    try statement.forEachRow { found.append((columnInteger($0, 0), columnInteger($0, 1))) }
-    return found
-  }
-
-  private func restore(
-    _ positions: [(target: Int64, position: Int64)],
-    of owner: Int64,
-    _ join: RelationshipLayout.JoinTable
-  ) throws {
-    for (target, position) in positions {
+    for target in links.places.keys.sorted(by: byKey) {
+      guard let join = join(target.link) else { continue }
       let statement = try statement(
         "UPDATE \(Schema.quoted(join.name)) SET inverse_position = ?3"
           + " WHERE owner = ?1 AND target = ?2"
       )
-      statement.bind(integer: owner, 1)
+      for (owner, place) in links.places[target]?.sorted(by: { $0.key < $1.key }) ?? [] {
+        statement.bind(integer: owner, 1)
+        statement.bind(integer: target.owner, 2)
+        statement.bind(integer: place, 3)
+        try statement.run()
+      }
+    }
+  }
+
+  private func join(_ link: Int) -> RelationshipLayout.JoinTable? {
+    if case .joinTable(let join, isOwner: true) = layout.links[link].storage { join } else { nil }
+  }
+
+  /// Whether a link goes with a row that is kept after all.
+  private func isKept(_ owner: LinkKey, _ target: Int64) -> Bool {
+    guard !outcome.kept.isEmpty else { return false }
+    let link = layout.links[owner.link]
+    let ends = [(link.owner, owner.owner), (link.destination, target)]
+    return ends.contains { entity, key in
+      outcome.kept.contains(RowKey(table: layout.entities[entity].tableIndex, key: key))
+    }
+  }
+
+  private func write(
+    _ targets: [(key: Int64, value: Bool)],
+    _ owner: LinkKey,
+    _ join: RelationshipLayout.JoinTable
+  ) throws {
+    let table = Schema.quoted(join.name)
+    let removal = try statement("DELETE FROM \(table) WHERE owner = ?1 AND target = ?2")
+    let insertion = try statement("INSERT OR IGNORE INTO \(table) (owner, target) VALUES (?1, ?2)")
+    for (target, isThere) in targets where isThere || !isKept(owner, target) {
+      let statement = isThere ? insertion : removal
+      statement.bind(integer: owner.owner, 1)
       statement.bind(integer: target, 2)
-      statement.bind(integer: position, 3)
       try statement.run()
     }
   }
 
-  private func reorder(_ list: [Int64], of target: Int64, in table: String) throws {
-    let statement = try statement(
-      "UPDATE \(table) SET inverse_position = ?3 WHERE owner = ?1 AND target = ?2"
-    )
-    for (position, owner) in list.enumerated() {
-      statement.bind(integer: owner, 1)
-      statement.bind(integer: target, 2)
-      statement.bind(integer: Int64(position), 3)
-      try statement.run()
+  /// Writes all rows of an owner anew; what the inverse has put in order stays so.
+  private func write(
+    _ targets: [Int64],
+    _ owner: LinkKey,
+    _ join: RelationshipLayout.JoinTable
+  ) throws {
+    if !outcome.kept.isEmpty, isKept(owner, owner.owner) { return }
+    let table = Schema.quoted(join.name)
+    var inverse: [Int64: Int64] = [:]
+    if join.hasInversePosition {
+      let statement = try statement(
+        "SELECT target, inverse_position FROM \(table)"
+          + " WHERE owner = ?1 AND inverse_position IS NOT NULL"
+      )
+      statement.bind(integer: owner.owner, 1)
+      try statement.forEachRow { inverse[columnInteger($0, 0)] = columnInteger($0, 1) }
+    }
+    let removal = try statement("DELETE FROM \(table) WHERE owner = ?1")
+    removal.bind(integer: owner.owner, 1)
+    try removal.run()
+    let names =
+      join.hasInversePosition
+      ? ", inverse_position) VALUES (?1, ?2, ?3, ?4)" : ") VALUES (?1, ?2, ?3)"
+    let insertion = try statement("INSERT INTO \(table) (owner, target, position" + names)
+    for (position, target) in targets.enumerated() {
+      insertion.bind(integer: owner.owner, 1)
+      insertion.bind(integer: target, 2)
+      insertion.bind(integer: Int64(position), 3)
+      if join.hasInversePosition {
+        try insertion.bind(inverse[target].map(StoredValue.integer) ?? .null, 4)
+      }
+      try insertion.run()
     }
   }
 }

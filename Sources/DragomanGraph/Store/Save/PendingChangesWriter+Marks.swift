@@ -1,13 +1,13 @@
 /// What an import says of rows besides their values.
 extension PendingChangesWriter {
   /// Writes what is said of a row that stands.
-  func write(_ mark: RowMark, of object: PendingObject, at place: RowKey) throws {
+  func write(_ mark: RowMark, of row: RowChange, at place: RowKey) throws {
     let name = Schema.quoted(layout.tables[place.table].name)
     if let isStub = mark.isStub {
       try run("UPDATE \(name) SET _stub = ? WHERE _pk = ?", isStub ? .integer(1) : .null, place)
     }
     if mark.isSpecialized {
-      let entity = layout.entities[object.entity].name
+      let entity = layout.entities[Int(row.entity)].name
       try run("UPDATE \(name) SET _entity = ? WHERE _pk = ?", .text(entity), place)
     }
     for id in mark.resolved.compactMap(\.id) {

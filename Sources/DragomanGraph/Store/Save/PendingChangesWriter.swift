@@ -3,7 +3,8 @@ import GRDB
 /// Writes the unsaved changes of a context into the store, within one transaction.
 ///
 /// Deletions come first, then updates, then insertions, then links, so that a key that one object
-/// gives up can be taken by another in the same save. Every update and deletion names the version
+/// gives up can be taken by another in the same save. What others' rows say of the deleted is cleared
+/// last, when this save's own rows lead elsewhere. Every update and deletion names the version
 /// that was read: a row that was changed meanwhile is not touched but settled by the merge policy.
 ///
 ///     DELETE FROM "Person" WHERE _pk = ? AND _v = ?
@@ -16,6 +17,8 @@ final class PendingChangesWriter {
     var versions: [RowKey: Int64] = [:]
     /// Objects whose values are not the context's alone: the context reads them again.
     var merged: Set<RowKey> = []
+    /// Rows whose deletion the policy gave up.
+    var kept: Set<RowKey> = []
   }
 
   private let database: Database
@@ -28,7 +31,9 @@ final class PendingChangesWriter {
   var outcome = Outcome()
   var conflicts: [SaveConflict] = []
   /// Updates that met a unique key that another row of the save gives up later.
-  private var blocked: [(RowKey, PendingObject)] = []
+  private var blocked: [(RowKey, RowChange)] = []
+  /// Rows that are deleted by now.
+  private var deleted: Set<RowKey> = []
 
   init(_ database: Database, _ layout: ModelLayout, policy: MergePolicy) {
     self.database = database
@@ -41,29 +46,29 @@ final class PendingChangesWriter {
   ///
   /// - Throws: `ContextError`: `.conflict` with all conflicts, `.duplicate`; `StoreError`. The
   ///   caller rolls the transaction back.
-  func write(_ changes: PendingChanges) throws -> Outcome {
-    // By table and key, so that the same changes always run the same statements.
-    let objects = changes.objects.sorted {
-      ($0.key.table, $0.key.key) < ($1.key.table, $1.key.key)
+  func write(_ changes: ChangeSet) throws -> Outcome {
+    let rows = changes.sorted
+    for (place, change) in rows where change.kind == .deleted {
+      try delete(place, change, in: changes)
     }
-    for (place, object) in objects where object.kind == .deleted {
-      try delete(place, object)
-    }
-    for (place, object) in objects where object.kind == .updated {
-      try update(place, object)
+    for (place, change) in rows where change.kind == .updated {
+      try update(place, keepingLinks(change, at: place))
     }
     // New objects may take keys that others have given up by then.
     try writeBlocked()
-    for (place, object) in objects where object.kind == .inserted {
-      try insert(place, object)
+    for (place, change) in rows where change.kind == .inserted {
+      try insert(place, change)
     }
-    for (key, links) in changes.links.sorted(by: {
-      ($0.key.link, $0.key.owner) < ($1.key.link, $1.key.owner)
-    }) {
-      try write(links, of: key)
+    try write(changes.links)
+    for (place, change) in rows where change.kind != .deleted {
+      if let mark = change.mark { try write(mark, of: change, at: place) }
     }
-    for (place, object) in objects where object.kind != .deleted {
-      if let mark = object.mark { try write(mark, of: object, at: place) }
+    // What still leads to a deleted row is not of this save.
+    for place in deleted.sorted(by: { ($0.table, $0.key) < ($1.table, $1.key) }) {
+      for statement in try unlinking(from: place.table) {
+        statement.bind(integer: place.key, 1)
+        try statement.run()
+      }
     }
     guard conflicts.isEmpty else {
       let first = conflicts[0]
@@ -108,14 +113,15 @@ final class PendingChangesWriter {
     return made
   }
 
-  func insert(_ place: RowKey, _ object: PendingObject) throws {
+  func insert(_ place: RowKey, _ object: RowChange) throws {
+    outcome.versions[place] = 1
     let table = layout.tables[place.table]
     let statement = try insertion(into: place.table)
     statement.bind(integer: place.key, 1)
     statement.bind(integer: 1, 2)
     var parameter: Int32 = 3
     if table.hasEntityColumn {
-      try statement.bind(.text(layout.entities[object.entity].name), parameter)
+      try statement.bind(.text(layout.entities[Int(object.entity)].name), parameter)
       parameter += 1
     }
     if let row = object.row {
@@ -140,10 +146,12 @@ final class PendingChangesWriter {
     outcome.versions[place] = 1
   }
 
-  private func update(_ place: RowKey, _ object: PendingObject) throws {
+  private func update(_ place: RowKey, _ object: RowChange) throws {
     do {
-      if try update(place, object.values, version: object.version) {
-        outcome.versions[place] = object.version + 1
+      // What was inserted above when it was changed, and stored since, cannot conflict.
+      let version = object.version == 0 ? nil : object.version
+      if try update(place, object.values, version: version) {
+        outcome.versions[place] = try version.map { $0 + 1 } ?? self.version(place)
       } else {
         try settle(place, object)
       }
@@ -187,10 +195,15 @@ final class PendingChangesWriter {
     return made
   }
 
-  private func delete(_ place: RowKey, _ object: PendingObject) throws {
-    for statement in try unlinking(from: place.table) {
-      statement.bind(integer: place.key, 1)
-      try statement.run()
+  /// Deletes a row, unless the deletion that took it along was given up.
+  private func delete(_ place: RowKey, _ object: RowChange, in changes: ChangeSet) throws {
+    guard !deleted.contains(place), !outcome.kept.contains(place) else { return }
+    if let cause = changes.causes[place], let other = changes[cause], other.kind == .deleted {
+      try delete(cause, other, in: changes)
+      if outcome.kept.contains(cause) {
+        outcome.kept.insert(place)
+        return
+      }
     }
     let table = Schema.quoted(layout.tables[place.table].name)
     // The version of a fault that was never read is not known: it cannot conflict.
@@ -198,6 +211,7 @@ final class PendingChangesWriter {
     let statement = try statement("DELETE FROM \(table) WHERE _pk = ?1 AND \(test)")
     statement.bind(integer: place.key, 1)
     statement.bind(integer: object.version, 2)
+    deleted.insert(place)
     if try statement.run() > 0 || object.version == 0 { return }
     guard try current(place) != nil else { return }
     switch policy {
@@ -211,7 +225,9 @@ final class PendingChangesWriter {
           theirs: .integer(try version(place) ?? 0)
         )
       )
-    case .storeTrumps, .rollback: outcome.merged.insert(place)
+    case .storeTrumps, .rollback:
+      deleted.remove(place)
+      outcome.kept.insert(place)
     case .objectTrumps, .overwrite:
       let again = try self.statement("DELETE FROM \(table) WHERE _pk = ?1")
       again.bind(integer: place.key, 1)
@@ -219,7 +235,24 @@ final class PendingChangesWriter {
     }
   }
 
-  /// What clears the links to a row that is about to be deleted, where no inverse does so.
+  /// A change without the links that went with a row which is kept after all.
+  private func keepingLinks(_ change: RowChange, at place: RowKey) -> RowChange {
+    guard !outcome.kept.isEmpty else { return change }
+    var change = change
+    for column in layout.linkColumns[place.table]
+    where change.values[column.column] == .null {
+      let target = layout.entities[layout.links[column.link].destination].tableIndex
+      if let key = change.base(column.column).integer,
+        outcome.kept.contains(RowKey(table: target, key: key))
+      {
+        change.values[column.column] = nil
+        outcome.merged.insert(place)
+      }
+    }
+    return change
+  }
+
+  /// What clears the links to a row that is deleted, where no inverse does so.
   private func unlinking(from table: Int) throws -> [RawStatement] {
     if let known = unlinkings[table] { return known }
     var sentences: [String] = []
@@ -244,20 +277,10 @@ final class PendingChangesWriter {
     return made
   }
 
-  func clear(
-    _ join: RelationshipLayout.JoinTable,
-    _ side: String,
-    _ key: Int64
-  ) throws {
-    let statement = try statement("DELETE FROM \(Schema.quoted(join.name)) WHERE \(side) = ?1")
-    statement.bind(integer: key, 1)
-    try statement.run()
-  }
-
   /// Objects whose unique keys were in each other's way: the keys are freed first, then set.
   private func writeBlocked() throws {
     for (place, object) in blocked {
-      let keys = layout.entities[object.entity].uniqueKeys.joined()
+      let keys = layout.entities[Int(object.entity)].uniqueKeys.joined()
       let columns = layout.tables[place.table].columns
       var freed: [Int: StoredValue] = [:]
       for column in object.values.keys
@@ -279,7 +302,7 @@ final class PendingChangesWriter {
   private func run(
     _ statement: RawStatement,
     _ place: RowKey,
-    _ object: PendingObject
+    _ object: RowChange
   ) throws {
     do {
       try statement.run()
@@ -291,10 +314,10 @@ final class PendingChangesWriter {
   private func duplicate(
     _ error: DatabaseError,
     _ place: RowKey,
-    _ object: PendingObject
+    _ object: RowChange
   ) -> ContextError {
     let columns = (error.message ?? "").replacing("UNIQUE constraint failed: ", with: "")
-    let entity = layout.entities[object.entity]
+    let entity = layout.entities[Int(object.entity)]
     return ContextError(
       .duplicate,
       "Another \(entity.name) has the same value of \(columns), which is unique"

@@ -119,7 +119,7 @@ final class FlatWriter {
       next.refresh(tables: flushed.tables)
       above = next.parent
     }
-    context.root.announce(flushed, by: context)
+    context.root.announce(flushed, [], by: context)
   }
 }
 

@@ -260,8 +260,7 @@ extension ValueError {
 extension ManagedObjectContext {
   /// Whether an object is stored or unsaved here or above; reads its row.
   func isThere(_ object: ManagedObject) throws -> Bool {
-    guard !object.isDeleted else { return false }
-    if object.status == .clean, beneath(object.place)?.kind == .deleted { return false }
+    guard !isDeleted(object) else { return false }
     do {
       try fire(object)
       return true

@@ -80,7 +80,7 @@ extension ManagedObject {
     _ body: (UnsafePointer<RowValue>, UnsafeRawPointer) throws -> T
   ) throws -> T {
     try context.fire(self)
-    if changes.isEmpty, inherited.isEmpty, case .row(let row) = content {
+    if let row = plainRow {
       return try row.buffer.withRow(row.row, body)
     }
     let count = context.layout.tables[place.table].columns.count

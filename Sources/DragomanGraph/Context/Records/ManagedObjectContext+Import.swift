@@ -19,13 +19,8 @@ extension ManagedObjectContext {
   ) throws -> ManagedObject {
     let buffer = importBuffer(entity.tableIndex)
     buffer.append(row, to: columns, defaults: defaults(of: entity), arena: arena)
-    let object = try insert(
-      entity,
-      .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1))
-    )
-    keyIndex?.insert(object)
-    publish(object)
-    return object
+    let place = RowPlace(buffer: buffer, row: buffer.rowCount - 1)
+    return try insert(entity, RowChange(.inserted, entity.index, row: place))
   }
 
   /// Sets a column to a value of an import.
@@ -37,8 +32,8 @@ extension ManagedObjectContext {
     of object: ManagedObject,
     arena: UnsafeRawBufferPointer
   ) throws -> Bool {
-    if object.changes.isEmpty, object.inherited.isEmpty, case .row(let row) = object.content,
-      let base = arena.baseAddress, row.buffer.equals(row.row, column, value, in: base)
+    if let row = object.plainRow, let base = arena.baseAddress,
+      row.buffer.equals(row.row, column, value, in: base)
     {
       return false
     }
@@ -55,18 +50,18 @@ extension ManagedObjectContext {
   private func importBuffer(_ table: Int) -> RowBuffer {
     let columnCount = layout.tables[table].columns.count
     if kind == .main { return RowBuffer(columnCount: columnCount, capacity: 1) }
-    if let known = importBuffers[table], known.rowCount < 256, !known.isFull { return known }
+    if let known = importing.buffers[table], known.rowCount < 256, !known.isFull { return known }
     let made = RowBuffer(columnCount: columnCount, capacity: 256)
-    importBuffers[table] = made
+    importing.buffers[table] = made
     return made
   }
 
   private func defaults(of entity: EntityLayout) -> [RowDefault] {
-    if let known = rowDefaults[entity.index] { return known }
+    if let known = importing.defaults[entity.index] { return known }
     let made = entity.attributes.enumerated().compactMap { slot, attribute in
       attribute.defaultValue.map { RowDefault(column: entity.attributeColumns[slot], value: $0) }
     }
-    rowDefaults[entity.index] = made
+    importing.defaults[entity.index] = made
     return made
   }
 
@@ -86,26 +81,6 @@ extension ManagedObjectContext {
   /// Throws the first error that a property could not throw, and forgets it.
   package func throwRecordedError() throws { try throwRecorded() }
 
-  /// The objects that were deleted since `beginRecord()` gave that number.
-  package func deletedObjects(since start: Int) -> [ObjectID] {
-    (undoLog?.steps.dropFirst(start) ?? []).compactMap { step in
-      guard case .status(let object, _) = step, object.isDeleted else { return nil }
-      return object.objectID
-    }
-  }
-
-  /// The relationship whose delete rule `deny` forbids a deletion since `beginRecord()` gave that
-  /// number, if any.
-  package func deniedRelationship(since start: Int) throws -> String? {
-    for step in undoLog?.steps.dropFirst(start) ?? [] {
-      guard case .status(let object, _) = step, object.status == .deleted else { continue }
-      for link in object.layout.relationships where link.relationship.deleteRule == .deny {
-        if try !targets(of: link, object).isEmpty { return "\(object.layout.name).\(link.name)" }
-      }
-    }
-    return nil
-  }
-
   // MARK: - Flushing
 
   /// Writes what is unsaved into the open transaction; objects that nobody holds are let go.
@@ -115,13 +90,23 @@ extension ManagedObjectContext {
   package func flush() throws -> Int {
     guard let session, hasChanges else { return 0 }
     try completeChanges()
-    let changes = pendingChanges()
-    let saved = try root.write(changes, in: session, policy: mergePolicy)
-    flushed.note(saved, root)
-    didSave(changes, saved.outcome)
-    keyIndex?.removeAll()
-    probed.removeAll(keepingCapacity: true)
-    return changes.objects.count
+    let count = overlay.read { $0.count }
+    let written = try root.write(overlay.changes, above: overlaysAbove, in: session, mergePolicy)
+    note(written)
+    didSave(written)
+    importing.keys?.removeAll()
+    importing.probed.removeAll(keepingCapacity: true)
+    return count
+  }
+
+  /// Notes what was written into the open transaction: main is told once that is committed.
+  func note(_ written: RootContext.Write) {
+    flushed.note(written.written, root)
+    guard let seen = written.seen.last, !seen.isEmpty else { return }
+    var ofMain = written.written
+    ofMain.changes = ofMain.changes.part(of: seen)
+    guard !ofMain.changes.isEmpty else { return }
+    above.note(ofMain, seen: seen)
   }
 }
 
@@ -133,26 +118,16 @@ struct Flushed {
   var tables: Set<Int> = []
   var notice = ChangeNotice()
   var isTooMuch = false
-  /// Changes of objects that main counts as unsaved.
-  var ofMain = SavedChanges(changes: PendingChanges(), outcome: PendingChangesWriter.Outcome())
 
-  mutating func note(_ saved: SavedChanges, _ root: RootContext) {
-    for place in saved.changes.objects.keys { tables.insert(place.table) }
-    for key in saved.changes.links.keys {
+  mutating func note(_ written: WrittenChanges, _ root: RootContext) {
+    for table in written.changes.tables.keys { tables.insert(table) }
+    for key in written.changes.links.owners {
       tables.insert(root.layout.entities[root.layout.links[key.link].owner].tableIndex)
-    }
-    if !root.mainChanges.isEmpty {
-      for (place, change) in saved.changes.objects
-      where root.mainChanges.object(place)?.kind == .inserted {
-        ofMain.changes.objects[place] = change
-        ofMain.outcome.versions[place] = saved.outcome.versions[place]
-        ofMain.ownColumns[place] = saved.ownColumns[place]
-      }
     }
     // Who begins to listen before the commit is told to look again.
     if !root.notices.hasObservers, root.followers.isEmpty { isTooMuch = true }
     guard !isTooMuch else { return }
-    notice.merge(ChangeNotice(saved.changes, root.layout))
+    notice.merge(ChangeNotice(written.changes, root.layout))
     limit()
   }
 
@@ -236,11 +211,12 @@ extension Stack {
         let value = try body(context)
         try context.flush()
         try root.commit(session)
-        let ofMain = context.flushed.ofMain
-        root.mainChanges.didStore(ofMain.outcome.versions, childsColumns: ofMain.ownColumns)
+        for (written, seen) in context.above.written {
+          root.main.settle(written, seen: seen, yields: false, root.layout)
+        }
         return value
       }
-      root.announce(context.flushed, by: context)
+      root.announce(context.flushed, context.above.written.map(\.changes), by: context)
       return value
     }
   }

@@ -16,7 +16,7 @@ extension ManagedObjectContext {
   package func isStub(_ object: ManagedObject) throws -> Bool {
     guard object.layout.hasStubColumn else { return false }
     let place = object.place
-    if let known = marks[place]?.isStub ?? beneath(place)?.mark?.isStub { return known }
+    if let known = overlay[place]?.mark?.isStub ?? changeAbove(place)?.mark?.isStub { return known }
     if object.status == .inserted { return false }
     let table = Schema.quoted(layout.tables[place.table].name)
     return try read { database in
@@ -32,16 +32,15 @@ extension ManagedObjectContext {
     of entity: EntityLayout,
     _ values: [(column: Int, value: StoredValue)]
   ) throws -> ManagedObject {
-    let object = try insert(entity, .row(emptyRow(of: entity.tableIndex)))
+    var change = RowChange(.inserted, entity.index)
     for (slot, attribute) in entity.attributes.enumerated() {
       if let value = attribute.defaultValue {
-        object.changes[entity.attributeColumns[slot]] = value
+        change.values[entity.attributeColumns[slot]] = value
       }
     }
-    for (column, value) in values { object.changes[column] = value }
-    keyIndex?.insert(object)
-    mark(object) { $0.isStub = true }
-    return object
+    for (column, value) in values { change.values[column] = value }
+    change.mark = RowMark(isStub: true)
+    return try insert(entity, change)
   }
 
   /// A record has completed a stub.
@@ -49,7 +48,6 @@ extension ManagedObjectContext {
 
   /// An object that was known by a more general entity becomes one of a more special one.
   package func specialize(_ object: ManagedObject, to entity: EntityLayout) {
-    undoLog?.steps.append(.layout(object, object.layout))
     object.layout = entity
     mark(object) { $0.isSpecialized = true }
   }
@@ -58,7 +56,8 @@ extension ManagedObjectContext {
   ///
   /// Runs `SELECT` over `_dragoman_pending`.
   package func waitingReferences() throws -> [WaitingReference] {
-    let resolved = Set(marks.values.flatMap(\.resolved).map(\.id))
+    let marks = overlay.read { changes in changes.marked.compactMap { changes[$0]?.mark } }
+    let resolved = Set(marks.flatMap(\.resolved).map(\.id))
     let stored = try read { database -> [WaitingReference] in
       let isAny = "SELECT EXISTS (SELECT 1 FROM \(PendingReference.table))"
       guard try Bool.fetchOne(database.cachedStatement(sql: isAny)) == true else { return [] }
@@ -91,7 +90,7 @@ extension ManagedObjectContext {
         return reference
       }
     }
-    return stored.filter { !resolved.contains($0.id) } + marks.values.flatMap(\.waits)
+    return stored.filter { !resolved.contains($0.id) } + marks.flatMap(\.waits)
   }
 
   /// Lets a reference wait from now on.
@@ -116,23 +115,18 @@ extension ManagedObjectContext {
     }
   }
 
-  private func mark(_ object: ManagedObject, _ change: (inout RowMark) -> Void) {
+  private func mark(_ object: ManagedObject, _ say: (inout RowMark) -> Void) {
     guard !object.isDeleted else { return }
-    let place = object.place
-    undoLog?.steps.append(.mark(place, marks[place]))
-    change(&marks[place, default: RowMark()])
-    undoLog?.steps.append(.status(object, object.status))
+    let layout = object.layout
     tryFire(object)
-    if marks[place]?.isEmpty == true {
-      // What was said is taken back: there is nothing to store any more.
-      marks[place] = nil
-      if object.status == .updated, object.changes.isEmpty, !hasOwnLinks(object) {
-        object.status = .clean
-        changed[place] = nil
-      }
-    } else {
-      touch(object)
-    }
-    publish(object)
+    object.layout = layout
+    var change = own(object) ?? emptyUpdate(of: object)
+    var mark = change.mark ?? RowMark()
+    say(&mark)
+    change.mark = mark.isEmpty ? nil : mark
+    change.entity = Int32(layout.index)
+    object.layout = layout
+    // Where what was said is taken back, there may be nothing to store any more.
+    put(change.isEmptyUpdate && !hasOwnLinks(object) ? nil : change, object)
   }
 }

@@ -1,0 +1,201 @@
+import HashTreeCollections
+
+/// What a save wrote.
+struct WrittenChanges: Sendable {
+  /// The rows, with what they needed of the contexts above.
+  var changes: ChangeSet
+  /// What the store made of them.
+  var outcome = PendingChangesWriter.Outcome()
+  /// Whether the context whose changes they were does not know them any more.
+  var isForeign = false
+
+  /// What a column of a row holds by now; nil: not written.
+  func value(_ column: Int, at place: RowKey) -> StoredValue? { changes[place]?.value(column) }
+}
+
+extension ChangeSet {
+  // MARK: - Children
+
+  /// Puts the changes of a child over these.
+  ///
+  /// - Returns: The rows whose to-ones are null now, since what they led to is gone.
+  mutating func merge(_ upper: ChangeSet, _ layout: ModelLayout) -> [RowKey] {
+    var cleared: [RowKey] = []
+    for (place, change) in upper.sorted {
+      let own = self[place]
+      switch (own?.kind, change.kind) {
+      case (nil, _): set(change, at: place, layout)
+      case (.deleted, .deleted), (.deleted, .updated): break
+      case (.inserted, .deleted):
+        set(nil, at: place, layout)
+        cleared += dropLinks(of: place, layout)
+      case (_, .inserted): set(change, at: place, layout)
+      case (_, .deleted):
+        guard var joined = own else { continue }
+        joined.kind = .deleted
+        set(joined, at: place, layout)
+      case (_, .updated):
+        guard var joined = own else { continue }
+        joined.values.merge(change.values) { $1 }
+        if let mark = change.mark {
+          joined.mark = joined.mark.map { $0.merging(mark) } ?? mark
+          if mark.isSpecialized { joined.entity = change.entity }
+        }
+        set(joined, at: place, layout)
+      }
+      if let cause = upper.causes[place], deletes(place) { note(cause, for: place) }
+    }
+    let tables = layout.links.map {
+      (layout.entities[$0.owner].tableIndex, layout.entities[$0.destination].tableIndex)
+    }
+    let known = self
+    links.merge(upper.links) { owner, target in
+      let (source, destination) = tables[owner.link]
+      return known[RowKey(table: source, key: owner.owner)]?.kind == .inserted
+        || known[RowKey(table: destination, key: target)]?.kind == .inserted
+    }
+    return cleared
+  }
+
+  /// What is said here of the rows that others speak of, too.
+  func part(of others: ChangeSet) -> ChangeSet {
+    var part = ChangeSet()
+    for (table, rows) in others.tables where hasRows(in: table) {
+      let own = self.rows(in: table)
+      for key in rows.keys { part.keep(own[key], at: RowKey(table: table, key: key)) }
+    }
+    let owners = Set(others.links.owners)
+    let targets = Set(others.links.targets)
+    part.links = links.part({ owners.contains($0) }, { targets.contains($0) })
+    return part
+  }
+
+  // MARK: - Saves
+
+  /// Forgets what was written: what is as it was then goes, and what was changed or taken back since
+  /// is a change of what is stored by now.
+  ///
+  /// - Parameters:
+  ///   - written: What was written, by whomever.
+  ///   - seen: These changes as they were when it was written.
+  ///   - isOwn: Whether it is these changes that were written.
+  ///   - yields: Whether columns that somebody else has written are not these changes' any more.
+  ///   - layout: The model's.
+  mutating func settle(
+    _ written: WrittenChanges,
+    seen: ChangeSet,
+    isOwn: Bool,
+    yields: Bool,
+    _ layout: ModelLayout
+  ) {
+    links.settle(written.changes.links, seen: seen.links)
+    for table in written.changes.tables.keys
+    where hasRows(in: table) || seen.hasRows(in: table) {
+      for (key, change) in written.changes.rows(in: table) {
+        let place = RowKey(table: table, key: key)
+        guard let then = seen[place] else { continue }
+        let now = self[place]
+        let left = Self.left(now, then, change, place, written, isOwn, yields, layout)
+        if now == nil, left == nil { continue }
+        set(left, at: place, layout)
+        if left == nil, change.kind == .deleted { dropLinks(of: place, layout) }
+      }
+    }
+  }
+
+  /// What is left of a change once a row was written.
+  private static func left(
+    _ now: RowChange?,
+    _ then: RowChange,
+    _ change: RowChange,
+    _ place: RowKey,
+    _ written: WrittenChanges,
+    _ isOwn: Bool,
+    _ yields: Bool,
+    _ layout: ModelLayout
+  ) -> RowChange? {
+    let version = written.outcome.versions[place] ?? 0
+    if change.kind == .deleted {
+      if written.outcome.kept.contains(place) { return nil }
+      let isSame = then.kind == .deleted && now?.kind == .deleted
+      return isSame || then.kind == .inserted ? nil : now
+    }
+    if then.kind == .inserted {
+      guard var left = now else { return RowChange(.deleted, Int(then.entity), version: version) }
+      guard left.kind == .inserted else { return now }
+      let columns = layout.tables[place.table].columns.indices
+      var values: [Int: StoredValue] = [:]
+      for column in columns {
+        let value = left.whole(column)
+        if value != then.whole(column), value != written.value(column, at: place) {
+          values[column] = value
+        }
+      }
+      left = RowChange(.updated, Int(left.entity), version: version, values: values)
+      left.row = written.row(of: place, layout)
+      left.mark = now?.mark == then.mark ? nil : now?.mark
+      return left.isEmptyUpdate ? nil : left
+    }
+    guard isOwn else {
+      guard yields, var left = now, left.kind == .updated else { return now }
+      for column in change.values.keys { left.values[column] = nil }
+      // What the store holds by now is read again before it is compared with.
+      left.row = nil
+      left.version = 0
+      return left.isEmptyUpdate && !change.values.isEmpty ? nil : left
+    }
+    if then.kind == .deleted { return now }
+    var values: [Int: StoredValue] = [:]
+    for (column, value) in now?.values ?? [:] where then.values[column] != value {
+      values[column] = value
+    }
+    for column in then.values.keys where now?.values[column] == nil {
+      // Taken back since: what the row had is a change by now.
+      values[column] = then.base(column)
+    }
+    var left = now ?? RowChange(.updated, Int(then.entity))
+    left.version = version
+    if left.kind == .deleted { return left }
+    left.values = values
+    left.row = written.row(of: place, layout)
+    left.mark = now?.mark == then.mark ? nil : now?.mark
+    return left.isEmptyUpdate ? nil : left
+  }
+
+  /// What of these was wanted earlier and is as it was then.
+  ///
+  /// An insertion is whole: its values are those of then, its links, which must lead somewhere, those
+  /// of now.
+  func left(of wanted: ChangeSet, _ layout: ModelLayout) -> ChangeSet {
+    var left = ChangeSet()
+    for (place, then) in wanted.sorted {
+      guard var now = self[place], (now.kind == .deleted) == (then.kind == .deleted) else {
+        continue
+      }
+      if now.kind == .inserted {
+        let links = layout.linkColumns[place.table].map(\.column)
+        for (column, value) in then.values where !links.contains(column) {
+          now.values[column] = value
+        }
+      } else {
+        now.values = then.values.filter { now.values[$0.key] == $0.value }
+      }
+      left.set(now, at: place, layout)
+      if let cause = causes[place] { left.note(cause, for: place) }
+    }
+    left.links = links.still(wanted.links)
+    return left
+  }
+}
+
+extension WrittenChanges {
+  /// A row as it was written; nil where others had a part in it.
+  func row(of place: RowKey, _ layout: ModelLayout) -> RowPlace? {
+    guard let change = changes[place], !outcome.merged.contains(place) else { return nil }
+    guard change.kind == .inserted || change.row != nil else { return nil }
+    let count = layout.tables[place.table].columns.count
+    let buffer = RowBuffer(columnCount: count, capacity: 1)
+    buffer.append(change.row, changes: change.values)
+    return RowPlace(buffer: buffer, row: 0)
+  }
+}

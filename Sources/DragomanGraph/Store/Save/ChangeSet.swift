@@ -1,0 +1,149 @@
+import HashTreeCollections
+
+/// Everything that differs from the store, as one value: rows of tables and rows of tables of links.
+///
+/// It is persistent: a copy costs nothing and shares what is the same, so that a context hands its
+/// changes to its children, keeps an old state to undo a record, or writes what it has on another
+/// thread, by keeping a value. What a to-many leads to is computed from what is stored and from what
+/// is said here of its targets' columns, or of its links' rows; there is no list of it that could
+/// disagree.
+struct ChangeSet: Sendable {
+  /// The rows that differ, by table and key.
+  private(set) var tables: TreeDictionary<Int, TreeDictionary<Int64, RowChange>> = [:]
+  /// Of a to-one and an owner: the rows that came to the owner or went from it.
+  ///
+  /// Derived from `tables`.
+  private(set) var touched: TreeDictionary<LinkKey, TreeSet<Int64>> = [:]
+  /// The rows of which more is said than their values; derived from `tables`.
+  private(set) var marked: TreeSet<RowKey> = []
+  /// Deletions that came from a delete rule: what took them along.
+  private(set) var causes: TreeDictionary<RowKey, RowKey> = [:]
+  /// The rows of tables of links.
+  var links = LinkRows()
+
+  /// Whether nothing differs.
+  var isEmpty: Bool { tables.isEmpty && links.isEmpty }
+
+  /// How many rows of tables differ.
+  var count: Int { tables.reduce(0) { $0 + $1.value.count } }
+
+  /// What is said of a row.
+  subscript(place: RowKey) -> RowChange? { tables[place.table]?[place.key] }
+
+  /// The rows of a table that differ.
+  func rows(in table: Int) -> TreeDictionary<Int64, RowChange> { tables[table] ?? [:] }
+
+  /// Whether anything is said of a table.
+  func hasRows(in table: Int) -> Bool { tables[table] != nil }
+
+  /// All rows that differ.
+  var places: [RowKey] {
+    tables.flatMap { table, rows in rows.keys.map { RowKey(table: table, key: $0) } }
+  }
+
+  /// All rows that differ, by table and key, so that the same changes always come in the same order.
+  var sorted: [(place: RowKey, change: RowChange)] {
+    tables.sorted { $0.key < $1.key }.flatMap { table, rows in
+      rows.sorted { $0.key < $1.key }.map { (RowKey(table: table, key: $0.key), $0.value) }
+    }
+  }
+
+  /// Whether a row is deleted.
+  func deletes(_ place: RowKey) -> Bool { self[place]?.kind == .deleted }
+
+  /// Says what a row is like now; nil: as it is stored.
+  mutating func set(_ change: RowChange?, at place: RowKey, _ layout: ModelLayout) {
+    let columns = layout.linkColumns[place.table]
+    if !columns.isEmpty {
+      let old = self[place]
+      for column in columns {
+        let before = old?.owners(column) ?? (nil, nil)
+        let after = change?.owners(column) ?? (nil, nil)
+        guard before != after else { continue }
+        if let owner = before.0 { untouch(LinkKey(link: column.link, owner: owner), place.key) }
+        if let owner = before.1 { untouch(LinkKey(link: column.link, owner: owner), place.key) }
+        if let owner = after.0 { touch(LinkKey(link: column.link, owner: owner), place.key) }
+        if let owner = after.1 { touch(LinkKey(link: column.link, owner: owner), place.key) }
+      }
+    }
+    if change?.mark != nil {
+      marked.insert(place)
+    } else if !marked.isEmpty {
+      marked.remove(place)
+    }
+    if let change {
+      tables[place.table, default: [:]][place.key] = change
+      if change.kind != .deleted, !causes.isEmpty { causes[place] = nil }
+    } else {
+      tables[place.table]?[place.key] = nil
+      if tables[place.table]?.isEmpty == true { tables[place.table] = nil }
+      if !causes.isEmpty { causes[place] = nil }
+    }
+  }
+
+  /// Keeps a row as it is said elsewhere, for those who ask for rows only.
+  mutating func keep(_ change: RowChange?, at place: RowKey) {
+    if let change { tables[place.table, default: [:]][place.key] = change }
+  }
+
+  /// Sets a column that leads to no row and is no place in a list, of a row that differs already.
+  mutating func set(_ value: StoredValue, _ column: Int, at place: RowKey) {
+    tables[place.table]?[place.key]?.values[column] = value
+  }
+
+  /// Says why a row was deleted.
+  mutating func note(_ cause: RowKey, for place: RowKey) { causes[place] = cause }
+
+  private mutating func touch(_ key: LinkKey, _ row: Int64) {
+    touched[key, default: []].insert(row)
+  }
+
+  private mutating func untouch(_ key: LinkKey, _ row: Int64) {
+    touched[key]?.remove(row)
+    if touched[key]?.isEmpty == true { touched[key] = nil }
+  }
+
+  // MARK: - Links
+
+  /// Whether links in a table of their own differ that a row owns.
+  func hasLinks(of place: RowKey, _ entity: Int, _ layout: ModelLayout) -> Bool {
+    guard !links.isEmpty else { return false }
+    return layout.entities[entity].relationships.contains { link in
+      guard case .joinTable(_, isOwner: true) = link.storage else { return false }
+      return links.has(owner: LinkKey(link: link.id, owner: place.key))
+    }
+  }
+
+  /// Drops every link that leads to a row or from it, and is not stored: the row is deleted, or gone.
+  ///
+  /// - Returns: The rows whose to-ones are null now.
+  @discardableResult
+  mutating func dropLinks(of place: RowKey, _ layout: ModelLayout) -> [RowKey] {
+    var cleared: [RowKey] = []
+    let isStored = deletes(place)
+    for link in layout.links {
+      let owner = layout.entities[link.owner].tableIndex
+      let target = layout.entities[link.destination].tableIndex
+      if let column = layout.column(of: link) {
+        guard target == place.table else { continue }
+        for key in touched[LinkKey(link: link.id, owner: place.key)] ?? [] {
+          let row = RowKey(table: owner, key: key)
+          guard var change = self[row], change.kind != .deleted,
+            change.value(column.column)?.integer == place.key
+          else { continue }
+          let isAsStored = change.kind == .updated && change.base(column.column) == .null
+          change.values[column.column] = isAsStored ? nil : .null
+          let isOver =
+            isAsStored && change.isEmptyUpdate && !hasLinks(of: row, Int(change.entity), layout)
+          set(isOver ? nil : change, at: row, layout)
+          cleared.append(row)
+        }
+      } else if case .joinTable(_, isOwner: true) = link.storage {
+        let key = LinkKey(link: link.id, owner: place.key)
+        if owner == place.table { links.forget(owner: key, keepsRemovals: isStored) }
+        if target == place.table { links.forget(target: key, keepsRemovals: isStored) }
+      }
+    }
+    return cleared
+  }
+}

@@ -1,0 +1,424 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import DragomanGraph
+
+/// Random work in contexts against a plain graph in memory, and against the file as another
+/// connection reads it.
+///
+/// `DRAGOMAN_STEPS` asks for more steps than the default, `DRAGOMAN_SEED` for one case again. What
+/// fails is told with its seed and the fewest steps that still fail.
+@Suite("Contexts, random work")
+struct ContextPropertyTests {
+  /// One step; its numbers are taken modulo what is there, so that any steps make a case.
+  struct Step: CustomStringConvertible {
+    enum Kind: Int, CaseIterable {
+      case insert, change, link, unlink, list, move, delete
+      case save, saveAway, rollback, undo, nested, dropped, write, merge, failedMerge, other
+    }
+
+    let kind: Kind
+    let numbers: [Int]
+
+    var description: String { "\(kind)\(numbers.prefix(4))" }
+
+    init(kind: Kind, numbers: [Int]) {
+      self.kind = kind
+      self.numbers = numbers
+    }
+
+    init(_ random: inout SeededNumbers, isInner: Bool = false) {
+      let roll = Int.random(in: 0..<100, using: &random)
+      let inner: [Kind] = [.insert, .insert, .change, .link, .link, .link, .unlink, .list, .move]
+      let outer: [Kind] = [
+        .save, .save, .saveAway, .rollback, .undo, .nested, .dropped, .write, .write, .merge,
+        .failedMerge, .other,
+      ]
+      if roll < 6 {
+        kind = .delete
+      } else if roll < 75 || isInner {
+        kind = inner[Int.random(in: inner.indices, using: &random)]
+      } else {
+        kind = outer[Int.random(in: outer.indices, using: &random)]
+      }
+      numbers = (0..<12).map { _ in Int.random(in: 0..<10_000, using: &random) }
+    }
+
+    /// The steps that are done within this one.
+    var inner: [Step] {
+      var random = SeededNumbers(seed: UInt64(numbers[0] * 10_000 + numbers[1]))
+      return (0..<1 + numbers[2] % 4).map { _ in Step(&random, isInner: true) }
+    }
+  }
+
+  struct SeededNumbers: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var mixed = state
+      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+      return mixed ^ (mixed >> 31)
+    }
+  }
+
+  private static var count: Int {
+    ProcessInfo.processInfo.environment["DRAGOMAN_STEPS"].flatMap(Int.init) ?? 100
+  }
+  private static var seeds: [Int] {
+    let known = ProcessInfo.processInfo.environment["DRAGOMAN_SEED"].flatMap(Int.init)
+    return known.map { [$0] } ?? Array(0..<16)
+  }
+  private static let rules = Relationship.DeleteRule.allCases
+
+  @MainActor
+  @Test(
+    "Whatever is done in contexts, they and the file say what a plain graph says",
+    arguments: seeds
+  )
+  func random(seed: Int) async throws {
+    var random = SeededNumbers(seed: UInt64(seed))
+    let rule = Self.rules[seed % Self.rules.count]
+    let steps = (0..<Self.count).map { _ in Step(&random) }
+    guard var fault = try await run(steps, rule) else { return }
+    var shortest = Array(steps.prefix(fault.step + 1))
+    var size = shortest.count / 2
+    while size > 0 {
+      var start = 0
+      while start < shortest.count {
+        var fewer = shortest
+        fewer.removeSubrange(start..<min(start + size, fewer.count))
+        if let again = try await run(fewer, rule) {
+          fault = again
+          shortest = Array(fewer.prefix(again.step + 1))
+        } else {
+          start += size
+        }
+      }
+      size /= 2
+    }
+    Issue.record("DRAGOMAN_SEED=\(seed) \(rule): \(fault.message); steps: \(fault.told)")
+  }
+
+  private struct Fault: Error {
+    let step: Int
+    let message: String
+    let told: [String]
+  }
+
+  /// What is said of a run, and what it did.
+  private struct Told: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  @MainActor
+  private func run(_ steps: [Step], _ rule: Relationship.DeleteRule) async throws -> Fault? {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let work = try Work(folder.appending(path: "net.db").path, rule)
+    defer { work.close() }
+    for (index, step) in steps.enumerated() {
+      do {
+        try await work.take(step)
+        if let error = work.stack.main.recordedError { throw Told(description: "\(error)") }
+        if let told = try work.main.difference(from: work.stack.main) {
+          throw Told(description: told)
+        }
+      } catch {
+        return Fault(step: index, message: "\(error)", told: work.told)
+      }
+    }
+    return nil
+  }
+
+  /// Contexts and what they should say.
+  @MainActor
+  private final class Work {
+    let stack: Stack
+    let other: Stack
+    let file: DatabaseQueue
+    var main: PlainGraph
+    var stored: PlainGraph
+    var told: [String] = []
+    /// What was merged is being stored: nobody knows how far.
+    var isStoring = false
+
+    init(_ path: String, _ rule: Relationship.DeleteRule) throws {
+      stack = try Stack(everyLink(rule), at: .file(path))
+      other = try Stack(everyLink(rule), at: .file(path))
+      file = try DatabaseQueue(path: path)
+      main = PlainGraph(stack.root.layout)
+      stored = main
+    }
+
+    func close() {
+      try? file.close()
+      try? other.close()
+      try? stack.close()
+    }
+
+    func take(_ step: Step) async throws {
+      told.append("\(step)")
+      switch step.kind {
+      case .save: try await save(isAway: false, [])
+      case .saveAway: try await save(isAway: true, step.inner)
+      case .rollback:
+        if isStoring { try await save(isAway: false, []) }
+        stack.main.rollback()
+        main = stored
+      case .undo:
+        let record = stack.main.beginRecord()
+        var plain = main
+        for inner in step.inner {
+          told.append(try Self.edit(inner, stack.main, &plain, stored))
+        }
+        stack.main.undoRecord(record)
+      case .nested, .dropped:
+        var plain = main
+        do {
+          plain = try stack.main.nested { [plain, stored] child in
+            var plain = plain
+            for inner in step.inner { _ = try Self.edit(inner, child, &plain, stored) }
+            if let fault = try plain.difference(from: child) { throw Told(description: fault) }
+            if step.kind == .dropped { throw CancellationError() }
+            return plain
+          }
+          main = plain
+        } catch is CancellationError {
+        } catch let error as ContextError where error.code == .invalid || error.code == .denied {
+          guard plain.verdict(stored: stored) == .fine else { return }
+          try expectFailure(step, error)
+        }
+      case .write: try await write(step, stack)
+      case .other: try await write(step, other)
+      case .merge, .failedMerge: try await merge(step)
+      default: told.append(try Self.edit(step, stack.main, &main, stored))
+      }
+    }
+
+    /// A child that refuses its changes has to have a reason.
+    private func expectFailure(_ step: Step, _ error: ContextError) throws {
+      var plain = main
+      let context = ManagedObjectContext(.background, root: stack.root)
+      defer { context.close() }
+      for inner in step.inner { _ = try Self.edit(inner, context, &plain, stored) }
+      if plain.verdict(stored: stored) == .fine { throw error }
+    }
+
+    private func save(isAway: Bool, _ later: [Step]) async throws {
+      let verdict = main.verdict(stored: stored)
+      let before = main
+      do {
+        if isAway {
+          let stack = stack
+          let save = Task { @MainActor in try await stack.saveMain() }
+          // It has taken what it writes once it waits for another thread.
+          await Task.yield()
+          for step in later where verdict == .fine {
+            told.append("meanwhile " + (try Self.edit(step, stack.main, &main, before.saved())))
+          }
+          try await save.value
+        } else {
+          try stack.main.save()
+        }
+        guard verdict == .fine else { throw Told(description: "saved, not \(verdict)") }
+        stored = before.saved()
+        if later.isEmpty || !isAway { main = stored } else { main = merge(main, before) }
+        isStoring = false
+        try checkFile()
+      } catch let error as ContextError {
+        guard verdict == .fails(error.code) else { throw error }
+        if let fault = try main.difference(from: stack.main) {
+          throw Told(description: "after \(error.code): \(fault)")
+        }
+        stack.main.rollback()
+        if isStoring { throw Told(description: "what was merged cannot be stored: \(error)") }
+        main = stored
+      }
+    }
+
+    /// What was deleted before the save is gone by now.
+    private func merge(_ now: PlainGraph, _ before: PlainGraph) -> PlainGraph {
+      var merged = now
+      for id in before.dead.keys {
+        merged.dead[id] = nil
+        for link in merged.lists.keys {
+          merged.lists[link]?[id] = nil
+          for owner in merged.lists[link]?.keys.map({ $0 }) ?? [] {
+            merged.lists[link]?[owner]?.removeAll { $0 == id }
+          }
+        }
+      }
+      return merged
+    }
+
+    /// Another context writes: anything, where main has nothing unsaved, else new objects.
+    private func write(_ step: Step, _ stack: Stack) async throws {
+      if isStoring { try await save(isAway: false, []) }
+      let isBusy = self.stack.main.hasChanges
+      let steps = step.inner
+      let stored = stored
+      do {
+        let (plain, said) = try await stack.write { context in
+          var plain = stored
+          var said: [String] = []
+          if isBusy {
+            let made = try context.insert("A")
+            made["n"] = 7
+            plain.rows[made.objectID] = PlainGraph.Row(entity: made.layout.index, n: 7)
+            let kid = try context.insert("C")
+            kid["n"] = 8
+            plain.rows[kid.objectID] = PlainGraph.Row(entity: kid.layout.index, n: 8)
+            for name in ["kids", "tags", "path", "clubs", "ranks", "tops"] {
+              try made.add(kid, to: name)
+              let slot = made.layout.linkSlot(named: name) ?? 0
+              plain.connect(made.layout.relationships[slot], made.objectID, kid.objectID)
+            }
+          } else {
+            for step in steps { said.append(try Self.edit(step, context, &plain, stored)) }
+            if let fault = try plain.difference(from: context) { throw Told(description: fault) }
+          }
+          return (plain, said)
+        }
+        told += said
+        guard plain.verdict(stored: stored) == .fine else {
+          throw Told(description: "written, not \(plain.verdict(stored: stored))")
+        }
+        self.stored = plain.saved()
+        if isBusy {
+          for (id, row) in plain.rows where stored.rows[id] == nil {
+            main.rows[id] = row
+            for link in plain.links(of: id) {
+              main.lists[link.id, default: [:]][id] = plain.lists[link.id]?[id]
+            }
+          }
+        } else {
+          main = self.stored
+        }
+      } catch let error as ContextError {
+        var plain = stored
+        let context = ManagedObjectContext(.background, root: self.stack.root)
+        defer { context.close() }
+        for step in steps { _ = try Self.edit(step, context, &plain, stored) }
+        guard plain.verdict(stored: stored) == .fails(error.code) else { throw error }
+      }
+      if stack === other { self.stack.storeDidChange() }
+      await settle()
+      try checkFile()
+    }
+
+    private func merge(_ step: Step) async throws {
+      // What main cannot store keeps what is merged from being stored, too.
+      if main.verdict(stored: stored) != .fine { try await save(isAway: false, []) }
+      let (plain, stored) = (main, stored)
+      do {
+        main = try await stack.write(until: .merged) { context in
+          var plain = plain
+          for step in step.inner { _ = try Self.edit(step, context, &plain, stored) }
+          if let fault = try plain.difference(from: context) { throw Told(description: fault) }
+          if step.kind == .failedMerge { throw CancellationError() }
+          return plain
+        }
+        isStoring = true
+        // This comes behind what stores the merged.
+        try await save(isAway: true, [])
+      } catch is CancellationError {
+      } catch let error as ContextError where error.code == .invalid || error.code == .denied {
+        try expectFailure(step, error)
+      }
+    }
+
+    /// What was sent to main is there when this has had its turn behind it.
+    private func settle() async { await Task { @MainActor in }.value }
+
+    private func checkFile() throws {
+      if let fault = try file.read(stored.difference) { throw Told(description: fault) }
+    }
+
+    /// Does one step in a context and in the plain graph; what was done.
+    nonisolated static func edit(
+      _ step: Step,
+      _ context: ManagedObjectContext,
+      _ plain: inout PlainGraph,
+      _ stored: PlainGraph
+    ) throws -> String {
+      let numbers = step.numbers
+      let ids = plain.ids("A") + plain.ids("B") + plain.ids("Team")
+      if step.kind == .insert || ids.isEmpty {
+        let name = ["A", "B", "C", "A", "B", "Team"][numbers[0] % 6]
+        let object = try context.insert(name)
+        object["n"] = .integer(Int64(numbers[1] % 100))
+        plain.rows[object.objectID] = PlainGraph.Row(
+          entity: object.layout.index,
+          n: Int64(numbers[1] % 100)
+        )
+        if name == "Team" {
+          let member = try context.insert("A")
+          member["n"] = 1
+          plain.rows[member.objectID] = PlainGraph.Row(entity: member.layout.index, n: 1)
+          try object.add(member, to: "members")
+          plain.connect(object.layout.relationships[0], object.objectID, member.objectID)
+        }
+        return "insert \(object.objectID)"
+      }
+      let id = ids[numbers[0] % ids.count]
+      let object = try context.object(with: id)
+      switch step.kind {
+      case .change:
+        let n = Int64(numbers[1] % 101) + (numbers[2] % 40 == 0 ? 9 : 0)
+        object["n"] = .integer(n)
+        plain.rows[id]?.n = n
+        return "\(id).n = \(n)"
+      case .delete:
+        try context.delete(object)
+        plain.delete(id, stored: stored)
+        return "delete \(id)"
+      default: break
+      }
+      let links = plain.links(of: id)
+      let link = links[numbers[1] % links.count]
+      let targets = plain.ids(plain.layout.entities[link.destination].name)
+      let known = plain.targets(link, id)
+      switch step.kind {
+      case .unlink:
+        guard !known.isEmpty else { return "" }
+        let target = known[numbers[2] % known.count]
+        plain.disconnect(link, id, target)
+        if link.isToOne {
+          try object.setTarget(nil, of: link.name)
+        } else {
+          try object.remove(context.object(with: target), from: link.name)
+        }
+        return "unlink \(id).\(link.name) \(target.primaryKey)"
+      case .move:
+        guard link.isListed, known.count > 1 else { return "" }
+        var list = known
+        list.swapAt(numbers[2] % list.count, numbers[3] % list.count)
+        try object.setTargets(context.objects(with: list), of: link.name)
+        plain.assign(list, link, id)
+        return "order \(id).\(link.name) \(list.map(\.primaryKey))"
+      case .list where !link.isToOne:
+        guard !targets.isEmpty else { return "" }
+        let list = (0..<numbers[2] % 5).map { targets[numbers[$0 + 3] % targets.count] }
+        try object.setTargets(context.objects(with: list), of: link.name)
+        plain.assign(list, link, id)
+        return "list \(id).\(link.name) \(list.map(\.primaryKey))"
+      default:
+        guard !targets.isEmpty else { return "" }
+        let target = targets[numbers[2] % targets.count]
+        if link.isToOne {
+          try object.setTarget(context.object(with: target), of: link.name)
+        } else {
+          try object.add(context.object(with: target), to: link.name)
+        }
+        plain.connect(link, id, target)
+        return "link \(id).\(link.name) \(target.primaryKey)"
+      }
+    }
+  }
+}
