@@ -96,11 +96,12 @@ import Testing
     main.mergePolicy = policy == 0 ? .storeTrumps : .rollback
     let (acme, person) = (try object("Company", 1), try object("Person", 1))
     _ = (acme["name"], person["name"])
-    try await stack.write { context in
-      try context.object(with: ObjectID(entity: "Company", primaryKey: 1))["city"] = "Bergen"
-      try context.object(with: ObjectID(entity: "Person", primaryKey: 1))["age"] = 3
+    try stack.store.write { session in
+      try session.begin()
+      try session.database.execute(sql: "UPDATE Company SET city = 'Bergen', _v = _v + 1")
+      try session.database.execute(sql: "UPDATE Person SET age = 3, _v = _v + 1")
+      try session.commit()
     }
-    // Main has not heard of it yet.
     try main.delete(acme)
     try main.delete(person)
     try main.save()
