@@ -33,9 +33,8 @@ extension ManagedObjectContext {
   /// stays pending.
   func didStoreOwn(_ written: WrittenChanges) {
     for (place, change) in written.changes.sorted {
-      if linkMemory.goneRows.remove(place) != nil, let object = registered(place) {
-        noteMerge(of: object)
-      }
+      let isBack = linkMemory.goneRows.remove(place) != nil
+      if isBack || written.outcome.merged.contains(place) { noteMerge(of: place) }
       guard let object = registered(place), object.status != .gone else { continue }
       if let own = overlay[place] {
         follow(own, object)

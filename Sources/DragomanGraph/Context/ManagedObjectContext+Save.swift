@@ -192,11 +192,11 @@ extension ManagedObjectContext {
     for table in written.changes.tables.keys {
       for (key, change) in written.changes.rows(in: table) {
         let place = RowKey(table: table, key: key)
-        guard let object = registered(place), object.status != .gone else { continue }
         // Deleted elsewhere, and written again by this save: links lead to it as before.
-        if change.kind != .deleted, linkMemory.goneRows.remove(place) != nil {
-          noteMerge(of: object)
-        }
+        let isBack = change.kind != .deleted && linkMemory.goneRows.remove(place) != nil
+        // Results show rows of which nobody holds an object.
+        if isBack || written.outcome.merged.contains(place) { noteMerge(of: place) }
+        guard let object = registered(place), object.status != .gone else { continue }
         settle(object, change, written, &rows)
       }
     }
@@ -230,7 +230,7 @@ extension ManagedObjectContext {
       change.kind == .inserted || change.row != nil
     else {
       object.content = .fault(nil)
-      if wasPending { noteMerge(of: object) }
+      if wasPending { noteMerge(of: place) }
       return
     }
     object.version = written.outcome.versions[place] ?? object.version
