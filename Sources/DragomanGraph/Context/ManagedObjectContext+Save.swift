@@ -184,11 +184,8 @@ extension ManagedObjectContext {
     for table in written.changes.tables.keys {
       for (key, change) in written.changes.rows(in: table) {
         let place = RowKey(table: table, key: key)
+        noteOthers(at: place, change, written)
         guard let object = registered(place), object.status != .gone else { continue }
-        // Deleted elsewhere, and written again by this save: links lead to it as before.
-        if change.kind != .deleted, linkMemory.goneRows.remove(place) != nil {
-          noteMerge(of: object)
-        }
         settle(object, change, written, &rows)
       }
     }
@@ -222,7 +219,6 @@ extension ManagedObjectContext {
       change.kind == .inserted || change.row != nil
     else {
       object.content = .fault(nil)
-      if wasPending { noteMerge(of: object) }
       return
     }
     object.version = written.outcome.versions[place] ?? object.version

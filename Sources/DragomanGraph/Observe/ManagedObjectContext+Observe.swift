@@ -72,10 +72,12 @@ extension ManagedObjectContext {
   }
 
   /// A save found that others had changed the object, and took their values over.
-  func noteMerge(of object: ManagedObject) {
+  func noteMerge(of place: RowKey) {
     note { notice in
-      guard !notice.inserted.contains(object.objectID) else { return }
-      notice.updated[object.objectID, default: []].formUnion([])
+      let entity = layout.entities[layout.tables[place.table].root]
+      let id = ObjectID(entity: entity.name, primaryKey: place.key)
+      guard !notice.inserted.contains(id) else { return }
+      notice.updated[id, default: []].formUnion([])
     }
   }
 
