@@ -33,8 +33,7 @@ extension ManagedObjectContext {
   /// stays pending.
   func didStoreOwn(_ written: WrittenChanges) {
     for (place, change) in written.changes.sorted {
-      let isBack = linkMemory.goneRows.remove(place) != nil
-      if isBack || written.outcome.merged.contains(place) { noteMerge(of: place) }
+      noteOthers(at: place, change, written)
       guard let object = registered(place), object.status != .gone else { continue }
       if let own = overlay[place] {
         follow(own, object)
@@ -46,6 +45,16 @@ extension ManagedObjectContext {
     forgetDeleted(in: written)
     processChanges()
     settleFollowers(written.outcome.versions)
+  }
+
+  /// Others had a part in a row that was written, whether an object of it is alive or not.
+  func noteOthers(at place: RowKey, _ change: RowChange, _ written: WrittenChanges) {
+    let outcome = written.outcome
+    // Deleted elsewhere, and written again by this save: links lead to it as before.
+    let isBack = change.kind != .deleted && linkMemory.goneRows.remove(place) != nil
+    if isBack || outcome.merged.contains(place) || outcome.kept.contains(place) {
+      noteMerge(of: place)
+    }
   }
 
   /// Takes over a child's changes as unsaved changes of this context: all of them, and nothing can go

@@ -7,13 +7,12 @@ extension ManagedObjectContext {
   /// everything is still pending here, and the save can be tried again.
   ///
   /// - Throws: `ContextError`: `.invalid` and `.denied` with every fault, `.conflict` with every
-  ///   conflict, `.duplicate`, `.importing` in the hook of an import, what a property recorded: one error
-  ///   as it is, several as `.invalid`, with every property that did not take its value in `faults`;
+  ///   conflict, `.duplicate`, `.importing` in the hook of an import, what a property recorded;
   ///   `StoreError`: `.full`, `.busy`, ….
   public func save() throws {
     try checkSavable()
     if kind == .main, openSession == nil { root.stopAway() }
-    try throwRecordedAndFaults()
+    try throwRecorded()
     guard hasChanges else { return }
     try prepare()
     let saved =
@@ -76,20 +75,8 @@ extension ManagedObjectContext {
   /// Throws what was recorded and what is wrong, before a save on another thread.
   func validateForSave() throws {
     try checkOpen()
-    try throwRecordedAndFaults()
+    try throwRecorded()
     try prepare()
-  }
-
-  /// Throws what was recorded; beside values that properties did not take, every other fault.
-  private func throwRecordedAndFaults() throws {
-    guard recorded.hasRefusals else { return try throwRecorded() }
-    var faults: [ObjectFault] = []
-    do {
-      try prepare()
-    } catch let error as ContextError where !error.faults.isEmpty {
-      faults = error.faults
-    }
-    if let error = recorded.take(besides: faults) { throw error }
   }
 
   /// The changes, checked, for a merge into main.
@@ -120,15 +107,20 @@ extension ManagedObjectContext {
     let changes = overlay.changes
     let rows = changes.sorted
     visitCount += rows.count
-    // A stub has none of the values that are required.
-    for (place, change) in rows where change.kind != .deleted && change.mark?.isStub != true {
+    for (place, change) in rows where change.kind != .deleted {
       try validation.check(enroll(place, change), change)
     }
     try validation.checkCounts(changes)
     let broken = validation.faults
     let faults = broken + denials.faults
-    guard !faults.isEmpty else { return }
-    throw ContextError(broken.isEmpty ? .denied : .invalid, faults)
+    guard let first = faults.first else { return }
+    throw ContextError(
+      broken.isEmpty ? .denied : .invalid,
+      faults.count == 1 ? first.message : "\(first.message) (\(faults.count - 1) more faults)",
+      object: first.object,
+      help: "mend the objects and save again; nothing was lost",
+      faults: faults
+    )
   }
 
   /// The places in ordered lists that something came to or went from are 0, 1, ….
@@ -192,10 +184,7 @@ extension ManagedObjectContext {
     for table in written.changes.tables.keys {
       for (key, change) in written.changes.rows(in: table) {
         let place = RowKey(table: table, key: key)
-        // Deleted elsewhere, and written again by this save: links lead to it as before.
-        let isBack = change.kind != .deleted && linkMemory.goneRows.remove(place) != nil
-        // Results show rows of which nobody holds an object.
-        if isBack || written.outcome.merged.contains(place) { noteMerge(of: place) }
+        noteOthers(at: place, change, written)
         guard let object = registered(place), object.status != .gone else { continue }
         settle(object, change, written, &rows)
       }
@@ -230,7 +219,6 @@ extension ManagedObjectContext {
       change.kind == .inserted || change.row != nil
     else {
       object.content = .fault(nil)
-      if wasPending { noteMerge(of: place) }
       return
     }
     object.version = written.outcome.versions[place] ?? object.version
