@@ -7,12 +7,13 @@ extension ManagedObjectContext {
   /// everything is still pending here, and the save can be tried again.
   ///
   /// - Throws: `ContextError`: `.invalid` and `.denied` with every fault, `.conflict` with every
-  ///   conflict, `.duplicate`, `.importing` in the hook of an import, what a property recorded;
+  ///   conflict, `.duplicate`, `.importing` in the hook of an import, what a property recorded: one error
+  ///   as it is, several as `.invalid`, with every property that did not take its value in `faults`;
   ///   `StoreError`: `.full`, `.busy`, ….
   public func save() throws {
     try checkSavable()
     if kind == .main, openSession == nil { root.stopAway() }
-    try throwRecorded()
+    try throwRecordedAndFaults()
     guard hasChanges else { return }
     try prepare()
     let saved =
@@ -75,8 +76,20 @@ extension ManagedObjectContext {
   /// Throws what was recorded and what is wrong, before a save on another thread.
   func validateForSave() throws {
     try checkOpen()
-    try throwRecorded()
+    try throwRecordedAndFaults()
     try prepare()
+  }
+
+  /// Throws what was recorded; beside values that properties did not take, every other fault.
+  private func throwRecordedAndFaults() throws {
+    guard recorded.hasRefusals else { return try throwRecorded() }
+    var faults: [ObjectFault] = []
+    do {
+      try prepare()
+    } catch let error as ContextError where !error.faults.isEmpty {
+      faults = error.faults
+    }
+    if let error = recorded.take(besides: faults) { throw error }
   }
 
   /// The changes, checked, for a merge into main.
@@ -107,20 +120,15 @@ extension ManagedObjectContext {
     let changes = overlay.changes
     let rows = changes.sorted
     visitCount += rows.count
-    for (place, change) in rows where change.kind != .deleted {
+    // A stub has none of the values that are required.
+    for (place, change) in rows where change.kind != .deleted && change.mark?.isStub != true {
       try validation.check(enroll(place, change), change)
     }
     try validation.checkCounts(changes)
     let broken = validation.faults
     let faults = broken + denials.faults
-    guard let first = faults.first else { return }
-    throw ContextError(
-      broken.isEmpty ? .denied : .invalid,
-      faults.count == 1 ? first.message : "\(first.message) (\(faults.count - 1) more faults)",
-      object: first.object,
-      help: "mend the objects and save again; nothing was lost",
-      faults: faults
-    )
+    guard !faults.isEmpty else { return }
+    throw ContextError(broken.isEmpty ? .denied : .invalid, faults)
   }
 
   /// The places in ordered lists that something came to or went from are 0, 1, ….
