@@ -28,11 +28,12 @@ import Testing
     let commands = [
       ["info", "-d", "p.db"], ["history", "-d", "p.db"], ["fetch", "P", "-d", "p.db"],
       ["diff", "m.map.yaml", "p.json", "-d", "p.db"], ["backup", "-d", "p.db", "copy.db"],
+      ["export", "m.map.yaml", "-d", "p.db"],
     ]
     for command in commands {
       var failures = 0
       // The first reads are those of the libraries.
-      for number in [4, 6, 8, 10, 12, 16, 20] {
+      for number in [4, 5, 6, 7, 8, 9, 10, 12, 16, 20] {
         let run = try strace(folder, failingFrom: number, command)
         guard run.status != 0, run.status != 127 else { continue }
         failures += 1

@@ -90,26 +90,30 @@ extension ManagedObjectContext {
         object: object.objectID
       )
     }
-    // The version that is read now is what the save compares with.
-    try fire(object)
-    var change = own(object) ?? emptyUpdate(of: object)
-    let known =
-      change.kind == .inserted
-      ? change.base(column)
-      : valueAbove(column, at: object.place) ?? object.rowValue(column)
-    guard change.values[column] ?? known != value else { return }
-    let isKey = importing.keys?.covers(column, of: object.place.table) ?? false
-    if isKey { importing.keys?.remove(object.place, in: self) }
-    defer { if isKey { importing.keys?.insert(object.place, in: self) } }
     let layout = layout.tables[object.place.table].columns[column]
-    change.values[column] = value == known ? nil : value
-    if change.isEmptyUpdate, !hasOwnLinks(object) {
-      put(nil, object)
-    } else if case .attribute = layout.kind, object.status != .clean, value != known {
-      log(object.place)
-      overlay.change { $0.set(value, column, at: object.place) }
-    } else {
-      put(change, object)
+    let isKey = importing.keys?.covers(column, of: object.place.table) ?? false
+    var isSet = false
+    while !isSet {
+      let settles = overlay.settles
+      // The version that is read now is what the save compares with.
+      try fire(object)
+      var change = own(object) ?? emptyUpdate(of: object)
+      let known =
+        change.kind == .inserted
+        ? change.base(column)
+        : valueAbove(column, at: object.place) ?? object.rowValue(column)
+      guard change.values[column] ?? known != value else { return }
+      if isKey { importing.keys?.remove(object.place, in: self) }
+      defer { if isKey { importing.keys?.insert(object.place, in: self) } }
+      change.values[column] = value == known ? nil : value
+      if change.isEmptyUpdate, !hasOwnLinks(object) {
+        isSet = put(nil, object, ifSettles: settles)
+      } else if case .attribute = layout.kind, object.status != .clean, value != known {
+        log(object.place)
+        isSet = overlay.change(ifSettles: settles) { $0.set(value, column, at: object.place) }
+      } else {
+        isSet = put(change, object, ifSettles: settles)
+      }
     }
     noteChange(of: object, layout.property)
   }
@@ -149,11 +153,23 @@ extension ManagedObjectContext {
   // MARK: - Keeping objects and changes in step
 
   /// The one place where this context changes what is unsaved of a row.
-  func put(_ change: RowChange?, _ object: ManagedObject) {
+  ///
+  /// - Parameters:
+  ///   - change: What is unsaved of it now; nil: nothing.
+  ///   - object: The row's object.
+  ///   - settles: What `overlay.settles` was when that was looked at which is changed: others may store a
+  ///     part of the changes at any moment, and what they were is no truth any more then.
+  /// - Returns: Whether it was changed: false where somebody has stored something meanwhile.
+  @discardableResult
+  func put(_ change: RowChange?, _ object: ManagedObject, ifSettles settles: Int? = nil) -> Bool {
     let place = object.place
     log(place, isDeletion: change?.kind == .deleted)
-    overlay.change { [layout] in $0.set(change, at: place, layout) }
+    let isPut = overlay.change(ifSettles: settles) { [layout] in
+      $0.set(change, at: place, layout)
+    }
+    guard isPut else { return false }
     object.status = change.map { ManagedObject.Status($0.kind) } ?? .clean
+    return true
   }
 
   /// Remembers, while records are open, that something was done to a row.

@@ -63,27 +63,36 @@ extension ManagedObjectContext {
   /// there by the next save.
   private func markDeleted(_ object: ManagedObject, _ cause: RowKey?) {
     importing.keys?.remove(object.place, in: self)
+    while !tryMarkDeleted(object, cause) {}
+    noteDeletion(of: object)
+  }
+
+  /// Marks an object as deleted, unless somebody has stored a part of the changes meanwhile.
+  private func tryMarkDeleted(_ object: ManagedObject, _ cause: RowKey?) -> Bool {
     let place = object.place
+    let settles = overlay.settles
     let own = own(object)
     if let own, own.kind == .inserted {
+      var cleared: [RowKey] = []
+      let isGone = overlay.change(ifSettles: settles) { [layout] changes in
+        changes.set(nil, at: place, layout)
+        cleared = changes.dropLinks(of: place, layout)
+      }
+      guard isGone else { return false }
       let buffer = RowBuffer(columnCount: layout.tables[place.table].columns.count, capacity: 1)
       buffer.append(own.row, changes: own.values)
       object.content = .row(RowPlace(buffer: buffer, row: 0))
       log(place, isDeletion: true)
-      let cleared = overlay.change { [layout] changes in
-        changes.set(nil, at: place, layout)
-        return changes.dropLinks(of: place, layout)
-      }
       object.status = .gone
       didClear(cleared)
     } else {
       var change = own ?? RowChange(.deleted, object.layout.index, version: object.version)
       change.kind = .deleted
       if case .row(let row) = object.content { change.row = row }
-      put(change, object)
+      guard put(change, object, ifSettles: settles) else { return false }
       if let cause { overlay.change { $0.note(cause, for: place) } }
     }
-    noteDeletion(of: object)
+    return true
   }
 
   /// To-ones of these rows were cleared, since what they led to is gone.

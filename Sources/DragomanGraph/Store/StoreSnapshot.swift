@@ -74,9 +74,14 @@ extension SQLiteStore {
     // Kept apart, so that an error of the caller does not come back as one of the store.
     var result: Result<T, any Error>?
     let layout = layout
-    try read { database in
-      let snapshot = StoreSnapshot(database, layout)
-      result = Result { try database.tellingOfUnreadFiles(path) { try body(snapshot) } }
+    do throws(StoreError) {
+      try read { database in
+        let snapshot = StoreSnapshot(database, layout)
+        result = Result { try database.tellingOfUnreadFiles(path) { try body(snapshot) } }
+      }
+    } catch {
+      // The end of a transaction that failed fails too, and knows less.
+      guard case .failure? = result else { throw error }
     }
     guard let result else {
       throw StoreError(.refused, "The store was not read.", path: path)

@@ -43,6 +43,21 @@ final class Overlay: Sendable {
     return state.withLock { body(&$0.changes) }
   }
 
+  /// Changes something, unless somebody has stored a part of the changes since; must not come back here.
+  ///
+  /// - Parameters:
+  ///   - settles: What `settles` was when that was looked at which is changed; nil: whatever it is.
+  ///   - body: Changes it.
+  /// - Returns: Whether it was changed.
+  func change(ifSettles settles: Int?, _ body: (inout ChangeSet) -> Void) -> Bool {
+    defer { count.add(1, ordering: .releasing) }
+    return state.withLock { state in
+      guard settles == nil || self.settles == settles else { return false }
+      body(&state.changes)
+      return true
+    }
+  }
+
   /// Drops everything, and what was to be written of it.
   func removeAll() {
     count.add(1, ordering: .releasing)
@@ -102,9 +117,9 @@ final class Overlay: Sendable {
     yields: Bool,
     _ layout: ModelLayout
   ) {
-    defer { settleCount.add(1, ordering: .releasing) }
     count.add(1, ordering: .releasing)
     state.withLock { state in
+      settleCount.add(1, ordering: .releasing)
       state.changes.settle(written, seen: seen, isOwn: false, yields: yields, layout)
       for index in state.records.indices {
         state.records[index].settle(written, seen: seen, isOwn: false, yields: yields, layout)
@@ -125,10 +140,10 @@ final class Overlay: Sendable {
     seen: ChangeSet,
     _ layout: ModelLayout
   ) -> Bool {
-    defer { settleCount.add(1, ordering: .releasing) }
     count.add(1, ordering: .releasing)
     return state.withLock { state in
       guard state.away != nil else { return false }
+      settleCount.add(1, ordering: .releasing)
       state.away = nil
       state.isWriting = false
       state.changes.settle(written, seen: seen, isOwn: true, yields: false, layout)
