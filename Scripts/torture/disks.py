@@ -18,8 +18,7 @@ def mounted(folder, size):
 
 
 def unmount(folder):
-    # Lazily: Python may not have closed the store yet.
-    subprocess.run(["umount", "-l", folder], capture_output=True, check=False)
+    subprocess.run(["umount", folder], capture_output=True, check=False)
 
 
 def is_told(outcome, store):

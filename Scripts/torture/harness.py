@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -185,12 +186,9 @@ def rows(path):
     """
     if not Path(path).exists() or Path(path).stat().st_size == 0:
         return {}
-    with sqlite3.connect(f"file:{quoted(path)}?mode=rw", uri=True, timeout=20) as database:
-        try:
-            return _rows(database)
-        finally:
-            database.rollback()
-    database.close()
+    # A connection that stays open would lend what it knows of this file to the next one of its name.
+    with closing(sqlite3.connect(f"file:{quoted(path)}?mode=rw", uri=True, timeout=20)) as database:
+        return _rows(database)
 
 
 def contents(path):
@@ -276,10 +274,9 @@ def faults(path):
     if not Path(path).exists() or Path(path).stat().st_size == 0:
         return []
     try:
-        with sqlite3.connect(f"file:{quoted(path)}?mode=rw", uri=True, timeout=20) as database:
+        with closing(sqlite3.connect(f"file:{quoted(path)}?mode=rw", uri=True, timeout=20)) as database:
             found = [row[0] for row in database.execute("PRAGMA integrity_check") if row[0] != "ok"]
             found += [repr(row) for row in database.execute("PRAGMA foreign_key_check")]
-        database.close()
         return found
     except sqlite3.DatabaseError as error:
         return [str(error)]
