@@ -30,6 +30,7 @@ import Testing
       let refused = try folder.run(command + ["--max-bytes", "22"])
       #expect(refused.status == 65)
       #expect(refused.errors.contains("The input p.json has more than 22 bytes."), "\(refused)")
+      #expect(refused.errors.contains("where that is right, raise --max-bytes"), "\(refused)")
       let taken = try folder.run(command + ["--max-bytes", "23"])
       #expect(taken.status != 65, "\(taken)")
     }

@@ -46,7 +46,7 @@ final class UnpackedSource: ByteSource {
     ReadError(
       .limit,
       "The input \(name) \(excess).",
-      help: "where that is right, raise the bound of an input (`maximumInputByteCount`)"
+      help: "where that is right, raise `maximumInputByteCount`"
     )
   }
 }
