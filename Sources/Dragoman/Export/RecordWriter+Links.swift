@@ -54,31 +54,62 @@ extension RecordWriter {
     _ node: ExportTree.Node,
     _ row: borrowing Row
   ) -> Written {
-    guard let target = target(Int(node.context), row) else {
+    switch target(Int(node.context), row) {
+    case .row(let target): return embedded(index, node, target: target)
+    case .none:
       guard writesNulls, node.role != .attribute else { return [] }
       encoder.null(index, .value)
       return .members
+    case .other:
+      for place in 0..<Int(node.substituteCount) {
+        let index = Int(tree.variants[Int(node.firstSubstitute) + place])
+        let node = tree.nodes[index]
+        if case .row(let target) = target(Int(node.context), row) {
+          return embedded(index, node, target: target)
+        }
+      }
+      return []
     }
-    if target.kind > 0 { _ = variant(of: index, target.batch.level.kinds[target.kind]) }
+  }
+
+  private mutating func embedded(
+    _ index: Int,
+    _ node: ExportTree.Node,
+    target: RowBatch.Row
+  ) -> Written {
+    if target.kind > 0 { note(target.batch.level.kinds[target.kind]) }
     if node.link >= 0 { return linked(index, node, target) }
     guard value(index, node, target) else { return [] }
     return node.role == .attribute ? .attributes : .members
   }
 
-  /// The target of a to-one whose members stand among those of the record; nil where there is none.
+  /// Where a to-one leads whose target's members stand among those of the record.
+  private enum EmbeddedTarget {
+    case row(RowBatch.Row)
+    /// To an object that is written by another tree.
+    case other
+    case none
+  }
+
   private func target<Row: ExportRow & ~Copyable>(
     _ context: Int,
     _ row: borrowing Row
-  ) -> RowBatch.Row? {
+  ) -> EmbeddedTarget {
     let embedded = tree.embedded[context]
     let targets: RowBatch.Targets
     if embedded.parent >= 0 {
-      guard let owner = target(embedded.parent, row) else { return nil }
-      targets = owner.targets(embedded.link)
+      switch target(embedded.parent, row) {
+      case .row(let owner): targets = owner.targets(embedded.link)
+      case .other: return .other
+      case .none: return .none
+      }
     } else {
       targets = row.targets(embedded.link)
     }
-    return targets.rows.first.flatMap { targets.batch?[$0] }
+    guard let found = targets.rows.first.flatMap({ targets.batch?[$0] }) else { return .none }
+    let kinds = found.batch.level.kinds
+    let own = kinds.isEmpty ? 0 : kinds[found.kind].tree
+    return own == embedded.tree ? .row(found) : .other
   }
 
   /// Writes the name of a record or target, from one of its attributes or made up.

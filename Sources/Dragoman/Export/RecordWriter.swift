@@ -84,8 +84,13 @@ struct RecordWriter<Encoder: RecordEncoder> {
 
   /// The node by which an object of a sub-entity is written.
   mutating func variant(of node: Int, _ kind: ExportLevel.Kind) -> Int {
-    if let loss = kind.loss, !losses.contains(loss) { losses.append(loss) }
+    note(kind)
     return tree.variant(of: node, kind.tree)
+  }
+
+  /// Takes note of an object that does not come back as what it is.
+  mutating func note(_ kind: ExportLevel.Kind) {
+    if let loss = kind.loss, !losses.contains(loss) { losses.append(loss) }
   }
 
   /// Writes what belongs into an open object or element.

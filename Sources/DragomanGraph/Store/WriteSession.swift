@@ -95,6 +95,9 @@ public final class WriteSession {
     for table in new.tables where old.table(named: table.name) == nil {
       try checkName(of: table.name)
     }
+    for index in new.renamedIndexes(of: old) {
+      try run { try database.execute(sql: "DROP INDEX IF EXISTS \(Schema.quoted(index.name))") }
+    }
     for statement in new.additions(to: old) { try run { try database.execute(sql: statement) } }
     for index in new.newIndexes(than: old) { try make(index, in: layout) }
     try nameEntities(in: layout, before: old)

@@ -71,9 +71,92 @@ import Testing
     let store = try SQLiteStore(at: .inMemory, options: options)
     let known = try store.read { try Int.fetchOne($0, sql: "PRAGMA busy_timeout") }
     #expect(known == milliseconds)
-    // A file waits for the write-ahead log in its own way.
+    // The connection that writes; those that read wait for the write-ahead log only, 10 s.
     try withFile { path in
-      try SQLiteStore(at: .file(path), options: options).close()
+      let store = try SQLiteStore(at: .file(path), options: options)
+      let writing = try store.write { try Int.fetchOne($0.database, sql: "PRAGMA busy_timeout") }
+      #expect(writing == milliseconds)
+      try store.close()
+    }
+  }
+
+  @Test("A lock on a file is waited for as long as asked, and not in whole seconds")
+  func partsOfSeconds() throws {
+    try withFile { path in
+      let store = try SQLiteStore(at: .file(path), options: .init(busyTimeout: .milliseconds(700)))
+      try store.grow(to: model)
+      try DatabaseQueue(path: path).inDatabase { db in
+        try db.execute(sql: "BEGIN IMMEDIATE")
+        let begin = ContinuousClock.now
+        #expect(code { try store.write { try $0.begin() } } == .busy)
+        let waited = ContinuousClock.now - begin
+        // Whole seconds were none here. A busy machine may take longer, never less.
+        #expect(waited >= .milliseconds(650), "\(waited)")
+        try db.execute(sql: "ROLLBACK")
+      }
+    }
+  }
+
+  @Test("Every key has an index of its own, whatever the others are called")
+  func indexNames() throws {
+    let model = Model(
+      entities: [
+        Entity(
+          name: "P",
+          attributes: [
+            Attribute(name: "a_b"), Attribute(name: "A"), Attribute(name: "b"),
+            Attribute(name: "unique_a_b", isIndexed: true),
+          ],
+          uniqueKeys: [["a_b"], ["A", "b"]]
+        )
+      ]
+    )
+    try withFile { path in
+      let store = try SQLiteStore(at: .file(path))
+      try store.grow(to: model)
+      let indexes = try store.read {
+        try String.fetchAll(
+          $0,
+          sql: "SELECT sql FROM sqlite_master WHERE type = 'index' ORDER BY 1"
+        )
+      }
+      .filter { $0.contains("ON \"P\"") }
+      #expect(
+        indexes == [
+          #"CREATE INDEX "P_unique_a_b_3" ON "P" ("unique_a_b")"#,
+          #"CREATE UNIQUE INDEX "P_unique_A_b_2" ON "P" ("A", "b")"#,
+          #"CREATE UNIQUE INDEX "P_unique_a_b" ON "P" ("a_b")"#,
+        ]
+      )
+    }
+  }
+
+  @Test("A model may grow by a table that is called as one of its indexes was")
+  func tableNamedAsIndex() throws {
+    let entity = { (name: String, relationship: Relationship) in
+      Entity(name: name, attributes: [], relationships: [relationship], parent: "V")
+    }
+    let car = entity("Car", Relationship(name: "owner", destination: "M", kind: .toOne))
+    let bus = entity("Bus", Relationship(name: "owner", destination: "M", kind: .toMany))
+    let others = [
+      Entity(name: "V", attributes: [Attribute(name: "id")]),
+      Entity(name: "M", attributes: [Attribute(name: "n")]),
+    ]
+    try withFile { path in
+      let store = try SQLiteStore(at: .file(path))
+      try store.grow(to: Model(entities: others + [car]))
+      try store.grow(to: Model(entities: others + [car, bus]))
+      let names = try store.read {
+        try String.fetchAll(
+          $0,
+          sql: "SELECT name FROM sqlite_master WHERE name LIKE 'V_owner%' ORDER BY 1"
+        )
+      }
+      #expect(names == ["V_owner", "V_owner_2", "V_owner_target"])
+      try store.close()
+      let again = try SQLiteStore(at: .file(path))
+      try again.grow(to: Model(entities: others + [car, bus]))
+      try again.close()
     }
   }
 

@@ -73,6 +73,7 @@ import Testing
     _ entity: String,
     _ format: ForeignFormat,
     count: Int,
+    summary: String? = nil,
     rows: (SQLiteStore) throws -> [String]
   ) async throws -> String {
     let request = ExportRequest(entity: entity, format: format)
@@ -83,9 +84,90 @@ import Testing
     #expect(try await fixture.run(text).summary == "read \(count), unchanged \(count)", "\(text)")
     #expect(try rows(fixture.store) == before)
     let copy = try ImportFixture(try fixture.map.yaml())
-    #expect(try await copy.run(text).summary == "read \(count), inserted \(count)", "\(text)")
+    #expect(
+      try await copy.run(text).summary == summary ?? "read \(count), inserted \(count)",
+      "\(text)"
+    )
     #expect(try rows(copy.store) == before)
     return text
+  }
+
+  /// A to-one whose targets stand among the members of the record, of three entities; siblings have
+  /// values, containers and relationships at the same places.
+  private static let embedded = """
+    version: 1
+    entities:
+      Trip:
+        unique: id
+        attributes: { id: { type: int32 }, note: note }
+        relationships: { by: { entity: Thing, kind: toOne, from: "." } }
+      Maker: { unique: code, attributes: { code: {}, city: {} } }
+      Thing:
+        unique: serial
+        attributes: { serial: serial }
+        discriminator: { from: kind, values: { car: Car, boat: Boat } }
+        relationships: { maker: { entity: Maker, kind: toOne } }
+      Car:
+        parent: Thing
+        attributes: { doors: { from: size, type: int32 }, width: { from: { json: box.w, xml: box/w } } }
+        discriminator: { from: body, values: { fast: Sport } }
+        relationships: { owner: { entity: Maker, kind: toOne, from: with } }
+      Sport: { parent: Car, attributes: { speed: { type: double } } }
+      Boat:
+        parent: Thing
+        attributes: { hull: size, wide: { from: { json: box.w, xml: box/w }, type: bool }, high: { from: { json: box.h, xml: box/h } } }
+        relationships: { crew: { entity: Trip, kind: toMany, from: with } }
+    sources:
+      json: { format: json, entity: Trip }
+      ndjson: { format: ndjson, entity: Trip }
+      xml: { format: xml, entity: Trip, records: /trips/trip }
+    """
+
+  /// One is nested in another that comes before it.
+  private static let embeddedSummary = "read 5, inserted 4, updated 1"
+
+  @Test(
+    "Targets among the members of their record come back as what they are",
+    arguments: [("json", ForeignFormat.json), ("ndjson", .ndjson), ("xml", .xml)]
+  )
+  func embedded(name: String, format: ForeignFormat) async throws {
+    let fixture = try ImportFixture(Self.embedded)
+    let feed = """
+      [{"id":1,"serial":"a","kind":"car","size":4,"box":{"w":"10"},"maker":{"code":"M","city":"Oslo"},"with":{"code":"N","city":"Rome"}},
+       {"id":2,"serial":"b","maker":{"code":"M"}},
+       {"id":3,"note":"on foot"},
+       {"id":4,"serial":"c","kind":"boat","size":"9 m","box":{"w":true,"h":"3"},"with":[{"id":5},{"id":3}]},
+       {"id":5,"serial":"d","kind":"car","body":"fast","size":2,"speed":290.5}]
+      """
+    #expect(try await fixture.run(feed).summary == Self.embeddedSummary)
+    let rows = { (store: SQLiteStore) -> [String] in
+      try sql(
+        store,
+        """
+        SELECT Trip.id, note, serial, _entity, maker.code, doors, width, hull, wide, high, speed, owner.city,
+          (SELECT group_concat(crew.id) FROM Thing_crew JOIN Trip AS crew ON crew._pk = target
+            WHERE Thing_crew.owner = Thing._pk)
+        FROM Trip LEFT JOIN Thing ON Thing._pk = Trip."by" LEFT JOIN Maker AS maker ON maker._pk = Thing.maker
+          LEFT JOIN Maker AS owner ON owner._pk = Thing.owner ORDER BY 1
+        """
+      )
+    }
+    #expect(
+      try rows(fixture.store) == [
+        "1|null|a|Car|M|4|10|null|null|null|null|Rome|null",
+        "2|null|b|Thing|M|null|null|null|null|null|null|null|null",
+        "3|on foot|null|null|null|null|null|null|null|null|null|null|null",
+        "4|null|c|Boat|null|null|null|9 m|1|3|null|null|3,5",
+        "5|null|d|Sport|null|2|null|null|null|null|290.5|null|null",
+      ]
+    )
+    _ = try await roundTrip(
+      fixture,
+      "Trip",
+      format,
+      count: 5,
+      summary: Self.embeddedSummary
+    ) { try rows($0) }
   }
 
   @Test(

@@ -67,6 +67,37 @@ import Testing
     }
   }
 
+  @Test("An inherited path is told once, and only where no entity of the family has it")
+  func inherited() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        P:
+          unique: id
+          discriminator: { from: kind, values: { q: Q, r: R } }
+          attributes: { id: id, name: nmae, size: size }
+          relationships: { t: { entity: T, kind: toOne, key: { id: t_di } }, u: { entity: T, kind: toOne, from: u } }
+        Q: { parent: P, attributes: { more: more }, discriminator: { from: sort, values: { s: S } } }
+        S: { parent: Q, attributes: { most: most } }
+        R: { parent: P, attributes: { other: mroe } }
+        T: { unique: id, attributes: { id: id } }
+      sources: { json: { format: json, entity: P } }
+      """
+    )
+    let feed = """
+      [{"id":"1","name":"n","t_id":"7","u":{"id":"7"}}, {"id":"2","kind":"q","size":"3","more":"4","sort":"x"},
+       {"id":"3","kind":"q","sort":"s","most":"5"}, {"id":"4","kind":"r","more":"x"}]
+      """
+    #expect(
+      told(try await fixture.run(feed)) == [
+        "P.name: the path nmae matched 0 of 4 records; name",
+        "P.t: the path t_di matched 0 of 4 records; t_id",
+        "R.other: the path mroe matched 0 of 1 record; more",
+      ]
+    )
+  }
+
   @Test("In XML an attribute may be meant where an element is named")
   func xml() async throws {
     let fixture = try ImportFixture(

@@ -103,21 +103,6 @@ struct ExportFamily {
     addKinds(of: layout, map, model)
   }
 
-  /// The same objects where all of them are written as those of the first entity.
-  ///
-  /// - Parameter name: What the relationship that leads to them is called in messages.
-  /// - Returns: Their kinds.
-  func kindsOfOne(name: String) -> [ExportLevel.Kind] {
-    kinds.enumerated().map { index, kind in
-      var kind = kind
-      let entity = String(decoding: kind.name, as: UTF8.self)
-      if index > 0 {
-        kind.loss = "\(name): objects of \(entity) are written as \(members[0].map.name)"
-      }
-      return ExportLevel.Kind(name: kind.name, tree: 0, loss: kind.loss)
-    }
-  }
-
   /// The place of the document's records.
   var place: RecordPlace? {
     let written = members.filter { $0.obstacle == nil }.compactMap(\.place)

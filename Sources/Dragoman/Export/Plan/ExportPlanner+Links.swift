@@ -185,18 +185,17 @@ extension ExportPlanner {
   }
 
   /// Adds the targets of a relationship, of whichever entity they are; of a reference the identity says
-  /// all, and a target without a place of its own has that of one entity.
+  /// all.
   ///
   /// - Throws: `.map` where the records would have too many places.
   private mutating func nested(_ visit: Visit, name: String) throws(ExportError) -> ExportLevel {
+    if visit.isReference {
+      var level = ExportLevel()
+      try add(visit, to: &level)
+      return level
+    }
     let family = ExportFamily(ofTargets: visit.map, visit.layout, in: map, layout, name: name)
-    if !visit.isReference, visit.context < 0 { return try add(family, visit) }
-    var visit = visit
-    visit.words = visit.isReference ? [] : family.members[0].words
-    var level = ExportLevel()
-    try add(visit, to: &level)
-    if !visit.isReference, writesFamilies { level.kinds = family.kindsOfOne(name: name) }
-    return level
+    return try add(family, visit)
   }
 
   /// How a relationship is written; nil where the map does not want it.

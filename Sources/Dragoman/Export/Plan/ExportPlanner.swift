@@ -133,6 +133,8 @@ struct ExportPlanner {
           let name = place.elements.last ?? ExportTree.Name(local: "")
           visit.base = tree.addVariant(of: visit.base, record: (name, place.isNamed))
         }
+      } else if index > 0, visit.context >= 0 {
+        visit.context = tree.embed(visit.context, tree: index)
       } else if index > 0 {
         visit.base = tree.addVariant(of: visit.base)
       }
@@ -295,7 +297,7 @@ struct ExportPlanner {
       if word.isRequired { try hideEntity(of: visit, &level) }
       return
     }
-    if let slot = tree.slot(at: path.steps, from: visit.base) {
+    if let slot = tree.slot(at: path.steps, from: visit.base, of: visit.context) {
       // An attribute stands in its place, and has the word.
       guard word.isRequired else { return }
       slots[slot].words = word.admitted

@@ -8,6 +8,8 @@ extension ExportTree {
       var slot = -1
       var link = LinkPlace.none
       var context = -1
+      /// The places that stand here instead, each with a context that excludes the others.
+      var substitutes: [Int] = []
       var variants: [Int] = []
       var name: Name
       var isNamed = false
@@ -75,14 +77,26 @@ extension ExportTree {
     ///
     /// - Returns: What its members name as their context.
     mutating func embed(_ link: Int, of context: Int) -> Int {
-      embedded.append(Embedded(parent: context, link: link))
+      embedded.append(Embedded(parent: context, link: link, tree: 0))
+      return embedded.count - 1
+    }
+
+    /// Takes note of the targets of such a to-one that are of a sub-entity.
+    ///
+    /// - Parameters:
+    ///   - context: The context of those that are not.
+    ///   - tree: By which of the trees at the targets' level they are written.
+    /// - Returns: What their members name as their context.
+    mutating func embed(_ context: Int, tree: Int) -> Int {
+      let first = embedded[context]
+      embedded.append(Embedded(parent: first.parent, link: first.link, tree: tree))
       return embedded.count - 1
     }
 
     /// The value that stands in a place; nil where there is none.
-    func slot(at steps: [ForeignPath.Step], from base: Int) -> Int? {
+    func slot(at steps: [ForeignPath.Step], from base: Int, of context: Int) -> Int? {
       var copy = self
-      guard let place = try? copy.insert(steps, at: base).place, place < places.count,
+      guard let place = try? copy.insert(steps, at: base, of: context).place, place < places.count,
         places[place].slot >= 0, places[place].link.local < 0
       else { return nil }
       return places[place].slot
@@ -106,7 +120,7 @@ extension ExportTree {
     ) throws(Obstacle) {
       let before = places
       do throws(Obstacle) {
-        let (place, isTextOnly) = try insert(steps, at: base)
+        let (place, isTextOnly) = try insert(steps, at: base, of: context)
         guard places[place].slot < 0 else { throw .taken(slot: places[place].slot) }
         switch places[place].role {
         case nil: places[place].role = .value
@@ -199,7 +213,7 @@ extension ExportTree {
     ) throws(Obstacle) -> Int {
       let before = places
       do throws(Obstacle) {
-        let (place, isTextOnly) = try insert(steps, at: base)
+        let (place, isTextOnly) = try insert(steps, at: base, of: context)
         if isXML, arrangement == .dictionary {
           // The elements that are not named otherwise.
           guard !isTextOnly, !hasElementValues(place) else { throw .shape }
@@ -241,7 +255,8 @@ extension ExportTree {
     /// The places from a record down to a value; they are made where they are missing.
     private mutating func insert(
       _ steps: [ForeignPath.Step],
-      at base: Int
+      at base: Int,
+      of context: Int
     ) throws(Obstacle) -> (place: Int, isTextOnly: Bool) {
       var place = base
       var isTextOnly = false
@@ -258,8 +273,41 @@ extension ExportTree {
         case .all, .anyMember, .having: throw .shape
         }
       }
-      guard place == base || !places[place].isEnd else { throw .shape }
+      if place != base, places[place].isEnd { place = try substitute(for: place, of: context) }
       return (place, isTextOnly)
+    }
+
+    /// The place that stands instead of another one where a target is of the context's entity.
+    private mutating func substitute(for place: Int, of context: Int) throws(Obstacle) -> Int {
+      let known = [place] + places[place].substitutes
+      if let own = known.first(where: { places[$0].context == context && places[$0].slot >= 0 }) {
+        return own
+      }
+      guard known.allSatisfy({ excludes(places[$0].context, context) }) else { throw .shape }
+      let role: Role? = places[place].role == .attribute ? .attribute : nil
+      places.append(Place(role: role, name: places[place].name, index: places[place].index))
+      places[place].substitutes.append(places.count - 1)
+      return places.count - 1
+    }
+
+    /// Whether no record has targets of both contexts: they part at one to-one, by its target's entity.
+    private func excludes(_ one: Int, _ other: Int) -> Bool {
+      for (a, b) in zip(way(to: one), way(to: other)) {
+        guard a.link == b.link else { return false }
+        if a.tree != b.tree { return true }
+      }
+      return false
+    }
+
+    /// The to-ones that lead to a context, from the record on.
+    private func way(to context: Int) -> [Embedded] {
+      var way: [Embedded] = []
+      var context = context
+      while context >= 0 {
+        way.append(embedded[context])
+        context = embedded[context].parent
+      }
+      return way.reversed()
     }
 
     private mutating func child(
@@ -357,5 +405,6 @@ extension ExportTree {
     func beside(_ place: Int) -> Int { places[place].beside }
     func index(_ place: Int) -> Int { places[place].index }
     func variants(_ place: Int) -> [Int] { places[place].variants }
+    func substitutes(_ place: Int) -> [Int] { places[place].substitutes }
   }
 }

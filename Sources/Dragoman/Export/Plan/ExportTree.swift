@@ -41,6 +41,9 @@ struct ExportTree: Sendable {
     /// The to-one to whose target it belongs, as members of that stand among those of the record
     /// (`from: "."`): an index into `embedded`; -1: none.
     var context: Int32 = -1
+    /// What stands here instead where that target is of another entity: a range of `variants`.
+    var firstSubstitute: Int32 = 0
+    var substituteCount: Int32 = 0
     /// The trees of sub-entities: a range of `variants`.
     var firstVariant: Int32 = 0
     var variantCount: Int32 = 0
@@ -85,7 +88,8 @@ struct ExportTree: Sendable {
   private(set) var names: [Name] = []
   /// The children of all nodes, one node's behind the other.
   private(set) var order: [Int32] = []
-  /// The trees of sub-entities, those of one place behind each other.
+  /// The trees of sub-entities, and what stands in one place by turns: those of one place behind each
+  /// other.
   private(set) var variants: [Int32] = []
   /// The to-ones whose targets' members stand among those of the record.
   private(set) var embedded: [Embedded] = []
@@ -96,6 +100,8 @@ struct ExportTree: Sendable {
     let parent: Int
     /// The relationship's place among the links of its level.
     let link: Int
+    /// By which of the trees there the targets are written whose members these are.
+    let tree: Int
   }
 
   /// The node by which an object is written.
@@ -145,6 +151,10 @@ struct ExportTree: Sendable {
     nodes[index].variantCount = Int32(own.count)
     variants += own
     for variant in own { nodes[Int(variant)].beside = nodes[index].beside }
+    let substitutes = builder.substitutes(place).map { add($0, of: builder) }
+    nodes[index].firstSubstitute = Int32(variants.count)
+    nodes[index].substituteCount = Int32(substitutes.count)
+    variants += substitutes
     return Int32(index)
   }
 

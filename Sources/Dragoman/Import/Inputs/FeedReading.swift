@@ -201,7 +201,7 @@ final class CompiledPlan {
 
   /// The paths that no record had.
   var unmatchedPaths: [UnmatchedPath] {
-    self.set.mappers.flatMap { $0.use.paths(format: plan.format) }
+    self.set.unmatchedPaths(format: plan.format)
   }
 
   init(_ plan: ImportPlan, mapFile: String?) throws {

@@ -254,6 +254,8 @@ final class EntityPlan: Sendable {
   /// What one slot of the walker is for.
   struct PathUse: Sendable {
     let slot: Int
+    /// The entity whose map has it: the entity itself, or one that it inherits from.
+    let entity: String
     /// The attribute or relationship; `discriminator` or `deleteWhen`.
     let property: String
     /// Its paths as the map has them.
@@ -280,10 +282,12 @@ final class EntityPlan: Sendable {
     for (index, slot) in slots.enumerated() where !slot.paths.isEmpty {
       let paths = slot.paths.map(\.path)
       guard paths.allSatisfy(isNamed) else { continue }
-      let map = lineage.lazy.compactMap { $0.attribute(named: slot.attribute.name) }.first
+      let owner = lineage.first { $0.attribute(named: slot.attribute.name) != nil }
+      let map = owner?.attribute(named: slot.attribute.name)
       uses.append(
         PathUse(
           slot: index,
+          entity: owner?.name ?? lineage[0].name,
           property: slot.attribute.name,
           // A name with dots is tried as a whole first.
           paths: paths.filter { path in
@@ -294,13 +298,14 @@ final class EntityPlan: Sendable {
       )
     }
     for link in links {
-      let map = lineage.lazy.compactMap { entity in
-        entity.relationships.first { $0.name.utf8.elementsEqual(link.name.utf8) }
-      }.first
+      let isSame = { (map: RelationshipMap) in map.name.utf8.elementsEqual(link.name.utf8) }
+      let owner = lineage.first { $0.relationships.contains(where: isSame) }
+      let map = owner?.relationships.first(where: isSame)
       for finding in link.findings where finding.paths.allSatisfy({ isNamed($0.path) }) {
         uses.append(
           PathUse(
             slot: finding.slot,
+            entity: owner?.name ?? lineage[0].name,
             property: link.name,
             paths: finding.paths.map(\.path),
             isImplied: finding.isImplied,
@@ -313,6 +318,7 @@ final class EntityPlan: Sendable {
       uses.append(
         PathUse(
           slot: discriminator.criterion.slot,
+          entity: lineage[0].name,
           property: "discriminator",
           paths: discriminator.criterion.paths.map(\.path)
         )
@@ -322,6 +328,7 @@ final class EntityPlan: Sendable {
       uses.append(
         PathUse(
           slot: tombstone.criterion.slot,
+          entity: (lineage.first { $0.deleteWhen != nil } ?? lineage[0]).name,
           property: "deleteWhen",
           paths: tombstone.criterion.paths.map(\.path),
           isImplied: true

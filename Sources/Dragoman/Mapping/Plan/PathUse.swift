@@ -153,10 +153,11 @@ struct PathUse {
 
   // MARK: - The end
 
-  /// The paths that no record had.
-  func paths(format: ForeignFormat) -> [UnmatchedPath] {
+  /// The paths that records were searched for, each as it is told if it has to be, and whether one of
+  /// them had it.
+  func outcomes(format: ForeignFormat) -> [(path: UnmatchedPath, isMatched: Bool)] {
     guard recordCount > 0 else { return [] }
-    return entity.pathUses.filter { unmatched.contains($0.slot) }.compactMap { use in
+    return entity.pathUses.compactMap { use in
       guard let first = use.paths.first else { return nil }
       var names: [String] = []
       var suggestion: String?
@@ -169,9 +170,10 @@ struct PathUse {
         )
       }
       // Nobody asked for the name of a relationship itself; a record may do without the mark of a deletion.
-      if use.isImplied, suggestion == nil { return nil }
-      return UnmatchedPath(
-        entity: entity.name,
+      let isMatched = !unmatched.contains(use.slot)
+      if use.isImplied, suggestion == nil, !isMatched { return nil }
+      let path = UnmatchedPath(
+        entity: use.entity,
         property: use.property,
         path: first.text,
         format: format,
@@ -180,7 +182,28 @@ struct PathUse {
         names: Array(names.prefix(10)),
         mayBeMissing: use.mayBeMissing
       )
+      return (path, isMatched)
     }
+  }
+}
+
+extension MapperSet {
+  /// The paths that no record had: an inherited one, no record of any entity that inherits it.
+  func unmatchedPaths(format: ForeignFormat) -> [UnmatchedPath] {
+    var matched: Set<[UInt8]> = []
+    var unmatched: [(place: [UInt8], path: UnmatchedPath)] = []
+    for (path, isMatched) in mappers.flatMap({ $0.use.outcomes(format: format) }) {
+      let place = Array("\(path.entity).\(path.property)\n\(path.path)".utf8)
+      if isMatched {
+        matched.insert(place)
+      } else if let known = unmatched.firstIndex(where: { $0.place == place }) {
+        unmatched[known].path.recordCount += path.recordCount
+        unmatched[known].path.suggestion = unmatched[known].path.suggestion ?? path.suggestion
+      } else {
+        unmatched.append((place, path))
+      }
+    }
+    return unmatched.filter { !matched.contains($0.place) }.map(\.path)
   }
 }
 

@@ -49,7 +49,7 @@ struct Schema: Equatable {
 
   /// An index of a table.
   struct Index: Equatable {
-    let name: String
+    fileprivate(set) var name: String
     let table: String
     let columns: [String]
     let isUnique: Bool
@@ -59,6 +59,9 @@ struct Schema: Equatable {
       "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(Schema.quoted(name)) ON \(Schema.quoted(table))"
         + " (\(columns.map(Schema.quoted).joined(separator: ", ")))"
     }
+
+    /// Whether both are the same to SQLite, which compares names by their bytes.
+    func isSame(as other: Index) -> Bool { hasSameBytes(sql, other.sql) }
 
     /// Whether the index serves wherever the other one does.
     fileprivate func starts(with other: Index) -> Bool { columns.starts(with: other.columns) }
@@ -81,6 +84,7 @@ struct Schema: Equatable {
     }
     for entity in layout.entities { add(entity, in: layout) }
     for entity in layout.entities { addLinks(of: entity, in: layout) }
+    nameIndexes()
     let keys = indexes.filter(\.isUnique)
     let isNeedless = { (index: Index) in
       !index.isUnique && keys.contains { $0.table == index.table && $0.starts(with: index) }
@@ -159,8 +163,23 @@ struct Schema: Equatable {
     to table: String
   ) {
     let name = ([table, kind].compactMap { $0 } + columns).joined(separator: "_")
-    guard !indexes.contains(where: { $0.name == name }) else { return }
-    indexes.append(Index(name: name, table: table, columns: columns, isUnique: isUnique))
+    let index = Index(name: name, table: table, columns: columns, isUnique: isUnique)
+    if !indexes.contains(where: index.isSame) { indexes.append(index) }
+  }
+
+  /// Numbers the indexes whose names are those of a table or of an earlier index: the key `a_b` beside
+  /// the key `a, b`. SQLite has one space of names for both, and ignores the case of ASCII letters.
+  private mutating func nameIndexes() {
+    var taken = NameRegister()
+    for table in tables { _ = taken.insert(table.name) }
+    for place in indexes.indices {
+      let name = indexes[place].name
+      var number = 1
+      while taken.insert(indexes[place].name) != nil {
+        number += 1
+        indexes[place].name = "\(name)_\(number)"
+      }
+    }
   }
 
   // MARK: - Differences
@@ -184,7 +203,16 @@ struct Schema: Equatable {
 
   /// The indexes that this schema has and `other` has not.
   func newIndexes(than other: Schema) -> [Index] {
-    indexes.filter { index in !other.indexes.contains { $0.name == index.name } }
+    indexes.filter { !other.indexes.contains(where: $0.isSame) }
+  }
+
+  /// The indexes of `other` whose names this schema gives to something else.
+  func renamedIndexes(of other: Schema) -> [Index] {
+    var taken = NameRegister()
+    for name in indexes.map(\.name) + tables.map(\.name) { _ = taken.insert(name) }
+    return other.indexes.filter { old in
+      taken.contains(old.name) && !indexes.contains(where: old.isSame)
+    }
   }
 
   /// The table of that name.
