@@ -142,7 +142,8 @@ struct ImportCommand: AsyncParsableCommand {
       return
     }
     try changes?.flush()
-    try print(outcome, signal: signals.received)
+    let hasRejectsFile = (rejects ?? importMap.rejectsPath) != nil
+    try print(outcome, signal: signals.received, hasRejectsFile: hasRejectsFile)
     if let status = exitStatus(of: outcome, signal: signals.received) { throw ExitCode(status) }
   }
 
@@ -169,7 +170,8 @@ struct ImportCommand: AsyncParsableCommand {
 
   private func print(
     _ outcome: Result<ImportReport, ImportFailure>,
-    signal: Int32?
+    signal: Int32?,
+    hasRejectsFile: Bool
   ) throws {
     let (report, failure): (ImportReport, ToolError?) =
       switch outcome {
@@ -183,7 +185,8 @@ struct ImportCommand: AsyncParsableCommand {
           report: report,
           inputs: sources.names(with: inputs),
           database: database,
-          signal: signal
+          signal: signal,
+          hasRejectsFile: hasRejectsFile
         ).text
       )
     }

@@ -19,6 +19,8 @@ struct ImportReportText {
   let signal: Int32?
   /// Whether a map is checked: every path that no record had is told then.
   var isCheck = false
+  /// Whether all rejects stand in a file.
+  var hasRejectsFile = false
 
   /// The whole report; ends with a line feed.
   var text: String {
@@ -67,7 +69,9 @@ struct ImportReportText {
     let rest = group.count - group.examples.count
     guard rest > 0 else { return "" }
     let subject = group.attribute.map { "\(group.entity).\($0)" } ?? group.entity
-    return "… and \(Figures.grouped(rest)) more [\(group.code.rawValue)] of \(subject)\n"
+    let isReject = group.examples.first?.isReject ?? false
+    let way = isReject && !hasRejectsFile ? ": import with --rejects FILE names each" : ""
+    return "… and \(Figures.grouped(rest)) more [\(group.code.rawValue)] of \(subject)\(way)\n"
   }
 
   // MARK: - Counts

@@ -86,7 +86,7 @@ import Testing
       """
     )
     let feed = """
-      [{"id":"1","name":"n","t_id":"7","u":{"id":"7"}}, {"id":"2","kind":"q","size":"3","more":"4","sort":"x"},
+      [{"id":"1","name":"n","t_id":"7","u":{"id":"7"}}, {"id":"2","kind":"q","size":"3","more":"4"},
        {"id":"3","kind":"q","sort":"s","most":"5"}, {"id":"4","kind":"r","more":"x"}]
       """
     #expect(
@@ -244,6 +244,34 @@ import Testing
     }
     #expect(report.committed == 26)
     #expect(try fixture.rows().count == 28)
+  }
+
+  @Test(
+    "Records without anything are no objects of an entity that has no key",
+    arguments: [
+      ("[{},{}]", ForeignFormat.json), ("{}\n{}\n", .ndjson), ("<r><p/><p/></r>", .xml),
+    ]
+  )
+  func empty(text: String, format: ForeignFormat) async throws {
+    let map = """
+      version: 1
+      entities: { P: { attributes: { a: {}, b: {} } } }
+      sources:
+        json: { format: json, entity: P }
+        ndjson: { format: ndjson, entity: P }
+        xml: { format: xml, entity: P, records: /r/p }
+      """
+    let fixture = try ImportFixture(map)
+    let failure = await #expect(throws: ImportFailure.self) { try await fixture.run(text) }
+    let error = failure?.cause as? ImportError
+    #expect(error?.code == .unmatched)
+    #expect(
+      error?.message.hasSuffix("none of its paths occurs in the records, which are empty.") == true
+    )
+    // One that has something makes the others objects whose values are missing.
+    let some = ["[{},{\"a\":\"1\"}]", "{}\n{\"a\":\"1\"}\n", "<r><p/><p><a>1</a></p></r>"]
+    let feed = some[[ForeignFormat.json, .ndjson, .xml].firstIndex(of: format) ?? 0]
+    #expect(try await fixture.run(feed).counts.inserted == 2)
   }
 
   @Test(

@@ -206,6 +206,12 @@ import Testing
     "What is packed otherwise, or no feed at all, is told by its first bytes",
     arguments: [
       ([0x42, 0x5A, 0x68, 0x39, 0x31, 0x41], "compressed by bzip2"),
+      (Array("Rar!".utf8) + [0x1A, 0x07, 0x01, 0x00], "a rar archive"),
+      ([0x1F, 0x9D, 0x90, 0x7B], "compressed by compress"),
+      (
+        Array("people.json".utf8) + Array(repeating: 0, count: 246) + Array("ustar".utf8),
+        "a tar archive"
+      ),
       ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0, 0], "compressed by xz"),
       ([0x50, 0x4B, 3, 4, 20, 0], "a zip archive"),
       (Array("SQLite format 3\0".utf8), "a SQLite database"),

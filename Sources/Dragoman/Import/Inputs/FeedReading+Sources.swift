@@ -165,14 +165,17 @@ extension FeedReading {
       // Where there is nothing but a header, that is what can be held against the map.
       let isStrange = columns.map { !source.entity.names(anyOf: $0) } ?? false
       let names = isStrange ? columns ?? [] : use.inputNames
-      guard isStrange || use.isStrange, !names.isEmpty else { continue }
+      guard isStrange && !names.isEmpty || use.isStrange else { continue }
       let shown = names.prefix(10).map { "“\(ForeignText.shortened($0))”" }.joined(separator: ", ")
       let more = names.count > 10 ? ", …" : ""
       let isColumns = plan.plan.format == .csv
+      let found =
+        names.isEmpty
+        ? "which are empty" : "whose \(isColumns ? "columns" : "keys") are \(shown)\(more)"
       throw ImportError(
         .unmatched,
         "Of \(input.name) the source \(source.name) knows nothing: none of its paths occurs in the records,"
-          + " whose \(isColumns ? "columns" : "keys") are \(shown)\(more).",
+          + " \(found).",
         help: isColumns && names.count == 1
           ? "is it CSV, and divided by the `separator` of the source? Or is it the feed of another map?"
           : "correct the paths of \(source.entity.name), or is it the feed of another map or source?"

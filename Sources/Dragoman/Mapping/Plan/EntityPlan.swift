@@ -251,6 +251,12 @@ final class EntityPlan: Sendable {
       ? [] : Self.pathUses(slots, links, tombstone, discriminator, lineage)
   }
 
+  /// Whether all that an object has comes from members of its record, and nothing of it is a key.
+  var hasOnlyPaths: Bool {
+    layout.uniqueKeys.isEmpty && !layout.attributes.contains { $0.defaultValue != nil }
+      && slots.indices.allSatisfy { slot in pathUses.contains { $0.slot == slot } }
+  }
+
   /// What one slot of the walker is for.
   struct PathUse: Sendable {
     let slot: Int
@@ -260,6 +266,8 @@ final class EntityPlan: Sendable {
     let property: String
     /// Its paths as the map has them.
     let paths: [ForeignPath]
+    /// Whether sub-entities do not inherit it.
+    var isOwn = false
     /// Whether nothing is amiss where no record has it.
     var isImplied = false
     /// Whether the map itself says what holds for records that do not have it.
@@ -320,7 +328,8 @@ final class EntityPlan: Sendable {
           slot: discriminator.criterion.slot,
           entity: lineage[0].name,
           property: "discriminator",
-          paths: discriminator.criterion.paths.map(\.path)
+          paths: discriminator.criterion.paths.map(\.path),
+          isOwn: true
         )
       )
     }

@@ -20,13 +20,21 @@ struct PathUse {
   private var obstacles: [Int: Obstacle] = [:]
   private var sampleCount = 0
   private var recordCount = 0
+  /// How many of the records proved to be of a sub-entity.
+  private var otherCount = 0
   /// Whether a path of the entity matched in the input at hand.
   private(set) var hasMatched = false
   /// Names of members that records of the input at hand have, while no path matched.
   private(set) var inputNames: [String] = []
 
+  /// Whether records of the input at hand would be objects without values.
+  private var hasAnonymous = false
+
   /// Whether there were records in the input at hand, and none of them had anything that the map names.
-  var isStrange: Bool { !hasMatched && !inputNames.isEmpty }
+  ///
+  /// Records without anything are rejected where there is a key, and have the defaults where there are
+  /// some.
+  var isStrange: Bool { !hasMatched && (!inputNames.isEmpty || hasAnonymous) }
 
   private static let maximumSampleCount = 50
   private static let maximumNameCount = 60
@@ -41,6 +49,7 @@ struct PathUse {
   mutating func beginInput() {
     hasMatched = entity.pathUses.isEmpty
     inputNames = []
+    hasAnonymous = false
   }
 
   /// Takes note of what the walk over a record found.
@@ -58,7 +67,10 @@ struct PathUse {
   ) {
     if !hasMatched {
       hasMatched = entity.pathUses.contains { found[$0.slot].state != .missing }
-      if !hasMatched { learnInput(record, in: batch) }
+      if !hasMatched {
+        hasAnonymous = entity.hasOnlyPaths
+        learnInput(record, in: batch)
+      }
     }
     if unmatched.contains(where: { found[$0].state != .missing }) {
       unmatched.removeAll { found[$0].state != .missing }
@@ -74,6 +86,10 @@ struct PathUse {
     hasMatched = true
     if !unmatched.isEmpty { unmatched.removeAll { $0 == slot } }
   }
+
+  /// Takes note that the record at hand is one of a sub-entity, which looks at it next.
+  @inline(__always)
+  mutating func noteOther() { otherCount += 1 }
 
   // MARK: - Names
 
@@ -177,7 +193,8 @@ struct PathUse {
         property: use.property,
         path: first.text,
         format: format,
-        recordCount: recordCount,
+        // Whoever looks at a record again counts it, but for the word that told where to look.
+        recordCount: use.isOwn ? recordCount : recordCount - otherCount,
         suggestion: suggestion,
         names: Array(names.prefix(10)),
         mayBeMissing: use.mayBeMissing

@@ -122,7 +122,9 @@ final class RecordMapper {
       mapper.walker.walk(record.node, in: batch)
       mapper.use.note(mapper.walker.found, record.node, in: batch)
       switch mapper.chooseMapper(for: record, in: batch) {
-      case .success(let chosen) where chosen !== mapper: mapper = chosen
+      case .success(let chosen) where chosen !== mapper:
+        mapper.use.noteOther()
+        mapper = chosen
       case let result: return result
       }
     }

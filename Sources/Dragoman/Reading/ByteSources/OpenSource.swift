@@ -20,7 +20,7 @@ func decoded(
   maximumByteCount: Int? = nil
 ) throws(ReadError) -> any ByteSource {
   let peekable = PeekableSource(source)
-  let magic = Array(try peekable.peek(16))
+  let magic = Array(try peekable.peek(OtherFormat.byteCount))
   func bounded(_ source: any ByteSource, isPacked: Bool) -> UnpackedSource {
     UnpackedSource(source, maximumByteCount: maximumByteCount, isPacked: isPacked)
   }

@@ -1,12 +1,20 @@
-/// What a file is that is no feed, told by its first bytes.
+/// What a file is that is no feed, told by its first 262 bytes.
 struct OtherFormat {
   /// What it is, with its article.
   let name: String
   /// How a feed comes out of it.
   let help: String
 
+  /// How many bytes tell.
+  static let byteCount = 262
+
   /// The format that starts with the bytes; nil where none of those known does.
   init?(_ bytes: [UInt8]) {
+    // POSIX pax, "Header Block": what stands behind the first member's name, mode, owner and so on.
+    if bytes.count >= Self.byteCount, bytes[257..<Self.byteCount].elementsEqual("ustar".utf8) {
+      (name, help) = ("a tar archive", "unpack it first: tar -xf")
+      return
+    }
     guard let known = Self.known.first(where: { bytes.starts(with: $0.magic) }) else { return nil }
     name = known.name
     help = known.help
@@ -19,6 +27,8 @@ struct OtherFormat {
     ([0x50, 0x4B, 0x03, 0x04], "a zip archive", "unpack it first: unzip"),
     ([0x50, 0x4B, 0x05, 0x06], "a zip archive without files", "look at where it came from"),
     ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], "a 7z archive", "unpack it first: 7z x"),
+    (Array("Rar!".utf8) + [0x1A, 0x07], "a rar archive", "unpack it first: unrar x"),
+    ([0x1F, 0x9D], "compressed by compress", "unpack it first: uncompress"),
     (Array("SQLite format 3".utf8), "a SQLite database", "export its tables as JSON or CSV"),
     (Array("%PDF-".utf8), "a PDF document", "ask for the data as JSON, XML or CSV"),
     (Array("PAR1".utf8), "a Parquet file", "convert it to NDJSON or CSV first"),
