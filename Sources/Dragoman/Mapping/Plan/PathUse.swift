@@ -204,26 +204,6 @@ struct PathUse {
   }
 }
 
-extension MapperSet {
-  /// The paths that no record had: an inherited one, no record of any entity that inherits it.
-  func unmatchedPaths(format: ForeignFormat) -> [UnmatchedPath] {
-    var matched: Set<[UInt8]> = []
-    var unmatched: [(place: [UInt8], path: UnmatchedPath)] = []
-    for (path, isMatched) in mappers.flatMap({ $0.use.outcomes(format: format) }) {
-      let place = Array("\(path.entity).\(path.property)\n\(path.path)".utf8)
-      if isMatched {
-        matched.insert(place)
-      } else if let known = unmatched.firstIndex(where: { $0.place == place }) {
-        unmatched[known].path.recordCount += path.recordCount
-        unmatched[known].path.suggestion = unmatched[known].path.suggestion ?? path.suggestion
-      } else {
-        unmatched.append((place, path))
-      }
-    }
-    return unmatched.filter { !matched.contains($0.place) }.map(\.path)
-  }
-}
-
 extension ForeignPath {
   /// The path with the name at a step replaced by the nearest of some names.
   fileprivate func suggestion(

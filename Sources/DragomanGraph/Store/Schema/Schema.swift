@@ -167,8 +167,9 @@ struct Schema: Equatable {
     if !indexes.contains(where: index.isSame) { indexes.append(index) }
   }
 
-  /// Numbers the indexes whose names are those of a table or of an earlier index: the key `a_b` beside
-  /// the key `a, b`. SQLite has one space of names for both, and ignores the case of ASCII letters.
+  /// Numbers the indexes whose names are taken by a table or an earlier index, as of a key a_b beside a, b.
+  ///
+  /// SQLite has one space of names for both, and ignores the case of ASCII letters.
   private mutating func nameIndexes() {
     var taken = NameRegister()
     for table in tables { _ = taken.insert(table.name) }
