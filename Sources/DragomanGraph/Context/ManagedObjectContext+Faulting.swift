@@ -1,5 +1,3 @@
-import GRDB
-
 extension ManagedObjectContext {
   /// The object at a place: the registered one, or a new fault.
   func register(_ place: RowKey, _ entity: EntityLayout) throws -> ManagedObject {
@@ -19,10 +17,11 @@ extension ManagedObjectContext {
     return object
   }
 
-  /// Registers a new object, with what is unsaved of it.
-  func enroll(_ object: ManagedObject) {
+  /// Registers a new object, with what is unsaved of it if anything may be.
+  func enroll(_ object: ManagedObject, mayDiffer: Bool = true) {
     let place = object.place
     identities[place.table][place.key] = object
+    guard mayDiffer else { return }
     if let own = overlay[place] {
       follow(own, object)
     } else if let upper = changeAbove(place) {
@@ -88,49 +87,20 @@ extension ManagedObjectContext {
 
   /// Reads rows of a table and gives them to the registered faults.
   private func load(_ keys: [Int64], of table: Int) throws {
-    let single = keys.count == 1
-    let test = single ? "= ?1" : "IN (SELECT value FROM json_each(?1))"
-    let sql =
-      "\(selection(of: table)) FROM \(Schema.quoted(layout.tables[table].name)) WHERE _pk \(test)"
     let wanted = keys.filter { key in
       guard let object = registered(RowKey(table: table, key: key)) else { return false }
       if case .fault = object.content { return true }
       return false
     }
-    guard !wanted.isEmpty else { return }
-    let list: StoredValue =
-      single
-      ? .integer(keys[0]) : .text("[\(wanted.map(String.init).joined(separator: ","))]")
-    let entities = EntityNames(layout, table)
-    try read { database in
-      let statement = try RawStatement(sql, in: database)
-      try statement.bind(list, 1)
-      let columnCount = layout.tables[table].columns.count
-      var buffer = RowBuffer(columnCount: columnCount, capacity: min(wanted.count, 512))
-      try statement.forEachRow { row in
-        if buffer.isFull { buffer = RowBuffer(columnCount: columnCount, capacity: 64) }
-        let place = RowKey(table: table, key: columnInteger(row, 0))
-        buffer.append(row, from: entities.firstColumn)
-        guard let object = registered(place), case .fault = object.content else { return }
-        object.content = .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1))
-        object.version = columnInteger(row, 1)
-        object.layout = entities.entity(of: row) ?? object.layout
-        rebase(object)
-      }
+    let columns = layout.tables[table].objectColumns
+    var intake = RowIntake(self, layout.entities[layout.tables[table].root], count: wanted.count)
+    try read { reader in
+      try reader.rows(at: wanted, of: table, reading: columns) { _ = intake.take($0) }
     }
   }
 
-  /// `SELECT _pk, _v, [_entity,] …`: all that an object needs.
-  func selection(of table: Int) -> String {
-    let table = layout.tables[table]
-    let names =
-      ["_pk", "_v"] + (table.hasEntityColumn ? ["_entity"] : [])
-      + table.columns.map { Schema.quoted($0.name) }
-    return "SELECT " + names.joined(separator: ", ")
-  }
-
   /// What is unsaved of an object is compared with the row that was read now, where it had lost its own.
-  private func rebase(_ object: ManagedObject) {
+  func rebase(_ object: ManagedObject) {
     guard object.status == .updated, case .row(let row) = object.content,
       var change = overlay[object.place], change.kind == .updated, change.row == nil
     else { return }
@@ -167,53 +137,8 @@ extension ManagedObjectContext {
   // MARK: - Reading
 
   /// Reads from the store: through the open session where there is one.
-  func read<T>(_ body: (Database) throws -> T) throws -> T {
-    if let session = openSession { return try body(session.database) }
-    // Kept apart, so that errors of ours do not come back as errors of the store.
-    var failure: (any Error)?
-    let value = try root.store.read { database -> T? in
-      do {
-        return try body(database)
-      } catch let error as DatabaseError {
-        throw error
-      } catch {
-        failure = error
-        return nil
-      }
-    }
-    if let failure { throw failure }
-    guard let value else { throw ContextError(.stackClosed, "The store could not be read.") }
-    return value
-  }
-}
-
-/// Finds the entity of a row of a family by its `_entity`.
-struct EntityNames {
-  /// The first column of a selection that belongs to a property.
-  let firstColumn: Int32
-  private let byName: [NameKey: EntityLayout]
-  private let only: EntityLayout?
-
-  init(_ layout: ModelLayout, _ table: Int) {
-    let root = layout.entities[layout.tables[table].root]
-    guard layout.tables[table].hasEntityColumn else {
-      firstColumn = 2
-      byName = [:]
-      only = root
-      return
-    }
-    firstColumn = 3
-    only = nil
-    var byName: [NameKey: EntityLayout] = [:]
-    for index in root.family {
-      byName[NameKey(layout.entities[index].name)] = layout.entities[index]
-    }
-    self.byName = byName
-  }
-
-  /// The entity of the statement's current row; nil for a name that the model does not have.
-  func entity(of row: OpaquePointer) -> EntityLayout? {
-    if let only { return only }
-    return byName[NameKey(columnText(row, 2))]
+  func read<T>(_ body: (any StoreReader) throws -> T) throws -> T {
+    if let session = openSession { return try session.read(layout, body) }
+    return try root.store.read(layout, body)
   }
 }

@@ -1,5 +1,3 @@
-import GRDB
-
 extension ManagedObjectContext {
   /// The objects of a request, as this context sees them: its own unsaved changes and those of the
   /// contexts above are taken into account, unless the request says otherwise.
@@ -14,14 +12,16 @@ extension ManagedObjectContext {
     try checkOpen()
     let resolved = try ResolvedRequest(request, in: layout)
     guard resolved.table == nil else { throw Self.noObjects }
-    guard request.includesPendingChanges else { return try stored(request) }
+    guard request.includesPendingChanges else { return try stored(resolved, request) }
     if usesRelationships(request) {
-      guard hasChanges(inAny: Set(layout.tables.indices)) else { return try stored(request) }
+      guard hasChanges(inAny: Set(layout.tables.indices)) else {
+        return try stored(resolved, request)
+      }
       return try MemoryFetch(resolved).objects(of: subjects(of: resolved.entity)).map(\.object)
     }
     let table = resolved.entity.tableIndex
     let pending = pendingPlaces(in: table)
-    guard !pending.isEmpty else { return try stored(request) }
+    guard !pending.isEmpty else { return try stored(resolved, request) }
     return try merge(pending, into: request, resolved)
   }
 
@@ -58,13 +58,11 @@ extension ManagedObjectContext {
       try checkOpen()
       let resolved = try ResolvedRequest(request, in: layout)
       guard resolved.table == nil else { throw Self.noObjects }
-      let plan = FetchPlan(resolved, in: layout)
-      let entity = plan.entity.rootName
+      let entity = resolved.entity.rootName
       var ids: [ObjectID] = []
-      try read { database in
-        try FetchStatement.run(plan.objectsSQL(["_pk"]), plan.arguments, database) { row in
-          ids.append(ObjectID(entity: entity, primaryKey: columnInteger(row, 0)))
-          return true
+      try read { reader in
+        try reader.fetch(resolved, .columns([])) { row in
+          ids.append(ObjectID(entity: entity, primaryKey: row.integer(0)))
         }
       }
       return ids
@@ -79,8 +77,8 @@ extension ManagedObjectContext {
   /// Runs `SELECT count(*)` where nothing is unsaved.
   public func count(_ request: FetchRequest) throws -> Int {
     if try isStored(request) {
-      let plan = try FetchPlan(request, in: layout)
-      return try read { try FetchStatement.count(plan, $0) }
+      let resolved = try ResolvedRequest(request, in: layout)
+      return try read { try $0.count(resolved) }
     }
     return try fetchIDs(request).count
   }
@@ -102,11 +100,9 @@ extension ManagedObjectContext {
     let names = resolved.columns.map(\.attribute.name)
     var rows: [[StoredValue]] = []
     if try isStored(request) {
-      let plan = FetchPlan(resolved, in: layout)
-      try read { database in
-        try FetchStatement.forEachRow(plan, database) { row in
-          rows.append(row.values)
-          return true
+      try read { reader in
+        try reader.fetch(resolved, .values) { row in
+          rows.append(names.indices.map { row.stored(Int32($0) + 1) })
         }
       }
     } else {
@@ -125,84 +121,43 @@ extension ManagedObjectContext {
     return try !hasChanges(inAny: [layout.requireEntity(request.entity).tableIndex])
   }
 
-  private func stored(_ request: FetchRequest) throws -> [ManagedObject] {
-    let plan = try FetchPlan(request, in: layout)
-    let table = plan.entity.tableIndex
-    return try read { database in
-      try request.returnsFaults
-        ? faults(plan, table, max(1, request.batchSize ?? FaultBatch.size), database)
-        : rows(plan, table, database)
-    }
-  }
-
-  /// Objects with their values.
-  private func rows(
-    _ plan: FetchPlan,
-    _ table: Int,
-    _ database: Database
+  private func stored(
+    _ resolved: ResolvedRequest,
+    _ request: FetchRequest
   ) throws -> [ManagedObject] {
-    let columns = layout.tables[table].columns
-    let sql = plan.objectsSQL(names(of: table))
-    let entities = EntityNames(layout, table)
-    let hasUnsaved = layers.contains { $0.hasRows(in: table) }
+    if request.returnsFaults {
+      return try faults(resolved, max(1, request.batchSize ?? FaultBatch.size))
+    }
+    let table = resolved.entity.tableIndex
+    let mayDiffer = layers.contains { $0.hasRows(in: table) }
+    var intake = RowIntake(
+      self,
+      resolved.entity,
+      count: 16,
+      refreshes: true,
+      mayDiffer: mayDiffer
+    )
     var objects: [ManagedObject] = []
-    var buffer = RowBuffer(columnCount: columns.count, capacity: 16)
-    try FetchStatement.run(sql, plan.arguments, database) { row in
-      if buffer.rowCount == Self.rowBufferSize || buffer.isFull {
-        // The next rows have about as much text as these.
-        let byteCount = min(buffer.arenaEnd / buffer.rowCount, 1 << 16) * Self.rowBufferSize
-        buffer = RowBuffer(
-          columnCount: columns.count,
-          capacity: Self.rowBufferSize,
-          byteCount: byteCount + byteCount / 8
-        )
+    try read { reader in
+      try reader.fetch(resolved, .columns(layout.tables[table].objectColumns)) { row in
+        objects.append(intake.take(row))
       }
-      let place = RowKey(table: table, key: columnInteger(row, 0))
-      let version = columnInteger(row, 1)
-      if let known = registered(place) {
-        objects.append(known)
-        guard known.status == .clean else { return true }
-        if case .row = known.content, known.version == version { return true }
-        buffer.append(row, from: entities.firstColumn)
-        known.content = .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1))
-        known.version = version
-        known.layout = entities.entity(of: row) ?? known.layout
-        return true
-      }
-      buffer.append(row, from: entities.firstColumn)
-      let object = ManagedObject(
-        place,
-        entities.entity(of: row) ?? plan.entity,
-        .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1)),
-        in: self
-      )
-      object.version = version
-      if hasUnsaved { enroll(object) } else { identities[table][place.key] = object }
-      objects.append(object)
-      return true
     }
     return objects
   }
 
-  /// Rows that share a buffer: one object of them keeps all of them in memory.
-  private static var rowBufferSize: Int { 256 }
-
   /// Objects whose values are read when they are asked for.
-  private func faults(
-    _ plan: FetchPlan,
-    _ table: Int,
-    _ batchSize: Int,
-    _ database: Database
-  ) throws -> [ManagedObject] {
+  private func faults(_ resolved: ResolvedRequest, _ batchSize: Int) throws -> [ManagedObject] {
+    let table = resolved.entity.tableIndex
     let hasEntity = layout.tables[table].hasEntityColumn
-    let sql = plan.objectsSQL(hasEntity ? ["_pk", "_v", "_entity"] : ["_pk"])
-    let entities = EntityNames(layout, table)
+    let entities = EntityNames(layout, resolved.entity)
     var keys: [Int64] = []
     var layouts: [EntityLayout] = []
-    try FetchStatement.run(sql, plan.arguments, database) { row in
-      keys.append(columnInteger(row, 0))
-      if hasEntity { layouts.append(entities.entity(of: row) ?? plan.entity) }
-      return true
+    try read { reader in
+      try reader.fetch(resolved, .columns(hasEntity ? ["_v", "_entity"] : [])) { row in
+        keys.append(row.integer(0))
+        if hasEntity { layouts.append(entities.entity(of: row) ?? resolved.entity) }
+      }
     }
     var objects: [ManagedObject] = []
     objects.reserveCapacity(keys.count)
@@ -215,9 +170,9 @@ extension ManagedObjectContext {
         objects.append(known)
         continue
       }
-      let entity = layouts.isEmpty ? plan.entity : layouts[index]
+      let entity = layouts.isEmpty ? resolved.entity : layouts[index]
       let object = ManagedObject(place, entity, .fault(batches[index / batchSize]), in: self)
-      if hasUnsaved { enroll(object) } else { identities[table][place.key] = object }
+      enroll(object, mayDiffer: hasUnsaved)
       objects.append(object)
     }
     return objects
@@ -239,7 +194,8 @@ extension ManagedObjectContext {
         return isTooMuch ? .max : wider
       }
     }
-    let unchanged = try stored(wider).filter { !pending.contains($0.place) }
+    let unchanged = try stored(ResolvedRequest(wider, in: layout), wider)
+      .filter { !pending.contains($0.place) }
     let memory = MemoryFetch(resolved)
     var candidates: [ContextSubject] = []
     for place in pending {
@@ -269,7 +225,7 @@ extension ManagedObjectContext {
   private func subjects(of entity: EntityLayout) throws -> [ContextSubject] {
     var request = FetchRequest(layout.entities[entity.root].name)
     request.includesPendingChanges = false
-    var objects = try stored(request)
+    var objects = try stored(ResolvedRequest(request, in: layout), request)
     let known = Set(objects.map(\.place))
     for place in pendingPlaces(in: entity.tableIndex) where !known.contains(place) {
       objects.append(try register(place, layout.entities[entity.root]))
@@ -286,12 +242,6 @@ extension ManagedObjectContext {
     } catch let error as ContextError where error.code == .missing {
       return false
     }
-  }
-
-  /// `_pk`, `_v`, …: the columns that an object needs.
-  private func names(of table: Int) -> [String] {
-    let table = layout.tables[table]
-    return ["_pk", "_v"] + (table.hasEntityColumn ? ["_entity"] : []) + table.columns.map(\.name)
   }
 
   /// Whether a request looks at more than the attributes of its entity.

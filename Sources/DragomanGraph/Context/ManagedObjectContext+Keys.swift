@@ -1,5 +1,3 @@
-import GRDB
-
 /// Finding objects by their unique keys, many of an import together.
 extension ManagedObjectContext {
   /// Begins to find objects by their unique keys.
@@ -47,29 +45,20 @@ extension ManagedObjectContext {
     _ columns: [Int],
     _ values: [[StoredValue]]
   ) throws -> [KeyIndex.Values: ManagedObject?] {
+    let complete = values.filter { !$0.contains(.null) }
     let table = layout.tables[entity.tableIndex]
-    let tests = columns.enumerated().map {
-      "\(Schema.quoted(table.columns[$1].name)) = ?\($0 + 1)"
-    }
-    let sql =
-      "\(selection(of: entity.tableIndex)) FROM \(Schema.quoted(table.name))"
-      + " WHERE \(tests.joined(separator: " AND "))"
-    let entities = EntityNames(layout, entity.tableIndex)
     var found: [KeyIndex.Values: ManagedObject?] = [:]
-    found.reserveCapacity(values.count)
-    try read { database in
-      let statement = try RawStatement(sql, in: database)
-      var buffer = RowBuffer(columnCount: table.columns.count, capacity: 64)
-      for parts in values {
-        if buffer.isFull { buffer = RowBuffer(columnCount: table.columns.count, capacity: 64) }
-        let wanted = KeyIndex.Values(parts)
-        guard wanted.isComplete else { continue }
-        for (index, part) in parts.enumerated() { try statement.bind(part, Int32(index) + 1) }
-        var object: ManagedObject?
-        try statement.forEachRow { row in
-          object = stored(row, entity, entities, buffer)
-        }
-        found.updateValue(object, forKey: wanted)
+    found.reserveCapacity(complete.count)
+    for parts in complete { found.updateValue(nil, forKey: KeyIndex.Values(parts)) }
+    var intake = RowIntake(self, entity, count: complete.count)
+    try read { reader in
+      try reader.rows(
+        having: complete,
+        in: columns,
+        of: entity.tableIndex,
+        reading: table.objectColumns
+      ) { place, row in
+        found.updateValue(intake.take(row), forKey: KeyIndex.Values(complete[place]))
       }
     }
     return found
@@ -156,34 +145,6 @@ extension ManagedObjectContext {
     }
     if importing.keys != nil { importing.above[lookup] = places }
     return places[values]
-  }
-
-  /// The object of a row that was read.
-  private func stored(
-    _ row: OpaquePointer,
-    _ entity: EntityLayout,
-    _ entities: EntityNames,
-    _ buffer: RowBuffer
-  ) -> ManagedObject {
-    let place = RowKey(table: entity.tableIndex, key: columnInteger(row, 0))
-    if let known = registered(place) {
-      guard case .fault = known.content else { return known }
-      buffer.append(row, from: entities.firstColumn)
-      known.content = .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1))
-      known.version = columnInteger(row, 1)
-      known.layout = entities.entity(of: row) ?? known.layout
-      return known
-    }
-    buffer.append(row, from: entities.firstColumn)
-    let object = ManagedObject(
-      place,
-      entities.entity(of: row) ?? entity,
-      .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1)),
-      in: self
-    )
-    object.version = columnInteger(row, 1)
-    enroll(object)
-    return object
   }
 }
 

@@ -11,7 +11,7 @@ extension ManagedObjectContext {
     guard join.hasPosition else {
       let said = overlay.read { $0.links.pair(key, targetKey) }
       if said == true { return }
-      let isBack = try said == false && isLinkedBeneath(join, key, targetKey)
+      let isBack = try said == false && isLinkedBeneath(link, key, targetKey)
       let end: Int64? =
         join.hasInversePosition
         ? try layout.inverse(of: link).map { try takeEnd(of: $0, target) } : nil
@@ -56,7 +56,7 @@ extension ManagedObjectContext {
     if isNew {
       isThere = false
     } else if said == true {
-      isThere = try isLinkedBeneath(join, key, targetKey)
+      isThere = try isLinkedBeneath(link, key, targetKey)
     } else {
       isThere = true
     }

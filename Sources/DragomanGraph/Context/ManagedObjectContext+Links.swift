@@ -1,5 +1,3 @@
-import GRDB
-
 extension ManagedObjectContext {
   /// The relationship of that name.
   func link(
@@ -81,7 +79,6 @@ extension ManagedObjectContext {
 
   /// The targets in the store; read once, until links are stored again.
   ///
-  /// Runs `SELECT … FROM` the target's table or the table of links, by the owner's key.
   func storedTargets(
     of link: RelationshipLayout,
     _ object: ManagedObject
@@ -93,38 +90,16 @@ extension ManagedObjectContext {
       object.targetsRound = linkMemory.round
     }
     if let known = object.targets[link.id] { return known }
-    let sql: String
-    switch link.storage {
-    case .column: return []
-    case .inverseColumn(let column, let order):
-      let table = Schema.quoted(layout.entities[link.destination].table)
-      let first = order.map { "\(Schema.quoted($0)) IS NULL, \(Schema.quoted($0)), " } ?? ""
-      sql = "SELECT _pk FROM \(table) WHERE \(Schema.quoted(column)) = ?1 ORDER BY \(first)_pk"
-    case .joinTable(let join, isOwner: true):
-      let order = join.hasPosition ? "position" : "target"
-      sql = "SELECT target FROM \(Schema.quoted(join.name)) WHERE owner = ?1 ORDER BY \(order)"
-    case .joinTable(let join, isOwner: false):
-      let order =
-        join.hasInversePosition ? "inverse_position IS NULL, inverse_position, owner" : "owner"
-      sql =
-        "SELECT DISTINCT owner FROM \(Schema.quoted(join.name)) WHERE target = ?1 ORDER BY \(order)"
-    }
-    let keys = try read { database in
-      let statement = try RawStatement(sql, in: database)
-      statement.bind(integer: object.place.key, 1)
-      var keys: [Int64] = []
-      try statement.forEachRow { keys.append(columnInteger($0, 0)) }
-      return keys
-    }
+    if case .column = link.storage { return [] }
+    let owner = object.place.key
+    let keys = try read { try $0.targets(of: link, [owner])[owner] ?? [] }
     object.targets[link.id] = keys
     return keys
   }
 
   /// Whether a link without a place is there beneath this context's changes.
-  ///
-  /// Runs `SELECT 1 FROM` the table of links where the contexts above do not know.
   func isLinkedBeneath(
-    _ join: RelationshipLayout.JoinTable,
+    _ link: RelationshipLayout,
     _ owner: LinkKey,
     _ target: Int64
   ) throws -> Bool {
@@ -133,17 +108,7 @@ extension ManagedObjectContext {
         if let isThere = changes.links.pair(owner, target) { return isThere }
       }
     }
-    return try read { database in
-      let statement = try RawStatement(
-        "SELECT 1 FROM \(Schema.quoted(join.name)) WHERE owner = ?1 AND target = ?2",
-        in: database
-      )
-      statement.bind(integer: owner.owner, 1)
-      statement.bind(integer: target, 2)
-      var isThere = false
-      try statement.forEachRow { _ in isThere = true }
-      return isThere
-    }
+    return try read { try !$0.targets(of: link, owner.owner, among: [target]).isEmpty }
   }
 
   // MARK: - Changing

@@ -75,18 +75,13 @@ extension ManagedObjectContext {
       missing.insert(object.place.key)
     }
     guard !missing.isEmpty else { return }
-    let keys = StoredValue.text("[\(missing.map(String.init).joined(separator: ","))]")
-    let name = Schema.quoted(layout.tables[table].name)
     var stale: [ManagedObject] = []
-    try read { database in
-      let sql = "SELECT _pk, _v FROM \(name) WHERE _pk IN (SELECT value FROM json_each(?1))"
-      let statement = try RawStatement(sql, in: database)
-      try statement.bind(keys, 1)
-      try statement.forEachRow { row in
-        let key = columnInteger(row, 0)
+    try read { reader in
+      try reader.rows(at: Array(missing), of: table, reading: ["_v"]) { row in
+        let key = row.integer(0)
         missing.remove(key)
         guard let object = registered(RowKey(table: table, key: key)),
-          object.version != columnInteger(row, 1)
+          object.version != row.integer(1)
         else { return }
         stale.append(object)
       }

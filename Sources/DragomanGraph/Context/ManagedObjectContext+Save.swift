@@ -177,7 +177,7 @@ extension ManagedObjectContext {
   }
 
   /// The session that this context reads and writes through.
-  var openSession: WriteSession? { writer?.session }
+  var openSession: (any StoreWriter)? { writer?.session }
 
   /// This context or the one above it that has an open session.
   private var writer: ManagedObjectContext? { session == nil ? parent?.writer : self }

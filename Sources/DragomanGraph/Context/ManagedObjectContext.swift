@@ -37,7 +37,7 @@ public final class ManagedObjectContext {
   /// What objects know of stored links; what is forgotten is read again.
   var linkMemory = LinkMemory()
   /// A writing session that reads go through, while an import runs in it.
-  var session: WriteSession?
+  var session: (any StoreWriter)?
   /// What was written into the open transaction.
   var flushed = Flushed()
   /// What an import works with.

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import Synchronization
 
 /// The context above main: it holds no objects and writes the store, on whichever thread asks.
@@ -7,7 +6,7 @@ import Synchronization
 /// Shared by all contexts of a stack. Nothing here waits for the main thread: what main has not
 /// saved is read from `main`.
 final class RootContext: Sendable {
-  let store: SQLiteStore
+  let store: any ObjectStore
   /// The model as it was when the stack was opened, with the unique keys that mappers have declared
   /// since: an import that lets the store grow adds columns and tables that this stack's contexts do
   /// not see.
@@ -42,7 +41,7 @@ final class RootContext: Sendable {
     case lost(any Error)
   }
 
-  init(_ store: SQLiteStore, attachments: Attachments) throws {
+  init(_ store: any ObjectStore, attachments: Attachments) throws {
     self.store = store
     self.attachments = attachments
     known = Mutex(store.layout)
@@ -55,7 +54,7 @@ final class RootContext: Sendable {
   /// Lets the store grow in a transaction of its own, or in the one that is open.
   /// - Throws: `StoreError`, `.modelConflict`, naming the objects that share the values of a key, or the
   ///   other key that the entity has.
-  func declare(_ keys: [DeclaredKey], in session: WriteSession?) throws {
+  func declare(_ keys: [DeclaredKey], in session: (any StoreWriter)?) throws {
     var model = layout.model
     guard try model.declare(keys) else { return }
     if let session {
@@ -114,7 +113,7 @@ final class RootContext: Sendable {
     _ policy: MergePolicy
   ) throws -> Write {
     try checkFile()
-    return try store.write { session in
+    return try store.save { session in
       try session.begin()
       let saved = try write(overlay.changes, above: above, in: session, policy)
       try commit(session)
@@ -138,7 +137,7 @@ final class RootContext: Sendable {
   }
 
   private func writeAway(_ policy: MergePolicy) throws -> WrittenChanges? {
-    try store.write { session in
+    try store.save { session in
       guard let changes = main.takeAway(), !changes.isEmpty else { return nil }
       try session.begin()
       var written = try write(changes, above: [], in: session, policy).written
@@ -160,22 +159,17 @@ final class RootContext: Sendable {
   func write(
     _ changes: ChangeSet,
     above: [Overlay],
-    in session: WriteSession,
+    in session: any StoreWriter,
     _ policy: MergePolicy
   ) throws -> Write {
     let seen = above.map(\.changes)
     let changes = withDependencies(changes, seen)
-    let writer = PendingChangesWriter(session.database, layout, policy: policy)
-    do {
-      let outcome = try writer.write(changes)
-      return Write(written: WrittenChanges(changes: changes, outcome: outcome), seen: seen)
-    } catch let error as DatabaseError {
-      throw StoreError(error, path: store.path)
-    }
+    let outcome = try session.write(changes, layout, policy)
+    return Write(written: WrittenChanges(changes: changes, outcome: outcome), seen: seen)
   }
 
   /// Commits; a link that leads nowhere is named.
-  func commit(_ session: WriteSession) throws {
+  func commit(_ session: any StoreWriter) throws {
     do {
       try session.commit()
     } catch {
@@ -184,15 +178,9 @@ final class RootContext: Sendable {
     }
   }
 
-  /// Runs `PRAGMA foreign_key_check`, to say which link SQLite refuses.
-  private func danglingLink(_ session: WriteSession) throws -> ContextError? {
-    guard session.database.isInsideTransaction,
-      let row = try Row.fetchOne(session.database, sql: "PRAGMA foreign_key_check")
-    else { return nil }
-    let list = "PRAGMA foreign_key_check"
-    let table: String = try row.stored(0, of: list)
-    let key: Int64? = try row.stored(1, of: list)
-    let target: String = try row.stored(2, of: list)
+  /// Says which link the store refuses.
+  private func danglingLink(_ session: any StoreWriter) throws -> ContextError? {
+    guard let (table, key, target) = try session.danglingLink() else { return nil }
     let entity = layout.entities.first { $0.table == table && $0.root == $0.index }
     let id = entity.flatMap { entity in
       key.map { ObjectID(entity: entity.name, primaryKey: $0) }

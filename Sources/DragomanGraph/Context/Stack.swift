@@ -28,7 +28,7 @@ public final class Stack: Sendable {
   /// Where the old file is and why it had to go; nil: it did not.
   public let recreation: SQLiteStore.Recreation?
 
-  private let current: Mutex<RootContext>
+  private let current: Mutex<(root: RootContext, store: SQLiteStore)>
   /// One reset or closing at a time: the store's files have one name.
   private let life = Mutex<Void>(())
   private let location: SQLiteStore.Location
@@ -75,14 +75,14 @@ public final class Stack: Sendable {
     migration = opening.migration
     recreation = opening.recreation
     attachments = Attachments()
-    current = Mutex(try RootContext(opening.store, attachments: attachments))
+    current = Mutex((try RootContext(opening.store, attachments: attachments), opening.store))
     listen()
   }
 
-  var root: RootContext { current.withLock { $0 } }
+  var root: RootContext { current.withLock { $0.root } }
 
   /// The store, for bulk imports and plain reading.
-  public var store: SQLiteStore { root.store }
+  public var store: SQLiteStore { current.withLock { $0.store } }
 
   /// The model that the stack was opened with, and what the store held besides.
   public var model: Model { root.layout.model }
@@ -262,7 +262,7 @@ public final class Stack: Sendable {
     let store = try SQLiteStore(at: location, options: options)
     try store.grow(to: model)
     let root = try RootContext(store, attachments: attachments)
-    current.withLock { $0 = root }
+    current.withLock { $0 = (root, store) }
     listen()
   }
 

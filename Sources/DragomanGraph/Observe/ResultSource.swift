@@ -1,5 +1,3 @@
-import GRDB
-
 /// Where rows of results come from: a store, or a context with what is unsaved in it.
 protocol ResultSource {
   /// The rows of a part of the results, in the order that the part has.
@@ -10,36 +8,33 @@ protocol ResultSource {
 
 /// What is stored.
 struct StoreResultSource: ResultSource {
-  let store: SQLiteStore
+  let store: any ObjectStore
 
   /// Runs one `SELECT t0._pk, t0._v, … FROM … WHERE … ORDER BY …, t0._pk LIMIT ?` with the values of
   /// the sort keys; places in the order are conditions, not offsets.
   func rows(_ part: ResultPart, of query: ResultQuery) throws -> ResultRows {
-    let plan = FetchPlan(query.resolved(part), in: query.layout)
-    return try store.read { database in try Self.rows(plan, query.order, database) }
+    let resolved = query.resolved(part)
+    return try store.read(query.layout) { try Self.rows(resolved, query.order, $0) }
   }
 
-  /// Runs the statement of a plan.
+  /// Reads the rows of a part.
   static func rows(
-    _ plan: FetchPlan,
+    _ resolved: ResolvedRequest,
     _ order: ResultOrder,
-    _ database: Database
+    _ reader: any StoreReader
   ) throws -> ResultRows {
     var rows = ResultRows(width: order.width)
-    let columnCount = plan.values.count + 1
-    try FetchStatement.run(plan.versionsSQL, plan.arguments, database) { statement in
-      let row = FetchedRow(plan.entity, count: columnCount, statement)
-      let key = row.primaryKey
-      var version = columnInteger(statement, 1)
-      if columnCount - 1 > order.keyCount {
+    let count = resolved.columns.count
+    try reader.fetch(resolved, .versions) { row in
+      var version = row.integer(1)
+      if count > order.keyCount {
         // Values of linked objects change without the row: they are part of what it is.
         var hasher = Hasher()
         hasher.combine(version)
-        for place in order.keyCount..<(columnCount - 1) { hasher.combine(row[place + 1]) }
+        for place in order.keyCount..<count { hasher.combine(row.stored(Int32(place) + 2)) }
         version = Int64(hasher.finalize()) & .max
       }
-      rows.append(key, version: version, order.values { row[$0 + 1] })
-      return true
+      rows.append(row.integer(0), version: version, order.values { row.stored(Int32($0) + 2) })
     }
     return rows
   }
@@ -77,8 +72,7 @@ struct ContextResultSource: ResultSource {
   }
 
   private func stored(_ resolved: ResolvedRequest, _ query: ResultQuery) throws -> ResultRows {
-    let plan = FetchPlan(resolved, in: query.layout)
-    return try context.read { try StoreResultSource.rows(plan, query.order, $0) }
+    try context.read { try StoreResultSource.rows(resolved, query.order, $0) }
   }
 
   /// Rows by their keys: those with unsaved changes in memory, the others by one `SELECT`.

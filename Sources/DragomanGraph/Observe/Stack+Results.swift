@@ -172,12 +172,12 @@ extension SQLiteStore {
     return { [self, wanted] ids in
       var resolved = try ResolvedRequest(wanted, in: layout)
       resolved.narrow(toKeys: ids.map(\.primaryKey))
-      let plan = FetchPlan(resolved, in: layout)
+      let entity = resolved.entity.rootName
       var rows: [ObjectID: [StoredValue]] = [:]
-      try read { database in
-        try FetchStatement.forEachRow(plan, database) { row in
-          rows[row.objectID] = row.values
-          return true
+      try read(layout) { reader in
+        try reader.fetch(resolved, .values) { row in
+          let id = ObjectID(entity: entity, primaryKey: row.integer(0))
+          rows[id] = resolved.columns.indices.map { row.stored(Int32($0) + 1) }
         }
       }
       return rows

@@ -106,13 +106,13 @@ final class StoredResultEngine: Sendable {
     var stop: (@Sendable () -> Void)?
   }
 
-  private let store: SQLiteStore
+  private let store: any ObjectStore
   private let layout: ModelLayout
   let queue = DispatchQueue(label: "dragoman.results")
   private let confined = Confined()
   private let state: Mutex<State>
 
-  init(_ request: FetchRequest, store: SQLiteStore, layout: ModelLayout) {
+  init(_ request: FetchRequest, store: any ObjectStore, layout: ModelLayout) {
     self.store = store
     self.layout = layout
     let empty = ResultSnapshot(emptyOf: request.entity)

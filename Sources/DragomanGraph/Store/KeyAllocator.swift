@@ -1,4 +1,3 @@
-import GRDB
 import Synchronization
 
 /// Gives out the primary keys of new objects before they are stored, so that ids are permanent from
@@ -15,13 +14,13 @@ final class KeyAllocator: Sendable {
     var size: Int64 = 500
   }
 
-  private let store: SQLiteStore
+  private let store: any ObjectStore
   private let blocks: Mutex<[String: Block]>
 
   /// The largest block.
   private static let maximumSize: Int64 = 1 << 20
 
-  init(_ store: SQLiteStore) {
+  init(_ store: any ObjectStore) {
     self.store = store
     blocks = Mutex([:])
   }
@@ -34,7 +33,7 @@ final class KeyAllocator: Sendable {
     let free = blocks.withLock { blocks in Self.take(table, from: &blocks) }
     if let free { return free }
     let size = blocks.withLock { min(($0[table]?.size ?? 500) * 2, Self.maximumSize) }
-    let start = try reserve(size, in: table)
+    let start = try store.reserveKeys(size, of: [table])[0]
     return blocks.withLock { blocks in
       // Another thread may have reserved meanwhile: its block stays, ours becomes a gap.
       if let key = Self.take(table, from: &blocks) { return key }
@@ -48,12 +47,7 @@ final class KeyAllocator: Sendable {
     let known = blocks.withLock { Set($0.keys) }
     let new = tables.filter { !known.contains($0) }
     guard !new.isEmpty else { return }
-    let starts = try store.write { session in
-      try session.begin()
-      let starts = try new.map { try Self.advance($0, by: 500, in: session.database) }
-      try session.commit()
-      return starts
-    }
+    let starts = try store.reserveKeys(500, of: new)
     blocks.withLock { blocks in
       for (table, start) in zip(new, starts) where blocks[table] == nil {
         blocks[table] = Block(next: start, end: start + 500)
@@ -68,43 +62,14 @@ final class KeyAllocator: Sendable {
       blocks = [:]
       return left
     }
-    guard left.contains(where: { $0.value.next < $0.value.end }) else { return }
-    try store.write { session in
-      try session.begin()
-      for (table, block) in left where block.next < block.end {
-        try session.database.execute(
-          sql: "UPDATE _dragoman_keys SET next = ? WHERE \"table\" = ? AND next = ?",
-          arguments: [block.next, table, block.end]
-        )
-      }
-      try session.commit()
-    }
+    let unused = left.filter { $0.value.next < $0.value.end }
+    if unused.isEmpty { return }
+    try store.releaseKeys(unused.map { ($0.key, $0.value.next, $0.value.end) })
   }
 
   private static func take(_ table: String, from blocks: inout [String: Block]) -> Int64? {
     guard let block = blocks[table], block.next < block.end else { return nil }
     blocks[table]?.next += 1
     return block.next
-  }
-
-  private func reserve(_ size: Int64, in table: String) throws -> Int64 {
-    try store.write { session in
-      try session.begin()
-      let start = try Self.advance(table, by: size, in: session.database)
-      try session.commit()
-      return start
-    }
-  }
-
-  private static func advance(
-    _ table: String,
-    by size: Int64,
-    in database: Database
-  ) throws -> Int64 {
-    let keys = try PrimaryKeys(table: table, database: database)
-    let start = keys.next
-    keys.take(size)
-    try keys.save(to: database)
-    return start
   }
 }

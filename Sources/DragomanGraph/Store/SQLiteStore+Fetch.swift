@@ -24,20 +24,12 @@ extension SQLiteStore {
     _ body: (borrowing FetchedRow) throws -> Void
   ) throws {
     let plan = try FetchPlan(request, in: layout)
-    // Kept apart, so that an error of the caller does not come back as one of the store.
-    var interruption: (any Error)?
-    try read { database in
-      try FetchStatement.forEachRow(plan, database) { row in
-        do {
-          try body(row)
-          return true
-        } catch {
-          interruption = error
-          return false
-        }
+    try withSnapshot { snapshot in
+      try FetchStatement.forEachRow(plan, snapshot.database) { row in
+        try body(row)
+        return true
       }
     }
-    if let interruption { throw interruption }
   }
 
   /// The number of objects that a request fetches, its limit and offset included.

@@ -1,14 +1,13 @@
 import GRDB
-import GRDBSQLite
 
 /// One state of a store, for several fetches that belong together: objects, and what they are linked
 /// to.
 package struct StoreSnapshot {
-  private let database: Database
+  let database: Database
   /// The model of what the store holds.
   package let layout: ModelLayout
 
-  fileprivate init(_ database: Database, _ layout: ModelLayout) {
+  init(_ database: Database, _ layout: ModelLayout) {
     self.database = database
     self.layout = layout
   }
@@ -28,19 +27,11 @@ package struct StoreSnapshot {
     reading attributes: [Attribute],
     _ body: (borrowing FetchedRow) throws -> Void
   ) throws {
-    let plan = try FetchPlan(request, in: layout)
-    let columns = attributes.map(\.column) + (plan.entity.hasEntityColumn ? ["_entity"] : [])
-    var interruption: (any Error)?
-    try FetchStatement.run(plan.objectsSQL(["_pk"] + columns), plan.arguments, database) { row in
-      do {
-        try body(FetchedRow(plan.entity, count: columns.count, row))
-        return true
-      } catch {
-        interruption = error
-        return false
-      }
+    let request = try ResolvedRequest(request, in: layout)
+    let columns = attributes.map(\.column) + (request.entity.hasEntityColumn ? ["_entity"] : [])
+    try fetch(request, .columns(columns)) { row in
+      try body(FetchedRow(request.entity, count: columns.count, row))
     }
-    if let interruption { throw interruption }
   }
 
   /// The objects of an entity that hold their key only, until their record comes.
@@ -71,9 +62,12 @@ package struct StoreSnapshot {
 extension SQLiteStore {
   /// Lends one state of the store to the closure.
   package func withSnapshot<T>(_ body: (StoreSnapshot) throws -> T) throws -> T {
+    try withSnapshot(layout, body)
+  }
+
+  func withSnapshot<T>(_ layout: ModelLayout, _ body: (StoreSnapshot) throws -> T) throws -> T {
     // Kept apart, so that an error of the caller does not come back as one of the store.
     var result: Result<T, any Error>?
-    let layout = layout
     do throws(StoreError) {
       try read { database in
         let snapshot = StoreSnapshot(database, layout)
@@ -98,8 +92,7 @@ extension SQLiteStore {
 ///
 /// Runs one statement a call, however many owners there are: their keys are one JSON array.
 package final class LinkReader {
-  private let database: Database
-  private let statement: Statement
+  private let statement: RawStatement
   private let entity: EntityLayout
   private let count: Int
 
@@ -109,39 +102,12 @@ package final class LinkReader {
     in layout: ModelLayout,
     _ database: Database
   ) throws {
-    self.database = database
-    let owner = layout.entities[link.owner]
-    let target = layout.entities[link.destination]
-    entity = target
+    entity = layout.entities[link.destination]
     let columns =
-      ["_pk"] + attributes.map(\.column) + (target.hasEntityColumn ? ["_entity"] : [])
+      ["_pk"] + attributes.map(\.column) + (entity.hasEntityColumn ? ["_entity"] : [])
     count = columns.count - 1
-    var sql = "SELECT " + columns.map { "t.\(Schema.quoted($0))" }.joined(separator: ", ")
-    let owners = "IN (SELECT value FROM json_each(?))"
-    let table = Schema.quoted(target.table)
-    var order: [String] = []
-    switch link.storage {
-    case .column(let column):
-      sql += ", o._pk FROM \(Schema.quoted(owner.table)) o JOIN \(table) t"
-      sql += " ON t._pk = o.\(Schema.quoted(column)) WHERE o._pk \(owners)"
-      order = ["o._pk"]
-    case .inverseColumn(let column, let position):
-      let column = "t.\(Schema.quoted(column))"
-      sql += ", \(column) FROM \(table) t WHERE \(column) \(owners)"
-      order = [column] + (position.map { ["t.\(Schema.quoted($0))"] } ?? [])
-    case .joinTable(let join, let isOwner):
-      let (from, to) = isOwner ? ("owner", "target") : ("target", "owner")
-      sql += ", j.\(from) FROM \(Schema.quoted(join.name)) j JOIN \(table) t ON t._pk = j.\(to)"
-      sql += " WHERE j.\(from) \(owners)"
-      order = ["j.\(from)"]
-      if isOwner, join.hasPosition { order.append("j.position") }
-      if !isOwner, join.hasInversePosition { order.append("j.inverse_position") }
-    }
-    // What has no order of its own comes by the unique key, whatever the history of the file is.
-    order += (target.uniqueKeys.first ?? []).map { "t.\(Schema.quoted($0.column))" } + ["t._pk"]
-    statement = try database.makeStatement(
-      sql: sql + " ORDER BY " + order.joined(separator: ", ")
-    )
+    let sql = LinkQuery(link, in: layout).rowsSQL(entity, columns)
+    statement = try RawStatement(sql, in: database)
   }
 
   /// Lends each target with the `_pk` of its owner; those of one owner come together and in order.
@@ -149,24 +115,9 @@ package final class LinkReader {
     owners: [Int64],
     _ body: (Int64, borrowing FetchedRow) throws -> Void
   ) throws {
-    let handle = statement.sqliteStatement
-    let list = "[" + owners.map(String.init).joined(separator: ",") + "]"
-    sqlite3_reset(handle)
-    defer {
-      sqlite3_reset(handle)
-      sqlite3_clear_bindings(handle)
-    }
-    sqlite3_bind_text(handle, 1, list, Int32(list.utf8.count), RawStatement.transient)
-    while true {
-      switch sqlite3_step(handle) {
-      case SQLITE_ROW:
-        let owner = sqlite3_column_int64(handle, Int32(count) + 1)
-        try body(owner, FetchedRow(entity, count: count, handle))
-      case SQLITE_DONE: return
-      case let code:
-        let message = String(cString: sqlite3_errmsg(database.sqliteConnection))
-        throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
-      }
+    try statement.bind(list: owners, 1)
+    try statement.forEachRow { row in
+      try body(row.integer(Int32(count) + 1), FetchedRow(entity, count: count, row))
     }
   }
 }

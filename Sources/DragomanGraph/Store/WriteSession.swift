@@ -291,19 +291,12 @@ public final class WriteSession {
   ) throws(StoreError) -> Bool {
     let family = entity.familyNames(in: layout)
     let tests = (columns.map { $0.test("?") } + Schema.test(family)).joined(separator: " AND ")
-    let arguments = values.map { value -> DatabaseValue in
-      switch value {
-      case .null: .null
-      case .integer(let integer): integer.databaseValue
-      case .real(let real): real.databaseValue
-      case .text(let text): text.databaseValue
-      case .blob(let bytes): Data(bytes).databaseValue
-      }
-    }
     return try run {
       let sql = "SELECT 1 FROM \(Schema.quoted(entity.table)) WHERE \(tests)"
-      let statement = try database.cachedStatement(sql: sql)
-      return try Int.fetchOne(statement, arguments: StatementArguments(arguments)) != nil
+      let statement = try RawStatement(kept: sql, in: database)
+      for (index, value) in values.enumerated() { try statement.bind(value, Int32(index) + 1) }
+      defer { statement.reset() }
+      return try statement.step()
     }
   }
 

@@ -65,8 +65,8 @@ extension ManagedObjectContext {
       let source = ObjectValues(self)
       return try objects.map { try source.value(Value.self, of: $0) }
     }
-    let plan = try FetchPlan(request, in: layout)
-    return try read { try StoredValues(self, $0).values(plan, binding, limit: request.limit) }
+    let resolved = try ResolvedRequest(request, in: layout)
+    return try read { try StoredValues(self, $0).values(resolved, binding, limit: request.limit) }
   }
 
   /// The values of objects, in the order of their ids; those that are gone are left out.

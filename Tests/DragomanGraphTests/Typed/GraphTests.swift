@@ -245,14 +245,14 @@ import Testing
     }
     try stack.main.saveAll(books)
     var statements = 0
-    let read = try stack.main.read { database in
-      database.trace { event in
+    let read = try stack.store.withSnapshot { snapshot in
+      snapshot.database.trace { event in
         if case .statement = event { statements += 1 }
       }
-      defer { database.trace(options: []) }
-      let plan = try FetchPlan(FetchRequest("Book"), in: stack.main.layout)
-      let values: [Book] = try StoredValues(stack.main, database)
-        .values(plan, stack.main.binding(Book.self))
+      defer { snapshot.database.trace(options: []) }
+      let request = try ResolvedRequest(FetchRequest("Book"), in: stack.main.layout)
+      let values: [Book] = try StoredValues(stack.main, snapshot)
+        .values(request, stack.main.binding(Book.self))
       return values
     }
     #expect(read == books)

@@ -21,6 +21,16 @@ import Testing
   }
 
   @Test(
+    "What speaks to SQLite is in the store: all else goes through ObjectStore",
+    arguments: ["DragomanGraph", "Dragoman"]
+  )
+  func engine(target: String) throws {
+    let speakers = try House(target).files.filter { $0.code.contains(/import (GRDB|GRDBSQLite)\b/) }
+    #expect(speakers.map(\.path).filter { !$0.hasPrefix("Store/") } == [])
+    #expect(target != "DragomanGraph" || !speakers.isEmpty)
+  }
+
+  @Test(
     "Every folder with sources is a room of CONTRIBUTING.md or lies in one, and every room is there",
     arguments: ["DragomanGraph", "Dragoman"]
   )

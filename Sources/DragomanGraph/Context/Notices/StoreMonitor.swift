@@ -1,6 +1,4 @@
 import Dispatch
-import Foundation
-import GRDB
 import Synchronization
 
 /// Looks at a stated interval whether other processes have written into a store's file.
@@ -17,7 +15,7 @@ final class StoreMonitor: @unchecked Sendable {
     var isOver = false
   }
 
-  private let store: SQLiteStore
+  private let store: any ObjectStore
   private let state: Mutex<State>
   private let timer: any DispatchSourceTimer
   private let didChange: @Sendable () -> Void
@@ -32,7 +30,7 @@ final class StoreMonitor: @unchecked Sendable {
   ///   - didEnd: Called once when the file cannot be followed any more.
   /// - Throws: `StoreError`.
   init(
-    _ store: SQLiteStore,
+    _ store: any ObjectStore,
     every interval: Duration,
     didChange: @escaping @Sendable () -> Void,
     didEnd: @escaping @Sendable (any Error) -> Void
@@ -91,98 +89,5 @@ final class StoreMonitor: @unchecked Sendable {
       timer.cancel()
       if !wasOver { didEnd(error) }
     }
-  }
-}
-
-/// What tells that others have written into a file.
-struct StoreFingerprint: Sendable, Hashable {
-  /// `PRAGMA data_version`: differs after a commit of another connection.
-  let dataVersion: Int64
-  /// `PRAGMA schema_version`: differs after a change of tables.
-  let schemaVersion: Int64
-  /// The number of the file in its file system; nil in memory.
-  let file: UInt64?
-}
-
-extension SQLiteStore {
-  /// What the file looks like now.
-  ///
-  /// - Throws: `StoreError`; `.migrated` where the file is gone, `.permission` and `.inputOutput` where
-  ///   it cannot be told.
-  func fingerprint() throws -> StoreFingerprint {
-    var file: UInt64?
-    if let path {
-      var status = stat()
-      guard stat(path, &status) == 0 else { throw Self.lost(path, errno) }
-      file = UInt64(status.st_ino)
-    }
-    return try onWriter { database in
-      StoreFingerprint(
-        dataVersion: try Int64.fetchOne(database, sql: "PRAGMA data_version") ?? 0,
-        schemaVersion: try Int64.fetchOne(database, sql: "PRAGMA schema_version") ?? 0,
-        file: file
-      )
-    }
-  }
-
-  /// Why the file cannot be looked at, by the system's error number.
-  static func lost(_ path: String, _ code: Int32) -> StoreError {
-    switch code {
-    case ENOENT, ENOTDIR:
-      StoreError(
-        .migrated,
-        "The database was removed while it was followed.",
-        help: "put it back, and begin again",
-        path: path
-      )
-    default:
-      StoreError(
-        code == EACCES ? .permission : .inputOutput,
-        "The database cannot be looked at while it is followed: \(String(cString: strerror(code))).",
-        path: path
-      )
-    }
-  }
-
-  /// Refuses a file that cannot be followed any more.
-  fileprivate func check(_ new: StoreFingerprint, against old: StoreFingerprint) throws {
-    guard new.file == old.file else {
-      throw StoreError(
-        .migrated,
-        "The database was replaced by another file while it was followed.",
-        help: "open it again",
-        path: path
-      )
-    }
-    guard new.schemaVersion != old.schemaVersion else { return }
-    let stored = try onWriter { ModelLayout(try StoredModel.load($0)) }
-    guard stored.holds(layout) else {
-      throw StoreError(
-        .migrated,
-        "The database was migrated to another model by another process while it was followed.",
-        help: "open it again with the new model",
-        path: path
-      )
-    }
-  }
-}
-
-extension ModelLayout {
-  /// Whether everything of another layout is here: the same tables, columns, types and links.
-  fileprivate func holds(_ other: ModelLayout) -> Bool { features.isSuperset(of: other.features) }
-
-  private var features: Set<String> {
-    var features: Set<String> = []
-    for table in tables {
-      for column in table.columns {
-        let type = column.attribute.map { "\($0.type)" } ?? "link"
-        features.insert("\(table.name)\u{0}\(column.name)\u{0}\(type)")
-      }
-    }
-    for link in links {
-      if case .joinTable(let table, _) = link.storage { features.insert(table.name) }
-    }
-    for entity in entities { features.insert("\(entity.table)\u{0}\(entity.name)") }
-    return features
   }
 }

@@ -1,5 +1,3 @@
-import GRDB
-
 /// What an import needs of a context; the pipeline's context sink uses it.
 extension ManagedObjectContext {
   /// Makes an object whose values are given by a row of an import.
@@ -204,7 +202,7 @@ extension Stack {
     return try await run {
       let context = ManagedObjectContext(.background, root: root)
       defer { context.close() }
-      let value = try root.store.write { session in
+      let value = try root.store.save { session in
         try session.begin()
         context.session = session
         defer { context.session = nil }

@@ -1,6 +1,3 @@
-import Foundation
-import GRDB
-
 /// What an import says of objects besides their values: stubs, sub-entities, references that wait.
 ///
 /// All of it is unsaved like the values are, and is undone, merged and stored with them.
@@ -12,19 +9,13 @@ extension ManagedObjectContext {
 
   /// Whether an object holds its key only.
   ///
-  /// Runs `SELECT _stub … WHERE _pk = ?` for a stored one.
+  /// Reads the row of a stored one.
   package func isStub(_ object: ManagedObject) throws -> Bool {
     guard object.layout.hasStubColumn else { return false }
     let place = object.place
     if let known = overlay[place]?.mark?.isStub ?? changeAbove(place)?.mark?.isStub { return known }
     if object.status == .inserted { return false }
-    let table = Schema.quoted(layout.tables[place.table].name)
-    return try read { database in
-      try Bool.fetchOne(
-        database.cachedStatement(sql: "SELECT _stub IS NOT NULL FROM \(table) WHERE _pk = ?"),
-        arguments: [place.key]
-      ) ?? false
-    }
+    return try read { try !$0.stubs(among: [place.key], of: place.table).isEmpty }
   }
 
   /// Makes an object of a key that holds nothing else.
@@ -53,43 +44,10 @@ extension ManagedObjectContext {
   }
 
   /// The references that wait, stored or not.
-  ///
-  /// Runs `SELECT` over `_dragoman_pending`.
   package func waitingReferences() throws -> [WaitingReference] {
     let marks = overlay.read { changes in changes.marked.compactMap { changes[$0]?.mark } }
     let resolved = Set(marks.flatMap(\.resolved).map(\.id))
-    let stored = try read { database -> [WaitingReference] in
-      let isAny = "SELECT EXISTS (SELECT 1 FROM \(PendingReference.table))"
-      guard try Bool.fetchOne(database.cachedStatement(sql: isAny)) == true else { return [] }
-      try PendingReference.check(database)
-      let rows = try Row.fetchAll(
-        database,
-        sql:
-          "SELECT id, owner, relationship, entity, key FROM \(PendingReference.table) ORDER BY id"
-      )
-      return try rows.compactMap { row -> WaitingReference? in
-        let place = PendingReference.table
-        let name: String = try row.stored(2, of: place)
-        let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
-        guard parts.count == 2, let owner = layout.entity(named: parts[0]) else { return nil }
-        let text: String = try row.stored(4, of: place)
-        let values = try Row.fetchAll(
-          database.cachedStatement(sql: "SELECT key, value FROM json_each(?)"),
-          arguments: [text]
-        )
-        var reference = WaitingReference(
-          relationship: name,
-          owner: RowKey(table: owner.tableIndex, key: try row.stored(1, of: place)),
-          entity: try row.stored(3, of: place),
-          key: try values.map { value in
-            let name: String = try value.stored(0, of: place)
-            return WaitingReference.Part(name, LinkStage.stored(Array(value.databaseValues)[1]))
-          }
-        )
-        reference.id = try row.stored(0, of: place)
-        return reference
-      }
-    }
+    let stored = try read { try $0.waitingReferences() }
     return stored.filter { !resolved.contains($0.id) } + marks.flatMap(\.waits)
   }
 

@@ -43,6 +43,13 @@ package struct RelationshipLayout: Sendable, Hashable {
 
   /// The relationship's name.
   package var name: String { relationship.name }
+  /// Whether its links are stored with it, and not with its inverse.
+  package var isStoredByOwner: Bool {
+    switch storage {
+    case .column, .joinTable(_, isOwner: true): true
+    case .inverseColumn, .joinTable: false
+    }
+  }
   /// Whether it leads to one object at most.
   package var isToOne: Bool { relationship.kind == .toOne }
 }

@@ -34,6 +34,11 @@ package struct TableLayout: Sendable {
   /// The columns, in the order of the file.
   package let columns: [Column]
 
+  /// The columns of all that an object needs: `_v`, `_entity` where it is, and the table's own.
+  var objectColumns: [String] {
+    ["_v"] + (hasEntityColumn ? ["_entity"] : []) + columns.map(\.name)
+  }
+
   /// The tables of a model.
   static func tables(
     of model: Model,

@@ -1,7 +1,7 @@
 /// Reads one page of rows beside those that are loaded.
 struct PageReader: Sendable {
   let request: FetchRequest
-  let store: SQLiteStore
+  let store: any ObjectStore
   let layout: ModelLayout
   let options: PageOptions
   /// The rows that are loaded, in order.

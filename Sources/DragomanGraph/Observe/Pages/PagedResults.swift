@@ -23,7 +23,7 @@ public actor PagedResults<Element: Sendable> {
   public private(set) var hasPrevious = true
 
   private let request: FetchRequest
-  private let store: SQLiteStore
+  private let store: any ObjectStore
   private let layout: ModelLayout
   private let load: @Sendable ([ObjectID]) throws -> [ObjectID: Element]
   private let queue = DispatchQueue(label: "dragoman.pages")
@@ -44,7 +44,7 @@ public actor PagedResults<Element: Sendable> {
 
   init(
     _ request: FetchRequest,
-    in store: SQLiteStore,
+    in store: any ObjectStore,
     _ layout: ModelLayout,
     _ options: PageOptions,
     load: @escaping @Sendable ([ObjectID]) throws -> [ObjectID: Element]

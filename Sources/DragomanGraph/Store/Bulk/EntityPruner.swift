@@ -1,5 +1,4 @@
 import GRDB
-import GRDBSQLite
 
 /// Remembers which objects a feed has, and deletes the others of the entities that it covers.
 ///
@@ -22,7 +21,7 @@ package final class EntityPruner {
   private let database: Database
   private let path: String?
   private let layout: ModelLayout
-  private let insert: Statement
+  private let insert: RawStatement
 
   /// Makes the temporary table.
   ///
@@ -37,18 +36,17 @@ package final class EntityPruner {
         CREATE TABLE \(Self.seen) (root INTEGER, pk INTEGER, PRIMARY KEY (root, pk)) WITHOUT ROWID
         """
     )
-    insert = try database.makeStatement(sql: "INSERT OR IGNORE INTO \(Self.seen) VALUES (?, ?)")
+    insert = try RawStatement("INSERT OR IGNORE INTO \(Self.seen) VALUES (?, ?)", in: database)
   }
 
   /// Remembers that the feed has an object.
   package func see(_ key: Int64, of entity: EntityLayout) throws(StoreError) {
-    let handle = insert.sqliteStatement
-    sqlite3_bind_int64(handle, 1, Int64(entity.root))
-    sqlite3_bind_int64(handle, 2, key)
-    let code = sqlite3_step(handle)
-    sqlite3_reset(handle)
-    guard code == SQLITE_DONE else {
-      throw StoreError(DatabaseError(resultCode: ResultCode(rawValue: code)), path: path)
+    insert.bind(integer: Int64(entity.root), 1)
+    insert.bind(integer: key, 2)
+    do throws(DatabaseError) {
+      try insert.run()
+    } catch {
+      throw StoreError(error, path: path)
     }
   }
 

@@ -79,22 +79,6 @@ package final class ObjectDeleter {
     }
   }
 
-  /// A `SELECT` of the targets' primary keys that objects have by a relationship.
-  private func targets(_ link: RelationshipLayout, of owners: String) -> String {
-    switch link.storage {
-    case .column(let column):
-      let name = Schema.quoted(column)
-      let table = Schema.quoted(layout.entities[link.owner].table)
-      return "\(name) FROM \(table) WHERE _pk IN \(owners) AND \(name) IS NOT NULL"
-    case .inverseColumn(let column, _):
-      let table = Schema.quoted(layout.entities[link.destination].table)
-      return "_pk FROM \(table) WHERE \(Schema.quoted(column)) IN \(owners)"
-    case .joinTable(let join, let isOwner):
-      return "\(isOwner ? "target" : "owner") FROM \(Schema.quoted(join.name))"
-        + " WHERE \(isOwner ? "owner" : "target") IN \(owners)"
-    }
-  }
-
   /// Adds what `cascade` takes along, until nothing new is found.
   private func spread() throws(StoreError) {
     while true {
@@ -104,7 +88,10 @@ package final class ObjectDeleter {
       for root in roots {
         let owners = "(SELECT pk FROM \(Self.table) WHERE root = \(root) AND done = 1)"
         for link in links(of: root) where link.relationship.deleteRule == .cascade {
-          try mark(targets(link, of: owners), of: layout.entities[link.destination])
+          try mark(
+            LinkQuery(link, in: layout).targets(of: owners),
+            of: layout.entities[link.destination]
+          )
         }
       }
       try run("UPDATE \(Self.table) SET done = 2 WHERE done = 1")
@@ -115,9 +102,9 @@ package final class ObjectDeleter {
   private func denial(_ root: Int) throws(StoreError) -> String? {
     for link in links(of: root) where link.relationship.deleteRule == .deny {
       let destination = layout.entities[link.destination].root
-      let select = "SELECT \(targets(link, of: doomed(root))) "
+      let targets = LinkQuery(link, in: layout).targets(of: doomed(root))
       let found = try ints(
-        "SELECT count(*) FROM (\(select)EXCEPT SELECT pk FROM \(Self.table)"
+        "SELECT count(*) FROM (SELECT \(targets) EXCEPT SELECT pk FROM \(Self.table)"
           + " WHERE root = \(destination))"
       )
       if found.first ?? 0 > 0 { return "\(layout.entities[link.owner].name).\(link.name)" }
@@ -128,50 +115,31 @@ package final class ObjectDeleter {
   /// Clears every link that leads to a doomed object of a root's table, and the links in tables of
   /// their own that it has.
   private func clearLinks(to root: Int) throws(StoreError) {
-    let doomed = doomed(root)
-    for entity in layout.entities {
-      for link in entity.relationships where link.owner == entity.index {
-        let destination = layout.entities[link.destination]
-        switch link.storage {
-        case .column(let column) where destination.root == root:
-          if inverse(of: link)?.relationship.deleteRule == .noAction { continue }
-          let name = Schema.quoted(column)
-          var set = "\(name) = NULL, _v = _v + 1"
-          if case .inverseColumn(_, let order?) = inverse(of: link)?.storage {
-            set += ", \(Schema.quoted(order)) = NULL"
-          }
-          try run("UPDATE \(Schema.quoted(entity.table)) SET \(set) WHERE \(name) IN \(doomed)")
-        case .joinTable(let join, isOwner: true):
-          let name = Schema.quoted(join.name)
-          let owner = layout.entities[entity.root]
-          if owner.index == root, link.relationship.deleteRule != .noAction {
-            try run("DELETE FROM \(name) WHERE owner IN \(doomed)")
-          }
-          if destination.root == root, inverse(of: link)?.relationship.deleteRule != .noAction {
-            try run(
-              "UPDATE \(Schema.quoted(owner.table)) SET _v = _v + 1 WHERE _pk IN"
-                + " (SELECT owner FROM \(name) WHERE target IN \(doomed))"
-            )
-            try run("DELETE FROM \(name) WHERE target IN \(doomed)")
-          }
-        default: break
-        }
+    let doomed = "IN \(doomed(root))"
+    for link in layout.links where link.isStoredByOwner {
+      let links = LinkQuery(link, in: layout)
+      let (owner, target) = (layout.entities[link.owner], layout.entities[link.destination])
+      if links.isOwnTable, owner.root == root, link.relationship.deleteRule != .noAction {
+        try run(links.clearOwnersSQL(of: doomed))
       }
-      if entity.root == root {
+      let rule = layout.inverse(of: link)?.relationship.deleteRule
+      guard target.root == root, rule != .noAction else { continue }
+      if links.isOwnTable {
         try run(
-          // From `Entity.` to what comes behind all names that begin so.
-          "DELETE FROM _dragoman_pending WHERE relationship > ? AND relationship < ?"
-            + " AND owner IN \(doomed)",
-          [entity.name + ".", entity.name + "/"]
+          "UPDATE \(Schema.quoted(owner.table)) SET _v = _v + 1 WHERE _pk IN"
+            + " (SELECT \(links.own) FROM \(links.name) WHERE \(links.other) \(doomed))"
         )
       }
+      try run(links.clearTargetsSQL(of: doomed))
     }
-  }
-
-  private func inverse(of link: RelationshipLayout) -> RelationshipLayout? {
-    guard let name = link.relationship.inverse else { return nil }
-    let destination = layout.entities[link.destination]
-    return destination.linkSlot(named: name).map { destination.relationships[$0] }
+    for entity in layout.entities where entity.root == root {
+      try run(
+        // From `Entity.` to what comes behind all names that begin so.
+        "DELETE FROM _dragoman_pending WHERE relationship > ? AND relationship < ?"
+          + " AND owner \(doomed)",
+        [entity.name + ".", entity.name + "/"]
+      )
+    }
   }
 
   // MARK: - SQL

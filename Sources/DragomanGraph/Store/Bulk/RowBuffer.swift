@@ -47,12 +47,12 @@ final class RowBuffer: @unchecked Sendable {
     arena.deallocate()
   }
 
-  /// Copies the columns of the statement's current row, from `first` on.
-  func append(_ statement: OpaquePointer, from first: Int32) {
+  /// Copies the columns of a statement's current row, from `first` on.
+  func append(_ row: StoredRow, from first: Int32) {
     reserveRow()
     var place = rowCount * columnCount
     for column in first..<first + Int32(columnCount) {
-      put(value(statement, column), at: place)
+      put(copy(row[column]), at: place)
       place += 1
     }
     rowCount += 1
@@ -156,8 +156,8 @@ final class RowBuffer: @unchecked Sendable {
     kinds = moreKinds
   }
 
-  private func value(_ statement: OpaquePointer, _ column: Int32) -> RowValue {
-    switch FetchedRow.column(column, of: statement) {
+  private func copy(_ value: ColumnValue) -> RowValue {
+    switch value {
     case .null: return .null
     case .integer(let integer): return .integer(integer)
     case .real(let real): return .real(real)

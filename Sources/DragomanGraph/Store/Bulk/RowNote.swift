@@ -41,7 +41,7 @@ final class RowNote {
     }
     try note.add("_dragoman_former", -1, to: database) { context, count, arguments in
       guard let note = RowNote.of(context), let arguments else { return }
-      note.former = (0..<Int(count)).map { RowNote.stored(arguments[$0]) }
+      note.former = (0..<Int(count)).map { StoredValue(ColumnValue(arguments[$0])) }
       sqlite3_result_int(context, 1)
     }
     try note.add("_dragoman_link", 2, to: database) { context, _, arguments in
@@ -87,23 +87,6 @@ final class RowNote {
 
   private static func value(_ value: OpaquePointer?) -> Int64 {
     sqlite3_value_type(value) == SQLITE_NULL ? null : sqlite3_value_int64(value)
-  }
-
-  private static func stored(_ value: OpaquePointer?) -> StoredValue {
-    switch sqlite3_value_type(value) {
-    case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
-    case SQLITE_FLOAT: return .real(sqlite3_value_double(value))
-    case SQLITE_TEXT:
-      let text = sqlite3_value_text(value)
-      let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))
-      return .text(String(decoding: bytes, as: UTF8.self))
-    case SQLITE_BLOB:
-      let blob = sqlite3_value_blob(value)
-      return .blob(
-        Array(UnsafeRawBufferPointer(start: blob, count: Int(sqlite3_value_bytes(value))))
-      )
-    default: return .null
-    }
   }
 
   // MARK: - What was noted

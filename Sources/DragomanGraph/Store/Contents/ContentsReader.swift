@@ -104,21 +104,12 @@ struct ContentsReader {
     _ pending: [(String, Int)]
   ) throws -> StoreContents.RelationshipContents {
     let target = layout.entities[link.destination]
-    let (count, table) =
-      switch link.storage {
-      case .column(let column): ("count(\(Schema.quoted(column)))", owner.table)
-      case .inverseColumn(let column, _): ("count(\(Schema.quoted(column)))", target.table)
-      case .joinTable(let join, _): ("count(*)", join.name)
-      }
     let name = "\(owner.name).\(link.name)"
     return StoreContents.RelationshipContents(
       name: name,
       destination: target.name,
       kind: link.relationship.kind,
-      linkCount: try Int.fetchOne(
-        database,
-        sql: "SELECT \(count) FROM \(Schema.quoted(table))"
-      ) ?? 0,
+      linkCount: try Int.fetchOne(database, sql: LinkQuery(link, in: layout).countSQL) ?? 0,
       pendingCount: pending.first { $0.0.utf8.elementsEqual(name.utf8) }?.1 ?? 0
     )
   }

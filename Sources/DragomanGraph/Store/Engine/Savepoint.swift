@@ -1,19 +1,18 @@
 import GRDB
-import GRDBSQLite
 
 /// A savepoint inside of a transaction: what a record does, or a run of them, can be undone whole.
 ///
 /// See https://www.sqlite.org/lang_savepoint.html.
 package final class Savepoint {
   private let database: Database
-  private let statements: [Statement]
+  private let statements: [RawStatement]
   private let path: String?
 
   init(database: Database, path: String?) throws {
     self.database = database
     self.path = path
     statements = try ["SAVEPOINT", "RELEASE", "ROLLBACK TO"].map {
-      try database.makeStatement(sql: "\($0) _dragoman_record")
+      try RawStatement("\($0) _dragoman_record", in: database)
     }
   }
 
@@ -39,11 +38,10 @@ package final class Savepoint {
   }
 
   private func run(_ number: Int) throws(StoreError) {
-    let handle = statements[number].sqliteStatement
-    let code = sqlite3_step(handle)
-    sqlite3_reset(handle)
-    guard code == SQLITE_DONE else {
-      throw StoreError(DatabaseError(resultCode: ResultCode(rawValue: code)), path: path)
+    do throws(DatabaseError) {
+      try statements[number].run()
+    } catch {
+      throw StoreError(error, path: path)
     }
   }
 }

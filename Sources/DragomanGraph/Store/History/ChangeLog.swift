@@ -369,16 +369,3 @@ extension LinkNotes.List {
       .map(\.target)
   }
 }
-
-extension StoredValue {
-  /// The value as SQLite gave it.
-  init(_ value: DatabaseValue) {
-    switch value.storage {
-    case .null: self = .null
-    case .int64(let integer): self = .integer(integer)
-    case .double(let real): self = .real(real)
-    case .string(let text): self = .text(text)
-    case .blob(let data): self = .blob(Array(data))
-    }
-  }
-}

@@ -40,16 +40,8 @@ struct ObservedTable {
   /// The tables of a model: those of objects, and those of links.
   static func all(of layout: ModelLayout) -> [ObservedTable] {
     let roots = layout.entities.filter { $0.root == $0.index }
-    let links = layout.entities.flatMap { entity in
-      entity.relationships.filter { link in
-        if case .joinTable(_, isOwner: true) = link.storage {
-          link.owner == entity.index
-        } else {
-          false
-        }
-      }
-    }
-    return roots.map { ObservedTable($0, layout) } + links.compactMap { ObservedTable($0, layout) }
+    return roots.map { ObservedTable($0, layout) }
+      + layout.links.compactMap { ObservedTable($0, layout) }
   }
 
   /// The table of a family of entities.

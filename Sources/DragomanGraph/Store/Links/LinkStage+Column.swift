@@ -14,7 +14,7 @@ extension LinkStage {
 
   /// The links are a column of the targets: the last owner that names a target has it.
   func linkColumn(
-    _ table: LinkTable,
+    _ table: LinkQuery,
     _ result: inout Outcome,
     _ changed: inout [Int64]
   ) throws(StoreError) {
@@ -47,7 +47,7 @@ extension LinkStage {
 
   /// Clears the column of the targets that the staged owners do not have any more.
   func unlinkColumn(
-    _ table: LinkTable,
+    _ table: LinkQuery,
     _ result: inout Outcome,
     _ changed: inout [Int64]
   ) throws(StoreError) {

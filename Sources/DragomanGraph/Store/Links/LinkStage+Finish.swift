@@ -94,7 +94,7 @@ extension LinkStage {
     try run("UPDATE \(waiting) SET state = 0 WHERE state = 1")
   }
 
-  private func resolve(in table: LinkTable, _ finish: inout Finish) throws(StoreError) {
+  private func resolve(in table: LinkQuery, _ finish: inout Finish) throws(StoreError) {
     if allowsRepeats, table.place != nil, plan.replaces {
       return try resolveRepeats(table, &finish)
     }
@@ -115,7 +115,7 @@ extension LinkStage {
   }
 
   /// Lists that may hold a target several times are stored anew, as their record has them.
-  private func resolveRepeats(_ table: LinkTable, _ finish: inout Finish) throws(StoreError) {
+  private func resolveRepeats(_ table: LinkQuery, _ finish: inout Finish) throws(StoreError) {
     let own = table.own
     let owners = try self.owners("SELECT DISTINCT owner FROM \(waiting) WHERE state = 1")
     let isOurs = "IN (SELECT value FROM json_each(?))"
@@ -164,7 +164,7 @@ extension LinkStage {
   }
 
   /// The links are a column of the targets.
-  private func resolveColumn(of table: LinkTable, _ finish: inout Finish) throws(StoreError) {
+  private func resolveColumn(of table: LinkQuery, _ finish: inout Finish) throws(StoreError) {
     let position = plan.replaces ? "\(Self.firstUnorderedPlace) + seq" : "position"
     let place = table.place.map { ", \($0) = _w.place" } ?? ""
     let last =
@@ -184,7 +184,7 @@ extension LinkStage {
 
   /// Puts lists in order: what their record named stands as the record has it, what came to them
   /// by other ways behind it.
-  private func order(_ table: LinkTable, of owners: String) throws(StoreError) {
+  private func order(_ table: LinkQuery, of owners: String) throws(StoreError) {
     guard let place = table.place else { return }
     let (name, own, other) = (table.name, table.own, table.other)
     var rank = "_t.\(place)"
@@ -221,7 +221,7 @@ extension LinkStage {
     let key = plan.key.enumerated().map { $1.value("k\($0)") }
     values += key + defaults.map { _ in "?" }
     let arguments: [any DatabaseValueConvertible] =
-      [primaryKeys.next] + defaults.map { Self.databaseValue($0.defaultValue ?? .null) }
+      [primaryKeys.next] + defaults.map { ($0.defaultValue ?? .null).databaseValue }
     try run(
       "INSERT INTO \(Schema.quoted(target.table)) (\(columns.joined(separator: ", ")))"
         + " SELECT \(values.joined(separator: ", ")) FROM"
@@ -244,7 +244,7 @@ extension LinkStage {
       )
       finish.examples = try rows.map { row in
         (
-          row.databaseValues.dropFirst(6).map(Self.stored),
+          row.databaseValues.dropFirst(6).map(StoredValue.init),
           WaitingPlace(
             file: try row.stored(0, of: waiting),
             line: try row.stored(1, of: waiting),

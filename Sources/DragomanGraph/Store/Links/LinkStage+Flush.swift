@@ -34,7 +34,7 @@ extension LinkStage {
   }
 
   private func flush(
-    to table: LinkTable,
+    to table: LinkQuery,
     _ origin: (ReferencePlace) -> WaitingPlace,
     _ result: inout Outcome
   ) throws(StoreError) {
@@ -101,7 +101,7 @@ extension LinkStage {
   /// What is joined to a list comes behind what is there; what is there stays where it is.
   ///
   /// References that nobody has yet take a place, too, which is theirs when somebody comes.
-  private func append(to table: LinkTable) throws(StoreError) {
+  private func append(to table: LinkQuery) throws(StoreError) {
     let isThere =
       "EXISTS (SELECT 1 FROM \(table.name) AS _t WHERE _t.\(table.own) = _l.owner"
       + " AND _t.\(table.other) = _l.target)"
@@ -150,7 +150,7 @@ extension LinkStage {
 
   /// Takes the owners out whose list is stored in the order in which it is staged, whatever the
   /// numbers that stand for the places.
-  private func dropUnchanged(in table: LinkTable) throws(StoreError) {
+  private func dropUnchanged(in table: LinkQuery) throws(StoreError) {
     let stored =
       "SELECT group_concat(\(table.other)) FROM (SELECT \(table.other) FROM \(table.name) AS _t"
       + " WHERE _t.\(table.own) = _o.owner ORDER BY _t.\(table.place ?? "NULL"))"
@@ -170,7 +170,7 @@ extension LinkStage {
   /// Removes the links of the staged owners that are not staged, and moves those that are to their
   /// places.
   private func unlink(
-    in table: LinkTable,
+    in table: LinkQuery,
     _ result: inout Outcome,
     _ changed: inout [Int64]
   ) throws(StoreError) {
@@ -208,7 +208,7 @@ extension LinkStage {
   /// Turns the numbers that stand for new places into these.
   func settlePlaces(
     _ place: String,
-    in table: LinkTable,
+    in table: LinkQuery,
     of moved: [Int64]
   ) throws(StoreError) {
     try run(
@@ -220,7 +220,7 @@ extension LinkStage {
 
   /// Makes the staged links that are not there.
   func link(
-    in table: LinkTable,
+    in table: LinkQuery,
     _ result: inout Outcome,
     _ changed: inout [Int64]
   ) throws(StoreError) {
@@ -234,7 +234,7 @@ extension LinkStage {
   }
 
   /// Makes the rows of the other direction that are not there.
-  private func linkBack(in table: LinkTable) throws(StoreError) {
+  private func linkBack(in table: LinkQuery) throws(StoreError) {
     let place = table.place.map { ", \($0)" } ?? ""
     let value = table.place.map { ", \(following($0, in: table, of: table.own))" } ?? ""
     try run(
@@ -245,13 +245,13 @@ extension LinkStage {
   }
 
   /// The place behind all others on the side of a staged link's target.
-  private func following(_ place: String, in table: LinkTable, of column: String) -> String {
+  private func following(_ place: String, in table: LinkQuery, of column: String) -> String {
     "(SELECT coalesce(max(\(place)), -1) FROM \(table.name) WHERE \(column) = _l.target)"
       + " + row_number() OVER (PARTITION BY _l.target ORDER BY _l.seq)"
   }
 
   /// Makes a row of each staged link that passes a test.
-  private func insert(into table: LinkTable, _ test: String) throws(StoreError) -> [Int64] {
+  private func insert(into table: LinkQuery, _ test: String) throws(StoreError) -> [Int64] {
     var columns = [table.own, table.other]
     var values = ["_l.owner", "_l.target"]
     if let place = table.place {
@@ -272,7 +272,7 @@ extension LinkStage {
   /// Stores lists that may hold a target several times: whole, because places are all that tells
   /// their links apart.
   private func rewrite(
-    _ table: LinkTable,
+    _ table: LinkQuery,
     _ result: inout Outcome,
     _ changed: inout [Int64]
   ) throws(StoreError) {
@@ -308,6 +308,14 @@ extension LinkStage {
   }
 
   // MARK: - SQL
+
+  /// Where the links of a to-many are; nil for a to-one that its owner has as a column.
+  var table: LinkQuery? {
+    if case .column = plan.link.storage { nil } else { LinkQuery(plan.link, in: layout) }
+  }
+
+  /// The name of a temporary table as its columns are qualified by it.
+  func bare(_ table: String) -> String { table.replacing("temp.", with: "") }
 
   /// Integers as one parameter: a JSON array.
   func list(_ keys: [Int64]) -> String { "[\(keys.map(String.init).joined(separator: ","))]" }

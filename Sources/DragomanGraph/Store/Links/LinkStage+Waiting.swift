@@ -39,7 +39,7 @@ extension LinkStage {
     at place: WaitingPlace
   ) throws(StoreError) {
     let bytes = UnsafeRawBufferPointer(start: arena, count: .max)
-    let values = key.map { Self.databaseValue($0.stored(in: bytes)) }
+    let values = key.map { $0.stored(in: bytes).databaseValue }
     try insertWaiting([owner.databaseValue, 0.databaseValue], place, values)
   }
 
@@ -171,27 +171,5 @@ extension LinkStage {
       [name, target.name]
     )
     hasPending = true
-  }
-
-  // MARK: - Values
-
-  static func stored(_ value: DatabaseValue) -> StoredValue {
-    switch value.storage {
-    case .null: .null
-    case .int64(let integer): .integer(integer)
-    case .double(let real): .real(real)
-    case .string(let text): .text(text)
-    case .blob(let data): .blob(Array(data))
-    }
-  }
-
-  static func databaseValue(_ value: StoredValue) -> DatabaseValue {
-    switch value {
-    case .null: .null
-    case .integer(let integer): integer.databaseValue
-    case .real(let real): real.databaseValue
-    case .text(let text): text.databaseValue
-    case .blob(let bytes): Data(bytes).databaseValue
-    }
   }
 }

@@ -1,5 +1,4 @@
 import GRDB
-import GRDBSQLite
 
 /// The links of one relationship on their way into the store.
 ///
@@ -84,8 +83,8 @@ package final class LinkStage {
   let waiting: String
   let deleter: ObjectDeleter
   let primaryKeys: PrimaryKeys
-  private let insertLink: Statement
-  private let insertOwner: Statement
+  private let insertLink: RawStatement
+  private let insertOwner: RawStatement
   /// The owners that are staged.
   @exclusivity(unchecked) private var stagedOwners: [Int64: StagedOwner] = [:]
   /// The lists of the owners that are staged, one behind the other.
@@ -181,11 +180,12 @@ package final class LinkStage {
       )
     }
     let parameters = plan.key.map { _ in ", ?" }.joined()
-    insertLink = try database.makeStatement(
-      sql: "INSERT INTO \(links) (owner, position, target, fresh, node, record, ordinal\(parts))"
-        + " VALUES (?, ?, ?, ?, ?, ?, ?\(parameters))"
+    insertLink = try RawStatement(
+      "INSERT INTO \(links) (owner, position, target, fresh, node, record, ordinal\(parts))"
+        + " VALUES (?, ?, ?, ?, ?, ?, ?\(parameters))",
+      in: database
     )
-    insertOwner = try database.makeStatement(sql: "INSERT OR IGNORE INTO \(owners) VALUES (?)")
+    insertOwner = try RawStatement("INSERT OR IGNORE INTO \(owners) VALUES (?)", in: database)
     hasPending =
       try Bool.fetchOne(
         database,
@@ -264,9 +264,8 @@ package final class LinkStage {
     isStaged = true
     guard plan.replaces, !isNew else { return }
     staged.hasOldOwners = true
-    let handle = insertOwner.sqliteStatement
-    sqlite3_bind_int64(handle, 1, owner)
-    try step(handle)
+    insertOwner.bind(integer: owner, 1)
+    try run(insertOwner)
   }
 
   /// What is known of a target that is staged by its primary key.
@@ -298,13 +297,12 @@ package final class LinkStage {
     if standing == .unlinked { staged.hasUnlinked = true }
     if standing != .made { staged.hasUnplaced = true }
     let isFresh = standing == .linkedNow || standing == .made
-    let handle = insertLink.sqliteStatement
-    sqlite3_bind_int64(handle, 1, owner)
-    sqlite3_bind_int64(handle, 2, Int64(position))
-    sqlite3_bind_int64(handle, 3, target)
-    sqlite3_bind_int64(handle, 4, isFresh ? 1 : 0)
-    for parameter in 5..<8 + plan.key.count { sqlite3_bind_null(handle, Int32(parameter)) }
-    try step(handle)
+    insertLink.bind(integer: owner, 1)
+    insertLink.bind(integer: Int64(position), 2)
+    insertLink.bind(integer: target, 3)
+    insertLink.bind(integer: isFresh ? 1 : 0, 4)
+    for parameter in 5..<8 + plan.key.count { insertLink.bindNull(Int32(parameter)) }
+    try run(insertLink)
   }
 
   /// Where a reference stands, as the caller of `flush` understands it.
@@ -344,25 +342,22 @@ package final class LinkStage {
     staged.hasKeys = true
     staged.hasUnlinked = true
     staged.hasUnplaced = true
-    let handle = insertLink.sqliteStatement
-    sqlite3_bind_int64(handle, 1, owner)
-    sqlite3_bind_int64(handle, 2, Int64(position))
-    sqlite3_bind_null(handle, 3)
-    sqlite3_bind_int64(handle, 4, 0)
-    sqlite3_bind_int64(handle, 5, Int64(place.node))
-    sqlite3_bind_int64(handle, 6, Int64(place.record))
-    sqlite3_bind_int64(handle, 7, Int64(place.ordinal))
-    for (index, part) in key.enumerated() {
-      PreparedSentence.bind(part, to: handle, Int32(8 + index), arena)
-    }
-    try step(handle)
+    insertLink.bind(integer: owner, 1)
+    insertLink.bind(integer: Int64(position), 2)
+    insertLink.bindNull(3)
+    insertLink.bind(integer: 0, 4)
+    insertLink.bind(integer: Int64(place.node), 5)
+    insertLink.bind(integer: Int64(place.record), 6)
+    insertLink.bind(integer: Int64(place.ordinal), 7)
+    for (index, part) in key.enumerated() { insertLink.bind(part, Int32(8 + index), arena) }
+    try run(insertLink)
   }
 
-  private func step(_ handle: OpaquePointer?) throws(StoreError) {
-    let code = sqlite3_step(handle)
-    sqlite3_reset(handle)
-    guard code == SQLITE_DONE else {
-      throw StoreError(DatabaseError(resultCode: ResultCode(rawValue: code)), path: path)
+  private func run(_ statement: RawStatement) throws(StoreError) {
+    do throws(DatabaseError) {
+      try statement.run()
+    } catch {
+      throw StoreError(error, path: path)
     }
   }
 

@@ -59,39 +59,7 @@ enum ConversionFunction {
     let box = Unmanaged<Box>.fromOpaque(data).takeUnretainedValue()
     let index = Int(sqlite3_value_int64(arguments[1]))
     guard box.conversions.indices.contains(index) else { return sqlite3_result_null(context) }
-    switch box.conversions[index].convert(value(arguments[0])) {
-    case nil, .null?: sqlite3_result_null(context)
-    case .integer(let integer)?: sqlite3_result_int64(context, integer)
-    case .real(let real)?: sqlite3_result_double(context, real)
-    case .text(let text)?:
-      sqlite3_result_text64(
-        context,
-        text,
-        UInt64(text.utf8.count),
-        RawStatement.transient,
-        UInt8(SQLITE_UTF8)
-      )
-    case .blob(let bytes)?:
-      if bytes.isEmpty { return sqlite3_result_zeroblob(context, 0) }
-      sqlite3_result_blob64(context, bytes, UInt64(bytes.count), RawStatement.transient)
-    }
-  }
-
-  private static func value(_ value: OpaquePointer?) -> StoredValue {
-    switch sqlite3_value_type(value) {
-    case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
-    case SQLITE_FLOAT: return .real(sqlite3_value_double(value))
-    case SQLITE_TEXT:
-      let bytes = sqlite3_value_text(value)
-      let count = Int(sqlite3_value_bytes(value))
-      return .text(
-        String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
-      )
-    case SQLITE_BLOB:
-      let bytes = sqlite3_value_blob(value)
-      let count = Int(sqlite3_value_bytes(value))
-      return .blob(Array(UnsafeRawBufferPointer(start: bytes, count: count)))
-    default: return .null
-    }
+    let value = StoredValue(ColumnValue(arguments[0]))
+    (box.conversions[index].convert(value) ?? .null).give(to: context)
   }
 }

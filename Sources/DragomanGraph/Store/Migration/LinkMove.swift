@@ -43,37 +43,15 @@ struct LinkMove: Sendable {
 
   /// The links of one old relationship.
   static func query(_ link: RelationshipLayout, _ isFlipped: Bool, _ old: ModelLayout) -> String {
-    let q = Schema.quoted
-    let table: String
-    var columns: (owner: String, target: String, position: String, inverse: String)
-    switch link.storage {
-    case .column(let column):
-      table = old.entities[link.owner].table
-      columns = ("_pk", q(column), "NULL", "NULL")
-      if let name = link.relationship.inverse,
-        let slot = old.entities[link.destination].linkSlot(named: name),
-        case .inverseColumn(_, let order?) = old.entities[link.destination].relationships[slot]
-          .storage
-      {
-        columns.inverse = q(order)
-      }
-    case .inverseColumn(let column, let order):
-      table = old.entities[link.destination].table
-      columns = (q(column), "_pk", order.map(q) ?? "NULL", "NULL")
-    case .joinTable(let join, let isOwner):
-      table = join.name
-      let position = join.hasPosition ? "position" : "NULL"
-      let inverse = join.hasInversePosition ? "inverse_position" : "NULL"
-      columns =
-        isOwner
-        ? ("owner", "target", position, inverse) : ("target", "owner", inverse, position)
-    }
+    let links = LinkQuery(link, in: old)
+    var ends = (links.own, links.other)
+    var places = (links.place ?? "NULL", links.otherPlace ?? "NULL")
     if isFlipped {
-      swap(&columns.owner, &columns.target)
-      swap(&columns.position, &columns.inverse)
+      ends = (ends.1, ends.0)
+      places = (places.1, places.0)
     }
-    return "SELECT \(columns.owner) AS owner, \(columns.target) AS target,"
-      + " \(columns.position) AS position, \(columns.inverse) AS inverse_position"
-      + " FROM \(q(table)) WHERE \(columns.owner) NOT NULL AND \(columns.target) NOT NULL"
+    return "SELECT \(ends.0) AS owner, \(ends.1) AS target,"
+      + " \(places.0) AS position, \(places.1) AS inverse_position"
+      + " FROM \(links.name) WHERE \(ends.0) NOT NULL AND \(ends.1) NOT NULL"
   }
 }

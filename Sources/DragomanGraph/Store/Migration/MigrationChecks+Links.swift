@@ -41,13 +41,13 @@ extension MigrationChecks {
   /// One-to-one: no two owners may have the same target.
   private var inverseChecks: [Check] {
     links.compactMap { link, known in
-      guard case .column = link.storage, let inverse = plan.inverse(of: link, in: plan.new),
+      guard case .column = link.storage, let inverse = plan.new.inverse(of: link),
         inverse.isToOne, let target = oldEntity(inverse.owner)
       else { return nil }
       let move = plan.moves.first { $0.link == link && $0.strays == nil }
       if move == nil {
         guard let known else { return nil }
-        if plan.inverse(of: known, in: plan.old)?.isToOne == true { return nil }
+        if plan.old.inverse(of: known)?.isToOne == true { return nil }
       }
       guard let query = move?.query(plan.old) ?? known.map({ LinkMove.query($0, false, plan.old) })
       else { return nil }

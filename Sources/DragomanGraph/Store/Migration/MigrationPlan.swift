@@ -144,20 +144,13 @@ struct MigrationPlan: Sendable {
   // MARK: - Links
 
   private mutating func matchLinks() {
-    for entity in new.entities {
-      for link in entity.relationships where link.owner == entity.index {
-        switch link.storage {
-        case .column, .joinTable(_, isOwner: true): matchLink(link)
-        default: break
-        }
-      }
-    }
+    for link in new.links where link.isStoredByOwner { matchLink(link) }
   }
 
   /// Where one set of links comes from; `link` is the side that stores them.
   private mutating func matchLink(_ link: RelationshipLayout) {
     let known = predecessor(of: link)
-    let inverse = self.inverse(of: link, in: new)
+    let inverse = new.inverse(of: link)
     let knownInverse = inverse.flatMap { predecessor(of: $0) }
     let isSame =
       known.map { known in
@@ -222,17 +215,10 @@ struct MigrationPlan: Sendable {
     return owner.linkSlot(named: name).map { owner.relationships[$0] }
   }
 
-  /// The relationship that points back.
-  func inverse(of link: RelationshipLayout, in layout: ModelLayout) -> RelationshipLayout? {
-    guard let name = link.relationship.inverse else { return nil }
-    let target = layout.entities[link.destination]
-    return target.linkSlot(named: name).map { target.relationships[$0] }
-  }
-
   /// Whether two old relationships are the two sides of the same links.
   private func isPair(_ known: RelationshipLayout?, _ other: RelationshipLayout?) -> Bool {
     guard let known, let other else { return false }
-    return inverse(of: known, in: old).map {
+    return old.inverse(of: known).map {
       $0.owner == other.owner && $0.name.utf8.elementsEqual(other.name.utf8)
     } ?? false
   }

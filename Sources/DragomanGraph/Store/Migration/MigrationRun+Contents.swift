@@ -111,16 +111,3 @@ extension MigrationRun {
     )
   }
 }
-
-extension StoredValue {
-  /// The value as GRDB binds it.
-  fileprivate var databaseValue: DatabaseValue {
-    switch self {
-    case .null: .null
-    case .integer(let integer): integer.databaseValue
-    case .real(let real): real.databaseValue
-    case .text(let text): text.databaseValue
-    case .blob(let bytes): Data(bytes).databaseValue
-    }
-  }
-}

@@ -174,8 +174,8 @@ struct MigrationSteps {
       let sentence = "Make \(name) \(after.described) (it was \(before.described))."
       add(.change, entity.name, link.name, sentence)
     }
-    let inverse = plan.inverse(of: link, in: plan.new)
-    let knownInverse = plan.inverse(of: known, in: plan.old)
+    let inverse = plan.new.inverse(of: link)
+    let knownInverse = plan.old.inverse(of: known)
     let followed = inverse.flatMap { plan.predecessor(of: $0) }
     if inverse == nil, knownInverse != nil {
       add(.change, entity.name, link.name, "Let \(name) have no inverse.")

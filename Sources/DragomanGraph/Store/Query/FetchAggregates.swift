@@ -71,9 +71,9 @@ enum FetchAggregates {
       sum = Unmanaged<SumBox>.fromOpaque(known).takeRetainedValue().sum
       memory.pointee = 0
     }
-    if isAverage { return FetchFunctions.setResult(sum.average, of: context) }
+    if isAverage { return sum.average.give(to: context) }
     do {
-      FetchFunctions.setResult(try sum.sum(), of: context)
+      try sum.sum().give(to: context)
     } catch {
       sqlite3_result_error(context, error.message, -1)
     }

@@ -78,7 +78,7 @@ enum FetchFunctions {
   private static func fold(_ context: OpaquePointer?, _ arguments: Arguments?) {
     guard let arguments, let text = text(arguments[0]) else { return sqlite3_result_null(context) }
     let options = Filter.Comparison.Options(rawValue: Int(sqlite3_value_int64(arguments[1])))
-    setResult(TextFold.fold(text, options), of: context)
+    StoredValue.text(TextFold.fold(text, options)).give(to: context)
   }
 
   /// The pattern is compiled once a statement and kept by SQLite beside its argument
@@ -107,7 +107,7 @@ enum FetchFunctions {
 
   private static func value(_ context: OpaquePointer?, _ arguments: Arguments?) {
     guard let arguments, let code = text(arguments[0]) else { return sqlite3_result_null(context) }
-    setResult(ListCode.value(of: code), of: context)
+    ListCode.value(of: code).give(to: context)
   }
 
   private static func pad(_ context: OpaquePointer?, _ arguments: Arguments?) {
@@ -115,20 +115,7 @@ enum FetchFunctions {
       return sqlite3_result_null(context)
     }
     let scale = Int(sqlite3_value_int64(arguments[1]))
-    setResult(DecimalText.padded(decimal, scale: scale), of: context)
-  }
-
-  /// Gives a stored value back to SQLite.
-  static func setResult(_ value: StoredValue, of context: OpaquePointer?) {
-    switch value {
-    case .null: sqlite3_result_null(context)
-    case .integer(let integer): sqlite3_result_int64(context, integer)
-    case .real(let real): sqlite3_result_double(context, real)
-    case .text(let text): setResult(text, of: context)
-    case .blob(let bytes):
-      if bytes.isEmpty { return sqlite3_result_zeroblob(context, 0) }
-      sqlite3_result_blob64(context, bytes, UInt64(bytes.count), RawStatement.transient)
-    }
+    StoredValue.text(DecimalText.padded(decimal, scale: scale)).give(to: context)
   }
 
   private final class TestBox {
@@ -144,15 +131,5 @@ enum FetchFunctions {
     }
     let count = Int(sqlite3_value_bytes(value))
     return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
-  }
-
-  private static func setResult(_ text: String, of context: OpaquePointer?) {
-    sqlite3_result_text64(
-      context,
-      text,
-      UInt64(text.utf8.count),
-      RawStatement.transient,
-      UInt8(SQLITE_UTF8)
-    )
   }
 }

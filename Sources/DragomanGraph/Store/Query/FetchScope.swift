@@ -51,17 +51,14 @@ final class FetchScope {
     aliases = outer.aliases
     let entity = outer.layout.entities[hop.link.destination]
     let alias = aliases.next()
-    switch hop.link.storage {
-    case .joinTable(let table, let isOwner):
-      sources = "\(Schema.quoted(table.name)) AS \(alias)"
-      condition = "\(alias).\(isOwner ? "owner" : "target") = \(owner)"
-      let key = "\(alias).\(isOwner ? "target" : "owner")"
-      nodes[[]] = Node(key: key, alias: nil, entity: entity)
-    case .inverseColumn(let column, _), .column(let column):
-      sources = "\(Schema.quoted(entity.table)) AS \(alias)"
-      condition = "\(alias).\(Schema.quoted(column)) = \(owner)"
-      nodes[[]] = Node(key: "\(alias)._pk", alias: alias, entity: entity)
-    }
+    let links = LinkQuery(hop.link, in: outer.layout)
+    sources = "\(links.name) AS \(alias)"
+    condition = "\(alias).\(links.own) = \(owner)"
+    nodes[[]] = Node(
+      key: "\(alias).\(links.other)",
+      alias: links.isOfTarget ? alias : nil,
+      entity: entity
+    )
   }
 
   /// The subquery's scope for a path through to-many relationships, and the hops that are left in it.
@@ -99,31 +96,25 @@ final class FetchScope {
 
   private func join(_ hop: ResolvedPath.Hop, behind hops: [ResolvedPath.Hop]) -> Node {
     let entity = layout.entities[hop.link.destination]
-    let table = Schema.quoted(entity.table)
-    switch hop.link.storage {
-    case .column(let column):
-      return Node(key: "\(alias(of: hops)).\(Schema.quoted(column))", alias: nil, entity: entity)
-    case .inverseColumn(let column, _) where hop.link.isToOne:
+    let links = LinkQuery(hop.link, in: layout)
+    if links.own == "_pk" {
+      return Node(key: "\(alias(of: hops)).\(links.other)", alias: nil, entity: entity)
+    }
+    let owner = key(of: hops)
+    let alias = aliases.next()
+    if hop.link.isToOne {
       // Of a one-to-one link the other side has one at most; should a file have more, it is the first.
-      let owner = key(of: hops)
-      let alias = aliases.next()
       let first = aliases.next()
       sources +=
-        " LEFT JOIN \(table) AS \(alias) ON \(alias)._pk = (SELECT min(\(first)._pk) FROM \(table)"
-        + " AS \(first) WHERE \(first).\(Schema.quoted(column)) = \(owner))"
-      return Node(key: "\(alias)._pk", alias: alias, entity: entity)
-    case .inverseColumn(let column, _):
-      let owner = key(of: hops)
-      let alias = aliases.next()
-      sources += " JOIN \(table) AS \(alias) ON \(alias).\(Schema.quoted(column)) = \(owner)"
-      return Node(key: "\(alias)._pk", alias: alias, entity: entity)
-    case .joinTable(let join, let isOwner):
-      let owner = key(of: hops)
-      let alias = aliases.next()
-      sources +=
-        " JOIN \(Schema.quoted(join.name)) AS \(alias) ON \(alias)."
-        + "\(isOwner ? "owner" : "target") = \(owner)"
-      return Node(key: "\(alias).\(isOwner ? "target" : "owner")", alias: nil, entity: entity)
+        " LEFT JOIN \(links.name) AS \(alias) ON \(alias)._pk = (SELECT min(\(first)._pk) FROM"
+        + " \(links.name) AS \(first) WHERE \(first).\(links.own) = \(owner))"
+    } else {
+      sources += " JOIN \(links.name) AS \(alias) ON \(alias).\(links.own) = \(owner)"
     }
+    return Node(
+      key: "\(alias).\(links.other)",
+      alias: links.isOfTarget ? alias : nil,
+      entity: entity
+    )
   }
 }

@@ -1,29 +1,23 @@
 import GRDB
-import GRDBSQLite
 
 /// Runs the statements of a fetch plan on a connection that knows `FetchFunctions`.
 ///
-/// The statements are not kept by GRDB's cache, which never forgets a text; values are bound with
-/// their length, since GRDB binds a text only up to its first NUL.
+/// The statements are not kept: a program may make any number of them.
 enum FetchStatement {
   /// Lends each row to the closure, in order, as long as it says true.
   static func forEachRow(
     _ plan: FetchPlan,
     _ database: Database,
-    _ body: (borrowing FetchedRow) -> Bool
+    _ body: (borrowing FetchedRow) throws -> Bool
   ) throws {
-    try run(plan.rowsSQL, plan.arguments, database) { statement in
-      body(
-        FetchedRow(plan, statement)
-      )
-    }
+    try run(plan.rowsSQL, plan.arguments, database) { try body(FetchedRow(plan, $0)) }
   }
 
   /// The number of rows.
   static func count(_ plan: FetchPlan, _ database: Database) throws -> Int {
     var count = 0
-    try run(plan.countSQL, plan.arguments, database) { statement in
-      count = Int(sqlite3_column_int64(statement, 0))
+    try run(plan.countSQL, plan.arguments, database) { row in
+      count = Int(row.integer(0))
       return true
     }
     return count
@@ -32,8 +26,8 @@ enum FetchStatement {
   /// Whether there is any row.
   static func exists(_ plan: FetchPlan, _ database: Database) throws -> Bool {
     var exists = false
-    try run(plan.existsSQL, plan.arguments, database) { statement in
-      exists = sqlite3_column_int64(statement, 0) != 0
+    try run(plan.existsSQL, plan.arguments, database) { row in
+      exists = row.integer(0) != 0
       return false
     }
     return exists
@@ -44,11 +38,11 @@ enum FetchStatement {
     _ sql: String,
     _ arguments: [StoredValue],
     _ database: Database,
-    _ body: (OpaquePointer) -> Bool
+    _ body: (StoredRow) throws -> Bool
   ) throws {
-    let statement: Statement
+    let statement: RawStatement
     do {
-      statement = try database.makeStatement(sql: sql)
+      statement = try RawStatement(sql, in: database)
     } catch let error as DatabaseError
       where error.resultCode == .SQLITE_ERROR && !error.tellsOfAnotherSchema
     {
@@ -57,27 +51,18 @@ enum FetchStatement {
         "SQLite cannot run this fetch: \(error.message ?? "no reason given")."
       )
     }
-    let handle = statement.sqliteStatement
-    for (index, value) in arguments.enumerated() {
-      try check(RawStatement.bind(value, Int32(index) + 1, of: handle), database)
-    }
-    while true {
-      switch sqlite3_step(handle) {
-      case SQLITE_ROW:
-        guard body(handle) else { return }
-      case SQLITE_DONE: return
-      case SQLITE_ERROR:
-        // A function of ours gave up on a value.
-        let reason = String(cString: sqlite3_errmsg(database.sqliteConnection))
-        throw StoreError.stopped(reason)
-      case let code: try check(code, database)
-      }
-    }
+    for (index, value) in arguments.enumerated() { try statement.bind(value, Int32(index) + 1) }
+    defer { statement.reset() }
+    while try step(statement) { guard try body(statement.row) else { return } }
   }
 
-  private static func check(_ code: Int32, _ database: Database) throws {
-    guard code != SQLITE_OK else { return }
-    let message = String(cString: sqlite3_errmsg(database.sqliteConnection))
-    throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
+  private static func step(_ statement: RawStatement) throws -> Bool {
+    do {
+      return try statement.step()
+    } catch {
+      guard error.resultCode == .SQLITE_ERROR else { throw error }
+      // A function of ours gave up on a value.
+      throw StoreError.stopped(error.message ?? "no reason given")
+    }
   }
 }

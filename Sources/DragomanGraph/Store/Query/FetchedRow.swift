@@ -1,41 +1,39 @@
-import GRDBSQLite
-
 /// One row of a fetch, lent to a closure: it reads straight from SQLite and cannot be kept.
 public struct FetchedRow: ~Copyable {
   private let entity: EntityLayout
   private let namesEntity: Bool
   /// The number of columns.
   public let count: Int
-  let statement: OpaquePointer
+  private let row: StoredRow
 
-  init(_ plan: FetchPlan, _ statement: OpaquePointer) {
+  init(_ plan: FetchPlan, _ row: StoredRow) {
     entity = plan.entity
     namesEntity = plan.namesEntity
     count = plan.attributes.count
-    self.statement = statement
+    self.row = row
   }
 
   /// A row of another statement: `_pk`, then `count` values.
-  init(_ entity: EntityLayout, count: Int, _ statement: OpaquePointer) {
+  init(_ entity: EntityLayout, count: Int, _ row: StoredRow) {
     self.entity = entity
     namesEntity = false
     self.count = count
-    self.statement = statement
+    self.row = row
   }
 
   /// The row's `_pk`, 0 where it is no object.
-  package var primaryKey: Int64 { sqlite3_column_int64(statement, 0) }
+  package var primaryKey: Int64 { row.integer(0) }
 
   /// The identity of the object, which carries the name of its root entity.
   ///
   /// A row of a table (groups, aggregates, distinct rows) is no object: its key is 0.
   public var objectID: ObjectID {
-    ObjectID(entity: entity.rootName, primaryKey: sqlite3_column_int64(statement, 0))
+    ObjectID(entity: entity.rootName, primaryKey: primaryKey)
   }
 
   /// The name of the object's own entity: that of the request, or of one of its sub-entities.
   public var entityName: String {
-    if namesEntity, case .text(let name) = value(Int32(count) + 1) { return name }
+    if namesEntity, case .text(let name) = row.stored(Int32(count) + 1) { return name }
     return entity.name
   }
 
@@ -45,19 +43,18 @@ public struct FetchedRow: ~Copyable {
   /// U+FFFD.
   public subscript(index: Int) -> StoredValue {
     precondition((0..<count).contains(index), "a fetched row has no column \(index)")
-    return value(Int32(index) + 1)
-  }
-
-  private func value(_ column: Int32) -> StoredValue {
-    switch Self.column(column, of: statement) {
-    case .null: .null
-    case .integer(let integer): .integer(integer)
-    case .real(let real): .real(real)
-    case .text(let bytes): .text(String(decoding: bytes, as: UTF8.self))
-    case .blob(let bytes): .blob(Array(bytes))
-    }
+    return row.stored(Int32(index) + 1)
   }
 
   /// All values, in the order of the columns.
   public var values: [StoredValue] { (0..<count).map { self[$0] } }
+
+  /// The value of an attribute without a copy, by its place among the columns of the request.
+  ///
+  /// Reads `sqlite3_column_*`; nothing is allocated. Use it inside the closure only.
+  @inline(__always)
+  public func column(_ index: Int) -> ColumnValue {
+    precondition((0..<count).contains(index), "a fetched row has no column \(index)")
+    return row[Int32(truncatingIfNeeded: index) + 1]
+  }
 }

@@ -78,7 +78,7 @@ extension PendingChangesWriter {
     let statement = try statement("SELECT _v FROM \(table) WHERE _pk = ?1")
     statement.bind(integer: place.key, 1)
     var version: Int64?
-    try statement.forEachRow { version = columnInteger($0, 0) }
+    try statement.forEachRow { version = $0.integer(0) }
     return version
   }
 

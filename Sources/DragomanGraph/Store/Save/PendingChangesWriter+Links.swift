@@ -70,7 +70,7 @@ extension PendingChangesWriter {
           + " WHERE owner = ?1 AND inverse_position IS NOT NULL"
       )
       statement.bind(integer: owner.owner, 1)
-      try statement.forEachRow { inverse[columnInteger($0, 0)] = columnInteger($0, 1) }
+      try statement.forEachRow { inverse[$0.integer(0)] = $0.integer(1) }
     }
     let removal = try statement("DELETE FROM \(table) WHERE owner = ?1")
     removal.bind(integer: owner.owner, 1)

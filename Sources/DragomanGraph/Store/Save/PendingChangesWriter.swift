@@ -104,10 +104,9 @@ final class PendingChangesWriter {
     let names =
       ["_pk", "_v"] + (table.hasEntityColumn ? ["_entity"] : [])
       + table.columns.map { Schema.quoted($0.name) }
-    let made = try RawStatement(
+    let made = try statement(
       "INSERT INTO \(Schema.quoted(table.name)) (\(names.joined(separator: ", ")))"
-        + " VALUES (\(names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")))",
-      in: database
+        + " VALUES (\(names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")))"
     )
     insertions[index] = made
     return made
@@ -255,24 +254,18 @@ final class PendingChangesWriter {
   /// What clears the links to a row that is deleted, where no inverse does so.
   private func unlinking(from table: Int) throws -> [RawStatement] {
     if let known = unlinkings[table] { return known }
-    var sentences: [String] = []
-    for link in layout.links {
-      let owner = layout.entities[link.owner]
-      let target = layout.entities[link.destination]
-      switch link.storage {
-      case .column(let column) where target.tableIndex == table && link.inverse == nil:
-        let name = Schema.quoted(column)
-        sentences.append(
-          "UPDATE \(Schema.quoted(owner.table)) SET \(name) = NULL, _v = _v + 1 WHERE \(name) = ?1"
-        )
-      case .joinTable(let join, isOwner: true):
-        let name = Schema.quoted(join.name)
-        if owner.tableIndex == table { sentences.append("DELETE FROM \(name) WHERE owner = ?1") }
-        if target.tableIndex == table { sentences.append("DELETE FROM \(name) WHERE target = ?1") }
-      default: break
+    var made: [RawStatement] = []
+    for link in layout.links where link.isStoredByOwner {
+      let links = LinkQuery(link, in: layout)
+      if links.isOwnTable, layout.entities[link.owner].tableIndex == table {
+        made.append(try statement(links.clearOwnersSQL(of: "= ?1")))
+      }
+      if layout.entities[link.destination].tableIndex == table,
+        links.isOwnTable || link.inverse == nil
+      {
+        made.append(try statement(links.clearTargetsSQL(of: "= ?1")))
       }
     }
-    let made = try sentences.map { try RawStatement($0, in: database) }
     unlinkings[table] = made
     return made
   }
@@ -306,8 +299,8 @@ final class PendingChangesWriter {
   ) throws {
     do {
       try statement.run()
-    } catch let error as DatabaseError where error.isUniqueViolation {
-      throw duplicate(error, place, object)
+    } catch {
+      throw error.isUniqueViolation ? duplicate(error, place, object) : error
     }
   }
 
@@ -327,10 +320,10 @@ final class PendingChangesWriter {
     )
   }
 
-  /// A statement, compiled once a save.
+  /// A statement, of which a model has a few: kept by the connection, and looked for once a save.
   func statement(_ sql: String) throws -> RawStatement {
     if let known = statements[sql] { return known }
-    let made = try RawStatement(sql, in: database)
+    let made = try RawStatement(kept: sql, in: database)
     statements[sql] = made
     return made
   }

@@ -1,5 +1,3 @@
-import GRDB
-
 /// Writes values that are one row each straight into the store, in one transaction: one prepared
 /// statement, no object a value and no `SELECT` a value.
 ///
@@ -32,6 +30,7 @@ final class FlatWriter {
     in context: ManagedObjectContext
   ) -> Bool {
     guard binding.isFlat, !binding.entity.entity.isAbstract, context.openSession == nil,
+      context.root.store is SQLiteStore,
       !context.hasChanges(inAny: binding.tables),
       // Values of an entity with a key that they lack would always be new.
       binding.entity.uniqueKeys.isEmpty || binding.keySlots != nil
@@ -57,8 +56,9 @@ final class FlatWriter {
 
   private func store<Value: EntityValue>(_ copies: inout [Value]) throws {
     let root = context.root
+    guard let store = root.store as? SQLiteStore else { return }
     let keepsIDs = Value.self is any PersistentValue.Type
-    try root.store.write { session in
+    try store.write { session in
       try session.begin()
       let writer = try session.writer(
         for: binding.entity,

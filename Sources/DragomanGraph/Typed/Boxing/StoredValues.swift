@@ -1,6 +1,3 @@
-import GRDB
-import GRDBSQLite
-
 /// Unboxes values straight from the rows of the store, and makes no objects.
 ///
 /// A type without nested values is unboxed while SQLite steps through the rows. For others the rows
@@ -9,7 +6,7 @@ import GRDBSQLite
 final class StoredValues: UnboxingSource {
   private let context: ManagedObjectContext
   private let bindings: ValueBindings
-  private let database: Database
+  private let reader: any StoreReader
   private var shelves: [ObjectIdentifier: Shelf] = [:]
   /// Rows that are still to be read, by type.
   private var wanted: [(type: any EntityValue.Type, keys: [Int64])] = []
@@ -19,43 +16,25 @@ final class StoredValues: UnboxingSource {
 
   private static let batchSize = 500
 
-  init(_ context: ManagedObjectContext, _ database: Database) {
+  init(_ context: ManagedObjectContext, _ reader: any StoreReader) {
     self.context = context
-    self.database = database
+    self.reader = reader
     bindings = context.valueBindings
   }
 
-  /// The values of a plan, of which there are no more than `limit`, if it is given.
+  /// The values of a request, of which there are no more than `limit`, if it is given.
   func values<Value: EntityValue>(
-    _ plan: FetchPlan,
+    _ request: ResolvedRequest,
     _ binding: ValueBinding,
     limit: Int? = nil
   ) throws -> [Value] {
+    if binding.needsLinks { return try gathered(request) }
     let columns = SlotColumns(binding)
-    let sql = plan.objectsSQL(columns.names)
-    if binding.needsLinks { return try gathered(sql, plan.arguments, binding) }
     var values: [Value] = []
     values.reserveCapacity(min(limit ?? 0, Self.reservedCount))
-    var failure: (any Error)?
-    try FetchStatement.run(sql, plan.arguments, database) { statement in
-      do {
-        values.append(
-          try Value(
-            from: UnboxingRow(
-              binding,
-              self,
-              columns.places,
-              statement: statement
-            )
-          )
-        )
-        return true
-      } catch {
-        failure = error
-        return false
-      }
+    try reader.fetch(request, .columns(columns.names)) { row in
+      values.append(try Value(from: UnboxingRow(binding, self, columns.places, row: row)))
     }
-    if let failure { throw failure }
     return values
   }
 
@@ -95,14 +74,14 @@ final class StoredValues: UnboxingSource {
       links = Array(repeating: [:], count: binding.slots.count)
     }
 
-    /// Keeps the statement's current row; false where it is known.
-    func add(_ statement: OpaquePointer) -> Int64? {
-      let key = sqlite3_column_int64(statement, 0)
+    /// Keeps a row and gives its key; nil where it is known.
+    func add(_ row: StoredRow) -> Int64? {
+      let key = row.integer(0)
       guard rows[key] == nil else { return nil }
       let known = buffer.flatMap { $0.isFull ? nil : $0 }
-      let buffer = known ?? RowBuffer(columnCount: columns.names.count - 1, capacity: 64)
+      let buffer = known ?? RowBuffer(columnCount: columns.names.count, capacity: 64)
       self.buffer = buffer
-      buffer.append(statement, from: 1)
+      buffer.append(row, from: 1)
       rows[key] = RowPlace(buffer: buffer, row: buffer.rowCount - 1)
       return key
     }
@@ -121,16 +100,11 @@ final class StoredValues: UnboxingSource {
     return made
   }
 
-  private func gathered<Value: EntityValue>(
-    _ sql: String,
-    _ arguments: [StoredValue],
-    _ binding: ValueBinding
-  ) throws -> [Value] {
+  private func gathered<Value: EntityValue>(_ request: ResolvedRequest) throws -> [Value] {
     let shelf = try shelf(Value.self)
     var order: [Int64] = []
-    try FetchStatement.run(sql, arguments, database) { statement in
-      if let key = shelf.add(statement) { order.append(key) }
-      return true
+    try reader.fetch(request, .columns(shelf.columns.names)) { row in
+      if let key = shelf.add(row) { order.append(key) }
     }
     try gatherLinks(shelf, order)
     try gatherWanted()
@@ -146,26 +120,15 @@ final class StoredValues: UnboxingSource {
     let missing = Array(Set(keys.filter { shelf.rows[$0] == nil })).sorted()
     guard !missing.isEmpty else { return }
     let entity = shelf.binding.entity
-    var columns = shelf.columns.names.map(Schema.quoted)
+    let columns = shelf.columns.names
     // The ids of a family do not tell which of its entities an object is of.
-    let entityColumn = entity.root == entity.index ? nil : Int32(columns.count)
-    if entityColumn != nil {
-      let names = entity.familyNames(in: context.layout).map(Schema.literal)
-      columns.append("CASE WHEN _entity NOT IN (\(names.joined(separator: ", "))) THEN _entity END")
-    }
-    let statement = try RawStatement(
-      "SELECT \(columns.joined(separator: ", ")) FROM \(Schema.quoted(entity.table))"
-        + " WHERE _pk IN (SELECT value FROM json_each(?1))",
-      in: database
-    )
+    let isPart = entity.root != entity.index
     var added: [Int64] = []
     for batch in missing.batches(Self.batchSize) {
-      try statement.bind(.text(batch.jsonList), 1)
-      try statement.forEachRow { row in
-        if let entityColumn, sqlite3_column_type(row, entityColumn) != SQLITE_NULL,
-          let found = context.layout.entity(named: columnText(row, entityColumn))
-        {
-          try shelf.binding.check(found, sqlite3_column_int64(row, 0))
+      let names = columns + (isPart ? ["_entity"] : [])
+      try reader.rows(at: batch, of: entity.tableIndex, reading: names) { row in
+        if isPart, let found = context.layout.entity(named: row.text(Int32(names.count))) {
+          try shelf.binding.check(found, row.integer(0))
         }
         if let key = shelf.add(row) { added.append(key) }
       }
@@ -178,10 +141,11 @@ final class StoredValues: UnboxingSource {
       guard case .link(let link) = property else { continue }
       var targets: [Int64] = []
       if link.column == nil {
-        let found = try self.targets(of: link.layout, owners)
-        for (owner, keys) in found {
-          shelf.links[slot][owner] = keys
-          if link.holdsValues { targets += keys }
+        for batch in owners.batches(Self.batchSize) {
+          for (owner, keys) in try reader.targets(of: link.layout, batch) {
+            shelf.links[slot][owner] = keys
+            if link.holdsValues { targets += keys }
+          }
         }
       } else if link.holdsValues {
         let place = Int(shelf.columns.places[slot]) - 1
@@ -193,23 +157,6 @@ final class StoredValues: UnboxingSource {
       }
       if !targets.isEmpty { wanted.append((link.target, targets)) }
     }
-  }
-
-  /// Runs `SELECT owner, target … WHERE owner IN (…)`, in the order of the relationship.
-  private func targets(
-    of link: RelationshipLayout,
-    _ owners: [Int64]
-  ) throws -> [Int64: [Int64]] {
-    guard let sql = link.targetsSQL(context.layout) else { return [:] }
-    let statement = try RawStatement(sql, in: database)
-    var found: [Int64: [Int64]] = [:]
-    for batch in owners.batches(Self.batchSize) {
-      try statement.bind(.text(batch.jsonList), 1)
-      try statement.forEachRow { row in
-        found[columnInteger(row, 0), default: []].append(columnInteger(row, 1))
-      }
-    }
-    return found
   }
 
   // MARK: - Unboxing what was gathered
@@ -263,37 +210,7 @@ extension RowBuffer {
   }
 }
 
-extension RelationshipLayout {
-  /// `SELECT owner, target … WHERE owner IN (…)` in the order of the relationship; nil for one in a
-  /// column of its owner.
-  fileprivate func targetsSQL(_ layout: ModelLayout) -> String? {
-    let list = "IN (SELECT value FROM json_each(?1))"
-    switch storage {
-    case .column: return nil
-    case .inverseColumn(let column, let order):
-      let table = Schema.quoted(layout.entities[destination].table)
-      let name = Schema.quoted(column)
-      let first = order.map { "\(Schema.quoted($0)) IS NULL, \(Schema.quoted($0)), " } ?? ""
-      return "SELECT \(name), _pk FROM \(table) WHERE \(name) \(list) ORDER BY \(first)_pk"
-    case .joinTable(let join, isOwner: true):
-      let order = join.hasPosition ? "position" : "target"
-      return "SELECT owner, target FROM \(Schema.quoted(join.name)) WHERE owner \(list)"
-        + " ORDER BY \(order)"
-    case .joinTable(let join, isOwner: false):
-      // An owner that holds its target twice is one object to the target.
-      let order =
-        join.hasInversePosition
-        ? "min(inverse_position) IS NULL, min(inverse_position), owner" : "owner"
-      return "SELECT target, owner FROM \(Schema.quoted(join.name)) WHERE target \(list)"
-        + " GROUP BY target, owner ORDER BY \(order)"
-    }
-  }
-}
-
 extension [Int64] {
-  /// The numbers as a JSON array.
-  fileprivate var jsonList: String { "[\(map(String.init).joined(separator: ","))]" }
-
   /// Parts of at most that many.
   fileprivate func batches(_ size: Int) -> [[Int64]] {
     stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }

@@ -1,5 +1,3 @@
-import GRDBSQLite
-
 /// One row on its way into a value, lent to `EntityValue.init(from:)`: it reads straight from SQLite,
 /// from a live object or from a detached one, and cannot be kept.
 public struct UnboxingRow: ~Copyable {
@@ -12,23 +10,23 @@ public struct UnboxingRow: ~Copyable {
   let key: Int64
   /// Where each slot is: a column of the statement, or an index into the values; negative: nowhere.
   private let places: UnsafeBufferPointer<Int32>
-  private let statement: OpaquePointer?
+  private let row: StoredRow?
   private let values: UnsafePointer<RowValue>?
   private let arena: UnsafeRawPointer?
 
-  /// The current row of a statement whose first column is `_pk`.
+  /// A row of the store whose first column is `_pk`.
   init(
     _ binding: ValueBinding,
     _ source: UnboxingSource,
     _ places: UnsafeBufferPointer<Int32>,
-    statement: OpaquePointer
+    row: StoredRow
   ) {
     table = binding.table
     self.binding = binding
     self.source = source
-    key = sqlite3_column_int64(statement, 0)
+    key = row.integer(0)
     self.places = places
-    self.statement = statement
+    self.row = row
     values = nil
     arena = nil
   }
@@ -48,7 +46,7 @@ public struct UnboxingRow: ~Copyable {
     self.source = source
     self.key = key
     self.places = places
-    statement = nil
+    row = nil
     self.values = values
     self.arena = arena
   }
@@ -153,7 +151,7 @@ public struct UnboxingRow: ~Copyable {
   @usableFromInline
   func column(_ slot: Int) throws -> ColumnValue {
     guard places.indices.contains(slot), places[slot] >= 0 else { throw table.unknown(slot: slot) }
-    if let statement { return FetchedRow.column(places[slot], of: statement) }
+    if let row { return row[places[slot]] }
     guard let values, let arena else { return .null }
     return values[Int(places[slot])].column(in: arena)
   }

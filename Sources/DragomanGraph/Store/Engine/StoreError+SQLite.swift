@@ -1,0 +1,104 @@
+import GRDB
+
+extension StoreError {
+  /// Translates what SQLite or GRDB threw while working on the file at `path`.
+  ///
+  /// The result codes are those of https://www.sqlite.org/rescode.html.
+  init(_ error: any Error, path: String?) {
+    if let known = error as? StoreError {
+      self = known
+      return
+    }
+    if error is RowDecodingError {
+      // What it says shows values, which may be sensitive.
+      self.init(
+        .damaged,
+        "The database holds a value of another type where Dragoman wrote it, or none.",
+        help: "restore a backup, or try sqlite3's .recover on a copy",
+        path: path
+      )
+      return
+    }
+    guard let database = error as? DatabaseError else {
+      self.init(.refused, "\(error)", path: path)
+      return
+    }
+    // The connection may know nothing of the error of another one.
+    let text =
+      database.message.flatMap { $0 == "not an error" ? nil : $0 }
+      ?? "SQLite error \(database.extendedResultCode.rawValue)"
+    switch database.resultCode {
+    // A protocol error is a race for the write-ahead log that SQLite has given up.
+    case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:
+      self.init(
+        .busy,
+        "Another process holds the write lock of the database and did not release it in time.",
+        help: "try again when the other import or tool has finished",
+        path: path
+      )
+    case .SQLITE_FULL:
+      self.init(
+        .full,
+        "The disk is full; nothing of the open transaction was kept.",
+        help: "free some space and run the same command again",
+        path: path
+      )
+    case .SQLITE_READONLY where database.extendedResultCode == .SQLITE_READONLY_DBMOVED:
+      self.init(
+        .migrated,
+        "The database was moved, replaced or removed while it was in use.",
+        help: "put it back, and begin again",
+        path: path
+      )
+    case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
+      self.init(.permission, "The database cannot be written: \(text).", path: path)
+    case .SQLITE_CANTOPEN:
+      self.init(.unreachable, "The database cannot be opened: \(text).", path: path)
+    case .SQLITE_NOTADB:
+      self.init(.notAStore, "The file is not a SQLite database.", path: path)
+    case .SQLITE_CORRUPT:
+      self.init(
+        .damaged,
+        "The database is damaged: \(text).",
+        help: "restore a backup, or try sqlite3's .recover on a copy",
+        path: path
+      )
+    case .SQLITE_IOERR:
+      self.init(.inputOutput, "Reading or writing the database failed: \(text).", path: path)
+    case .SQLITE_ERROR where database.tellsOfAnotherSchema:
+      self.init(
+        .damaged,
+        "The tables of the database are not as its model says: \(text).",
+        help: "another program may have changed them; restore a backup",
+        path: path
+      )
+    case .SQLITE_CONSTRAINT where database.tellsOfAKeyGivenTwice:
+      self.init(
+        .damaged,
+        "The next keys in _dragoman_keys are behind those that objects have: \(text).",
+        help: "restore a backup, or set next behind the largest _pk of the table",
+        path: path
+      )
+    default:
+      self.init(.refused, "SQLite refused: \(text).", path: path)
+    }
+  }
+}
+
+extension DatabaseError {
+  /// Whether a new object got the primary key of another one.
+  fileprivate var tellsOfAKeyGivenTwice: Bool {
+    [.SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID].contains(extendedResultCode)
+      && message?.hasSuffix("._pk") == true
+  }
+
+  /// Whether a statement that was made for the stored model does not fit the tables.
+  ///
+  /// SQLite has one code for it and all other mistakes in SQL, and says which in words only.
+  var tellsOfAnotherSchema: Bool {
+    guard resultCode == .SQLITE_ERROR, let message else { return false }
+    return ["no such table", "no such column", "has no column named", "malformed JSON"].contains {
+      message.contains($0)
+    }
+  }
+}

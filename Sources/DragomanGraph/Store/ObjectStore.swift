@@ -1,0 +1,135 @@
+/// Where contexts, live results and typed values keep objects: an engine behind few operations, each for
+/// any number of rows.
+///
+/// SQLite is the one there is (`SQLiteStore`); an import by the million has a way of its own into it
+/// (`WriteSession.writer`, `WriteSession.stage`).
+protocol ObjectStore: AnyObject, Sendable {
+  /// The file; nil: there is none.
+  var path: String? { get }
+  /// The model of what the store holds.
+  var layout: ModelLayout { get }
+
+  /// Lends one state of the store to the closure; `layout` is the model as the caller has it: what it
+  /// names is there, and maybe more.
+  func read<T>(_ layout: ModelLayout, _ body: (any StoreReader) throws -> T) throws -> T
+
+  /// Lends the only writer to the closure, which decides where transactions begin and end; one that it
+  /// leaves open is rolled back.
+  func save<T>(_ body: (any StoreWriter) throws -> T) throws -> T
+
+  /// Adds what a model names and the store does not have yet.
+  func grow(to model: Model) throws(StoreError)
+
+  /// Reserves that many keys of each table for new objects; gives the first of each.
+  func reserveKeys(_ count: Int64, of tables: [String]) throws -> [Int64]
+
+  /// Gives back what is left of reserved keys, the first and the one behind the last, unless somebody
+  /// has reserved behind them.
+  func releaseKeys(_ blocks: [(table: String, next: Int64, end: Int64)]) throws
+
+  /// What differs once somebody else has written; `.migrated` where that cannot be followed any more.
+  func fingerprint() throws -> StoreFingerprint
+
+  /// Refuses a store that cannot be followed any more.
+  func check(_ new: StoreFingerprint, against old: StoreFingerprint) throws
+
+  /// Ends all use of it.
+  func close() throws(StoreError)
+}
+
+/// One state of a store.
+protocol StoreReader {
+  /// Lends the rows of a table with these keys, in no order: `_pk`, then the columns.
+  func rows(
+    at keys: [Int64],
+    of table: Int,
+    reading columns: [String],
+    _ body: (StoredRow) throws -> Void
+  ) throws
+
+  /// Lends the rows of a table that have values of a unique key, with the place of these among `values`:
+  /// `_pk`, then the columns.
+  func rows(
+    having values: [[StoredValue]],
+    in key: [Int],
+    of table: Int,
+    reading columns: [String],
+    _ body: (Int, StoredRow) throws -> Void
+  ) throws
+
+  /// The targets of a relationship by owner, in its order; owners that have none are not named.
+  func targets(of link: RelationshipLayout, _ owners: [Int64]) throws -> [Int64: [Int64]]
+
+  /// Which of these are targets of an owner.
+  func targets(
+    of link: RelationshipLayout,
+    _ owner: Int64,
+    among targets: [Int64]
+  ) throws -> Set<Int64>
+
+  /// Lends the rows of a request, in order: `_pk` (of a table: a number that says nothing), then what is
+  /// asked for.
+  func fetch(
+    _ request: ResolvedRequest,
+    _ reading: FetchReading,
+    _ body: (StoredRow) throws -> Void
+  ) throws
+
+  /// The number of rows of a request, its limit and offset included.
+  func count(_ request: ResolvedRequest) throws -> Int
+
+  /// Which rows hold their key only.
+  func stubs(among keys: [Int64], of table: Int) throws -> Set<Int64>
+
+  /// The references that wait until their target comes, in the order in which they came.
+  func waitingReferences() throws -> [WaitingReference]
+}
+
+/// The writer of a store, and what it sees in the transaction that is open.
+protocol StoreWriter: AnyObject {
+  /// Begins a transaction; nobody else writes until it ends.
+  func begin() throws(StoreError)
+
+  /// Makes everything since `begin` durable.
+  func commit() throws(StoreError)
+
+  /// Lends the state of the open transaction.
+  func read<T>(_ layout: ModelLayout, _ body: (any StoreReader) throws -> T) throws -> T
+
+  /// Writes changes, or throws `.conflict`, `.duplicate`, and then the transaction must be rolled back.
+  func write(
+    _ changes: ChangeSet,
+    _ layout: ModelLayout,
+    _ policy: MergePolicy
+  ) throws -> PendingChangesWriter.Outcome
+
+  /// The key of a new object.
+  func nextKey(in table: String) throws(StoreError) -> Int64
+
+  /// Adds what a model names and the store does not have yet.
+  @discardableResult
+  func grow(to model: Model) throws(StoreError) -> Model
+
+  /// A link that leads nowhere, which forbids the commit: the row's table and key, the target's table.
+  func danglingLink() throws -> (table: String, key: Int64?, target: String)?
+}
+
+/// What is read of the rows of a request.
+enum FetchReading {
+  /// Columns of the entity's table.
+  case columns([String])
+  /// The columns of the request.
+  case values
+  /// The version, then the columns of the request.
+  case versions
+}
+
+/// What tells that others have written into a file.
+struct StoreFingerprint: Sendable, Hashable {
+  /// `PRAGMA data_version`: differs after a commit of another connection.
+  let dataVersion: Int64
+  /// `PRAGMA schema_version`: differs after a change of tables.
+  let schemaVersion: Int64
+  /// The number of the file in its file system; nil in memory.
+  let file: UInt64?
+}

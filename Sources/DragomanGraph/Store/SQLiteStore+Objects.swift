@@ -1,0 +1,72 @@
+import GRDB
+
+extension SQLiteStore: ObjectStore {
+  func read<T>(_ layout: ModelLayout, _ body: (any StoreReader) throws -> T) throws -> T {
+    try withSnapshot(layout) { try body($0) }
+  }
+
+  func save<T>(_ body: (any StoreWriter) throws -> T) throws -> T {
+    try write { try body($0) }
+  }
+
+  /// Runs `UPDATE _dragoman_keys` in a transaction of its own.
+  func reserveKeys(_ count: Int64, of tables: [String]) throws -> [Int64] {
+    try write { session in
+      try session.begin()
+      let starts = try tables.map { table in
+        let keys = try PrimaryKeys(table: table, database: session.database)
+        let start = keys.next
+        keys.take(count)
+        try keys.save(to: session.database)
+        return start
+      }
+      try session.commit()
+      return starts
+    }
+  }
+
+  func releaseKeys(_ blocks: [(table: String, next: Int64, end: Int64)]) throws {
+    try write { session in
+      try session.begin()
+      for block in blocks {
+        try session.database.execute(
+          sql: "UPDATE _dragoman_keys SET next = ? WHERE \"table\" = ? AND next = ?",
+          arguments: [block.next, block.table, block.end]
+        )
+      }
+      try session.commit()
+    }
+  }
+}
+
+extension WriteSession: StoreWriter {
+  func read<T>(_ layout: ModelLayout, _ body: (any StoreReader) throws -> T) throws -> T {
+    try naming { try body(StoreSnapshot(database, layout)) }
+  }
+
+  func write(
+    _ changes: ChangeSet,
+    _ layout: ModelLayout,
+    _ policy: MergePolicy
+  ) throws -> PendingChangesWriter.Outcome {
+    try naming { try PendingChangesWriter(database, layout, policy: policy).write(changes) }
+  }
+
+  /// Runs `PRAGMA foreign_key_check`.
+  func danglingLink() throws -> (table: String, key: Int64?, target: String)? {
+    let list = "PRAGMA foreign_key_check"
+    guard database.isInsideTransaction, let row = try Row.fetchOne(database, sql: list) else {
+      return nil
+    }
+    return (try row.stored(0, of: list), try row.stored(1, of: list), try row.stored(2, of: list))
+  }
+
+  /// Errors of SQLite become ours; all others stay what they are.
+  private func naming<T>(_ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as DatabaseError {
+      throw StoreError(error, path: path)
+    }
+  }
+}
