@@ -9,7 +9,7 @@ extension ObjectStage {
     try giveUp(policy, owners, exampleCount, &result)
     for (object, list) in owners {
       let key = object.place.key
-      let resolved = try resolved(list)
+      let resolved = try resolved(list, of: key)
       guard resolved.contains(where: \.isLate) else { continue }
       let former = try backend.context.targets(of: link, object)
       if link.isToOne {
@@ -119,13 +119,20 @@ extension ObjectStage {
     let isLate: Bool
   }
 
-  /// The targets that are there.
-  func resolved(_ list: [Target]) throws -> [Resolved] {
+  /// The targets that are there, and not another's since.
+  func resolved(_ list: [Target], of owner: Int64) throws -> [Resolved] {
     try list.compactMap { target in
       switch target {
       case .object(let key):
-        Resolved(object: try backend.object(key, of: self.target), isLate: false)
-      case .key(let values, _): try find(values).map { Resolved(object: $0, isLate: true) }
+        let object = try backend.object(key, of: self.target)
+        return try backend.context.existingObject(with: object.objectID).map {
+          Resolved(object: $0, isLate: false)
+        }
+      case .key(let values, _):
+        guard let object = try find(values), !isTaken(object.place.key, from: owner) else {
+          return nil
+        }
+        return Resolved(object: object, isLate: true)
       }
     }
   }

@@ -30,6 +30,17 @@ final class ObjectStage: DraftStage {
   /// made forget.
   private var undoes: [(owner: Int64, list: [Target]?)] = []
   private(set) var forgotten: Set<Int64> = []
+  /// A target that only one object may have: who has it, since when.
+  struct Claim {
+    let owner: Int64
+    let moment: Int
+  }
+  /// The targets that were linked while others waited for targets; what of them the record at hand changed.
+  private var claims: [Int64: Claim] = [:]
+  private var claimUndoes: [(target: Int64, claim: Claim?)] = []
+  /// When what an owner waits for was said last. Records are counted.
+  private var moments: [Int64: Int] = [:]
+  private var moment = 0
   private var forgottenNow: Set<Int64> = []
   /// The list at hand.
   private var at: (owner: Int64, number: Int)?
@@ -53,19 +64,35 @@ final class ObjectStage: DraftStage {
 
   func mark() {
     undoes.removeAll(keepingCapacity: true)
+    claimUndoes.removeAll(keepingCapacity: true)
     forgottenNow.removeAll(keepingCapacity: true)
+    moment += 1
   }
 
   func undo() {
     for (owner, list) in undoes.reversed() { waiting[owner] = list }
+    for (target, claim) in claimUndoes.reversed() { claims[target] = claim }
     forgotten.subtract(forgottenNow)
     mark()
+  }
+
+  /// Takes note of who has a target that only one object may have, where others wait for targets.
+  private func claim(_ target: Int64, by owner: Int64) {
+    guard isWaiting, backend.layout.isExclusive(link) else { return }
+    claimUndoes.append((target, claims[target]))
+    claims[target] = Claim(owner: owner, moment: moment)
+  }
+
+  /// Whether a target that an owner waited for is another's by a later record.
+  func isTaken(_ target: Int64, from owner: Int64) -> Bool {
+    claims[target].map { $0.owner != owner && $0.moment > moments[owner, default: 0] } ?? false
   }
 
   private func set(_ list: [Target]?, of owner: Int64) {
     guard list != nil || waiting[owner] != nil else { return }
     undoes.append((owner, waiting[owner]))
     waiting[owner] = list
+    moments[owner] = moment
   }
 
   // MARK: - To-ones
@@ -107,6 +134,7 @@ final class ObjectStage: DraftStage {
 
   func add(_ owner: Int64, position: Int, target: Int64, _ standing: LinkStage.Standing) throws {
     listed.append(.object(target))
+    if link.isToOne { claim(target, by: owner) }
   }
 
   func add(
@@ -169,17 +197,18 @@ final class ObjectStage: DraftStage {
       if link.relationship.isOrdered, !earlier.isEmpty {
         let isListed = Set(found.map(\.place.key))
         found = joined(
-          try resolved(earlier).filter { isListed.contains($0.object.place.key) },
+          try resolved(earlier, of: key).filter { isListed.contains($0.object.place.key) },
           found
         )
       }
     }
+    for target in found { claim(target.place.key, by: key) }
     let change = try assign(found, to: object, former)
     result.linked = change.linked
     result.unlinked = change.unlinked
     if change.isChanged { result.changed = [LinkStage.Owner(key: key, number: number)] }
-    if change.hasLost { result.lost = [key] }
-    result.denied = change.denied
+    if !change.gone.isEmpty { result.lost = [key] }
+    if plan.deletesUnlinked { result.gone = change.gone }
     return result
   }
 
@@ -204,10 +233,9 @@ final class ObjectStage: DraftStage {
   /// What the assignment of a list did.
   struct Change {
     var isChanged = false
-    var hasLost = false
+    var gone: [Int64] = []
     var linked = 0
     var unlinked = 0
-    var denied: String?
   }
 
   /// Makes a to-many lead to objects.
@@ -229,15 +257,12 @@ final class ObjectStage: DraftStage {
     change.isChanged =
       isListed ? former.map(\.place.key) != wanted.map(\.place.key) : !gone.isEmpty || old != new
     guard change.isChanged else { return change }
-    change.hasLost = !gone.isEmpty
     change.linked = new.subtracting(old).count
     change.unlinked =
       Set(gone.map(\.place.key)).count
       + (try movedCount(wanted.filter { !old.contains($0.place.key) }, to: object))
     try backend.context.assign(wanted, to: link, object)
-    if plan.deletesUnlinked, change.hasLost {
-      change.denied = try backend.delete(gone.map { ($0.place.key, target) })
-    }
+    change.gone = gone.map(\.place.key)
     return change
   }
 

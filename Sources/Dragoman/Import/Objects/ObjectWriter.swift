@@ -68,21 +68,18 @@ final class ObjectWriter: DraftWriter {
       return try insert(row, arena)
     }
     let isGeneral = !entity.family.contains(found.layout.index)
-    guard !isGeneral || entity.lineage.contains(found.layout.index) else {
-      return .otherEntity(found.entityName)
-    }
+    guard isOfEntity(found) else { return .otherEntity(found.entityName) }
     key = found.place.key
     for (number, link) in links.enumerated() {
       formerTargets[number] = try backend.context.targets(of: link.layout, found).first?.place.key
     }
-    let isStub = try rows.completesStubs != .never && backend.context.isStub(found)
-    let completes = isStub && (rows.completesStubs == .always || hasValues(row))
+    let completes = try completes(found, row)
     switch rows.mode {
     case .ignore where !completes: return .skipped
     case .insert where !completes: return .keyExists
-    case .replace, .ignore, .insert:
+    case .upsert where !completes: break
+    case .replace, .ignore, .insert, .upsert:
       if let missing = missing(in: row) { return .incomplete(missing) }
-    case .upsert: break
     }
     if try isOlder(row, arena, than: found) { return .skipped }
     if isGeneral { backend.context.specialize(found, to: entity) }
@@ -214,6 +211,12 @@ final class ObjectWriter: DraftWriter {
     return nil
   }
 
+  /// Whether the row makes a whole object of a stub.
+  private func completes(_ object: ManagedObject, _ row: RowValues) throws -> Bool {
+    try rows.completesStubs != .never && backend.context.isStub(object)
+      && (rows.completesStubs == .always || hasValues(row))
+  }
+
   /// Whether the row gives more than the key.
   private func hasValues(_ row: RowValues) -> Bool {
     columns.indices.contains { row[$0].kind != .absent && !keyColumns.contains(columns[$0]) }
@@ -235,12 +238,24 @@ final class ObjectWriter: DraftWriter {
     return attribute.order(wanted, stored) < 0
   }
 
+  /// Whether an object is of the entity, or becomes so.
+  private func isOfEntity(_ object: ManagedObject) -> Bool {
+    entity.family.contains(object.layout.index) || entity.lineage.contains(object.layout.index)
+  }
+
+  func keeps(_ row: RowValues, arena: UnsafeRawPointer) throws -> Bool {
+    try resolve(row, arena)
+    guard let found = try holder(of: row, arena), isOfEntity(found) else { return false }
+    key = found.place.key
+    if rows.mode == .ignore { return try !completes(found, row) }
+    return try isOlder(row, arena, than: found)
+  }
+
   // MARK: - Tombstones
 
   func find(_ row: RowValues, arena: UnsafeRawPointer) throws -> EntityWriter.Outcome {
     try resolve(row, arena)
-    guard let found = try holder(of: row, arena), entity.family.contains(found.layout.index)
-    else { return .unchanged }
+    guard let found = try holder(of: row, arena), isOfEntity(found) else { return .unchanged }
     key = found.place.key
     return try isOlder(row, arena, than: found) ? .skipped : .deleted
   }

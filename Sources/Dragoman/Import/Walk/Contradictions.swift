@@ -28,6 +28,11 @@ struct Contradictions {
 
   /// Forgets what was said since `keep`.
   mutating func drop() {
+    for (group, issue) in found where issue != nil { described[group, default: 1] -= 1 }
+    forget()
+  }
+
+  private mutating func forget() {
     if !saidNow.isEmpty { saidNow.removeAll(keepingCapacity: true) }
     if !found.isEmpty { found.removeAll(keepingCapacity: true) }
   }
@@ -39,7 +44,7 @@ struct Contradictions {
     for (group, issue) in found {
       if let issue { issues.add(issue) } else { issues.add(1, of: group) }
     }
-    drop()
+    forget()
   }
 
   /// Whether something was said of an object before.

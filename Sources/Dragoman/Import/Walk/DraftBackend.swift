@@ -104,6 +104,7 @@ protocol DraftWriter: AnyObject {
   func write(_ row: RowValues, arena: UnsafeRawPointer) throws -> EntityWriter.Outcome
   func find(_ row: RowValues, arena: UnsafeRawPointer) throws -> EntityWriter.Outcome
   func delete(_ row: RowValues, arena: UnsafeRawPointer) throws -> EntityWriter.Outcome
+  func keeps(_ row: RowValues, arena: UnsafeRawPointer) throws -> Bool
   var key: Int64? { get }
   func previous(_ column: Int) -> Int64?
   func target(_ number: Int) -> Int64?
@@ -127,6 +128,7 @@ protocol DraftStage: AnyObject {
     of owner: Int64,
     _ isSame: (Int, Int) -> Bool
   ) -> Bool
+  func isClaimed(_ key: RowValues, arena: UnsafeRawPointer, byOthersThan owner: Int64) -> Bool
   func dropDeleted() throws
   func bumpVersions(of keys: [Int64]) throws
   func forgetAll()
@@ -169,6 +171,9 @@ extension DraftStage {
     of owner: Int64,
     _ isSame: (Int, Int) -> Bool
   ) -> Bool { false }
+  func isClaimed(_ key: RowValues, arena: UnsafeRawPointer, byOthersThan owner: Int64) -> Bool {
+    false
+  }
   func dropDeleted() throws {}
   func bumpVersions(of keys: [Int64]) throws {}
   func forgetAll() {}

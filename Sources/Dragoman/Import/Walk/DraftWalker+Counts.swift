@@ -78,8 +78,8 @@ extension DraftWalker {
   }
 
   /// Counts a held record that is rejected in the end.
-  func reject(_ issue: ImportIssue, heldText: [UInt8]) throws {
-    try rejects?.write(issue, text: heldText, in: held.batch.records)
+  func reject(_ issue: ImportIssue, held record: HeldRecords.Record) throws {
+    try rejects?.write(issue, text: record.text, in: record.batch.records)
     try countReject(issue)
   }
 

@@ -47,12 +47,36 @@ extension DraftWalker {
     return uses.filter { $0.value > 1 }.flatMap { stagesByPlace[$0.key] ?? [] }
   }
 
+  /// The stages of to-manies that delete what they unlink, unless nothing but the owner's own list can
+  /// be about it.
+  func deletingStages(in plan: ImportPlan) -> [Stage] {
+    let links = plan.entities.flatMap(\.links)
+    let deleting = links.filter { link in
+      guard link.deletesUnlinked, !link.isToOne else { return false }
+      if case .inverseColumn = link.layout.storage, case .nested = link.origin {
+        let root = plan.model.entities[link.layout.destination].root
+        return backend.layout.mayDeny(root)
+          || links.contains {
+            $0.layout != link.layout && plan.model.entities[$0.layout.destination].root == root
+          }
+      }
+      return true
+    }
+    let names = deleting.map { "\(plan.model.entities[$0.layout.owner].name).\($0.name)" }
+    return Set(names).sorted().compactMap { stages[$0] }
+  }
+
   // MARK: - Flushing
 
   /// Stores the links of all stages, before a record or at the end of a batch.
   func flushAll(_ batch: DraftBatch) throws {
-    for stage in allStages where !stage.isEmpty { try flush(stage, batch) }
+    try flushStages(batch)
     contradictions.keep(in: &issues)
+  }
+
+  /// Stores the links of all stages.
+  func flushStages(_ batch: DraftBatch) throws {
+    for stage in allStages where !stage.isEmpty { try flush(stage, batch) }
   }
 
   /// Stores the links of the stages that other links write as well, before a record.
@@ -66,14 +90,13 @@ extension DraftWalker {
   func flush(_ stage: Stage, _ batch: DraftBatch) throws {
     flushCount += 1
     let outcome = try stage.flush { self.place(of: $0, in: batch) }
-    if let denied = outcome.denied {
-      throw ImportError(
-        .request,
-        "An object that \(stage.name) unlinks is protected by the delete rule of \(denied).",
-        help: "give one of the two another `onUnlink` or `onDelete`"
-      )
+    let gone = outcome.gone.map {
+      (key: $0, entity: backend.layout.entities[stage.plan.link.destination])
     }
-    if !outcome.deleted.isEmpty {
+    if !Backend.isBulk || ownStages.contains(where: { $0 === stage }) {
+      unlinked += gone
+    } else if !gone.isEmpty {
+      if let denied = try backend.delete(gone) { throw RecordStop.denied(denied) }
       // Others may hold links of what is gone.
       for other in allStages where other !== stage { try other.dropDeleted() }
     }

@@ -19,6 +19,8 @@ extension DraftWalker {
       let linkPlan = target.plan.links[link.slot]
       let start = listed.count
       defer { listed.removeLast(listed.count - start) }
+      // Another list of the owner within the record is stored before objects of this one say otherwise.
+      if Backend.isBulk, mayFlush, stage.holds(key) { try flush(stage, batch) }
       // First the objects: the owner may be among them, with a list of its own.
       for (position, place) in link.targets.enumerated() {
         guard case .object(let nested) = batch.targets[place] else { continue }
@@ -28,10 +30,11 @@ extension DraftWalker {
           let place = linkPlan.replaces ? order.map { ($0, position) } : nil
           parent = Parent(link: linkPlan.layout, column: column, key: key, order: place)
         }
-        let child = try write(nested, in: batch, plan, under: parent, isNested: true)
+        var child = try write(nested, in: batch, plan, under: parent, isNested: true)
         if let former = child.formerParent, stage.holds(former) {
-          // It leaves a list that an earlier record gave, and that is not stored yet.
+          // It leaves a list that is not stored yet: that of an earlier record, or of this one.
           guard mayFlush else { throw RecordStop.full }
+          child.isContested = true
         }
         listed.append(child)
       }
@@ -53,12 +56,19 @@ extension DraftWalker {
     // An object that many records have in common is linked to the same targets by each of them.
     let isKnown = children.allSatisfy { $0.standing == .linked || stage.isTable }
     if isKnown, stage.holds(list, of: key, { isSame($0, $1, stage.keyCount, in: batch) }) { return }
+    // Who comes later takes a target from who is staged, and has it taken in turn.
+    let isContested = try isClaimed(link, linkPlan, stage, key, in: batch)
+    if isContested {
+      guard mayFlush else { throw RecordStop.full }
+      try flush(stage, batch)
+    }
     let isNew = try begin(stage, owner: key, number: number, list: list, in: batch)
     var isInRow = false
     // Where a list takes nothing away and has no order, the row of an object says its link whole; unless
     // an earlier record has staged another one, which must not come after it.
     if case .inverseColumn(_, nil) = linkPlan.layout.storage {
-      isInRow = Backend.isBulk && (isNew || !linkPlan.replaces) && !stage.hasUnlinked
+      isInRow =
+        Backend.isBulk && (isNew || !linkPlan.replaces) && !stage.hasUnlinked && !stage.isWaiting
     }
     var listedKeys: Set<Int64>? = children.count > Self.longList ? [] : nil
     var next = children.startIndex
@@ -75,8 +85,9 @@ extension DraftWalker {
           stage.skipPlace()
           continue
         }
-        if !isInRow || child.standing == .unlinked {
-          try stage.add(key, position: position, target: child.key, child.standing)
+        let standing = isContested || child.isContested ? .unlinked : child.standing
+        if !isInRow || standing == .unlinked {
+          try stage.add(key, position: position, target: child.key, standing)
         }
         if child.standing == .linkedNow || child.standing == .made {
           countLinks(of: stage.name, linked: 1, unlinked: child.formerParent == nil ? 0 : 1)
@@ -96,6 +107,25 @@ extension DraftWalker {
       }
     }
     if !Backend.isBulk { try flush(stage, batch) }
+  }
+
+  /// Whether a list has a target, by its key, that a staged list of another owner has, and only one may.
+  private func isClaimed(
+    _ link: DraftBatch.Link,
+    _ linkPlan: LinkPlan,
+    _ stage: Stage,
+    _ owner: Int64,
+    in batch: DraftBatch
+  ) throws -> Bool {
+    guard Backend.isBulk, case .inverseColumn = linkPlan.layout.storage else { return false }
+    let arena = try Self.arena(of: batch)
+    return batch.values.withUnsafeBufferPointer { values in
+      link.targets.contains { place in
+        guard case .key(let start, _) = batch.targets[place] else { return false }
+        let key = UnsafeBufferPointer(rebasing: values[start..<start + stage.keyCount])
+        return stage.isClaimed(key, arena: arena, byOthersThan: owner)
+      }
+    }
   }
 
   /// The targets of a link, given what was written of the objects among them.

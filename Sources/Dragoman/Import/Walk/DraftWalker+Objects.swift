@@ -17,6 +17,11 @@ extension DraftWalker {
   ) throws -> WrittenPlace {
     let draft = batch.objects[object]
     let target = try target(of: draft.plan, in: plan, isNested: isNested)
+    if isNested, let key = try keyOfKept(object, target, in: batch, plan, under: parent) {
+      try see(object, at: key, isNested: true, in: batch, plan)
+      if keepsGiven { given.insert(ObjectPlace(target.plan.layout.root, key)) }
+      return WrittenPlace(key: key, standing: .unlinked, formerParent: nil)
+    }
     var singles: [Single] = []
     for index in draft.links {
       let link = batch.links[index]
@@ -63,7 +68,10 @@ extension DraftWalker {
       try noteSingles(singles, of: key, number, target, in: batch, plan)
       try writeMany(draft, number, key, target, in: batch, plan)
       try backend.didWrite(object, key: key, target.plan, in: batch)
+    } else {
+      try see(object, at: key, isNested: true, in: batch, plan)
     }
+    if keepsGiven { given.insert(ObjectPlace(target.plan.layout.root, key)) }
     return WrittenPlace(key: key, standing: standing, formerParent: formerParent)
   }
 
@@ -96,23 +104,57 @@ extension DraftWalker {
     }
   }
 
-  /// Puts the values of an object into the row, and the references that may be of its key.
+  /// Puts the values of an object into the row, and the to-ones: of those that are nested, the ones that
+  /// may be of its key are looked up.
   func composeKey(
     _ object: Int,
     _ target: Target,
     in batch: DraftBatch,
+    _ plan: ImportPlan,
     under parent: Parent?
-  ) {
+  ) throws {
     let draft = batch.objects[object]
     var singles: [Single] = []
     for index in draft.links {
       let link = batch.links[index]
-      guard let column = target.columnOfLink[link.slot].map({ target.columns[$0] }),
-        let first = link.targets.first, case .key = batch.targets[first]
-      else { continue }
-      singles.append((column, index, nil))
+      guard let column = target.columnOfLink[link.slot].map({ target.columns[$0] }) else {
+        continue
+      }
+      var key: Int64?
+      if column.isIdentity,
+        case .object(let nested)? = link.targets.first.map({ batch.targets[$0] })
+      {
+        let other = try self.target(of: batch.objects[nested].plan, in: plan, isNested: true)
+        _ = try find(nested, other, in: batch, plan, under: nil)
+        key = other.writer.key
+      }
+      singles.append((column, index, key))
     }
     compose(draft, singles, target, in: batch, under: parent)
+  }
+
+  /// The object of a nested record that leaves it alone, and so has nothing in it written; nil where the
+  /// row itself finds that out, before anything else is.
+  private func keyOfKept(
+    _ object: Int,
+    _ target: Target,
+    in batch: DraftBatch,
+    _ plan: ImportPlan,
+    under parent: Parent?
+  ) throws -> Int64? {
+    guard target.mayKeep else { return nil }
+    let hasNested = batch.objects[object].links.contains { index in
+      let link = batch.links[index]
+      guard target.columnOfLink[link.slot] != nil, let first = link.targets.first,
+        case .object = batch.targets[first]
+      else { return false }
+      return true
+    }
+    guard hasNested else { return nil }
+    let isKept = try withKey(of: object, target, in: batch, plan, under: parent) {
+      try target.writer.keeps($0, arena: $1)
+    }
+    return isKept ? target.writer.key : nil
   }
 
   /// How the object of the row just written stands with its parent, and the other one that it had.
@@ -177,39 +219,69 @@ extension DraftWalker {
           )
         }
         if linkPlan.deletesUnlinked, let former {
-          unlinked.append((former, plan.model.entities[linkPlan.layout.destination]))
+          unlinked.append((former, backend.layout.entities[linkPlan.layout.destination]))
         }
       }
-      let list = CollectionOfOne(LinkStage.Listed.object(key))
-      if column.isExclusive, let stage, let targetKey,
-        !stage.holds(list, of: targetKey, { $0 == $1 })
-      {
-        try begin(stage, owner: targetKey, number: -1, list: list, in: batch)
-        try stage.add(key, position: 0, target: targetKey, .unlinked)
-        if !Backend.isBulk { try flush(stage, batch) }
+      if keepsGiven, let targetKey { note(given: targetKey, by: linkPlan.layout) }
+      if column.isExclusive, let stage, let targetKey {
+        let wasTaken = try claim(targetKey, for: key, stage, batch)
+        // It had the target, and would have lost it had the earlier record's links been stored.
+        if wasTaken, targetKey == former {
+          countLinks(of: target.linkNames[link.slot], linked: 1, unlinked: 1)
+          if written[number].outcome == .unchanged { written[number].outcome = .updated }
+        }
       }
     }
   }
 
-  /// Deletes what the record unlinked (`onUnlink: delete` of a to-one).
+  /// Takes a target, which only one object may have, from who has it; the row has it already.
+  ///
+  /// - Returns: Whether another object has claimed it in between.
+  private func claim(
+    _ target: Int64,
+    for owner: Int64,
+    _ stage: Stage,
+    _ batch: DraftBatch
+  ) throws -> Bool {
+    let list = CollectionOfOne(LinkStage.Listed.object(owner))
+    if stage.holds(list, of: target, { $0 == $1 }) { return false }
+    let isClaimed = stage.holds(target)
+    guard !isClaimed || mayFlush else { throw RecordStop.full }
+    try stage.begin(target, isNew: true, number: -1, list: list)
+    staged.append((stage, target))
+    try stage.add(owner, position: 0, target: target, .unlinked)
+    // Who had it by an earlier record loses it now: it may claim it again.
+    if isClaimed || !Backend.isBulk { try flush(stage, batch) }
+    return isClaimed
+  }
+
+  /// Takes note of an object that the record at hand has.
+  func note(given key: Int64, by link: RelationshipLayout) {
+    given.insert(ObjectPlace(backend.layout.entities[link.destination].root, key))
+  }
+
+  /// Deletes what the record unlinked (`onUnlink: delete`), unless the record itself has it elsewhere.
   ///
   /// Links to it that earlier records gave are stored first, and go with it.
   func deleteUnlinked(_ batch: DraftBatch) throws {
+    for stage in ownStages where !stage.isEmpty { try flush(stage, batch) }
+    unlinked.removeAll { given.contains(ObjectPlace($0.entity.root, $0.key)) }
+    if unlinked.isEmpty { return }
     if allStages.contains(where: { !$0.isEmpty }) {
       guard mayFlush else { throw RecordStop.full }
-      try flushAll(batch)
+      try flushStages(batch)
     }
     if let denied = try backend.delete(unlinked) { throw RecordStop.denied(denied) }
   }
 
   /// A reference of the record at hand.
   func reference(at node: UInt32) -> LinkStage.ReferencePlace {
-    LinkStage.ReferencePlace(node: node, record: recordNumber, ordinal: counts.read)
+    LinkStage.ReferencePlace(node: node, record: recordNumber, ordinal: ordinal)
   }
 
   /// Where a reference stands.
   func place(of reference: LinkStage.ReferencePlace, in batch: DraftBatch) -> WaitingPlace {
-    if batch === held.batch {
+    if held.owns(batch) {
       let record = held.taken[reference.record]
       return WaitingPlace(record.origin, ordinal: record.ordinal)
     }

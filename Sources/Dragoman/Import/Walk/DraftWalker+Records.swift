@@ -55,9 +55,9 @@ extension DraftWalker {
       counts.skipped += 1
       let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
       if let key = target.writer.key {
-        backend.didApply(key, of: target.plan.layout, ordinal: ordinal(in: batch))
+        backend.didApply(key, of: target.plan.layout, ordinal: ordinal)
       }
-      if backend.isPruning { try seeSkipped(object, in: batch, plan) }
+      try see(object, at: target.writer.key, isNested: false, in: batch, plan)
       return nil
     }
   }
@@ -98,7 +98,7 @@ extension DraftWalker {
       let key = try write(record: object, in: batch, plan)
       if isUndoable { try backend.release() }
       let layout = plan.entities[batch.objects[object].plan].layout
-      backend.didApply(key, of: layout, ordinal: ordinal(in: batch))
+      backend.didApply(key, of: layout, ordinal: ordinal)
       contradictions.keep(in: &issues)
     } catch let stop as RecordStop {
       try undo(to: mark)
@@ -111,14 +111,10 @@ extension DraftWalker {
 
   private func write(record object: Int, in batch: DraftBatch, _ plan: ImportPlan) throws -> Int64 {
     unlinked.removeAll()
+    given.removeAll(keepingCapacity: true)
     let key = try write(object, in: batch, plan, under: nil).key
-    if !unlinked.isEmpty { try deleteUnlinked(batch) }
+    if keepsGiven { try deleteUnlinked(batch) }
     return key
-  }
-
-  /// The number of the record at hand in the import.
-  func ordinal(in batch: DraftBatch) -> Int {
-    batch === held.batch ? held.taken[recordNumber].ordinal : counts.read
   }
 
   /// Where a record, or a run of them, begins.
@@ -154,24 +150,32 @@ extension DraftWalker {
     }
   }
 
-  /// Remembers the objects of a record that is left alone: the feed has them all the same.
+  /// Remembers the object of a draft that is left alone, and those nested in it: the feed has them all
+  /// the same.
   ///
-  /// The record's object is the last one that its writer met.
-  private func seeSkipped(_ object: Int, in batch: DraftBatch, _ plan: ImportPlan) throws {
-    var parents: [Int: Parent] = [:]
-    for index in object..<batch.objects[object].end {
-      let draft = batch.objects[index]
-      let target = try target(of: draft.plan, in: plan, isNested: index != object)
-      if index != object { _ = try find(index, target, in: batch, under: parents[index]) }
-      guard let key = target.writer.key else { continue }
-      try backend.see(key, of: target.plan.layout)
-      for link in draft.links.map({ batch.links[$0] }) {
-        let layout = target.plan.links[link.slot].layout
-        guard case .inverseColumn(let column, _) = layout.storage else { continue }
-        for place in link.targets {
-          guard case .object(let nested) = batch.targets[place] else { continue }
-          parents[nested] = Parent(link: layout, column: column, key: key, order: nil)
-        }
+  /// - Parameter key: The object's primary key; nil where nobody has its key.
+  func see(
+    _ object: Int,
+    at key: Int64?,
+    isNested: Bool,
+    in batch: DraftBatch,
+    _ plan: ImportPlan
+  ) throws {
+    guard backend.isPruning else { return }
+    let draft = batch.objects[object]
+    let target = try target(of: draft.plan, in: plan, isNested: isNested)
+    if let key { try backend.see(key, of: target.plan.layout) }
+    for link in draft.links.map({ batch.links[$0] }) {
+      let layout = target.plan.links[link.slot].layout
+      var parent: Parent?
+      if let key, case .inverseColumn(let column, _) = layout.storage {
+        parent = Parent(link: layout, column: column, key: key, order: nil)
+      }
+      for place in link.targets {
+        guard case .object(let nested) = batch.targets[place] else { continue }
+        let other = try self.target(of: batch.objects[nested].plan, in: plan, isNested: true)
+        _ = try find(nested, other, in: batch, plan, under: parent)
+        try see(nested, at: other.writer.key, isNested: true, in: batch, plan)
       }
     }
   }
@@ -198,12 +202,13 @@ extension DraftWalker {
     guard try runObject(at: first, in: batch, plan) != nil,
       try runObject(at: first + 1, in: batch, plan) != nil
     else { return nil }
-    let earlierCount = counts.read
+    let earlier = (count: counts.read, ordinal: ordinal)
     var count = 0
     let mark = try begin(true, mayFlush: false)
     do {
       while count < runLength, let object = try runObject(at: first + count, in: batch, plan) {
         counts.read += 1
+        ordinal += 1
         recordNumber = batch.records.records[first + count].number
         _ = try write(record: object, in: batch, plan)
         count += 1
@@ -212,7 +217,7 @@ extension DraftWalker {
       contradictions.keep(in: &issues)
     } catch is RecordStop {
       try undo(to: mark)
-      counts.read = earlierCount
+      (counts.read, ordinal) = earlier
       // What comes up to the record that was stopped is written alone. Where records are stopped
       // again and again, runs are tried now and then only.
       aloneCount = runLength > 4 ? count : 256

@@ -68,12 +68,20 @@ final class DraftWalker<Backend: DraftBackend> {
   @exclusivity(unchecked) var listed: [WrittenPlace] = []
   /// The targets of the link at hand.
   @exclusivity(unchecked) var listOfLink: ContiguousArray<LinkStage.Listed> = []
+  /// Stages that are stored with each record: what they unlink is to be deleted, and that may be forbidden,
+  /// or other records may be about it.
+  var ownStages: [Stage] = []
+  /// Whether something of the plan at hand deletes what it unlinks.
+  var keepsGiven = false
+  /// The objects that the record at hand has, nested or as to-ones, where that matters.
+  @exclusivity(unchecked) var given: Set<ObjectPlace> = []
   /// Objects that the record at hand unlinked and that are to be deleted.
   @exclusivity(unchecked) var unlinked: [(key: Int64, entity: EntityLayout)] = []
   /// One row, on its way.
   @exclusivity(unchecked) var row: ContiguousArray<RowValue> = []
-  /// The number of the record at hand.
+  /// The number of the record at hand in its file, and in the import.
   @exclusivity(unchecked) var recordNumber = 0
+  @exclusivity(unchecked) var ordinal = 0
   /// Whether stages may be flushed in the middle of the record at hand.
   @exclusivity(unchecked) var mayFlush = true
 
@@ -108,6 +116,7 @@ final class DraftWalker<Backend: DraftBackend> {
         continue
       }
       counts.read += 1
+      ordinal += 1
       switch draft {
       case .row(let object):
         let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
@@ -117,7 +126,7 @@ final class DraftWalker<Backend: DraftBackend> {
           try writeRecord(object, record: index, in: batch, plan)
         }
       case .tombstone(let object):
-        try delete(object, record: index, in: batch, plan)
+        try writeTombstone(object, record: index, in: batch, plan)
       case .reject(let issue):
         for passedOver in batch.issues[reported..<issue] { issues.add(passedOver) }
         reported = issue + 1
@@ -138,7 +147,7 @@ final class DraftWalker<Backend: DraftBackend> {
   // MARK: - Plans
 
   /// Targets are kept by format: the same entity may have other links in another one.
-  private func prepare(for plan: ImportPlan) throws {
+  func prepare(for plan: ImportPlan) throws {
     guard planFormat != plan.format else { return }
     planFormat = plan.format
     targets = plan.entities.map { _ in (nil, nil) }
@@ -147,7 +156,9 @@ final class DraftWalker<Backend: DraftBackend> {
       for index in plan.entities.indices { _ = try target(of: index, in: plan, isNested: true) }
     }
     try backend.prepare(for: plan)
-    crossedStages = crossed(in: plan)
+    ownStages = deletingStages(in: plan)
+    crossedStages = crossed(in: plan) + ownStages
+    keepsGiven = plan.entities.contains { $0.links.contains(where: \.deletesUnlinked) }
   }
 
   /// Where the objects of a plan go.
@@ -198,37 +209,50 @@ final class DraftWalker<Backend: DraftBackend> {
 
   // MARK: - Tombstones
 
-  /// Deletes the object of a tombstone.
-  private func delete(
+  private func writeTombstone(
     _ object: Int,
     record index: Int,
     in batch: DraftBatch,
     _ plan: ImportPlan
   ) throws {
+    if try mustHold(object, isTombstone: true, in: batch, plan) {
+      return try hold(object, isTombstone: true, record: index, in: batch, plan)
+    }
+    do {
+      try delete(object, in: batch, plan)
+      if backend.isObserved { try tell(of: index, in: batch) }
+    } catch let stop as RecordStop {
+      try reject(stop, object, record: index, in: batch)
+    }
+  }
+
+  /// Deletes the object of a tombstone.
+  ///
+  /// - Throws: `RecordStop.denied`.
+  func delete(_ object: Int, in batch: DraftBatch, _ plan: ImportPlan) throws {
     let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
     let layout = target.plan.layout
     let isLinked = backend.layout.isLinked(layout)
     if isLinked { try flushAll(batch) }
     var outcome =
       isLinked
-      ? try find(object, target, in: batch, under: nil)
-      : try withKey(of: object, target, in: batch, under: nil) {
+      ? try find(object, target, in: batch, plan, under: nil)
+      : try withKey(of: object, target, in: batch, plan, under: nil) {
         try target.writer.delete($0, arena: $1)
       }
     if isLinked, outcome == .deleted, let key = target.writer.key,
       let denied = try backend.delete([(key, layout)])
     {
-      return try reject(.denied(denied), object, record: index, in: batch)
+      throw RecordStop.denied(denied)
     }
     if outcome == .skipped {
-      if !isLinked { _ = try find(object, target, in: batch, under: nil) }
+      if !isLinked { _ = try find(object, target, in: batch, plan, under: nil) }
       if let key = target.writer.key {
         try backend.see(key, of: layout)
-        backend.didApply(key, of: layout, ordinal: counts.read)
+        backend.didApply(key, of: layout, ordinal: ordinal)
       }
     }
     if case .duplicate = outcome { outcome = .unchanged }
-    if backend.isObserved, outcome == .deleted { try tell(of: index, in: batch) }
     count(outcome, of: target.plan.name, isTop: true)
   }
 
@@ -239,21 +263,23 @@ final class DraftWalker<Backend: DraftBackend> {
     _ object: Int,
     _ target: Target,
     in batch: DraftBatch,
+    _ plan: ImportPlan,
     under parent: Parent?
   ) throws -> EntityWriter.Outcome {
-    try withKey(of: object, target, in: batch, under: parent) {
+    try withKey(of: object, target, in: batch, plan, under: parent) {
       try target.writer.find($0, arena: $1)
     }
   }
 
-  private func withKey(
+  func withKey<Result>(
     of object: Int,
     _ target: Target,
     in batch: DraftBatch,
+    _ plan: ImportPlan,
     under parent: Parent?,
-    _ body: (UnsafeBufferPointer<RowValue>, UnsafeRawPointer) throws -> EntityWriter.Outcome
-  ) throws -> EntityWriter.Outcome {
-    composeKey(object, target, in: batch, under: parent)
+    _ body: (RowValues, UnsafeRawPointer) throws -> Result
+  ) throws -> Result {
+    try composeKey(object, target, in: batch, plan, under: parent)
     return try row.withUnsafeBufferPointer { try body($0, Self.arena(of: batch)) }
   }
 
@@ -312,7 +338,9 @@ struct Parent {
 struct WrittenPlace {
   let key: Int64
   /// How it stands with its parent, where its row has the link.
-  let standing: LinkStage.Standing
+  var standing: LinkStage.Standing
+  /// Whether another list has it that is not stored yet, so that the row is not enough.
+  var isContested = false
   /// The other object that it was linked to in place of its parent.
   let formerParent: Int64?
 }

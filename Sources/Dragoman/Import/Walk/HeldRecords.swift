@@ -4,78 +4,132 @@ import DragomanGraph
 /// still come.
 ///
 /// They are kept in memory, as the mapper made them, until the end of the import; and with them
-/// later records with the same key, because the order of records about one object counts.
+/// later records about the same objects, because the order of records about one object counts.
 final class HeldRecords {
+  /// What tells an object: a unique key of its family, compared byte for byte.
+  struct Key: Hashable {
+    private let root: Int
+    /// The names of the key's parts, each with its value behind it.
+    private let parts: [StoredValue]
+
+    init(_ entity: EntityLayout, _ names: [String], _ values: [StoredValue]) {
+      root = entity.root
+      parts = zip(names, values).flatMap { [.text($0), $1] }
+    }
+  }
+
+  /// The keys of the objects that a record speaks of.
+  struct Keys {
+    /// The identity of the record's own object.
+    var own: Key?
+    /// The identities of nested records that say more than their key.
+    var nested: [Key] = []
+    /// Every key of each of its objects, with the object's entity: what others may need.
+    var made: [(key: Key, entity: Int)] = []
+  }
+
   /// One record.
   struct Record {
-    /// Its object in `batch`.
+    /// The batch that it was copied to, which has its plan, and its object there.
+    let batch: DraftBatch
     let object: Int
+    /// Whether it deletes its object.
+    let isTombstone: Bool
     let origin: Origin
     /// Its number in the import, from 1.
     let ordinal: Int
     /// The line of the rejects file, from the record on.
     let text: [UInt8]
-    /// The key of the object that it makes: `Entity` and the key's parts.
-    let key: String?
+    let keys: Keys
     /// What it must not be written without.
     let needs: [Need]
   }
 
   /// A target that must be there.
   struct Need {
-    /// The key as `Record.key` has it.
-    let key: String
+    let key: Key
     /// The relationship.
-    let relationship: String
+    let link: RelationshipLayout
     /// The key for messages.
     let text: String
     /// The target's entity, and its key as the store has it.
     let entity: EntityLayout
     let columns: [KeyColumn]
     let values: [StoredValue]
+    /// Whether the target is a part of the identity of its owner.
+    let isIdentity: Bool
   }
 
-  /// The drafts of all of them.
-  let batch = DraftBatch()
-  private(set) var records: [Record] = []
-  private(set) var keys: Set<String> = []
+  /// The drafts of all of them, by the format of their plan.
+  private var batches: [ForeignFormat: [DraftBatch]] = [:]
+  private var records: [Record] = []
+  private var ownKeys: Set<Key> = []
+  private var nestedKeys: Set<Key> = []
   /// The records at the end, when they are written or refused.
   private(set) var taken: [Record] = []
-  /// The record at hand, at the end.
-  var current: Record?
+
+  /// A batch that has that much text takes no further records.
+  private static let maximumByteCount = 1 << 28
 
   /// Whether nothing is held.
   var isEmpty: Bool { records.isEmpty }
 
-  /// Whether a record about the object of this key is held.
-  func holds(_ key: String?) -> Bool { key.map { keys.contains($0) } ?? false }
+  /// Whether a record with these keys must not come before one that is held.
+  ///
+  /// What is nested in both counts for neither: else one record would hold back all that have something
+  /// in common with it.
+  func concerns(_ keys: Keys) -> Bool {
+    keys.own.map { ownKeys.contains($0) || nestedKeys.contains($0) } ?? false
+      || keys.nested.contains { ownKeys.contains($0) }
+  }
 
-  /// Where the record at hand stands, if it is a held one.
-  func origin(of batch: DraftBatch) -> Origin? { batch === self.batch ? current?.origin : nil }
+  /// Whether a batch has held records.
+  func owns(_ batch: DraftBatch) -> Bool {
+    batches.values.contains { $0.contains { $0 === batch } }
+  }
+
+  /// The batch for records of a plan.
+  private func batch(for plan: ImportPlan) -> DraftBatch {
+    if let last = batches[plan.format]?.last, last.records.arenaEnd < Self.maximumByteCount {
+      return last
+    }
+    let made = DraftBatch()
+    made.plan = plan
+    batches[plan.format, default: []].append(made)
+    return made
+  }
 
   /// Keeps a record: copies it, with everything nested in it.
   func add(
     _ object: Int,
     of other: DraftBatch,
+    _ plan: ImportPlan,
+    isTombstone: Bool,
     origin: Origin,
     ordinal: Int,
     text: [UInt8],
-    key: String?,
+    keys: Keys,
     needs: [Need],
-    keepsRecord: Bool,
-    width: (DraftBatch.Object) -> Int,
-    keyWidth: (DraftBatch.Object, Int) -> Int
+    keepsRecord: Bool
   ) {
-    batch.plan = other.plan
+    let batch = batch(for: plan)
+    func copy(_ value: RowValue) {
+      guard value.kind == .text || value.kind == .blob else { return batch.values.append(value) }
+      let bytes = Array(other.records.bytes(UInt32(value.offset), value.length))
+      let (start, length) = bytes.withUnsafeBytes { batch.records.append($0) }
+      batch.values.append(
+        value.kind == .text
+          ? .text(at: start, length: length) : .blob(at: start, length: length)
+      )
+    }
     let end = other.objects[object].end
     let shift = batch.objects.count - object
     for index in object..<end {
       let draft = other.objects[index]
+      let entity = plan.entities[draft.plan]
       let start = batch.values.count
       if keepsRecord { batch.keptRecords.append(ForeignRecord(other.records, draft.node)) }
-      for value in other.values[draft.start..<draft.start + width(draft)] {
-        batch.values.append(copy(value, of: other))
-      }
+      other.values[draft.start..<draft.start + entity.slots.count].forEach(copy)
       let firstLink = batch.links.count
       for link in draft.links.map({ other.links[$0] }) {
         let first = batch.targets.count
@@ -83,11 +137,9 @@ final class HeldRecords {
           switch target {
           case .object(let nested): batch.targets.append(.object(nested + shift))
           case .key(let keyStart, _):
-            let place = batch.values.count
-            for value in other.values[keyStart..<keyStart + keyWidth(draft, link.slot)] {
-              batch.values.append(copy(value, of: other))
-            }
-            batch.targets.append(.key(start: place, node: 0))
+            let width = entity.links[link.slot].referenceKey(in: plan.model)?.count ?? 0
+            batch.targets.append(.key(start: batch.values.count, node: 0))
+            other.values[keyStart..<keyStart + width].forEach(copy)
           }
         }
         batch.links.append(DraftBatch.Link(slot: link.slot, targets: first..<batch.targets.count))
@@ -103,32 +155,28 @@ final class HeldRecords {
         )
       )
     }
-    if let key { keys.insert(key) }
+    if let own = keys.own { ownKeys.insert(own) }
+    nestedKeys.formUnion(keys.nested)
     records.append(
       Record(
+        batch: batch,
         object: object + shift,
+        isTombstone: isTombstone,
         origin: origin,
         ordinal: ordinal,
         text: text,
-        key: key,
+        keys: keys,
         needs: needs
       )
     )
-  }
-
-  private func copy(_ value: RowValue, of other: DraftBatch) -> RowValue {
-    guard value.kind == .text || value.kind == .blob else { return value }
-    let bytes = Array(other.records.bytes(UInt32(value.offset), value.length))
-    let (start, length) = bytes.withUnsafeBytes { batch.records.append($0) }
-    return value.kind == .text
-      ? .text(at: start, length: length) : .blob(at: start, length: length)
   }
 
   /// Takes all records out.
   func takeAll() -> [Record] {
     taken = records
     records = []
-    keys = []
+    ownKeys = []
+    nestedKeys = []
     return taken
   }
 }

@@ -55,6 +55,8 @@ final class WalkTarget<Backend: DraftBackend> {
   let isPlain: Bool
   /// Whether a record may be refused after a part of it was written.
   let isUndoable: Bool
+  /// Whether a row may leave the object alone that has its key.
+  let mayKeep: Bool
   /// Whether the plan has records for the entity, and records of it nested in others.
   let isShared: Bool
   private let slotOfColumn: [String: Int]
@@ -130,6 +132,7 @@ final class WalkTarget<Backend: DraftBackend> {
     self.columnOfLink = columnOfLink
     self.slotOfColumn = slotOfColumn
     width = slots.count
+    mayKeep = mode == .ignore || plan.version != nil
     isShared = imports.isShared(plan)
     isPlain =
       Backend.isBulk && slots.count == plan.slots.count && plan.links.isEmpty && !isNested
@@ -137,8 +140,8 @@ final class WalkTarget<Backend: DraftBackend> {
     isUndoable =
       !Backend.isBulk
       || plan.links.contains { link in
-        // What a to-one unlinks may be protected by a delete rule.
-        if case .nested = link.origin { true } else { link.isToOne && link.deletesUnlinked }
+        // What is unlinked may be protected by a delete rule.
+        if case .nested = link.origin { true } else { link.deletesUnlinked }
       } || columns.contains { $0.isIdentity && !$0.key.isEmpty }
     writer = try backend.writer(
       for: DraftRows(

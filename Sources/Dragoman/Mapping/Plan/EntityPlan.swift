@@ -115,6 +115,10 @@ final class EntityPlan: Sendable {
   let version: Int?
   /// Which records delete their object.
   let tombstone: Tombstone?
+  /// What of a tombstone is read: by slot, the key and the version; and the to-ones that are a part of
+  /// the key.
+  let tombstoneSlots: [Bool]
+  let tombstoneLinks: [Int]
   /// Whether some path is the record itself, so that a record may be of any kind.
   let takesWhole: Bool
   /// Whether some path begins with an element, so that a record may be an array.
@@ -225,6 +229,12 @@ final class EntityPlan: Sendable {
       }
     }
     self.links = links
+    tombstoneLinks = links.indices.filter { index in
+      keys.contains { $0.utf8.elementsEqual(links[index].name.utf8) }
+    }
+    let parts = tombstoneLinks.flatMap { links[$0].ownSlots }
+    let versions = version.map { [$0] } ?? []
+    tombstoneSlots = slots.indices.map { slots[$0].isKey || (versions + parts).contains($0) }
     discriminator = map.discriminator.map { rule in
       let plans = rule.values.sorted { $0.key < $1.key }.compactMap { word, name in
         planOf(name).map { (Array(word.utf8), $0) }

@@ -113,6 +113,11 @@ final class LinkPlan: Sendable {
       parts.compactMap { if case .found(let finding, _) = $0.source { finding } else { nil } }
     }
   }
+  /// The slots of the owner that its keys are made of.
+  var ownSlots: [Int] {
+    guard case .key(let parts) = origin else { return [] }
+    return parts.compactMap { if case .own(let slot) = $0.source { slot } else { nil } }
+  }
   /// Where its values stand first, for messages.
   var pathText: String? {
     switch origin {

@@ -6,10 +6,17 @@ extension RecordMapper {
   /// Records may be nested so deep; JSON is cut off earlier.
   static let maximumDepth = 1000
 
-  /// Appends the links of an object, and the objects nested in it.
+  /// Appends links of an object, and the objects nested in it.
   ///
+  /// - Parameters:
+  ///   - slots: Which links: indexes of `EntityPlan.links`.
+  ///   - record: The record.
+  ///   - object: Its object.
+  ///   - depth: How deep it is nested.
+  ///   - drafts: Where the links go.
   /// - Returns: Why the record is refused; nil where it is not.
   func mapLinks(
+    _ slots: some Sequence<Int>,
     of record: RecordBatch.Record,
     object: Int,
     depth: Int,
@@ -21,7 +28,7 @@ extension RecordMapper {
     defer { set.found.removeLast(set.found.count - base) }
     var links: [DraftBatch.Link] = []
     links.reserveCapacity(plan.links.count)
-    for slot in plan.links.indices {
+    for slot in slots {
       let start = set.targets.count
       defer { set.targets.removeLast(set.targets.count - start) }
       let step = LinkStep(record: record, object: object, base: base, depth: depth, drafts: drafts)

@@ -105,8 +105,10 @@ final class RecordMapper {
     if let issue = mapValues(of: record, in: batch, keyOnly: isTombstone, into: drafts) {
       return issue
     }
-    if plan.links.isEmpty || isTombstone { return nil }
-    return mapLinks(of: record, object: object, depth: depth, into: drafts)
+    if plan.links.isEmpty { return nil }
+    return isTombstone
+      ? mapLinks(plan.tombstoneLinks, of: record, object: object, depth: depth, into: drafts)
+      : mapLinks(plan.links.indices, of: record, object: object, depth: depth, into: drafts)
   }
 
   /// Walks a record, and returns the mapper of the entity that it says it is: with what it found.
@@ -208,7 +210,7 @@ final class RecordMapper {
     into drafts: DraftBatch
   ) -> ImportIssue? {
     for index in plan.slots.indices {
-      if keyOnly && !plan.slots[index].isKey && index != plan.version {
+      if keyOnly && !plan.tombstoneSlots[index] {
         drafts.values.append(.absent)
         continue
       }

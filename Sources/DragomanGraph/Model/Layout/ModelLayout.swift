@@ -76,6 +76,31 @@ package final class ModelLayout: Sendable {
     }
   }
 
+  /// Whether only one object may have a target by a relationship.
+  package func isExclusive(_ link: RelationshipLayout) -> Bool {
+    switch link.storage {
+    case .inverseColumn: true
+    case .joinTable: false
+    case .column: inverse(of: link)?.isToOne ?? false
+    }
+  }
+
+  /// Whether a delete rule may forbid that an object of a root entity's table is deleted: one of its own,
+  /// or of what goes with it.
+  package func mayDeny(_ root: Int) -> Bool {
+    var (seen, next): (Set<Int>, [Int]) = ([root], [root])
+    while let root = next.popLast() {
+      for link in entities.filter({ $0.root == root }).flatMap(\.relationships) {
+        if link.relationship.deleteRule == .deny { return true }
+        let target = entities[link.destination].root
+        if link.relationship.deleteRule == .cascade, seen.insert(target).inserted {
+          next.append(target)
+        }
+      }
+    }
+    return false
+  }
+
   /// The entity of that name, compared byte for byte.
   package func entity(named name: String) -> EntityLayout? {
     byName[name].map { entities[$0] }

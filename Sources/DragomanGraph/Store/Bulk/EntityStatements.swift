@@ -128,14 +128,15 @@ package struct EntityStatements {
     )
   }
 
-  /// Completes the object that has the key; makes none.
+  /// Changes the object that has the key; makes none, and none whole.
   func update(_ present: [Int]) -> Sentence {
     guard let keys = keySlots(of: present), mode == .upsert else {
       return Sentence(sql: "UPDATE \(table) SET _v = _v WHERE 0", slots: [])
     }
     let settable = present.filter { !keys.contains($0) && slots[$0].kind != .place }
     let values = values(of: settable, from: keys.count + 1)
-    let own = ownChanges(hasValues: !settable.isEmpty)
+    let own = ownChanges(completes: false)
+    let isWhole = isWhole(hasValues: !settable.isEmpty)
     let assignments =
       values.map { "\(Schema.quoted($0.column)) = \($0.value)" } + own.map(\.assignment)
       + ["_v = _v + 1"]
@@ -147,7 +148,7 @@ package struct EntityStatements {
     }
     return Sentence(
       sql: "UPDATE \(table) SET " + assignments.joined(separator: ", ")
-        + " WHERE \(keyTest(keys)) AND \(noting(ofEntity(test), former: former(present)))",
+        + " WHERE \(keyTest(keys))\(isWhole) AND \(noting(ofEntity(test), former: former(present)))",
       slots: keys + settable
     )
   }
@@ -168,21 +169,32 @@ package struct EntityStatements {
     Sentence(sql: "SELECT _pk FROM \(table) WHERE \(ofEntity(keyTest(keys)))", slots: keys)
   }
 
-  /// Finds the object that has the key of a row which can make none; what the row would have to make
-  /// whole is not there.
+  /// Finds the object that has the key of a row which can make none, or leaves objects alone; what the
+  /// row would have to make whole is not there.
   func probe(_ keys: [Int], for present: [Int]) -> Sentence {
     var sentence = probe(keys)
-    if leavesObjects, completes(hasValues: present.contains { !keys.contains($0) }) {
-      sentence.sql += " AND _stub IS NULL"
-    }
+    let hasValues = present.contains { !keys.contains($0) && slots[$0].kind != .place }
+    sentence.sql += isWhole(hasValues: hasValues)
     return sentence
+  }
+
+  /// The test that an object is no stub, where a row would make it whole.
+  private func isWhole(hasValues: Bool) -> String {
+    completes(hasValues: hasValues) ? " AND _stub IS NULL" : ""
+  }
+
+  /// Finds the object that a row of a shape leaves alone; nil where rows of the shape do not.
+  func keeper(_ keys: [Int], for present: [Int]) -> Sentence? {
+    if leavesObjects { return probe(keys, for: present) }
+    guard isVersioned(present), let version else { return nil }
+    return newer(keys, than: version)
   }
 
   /// Finds the object that has the key, if it is newer than the row.
   func newer(_ keys: [Int], than version: Int) -> Sentence {
     let test = isNotOlder("?\(keys.count + 1)")
     return Sentence(
-      sql: "SELECT 1 FROM \(table) WHERE \(keyTest(keys)) AND NOT (\(test))",
+      sql: "SELECT _pk FROM \(table) WHERE \(ofEntity(keyTest(keys))) AND NOT (\(test))",
       slots: keys + [version]
     )
   }
@@ -270,9 +282,9 @@ package struct EntityStatements {
 
   /// What a row changes of our own columns: it completes a stub, and makes an object of a more
   /// special entity of one that was known by a more general one.
-  private func ownChanges(hasValues: Bool) -> [(assignment: String, difference: String)] {
+  private func ownChanges(completes: Bool) -> [(assignment: String, difference: String)] {
     var changes: [(assignment: String, difference: String)] = []
-    if completes(hasValues: hasValues) { changes.append(("_stub = NULL", "_stub IS NOT NULL")) }
+    if completes { changes.append(("_stub = NULL", "_stub IS NOT NULL")) }
     if hasRelatives, !ancestors.isEmpty {
       let general = Self.isOne(of: ancestors)
       let name = Schema.literal(entity.name)
@@ -309,7 +321,7 @@ package struct EntityStatements {
     let links = present.map { slots[$0] }.filter { $0.isLink && !$0.isFurtherPart }
     let columns = (attributes.map(\.column) + links.map(\.column)).filter { !keys.contains($0) }
       .map(Schema.quoted)
-    let own = ownChanges(hasValues: !columns.isEmpty)
+    let own = ownChanges(completes: completes(hasValues: !columns.isEmpty))
     let isKept = leavesObjects && !completes(hasValues: !columns.isEmpty)
     guard !isKept, !columns.isEmpty || !own.isEmpty else {
       return " ON CONFLICT (\(target)) DO "

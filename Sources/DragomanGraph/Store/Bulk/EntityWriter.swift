@@ -97,11 +97,12 @@ public final class EntityWriter {
     }
   }
 
-  /// The statements for rows of one shape that delete.
+  /// The statements for rows of one shape that delete, or only look.
   private struct Deletion {
     let delete: PreparedSentence
     let find: PreparedSentence
     let probe: PreparedSentence
+    let keeper: PreparedSentence?
   }
 
   private let database: Database
@@ -260,6 +261,19 @@ public final class EntityWriter {
     return key == nil ? .unchanged : .skipped
   }
 
+  /// Finds the object that has the row's key, if the row leaves it alone: by mode `ignore`, or because
+  /// it is newer.
+  ///
+  /// - Returns: Whether there is such an object; `key` is its primary key.
+  /// - Throws: `StoreError` where the store fails.
+  package func keeps(
+    _ row: UnsafeBufferPointer<RowValue>,
+    arena: UnsafeRawPointer
+  ) throws(StoreError) -> Bool {
+    key = try prepareDeletion(row)?.keeper?.key(row, arena, path: path)
+    return key != nil
+  }
+
   private func connection() throws(StoreError) -> OpaquePointer {
     guard let connection = database.sqliteConnection else {
       throw StoreError(.inputOutput, "The database is closed.", path: path)
@@ -317,7 +331,10 @@ public final class EntityWriter {
       let made = Deletion(
         delete: try PreparedSentence(sentence, in: database),
         find: try PreparedSentence(find, in: database),
-        probe: try PreparedSentence(statements.probe(keys), in: database)
+        probe: try PreparedSentence(statements.probe(keys), in: database),
+        keeper: try statements.keeper(keys, for: present).map {
+          try PreparedSentence($0, in: database)
+        }
       )
       deletions[shape] = made
       return made

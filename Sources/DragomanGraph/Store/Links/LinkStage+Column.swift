@@ -21,8 +21,7 @@ extension LinkStage {
     let name = table.name
     if staged.hasUnlinked {
       let place = table.place.map { ", \($0) = _s.place" } ?? ""
-      let last =
-        "(SELECT target, owner, position AS place, max(seq) FROM \(links) GROUP BY target) AS _s"
+      let last = "(SELECT target, owner, position AS place FROM \(links)) AS _s"
       result.unlinked += try count(
         "SELECT count(*) FROM \(last) JOIN \(name) AS _t ON _t._pk = _s.target"
           + " WHERE _t.\(table.own) NOT NULL AND _t.\(table.own) IS NOT _s.owner"
@@ -61,15 +60,11 @@ extension LinkStage {
     changed += lost
     result.lost.formUnion(lost)
     result.unlinked += lost.count
-    if plan.deletesUnlinked {
-      try deleter.mark("_pk \(unlinked)", of: target)
-      try delete(&result)
-    } else {
-      let clear = table.place.map { ", \($0) = NULL" } ?? ""
-      try run(
-        "UPDATE \(name) SET \(table.own) = NULL\(clear), _v = _v + 1 WHERE _pk IN"
-          + " (SELECT _pk \(unlinked))"
-      )
-    }
+    if plan.deletesUnlinked { result.gone += try owners("SELECT _pk \(unlinked)") }
+    let clear = table.place.map { ", \($0) = NULL" } ?? ""
+    try run(
+      "UPDATE \(name) SET \(table.own) = NULL\(clear), _v = _v + 1 WHERE _pk IN"
+        + " (SELECT _pk \(unlinked))"
+    )
   }
 }

@@ -15,6 +15,8 @@ extension LinkStage {
       try flush(to: table, origin, &result)
     } else if case .column(let column) = plan.link.storage {
       // The owners staged are the targets of an exclusive to-one: nothing waits for them.
+      if staged.hasRivals { try dropRivals() }
+      if waitingCount > 0 { try dropOutdated() }
       try makeExclusive(column, &result)
     }
     try run("DELETE FROM \(links)")
@@ -43,6 +45,10 @@ extension LinkStage {
     if staged.hasKeys {
       try run("UPDATE \(links) SET target = (\(lookUp(in: links))) WHERE target IS NULL")
       if !allowsRepeats { try dropRepeats() }
+    }
+    if !table.isOwnTable {
+      if staged.hasUnlinked { try dropRivals() }
+      if waitingCount > 0 { try dropOutdated() }
     }
     if table.place != nil, !plan.replaces { try append(to: table) }
     if staged.hasKeys { result.waiting = numbered(try moveUnresolved(origin)) }
@@ -87,6 +93,29 @@ extension LinkStage {
         + " WHERE _e.owner = \(name).owner AND _e.target = \(name).target AND _e.seq < \(name).seq)"
     )
     if database.changesCount > 0 { staged.hasGaps = true }
+  }
+
+  /// Where only one object may have a target, the last one that names it counts.
+  private func dropRivals() throws(StoreError) {
+    try run(
+      "DELETE FROM \(links) WHERE target NOT NULL AND seq NOT IN"
+        + " (SELECT max(seq) FROM \(links) WHERE target NOT NULL GROUP BY target)"
+    )
+    if database.changesCount > 0 { staged.hasGaps = true }
+  }
+
+  /// References of earlier records that wait for who has come since, and is another's by a later record,
+  /// do not wait any more.
+  private func dropOutdated() throws(StoreError) {
+    if plan.key.isEmpty { return }
+    var isTaken =
+      "owner NOT IN (SELECT owner FROM \(links)) AND (\(lookUp(in: waiting))) IN"
+      + " (SELECT target FROM \(links))"
+    if plan.key.allSatisfy(\.lookUps.isEmpty) {
+      isTaken = "seq IN (\(awaited) AND _w.owner <> _n.owner)"
+    }
+    try run("DELETE FROM \(waiting) WHERE state IS NULL AND \(isTaken)")
+    waitingCount -= database.changesCount
   }
 
   /// Places are counted without what the list does not get.
@@ -140,12 +169,16 @@ extension LinkStage {
     guard plan.key.allSatisfy(\.lookUps.isEmpty) else {
       return "owner IN (SELECT owner FROM \(links) WHERE target NOT NULL)"
     }
+    return "seq IN (\(awaited) AND _w.owner = _n.owner)"
+  }
+
+  /// A `SELECT` of the references that wait for a target that is staged, where keys are columns.
+  private var awaited: String {
     let tests = plan.key.enumerated().map { index, part in
       "_w.k\(index) = +_t.\(Schema.quoted(part.column))"
     }
-    return "seq IN (SELECT _w.seq FROM \(links) AS _n JOIN \(Schema.quoted(target.table)) AS _t"
-      + " ON _t._pk = _n.target CROSS JOIN \(waiting) AS _w ON _w.owner = _n.owner"
-      + " AND \(tests.joined(separator: " AND ")))"
+    return "SELECT _w.seq FROM \(links) AS _n JOIN \(Schema.quoted(target.table)) AS _t"
+      + " ON _t._pk = _n.target CROSS JOIN \(waiting) AS _w ON \(tests.joined(separator: " AND "))"
   }
 
   /// Takes the owners out whose list is stored in the order in which it is staged, whatever the
@@ -179,7 +212,7 @@ extension LinkStage {
       "\(table.own) IN (SELECT owner FROM \(owners)) AND NOT EXISTS (SELECT 1 FROM \(links) AS _l"
       + " WHERE _l.owner = \(name).\(table.own) AND _l.target = \(name).\(table.other))"
     if plan.deletesUnlinked {
-      try deleter.mark("\(table.other) FROM \(name) WHERE \(lost)", of: target)
+      result.gone += try owners("SELECT DISTINCT \(table.other) FROM \(name) WHERE \(lost)")
     }
     if table.isSymmetric {
       try run(
@@ -202,7 +235,6 @@ extension LinkStage {
       if !moved.isEmpty { try settlePlaces(place, in: table, of: moved) }
       changed += moved
     }
-    if plan.deletesUnlinked { try delete(&result) }
   }
 
   /// Turns the numbers that stand for new places into these.
@@ -282,19 +314,12 @@ extension LinkStage {
     result.linked += try count("SELECT count(*) FROM (\(new) EXCEPT \(old))")
     result.unlinked += try count("SELECT count(*) FROM (\(old) EXCEPT \(new))")
     if plan.deletesUnlinked {
-      try deleter.mark("target FROM (\(old) EXCEPT \(new))", of: target)
+      result.gone += try owners("SELECT DISTINCT target FROM (\(old) EXCEPT \(new))")
     }
     // Whose list is as it was is not staged any more.
     changed += try owners("SELECT owner FROM \(owners)")
     try run("DELETE FROM \(table.name) WHERE \(table.own) IN (SELECT owner FROM \(owners))")
     changed += try insert(into: table, "1")
-    if plan.deletesUnlinked { try delete(&result) }
-  }
-
-  func delete(_ result: inout Outcome) throws(StoreError) {
-    let outcome = try deleter.delete()
-    result.denied = outcome.denied ?? result.denied
-    result.deleted.merge(outcome.deleted, uniquingKeysWith: +)
   }
 
   /// A link in a table of its own changes the owner.

@@ -19,7 +19,7 @@ package final class LinkStage {
     package var key: [KeyColumn]
     /// Whether the links staged are all the links of their owner.
     package var replaces: Bool
-    /// Whether objects that are unlinked are deleted.
+    /// Whether objects that are unlinked are to be deleted.
     package var deletesUnlinked: Bool
 
     /// Describes a stage.
@@ -62,10 +62,8 @@ package final class LinkStage {
     package var linked = 0
     /// How many links were removed.
     package var unlinked = 0
-    /// Objects deleted because they were unlinked, by entity.
-    package var deleted: [String: Int] = [:]
-    /// The relationship whose delete rule `deny` forbids that.
-    package var denied: String?
+    /// The targets that were unlinked and are to be deleted (`Plan.deletesUnlinked`).
+    package var gone: [Int64] = []
 
     /// Nothing so far.
     package init() {}
@@ -81,7 +79,6 @@ package final class LinkStage {
   let links: String
   let owners: String
   let waiting: String
-  let deleter: ObjectDeleter
   let primaryKeys: PrimaryKeys
   private let insertLink: RawStatement
   private let insertOwner: RawStatement
@@ -94,6 +91,8 @@ package final class LinkStage {
   @exclusivity(unchecked) private var isStaged = false
   /// What is staged, as far as it saves statements to know.
   @exclusivity(unchecked) var staged = Staged()
+  /// By the hash of a key, the last owner that names its target, where only one may have it.
+  @exclusivity(unchecked) private var claims: [Int: Int64] = [:]
   /// How many rows the table of what waits has.
   package internal(set) var waitingCount = 0
   private var markedWaitingCount = 0
@@ -127,6 +126,8 @@ package final class LinkStage {
     var hasUnlinked = false
     /// Some targets do not have their place yet.
     var hasUnplaced = false
+    /// Several objects claim one target.
+    var hasRivals = false
   }
 
   init(
@@ -148,7 +149,6 @@ package final class LinkStage {
     links = "temp._dragoman_links\(number)"
     owners = "temp._dragoman_owners\(number)"
     waiting = "temp._dragoman_waiting\(number)"
-    deleter = try ObjectDeleter(database: database, path: path, layout: layout)
     let parts = plan.key.indices.map { ", k\($0)" }.joined()
     for table in [links, owners, waiting] {
       try database.execute(sql: "DROP TABLE IF EXISTS \(table)")
@@ -177,6 +177,12 @@ package final class LinkStage {
             ON _dragoman_waiting\(number) (owner, position);
           CREATE INDEX temp._dragoman_waiting\(number)_key ON _dragoman_waiting\(number) (owner\(parts));
           """
+      )
+    }
+    if !plan.key.isEmpty, layout.isExclusive(plan.link) {
+      try database.execute(
+        sql: "CREATE INDEX temp._dragoman_waiting\(number)_rival"
+          + " ON _dragoman_waiting\(number) (\(parts.dropFirst(2)))"
       )
     }
     let parameters = plan.key.map { _ in ", ?" }.joined()
@@ -259,6 +265,7 @@ package final class LinkStage {
   ) throws(StoreError) {
     let first = listed.count
     listed.append(contentsOf: list)
+    if stagedOwners[owner] != nil { staged.hasRivals = true }
     stagedOwners[owner] = StagedOwner(number: number, list: first..<listed.count)
     lastOwner = owner
     isStaged = true
@@ -350,7 +357,30 @@ package final class LinkStage {
     insertLink.bind(integer: Int64(place.record), 6)
     insertLink.bind(integer: Int64(place.ordinal), 7)
     for (index, part) in key.enumerated() { insertLink.bind(part, Int32(8 + index), arena) }
+    if case .inverseColumn = plan.link.storage { claims[Self.hash(key, arena)] = owner }
     try run(insertLink)
+  }
+
+  /// Whether a staged list of another owner names a target by this key; it may say so of another key.
+  package func isClaimed(
+    _ key: UnsafeBufferPointer<RowValue>,
+    arena: UnsafeRawPointer,
+    byOthersThan owner: Int64
+  ) -> Bool {
+    claims.isEmpty ? false : claims[Self.hash(key, arena)].map { $0 != owner } ?? false
+  }
+
+  private static func hash(_ key: UnsafeBufferPointer<RowValue>, _ arena: UnsafeRawPointer) -> Int {
+    var hasher = Hasher()
+    for part in key {
+      if part.kind == .text || part.kind == .blob {
+        let bytes = UnsafeRawBufferPointer(start: arena + Int(part.bits), count: Int(part.length))
+        hasher.combine(bytes: bytes)
+      } else {
+        hasher.combine(part.bits)
+      }
+    }
+    return hasher.finalize()
   }
 
   private func run(_ statement: RawStatement) throws(StoreError) {
@@ -375,6 +405,7 @@ package final class LinkStage {
     stagedOwners.removeAll(keepingCapacity: true)
     listed.removeAll(keepingCapacity: true)
     lastOwner = nil
+    claims.removeAll(keepingCapacity: true)
     staged = Staged()
     isStaged = false
   }

@@ -1,0 +1,101 @@
+import DragomanGraph
+import Testing
+
+@testable import Dragoman
+
+/// `onUnlink: delete` deletes what a record takes out of a relationship, by the delete rules, unless
+/// the record has it elsewhere.
+@Suite("What a record unlinks and what becomes of it") struct UnlinkedTests {
+  private static let people = """
+    Person:
+      unique: id
+      attributes: { id: { type: int64 } }
+      relationships:
+        first: { entity: Pet, kind: toOne, from: first, onUnlink: delete }
+        second: { entity: Pet, kind: toOne, from: second }
+        pets: { entity: Pet, kind: toMany, from: pets, onUnlink: delete }
+    Pet: { unique: id, attributes: { id: { type: int64 }, name: name } }
+    """
+
+  private static let pets = "SELECT id, name FROM Pet ORDER BY id"
+
+  @Test("An object that the record has elsewhere stays", arguments: Way.allCases)
+  func elsewhere(way: Way) async throws {
+    let fixture = try WalkFixture(Self.people)
+    try await fixture.run(
+      "Person",
+      [["id": 1, "first": ["id": 1, "name": "a"], "pets": [["id": 5], ["id": 6, "name": "c"]]]],
+      by: way
+    )
+    let record: ForeignValue = [
+      "id": 1, "first": ["id": 6], "second": ["id": 1], "pets": [["id": 5]],
+    ]
+    #expect(try await fixture.run("Person", [record], by: way).summary == "read 1, updated 1")
+    #expect(try fixture.rows(Self.pets) == ["1|a", "5|null", "6|c"])
+    #expect(try await fixture.run("Person", [record], by: way).summary == "read 1, unchanged 1")
+  }
+
+  @Test("It goes before the next record, which may bring it anew", arguments: Way.allCases)
+  func anew(way: Way) async throws {
+    let fixture = try WalkFixture(Self.people)
+    try await fixture.run(
+      "Person",
+      [["id": 1, "pets": [["id": 5], ["id": 6, "name": "c"]]]],
+      by: way
+    )
+    let records: [ForeignValue] = [
+      ["id": 1, "pets": [["id": 5]]], ["id": 2, "pets": [["id": 6]]],
+    ]
+    try await fixture.run("Person", records, by: way)
+    #expect(try fixture.rows(Self.pets) == ["5|null", "6|null"])
+    #expect(
+      try fixture.rows(
+        "SELECT o.id, t.id FROM Person_pets l JOIN Person o ON o._pk = l.owner JOIN Pet t ON t._pk = l.target ORDER BY 1"
+      ) == ["1|5", "2|6"]
+    )
+    #expect(try await fixture.run("Person", records, by: way).summary == "read 2, unchanged 2")
+  }
+
+  @Test(
+    "A record whose list unlinks what a delete rule protects is rejected",
+    arguments: Way.allCases
+  )
+  func denied(way: Way) async throws {
+    for inverse in ["", ", inverse: order"] {
+      let fixture = try WalkFixture(
+        """
+        Order:
+          unique: no
+          attributes: { no: { type: int64 }, note: note }
+          relationships: { lines: { entity: Line, kind: toMany, from: lines, onUnlink: delete\(inverse) } }
+        Line:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships: { parts: { entity: Part, kind: toMany, from: parts, inverse: line, onDelete: deny } }
+        Part: { unique: id, attributes: { id: { type: int64 } } }
+        """
+      )
+      try await fixture.run(
+        "Order",
+        [["no": 1, "lines": [["id": 1, "parts": [["id": 1]]], ["id": 2]]]],
+        by: way
+      )
+      let report = try await fixture.run(
+        "Order",
+        [["no": 2], ["no": 1, "note": "no", "lines": []], ["no": 3, "lines": [["id": 3]]]],
+        by: way
+      )
+      #expect(report.summary == "read 3, inserted 2, rejected 1")
+      #expect(report.issueSummary == ["link.denied 1"])
+      #expect(
+        try fixture.rows("SELECT no, note FROM \"Order\" ORDER BY no") == [
+          "1|null", "2|null", "3|null",
+        ]
+      )
+      #expect(try fixture.rows("SELECT id FROM Line ORDER BY id") == ["1", "2", "3"])
+      let freed = try await fixture.run("Order", [["no": 3, "lines": []]], by: way)
+      #expect(freed.summary == "read 1, updated 1")
+      #expect(try fixture.rows("SELECT id FROM Line ORDER BY id") == ["1", "2"])
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import DragomanGraph
+import Testing
+
+@testable import Dragoman
+
+/// Where only one object may have a target, the last record that names it has it: in every way to
+/// import, within one import as in one import for each record.
+@Suite("The last record that names a target has it") struct WhoWinsTests {
+  private static func pairs(_ link: String) -> String {
+    """
+    Person:
+      unique: id
+      attributes: { id: { type: int64 } }
+      relationships:
+    \(link)
+    """
+  }
+
+  private static let mates = [
+    "    mate: { entity: Person, kind: toOne, key: { id: mate }, inverse: mate }",
+    "    mate: { entity: Person, kind: toOne, key: { id: mate }, inverse: mated }\n"
+      + "    mated: { entity: Person, kind: toOne, inverse: mate }",
+  ]
+
+  private static let mateOf =
+    "SELECT p.id, m.id FROM Person p JOIN Person m ON m._pk = p.mate ORDER BY p.id"
+
+  @Test("Two records that name one mate", arguments: Way.allCases)
+  func oneToOne(way: Way) async throws {
+    let fixture = try WalkFixture(Self.pairs(Self.mates[1]))
+    let records: [ForeignValue] = [["id": 4], ["id": 2, "mate": 4], ["id": 3, "mate": 4]]
+    let first = try await fixture.run("Person", records, by: way)
+    #expect(try fixture.rows(Self.mateOf) == ["3|4"])
+    #expect(first.linkSummary == ["Person.mate +2 -1"])
+    // In the order of the feed, 2 takes it first, and 3 takes it back.
+    let second = try await fixture.run("Person", records, by: way)
+    #expect(try fixture.rows(Self.mateOf) == ["3|4"])
+    #expect(second.linkSummary == ["Person.mate +2 -2"])
+    #expect(second.summary == "read 3, updated 2, unchanged 1")
+  }
+
+  @Test("Each record takes the mate from the last one, in any order", arguments: Way.allCases)
+  func changes(way: Way) async throws {
+    let here: [ForeignValue] = (1...4).map { ["id": .integer($0)] }
+    for link in Self.mates {
+      var random = SplitMix(state: 7)
+      for _ in 0..<12 {
+        let records: [ForeignValue] = (0..<6).map { _ in
+          let mate: ForeignValue =
+            random.chance(20) ? nil : .integer(.random(in: 1...4, using: &random))
+          return ["id": .integer(.random(in: 1...4, using: &random)), "mate": mate]
+        }
+        let (together, alone) = (
+          try WalkFixture(Self.pairs(link)), try WalkFixture(Self.pairs(link))
+        )
+        try await together.run("Person", here, by: way)
+        try await alone.run("Person", here, by: way)
+        try await together.run("Person", records, by: way)
+        for record in records { try await alone.run("Person", [record], by: way) }
+        #expect(
+          try together.rows(Self.mateOf) == alone.rows(Self.mateOf),
+          "\(records.map(\.json)) \(link)"
+        )
+      }
+    }
+  }
+
+  private static func families(_ kids: String) -> String {
+    """
+    Parent:
+      unique: id
+      attributes: { id: { type: int64 } }
+      relationships: { kids: { entity: Kid, kind: toMany, inverse: parent, \(kids) } }
+    Kid: { unique: id, attributes: { id: { type: int64 } } }
+    """
+  }
+
+  private static let kids =
+    "SELECT p.id, k.id FROM Kid k JOIN Parent p ON p._pk = k.parent ORDER BY p.id, k.id"
+
+  @Test("Two lists that name one target by key", arguments: Way.allCases, [false, true])
+  func lists(way: Way, isOrdered: Bool) async throws {
+    let fixture = try WalkFixture(Self.families("key: { id: kids }, ordered: \(isOrdered)"))
+    try await fixture.run("Kid", [["id": 1], ["id": 2], ["id": 3]], by: way)
+    let records: [ForeignValue] = [
+      ["id": 1, "kids": [1, 2]], ["id": 2, "kids": [2, 3]], ["id": 1, "kids": [3]],
+    ]
+    let first = try await fixture.run("Parent", records, by: way)
+    #expect(try fixture.rows(Self.kids) == ["1|3", "2|2"])
+    #expect(first.linkSummary == ["Parent.kids +5 -3"])
+    for _ in 0..<2 {
+      let again = try await fixture.run("Parent", records, by: way)
+      #expect(try fixture.rows(Self.kids) == ["1|3", "2|2"])
+      #expect(again.linkSummary == ["Parent.kids +5 -5"])
+    }
+  }
+
+  @Test("A reference that waits does not beat a later record", arguments: Way.allCases)
+  func waiting(way: Way) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        Kid: { unique: id, attributes: { id: { type: int64 } } }
+        Parent:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships: { kids: { entity: Kid, kind: toMany, key: { id: kids }, inverse: parent } }
+      sources:
+        early: { format: json, entity: Parent, records: /early }
+        kids: { format: json, entity: Kid, records: /kids }
+        late: { format: json, entity: Parent, records: /late }
+      """
+    )
+    let feed =
+      #"{"early":[{"id":1,"kids":[1,2]},{"id":2,"kids":[2,3]}],"kids":[{"id":1},{"id":2},{"id":3}],"#
+      + #""late":[{"id":1,"kids":[3]}]}"#
+    for size in [1, 2, 1000] {
+      try await fixture.run(feed) {
+        $0.commit = .batch
+        $0.batchSize = size
+      }
+      #expect(try sql(fixture.store, Self.kids) == ["1|3", "2|2"])
+    }
+    // In memory all records are of one entity: who comes late is a mate.
+    let mates = try WalkFixture(Self.pairs(Self.mates[1]))
+    try await mates.run(
+      "Person",
+      [["id": 1, "mate": 9], ["id": 9], ["id": 2, "mate": 9], ["id": 3, "mate": 8], ["id": 8]],
+      by: way
+    )
+    #expect(try mates.rows(Self.mateOf) == ["2|9", "3|8"])
+  }
+
+  @Test("An owner that comes twice in one record has its last list", arguments: Way.allCases)
+  func twice(way: Way) async throws {
+    for unlink in ["keep", "delete"] {
+      let fixture = try WalkFixture(
+        """
+        Order:
+          unique: no
+          attributes: { no: { type: int64 } }
+          relationships:
+            billed: { entity: Person, kind: toOne, from: billed }
+            shipped: { entity: Person, kind: toOne, from: shipped }
+        Person:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships: { kids: { entity: Kid, kind: toMany, from: kids, inverse: parent, onUnlink: \(unlink) } }
+        Kid: { unique: id, attributes: { id: { type: int64 } } }
+        """
+      )
+      let billed: ForeignValue = ["id": 1, "kids": [["id": 1], ["id": 3]]]
+      let shipped: ForeignValue = ["id": 1, "kids": [["id": 2], ["id": 3]]]
+      for _ in 0..<3 {
+        try await fixture.run(
+          "Order",
+          [["no": 1, "billed": billed, "shipped": shipped]],
+          by: way
+        )
+        #expect(
+          try fixture.rows("SELECT id FROM Kid WHERE parent NOT NULL ORDER BY id") == ["2", "3"]
+        )
+      }
+    }
+  }
+}
