@@ -125,7 +125,11 @@ extension ObjectStage {
       switch target {
       case .object(let key):
         Resolved(object: try backend.object(key, of: self.target), isLate: false)
-      case .key(let values, _): try find(values).map { Resolved(object: $0, isLate: true) }
+      case .key(let values, let place):
+        // The last record that names a target has it, also where an earlier one had to wait.
+        try find(values).flatMap {
+          place.ordinal <= taken[$0.place.key] ?? -1 ? nil : Resolved(object: $0, isLate: true)
+        }
       }
     }
   }

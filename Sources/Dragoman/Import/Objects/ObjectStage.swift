@@ -10,6 +10,12 @@ final class ObjectStage: DraftStage {
     case key([StoredValue], WaitingPlace)
   }
 
+  /// Targets that only one owner may have and that got one, with the last record by then whose references
+  /// waited: who named them up to it named them earlier.
+  private(set) var taken: [Int64: Int] = [:]
+  private var takenNow: [(target: Int64, ordinal: Int?)] = []
+  private var lastWaitingOrdinal = 0
+
   let plan: LinkStage.Plan
   let name: String
   unowned let backend: ObjectBackend
@@ -54,11 +60,13 @@ final class ObjectStage: DraftStage {
   func mark() {
     undoes.removeAll(keepingCapacity: true)
     forgottenNow.removeAll(keepingCapacity: true)
+    takenNow.removeAll(keepingCapacity: true)
   }
 
   func undo() {
     for (owner, list) in undoes.reversed() { waiting[owner] = list }
     forgotten.subtract(forgottenNow)
+    for (target, ordinal) in takenNow.reversed() { taken[target] = ordinal }
     mark()
   }
 
@@ -66,6 +74,26 @@ final class ObjectStage: DraftStage {
     guard list != nil || waiting[owner] != nil else { return }
     undoes.append((owner, waiting[owner]))
     waiting[owner] = list
+    for case .key(_, let place) in list ?? [] {
+      lastWaitingOrdinal = max(lastWaitingOrdinal, place.ordinal)
+    }
+  }
+
+  /// Remembers who gets an owner now, for the end: who named it earlier does not have it.
+  private func noteTaken(_ targets: some Sequence<Int64>) throws {
+    guard isExclusive, try isWaiting || !adopted.get().isEmpty else { return }
+    for target in targets {
+      takenNow.append((target, taken.updateValue(lastWaitingOrdinal, forKey: target)))
+    }
+  }
+
+  /// Whether a target has one owner at most.
+  private var isExclusive: Bool {
+    switch link.storage {
+    case .inverseColumn: true
+    case .joinTable: false
+    case .column: backend.layout.inverse(of: link)?.isToOne ?? false
+    }
   }
 
   // MARK: - To-ones
@@ -126,6 +154,7 @@ final class ObjectStage: DraftStage {
     guard let (key, number) = at else { return result }
     at = nil
     if link.isToOne {
+      try noteTaken(CollectionOfOne(key))
       // Another object has had the target, and has it no more.
       result.unlinked = backend.moved.removeValue(forKey: link.id) ?? 0
       return result
@@ -174,6 +203,7 @@ final class ObjectStage: DraftStage {
         )
       }
     }
+    try noteTaken(found.map(\.place.key))
     let change = try assign(found, to: object, former)
     result.linked = change.linked
     result.unlinked = change.unlinked

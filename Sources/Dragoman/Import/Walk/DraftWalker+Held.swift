@@ -15,6 +15,7 @@ extension DraftWalker {
   /// Keeps a record until the end.
   func hold(_ object: Int, record index: Int, in batch: DraftBatch, _ plan: ImportPlan) throws {
     let record = batch.records.records[index]
+    try backend.keep(held: counts.read)
     held.add(
       object,
       of: batch,
@@ -53,7 +54,7 @@ extension DraftWalker {
       }
     }
     try flushAll(held.batch)
-    tally(plan)
+    try tally(plan)
     held.current = nil
   }
 

@@ -77,6 +77,13 @@ extension LinkStage {
   private func resolve(_ finish: inout Finish) throws(StoreError) {
     let lookUp = "(\(lookUp(in: waiting)))"
     try run("UPDATE \(waiting) SET target = \(lookUp) WHERE state IS NULL")
+    if isExclusive {
+      // The last record that names a target has it, also where an earlier one had to wait.
+      try run(
+        "UPDATE \(waiting) SET state = 0 WHERE state IS NULL AND ordinal <="
+          + " (SELECT _t.ordinal FROM \(taken) AS _t WHERE _t.target = \(bare(waiting)).target)"
+      )
+    }
     try run("UPDATE \(waiting) SET state = 1 WHERE state IS NULL AND target NOT NULL")
     guard database.changesCount > 0 else { return }
     if let table {
@@ -142,11 +149,8 @@ extension LinkStage {
   private func resolveOwnColumn(_ column: String, _ finish: inout Finish) throws(StoreError) {
     let table = Schema.quoted(owner.table)
     let name = Schema.quoted(column)
-    let isExclusive = target.linkSlot(named: plan.link.relationship.inverse ?? "").map {
-      target.relationships[$0].isToOne
-    }
     var source = "(SELECT owner, target FROM \(waiting) WHERE state = 1)"
-    if isExclusive == true {
+    if isExclusive {
       source = "(SELECT owner, target, max(seq) FROM \(waiting) WHERE state = 1 GROUP BY target)"
       try run(
         "UPDATE \(table) SET \(name) = NULL, _v = _v + 1 WHERE \(name) IN"

@@ -15,6 +15,7 @@ extension LinkStage {
       try flush(to: table, origin, &result)
     } else if case .column(let column) = plan.link.storage {
       // The owners staged are the targets of an exclusive to-one: nothing waits for them.
+      try noteTaken()
       try makeExclusive(column, &result)
     }
     try run("DELETE FROM \(links)")
@@ -44,6 +45,7 @@ extension LinkStage {
       try run("UPDATE \(links) SET target = (\(lookUp(in: links))) WHERE target IS NULL")
       if !allowsRepeats { try dropRepeats() }
     }
+    try noteTaken()
     if table.place != nil, !plan.replaces { try append(to: table) }
     if staged.hasKeys { result.waiting = numbered(try moveUnresolved(origin)) }
     if table.place != nil, plan.replaces {

@@ -49,6 +49,24 @@ extension LinkStage {
     }
   }
 
-  /// The name of a temporary table as its columns are qualified by it.
-  func bare(_ table: String) -> String { table.replacing("temp.", with: "") }
+  /// The table of the targets that only one owner may have and that got one, with the last record by then
+  /// whose references waited: who named them up to it named them earlier.
+  var taken: String { "\(waiting)_taken" }
+
+  /// Whether a target has one owner at most.
+  var isExclusive: Bool {
+    switch plan.link.storage {
+    case .inverseColumn: true
+    case .joinTable: false
+    case .column:
+      plan.link.relationship.inverse.flatMap { target.linkSlot(named: $0) }
+        .map { target.relationships[$0].isToOne } ?? false
+    }
+  }
+
+  /// Whether it counts who gets an owner.
+  var notesTaken: Bool { isExclusive && (waitingCount > 0 || hasPending) }
+
+  /// The name of a table of ours, without its schema, as its columns are qualified by it.
+  func bare(_ table: String) -> String { String(table.drop { $0 != "." }.dropFirst()) }
 }
