@@ -3,7 +3,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-sources=(Package.swift Sources Tests Benchmarks/GRDBCodable/Package.swift Benchmarks/GRDBCodable/Sources)
+sources=(Package.swift Sources Tests Benchmarks/GRDBCodable/Package.swift Benchmarks/GRDBCodable/Sources
+  Scripts/torture/fuzz/Package.swift Scripts/torture/fuzz/Sources)
 case ${1-} in
   "") swift format format --in-place --parallel --recursive --configuration .swift-format "${sources[@]}" ;;
   --check)

@@ -435,7 +435,25 @@ def place(world, number, name, relationship, wanted, waiting, is_union):
     if any(kind == "key" for kind, _ in wanted):
         waiting.append((number, name, wanted))
         return
-    settle(world, number, name, relationship, [made for _, made in wanted], is_union)
+    targets = [made for _, made in wanted]
+    settle(world, number, name, relationship, targets, is_union)
+    if relationship.get("inverse"):
+        overtake(world, number, name, relationship, targets, waiting)
+
+
+def overtake(world, number, name, relationship, targets, waiting):
+    """Only one owner may have a target, the last that names it: who named it earlier waits for it no more."""
+    entity = world.objects[number]["entity"]
+    unique = world.plan["entities"][relationship["entity"]]["unique"]
+    keys = [tuple(world.objects[target]["values"][one] for one in unique) for target in targets if target in world.objects]
+
+    def is_left(owner, other, one):
+        return owner == number or other != name or one not in keys and one not in targets or owner in world.objects and world.objects[owner]["entity"] != entity
+
+    waiting[:] = [
+        (owner, other, [(kind, one) for kind, one in wanted if is_left(owner, other, one)]) for owner, other, wanted in waiting
+    ]
+    world.waiting = [one for one in world.waiting if is_left(one[0], one[1], one[3])]
 
 
 def settle(world, number, name, relationship, targets, is_union):

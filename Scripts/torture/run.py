@@ -16,19 +16,27 @@ import again
 import company
 import differential
 import disks
+import fuzzing
 import growth
 import harness
 import hostile
 import kills
+import resuming
 import sanitizers
 import stopping
 import stores
 import world
 
 MODULES = {
-    "kills": kills, "disks": disks, "stopping": stopping, "company": company, "again": again, "hostile": hostile, "stores": stores,
-    "differential": differential, "growth": growth, "world": world, "sanitizers": sanitizers,
+    "kills": kills, "resuming": resuming, "disks": disks, "stopping": stopping, "company": company, "again": again, "hostile": hostile, "stores": stores,
+    "differential": differential, "fuzzing": fuzzing, "growth": growth, "world": world, "sanitizers": sanitizers,
 }
+
+# What Scripts/test.sh tries, with an eighth of the short run's cases: a minute.
+SMALL = [
+    kills.at_random_times, resuming.stop_and_resume, resuming.refusals, stopping.TESTS[0], again.TESTS[0], hostile.TESTS[0],
+    differential.fuzz, stores.TESTS[1],
+]
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
@@ -64,16 +72,19 @@ def main():
     parser.add_argument("--tool", required=True, help="the tool, built for release")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--long", action="store_true", help="hours instead of minutes")
+    parser.add_argument("--small", action="store_true", help="a minute: what runs with the tests")
     parser.add_argument("--only", action="append", default=[], help=f"{', '.join(MODULES)}, or a test's function")
     parser.add_argument("--write", action="store_true", help="put the table into docs/reliability.md")
     parser.add_argument("--keep", action="store_true", help="keep the files")
     options = parser.parse_args()
-    torture = harness.Torture(options.tool, options.seed, options.long, options.keep)
-    print(f"seed {options.seed}, {'long' if options.long else 'short'}, {options.tool}", flush=True)
+    torture = harness.Torture(options.tool, options.seed, options.long, options.keep, options.small)
+    size = "small" if options.small else "long" if options.long else "short"
+    print(f"seed {options.seed}, {size}, {options.tool}", flush=True)
     try:
         for name, module in MODULES.items():
             for test in module.TESTS:
-                if not options.only or name in options.only or test.__name__ in options.only:
+                is_wanted = not options.only or name in options.only or test.__name__ in options.only
+                if is_wanted and (not options.small or test in SMALL):
                     test(torture)
     finally:
         torture.close()

@@ -61,6 +61,14 @@ struct ImportCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Records a batch, with --commit batch.", valueName: "n"))
   var batchSize: Int?
 
+  @Flag(
+    help: """
+      Go on with an import in batches that was stopped, behind its last committed record; the same map, \
+      inputs and options are needed.
+      """
+  )
+  var resume = false
+
   @Option(help: ArgumentHelp("Stop after that many records.", valueName: "n"))
   var limit: Int?
 
@@ -88,6 +96,9 @@ struct ImportCommand: AsyncParsableCommand {
     }
     if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects must be 0 or more.") }
     if diff && !dryRun { throw ValidationError("--diff needs --dry-run.") }
+    if resume && (dryRun || commit == .all) {
+      throw ValidationError("--resume goes on with batches: neither --dry-run nor --commit all.")
+    }
     if pruning.prune && limit != nil {
       throw ValidationError("--prune needs the whole feed: no --limit.")
     }
@@ -123,6 +134,7 @@ struct ImportCommand: AsyncParsableCommand {
       changes: changes?.observer,
       tellsNetChanges: true
     )
+    request.resumes = resume
     bounds.apply(to: &request)
     let store = try openStore()
     var logger = Logger(label: "dragoman", factory: { StreamLogHandler.standardError(label: $0) })

@@ -15,6 +15,7 @@ enum ToolWords {
     ("`mode: .upsert`", "--mode upsert"),
     ("`maximumShare`", "--prune-max"),
     ("`maximumRejects`", "--max-rejects"),
+    ("`resumes`", "--resume"),
     ("`maximumInputByteCount`", "--max-bytes"),
     ("`entity`", "--entity"),
     ("`isLossy`", "--lossy"),

@@ -16,6 +16,8 @@ public struct ImportError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let unmatched = Code(rawValue: "import.unmatched")
     /// Objects would be deleted by a feed that is not known to be complete.
     public static let prune = Code(rawValue: "import.prune")
+    /// An import that was stopped cannot be gone on with as asked.
+    public static let resume = Code(rawValue: "import.resume")
     /// The rejects file cannot be created, or is a file that must not be written over.
     public static let output = Code(rawValue: "import.output")
     /// The rejects file cannot be written to the end.

@@ -119,6 +119,7 @@ private struct FeedContextImport {
       queue: queue,
       cancellation: cancellation,
       batchSize: 1000,
+      committedCount: 0,
       notices: notices,
       logger: Logger(label: "dragoman")
     )

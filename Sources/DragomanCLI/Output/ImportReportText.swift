@@ -144,10 +144,11 @@ struct ImportReportText {
       return report.isDryRun ? "Dry run: nothing was kept.\n" : ""
     case .cancelled where report.committed > 0:
       return "\(cause): \(kept) records are in \(database);"
-        + " the same command again goes on from there, what is in counts as unchanged.\n"
+        + " the same command with --resume goes on from there.\n"
     case .cancelled: return "\(cause): nothing was kept.\n"
     case .failed where report.committed > 0:
-      return "\(kept) records were committed to \(database) before that.\n"
+      return "\(kept) records were committed to \(database) before that;"
+        + " the same command with --resume goes on from there.\n"
     case .failed: return "Nothing was written.\n"
     }
   }

@@ -18,6 +18,8 @@ public final class WriteSession {
   private var isObserved = false
   private var stageCount = 0
   private var rowNote: RowNote?
+  /// Whether what stages and the pruner know lasts longer than the session.
+  package internal(set) var keepsRun = false
 
   init(database: Database, path: String?, layout: ModelLayout) {
     self.database = database
@@ -231,7 +233,8 @@ public final class WriteSession {
 
   /// A stage for the links of one relationship.
   ///
-  /// Makes temporary tables, which are gone with the connection.
+  /// Makes temporary tables, which are gone with the connection; of what waits, tables of the run
+  /// (`keepRun()`).
   package func stage(_ plan: LinkStage.Plan) throws(StoreError) -> LinkStage {
     stageCount += 1
     let number = stageCount
@@ -240,6 +243,7 @@ public final class WriteSession {
       try LinkStage(
         plan,
         number: number,
+        isKept: keepsRun,
         primaryKeys: keys,
         database: database,
         path: path,
@@ -316,9 +320,11 @@ public final class WriteSession {
 
   /// A pruner, which is told what a feed has.
   ///
-  /// Makes a temporary table, which is gone with the connection.
+  /// Makes a temporary table, which is gone with the connection, or one of the run's (`keepRun()`).
   package func pruner() throws(StoreError) -> EntityPruner {
-    try run { try EntityPruner(database: database, path: path, layout: layout) }
+    try run {
+      try EntityPruner(database: database, path: path, layout: layout, isKept: keepsRun)
+    }
   }
 
   /// Runs `body`, and ends a statement of it that runs when it is asked to stop.
@@ -360,19 +366,6 @@ public final class WriteSession {
     try? ChangeLog.end(on: database)
   }
 
-  /// Writes or rewrites a row of the import ledger.
-  ///
-  /// Needs an open transaction.
-  ///
-  /// Runs `INSERT` on the first call and `UPDATE` on later ones, into `_dragoman_imports`.
-  public func record(_ entry: inout ImportLedgerEntry) throws(StoreError) {
-    do {
-      try entry.save(to: database)
-    } catch {
-      throw StoreError(error, path: path)
-    }
-  }
-
   /// The value of a setting of the connection: `PRAGMA name`.
   func pragma(_ name: String) throws(StoreError) -> String? {
     try run { try String.fetchOne(database, sql: "PRAGMA \(name)") }
@@ -399,7 +392,7 @@ public final class WriteSession {
   }
 
   @discardableResult
-  private func run<T>(_ body: () throws -> T) throws(StoreError) -> T {
+  func run<T>(_ body: () throws -> T) throws(StoreError) -> T {
     do {
       return try body()
     } catch {

@@ -14,6 +14,8 @@ struct FeedReading {
   let cancellation: Cancellation
   /// Records a batch.
   let batchSize: Int
+  /// How many records are committed by an earlier import: a batch ends behind them.
+  let committedCount: Int
   /// Told once, when an input's sources are known.
   let notices: NoticeLog
   let logger: Logger
@@ -125,7 +127,9 @@ struct FeedReading {
       batch.removeAll()
       var failure: ReadError?
       do throws(ReadError) {
-        isMore = try reader.read(into: batch.records, limit: min(batchSize, remaining))
+        let ahead = committedCount - ((request.limit ?? .max) - remaining)
+        let limit = min(batchSize, remaining, ahead > 0 ? ahead : .max)
+        isMore = try reader.read(into: batch.records, limit: limit)
       } catch {
         // The records before it are imported, or rejected by name, as those of earlier batches are.
         guard !batch.records.records.isEmpty else { throw error }

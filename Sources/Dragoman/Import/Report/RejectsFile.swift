@@ -15,7 +15,7 @@ package final class RejectsFile {
   private let place: OutputPlace
   private var isBegun = false
   /// How much of the file is whole lines.
-  private var byteCount: off_t = 0
+  private(set) var byteCount: off_t = 0
   private var buffer: [UInt8] = []
 
   /// What such a file looks like: its first line starts with the place of a reject.
@@ -71,6 +71,17 @@ package final class RejectsFile {
     guard descriptor >= 0 else { return }
     close(descriptor)
     if case .absent = place, !isBegun { unlink(path) }
+  }
+
+  /// Goes on behind the lines that a stopped import had committed; what stands behind them goes.
+  ///
+  /// - Parameter byteCount: How long the file was then.
+  /// - Returns: Whether they are there; if not, the file begins anew.
+  func goOn(behind byteCount: Int) -> Bool {
+    guard case .file = place else { return byteCount == 0 }
+    guard lseek(descriptor, 0, SEEK_END) >= byteCount else { return false }
+    self.byteCount = off_t(byteCount)
+    return true
   }
 
   /// Writes the line of one reject.
@@ -133,12 +144,14 @@ package final class RejectsFile {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  /// Empties the file, once.
+  /// Empties the file, once, but for the lines that it goes on behind.
   private func begin() throws(ImportError) {
     guard !isBegun else { return }
     isBegun = true
     if case .file = place {
-      guard ftruncate(descriptor, 0) == 0, fchmod(descriptor, 0o600) == 0 else {
+      guard ftruncate(descriptor, byteCount) == 0, fchmod(descriptor, 0o600) == 0,
+        lseek(descriptor, byteCount, SEEK_SET) >= 0
+      else {
         throw failure(errno)
       }
     }

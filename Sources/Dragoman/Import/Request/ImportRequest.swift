@@ -47,6 +47,15 @@ public struct ImportRequest: Sendable {
   ///
   /// Used by `commit: batch`.
   public var batchSize: Int?
+  /// Whether an import in batches that did not come to its end is gone on with, behind its last committed
+  /// record.
+  ///
+  /// The inputs are read again from the start, and what is committed is passed over. The import then ends with
+  /// the contents and counts that it would have had without a stop; `changes` is told of its own part. It goes
+  /// on in batches, whatever `commit` the map has. Fails with `import.resume` where the inputs, the map or
+  /// other options are not those of the earlier part, or what was read of the inputs by then is not the same.
+  /// Where nothing is to be resumed, everything is imported, and a notice says so.
+  public var resumes = false
   /// Stop after that many records; nil reads everything.
   public var limit: Int?
   /// More rejected records than this and the import fails; nil is the map's choice, then no limit.

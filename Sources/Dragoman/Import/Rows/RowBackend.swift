@@ -85,6 +85,21 @@ final class RowBackend: DraftBackend {
     return made
   }
 
+  func keep(held ordinal: Int) throws {
+    if session.keepsRun { try session.keep(held: ordinal) }
+  }
+
+  func keep(_ owner: ObjectPlace, unchanged: UnchangedOwner?) throws {
+    guard session.keepsRun else { return }
+    let kept = WriteSession.UnchangedOwner(
+      root: owner.root,
+      key: owner.key,
+      entity: unchanged?.entity ?? "",
+      isTop: unchanged?.isTop ?? false
+    )
+    try session.keep(kept, isUnchanged: unchanged != nil)
+  }
+
   func pendingRelationships() throws -> [(name: String, key: [String])] {
     try session.pendingRelationships()
   }

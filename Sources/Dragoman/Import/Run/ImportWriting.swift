@@ -12,16 +12,23 @@ final class ImportWriting {
   private let progress: (ImportProgress) -> Void
   private let start = ContinuousClock().now
   private let notices = NoticeLog()
-  private let commit: ImportMap.ImportOptions.Commit
-  private let batchSize: Int
+  private var commit: ImportMap.ImportOptions.Commit
   private var walker: DraftWalker<RowBackend>?
   private var pruned = 0
   private var rejects: RejectsFile?
   private var committed = 0
   private var byteCount = 0
+  /// The records so far, for who may have to go on behind them.
+  private var records = FeedHash()
+  /// A hash of the store's model.
+  private var modelHash = ""
 
+  /// Records a batch.
+  ///
   /// A transaction that holds everything is not cut into batches of the user's size.
-  private static let recordsOfUncommittedBatch = 4096
+  private var batchSize: Int {
+    commit == .batch ? request.batchSize ?? map.importOptions.batchSize ?? 1000 : 4096
+  }
 
   init(
     map: ImportMap,
@@ -38,10 +45,6 @@ final class ImportWriting {
     self.logger = logger
     self.progress = progress
     commit = request.commit ?? map.importOptions.commit ?? .all
-    batchSize =
-      commit == .batch
-      ? request.batchSize ?? map.importOptions.batchSize ?? 1000
-      : Self.recordsOfUncommittedBatch
   }
 
   /// Imports everything into the session's store.
@@ -70,8 +73,10 @@ final class ImportWriting {
     try map.checkPaths()
     try code.checkNoHooks()
     try session.begin()
+    let earlier = try findEarlierPart(session)
     let model = try session.grow(to: code.model ?? map.model())
     rejects = try makeRejectsFile(beside: session.path)
+    try prepareKeeping(session, earlier)
     let backend = RowBackend(
       session: session,
       request: request,
@@ -85,19 +90,21 @@ final class ImportWriting {
       rejects: rejects
     )
     self.walker = walker
-    var entry = makeLedgerEntry()
+    var entry = earlier?.entry ?? makeLedgerEntry()
 
-    let queue = startReading(model)
+    let queue = startReading(model, passing: earlier?.state.passed ?? 0)
     defer { queue.stop() }
+    if let earlier { try skip(earlier, queue, walker) }
     while let batch = try queue.next(unless: cancellation) {
       try walker.apply(batch)
+      if session.keepsRun { records.add(batch.records) }
       byteCount = batch.consumedByteCount
       let isStrange = batch.isStrange
       queue.reuse(batch)
       // Whatever ends the run now, the rejects so far are in the file.
       try flushRejects()
       // Of an input that may prove to be another map's nothing is kept.
-      if commit == .batch && !request.isDryRun && !isStrange {
+      if session.keepsRun && !isStrange {
         try commitBatch(session, &entry)
         try session.begin()
       }
@@ -110,12 +117,13 @@ final class ImportWriting {
           try walker.finish(unless: cancellation)
           if let rule = request.prune, !cancellation.isCancelled { try prune(rule, walker) }
           try backend.tellNet()
+          // What the end does is done whole.
+          if cancellation.isCancelled { throw CancellationError() }
         }
       )
     } catch  where cancellation.isCancelled {
-      // References that wait are those of records that come again when the import is repeated.
-      session.rollbackIfOpen()
-      if commit == .batch && !request.isDryRun { try session.begin() }
+      try cancel(session, &entry)
+      return .cancelled
     }
     return try finish(session, &entry)
   }
@@ -155,6 +163,14 @@ final class ImportWriting {
     if request.prune != nil, request.limit != nil {
       throw ImportError(.prune, "A limited import is not complete, and cannot prune.")
     }
+    if request.resumes {
+      if request.isDryRun || request.commit == .all {
+        throw ImportError(
+          .request,
+          "What is to be resumed is an import in batches: no dry run, and not one transaction."
+        )
+      }
+    }
     if let size = request.maximumRecordByteCount, !RecordLimit.range.contains(size) {
       throw ImportError(.request, "A record may take 1 MB to 1 GB of memory, not \(size) bytes.")
     }
@@ -188,7 +204,7 @@ final class ImportWriting {
     try rejects?.flush()
   }
 
-  private func startReading(_ model: Model) -> BatchQueue {
+  private func startReading(_ model: Model, passing committedCount: Int) -> BatchQueue {
     let queue = BatchQueue()
     let reading = FeedReading(
       map: map,
@@ -198,6 +214,7 @@ final class ImportWriting {
       queue: queue,
       cancellation: cancellation,
       batchSize: batchSize,
+      committedCount: committedCount,
       notices: notices,
       logger: logger
     )
@@ -215,6 +232,75 @@ final class ImportWriting {
     )
   }
 
+  // MARK: - Going on with an earlier import
+
+  /// The part of this import that is committed, where it is to be gone on with.
+  private func findEarlierPart(_ session: WriteSession) throws -> EarlierPart? {
+    guard request.resumes else { return nil }
+    guard let earlier = try EarlierPart(session, of: map, request) else {
+      notices.add("there is nothing to resume: no import in batches was stopped; all is imported")
+      return nil
+    }
+    commit = .batch
+    return earlier
+  }
+
+  /// Prepares the store for what this import keeps there until its end.
+  private func prepareKeeping(_ session: WriteSession, _ earlier: EarlierPart?) throws {
+    guard !request.isDryRun else { return }
+    if earlier == nil { try session.dropRun() }
+    guard commit == .batch else { return }
+    try session.keepRun()
+    modelHash = try session.storedModel().map(FeedHash.text) ?? ""
+    if let byteCount = earlier?.state.rejectsByteCount, let rejects,
+      !rejects.goOn(behind: byteCount)
+    {
+      notices.add("the rejects file has only the rejects behind those that were committed")
+    }
+  }
+
+  /// Reads over what is committed.
+  private func skip(
+    _ earlier: EarlierPart,
+    _ queue: BatchQueue,
+    _ walker: DraftWalker<RowBackend>
+  ) throws {
+    committed = earlier.entry.committed
+    while walker.ordinal < earlier.state.passed,
+      let batch = try queue.next(unless: cancellation)
+    {
+      try walker.skip(batch, holding: earlier.kept.held)
+      records.add(batch.records)
+      byteCount = batch.consumedByteCount
+      queue.reuse(batch)
+      progress(currentProgress)
+    }
+    if !cancellation.isCancelled { try earlier.check(walker.ordinal, records.value) }
+    walker.goOn(behind: earlier)
+    notices.add("went on behind \(earlier.state.passed) records that were read earlier")
+  }
+
+  /// Writes down how far the import is.
+  private func keep(_ session: WriteSession, _ entry: ImportLedgerEntry) throws {
+    guard session.keepsRun, let ledger = entry.id else { return }
+    let report = self.report
+    let state = ImportRunState(
+      ledger: ledger,
+      inputs: request.inputs.map(\.name),
+      options: request.options,
+      model: modelHash,
+      passed: walker?.ordinal ?? 0,
+      records: records.value,
+      rejectsByteCount: (rejects?.byteCount).map { Int($0) },
+      entities: report.entities,
+      relationships: report.relationships,
+      issues: report.issues.map {
+        .init(code: $0.code.rawValue, entity: $0.entity, attribute: $0.attribute, count: $0.count)
+      }
+    )
+    try session.keep(state: String(decoding: try JSONEncoder().encode(state), as: UTF8.self))
+  }
+
   // MARK: - Commits
 
   private func commitBatch(
@@ -227,6 +313,7 @@ final class ImportWriting {
     entry.committed = entry.counts.read
     entry.byteCount = byteCount
     try session.record(&entry)
+    if entry.status == .running { try keep(session, entry) }
     try session.commit()
     committed = entry.committed
     logger.debug("committed", metadata: ["records": "\(committed)"])
@@ -236,17 +323,26 @@ final class ImportWriting {
     _ session: WriteSession,
     _ entry: inout ImportLedgerEntry
   ) throws -> ImportReport.Status {
-    let isCancelled = cancellation.isCancelled
-    let isKept = !request.isDryRun && (!isCancelled || commit == .batch)
-    entry.status = isCancelled ? .cancelled : .done
+    entry.status = .done
     entry.finished = ImportClock.now()
-    if isKept {
-      try commitBatch(session, &entry)
-    } else {
+    if request.isDryRun {
       session.rollbackIfOpen()
+    } else {
+      if session.keepsRun { try session.dropRun() }
+      try commitBatch(session, &entry)
     }
-    if isCancelled { return .cancelled }
     return report.counts.rejected > 0 ? .rejected : .done
+  }
+
+  /// Undoes what is not committed; of what is, the ledger says that it was stopped.
+  private func cancel(_ session: WriteSession, _ entry: inout ImportLedgerEntry) throws {
+    session.rollbackIfOpen()
+    guard entry.id != nil else { return }
+    entry.status = .cancelled
+    entry.finished = ImportClock.now()
+    try session.begin()
+    try session.record(&entry)
+    try session.commit()
   }
 
   // MARK: - Progress

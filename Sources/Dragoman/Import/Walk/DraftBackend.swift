@@ -59,6 +59,10 @@ protocol DraftBackend: AnyObject {
   func see(_ key: Int64, of entity: EntityLayout) throws
   /// Remembers which sources brought the records of a batch.
   func cover(_ batch: DraftBatch, _ plan: ImportPlan)
+  /// A record is held until the end; an owner of references that wait is counted as unchanged until then, or
+  /// is not: what an import that is resumed has to know.
+  func keep(held ordinal: Int) throws
+  func keep(_ owner: ObjectPlace, unchanged: UnchangedOwner?) throws
   /// Whether somebody is told of every change.
   var isObserved: Bool { get }
   /// Tells of what was changed since the last time, by the record that stands there.
@@ -75,9 +79,15 @@ extension DraftBackend {
   var isPruning: Bool { false }
   func see(_ key: Int64, of entity: EntityLayout) throws {}
   func cover(_ batch: DraftBatch, _ plan: ImportPlan) {}
+  func keep(held ordinal: Int) throws {}
+  func keep(_ owner: ObjectPlace, unchanged: UnchangedOwner?) throws {}
   var isObserved: Bool { false }
   func tell(at origin: Origin?) throws {}
 }
+
+/// An object that is counted as unchanged as long as its references wait: its entity, and whether it is the
+/// object of a record.
+typealias UnchangedOwner = (entity: String, isTop: Bool)
 
 /// The rows of one plan, for who writes them.
 struct DraftRows {

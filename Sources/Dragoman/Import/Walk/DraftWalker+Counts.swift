@@ -14,11 +14,13 @@ extension DraftWalker {
   }
 
   /// Counts the objects written, after their links are stored.
-  func tally(_ plan: ImportPlan) {
+  func tally(_ plan: ImportPlan) throws {
     for wait in waits {
       let object = written[wait.number]
-      unchangedOwners[wait.owner] =
+      let unchanged: UnchangedOwner? =
         object.outcome == .unchanged ? (plan.entities[object.plan].name, object.isTop) : nil
+      unchangedOwners[wait.owner] = unchanged
+      try backend.keep(wait.owner, unchanged: unchanged)
     }
     waits.removeAll(keepingCapacity: true)
     for object in written {

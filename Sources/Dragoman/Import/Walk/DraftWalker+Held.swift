@@ -32,6 +32,7 @@ extension DraftWalker {
     _ plan: ImportPlan
   ) throws {
     let record = batch.records.records[index]
+    try backend.keep(held: ordinal)
     held.add(
       object,
       of: batch,
@@ -90,7 +91,7 @@ extension DraftWalker {
   /// Stores what the records of a batch staged, and counts it.
   private func leave(_ batch: DraftBatch) throws {
     try flushAll(batch)
-    if let plan = batch.plan { tally(plan) }
+    if let plan = batch.plan { try tally(plan) }
   }
 
   /// The held records that are to be rejected, with what each of them lacks.

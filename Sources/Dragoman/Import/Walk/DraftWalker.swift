@@ -59,7 +59,7 @@ final class DraftWalker<Backend: DraftBackend> {
   /// Which of them have references that wait.
   @exclusivity(unchecked) var waits: [Wait] = []
   /// Objects that were counted as unchanged, and that have references that wait.
-  var unchangedOwners: [ObjectPlace: (entity: String, isTop: Bool)] = [:]
+  var unchangedOwners: [ObjectPlace: UnchangedOwner] = [:]
   /// The owners that the record at hand staged, or the run of records.
   @exclusivity(unchecked) var staged: [(stage: Stage, owner: Int64)] = []
   /// The links that the record at hand counted, or the run of records.
@@ -138,7 +138,29 @@ final class DraftWalker<Backend: DraftBackend> {
     try flushAll(batch)
     // Links are stored by then: what they changed is told with the batch.
     try backend.tell(at: nil)
-    tally(plan)
+    try tally(plan)
+  }
+
+  /// Passes over a batch that an earlier import has committed, but for the records that it held until the
+  /// end.
+  ///
+  /// What it has counted is not counted here.
+  func skip(_ batch: DraftBatch, holding ordinals: Set<Int>) throws {
+    guard let plan = batch.plan else { return }
+    try prepare(for: plan)
+    backend.cover(batch, plan)
+    for (index, draft) in batch.drafts.enumerated() {
+      counts.read += 1
+      ordinal += 1
+      guard ordinals.contains(ordinal) else { continue }
+      recordNumber = batch.records.records[index].number
+      switch draft {
+      case .row(let object): try hold(object, record: index, in: batch, plan)
+      case .tombstone(let object):
+        try hold(object, isTombstone: true, record: index, in: batch, plan)
+      case .reject: break
+      }
+    }
   }
 
   /// Whether references wait for the end of the import.

@@ -3,8 +3,8 @@ import GRDB
 /// Remembers which objects a feed has, and deletes the others of the entities that it covers.
 ///
 /// Objects are known by their primary keys, so that it does not matter by which record, source or
-/// input they came, nor how deep they were nested. The keys are kept in a temporary table, not in
-/// memory: a feed may be larger than that.
+/// input they came, nor how deep they were nested. The keys are kept in a temporary table, or in one of the
+/// run (`WriteSession.keepRun()`), not in memory: a feed may be larger than that.
 package final class EntityPruner {
   /// What pruning did.
   package struct Outcome: Sendable {
@@ -16,27 +16,26 @@ package final class EntityPruner {
     package var seen: [(entity: String, count: Int)] = []
   }
 
-  private static let seen = "temp._dragoman_seen"
-
   private let database: Database
   private let path: String?
   private let layout: ModelLayout
   private let insert: RawStatement
+  private let seen: String
 
-  /// Makes the temporary table.
+  /// Makes the table.
   ///
   /// - Throws: What SQLite refuses.
-  init(database: Database, path: String?, layout: ModelLayout) throws {
+  init(database: Database, path: String?, layout: ModelLayout, isKept: Bool) throws {
     self.database = database
     self.path = path
     self.layout = layout
+    seen = isKept ? "main._dragoman_run_seen" : "temp._dragoman_seen"
+    if !isKept { try database.execute(sql: "DROP TABLE IF EXISTS \(seen)") }
     try database.execute(
-      sql: """
-        DROP TABLE IF EXISTS \(Self.seen);
-        CREATE TABLE \(Self.seen) (root INTEGER, pk INTEGER, PRIMARY KEY (root, pk)) WITHOUT ROWID
-        """
+      sql: "CREATE TABLE IF NOT EXISTS \(seen)"
+        + " (root INTEGER, pk INTEGER, PRIMARY KEY (root, pk)) WITHOUT ROWID"
     )
-    insert = try RawStatement("INSERT OR IGNORE INTO \(Self.seen) VALUES (?, ?)", in: database)
+    insert = try RawStatement("INSERT OR IGNORE INTO \(seen) VALUES (?, ?)", in: database)
   }
 
   /// Remembers that the feed has an object.
@@ -77,7 +76,7 @@ package final class EntityPruner {
     var outcome = Outcome()
     // What the feed itself deleted is not to be taken for what pruning takes along.
     for root in try seenRoots() {
-      try run("DELETE FROM \(Self.seen) WHERE \(isGone(root))")
+      try run("DELETE FROM \(seen) WHERE \(isGone(root))")
     }
     for entity in entities {
       let table = Schema.quoted(entity.table)
@@ -87,10 +86,10 @@ package final class EntityPruner {
     outcome.denied = deletion.denied
     outcome.deleted = deletion.deleted.values.reduce(0, +)
     for root in try seenRoots() {
-      let gone = try count("SELECT count(*) FROM \(Self.seen) WHERE \(isGone(root))")
+      let gone = try count("SELECT count(*) FROM \(seen) WHERE \(isGone(root))")
       if gone > 0 { outcome.seen.append((layout.entities[root].name, gone)) }
     }
-    try run("DELETE FROM \(Self.seen)")
+    try run("DELETE FROM \(seen)")
     return outcome
   }
 
@@ -106,7 +105,7 @@ package final class EntityPruner {
     let keys = entity.uniqueKeys.first?.map { "\(Schema.quoted($0.column)) IS NOT NULL" } ?? ["0"]
     let tests = [isOf(entity)] + keys + (entity.hasStubColumn ? ["_stub IS NULL"] : [])
     return tests.joined(separator: " AND ")
-      + " AND NOT EXISTS (SELECT 1 FROM \(Self.seen) AS seen WHERE seen.root = \(entity.root)"
+      + " AND NOT EXISTS (SELECT 1 FROM \(seen) AS seen WHERE seen.root = \(entity.root)"
       + " AND seen.pk = \(table)._pk)"
   }
 
@@ -116,7 +115,7 @@ package final class EntityPruner {
 
   private func seenRoots() throws(StoreError) -> [Int] {
     do {
-      return try Int.fetchAll(database, sql: "SELECT DISTINCT root FROM \(Self.seen) ORDER BY root")
+      return try Int.fetchAll(database, sql: "SELECT DISTINCT root FROM \(seen) ORDER BY root")
     } catch {
       throw StoreError(error, path: path)
     }

@@ -142,11 +142,8 @@ extension LinkStage {
   private func resolveOwnColumn(_ column: String, _ finish: inout Finish) throws(StoreError) {
     let table = Schema.quoted(owner.table)
     let name = Schema.quoted(column)
-    let isExclusive = target.linkSlot(named: plan.link.relationship.inverse ?? "").map {
-      target.relationships[$0].isToOne
-    }
     var source = "(SELECT owner, target FROM \(waiting) WHERE state = 1)"
-    if isExclusive == true {
+    if layout.isExclusive(plan.link) {
       source = "(SELECT owner, target, max(seq) FROM \(waiting) WHERE state = 1 GROUP BY target)"
       try run(
         "UPDATE \(table) SET \(name) = NULL, _v = _v + 1 WHERE \(name) IN"

@@ -339,8 +339,8 @@ extension LinkStage {
     if case .column = plan.link.storage { nil } else { LinkQuery(plan.link, in: layout) }
   }
 
-  /// The name of a temporary table as its columns are qualified by it.
-  func bare(_ table: String) -> String { table.replacing("temp.", with: "") }
+  /// The name of a table of ours, without its schema, as its columns are qualified by it.
+  func bare(_ table: String) -> String { String(table.drop { $0 != "." }.dropFirst()) }
 
   /// Integers as one parameter: a JSON array.
   func list(_ keys: [Int64]) -> String { "[\(keys.map(String.init).joined(separator: ","))]" }

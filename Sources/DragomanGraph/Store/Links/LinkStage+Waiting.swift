@@ -29,6 +29,23 @@ package struct WaitingPlace: Sendable, Hashable {
 
 /// References that nobody has yet: they wait for the end of the import, or in the store.
 extension LinkStage {
+  /// Where a reference stands, as the caller of `flush` understands it.
+  package struct ReferencePlace: Sendable {
+    /// The node of the tape.
+    package let node: UInt32
+    /// The number of the record in its file.
+    package let record: Int
+    /// The number of the record in the import.
+    package let ordinal: Int
+
+    /// Makes a place.
+    package init(node: UInt32, record: Int, ordinal: Int) {
+      self.node = node
+      self.record = record
+      self.ordinal = ordinal
+    }
+  }
+
   /// Lets the reference of a to-one wait: nobody has its key yet.
   ///
   /// An owner that is not new has to be forgotten before (`forgetTarget`).

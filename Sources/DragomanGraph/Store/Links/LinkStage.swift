@@ -75,7 +75,9 @@ package final class LinkStage {
   let layout: ModelLayout
   let owner: EntityLayout
   let target: EntityLayout
-  /// The temporary tables: staged links, their owners, references that wait.
+  /// The tables: staged links, their owners, references that wait.
+  ///
+  /// They are temporary, but for what waits of an import that can be resumed: that is in the file.
   let links: String
   let owners: String
   let waiting: String
@@ -133,6 +135,7 @@ package final class LinkStage {
   init(
     _ plan: Plan,
     number: Int,
+    isKept: Bool,
     primaryKeys: PrimaryKeys,
     database: Database,
     path: String?,
@@ -148,9 +151,11 @@ package final class LinkStage {
     name = "\(owner.name).\(plan.link.name)"
     links = "temp._dragoman_links\(number)"
     owners = "temp._dragoman_owners\(number)"
-    waiting = "temp._dragoman_waiting\(number)"
+    let (schema, kept) =
+      isKept ? ("main", "_dragoman_run_waiting\(number)") : ("temp", "_dragoman_waiting\(number)")
+    waiting = "\(schema).\(kept)"
     let parts = plan.key.indices.map { ", k\($0)" }.joined()
-    for table in [links, owners, waiting] {
+    for table in isKept ? [links, owners] : [links, owners, waiting] {
       try database.execute(sql: "DROP TABLE IF EXISTS \(table)")
     }
     // `state` of what waits: null while nobody has the key, 1 when somebody has just come, 0 for
@@ -162,27 +167,24 @@ package final class LinkStage {
           node INTEGER, record INTEGER, ordinal INTEGER\(parts));
         CREATE INDEX temp._dragoman_links\(number)_target ON _dragoman_links\(number) (owner, target);
         CREATE TABLE \(owners) (owner INTEGER PRIMARY KEY);
-        CREATE TABLE \(waiting) (
+        CREATE TABLE IF NOT EXISTS \(waiting) (
           seq INTEGER PRIMARY KEY, owner INTEGER, position INTEGER, target INTEGER, state INTEGER,
           ordinal INTEGER, file, line, "column", byte, record\(parts));
-        CREATE INDEX temp._dragoman_waiting\(number)_owner
-          ON _dragoman_waiting\(number) (owner, target);
+        CREATE INDEX IF NOT EXISTS \(waiting)_owner ON \(kept) (owner, target);
         """
     )
     if plan.link.relationship.isOrdered, !plan.replaces {
       // A list that grows record by record asks for its last place, and for who waits, at each of them.
       try database.execute(
         sql: """
-          CREATE INDEX temp._dragoman_waiting\(number)_place
-            ON _dragoman_waiting\(number) (owner, position);
-          CREATE INDEX temp._dragoman_waiting\(number)_key ON _dragoman_waiting\(number) (owner\(parts));
+          CREATE INDEX IF NOT EXISTS \(waiting)_place ON \(kept) (owner, position);
+          CREATE INDEX IF NOT EXISTS \(waiting)_key ON \(kept) (owner\(parts));
           """
       )
     }
     if !plan.key.isEmpty, layout.isExclusive(plan.link) {
       try database.execute(
-        sql: "CREATE INDEX temp._dragoman_waiting\(number)_rival"
-          + " ON _dragoman_waiting\(number) (\(parts.dropFirst(2)))"
+        sql: "CREATE INDEX IF NOT EXISTS \(waiting)_rival ON \(kept) (\(parts.dropFirst(2)))"
       )
     }
     let parameters = plan.key.map { _ in ", ?" }.joined()
@@ -198,6 +200,9 @@ package final class LinkStage {
         sql: "SELECT EXISTS (SELECT 1 FROM _dragoman_pending WHERE relationship = ?)",
         arguments: [name]
       ) ?? false
+    if isKept {
+      waitingCount = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(waiting)") ?? 0
+    }
     // Files of earlier versions have none.
     if hasPending { try database.execute(sql: Schema.pendingIndex) }
   }
@@ -243,8 +248,9 @@ package final class LinkStage {
     }
   }
 
-  /// Whether links are staged that no row has yet.
-  package var hasUnlinked: Bool { staged.hasUnlinked }
+  /// Whether links are staged that no row has yet, or earlier records wait for targets whose links rows
+  /// have: then every link is to be staged.
+  package var hasUnlinked: Bool { staged.hasUnlinked || (waitingCount > 0 && layout.isExclusive(plan.link)) }
 
   /// Whether anything is staged.
   package var isEmpty: Bool { !isStaged }
@@ -310,23 +316,6 @@ package final class LinkStage {
     insertLink.bind(integer: isFresh ? 1 : 0, 4)
     for parameter in 5..<8 + plan.key.count { insertLink.bindNull(Int32(parameter)) }
     try run(insertLink)
-  }
-
-  /// Where a reference stands, as the caller of `flush` understands it.
-  package struct ReferencePlace: Sendable {
-    /// The node of the tape.
-    package let node: UInt32
-    /// The number of the record in its file.
-    package let record: Int
-    /// The number of the record in the import.
-    package let ordinal: Int
-
-    /// Makes a place.
-    package init(node: UInt32, record: Int, ordinal: Int) {
-      self.node = node
-      self.record = record
-      self.ordinal = ordinal
-    }
   }
 
   /// Stages a link to a target by its key.

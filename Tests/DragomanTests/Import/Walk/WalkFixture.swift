@@ -36,20 +36,23 @@ struct WalkFixture {
     )
   }
 
-  /// Imports records of an entity.
+  /// Imports records of an entity; rows are committed in batches where they have a size.
   @discardableResult
   func run(
     _ entity: String,
     _ records: [ForeignValue],
     by way: Way,
     mode: EntityWriter.Mode? = nil,
+    batchSize: Int? = nil,
     code: ImportCode = ImportCode()
   ) async throws -> ImportReport {
     let map = try Self.map(entities, entity)
     switch way {
     case .rows:
-      return try await Importer(map: map, store: stack.store)
-        .run(ImportRequest([.records(records)], mode: mode))
+      var request = ImportRequest([.records(records)], mode: mode)
+      request.commit = batchSize.map { _ in .batch }
+      request.batchSize = batchSize
+      return try await Importer(map: map, store: stack.store).run(request)
     case .context:
       return try await stack.writeInOneTransaction { context in
         try ContextImport(map, code, context, mode, nil).run(records) {

@@ -1,0 +1,136 @@
+import DragomanGraph
+import Foundation
+
+/// What an import in batches says of itself in the store, with each batch, for one that goes on with it.
+///
+/// The counts of records stand in the ledger; what waits for the end, in tables of their own
+/// (`WriteSession.keepRun()`).
+struct ImportRunState: Codable {
+  /// How often something was told.
+  struct IssueCount: Codable {
+    let code: String
+    let entity: String
+    let attribute: String?
+    let count: Int
+  }
+
+  /// Its row in the ledger.
+  var ledger: Int64
+  /// The names of its inputs.
+  var inputs: [String]
+  /// What else of the request decides what becomes of the records.
+  var options: String
+  /// A hash of the stored model, whose entities the kept tables know by their numbers.
+  var model: String
+  /// How many records the inputs had so far: those that are committed, and those that are held.
+  var passed: Int
+  /// A hash of them.
+  var records: UInt64
+  /// How long the rejects file is; nil where there is none.
+  var rejectsByteCount: Int?
+  var entities: [String: ImportReport.EntityCounts]
+  var relationships: [String: ImportReport.RelationshipCounts]
+  var issues: [IssueCount]
+}
+
+/// The part of an import that an earlier one has committed.
+struct EarlierPart {
+  let state: ImportRunState
+  let kept: WriteSession.KeptRun
+  let entry: ImportLedgerEntry
+
+  /// Looks for it.
+  ///
+  /// - Returns: nil where the last import came to its end, or kept nothing.
+  /// - Throws: `.resume` where it was another import than the one that is asked for; `StoreError`.
+  init?(_ session: WriteSession, of map: ImportMap, _ request: ImportRequest) throws {
+    guard let kept = try session.keptRun() else { return nil }
+    do {
+      state = try JSONDecoder().decode(ImportRunState.self, from: Data(kept.state.utf8))
+    } catch {
+      throw Self.damaged("The text in _dragoman_run cannot be read: \(error).")
+    }
+    guard var entry = try session.ledgerEntry(state.ledger) else {
+      throw Self.damaged("The import \(state.ledger) of _dragoman_run is not in the ledger.")
+    }
+    let names = request.inputs.map(\.name)
+    if state.inputs != names {
+      throw Self.refusal(
+        "It was of \(state.inputs.joined(separator: " ")), not of \(names.joined(separator: " "))."
+      )
+    }
+    if entry.mapHash != map.fingerprint { throw Self.refusal("The map has changed since.") }
+    if state.options != request.options {
+      throw Self.refusal("It had other options: \(state.options) – not \(request.options).")
+    }
+    if try state.model != session.storedModel().map(FeedHash.text) {
+      throw Self.refusal("The model of the store has changed since.")
+    }
+    entry.status = .running
+    entry.finished = nil
+    self.kept = kept
+    self.entry = entry
+  }
+
+  /// Holds the records read again against those that were committed.
+  ///
+  /// - Throws: `.resume` where they are others.
+  func check(_ count: Int, _ records: UInt64) throws(ImportError) {
+    if count < state.passed {
+      throw Self.refusal(
+        "The feed has changed: it has \(count) records, and \(state.passed) were read before."
+      )
+    }
+    if count > state.passed || records != state.records {
+      throw Self.refusal("The feed has changed: its first \(state.passed) records are others.")
+    }
+  }
+
+  private static func refusal(_ reason: String) -> ImportError {
+    ImportError(
+      .resume,
+      "The import that was stopped cannot be gone on with. \(reason)",
+      help: "import without `resumes`: what is committed counts as unchanged then"
+    )
+  }
+
+  private static func damaged(_ message: String) -> StoreError {
+    StoreError(.damaged, message, help: "import without `resumes`, or restore a backup")
+  }
+}
+
+extension ImportRequest {
+  /// What of the request, beside its inputs, decides what becomes of the records.
+  var options: String {
+    let named = sourcesByInput.sorted { $0.key < $1.key }.map {
+      "\($0.value.joined(separator: ","))=\($0.key)"
+    }
+    let all: [(String, String?)] = [
+      ("mode", mode?.rawValue), ("source", (sources + named).joined(separator: " ")),
+      ("limit", limit.map { "\($0)" }), ("prune", prune.map { _ in "yes" }),
+    ]
+    let given = all.compactMap { name, value in
+      value.flatMap { $0.isEmpty ? nil : "\(name) \($0)" }
+    }
+    return given.isEmpty ? "none" : given.joined(separator: ", ")
+  }
+}
+
+extension DraftWalker {
+  /// Takes over what an earlier part counted and left for the end.
+  func goOn(behind earlier: EarlierPart) {
+    counts = earlier.entry.counts
+    entities = earlier.state.entities
+    relationships = earlier.state.relationships
+    for issue in earlier.state.issues {
+      let code = ImportIssue.Code(rawValue: issue.code)
+      issues.add(
+        issue.count,
+        of: IssueGroup(code: code, entity: issue.entity, attribute: issue.attribute)
+      )
+    }
+    for owner in earlier.kept.unchanged {
+      unchangedOwners[ObjectPlace(owner.root, owner.key)] = (owner.entity, owner.isTop)
+    }
+  }
+}
