@@ -109,10 +109,13 @@ extension StoreSnapshot: StoreReader {
       database,
       sql: "SELECT id, owner, relationship, entity, key FROM \(place) ORDER BY id"
     )
+    var owners: [String: EntityLayout?] = [:]
     return try rows.compactMap { row -> WaitingReference? in
       let name: String = try row.stored(2, of: place)
-      let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
-      guard parts.count == 2, let owner = layout.entity(named: parts[0]) else { return nil }
+      let known =
+        owners[name] ?? layout.relationship(named: name).map { layout.entities[$0.owner] }
+      owners[name] = known
+      guard let owner = known else { return nil }
       let text: String = try row.stored(4, of: place)
       let values = try RawStatement(kept: "SELECT key, value FROM json_each(?)", in: database)
       try values.bind(.text(text), 1)

@@ -264,8 +264,8 @@ public final class WriteSession {
     try run { try Savepoint(database: database, path: path) }
   }
 
-  /// The relationships with references that wait in the store, as `Entity.relationship`, and the
-  /// attributes of their targets' key.
+  /// The relationships with references that wait in the store, as `Entity.relationship`, with the parts of
+  /// their targets' key: each pair of the two once.
   ///
   /// Runs `SELECT` over `_dragoman_pending`.
   package func pendingRelationships() throws(StoreError) -> [(name: String, key: [String])] {
@@ -273,9 +273,8 @@ public final class WriteSession {
       try PendingReference.check(database)
       return try Row.fetchAll(
         database,
-        sql: "SELECT relationship, (SELECT json_group_array(e.key) FROM json_each(p.first) AS e)"
-          + " FROM (SELECT relationship, max(key) AS first FROM _dragoman_pending"
-          + " GROUP BY relationship) AS p"
+        sql: "SELECT DISTINCT relationship, (SELECT json_group_array(e.key)"
+          + " FROM json_each(_dragoman_pending.key) AS e) FROM _dragoman_pending"
       ).map { row in
         let place = PendingReference.table
         let names: String = try row.stored(1, of: place)

@@ -52,8 +52,8 @@ extension ManagedObjectContext {
     guard !values.isEmpty else { return }
     try checkSavable()
     let binding = try binding(Value.self)
-    if FlatWriter.takes(values, binding, in: self) {
-      return try FlatWriter(self, binding).write(&values)
+    if FlatWriter.takes(values, binding, in: self), try FlatWriter(self, binding).write(&values) {
+      return
     }
     var copies = values
     try inChild { child in

@@ -118,6 +118,20 @@ import Testing
 
   // MARK: - References and cycles
 
+  @Test("Many values at once may refer to others by their keys")
+  func manyByKey() throws {
+    let stack = try Stack(staffModel, at: .inMemory)
+    try stack.main.save(Company("Acme"))
+    let people = (1...3).map { Person("\($0)", name: "P", employer: Ref(key: "Acme")) }
+    try stack.main.saveAll(people)
+    #expect(try stack.sql("SELECT count(*) FROM Person WHERE employer NOT NULL") == ["3"])
+    let nobody = valueError {
+      try stack.main.saveAll([Person("4", name: "P"), Person("5", employer: Ref(key: "None"))])
+    }
+    #expect(nobody != nil)
+    #expect(try stack.sql("SELECT count(*) FROM Person") == ["3"])
+  }
+
   @Test("A cycle goes through references, and each side can be read and saved")
   func cycle() throws {
     let stack = try Stack(staffModel, at: .inMemory)

@@ -17,6 +17,8 @@ final class ObjectBackend: DraftBackend {
   private(set) var made: Set<RowKey> = []
   /// By relationship, how many links another owner lost to objects of the record at hand.
   var moved: [Int: Int] = [:]
+  /// By relationship, the owners whose references of earlier imports do not wait any more.
+  var forgotten: [Int: Set<Int64>] = [:]
   private var named: [(place: RowKey, ordinal: Int)] = []
   private var known: Set<RowKey> = []
   private var deleted: Set<ObjectID> = []
@@ -212,10 +214,14 @@ final class ObjectBackend: DraftBackend {
   func waitingReferences() throws -> [WaitingReference] { try waiting.get() }
 
   func pendingRelationships() throws -> [(name: String, key: [String])] {
-    var found: [String: [String]] = [:]
-    for reference in try waitingReferences() {
-      found[reference.relationship] = reference.key.map(\.name)
+    let found = Set(
+      try waitingReferences().map { reference in
+        ([reference.relationship] + reference.key.map(\.name)).map { Array($0.utf8) }
+      }
+    )
+    return found.map { names in
+      let texts = names.map { String(decoding: $0, as: UTF8.self) }
+      return (texts[0], Array(texts.dropFirst()))
     }
-    return found.map { ($0.key, $0.value) }
   }
 }

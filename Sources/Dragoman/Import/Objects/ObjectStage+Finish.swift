@@ -4,10 +4,9 @@ import DragomanGraph
 extension ObjectStage {
   func finish(_ policy: LinkStage.Unresolved, exampleCount: Int) throws -> LinkStage.Finish {
     var result = LinkStage.Finish()
+    try giveUp(policy, try owners(), exampleCount, &result)
     try adopt(policy, &result)
-    let owners = try owners()
-    try giveUp(policy, owners, exampleCount, &result)
-    for (object, list) in owners {
+    for (object, list) in try owners() {
       let key = object.place.key
       let resolved = try resolved(list, of: key)
       guard resolved.contains(where: \.isLate) else { continue }
@@ -36,7 +35,7 @@ extension ObjectStage {
   /// Takes the references that wait from earlier imports, where something becomes of them now.
   private func adopt(_ policy: LinkStage.Unresolved, _ result: inout LinkStage.Finish) throws {
     let names = plan.key.map { Array($0.name.utf8) }
-    for (owner, references) in try adopted.get() where !forgotten.contains(owner) {
+    for (owner, references) in try adopted.get() where !isForgotten(owner) {
       for reference in references {
         let parts = Dictionary(
           reference.key.map { (Array($0.name.utf8), $0.value) },
@@ -44,8 +43,9 @@ extension ObjectStage {
         )
         let values = names.compactMap { parts[$0] }
         guard values.count == names.count, parts.count == names.count else { continue }
-        if policy == .pending, try find(values) == nil {
-          result.unresolved += 1
+        // Whatever becomes of those of this import, they wait on.
+        if try find(values) == nil {
+          if policy == .pending { result.unresolved += 1 }
           continue
         }
         let place = WaitingPlace(file: "", line: 0, column: 0, byte: 0, record: 0, ordinal: 0)
@@ -77,15 +77,18 @@ extension ObjectStage {
     _ exampleCount: Int,
     _ result: inout LinkStage.Finish
   ) throws {
-    var missing: [[StoredValue]] = []
+    var missing: [(values: [StoredValue], place: WaitingPlace)] = []
+    func clear(_ values: [StoredValue], _ place: WaitingPlace) {
+      result.cleared += 1
+      if result.examples.count < exampleCount { result.examples.append((values, place)) }
+    }
     var kept: Set<WaitingReference> = []
     for (object, list) in owners {
       for case .key(let values, let place) in list where try find(values) == nil {
         result.unresolved += 1
         switch policy {
-        case .clear:
-          if result.examples.count < exampleCount { result.examples.append((values, place)) }
-        case .stub: missing.append(values)
+        case .clear: clear(values, place)
+        case .stub: missing.append((values, place))
         case .pending:
           let reference = WaitingReference(
             relationship: name,
@@ -104,10 +107,19 @@ extension ObjectStage {
     guard
       let key = entity.uniqueKeys.first(where: { $0.map { Array($0.name.utf8) } == names })
     else { return }
-    for values in missing where try find(values) == nil {
-      // A part that is the key of nobody makes no key.
-      guard let stored = try backend.stored(values, of: key, entity) else { continue }
-      _ = try backend.context.insertStub(of: entity, stored)
+    // Two objects cannot both have the default of a unique attribute.
+    let unique = Set(entity.uniqueKeys.flatMap(entity.columns)).subtracting(entity.columns(key))
+    let blank = unique.sorted().map { (column: $0, value: StoredValue.null) }
+    let root = backend.layout.entities[entity.root]
+    for (values, place) in missing where try find(values) == nil {
+      // A part that is the key of nobody makes no key, nor does one that a relative of another entity has.
+      guard let stored = try backend.stored(values, of: key, entity),
+        try backend.find(root, key.map(\.name), values) == nil
+      else {
+        clear(values, place)
+        continue
+      }
+      _ = try backend.context.insertStub(of: entity, stored + blank)
       result.stubs += 1
     }
   }

@@ -26,10 +26,9 @@ final class ObjectStage: DraftStage {
       }
     ) { $0.owner.key }
   }
-  /// What of `waiting` the record at hand has changed, and references of earlier imports that it
-  /// made forget.
+  /// What of `waiting` the record at hand has changed, and the owners whose references of earlier imports
+  /// it made forget.
   private var undoes: [(owner: Int64, list: [Target]?)] = []
-  private(set) var forgotten: Set<Int64> = []
   /// A target that only one object may have: who has it, since when.
   struct Claim {
     let owner: Int64
@@ -38,7 +37,7 @@ final class ObjectStage: DraftStage {
   /// The targets that were linked while others waited for targets; what of them the record at hand changed.
   private var claims: [Int64: Claim] = [:]
   private var claimUndoes: [(target: Int64, claim: Claim?)] = []
-  /// When what an owner waits for was said last. Records are counted.
+  /// By which record, counted from 1, it was said last what an owner waits for.
   private var moments: [Int64: Int] = [:]
   private var moment = 0
   private var forgottenNow: Set<Int64> = []
@@ -72,7 +71,7 @@ final class ObjectStage: DraftStage {
   func undo() {
     for (owner, list) in undoes.reversed() { waiting[owner] = list }
     for (target, claim) in claimUndoes.reversed() { claims[target] = claim }
-    forgotten.subtract(forgottenNow)
+    backend.forgotten[link.id]?.subtract(forgottenNow)
     mark()
   }
 
@@ -108,9 +107,16 @@ final class ObjectStage: DraftStage {
 
   func forgetTarget(of owner: Int64) throws {
     set(nil, of: owner)
-    guard try adopted.get()[owner] != nil, forgotten.insert(owner).inserted else { return }
+    guard try adopted.get()[owner] != nil,
+      backend.forgotten[link.id, default: []].insert(owner).inserted
+    else { return }
     forgottenNow.insert(owner)
     for reference in try adopted.get()[owner] ?? [] { try backend.context.forget(reference) }
+  }
+
+  /// Whether references of earlier imports do not wait any more, by whichever key.
+  func isForgotten(_ owner: Int64) -> Bool {
+    backend.forgotten[link.id]?.contains(owner) ?? false
   }
 
   private static func stored(

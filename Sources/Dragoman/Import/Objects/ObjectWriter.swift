@@ -81,7 +81,8 @@ final class ObjectWriter: DraftWriter {
     case .replace, .ignore, .insert, .upsert:
       if let missing = missing(in: row) { return .incomplete(missing) }
     }
-    if try isOlder(row, arena, than: found) { return .skipped }
+    // The version of a stub is nobody's: a default.
+    if !completes, try isOlder(row, arena, than: found) { return .skipped }
     if isGeneral { backend.context.specialize(found, to: entity) }
     if completes { backend.context.completeStub(found) }
     let isChanged = try update(found, row, arena)
@@ -247,8 +248,8 @@ final class ObjectWriter: DraftWriter {
     try resolve(row, arena)
     guard let found = try holder(of: row, arena), isOfEntity(found) else { return false }
     key = found.place.key
-    if rows.mode == .ignore { return try !completes(found, row) }
-    return try isOlder(row, arena, than: found)
+    if try completes(found, row) { return false }
+    return try rows.mode == .ignore || isOlder(row, arena, than: found)
   }
 
   // MARK: - Tombstones

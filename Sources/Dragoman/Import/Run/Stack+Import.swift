@@ -121,7 +121,8 @@ extension ManagedObjectContext {
   /// Imports one record into this context.
   ///
   /// - Returns: Its object.
-  /// - Throws: As for many; `ImportError` with the reason where the record is rejected.
+  /// - Throws: As for many; `ImportError` with the reason where the record is rejected, and `.request`
+  ///   where it is a tombstone: its object is gone.
   @discardableResult
   public func `import`(
     _ record: ForeignRecord,
@@ -129,7 +130,14 @@ extension ManagedObjectContext {
     mode: EntityWriter.Mode? = nil
   ) throws -> ManagedObject {
     let imported = try self.import([.object(record)], into: entity, mode: mode)
-    guard let id = imported.ids.first else { throw ImportError(rejected: imported.report) }
+    guard let id = imported.ids.first else {
+      if imported.report.counts.rejected > 0 { throw ImportError(rejected: imported.report) }
+      throw ImportError(
+        .request,
+        "The record says that its object is gone: there is none to return.",
+        help: "import it in a list of records"
+      )
+    }
     return try object(with: id)
   }
 

@@ -42,8 +42,8 @@ protocol DraftBackend: AnyObject {
   ///
   /// - Returns: The relationship whose rule `deny` forbids it.
   func delete(_ objects: [(key: Int64, entity: EntityLayout)]) throws -> String?
-  /// The relationships with references that wait from earlier imports, as `Entity.relationship`, and
-  /// the attributes of their targets' key.
+  /// The relationships with references that wait from earlier imports, as `Entity.relationship`, with
+  /// the parts of their targets' key: each pair of the two once.
   func pendingRelationships() throws -> [(name: String, key: [String])]
 
   /// An object is written, with the links that can be resolved by then.

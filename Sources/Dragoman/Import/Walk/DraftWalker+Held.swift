@@ -23,7 +23,9 @@ extension DraftWalker {
     }
   }
 
-  /// Keeps a record until the end. It counts as read when it is known what becomes of it.
+  /// Keeps a record until the end.
+  ///
+  /// It counts as read when it is known what becomes of it.
   func hold(
     _ object: Int,
     isTombstone: Bool = false,

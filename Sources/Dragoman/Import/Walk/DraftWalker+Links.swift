@@ -136,10 +136,10 @@ extension DraftWalker {
   /// - Throws: `CancellationError` where the import is to stop; `StoreError`.
   func finish(unless cancellation: Cancellation? = nil) throws {
     try applyHeld(unless: cancellation)
-    for stage in try pendingStages() { stages[stage.name] = stage }
+    let all = try Array(stages.values) + pendingStages()
     var given: [(stage: Stage, finish: LinkStage.Finish)] = []
     // A stub that one relationship makes is the target of the others, too.
-    let inOrder = stages.values.sorted {
+    let inOrder = all.sorted {
       (policy(of: $0) == .stub ? 0 : 1, $0.plan.link.id)
         < (policy(of: $1) == .stub ? 0 : 1, $1.plan.link.id)
     }
@@ -162,7 +162,7 @@ extension DraftWalker {
       }
       entities[backend.layout.entities[link.destination].name, default: .init()].stubs +=
         finish.stubs
-      if [.clear, .reject].contains(policy(of: stage)) { given.append((stage, finish)) }
+      if finish.cleared > 0 { given.append((stage, finish)) }
     }
     report(given)
     try backend.tell(at: nil)
@@ -213,19 +213,16 @@ extension DraftWalker {
         entity: backend.layout.entities[stage.plan.link.owner].name,
         attribute: stage.plan.link.name
       )
-      self.issues.add(finish.unresolved - finish.examples.count, of: group)
+      self.issues.add(finish.cleared - finish.examples.count, of: group)
     }
   }
 
-  /// Stages for references that wait from earlier imports by other maps.
+  /// Stages for references that wait from earlier imports by other maps, or by another key.
   private func pendingStages() throws -> [Stage] {
     try backend.pendingRelationships().compactMap { name, key in
-      if stages[name] != nil { return nil }
-      let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
-      guard parts.count == 2, let owner = backend.layout.entity(named: parts[0]),
-        let slot = owner.linkSlot(named: parts[1])
-      else { return nil }
-      let link = owner.relationships[slot]
+      guard let link = backend.layout.relationship(named: name) else { return nil }
+      let names = { (parts: [String]) in Set(parts.map { Array($0.utf8) }) }
+      if let known = stages[name], names(known.plan.key.map(\.name)) == names(key) { return nil }
       let target = backend.layout.entities[link.destination]
       let columns = key.compactMap { name in
         target.uniqueKeys.joined().first { $0.name.utf8.elementsEqual(name.utf8) }

@@ -150,10 +150,8 @@ extension DraftWalker {
     }
   }
 
-  /// Remembers the object of a draft that is left alone, and those nested in it: the feed has them all
-  /// the same.
-  ///
-  /// - Parameter key: The object's primary key; nil where nobody has its key.
+  /// Remembers the object of a draft that is left alone, at a primary key if there is one, and those
+  /// nested in it: the feed has them all the same.
   func see(
     _ object: Int,
     at key: Int64?,

@@ -76,6 +76,16 @@ package final class ModelLayout: Sendable {
     }
   }
 
+  /// The relationship of a name like `Entity.relationship`, compared byte for byte; either may have dots.
+  package func relationship(named name: String) -> RelationshipLayout? {
+    for entity in entities {
+      for link in entity.relationships where link.owner == entity.index {
+        if "\(entity.name).\(link.name)".utf8.elementsEqual(name.utf8) { return link }
+      }
+    }
+    return nil
+  }
+
   /// Whether only one object may have a target by a relationship.
   package func isExclusive(_ link: RelationshipLayout) -> Bool {
     switch link.storage {

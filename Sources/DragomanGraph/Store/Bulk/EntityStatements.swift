@@ -187,16 +187,15 @@ package struct EntityStatements {
   func keeper(_ keys: [Int], for present: [Int]) -> Sentence? {
     if leavesObjects { return probe(keys, for: present) }
     guard isVersioned(present), let version else { return nil }
-    return newer(keys, than: version)
+    return newer(keys, than: version, for: present)
   }
 
-  /// Finds the object that has the key, if it is newer than the row.
-  func newer(_ keys: [Int], than version: Int) -> Sentence {
-    let test = isNotOlder("?\(keys.count + 1)")
-    return Sentence(
-      sql: "SELECT _pk FROM \(table) WHERE \(ofEntity(keyTest(keys))) AND NOT (\(test))",
-      slots: keys + [version]
-    )
+  /// Finds the object that has the key, if it is newer than a row; a stub is not.
+  func newer(_ keys: [Int], than version: Int, for present: [Int]) -> Sentence {
+    var sentence = probe(keys, for: present)
+    sentence.sql += " AND NOT (\(isNotOlder("?\(keys.count + 1)")))"
+    sentence.slots.append(version)
+    return sentence
   }
 
   /// Deletes the object that has the key, unless it is newer than the row.
@@ -334,7 +333,10 @@ package struct EntityStatements {
     if leavesObjects {
       test = "_stub IS NOT NULL"
     } else if isVersioned(present), let version {
-      test = "(\(test)) AND \(isNotOlder("excluded.\(Schema.quoted(slots[version].column))"))"
+      var isNewer = isNotOlder("excluded.\(Schema.quoted(slots[version].column))")
+      // The version of a stub is nobody's: a default.
+      if completes(hasValues: !columns.isEmpty) { isNewer = "(_stub IS NOT NULL OR \(isNewer))" }
+      test = "(\(test)) AND \(isNewer)"
     } else if hasRelatives {
       test = "(\(test))"
     }

@@ -87,7 +87,10 @@ public final class EntityWriter {
         ? nil
         : try keys.map { try PreparedSentence(statements.probe($0, for: present), in: database) }
       if let keys, let version = statements.version, statements.isVersioned(present) {
-        newer = try PreparedSentence(statements.newer(keys, than: version), in: database)
+        newer = try PreparedSentence(
+          statements.newer(keys, than: version, for: present),
+          in: database
+        )
       } else {
         newer = nil
       }

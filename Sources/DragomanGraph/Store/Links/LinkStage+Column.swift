@@ -1,5 +1,27 @@
 /// Links that are a column of an object's own row.
 extension LinkStage {
+  /// Whether a staged list of another owner names a target by this key; it may say so of another key.
+  package func isClaimed(
+    _ key: UnsafeBufferPointer<RowValue>,
+    arena: UnsafeRawPointer,
+    byOthersThan owner: Int64
+  ) -> Bool {
+    claims.isEmpty ? false : claims[hash(key, arena)].map { $0 != owner } ?? false
+  }
+
+  func hash(_ key: UnsafeBufferPointer<RowValue>, _ arena: UnsafeRawPointer) -> Int {
+    var hasher = Hasher()
+    for part in key {
+      if part.kind == .text || part.kind == .blob {
+        let bytes = UnsafeRawBufferPointer(start: arena + Int(part.bits), count: Int(part.length))
+        hasher.combine(bytes: bytes)
+      } else {
+        hasher.combine(part.bits)
+      }
+    }
+    return hasher.finalize()
+  }
+
   /// A to-one whose inverse is one: nobody else has the target.
   func makeExclusive(_ column: String, _ result: inout Outcome) throws(StoreError) {
     let table = Schema.quoted(owner.table)

@@ -22,7 +22,9 @@ extension LinkStage {
     package var unlinked = 0
     /// How many references nobody has.
     package var unresolved = 0
-    /// The first of them: the key's parts and the place.
+    /// How many of them are dropped: those that do not wait on, and that no stub is made for.
+    package var cleared = 0
+    /// The first of these: the key's parts and the place.
     package var examples: [(key: [StoredValue], place: WaitingPlace)] = []
     /// How many stubs were made.
     package var stubs = 0
@@ -40,6 +42,8 @@ extension LinkStage {
 
   /// Links what waited and is there by now, and applies the policy to the rest.
   ///
+  /// References of earlier imports wait on, whatever becomes of those of this one.
+  ///
   /// - Parameters:
   ///   - policy: What becomes of references that nobody has.
   ///   - exampleCount: How many of those that are cleared are described.
@@ -55,15 +59,19 @@ extension LinkStage {
       "DELETE FROM \(waiting) WHERE owner NOT IN (SELECT _pk FROM \(Schema.quoted(owner.table)))"
     )
     try resolve(&finish)
-    finish.unresolved = try count("SELECT count(*) FROM \(waiting) WHERE state IS NULL")
-    if finish.unresolved > 0 {
-      switch policy {
-      case .clear: try describe(exampleCount, &finish)
-      case .pending: try keepPending()
-      case .stub:
-        try makeStubs(&finish)
-        try resolve(&finish)
-      }
+    // Records have ordinals from 1.
+    let own = policy == .pending ? "1" : "ordinal > 0"
+    finish.unresolved = try count("SELECT count(*) FROM \(waiting) WHERE state IS NULL AND \(own)")
+    if finish.unresolved > 0, policy == .stub {
+      try makeStubs(&finish)
+      try resolve(&finish)
+    }
+    try keepPending(policy == .pending ? "1" : "ordinal = 0")
+    if finish.unresolved > 0, policy != .pending {
+      finish.cleared = try count(
+        "SELECT count(*) FROM \(waiting) WHERE state IS NULL AND \(own)"
+      )
+      try describe(exampleCount, &finish)
     }
     // Places that were kept for who did not come.
     if let table, table.place != nil, !plan.replaces {
@@ -206,7 +214,8 @@ extension LinkStage {
   /// Makes an object for each key that nobody has: the key, and the defaults.
   private func makeStubs(_ finish: inout Finish) throws(StoreError) {
     let parts = plan.key.indices.map { "k\($0)" }.joined(separator: ", ")
-    let given = Set(plan.key.map(\.column))
+    // Two objects cannot both have the default of a unique attribute.
+    let given = Set((plan.key.map(\.column) + target.uniqueKeys.joined().map(\.column)))
     let defaults = target.attributes.filter { $0.defaultValue != nil && !given.contains($0.column) }
     var columns = ["_pk", "_v", "_stub"]
     var values = ["? + row_number() OVER (ORDER BY first) - 1", "1", "1"]
@@ -216,15 +225,21 @@ extension LinkStage {
     }
     columns += plan.key.map { Schema.quoted($0.column) } + defaults.map { Schema.quoted($0.column) }
     let key = plan.key.enumerated().map { $1.value("k\($0)") }
+    // A relative of another entity may have the key: nobody of this one can.
+    let tests = zip(plan.key, key).map { "_t.\(Schema.quoted($0.column)) = \($1)" }
+    let isFree =
+      target.hasEntityColumn
+      ? " AND NOT EXISTS (SELECT 1 FROM \(Schema.quoted(target.table)) AS _t WHERE"
+        + " \(tests.joined(separator: " AND ")))" : ""
     values += key + defaults.map { _ in "?" }
     let arguments: [any DatabaseValueConvertible] =
       [primaryKeys.next] + defaults.map { ($0.defaultValue ?? .null).databaseValue }
     try run(
       "INSERT INTO \(Schema.quoted(target.table)) (\(columns.joined(separator: ", ")))"
         + " SELECT \(values.joined(separator: ", ")) FROM"
-        + " (SELECT \(parts), min(seq) AS first FROM \(waiting) WHERE state IS NULL"
+        + " (SELECT \(parts), min(seq) AS first FROM \(waiting) WHERE state IS NULL AND ordinal > 0"
         // A part that is the key of nobody makes no key.
-        + " AND \(key.map { "\($0) NOT NULL" }.joined(separator: " AND ")) GROUP BY \(parts))",
+        + " AND \(key.map { "\($0) NOT NULL" }.joined(separator: " AND "))\(isFree) GROUP BY \(parts))",
       StatementArguments(arguments)
     )
     finish.stubs = database.changesCount
@@ -237,7 +252,7 @@ extension LinkStage {
       let rows = try Row.fetchAll(
         database,
         sql: "SELECT file, line, \"column\", byte, record, ordinal\(parts) FROM \(waiting)"
-          + " WHERE state IS NULL ORDER BY ordinal, seq LIMIT \(count)"
+          + " WHERE state IS NULL AND ordinal > 0 ORDER BY ordinal, seq LIMIT \(count)"
       )
       finish.examples = try rows.map { row in
         (

@@ -175,8 +175,8 @@ extension LinkStage {
     try run("DELETE FROM _dragoman_pending WHERE \(isOurs)", [name])
   }
 
-  /// Keeps in the store what nobody has.
-  func keepPending() throws(StoreError) {
+  /// Keeps in the store what nobody has, of what passes a test.
+  func keepPending(_ test: String) throws(StoreError) {
     let key = plan.key.enumerated().map { "\(Schema.literal($1.name)), k\($0)" }
     let parts = plan.key.indices.map { ", k\($0)" }.joined()
     // A list names a target once, unless it may have it several times.
@@ -184,9 +184,9 @@ extension LinkStage {
     try run(
       "INSERT INTO _dragoman_pending (owner, relationship, entity, key)"
         + " SELECT owner, ?, ?, json_object(\(key.joined(separator: ", "))) FROM \(waiting)"
-        + " WHERE state IS NULL GROUP BY \(group) ORDER BY min(seq)",
+        + " WHERE state IS NULL AND \(test) GROUP BY \(group) ORDER BY min(seq)",
       [name, target.name]
     )
-    hasPending = true
+    if database.changesCount > 0 { hasPending = true }
   }
 }

@@ -94,7 +94,7 @@ package final class LinkStage {
   /// What is staged, as far as it saves statements to know.
   @exclusivity(unchecked) var staged = Staged()
   /// By the hash of a key, the last owner that names its target, where only one may have it.
-  @exclusivity(unchecked) private var claims: [Int: Int64] = [:]
+  @exclusivity(unchecked) var claims: [Int: Int64] = [:]
   /// How many rows the table of what waits has.
   package internal(set) var waitingCount = 0
   private var markedWaitingCount = 0
@@ -346,30 +346,8 @@ package final class LinkStage {
     insertLink.bind(integer: Int64(place.record), 6)
     insertLink.bind(integer: Int64(place.ordinal), 7)
     for (index, part) in key.enumerated() { insertLink.bind(part, Int32(8 + index), arena) }
-    if case .inverseColumn = plan.link.storage { claims[Self.hash(key, arena)] = owner }
+    if case .inverseColumn = plan.link.storage { claims[hash(key, arena)] = owner }
     try run(insertLink)
-  }
-
-  /// Whether a staged list of another owner names a target by this key; it may say so of another key.
-  package func isClaimed(
-    _ key: UnsafeBufferPointer<RowValue>,
-    arena: UnsafeRawPointer,
-    byOthersThan owner: Int64
-  ) -> Bool {
-    claims.isEmpty ? false : claims[Self.hash(key, arena)].map { $0 != owner } ?? false
-  }
-
-  private static func hash(_ key: UnsafeBufferPointer<RowValue>, _ arena: UnsafeRawPointer) -> Int {
-    var hasher = Hasher()
-    for part in key {
-      if part.kind == .text || part.kind == .blob {
-        let bytes = UnsafeRawBufferPointer(start: arena + Int(part.bits), count: Int(part.length))
-        hasher.combine(bytes: bytes)
-      } else {
-        hasher.combine(part.bits)
-      }
-    }
-    return hasher.finalize()
   }
 
   private func run(_ statement: RawStatement) throws(StoreError) {

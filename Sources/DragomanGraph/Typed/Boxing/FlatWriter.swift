@@ -1,9 +1,9 @@
 /// Writes values that are one row each straight into the store, in one transaction: one prepared
 /// statement, no object a value and no `SELECT` a value.
 ///
-/// Only for types without nested values, whose objects are found by their unique key or are new, and
-/// where no context has unsaved changes of the entity; everything else goes through objects. What
-/// is stored is the same.
+/// Only for types without nested values, whose objects are found by their unique key or are new, whose
+/// references are ids, and where no context has unsaved changes of the entity; everything else goes
+/// through objects. What is stored is the same.
 final class FlatWriter {
   private let context: ManagedObjectContext
   private let binding: ValueBinding
@@ -40,18 +40,23 @@ final class FlatWriter {
 
   /// Writes the values, and sets their ids.
   ///
+  /// - Returns: Whether they are written: not where one of them refers to an object by its key, which
+  ///   may be that of another one.
   /// - Throws: `ValueError`; `ContextError` `.invalid`, `.duplicate`, `.denied`; `StoreError`. Nothing
   ///   is written then.
-  func write<Value: EntityValue>(_ values: inout [Value]) throws {
+  func write<Value: EntityValue>(_ values: inout [Value]) throws -> Bool {
     var copies = values
     do {
       try store(&copies)
+    } catch is FlatTargets.NeedsObjects {
+      return false
     } catch let error as ContextError where error.code == .denied {
       try links.check(values, binding)
       throw error
     }
     values = copies
     announce()
+    return true
   }
 
   private func store<Value: EntityValue>(_ copies: inout [Value]) throws {
@@ -161,8 +166,11 @@ private final class FlatLinks: LinkBoxing {
 
 /// The target of a to-one.
 private final class FlatTargets: LinkTargets {
+  /// A target is to be looked up by its key, while the store is being written.
+  struct NeedsObjects: Error {}
+
   var key: Int64?
-  /// Whether targets by id are looked up, too; SQLite checks that they are there.
+  /// Whether targets are looked up; else SQLite checks that those are there whose ids are given.
   var looksUp = false
   private let context: ManagedObjectContext
   /// That of the target's type, which is one for all rows.
@@ -173,7 +181,8 @@ private final class FlatTargets: LinkTargets {
   override func add<Value: EntityValue>(_ reference: Ref<Value>) throws {
     let binding = try known ?? context.binding(Value.self)
     known = binding
-    if !looksUp, case .id(let id) = reference.address {
+    guard looksUp else {
+      guard case .id(let id) = reference.address else { throw NeedsObjects() }
       key = try binding.key(id)
       return
     }

@@ -29,6 +29,12 @@ struct WalkFixture {
     stack = try Stack(Self.map(self.entities, first).model(), at: .inMemory)
   }
 
+  /// Another map for the same stack.
+  init(_ entities: String, in stack: Stack) {
+    self.entities = entities.split(separator: "\n").map { "  \($0)" }.joined(separator: "\n")
+    self.stack = stack
+  }
+
   private static func map(_ entities: String, _ entity: String) throws -> ImportMap {
     try ImportMap(
       yaml:

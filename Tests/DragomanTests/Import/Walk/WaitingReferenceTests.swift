@@ -1,0 +1,120 @@
+import DragomanGraph
+import Testing
+
+@testable import Dragoman
+
+/// References that wait for targets across imports, and stubs: the same whichever way records come.
+@Suite("References that wait across imports, and stubs") struct WaitingReferenceTests {
+  private static func people(_ entity: String, _ key: String, _ policy: String) -> String {
+    """
+    \(entity):
+      unique: [[id], [email]]
+      attributes: { id: { type: int64 }, email: email }
+      relationships:
+        boss: { entity: \(entity), kind: toOne, key: { \(key): boss }, onUnresolved: \(policy) }
+    """
+  }
+
+  @Test(
+    "They wait on, whatever later imports do with their own",
+    arguments: Way.allCases,
+    ["clear", "reject", "stub", "pending"]
+  )
+  func waitOn(way: Way, policy: String) async throws {
+    let first = try WalkFixture(Self.people("Person", "email", "pending"))
+    try await first.run("Person", [["id": 1, "email": "one", "boss": "two"]], by: way)
+    let later = WalkFixture(Self.people("Person", "email", policy), in: first.stack)
+    let report = try await later.run("Person", [["id": 3, "email": "three"]], by: way)
+    #expect(report.issueSummary == [])
+    #expect(try first.waiting() == [#"Person.boss {"email":"two"}"#])
+    try await later.run("Person", [["id": 2, "email": "two"]], by: way)
+    #expect(try first.waiting() == [])
+    #expect(
+      try first.rows("SELECT p.id, b.id FROM Person p JOIN Person b ON b._pk = p.boss") == ["1|2"]
+    )
+  }
+
+  @Test(
+    "They are found by their own key, whichever key the map at hand has",
+    arguments: Way.allCases,
+    ["Person", "Our.Person"]
+  )
+  func otherKey(way: Way, entity: String) async throws {
+    let first = try WalkFixture(Self.people(entity, "email", "pending"))
+    try await first.run(entity, [["id": 1, "email": "one", "boss": "two"]], by: way)
+    let later = WalkFixture(Self.people(entity, "id", "pending"), in: first.stack)
+    try await later.run(entity, [["id": 4, "email": "four", "boss": 5]], by: way)
+    #expect(try first.waiting().count == 2)
+    try await later.run(entity, [["id": 2, "email": "two"], ["id": 5, "email": "five"]], by: way)
+    #expect(try first.waiting() == [])
+    #expect(
+      try first.rows(
+        "SELECT p.id, b.id FROM \"\(entity)\" p JOIN \"\(entity)\" b ON b._pk = p.boss ORDER BY 1"
+      ) == ["1|2", "4|5"]
+    )
+  }
+
+  @Test("A record takes back what waits by another key", arguments: Way.allCases)
+  func takenBack(way: Way) async throws {
+    let first = try WalkFixture(Self.people("Person", "email", "pending"))
+    try await first.run("Person", [["id": 1, "email": "one", "boss": "two"]], by: way)
+    let later = WalkFixture(Self.people("Person", "id", "pending"), in: first.stack)
+    try await later.run("Person", [["id": 1, "boss": nil], ["id": 2, "email": "two"]], by: way)
+    #expect(try first.waiting() == [])
+    #expect(try first.rows("SELECT id FROM Person WHERE boss NOT NULL") == [])
+  }
+
+  @Test("A stub has no version: its record completes it", arguments: Way.allCases)
+  func version(way: Way) async throws {
+    let fixture = try WalkFixture(
+      """
+      Order:
+        unique: no
+        attributes: { no: { type: int64 } }
+        relationships: { customer: { entity: Customer, kind: toOne, key: { id: customer }, onUnresolved: stub } }
+      Customer:
+        unique: id
+        version: rev
+        attributes: { id: { type: int64 }, rev: { type: int64, default: 10 }, name: name }
+      """
+    )
+    try await fixture.run("Order", [["no": 1, "customer": 7]], by: way)
+    let report = try await fixture.run("Customer", [["id": 7, "rev": 3, "name": "real"]], by: way)
+    #expect(report.summary == "read 1, updated 1")
+    let older = try await fixture.run("Customer", [["id": 7, "rev": 2, "name": "old"]], by: way)
+    #expect(older.summary == "read 1, skipped 1")
+    #expect(try fixture.rows("SELECT rev, name, _stub FROM Customer") == ["3|real|null"])
+  }
+
+  @Test(
+    "No stub is made of a key that a relative of another entity has; it is told",
+    arguments: Way.allCases,
+    ["Vehicle", "Bike"]
+  )
+  func relative(way: Way, other: String) async throws {
+    let fixture = try WalkFixture(
+      """
+      Person:
+        unique: id
+        attributes: { id: { type: int64 } }
+        relationships: { car: { entity: Car, kind: toOne, key: { id: car }, onUnresolved: stub } }
+      Vehicle: { unique: [[id], [plate]], attributes: { id: { type: int64 }, plate: { default: none } } }
+      Car: { parent: Vehicle }
+      Bike: { parent: Vehicle }
+      """
+    )
+    try await fixture.run(other, [["id": 7, "plate": "p"]], by: way)
+    let report = try await fixture.run(
+      "Person",
+      [["id": 1, "car": 7], ["id": 2, "car": 8], ["id": 3, "car": 9]],
+      by: way
+    )
+    #expect(report.summary == "read 3, inserted 3")
+    #expect(report.issueSummary == ["link.unresolved 1"])
+    #expect(
+      try fixture.rows("SELECT _entity, id, plate, _stub FROM Vehicle ORDER BY id") == [
+        "\(other)|7|p|null", "Car|8|null|1", "Car|9|null|1",
+      ]
+    )
+  }
+}
