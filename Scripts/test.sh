@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Sets up, builds and runs all tests; arguments go to `swift test`, e.g. Scripts/test.sh --filter DateFormat
+# Sets up, builds and runs all tests, and a small part of the torture; arguments go to `swift test`, and then only what they
+# name is run, e.g. Scripts/test.sh --filter DateFormat
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,3 +12,6 @@ TMPDIR="$(mktemp -d)"
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 swift test --skip-build "$@"
+if [ $# -eq 0 ] && command -v python3 >/dev/null; then
+  python3 Scripts/torture/run.py --tool "$(swift build --show-bin-path)/dragoman" --small
+fi

@@ -265,4 +265,33 @@ def refusals(torture):
     torture.end()
 
 
-TESTS = [kill_and_resume, stop_and_resume, refusals]
+def side_by_side(torture):
+    torture.begin("imports in batches side by side", "each ends well or busy, and an import that runs is not resumed")
+    refused = 0
+    for number in range(torture.times(2, 20)):
+        folder = torture.folder("resumed")
+        store = folder / "beside.db"
+        plan = folder / "resumed.map.yaml"
+        plan.write_text(MAP.replace("REJECT", "pending"))
+        feeds = []
+        for first in (0, 1):
+            feeds.append(folder / f"{first}.ndjson")
+            records = list(people(random.Random(f"{torture.seed}:{number}:{first}"), torture.times(1500, 10000)))
+            feeds[-1].write_text("".join(json.dumps(record) + "\n" for record in records))
+        runs = [torture.start("import", plan, feed, "-d", store, "--commit", "batch", "--batch-size", 20) for feed in feeds]
+        time.sleep(0.3)
+        third = torture.run("import", plan, feeds[0], "-d", store, "--commit", "batch", "--resume")
+        is_right = b"still running" in third.err and third.code == 65 or third.code in (0, 3, 75)
+        refused += b"still running" in third.err
+        torture.check(is_right, f"{number}: the third one", third.text)
+        for run in runs:
+            outcome = torture.finish(run)
+            torture.check(outcome.code in (0, 3, 75), f"{number}: exit {outcome.code}", outcome.text)
+        with closing(sqlite3.connect(store)) as database:
+            kept = database.execute("SELECT name FROM sqlite_schema WHERE name GLOB '_dragoman_run*'").fetchall()
+        torture.check(not kept and not faults(store), f"{number}: left {kept}")
+    torture.note(f"{refused} runs were refused because another one was under way")
+    torture.end()
+
+
+TESTS = [kill_and_resume, stop_and_resume, refusals, side_by_side]

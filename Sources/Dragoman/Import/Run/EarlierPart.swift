@@ -14,6 +14,8 @@ struct ImportRunState: Codable {
     let count: Int
   }
 
+  /// Who it is.
+  var mark: RunMark
   /// Its row in the ledger.
   var ledger: Int64
   /// The names of its inputs.
@@ -33,6 +35,13 @@ struct ImportRunState: Codable {
   var issues: [IssueCount]
 }
 
+extension ImportRunState {
+  /// Reads what an import has kept.
+  init(_ kept: WriteSession.KeptRun) throws {
+    self = try JSONDecoder().decode(Self.self, from: Data(kept.state.utf8))
+  }
+}
+
 /// The part of an import that an earlier one has committed.
 struct EarlierPart {
   let state: ImportRunState
@@ -46,9 +55,12 @@ struct EarlierPart {
   init?(_ session: WriteSession, of map: ImportMap, _ request: ImportRequest) throws {
     guard let kept = try session.keptRun() else { return nil }
     do {
-      state = try JSONDecoder().decode(ImportRunState.self, from: Data(kept.state.utf8))
+      state = try ImportRunState(kept)
     } catch {
       throw Self.damaged("The text in _dragoman_run cannot be read: \(error).")
+    }
+    if state.mark.isRunning {
+      throw Self.refusal("It is still running, as process \(state.mark.process).")
     }
     guard var entry = try session.ledgerEntry(state.ledger) else {
       throw Self.damaged("The import \(state.ledger) of _dragoman_run is not in the ledger.")

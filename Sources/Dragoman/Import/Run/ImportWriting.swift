@@ -22,6 +22,8 @@ final class ImportWriting {
   private var records = FeedHash()
   /// A hash of the store's model.
   private var modelHash = ""
+  /// Who this import is, where it keeps in the store what it knows.
+  private var mark: RunMark?
 
   /// Records a batch.
   ///
@@ -53,6 +55,7 @@ final class ImportWriting {
   /// - Throws: `ReadError`, `StoreError`, `MapFaults` or `ImportError`; what was not committed is
   ///   rolled back by the session.
   func run(_ session: WriteSession) throws -> ImportReport.Status {
+    defer { mark?.end() }
     do {
       let status = try importAll(session)
       try flushRejects()
@@ -104,7 +107,7 @@ final class ImportWriting {
       // Whatever ends the run now, the rejects so far are in the file.
       try flushRejects()
       // Of an input that may prove to be another map's nothing is kept.
-      if session.keepsRun && !isStrange {
+      if commit == .batch && !request.isDryRun && !isStrange {
         try commitBatch(session, &entry)
         try session.begin()
       }
@@ -248,9 +251,17 @@ final class ImportWriting {
   /// Prepares the store for what this import keeps there until its end.
   private func prepareKeeping(_ session: WriteSession, _ earlier: EarlierPart?) throws {
     guard !request.isDryRun else { return }
-    if earlier == nil { try session.dropRun() }
+    if earlier == nil {
+      // What cannot be read is nobody's who runs. Where another import is under way, only that one can be
+      // resumed.
+      if let kept = try session.keptRun(), (try? ImportRunState(kept))?.mark.isRunning == true {
+        return
+      }
+      try session.dropRun()
+    }
     guard commit == .batch else { return }
     try session.keepRun()
+    mark = RunMark()
     modelHash = try session.storedModel().map(FeedHash.text) ?? ""
     if let byteCount = earlier?.state.rejectsByteCount, let rejects,
       !rejects.goOn(behind: byteCount)
@@ -282,9 +293,10 @@ final class ImportWriting {
 
   /// Writes down how far the import is.
   private func keep(_ session: WriteSession, _ entry: ImportLedgerEntry) throws {
-    guard session.keepsRun, let ledger = entry.id else { return }
+    guard let mark, let ledger = entry.id else { return }
     let report = self.report
     let state = ImportRunState(
+      mark: mark,
       ledger: ledger,
       inputs: request.inputs.map(\.name),
       options: request.options,

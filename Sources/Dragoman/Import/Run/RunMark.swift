@@ -1,0 +1,48 @@
+import Foundation
+import Synchronization
+
+/// Which import, of which process, keeps what it knows in a store: so that another one leaves it alone while it
+/// runs, and goes on with it when it does not run any more.
+struct RunMark: Codable, Hashable {
+  /// The process.
+  let process: Int32
+  /// When it began, as the system counts; empty where the system does not tell.
+  let begun: String
+  /// The import.
+  let name: String
+
+  /// The imports of this process that run.
+  private static let running = Mutex<Set<String>>([])
+
+  /// Marks an import that begins.
+  init() {
+    process = getpid()
+    begun = Self.begin(of: process)
+    name = UUID().uuidString
+    Self.running.withLock { [name] in _ = $0.insert(name) }
+  }
+
+  /// The import has ended.
+  func end() { Self.running.withLock { [name] in _ = $0.remove(name) } }
+
+  /// Whether the import still runs.
+  ///
+  /// Of processes on other machines nothing is known: they are taken for ended.
+  var isRunning: Bool {
+    if process == getpid(), begun == Self.begin(of: process) {
+      return Self.running.withLock { [name] in $0.contains(name) }
+    }
+    return (kill(process, 0) == 0 || errno == EPERM) && begun == Self.begin(of: process)
+  }
+
+  /// Field 22 of `/proc/…/stat` (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html): numbers of processes are
+  /// used again.
+  private static func begin(of process: Int32) -> String {
+    // Where there is no such file, the number has to do.
+    guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+      let name = text.lastIndex(of: ")")
+    else { return "" }
+    let fields = text[name...].split(separator: " ")
+    return fields.count > 20 ? String(fields[20]) : ""
+  }
+}
