@@ -15,21 +15,15 @@ extension DraftWalker {
   /// Keeps a record until the end.
   func hold(_ object: Int, record index: Int, in batch: DraftBatch, _ plan: ImportPlan) throws {
     let record = batch.records.records[index]
-    held.add(
-      object,
-      of: batch,
+    let held = HeldRecords.Record(
+      object: object,
       origin: batch.records.origin(at: record.start, record: record.number),
       ordinal: counts.read,
       text: rejects?.recordText(record, in: batch.records) ?? [],
       key: key(of: object, in: batch, plan),
-      needs: needs(of: object, in: batch, plan, all: true),
-      // Hooks are given the records.
-      keepsRecord: !Backend.isBulk,
-      width: { plan.entities[$0.plan].slots.count },
-      keyWidth: { draft, slot in
-        plan.entities[draft.plan].links[slot].referenceKey(in: plan.model)?.count ?? 0
-      }
+      needs: needs(of: object, in: batch, plan, all: true)
     )
+    self.held.add(held, of: batch, plan, keepsRecord: !Backend.isBulk)
   }
 
   /// Writes the held records whose targets came, and rejects the rest.

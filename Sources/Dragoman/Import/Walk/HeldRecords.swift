@@ -8,8 +8,8 @@ import DragomanGraph
 final class HeldRecords {
   /// One record.
   struct Record {
-    /// Its object in `batch`.
-    let object: Int
+    /// Its object in the batch.
+    var object: Int
     let origin: Origin
     /// Its number in the import, from 1.
     let ordinal: Int
@@ -53,27 +53,19 @@ final class HeldRecords {
   /// Where the record at hand stands, if it is a held one.
   func origin(of batch: DraftBatch) -> Origin? { batch === self.batch ? current?.origin : nil }
 
-  /// Keeps a record: copies it, with everything nested in it.
-  func add(
-    _ object: Int,
-    of other: DraftBatch,
-    origin: Origin,
-    ordinal: Int,
-    text: [UInt8],
-    key: String?,
-    needs: [Need],
-    keepsRecord: Bool,
-    width: (DraftBatch.Object) -> Int,
-    keyWidth: (DraftBatch.Object, Int) -> Int
-  ) {
+  /// Keeps a record of a batch: copies it, with everything nested in it; and as the feed has it, where
+  /// hooks are given it.
+  func add(_ record: Record, of other: DraftBatch, _ plan: ImportPlan, keepsRecord: Bool) {
     batch.plan = other.plan
+    let object = record.object
     let end = other.objects[object].end
     let shift = batch.objects.count - object
     for index in object..<end {
       let draft = other.objects[index]
+      let entity = plan.entities[draft.plan]
       let start = batch.values.count
       if keepsRecord { batch.keptRecords.append(ForeignRecord(other.records, draft.node)) }
-      for value in other.values[draft.start..<draft.start + width(draft)] {
+      for value in other.values[draft.start..<draft.start + entity.slots.count] {
         batch.values.append(copy(value, of: other))
       }
       let firstLink = batch.links.count
@@ -84,7 +76,8 @@ final class HeldRecords {
           case .object(let nested): batch.targets.append(.object(nested + shift))
           case .key(let keyStart, _):
             let place = batch.values.count
-            for value in other.values[keyStart..<keyStart + keyWidth(draft, link.slot)] {
+            let key = entity.links[link.slot].referenceKey(in: plan.model)
+            for value in other.values[keyStart..<keyStart + (key?.count ?? 0)] {
               batch.values.append(copy(value, of: other))
             }
             batch.targets.append(.key(start: place, node: 0))
@@ -103,17 +96,10 @@ final class HeldRecords {
         )
       )
     }
-    if let key { keys.insert(key) }
-    records.append(
-      Record(
-        object: object + shift,
-        origin: origin,
-        ordinal: ordinal,
-        text: text,
-        key: key,
-        needs: needs
-      )
-    )
+    if let key = record.key { keys.insert(key) }
+    var record = record
+    record.object += shift
+    records.append(record)
   }
 
   private func copy(_ value: RowValue, of other: DraftBatch) -> RowValue {
