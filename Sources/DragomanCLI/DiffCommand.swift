@@ -74,14 +74,14 @@ struct DiffCommand: AsyncParsableCommand {
     var request = ImportRequest(
       choice.inputs,
       sources: choice.sources,
-      sourcesByInput: choice.sourcesByInput,
       mode: mode,
       limit: limit,
       prune: pruning.rule,
-      isDryRun: true,
-      changes: writer.observer,
-      tellsNetChanges: true
+      isDryRun: true
     )
+    request.sourcesByInput = choice.sourcesByInput
+    request.changes = writer.observer
+    request.tellsNetChanges = true
     bounds.apply(to: &request)
     let isMissing = !FileManager.default.fileExists(atPath: database)
     let store = try SQLiteStore(

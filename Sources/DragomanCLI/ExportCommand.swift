@@ -42,13 +42,13 @@ struct ExportCommand: AsyncParsableCommand {
   var selection: SelectionOptions
 
   @Option(help: "Names of members: foreign (the feed's) or local (the attributes').")
-  var names: ImportMap.ExportOptions.Names?
+  var names: ExportStyle.Names?
 
   @Option(help: "Key paths as nested objects or as flat dotted names: nested or flat.")
-  var shape: ImportMap.ExportOptions.Shape?
+  var shape: ExportStyle.Shape?
 
   @Option(help: "Nulls are left out or written: omit or write.")
-  var nulls: ImportMap.ExportOptions.Nulls?
+  var nulls: ExportStyle.Nulls?
 
   @Flag(inversion: .prefixedNo, help: "Indent JSON and XML.")
   var pretty: Bool?
@@ -100,13 +100,9 @@ struct ExportCommand: AsyncParsableCommand {
       filter: try selection.filter(),
       sortKeys: try selection.sortKeys(),
       limit: selection.limit,
-      names: names,
-      shape: shape,
-      nulls: nulls,
-      isPretty: pretty,
-      masksSensitive: mask,
+      style: ExportStyle(names: names, shape: shape, nulls: nulls, isPretty: pretty),
       isLossy: lossy
-    )
+    ).with { $0.masksSensitive = mask }
   }
 
   /// What was left out and what does not come back; and how much a file got.
@@ -126,6 +122,6 @@ struct ExportCommand: AsyncParsableCommand {
 }
 
 extension ForeignFormat: ExpressibleByArgument {}
-extension ImportMap.ExportOptions.Names: ExpressibleByArgument {}
-extension ImportMap.ExportOptions.Shape: ExpressibleByArgument {}
-extension ImportMap.ExportOptions.Nulls: ExpressibleByArgument {}
+extension ExportStyle.Names: ExpressibleByArgument {}
+extension ExportStyle.Shape: ExpressibleByArgument {}
+extension ExportStyle.Nulls: ExpressibleByArgument {}

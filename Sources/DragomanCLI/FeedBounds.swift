@@ -27,7 +27,7 @@ struct FeedBounds: ParsableArguments {
 
   /// Hands the bounds to an import; what is not given is the map's choice, then the library's.
   func apply(to request: inout ImportRequest) {
-    request.maximumRecordByteCount = maxRecordSize.map { $0 << 20 }
+    request.options.maximumRecordByteCount = maxRecordSize.map { $0 << 20 }
     request.maximumInputByteCount = maxBytes?.value
   }
 }

@@ -122,18 +122,20 @@ struct ImportCommand: AsyncParsableCommand {
     var request = ImportRequest(
       choice.inputs,
       sources: choice.sources,
-      sourcesByInput: choice.sourcesByInput,
       mode: mode,
-      commit: commit,
-      batchSize: batchSize,
+      options: .init(
+        batchSize: batchSize,
+        commit: commit,
+        rejectsFile: rejects,
+        maximumRejects: maxRejects
+      ),
       limit: limit,
-      maximumRejects: maxRejects,
-      rejectsFile: rejects,
       prune: pruning.rule,
-      isDryRun: dryRun,
-      changes: changes?.observer,
-      tellsNetChanges: true
+      isDryRun: dryRun
     )
+    request.sourcesByInput = choice.sourcesByInput
+    request.changes = changes?.observer
+    request.tellsNetChanges = true
     request.resumes = resume
     bounds.apply(to: &request)
     let store = try openStore()

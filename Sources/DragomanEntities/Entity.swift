@@ -11,10 +11,10 @@
 ///       var firstName: String?
 ///       @Attribute(type: .date) var dateOfBirth: Date?
 ///       @Attribute(range: 0...) var salary: Decimal?
-///       var level = Level.junior  // an error: the type must be written, the fix-it writes it
 ///       var employer: Ref<Company>?
 ///     }
 ///
+/// - Every property has its type written: the macro sees none that the compiler infers.
 /// - A property whose type is an `AttributeValue` is an attribute; optional ones may be null.
 /// - A property whose type is an entity, a `Ref` of one, or an array or set of these is a
 ///   relationship.

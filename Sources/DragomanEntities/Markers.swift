@@ -42,7 +42,7 @@ public macro Attribute(
 
 /// Says how the values of a property become values of the store, and back.
 ///
-///     @Attribute(by: HexColor.self) var color: Color
+///     @Attribute(by: ColorText.self) var color: Color
 ///
 /// - Parameters:
 ///   - transform: The declared pair of functions.

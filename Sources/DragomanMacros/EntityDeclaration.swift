@@ -10,6 +10,8 @@ struct EntityDeclaration {
   let name: String
   /// The arguments of `EntitySchema` besides the name and the fields, in its order.
   let options: [String]
+  /// The former name, a string literal.
+  let renamedFrom: String?
   /// The stored properties that are properties of the entity, in declared order: that of the slots.
   let properties: [PropertyDeclaration]
   /// Whether there is `var objectID: ObjectID?`.
@@ -30,6 +32,8 @@ struct PropertyDeclaration {
   let swiftName: String
   /// The arguments of `Field` besides slot, name and path, in its order.
   let options: [String]
+  /// What the closure of `Field` sets.
+  let settings: [String]
   /// Whether boxing passes the property itself, so that the ids of nested values come back into it.
   let isBoxedInPlace: Bool
   /// Where it stands.

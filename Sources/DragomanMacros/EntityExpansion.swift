@@ -23,8 +23,10 @@ struct EntityExpansion {
     let lines = entity.properties.enumerated().map { slot, property in
       let path = "\\" + entity.spelling + "." + property.spelling
       let arguments = ["\(slot)", property.name, path] + property.options
-      let list = arguments.joined(separator: ", ")
-      return "\(property.access)let \(property.spelling) = DragomanGraph.Field(\(list))\n"
+      let settings = property.settings.joined(separator: "\n")
+      return "\(property.access)let \(property.spelling) = DragomanGraph.Field("
+        + arguments.joined(separator: ", ") + ")" + (settings.isEmpty ? "" : " {\n\(settings)\n}")
+        + "\n"
     }
     return "\(raw: access)struct Fields: Sendable {\n\(raw: lines.joined())}"
   }
@@ -33,7 +35,8 @@ struct EntityExpansion {
     let fields = entity.properties.map { "fields.\($0.spelling)" }.joined(separator: ", ")
     let arguments = ([entity.name] + entity.options + ["[\(fields)]"]).joined(separator: ", ")
     let type = "DragomanGraph.EntitySchema<\(entity.spelling)>"
-    return "\(raw: access)static let schema = \(raw: type)(\(raw: arguments))"
+    let change = entity.renamedFrom.map { ".with { $0.renamedFrom = \($0) }" } ?? ""
+    return "\(raw: access)static let schema = \(raw: type)(\(raw: arguments))\(raw: change)"
   }
 
   private var boxing: DeclSyntax {

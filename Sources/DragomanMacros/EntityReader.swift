@@ -37,6 +37,12 @@ enum EntityReader {
       access: access(of: structure),
       name: name?.source ?? "\"\(structName)\"",
       options: options(arguments, of: reader.properties, structName, &faults),
+      renamedFrom: arguments.literal(
+        "renamedFrom",
+        called: "A name",
+        instead: structName,
+        &faults
+      )?.source,
       properties: reader.properties,
       hasObjectID: reader.hasObjectID
     )
@@ -168,9 +174,6 @@ enum EntityReader {
       guard let list = arguments[label] else { continue }
       let keys = keys(in: list, label, of: properties, isRoot: isRoot, &faults)
       options.append("\(option): [\(keys.joined(separator: ", "))]")
-    }
-    if let old = arguments.literal("renamedFrom", called: "A name", instead: structName, &faults) {
-      options.append("renamedFrom: \(old.source)")
     }
     return options
   }

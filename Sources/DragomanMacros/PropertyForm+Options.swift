@@ -2,43 +2,51 @@ import SwiftSyntax
 
 /// The arguments of the field, in the order of its initializers.
 extension PropertyForm {
-  /// The arguments of `Field` besides slot, name and path.
-  func options(_ faults: inout EntityFaults) -> [String] {
-    var options: [String] = []
+  /// The arguments of `Field` besides slot, name and path, and what its closure sets.
+  func options(_ faults: inout EntityFaults) -> (arguments: [String], settings: [String]) {
+    var arguments: [String] = []
+    var settings: [String] = []
     func add(_ label: String, _ text: String?) {
-      if let text { options.append("\(label): \(text)") }
+      if let text { arguments.append("\(label): \(text)") }
     }
-    func pass(_ labels: [String], of marker: MarkerArguments?) {
-      for label in labels { add(label, marker?[label]?.trimmedDescription) }
+    func set(_ member: String, _ text: String?) {
+      if let text { settings.append("$0.\(member) = \(text)") }
+    }
+    func said(_ label: String, by marker: MarkerArguments?) -> String? {
+      marker?[label]?.trimmedDescription
     }
     add("by", transform)
-    let isText = attribute?["oneOf"] != nil && attribute?["type"] == nil
-    add("type", isText ? ".enum" : attribute?["type"]?.trimmedDescription)
     add("isUnique", variable.marker("Unique") == nil ? nil : "true")
     if let relationship {
-      pass(["inverse", "deleteRule", "isOrdered", "allowsRepeats"], of: relationship)
-      pass(["isRequired", "maximumCount"], of: relationship)
-      add("renamedFrom", oldName(in: relationship, &faults))
-      return options
+      for label in ["inverse", "deleteRule"] { add(label, said(label, by: relationship)) }
+      for label in ["isOrdered", "allowsRepeats", "isRequired", "maximumCount"] {
+        set(label, said(label, by: relationship))
+      }
+      set("renamedFrom", oldName(in: relationship, &faults))
+      return (arguments, settings)
     }
-    pass(["isRequired"], of: attribute)
+    let oneOf = said("oneOf", by: attribute)
+    let type = said("type", by: attribute)
+    set("type", type ?? (oneOf == nil ? nil : ".enum"))
+    set("isRequired", said("isRequired", by: attribute))
     // A type that is not known may be an entity: the field of a relationship takes a default, too.
     add("default", initialValue)
-    pass(["isIndexed"], of: attribute)
-    if let column = attribute?.literal("column", called: "A column", instead: name, &faults) {
-      add("column", column.source)
-    }
-    pass(["scale"], of: attribute)
-    add("allowedValues", attribute?["oneOf"]?.trimmedDescription)
     let values = limits("range", &faults)
-    add("minimum", values.lower)
-    add("maximum", values.upper)
     let length = limits("length", &faults)
-    add("minimumLength", length.lower)
-    add("maximumLength", length.upper)
-    pass(["pattern", "isSensitive"], of: attribute)
-    if let attribute { add("renamedFrom", oldName(in: attribute, &faults)) }
-    return options
+    let rules = [
+      ("minimum", values.lower), ("maximum", values.upper), ("minimumLength", length.lower),
+      ("maximumLength", length.upper), ("pattern", said("pattern", by: attribute)),
+      ("scale", said("scale", by: attribute)),
+    ].compactMap { label, text in text.map { "\(label): \($0)" } }
+    add("rules", rules.isEmpty ? nil : ".init(\(rules.joined(separator: ", ")))")
+    set("isIndexed", said("isIndexed", by: attribute))
+    if let column = attribute?.literal("column", called: "A column", instead: name, &faults) {
+      set("column", column.source)
+    }
+    set("allowedValues", oneOf)
+    set("isSensitive", said("isSensitive", by: attribute))
+    if let attribute { set("renamedFrom", oldName(in: attribute, &faults)) }
+    return (arguments, settings)
   }
 
   private func oldName(in marker: MarkerArguments, _ faults: inout EntityFaults) -> String? {

@@ -76,13 +76,15 @@ struct PropertyForm {
         "\(problem); give it another one with @Attribute(name:)"
       )
     }
+    let options = options(&faults)
     return PropertyDeclaration(
       access: EntityReader.access(ofField: variable.node.modifiers),
       spelling: spelling,
       name: given?.source ?? "\"\(name)\"",
       text: given?.value ?? name,
       swiftName: name,
-      options: options(&faults),
+      options: options.arguments,
+      settings: options.settings,
       isBoxedInPlace: !variable.isLet && kind != .attribute,
       node: variable.binding
     )

@@ -1,6 +1,6 @@
 /// Takes the parameters of a function one after the other: `curry(f)(a)(b)` is `f(a, b)`.
 ///
-///     try curry(Person.init(name:age:)) <^> row <| "name" <^> row <| "age"
+///     try curry(Cat.init(name:weight:)) <^> row <| "name" <^> row <| "weight"
 ///
 /// One function for each number of parameters from 2 to 20: parameter packs do not type-check here
 /// beyond three.

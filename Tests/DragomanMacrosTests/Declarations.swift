@@ -23,8 +23,8 @@ extension HandPerson: EntityValue {
   struct Fields: Sendable {
     let ticketNumber = Field(0, "ticketNumber", \HandPerson.ticketNumber, isUnique: true)
     let firstName = Field(1, "firstName", \HandPerson.firstName)
-    let dateOfBirth = Field(2, "dateOfBirth", \HandPerson.dateOfBirth, type: .date)
-    let salary = Field(3, "salary", \HandPerson.salary, scale: 2)
+    let dateOfBirth = Field(2, "dateOfBirth", \HandPerson.dateOfBirth) { $0.type = .date }
+    let salary = Field(3, "salary", \HandPerson.salary, rules: AttributeRules(scale: 2))
     let isActive = Field(4, "isActive", \HandPerson.isActive, default: true)
   }
   static let fields = Fields()

@@ -21,8 +21,10 @@ import Testing
         struct Fields: Sendable {
             let ticketNumber = DragomanGraph.Field(0, "ticketNumber", \Person.ticketNumber, isUnique: true)
             let firstName = DragomanGraph.Field(1, "firstName", \Person.firstName)
-            let dateOfBirth = DragomanGraph.Field(2, "dateOfBirth", \Person.dateOfBirth, type: .date)
-            let salary = DragomanGraph.Field(3, "salary", \Person.salary, scale: 2, minimum: 0)
+            let dateOfBirth = DragomanGraph.Field(2, "dateOfBirth", \Person.dateOfBirth) {
+                $0.type = .date
+            }
+            let salary = DragomanGraph.Field(3, "salary", \Person.salary, rules: .init(minimum: 0, scale: 2))
             let isActive = DragomanGraph.Field(4, "isActive", \Person.isActive, default: true)
         }
 
@@ -121,23 +123,32 @@ import Testing
       ("@Attribute(name: \"b\") var a: Int", #"(0, "b", \E.a)"#),
       (
         "@Attribute(isIndexed: true, column: \"A\") var a: Int",
-        #"(0, "a", \E.a, isIndexed: true, column: "A")"#
+        #"(0, "a", \E.a) { $0.isIndexed = true; $0.column = "A" }"#
       ),
-      ("@Attribute(range: 1...9) var a: Int", #"(0, "a", \E.a, minimum: 1, maximum: 9)"#),
-      ("@Attribute(range: -9 ... -1) var a: Int", #"(0, "a", \E.a, minimum: -9, maximum: -1)"#),
-      ("@Attribute(range: ...9.5) var a: Double", #"(0, "a", \E.a, maximum: 9.5)"#),
+      (
+        "@Attribute(range: 1...9) var a: Int",
+        #"(0, "a", \E.a, rules: .init(minimum: 1, maximum: 9))"#
+      ),
+      (
+        "@Attribute(range: -9 ... -1) var a: Int",
+        #"(0, "a", \E.a, rules: .init(minimum: -9, maximum: -1))"#
+      ),
+      ("@Attribute(range: ...9.5) var a: Double", #"(0, "a", \E.a, rules: .init(maximum: 9.5))"#),
       (
         "@Attribute(length: 1...80) var a: String",
-        #"(0, "a", \E.a, minimumLength: 1, maximumLength: 80)"#
+        #"(0, "a", \E.a, rules: .init(minimumLength: 1, maximumLength: 80))"#
       ),
-      (#"@Attribute(pattern: "[a-z]+") var a: String"#, #"(0, "a", \E.a, pattern: "[a-z]+")"#),
+      (
+        #"@Attribute(pattern: "[a-z]+") var a: String"#,
+        #"(0, "a", \E.a, rules: .init(pattern: "[a-z]+"))"#
+      ),
       (
         #"@Attribute(oneOf: ["x"]) var a: String"#,
-        #"(0, "a", \E.a, type: .enum, allowedValues: ["x"])"#
+        #"(0, "a", \E.a) { $0.type = .enum; $0.allowedValues = ["x"] }"#
       ),
       (
         #"@Attribute(isSensitive: true, renamedFrom: "b") var a: Int"#,
-        #"(0, "a", \E.a, isSensitive: true, renamedFrom: "b")"#
+        #"(0, "a", \E.a) { $0.isSensitive = true; $0.renamedFrom = "b" }"#
       ),
       ("@Attribute(by: HexColor.self) var a: Color", #"(0, "a", \E.a, by: HexColor.self)"#),
       (
@@ -146,7 +157,7 @@ import Testing
       ),
       (
         "@Unique @Attribute(type: .date) var a: Date",
-        #"(0, "a", \E.a, type: .date, isUnique: true)"#
+        #"(0, "a", \E.a, isUnique: true) { $0.type = .date }"#
       ),
       (
         "@Unique @Relationship(inverse: \"e\") var a: Ref<C>",
@@ -155,7 +166,7 @@ import Testing
       ("@Relationship(inverse: nil) var a: [Ref<E>]", #"(0, "a", \E.a)"#),
       (
         "@Relationship(isOrdered: false, maximumCount: 2) var a: [C] = []",
-        #"(0, "a", \E.a, isOrdered: false, maximumCount: 2)"#
+        #"(0, "a", \E.a) { $0.isOrdered = false; $0.maximumCount = 2 }"#
       ),
       ("var a: [E]", #"(0, "a", \E.a)"#),
       ("var a: Swift.Optional<Foundation.Date>", #"(0, "a", \E.a)"#),
@@ -181,7 +192,7 @@ import Testing
       ("@Entity(isAbstract: Flags.isBase)", #"("E", isAbstract: Flags.isBase, "#),
       (
         #"@Entity(unique: [["a", "b"]], indexes: [["c"]], renamedFrom: "D")"#,
-        #"("E", uniqueKeys: [["a", "bb"]], indexes: [["c"]], renamedFrom: "D", "#
+        #"("E", uniqueKeys: [["a", "bb"]], indexes: [["c"]], "#
       ),
       (
         #"@Entity(unique: [["inherited"]], parent: Base.self)"#,
@@ -190,6 +201,7 @@ import Testing
     ]
   )
   func options(marker: String, arguments: String) throws {
+    let renaming = marker.contains("renamedFrom") ? #".with { $0.renamedFrom = "D" }"# : ""
     let properties = "var a: Int\n  @Attribute(name: \"bb\") var b: Int\n  var c: Int"
     let expansion = try Expansion("\(marker) struct E {\n  \(properties)\n}")
     let schema = lines(of: expansion, with: "static let schema")
@@ -197,6 +209,7 @@ import Testing
     #expect(
       schema == [
         "static let schema = DragomanGraph.EntitySchema<E>\(arguments)[fields.a, fields.b, fields.c])"
+          + renaming
       ]
     )
   }
@@ -216,8 +229,13 @@ import Testing
     #expect(expansion.text.contains(#"DragomanGraph.Field(0, "a", \E.a)"#))
   }
 
+  /// The lines that have the part; what a closure sets stands in the line of its call.
   private func lines(of expansion: Expansion, with part: String) -> [String] {
-    expansion.text.split(separator: "\n").filter { $0.contains(part) }.map {
+    let text = expansion.text.replacing(#/\{\n((?: *\$0\..*\n)+) *\}/#) { match in
+      let settings = match.1.split(separator: "\n").map { $0.trimmingPrefix { $0 == " " } }
+      return "{ \(settings.joined(separator: "; ")) }"
+    }
+    return text.split(separator: "\n").filter { $0.contains(part) }.map {
       String($0.trimmingPrefix { $0 == " " })
     }
   }

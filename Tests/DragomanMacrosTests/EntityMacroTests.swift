@@ -14,7 +14,7 @@ import Testing
           attributes: [
             Attribute(name: "ticketNumber", isRequired: true), Attribute(name: "firstName"),
             Attribute(name: "dateOfBirth", type: .date),
-            Attribute(name: "salary", type: .decimal, scale: 2),
+            Attribute(name: "salary", type: .decimal, rules: AttributeRules(scale: 2)),
             Attribute(name: "isActive", type: .bool, isRequired: true, defaultValue: .integer(1)),
           ],
           uniqueKeys: [["ticketNumber"]]
@@ -27,7 +27,7 @@ import Testing
     let expected = Entity(
       name: "Everything",
       attributes: [
-        Attribute(name: "identifier", type: .int64, isRequired: true, column: "id"),
+        Attribute(name: "identifier", type: .int64, isRequired: true).with { $0.column = "id" },
         Attribute(name: "bool", type: .bool, isRequired: true, defaultValue: .integer(0)),
         Attribute(name: "int", type: .int64, isRequired: true),
         Attribute(name: "int8", type: .int16, isRequired: true),
@@ -42,16 +42,19 @@ import Testing
           name: "float",
           type: .float,
           isRequired: true,
-          minimum: .real(0),
-          maximum: .real(100)
+          rules: AttributeRules(minimum: .real(0), maximum: .real(100))
         ),
-        Attribute(name: "double", type: .double, isRequired: true, maximum: .real(1.5)),
+        Attribute(
+          name: "double",
+          type: .double,
+          isRequired: true,
+          rules: AttributeRules(maximum: .real(1.5))
+        ),
         Attribute(
           name: "decimal",
           type: .decimal,
           isRequired: true,
-          scale: 2,
-          minimum: .text("0.00")
+          rules: AttributeRules(minimum: .text("0.00"), scale: 2)
         ),
         Attribute(name: "date", type: .timestamp, isRequired: true, isIndexed: true),
         Attribute(name: "day", type: .date), Attribute(name: "data", type: .data, isRequired: true),
@@ -61,9 +64,7 @@ import Testing
           name: "text",
           isRequired: true,
           defaultValue: .text("x"),
-          minimumLength: 1,
-          maximumLength: 80,
-          pattern: "[a-z]+"
+          rules: AttributeRules(minimumLength: 1, maximumLength: 80, pattern: "[a-z]+")
         ),
         Attribute(name: "letter", type: .enum, allowedValues: ["a", "b"]),
         Attribute(
@@ -134,9 +135,8 @@ import Testing
             Attribute(name: "first", isRequired: true), Attribute(name: "last", isRequired: true),
           ],
           relationships: [.toOne("employer", "Shop")],
-          uniqueKeys: [["first", "last"]],
-          indexes: [["last", "first"]]
-        ),
+          uniqueKeys: [["first", "last"]]
+        ).with { $0.indexes = [["last", "first"]] },
         Entity(
           name: "Manager",
           table: "Clerk",
@@ -169,7 +169,12 @@ import Testing
               defaultValue: .text("plain")
             ),
             Attribute(name: "code", isRequired: true),
-            Attribute(name: "count", type: .int64, isRequired: true, minimum: .integer(3)),
+            Attribute(
+              name: "count",
+              type: .int64,
+              isRequired: true,
+              rules: AttributeRules(minimum: .integer(3))
+            ),
             Attribute(
               name: "mood",
               type: .enum,

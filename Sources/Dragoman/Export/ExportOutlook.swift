@@ -12,7 +12,7 @@ public struct ExportOutlook: Sendable, Hashable {
 extension ImportMap {
   /// What exports of the records of each source, in the format of the source, cannot say.
   ///
-  ///     map.exportOutlook().losses    // ["Person.phones is left out: this map has no place for it in csv"]
+  ///     map.exportOutlook().losses  // ["Person.phones is left out: …"]
   public func exportOutlook() -> ExportOutlook {
     var outlook = ExportOutlook()
     let layout = ModelLayout(model())

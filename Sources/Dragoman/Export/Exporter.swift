@@ -12,12 +12,14 @@ import Foundation
 ///
 /// One record's way, each step one call into one file:
 ///
-///     FetchedRow         a row of SQLite's, its texts where SQLite holds them
-///       ValueSpeller     a stored value -> the spelling that the map reads
-///       RecordWriter     walks the tree of members that the map describes
-///         RecordEncoder  writes a member as JSON, XML or CSV
-///     ExportBuffer       bytes
-///       ExportSink       compresses, writes, renames
+/// ```text
+/// FetchedRow         a row of SQLite's, its texts where SQLite holds them
+///   ValueSpeller     a stored value -> the spelling that the map reads
+///   RecordWriter     walks the tree of members that the map describes
+///     RecordEncoder  writes a member as JSON, XML or CSV
+/// ExportBuffer       bytes
+///   ExportSink       compresses, writes, renames
+/// ```
 public struct Exporter: Sendable {
   private let map: ImportMap
   private let store: SQLiteStore

@@ -4,7 +4,8 @@ extension ManagedObjectContext {
   /// Objects as records, by their entity's mapper backwards: names, formats and nesting of the feed.
   ///
   ///     let records = try context.export(people)
-  ///     let flat = try context.export(people, ExportRequest(shape: .flat, nulls: .write))
+  ///     let style = ExportStyle(shape: .flat, nulls: .write)
+  ///     let flat = try context.export(people, ExportRequest(style: style))
   ///
   /// Unsaved changes are exported too. Closures of the mapper run in the place of their attribute;
   /// post-export hooks run last and may change the record. What is exported can be imported again,
@@ -71,8 +72,8 @@ private final class ObjectExport {
     self.code = code.entity(name)
     var request = request
     request.entity = name
-    isFlat = (request.shape ?? map.exportOptions.shape) == .flat
-    isLocal = (request.names ?? map.exportOptions.names) == .local
+    isFlat = (request.style.shape ?? map.exportOptions.style.shape) == .flat
+    isLocal = (request.style.names ?? map.exportOptions.style.names) == .local
     plan = try ExportPlan(
       request,
       map,

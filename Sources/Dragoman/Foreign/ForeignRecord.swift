@@ -1,8 +1,8 @@
 /// A foreign record in memory: members in their order.
 ///
 ///     var record: ForeignRecord = ["id": 7, "name": "Ada"]
-///     record["name"] = "Ada Lovelace"     // in its place
-///     record["born"] = "1815-12-10"       // behind the others
+///     record["name"] = "Ada Lovelace"  // in its place
+///     record["born"] = "1815-12-10"  // behind the others
 ///
 /// Names compare by their UTF-8 bytes. A name may stand twice, as it may in JSON; lookups find the
 /// first, and an import refuses the value as repeated.

@@ -14,8 +14,10 @@ import Foundation
 ///   its direct text (`"text()"`, left out when empty), by their names without prefix;
 /// - what has the same name becomes one array, in document order, where the first one stands.
 ///
-///     <p id="1"><name>Ada</name><tel>1</tel><tel>2</tel></p>
-///     {"@id":"1","name":"Ada","tel":["1","2"]}
+/// ```text
+/// <p id="1"><name>Ada</name><tel>1</tel><tel>2</tel></p>
+/// {"@id":"1","name":"Ada","tel":["1","2"]}
+/// ```
 extension RecordBatch {
   /// Appends the value at a node, with all it holds, to a JSON text.
   ///

@@ -2,11 +2,14 @@ import DragomanGraph
 
 /// One rule of a map that is derived from a Swift type: where a property stands in foreign records.
 ///
-///     let map = try ImportMap(for: Person.self, [
-///       .map("ticket_number", to: \.ticketNumber),
-///       .map("salary", to: \.salary, numbers: NumberFormat(locale: "en_US")),
-///       .nested("phones", to: \.phones),
-///     ])
+///     let map = try ImportMap(
+///       for: Person.self,
+///       [
+///         .map("ticket_number", to: \.ticketNumber),
+///         .map("salary", to: \.salary, numbers: NumberFormat(locale: "en_US")),
+///         .nested("phones", to: \.phones),
+///       ]
+///     )
 ///
 /// Names and types are checked by the compiler: a path to what is no property does not compile.
 public struct ValueRule<Root: EntityValue>: Sendable {
@@ -26,33 +29,16 @@ public struct ValueRule<Root: EntityValue>: Sendable {
     _ foreign: String...,
     to path: KeyPath<Root.Fields, Field<Root, Value>>,
     dates: [String]? = nil,
-    timeZone: String? = nil,
     numbers: NumberFormat? = nil,
-    strings: StringFormat = StringFormat(),
-    values: KeyValuePairs<String, String> = [:],
-    unknown: String? = nil,
-    trueValues: [String] = [],
-    falseValues: [String] = [],
-    coerce: Bool = false,
+    format: ValueFormat = ValueFormat(),
     isExported: Bool = true,
     policies: ValuePolicies = ValuePolicies()
   ) -> ValueRule {
-    var map = Map(
-      foreign.first ?? Root.fields[keyPath: path].schemaName,
-      to: Root.fields[keyPath: path].schemaName,
-      dates: dates,
-      timeZone: timeZone,
-      numbers: numbers,
-      strings: strings,
-      values: values,
-      unknown: unknown,
-      trueValues: trueValues,
-      falseValues: falseValues,
-      coerce: coerce,
-      isExported: isExported,
-      policies: policies
-    )
-    map.foreign += foreign.dropFirst()
+    let local = Root.fields[keyPath: path].schemaName
+    var map = Map(local, to: local, dates: dates, numbers: numbers, format: format)
+    if !foreign.isEmpty { map.foreign = foreign }
+    map.isExported = isExported
+    map.policies = policies
     return ValueRule(.attribute(map))
   }
 

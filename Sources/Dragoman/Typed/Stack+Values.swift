@@ -73,7 +73,7 @@ extension Stack {
         try FeedContextImport(
           map: meaning.map,
           code: meaning.code,
-          request: ImportRequest(inputs, maximumRejects: maximumRejects),
+          request: ImportRequest(inputs, options: .init(maximumRejects: maximumRejects)),
           context: context,
           cancellation: cancellation
         ).run()
@@ -105,7 +105,7 @@ private struct FeedContextImport {
     let walker = DraftWalker(
       backend,
       mode: request.mode,
-      maximumRejects: request.maximumRejects
+      maximumRejects: request.options.maximumRejects
     )
     let isOutermost = context.beginImport()
     defer { if isOutermost { context.endImport() } }

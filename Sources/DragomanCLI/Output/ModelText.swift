@@ -33,7 +33,7 @@ enum ModelText {
 
   private static func words(of attribute: Attribute) -> String {
     var words = [attribute.type.rawValue]
-    if let scale = attribute.scale { words[0] += "(\(scale))" }
+    if let scale = attribute.rules.scale { words[0] += "(\(scale))" }
     if attribute.isRequired { words.append("required") }
     if attribute.isIndexed { words.append("indexed") }
     if attribute.isSensitive { words.append("sensitive") }

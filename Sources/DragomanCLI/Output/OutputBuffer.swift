@@ -1,3 +1,4 @@
+import DragomanGraph
 import Foundation
 
 /// Why output could not be written.
@@ -57,19 +58,8 @@ final class OutputBuffer {
   /// Hands everything to the system.
   func flush() throws(OutputError) {
     guard let descriptor else { return }
-    var start = 0
-    while start < bytes.count {
-      let count = bytes.withUnsafeBytes { buffer in
-        Foundation.write(descriptor, buffer.baseAddress.map { $0 + start }, buffer.count - start)
-      }
-      if count < 0 {
-        let code = errno
-        if code == EINTR { continue }
-        bytes.removeAll(keepingCapacity: true)
-        throw OutputError(code: code)
-      }
-      start += count
-    }
+    let code = bytes.withUnsafeBytes { FileOutput.write($0, to: descriptor) }
     bytes.removeAll(keepingCapacity: true)
+    if let code { throw OutputError(code: code) }
   }
 }

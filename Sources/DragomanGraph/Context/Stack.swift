@@ -8,7 +8,7 @@ import Synchronization
 ///       let person = try context.insert("Person")
 ///       person["firstName"] = "Rohan"
 ///     }
-///     let people = try await stack.main.fetch(FetchRequest("Person"))
+///     let people = try stack.main.fetch(FetchRequest("Person"))
 ///
 /// A root context writes the store, main is its child, temporary contexts are children of main.
 /// There is no shared instance: several stacks live side by side in one process.

@@ -1,6 +1,8 @@
 /// One value of a row that a fetch gives: an attribute, one at the end of a path, or an aggregate.
 ///
-///     ["name", "company.city", .count(), .sum("salary"), .average("company.size", as: "size")]
+///     let columns: [FetchColumn] = [
+///       "name", "company.city", .count(), .sum("salary"), .average("company.size", as: "size"),
+///     ]
 public struct FetchColumn: Sendable, Hashable, ExpressibleByStringLiteral {
   /// A value computed from many.
   ///

@@ -20,7 +20,7 @@ extension FetchRequest {
     let resolved = try ResolvedRequest(request, in: layout)
     request.columns = zip(columns, resolved.columns).flatMap { column, found -> [FetchColumn] in
       guard column.aggregate == nil, let object = found.expression?.object else { return [column] }
-      let paths = Self.keyPaths(of: layout.entities[object], in: layout, depth: 0)
+      let paths = layout.entities[object].keyPaths(in: layout)
       return paths.isEmpty
         ? [column]
         : paths.map { path in
@@ -32,19 +32,18 @@ extension FetchRequest {
     }
     return request
   }
+}
 
-  /// The attributes of an identity; where a to-one is part of it, those of its target's.
-  private static func keyPaths(
-    of entity: EntityLayout,
-    in layout: ModelLayout,
-    depth: Int
-  ) -> [String] {
-    (entity.uniqueKeys.first ?? []).flatMap { part -> [String] in
+extension EntityLayout {
+  /// The attributes of the identity, as paths; where a to-one is part of it, those of its target's
+  /// identity.
+  package func keyPaths(in layout: ModelLayout, depth: Int = 0) -> [String] {
+    (uniqueKeys.first ?? []).flatMap { part -> [String] in
       guard case .relationship(let slot) = part.property else { return [part.name] }
       // A chain of to-ones that leads back to itself has no end.
       guard depth < 8 else { return [] }
-      let target = layout.entities[entity.relationships[slot].destination]
-      return keyPaths(of: target, in: layout, depth: depth + 1).map { "\(part.name).\($0)" }
+      let target = layout.entities[relationships[slot].destination]
+      return target.keyPaths(in: layout, depth: depth + 1).map { "\(part.name).\($0)" }
     }
   }
 }

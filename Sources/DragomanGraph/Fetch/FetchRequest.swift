@@ -10,14 +10,13 @@
 /// With `groupBy`, aggregates or `isDistinct` the answer is a table of values and no list of
 /// objects:
 ///
-///     let payroll = FetchRequest(
+///     let payroll = try FetchRequest(
 ///       "Person",
 ///       sortKeys: [SortKey("pay", ascending: false)],
 ///       columns: ["city", .count(), .sum("salary", as: "pay")],
-///       groupBy: ["city"],
-///       having: try Filter(parsing: "count > 10")
-///     )
-public struct FetchRequest: Sendable, Hashable {
+///       groupBy: ["city"]
+///     ).with { $0.having = try Filter(parsing: "count > 10") }
+public struct FetchRequest: Sendable, Hashable, Adjustable {
   /// The entity's name.
   public var entity: String
   /// The condition; nil admits every object.
@@ -36,22 +35,22 @@ public struct FetchRequest: Sendable, Hashable {
   /// A condition on the rows of a table; its names are those of columns and of `groupBy`.
   public var having: Filter?
   /// Whether equal rows come once; wants `columns`.
-  public var isDistinct: Bool
+  public var isDistinct = false
   /// Whether objects of sub-entities are included; true by default.
-  public var includesSubentities: Bool
+  public var includesSubentities = true
   /// Whether a context considers what is not saved yet; true by default.
   ///
   /// A store holds nothing else.
-  public var includesPendingChanges: Bool
+  public var includesPendingChanges = true
   /// Whether a context gives objects whose values are read when they are asked for, many at a time;
   /// false by default.
   ///
   /// A store gives rows and does not look at it.
-  public var returnsFaults: Bool
+  public var returnsFaults = false
   /// How many objects a context fills at a time, 1 or more; nil leaves it to the context.
   public var batchSize: Int?
 
-  /// Makes a request.
+  /// Makes a request; what is rarer than its arguments is set in the value: see `with`.
   public init(
     _ entity: String,
     filter: Filter? = nil,
@@ -59,13 +58,7 @@ public struct FetchRequest: Sendable, Hashable {
     limit: Int? = nil,
     offset: Int = 0,
     columns: [FetchColumn]? = nil,
-    groupBy: [String] = [],
-    having: Filter? = nil,
-    isDistinct: Bool = false,
-    includesSubentities: Bool = true,
-    includesPendingChanges: Bool = true,
-    returnsFaults: Bool = false,
-    batchSize: Int? = nil
+    groupBy: [String] = []
   ) {
     self.entity = entity
     self.filter = filter
@@ -74,11 +67,5 @@ public struct FetchRequest: Sendable, Hashable {
     self.offset = offset
     self.columns = columns
     self.groupBy = groupBy
-    self.having = having
-    self.isDistinct = isDistinct
-    self.includesSubentities = includesSubentities
-    self.includesPendingChanges = includesPendingChanges
-    self.returnsFaults = returnsFaults
-    self.batchSize = batchSize
   }
 }

@@ -71,7 +71,7 @@ extension Attribute {
     default: return nil
     }
     guard let canonical = DecimalText.canonical(digits) else { return nil }
-    guard let scale else { return .text(canonical) }
+    guard let scale = rules.scale else { return .text(canonical) }
     let fraction = canonical.split(separator: ".").dropFirst().first?.count ?? 0
     return fraction > scale ? nil : .text(DecimalText.padded(canonical, scale: scale))
   }

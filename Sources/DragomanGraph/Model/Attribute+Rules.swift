@@ -7,19 +7,20 @@ extension Attribute {
   var canonical: Attribute {
     var attribute = self
     attribute.defaultValue = defaultValue.map { admitted($0) ?? $0 }
-    attribute.minimum = minimum.map { admitted($0) ?? $0 }
-    attribute.maximum = maximum.map { admitted($0) ?? $0 }
+    attribute.rules = rules.withLimits { admitted($0) ?? $0 }
     return attribute
   }
 
   /// What is wrong with the rules that values have to obey, a sentence each.
   var ruleFaults: [(part: ModelFault.Part, message: String)] {
     var faults: [(part: ModelFault.Part, message: String)] = []
-    if type == .decimal, let scale, scale < 0 {
+    if type == .decimal, let scale = rules.scale, scale < 0 {
       faults.append((.scale, "A scale is 0 or more, and cannot be \(scale)."))
       return faults
     }
-    let limits: [(ModelFault.Part, StoredValue?)] = [(.minimum, minimum), (.maximum, maximum)]
+    let limits: [(ModelFault.Part, StoredValue?)] = [
+      (.minimum, rules.minimum), (.maximum, rules.maximum),
+    ]
     for (part, value) in [(.defaultValue, defaultValue)] + limits {
       guard let value, admitted(value) == nil else { continue }
       let name = part == .defaultValue ? "default" : part == .minimum ? "minimum" : "maximum"
@@ -28,22 +29,22 @@ extension Attribute {
     for (part, value) in limits where value != nil && !type.isOrdered {
       faults.append((part, "A limit wants an order, and \(type.withArticle) has none."))
     }
-    if let pattern, !Self.isExpression(pattern) {
+    if let pattern = rules.pattern, !Self.isExpression(pattern) {
       faults.append((.pattern, "The pattern \(pattern) is no regular expression."))
     }
-    if let least = minimumLength, let most = maximumLength, least > most {
+    if let least = rules.minimumLength, let most = rules.maximumLength, least > most {
       faults.append((.length, "No text has at least \(least) and at most \(most) characters."))
     }
     guard faults.isEmpty else { return faults }
-    let attribute = canonical
-    if let low = attribute.minimum, let high = attribute.maximum, order(low, high) > 0 {
+    let (rules, value) = (canonical.rules, canonical.defaultValue)
+    if let low = rules.minimum, let high = rules.maximum, order(low, high) > 0 {
       faults.append(
         (.minimum, "The minimum \(shown(low)) is larger than the maximum \(shown(high)).")
       )
     }
-    guard let value = attribute.defaultValue, value != .null else { return faults }
-    if attribute.minimum.map({ order(value, $0) < 0 }) == true
-      || attribute.maximum.map({ order(value, $0) > 0 }) == true
+    guard let value, value != .null else { return faults }
+    if rules.minimum.map({ order(value, $0) < 0 }) == true
+      || rules.maximum.map({ order(value, $0) > 0 }) == true
     {
       faults.append((.defaultValue, "The default \(shown(value)) is beyond the limits."))
     }
@@ -69,7 +70,7 @@ extension Attribute {
 
   private func shown(_ value: StoredValue) -> String { isSensitive ? "(a value)" : value.summary }
 
-  private var typeName: String { type.rawValue + (scale.map { " of scale \($0)" } ?? "") }
+  private var typeName: String { type.rawValue + (rules.scale.map { " of scale \($0)" } ?? "") }
 
   private func hint(_ value: StoredValue) -> String {
     if type == .decimal, case .real(let real) = value {

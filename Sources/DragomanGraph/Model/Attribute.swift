@@ -63,7 +63,10 @@ public enum AttributeType: String, Sendable, Hashable, Codable, CaseIterable {
 }
 
 /// One stored property of an entity: its name, its type and the rules its values obey.
-public struct Attribute: Sendable, Hashable, Codable {
+///
+///     Attribute(name: "age", type: .int16, isRequired: true, rules: AttributeRules(minimum: 0))
+///     Attribute(name: "town").with { $0.renamedFrom = "city" }
+public struct Attribute: Sendable, Hashable, Adjustable {
   /// The local name, unique in its entity (case-insensitively, as SQLite's columns are).
   public var name: String
   /// What the attribute holds.
@@ -76,24 +79,14 @@ public struct Attribute: Sendable, Hashable, Codable {
   public var defaultValue: StoredValue?
   /// Whether the column has an index of its own.
   public var isIndexed: Bool
-  /// The column's name; the attribute's name unless the map says otherwise.
-  public var column: String
-  /// Decimals only: digits after the point, 0 …; nil keeps the digits as given.
-  public var scale: Int?
   /// Enumerations only: the raw values admitted; nil admits any.
   public var allowedValues: [String]?
-  /// The smallest value admitted, for types with an order.
-  public var minimum: StoredValue?
-  /// The largest value admitted, for types with an order.
-  public var maximum: StoredValue?
-  /// The number of Unicode scalars a string may have, at most.
-  public var maximumLength: Int?
-  /// The number of Unicode scalars a string must have, at least.
-  public var minimumLength: Int?
-  /// A regular expression that a string must match as a whole.
-  public var pattern: String?
-  /// Whether values are masked in every message, report and rejects file.
-  public var isSensitive: Bool
+  /// What else its values must obey.
+  public var rules: AttributeRules<StoredValue>
+  /// The column's name; the attribute's name unless it is set.
+  public var column: String
+  /// Whether values are masked in every message, report and rejects file; false by default.
+  public var isSensitive = false
   /// The name this attribute had before, for migration.
   public var renamedFrom: String?
 
@@ -104,31 +97,55 @@ public struct Attribute: Sendable, Hashable, Codable {
     isRequired: Bool = false,
     defaultValue: StoredValue? = nil,
     isIndexed: Bool = false,
-    column: String? = nil,
-    scale: Int? = nil,
     allowedValues: [String]? = nil,
-    minimum: StoredValue? = nil,
-    maximum: StoredValue? = nil,
-    minimumLength: Int? = nil,
-    maximumLength: Int? = nil,
-    pattern: String? = nil,
-    isSensitive: Bool = false,
-    renamedFrom: String? = nil
+    rules: AttributeRules<StoredValue> = AttributeRules()
   ) {
     self.name = name
     self.type = type
     self.isRequired = isRequired
     self.defaultValue = defaultValue
     self.isIndexed = isIndexed
-    self.column = column ?? name
-    self.scale = scale
     self.allowedValues = allowedValues
-    self.minimum = minimum
-    self.maximum = maximum
-    self.minimumLength = minimumLength
-    self.maximumLength = maximumLength
-    self.pattern = pattern
-    self.isSensitive = isSensitive
-    self.renamedFrom = renamedFrom
+    self.rules = rules
+    column = name
+  }
+}
+
+extension Attribute: Codable {
+  private enum CodingKeys: CodingKey {
+    case name, type, isRequired, defaultValue, isIndexed, allowedValues, column, isSensitive
+    case renamedFrom
+  }
+
+  /// Reads an attribute; its rules stand beside its other members.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      name: try values.decode(String.self, forKey: .name),
+      type: try values.decode(AttributeType.self, forKey: .type),
+      isRequired: try values.decode(Bool.self, forKey: .isRequired),
+      defaultValue: try values.decodeIfPresent(StoredValue.self, forKey: .defaultValue),
+      isIndexed: try values.decode(Bool.self, forKey: .isIndexed),
+      allowedValues: try values.decodeIfPresent([String].self, forKey: .allowedValues),
+      rules: try AttributeRules(from: decoder)
+    )
+    column = try values.decode(String.self, forKey: .column)
+    isSensitive = try values.decode(Bool.self, forKey: .isSensitive)
+    renamedFrom = try values.decodeIfPresent(String.self, forKey: .renamedFrom)
+  }
+
+  /// Writes the attribute as it is read.
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(name, forKey: .name)
+    try values.encode(type, forKey: .type)
+    try values.encode(isRequired, forKey: .isRequired)
+    try values.encodeIfPresent(defaultValue, forKey: .defaultValue)
+    try values.encode(isIndexed, forKey: .isIndexed)
+    try values.encodeIfPresent(allowedValues, forKey: .allowedValues)
+    try values.encode(column, forKey: .column)
+    try values.encode(isSensitive, forKey: .isSensitive)
+    try values.encodeIfPresent(renamedFrom, forKey: .renamedFrom)
+    try rules.encode(to: encoder)
   }
 }

@@ -1,5 +1,5 @@
 /// A kind of object: its attributes, relationships and unique keys, and the table that stores it.
-public struct Entity: Sendable, Hashable {
+public struct Entity: Sendable, Hashable, Adjustable {
   /// The name, unique in its model.
   public var name: String
   /// The table's name; the entity's name unless the map says otherwise.
@@ -17,9 +17,9 @@ public struct Entity: Sendable, Hashable {
   /// Whether there are objects of sub-entities only.
   public var isAbstract: Bool
   /// Indexes over several attributes or to-ones, besides those of single attributes.
-  public var indexes: [[String]]
+  public var indexes: [[String]] = []
   /// Whether references may make objects that hold their key only, until their record comes.
-  public var admitsStubs: Bool
+  public var admitsStubs = false
   /// The name this entity had before, for migration.
   public var renamedFrom: String?
 
@@ -31,10 +31,7 @@ public struct Entity: Sendable, Hashable {
     relationships: [Relationship] = [],
     uniqueKeys: [[String]] = [],
     parent: String? = nil,
-    isAbstract: Bool = false,
-    indexes: [[String]] = [],
-    admitsStubs: Bool = false,
-    renamedFrom: String? = nil
+    isAbstract: Bool = false
   ) {
     self.name = name
     self.table = table ?? name
@@ -43,9 +40,6 @@ public struct Entity: Sendable, Hashable {
     self.uniqueKeys = uniqueKeys
     self.parent = parent
     self.isAbstract = isAbstract
-    self.indexes = indexes
-    self.admitsStubs = admitsStubs
-    self.renamedFrom = renamedFrom
   }
 
   /// The unique key by which records find their object: the first one declared.
@@ -73,10 +67,10 @@ extension Entity: Codable {
       relationships: try values.decode([Relationship].self, forKey: .relationships),
       uniqueKeys: try values.decode([[String]].self, forKey: .uniqueKeys),
       parent: try values.decodeIfPresent(String.self, forKey: .parent),
-      isAbstract: try values.decodeIfPresent(Bool.self, forKey: .isAbstract) ?? false,
-      indexes: try values.decodeIfPresent([[String]].self, forKey: .indexes) ?? [],
-      admitsStubs: try values.decodeIfPresent(Bool.self, forKey: .admitsStubs) ?? false,
-      renamedFrom: try values.decodeIfPresent(String.self, forKey: .renamedFrom)
+      isAbstract: try values.decodeIfPresent(Bool.self, forKey: .isAbstract) ?? false
     )
+    indexes = try values.decodeIfPresent([[String]].self, forKey: .indexes) ?? []
+    admitsStubs = try values.decodeIfPresent(Bool.self, forKey: .admitsStubs) ?? false
+    renamedFrom = try values.decodeIfPresent(String.self, forKey: .renamedFrom)
   }
 }

@@ -146,10 +146,10 @@ extension Attribute {
         "\(entity).\(name) is column \(column) in the database and \(newer.column) in the map."
       )
     }
-    if scale != newer.scale {
+    if rules.scale != newer.rules.scale {
       conflicts.append(
-        "\(entity).\(name) has scale \(scale.map(String.init) ?? "none") in the database"
-          + " and \(newer.scale.map(String.init) ?? "none") in the map."
+        "\(entity).\(name) has scale \(rules.scale.map(String.init) ?? "none") in the database"
+          + " and \(newer.rules.scale.map(String.init) ?? "none") in the map."
       )
     }
     return conflicts
@@ -160,11 +160,7 @@ extension Attribute {
     isRequired = newer.isRequired
     defaultValue = newer.defaultValue
     isIndexed = isIndexed || newer.isIndexed
-    minimum = newer.minimum
-    maximum = newer.maximum
-    minimumLength = newer.minimumLength
-    maximumLength = newer.maximumLength
-    pattern = newer.pattern
+    rules = newer.rules
     isSensitive = newer.isSensitive
     renamedFrom = newer.renamedFrom ?? renamedFrom
     if let known = allowedValues {

@@ -2,7 +2,7 @@
 ///
 /// docs/file.md says how links are stored. Two relationships that name each other as `inverse` are
 /// two views of the same links.
-public struct Relationship: Sendable, Hashable {
+public struct Relationship: Sendable, Hashable, Adjustable {
   /// How many objects the relationship may hold.
   public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
     /// At most one.
@@ -31,8 +31,8 @@ public struct Relationship: Sendable, Hashable {
   public var kind: Kind
   /// Whether a to-many keeps its order.
   public var isOrdered: Bool
-  /// Whether a to-many may hold the same target more than once.
-  public var allowsRepeats: Bool
+  /// Whether a to-many may hold the same target more than once; false by default.
+  public var allowsRepeats = false
   /// The name of the relationship of the target that points back, if there is one.
   public var inverse: String?
   /// What becomes of the targets when the owner is deleted.
@@ -50,23 +50,17 @@ public struct Relationship: Sendable, Hashable {
     destination: String,
     kind: Kind,
     isOrdered: Bool = false,
-    allowsRepeats: Bool = false,
     inverse: String? = nil,
     deleteRule: DeleteRule = .nullify,
-    isRequired: Bool = false,
-    maximumCount: Int? = nil,
-    renamedFrom: String? = nil
+    isRequired: Bool = false
   ) {
     self.name = name
     self.destination = destination
     self.kind = kind
     self.isOrdered = isOrdered
-    self.allowsRepeats = allowsRepeats
     self.inverse = inverse
     self.deleteRule = deleteRule
     self.isRequired = isRequired
-    self.maximumCount = maximumCount
-    self.renamedFrom = renamedFrom
   }
 
   /// A link to at most one object.
@@ -75,8 +69,7 @@ public struct Relationship: Sendable, Hashable {
     _ destination: String,
     inverse: String? = nil,
     deleteRule: DeleteRule = .nullify,
-    isRequired: Bool = false,
-    renamedFrom: String? = nil
+    isRequired: Bool = false
   ) -> Relationship {
     Relationship(
       name: name,
@@ -84,8 +77,7 @@ public struct Relationship: Sendable, Hashable {
       kind: .toOne,
       inverse: inverse,
       deleteRule: deleteRule,
-      isRequired: isRequired,
-      renamedFrom: renamedFrom
+      isRequired: isRequired
     )
   }
 
@@ -95,23 +87,17 @@ public struct Relationship: Sendable, Hashable {
     _ destination: String,
     inverse: String? = nil,
     isOrdered: Bool = false,
-    allowsRepeats: Bool = false,
     deleteRule: DeleteRule = .nullify,
-    isRequired: Bool = false,
-    maximumCount: Int? = nil,
-    renamedFrom: String? = nil
+    isRequired: Bool = false
   ) -> Relationship {
     Relationship(
       name: name,
       destination: destination,
       kind: .toMany,
       isOrdered: isOrdered,
-      allowsRepeats: allowsRepeats,
       inverse: inverse,
       deleteRule: deleteRule,
-      isRequired: isRequired,
-      maximumCount: maximumCount,
-      renamedFrom: renamedFrom
+      isRequired: isRequired
     )
   }
 }
@@ -125,12 +111,12 @@ extension Relationship: Codable {
       destination: try values.decode(String.self, forKey: .destination),
       kind: try values.decode(Kind.self, forKey: .kind),
       isOrdered: try values.decodeIfPresent(Bool.self, forKey: .isOrdered) ?? false,
-      allowsRepeats: try values.decodeIfPresent(Bool.self, forKey: .allowsRepeats) ?? false,
       inverse: try values.decodeIfPresent(String.self, forKey: .inverse),
       deleteRule: try values.decodeIfPresent(DeleteRule.self, forKey: .deleteRule) ?? .nullify,
-      isRequired: try values.decodeIfPresent(Bool.self, forKey: .isRequired) ?? false,
-      maximumCount: try values.decodeIfPresent(Int.self, forKey: .maximumCount),
-      renamedFrom: try values.decodeIfPresent(String.self, forKey: .renamedFrom)
+      isRequired: try values.decodeIfPresent(Bool.self, forKey: .isRequired) ?? false
     )
+    allowsRepeats = try values.decodeIfPresent(Bool.self, forKey: .allowsRepeats) ?? false
+    maximumCount = try values.decodeIfPresent(Int.self, forKey: .maximumCount)
+    renamedFrom = try values.decodeIfPresent(String.self, forKey: .renamedFrom)
   }
 }

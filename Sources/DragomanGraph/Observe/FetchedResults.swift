@@ -4,7 +4,7 @@
 ///       FetchRequest("Person", sortKeys: [SortKey("city"), SortKey("lastName")]),
 ///       sectionedBy: "city"
 ///     )
-///     for try await event in people.events() { … }
+///     for try await event in people.events() { print(event) }
 ///     let names = people.map { $0["lastName"] }
 ///
 /// Results of objects are a `RandomAccessCollection`; others are asked by `element(at:)`, which can

@@ -2,7 +2,7 @@ extension ManagedObjectContext {
   /// What changes in this context, from now on: unsaved changes, merges of what children saved,
   /// imports, rollbacks.
   ///
-  ///     for await notice in stack.main.changes() { table.update(notice.updated.keys) }
+  ///     for await notice in stack.main.changes() { print(notice.updated.keys) }
   ///
   /// Unsaved changes of main are told together at the end of the turn of the main actor in which
   /// they were made, those of other contexts when they are saved or `processChanges()` is called; an

@@ -2,7 +2,7 @@ import Synchronization
 
 /// What `observe(_:)` of results gives: who has it can stop being told.
 ///
-///     let observation = results.observe { event in … }
+///     let observation = results.observe { event in print(event) }
 ///     observation.cancel()
 ///
 /// Letting it go stops nothing: an observation lasts until it is cancelled or its results are let go.

@@ -90,7 +90,8 @@ extension Stack {
     }
   }
 
-  private func engine(
+  /// Reads a request, and follows what changes it until the results are let go.
+  func engine(
     _ request: FetchRequest,
     _ sectionKey: String?,
     _ interval: Duration?

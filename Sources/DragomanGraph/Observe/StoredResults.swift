@@ -5,7 +5,7 @@ import Synchronization
 /// thread.
 ///
 ///     let people = try await stack.results(FetchRequest("Person", sortKeys: [SortKey("name")]))
-///     for try await event in people.events() { … }
+///     for try await event in people.events() { print(event) }
 ///
 /// It sees what is committed, by whomever: contexts, imports, and other processes, whose commits are
 /// looked for at a stated interval. All work is done on a thread of its own, never on those of

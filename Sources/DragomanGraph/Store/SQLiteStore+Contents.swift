@@ -7,7 +7,7 @@ extension SQLiteStore {
   /// Reads every table of objects and of links once, so the cost grows with the file.
   ///
   ///     let contents = try store.contents()
-  ///     contents.entities.map { "\($0.name): \($0.objectCount)" }
+  ///     print(contents.entities.map { "\($0.name): \($0.objectCount)" })
   ///
   /// - Parameter exampleCount: How many stubs of each entity, and how many waiting references of
   ///   each relationship are listed; nil for all, which are then all in memory. 5 by default.

@@ -55,7 +55,7 @@ extension SQLiteStore {
   ///     let rows = try store.dictionaries(
   ///       FetchRequest("Person", columns: ["company.name", .sum("salary")], groupBy: ["company.name"])
   ///     )
-  ///     rows.first?["sum_salary"]
+  ///     print(rows.first?["sum_salary"] ?? "nobody")
   ///
   /// - Returns: The rows in order; a null is there as `.null`.
   /// - Throws: `StoreError`, `.badRequest` for a request that does not fit the model.

@@ -179,55 +179,36 @@ public final class WriteSession {
     mode: EntityWriter.Mode,
     version: Int? = nil
   ) throws(StoreError) -> EntityWriter {
-    try writer(
-      for: layout(of: entity),
-      slots: slots.map { RowSlot($0) },
-      mode: mode,
-      version: version
+    let slots = slots.map { RowSlot($0) }
+    return try writer(
+      for: EntityStatements(entity: layout(of: entity), slots: slots, mode: mode, version: version)
     )
   }
 
   /// A writer for rows of an entity that has links, or that is linked to.
   ///
   /// - Parameters:
-  ///   - entity: The entity, of this session's layout.
-  ///   - slots: What rows give, in the order of their values.
-  ///   - mode: What happens to objects that exist.
-  ///   - version: The slot of the attribute that tells newer rows from older ones.
-  ///   - noted: The columns whose former values the writer tells, together with the object's
-  ///     primary key; nil: neither, which is a little faster.
-  ///   - notesFormer: Whether the writer tells the values that a row overwrites, too.
-  ///   - completesStubs: Which rows make whole objects of stubs.
+  ///   - rows: The rows, of an entity of this session's layout.
   ///   - specializes: Whether a row makes an object of its entity of one that was known by a more
   ///     general one.
   /// - Returns: The writer.
   /// - Throws: `StoreError` where the next free key cannot be read.
   package func writer(
-    for entity: EntityLayout,
-    slots: [RowSlot],
-    mode: EntityWriter.Mode,
-    version: Int? = nil,
-    noted: [String]? = nil,
-    notesFormer: Bool = false,
-    completesStubs: EntityStatements.StubRule = .never,
+    for rows: EntityStatements,
     specializes: Bool = true
   ) throws(StoreError) -> EntityWriter {
-    EntityWriter(
+    let entity = rows.entity
+    return EntityWriter(
       database: database,
       path: path,
-      statements: EntityStatements(
-        entity: entity,
-        slots: slots,
-        mode: mode,
-        version: version,
-        noted: noted,
-        notesFormer: notesFormer,
-        completesStubs: completesStubs,
-        family: entity.family.map { layout.entities[$0].name },
-        ancestors: specializes ? entity.lineage.dropFirst().map { layout.entities[$0].name } : []
-      ),
+      statements: rows.with {
+        $0.family = entity.family.map { layout.entities[$0].name }
+        if specializes {
+          $0.ancestors = entity.lineage.dropFirst().map { layout.entities[$0].name }
+        }
+      },
       keys: try primaryKeys(of: entity.table),
-      note: noted == nil ? nil : try note()
+      note: rows.noted == nil ? nil : try note()
     )
   }
 

@@ -1,7 +1,7 @@
 /// A value as an object without a context: what would be stored, by name.
 ///
 ///     let object = try person.detached()
-///     object.attributes["salary"]          // "118000.50"
+///     print(object.attributes["salary"] ?? .null)  // "118000.50"
 ///     let same = try Person(object)
 ///
 /// It is a value itself: it can be compared, passed on, and unboxed into any type that describes the

@@ -1,5 +1,5 @@
 /// The entity of a Swift type: its name, its rules, and its fields by slot.
-public struct EntitySchema<Root: EntityValue>: Sendable {
+public struct EntitySchema<Root: EntityValue>: Sendable, Adjustable {
   /// The entity's name.
   public let name: String
   /// The fields, by slot.
@@ -10,7 +10,8 @@ public struct EntitySchema<Root: EntityValue>: Sendable {
   private let isAbstract: Bool
   private let uniqueKeys: [[String]]
   private let indexes: [[String]]
-  private let renamedFrom: String?
+  /// The entity's former name, for migration.
+  public var renamedFrom: String?
 
   /// Describes an entity.
   ///
@@ -21,7 +22,6 @@ public struct EntitySchema<Root: EntityValue>: Sendable {
   ///   - isAbstract: Whether there are objects of sub-entities only.
   ///   - uniqueKeys: Unique keys of several properties; those of single fields come behind them.
   ///   - indexes: Indexes over several properties.
-  ///   - renamedFrom: The entity's former name, for migration.
   ///   - fields: Every field, in the order of the slots.
   public init(
     _ name: String,
@@ -30,7 +30,6 @@ public struct EntitySchema<Root: EntityValue>: Sendable {
     isAbstract: Bool = false,
     uniqueKeys: [[String]] = [],
     indexes: [[String]] = [],
-    renamedFrom: String? = nil,
     _ fields: [any EntityField<Root>]
   ) {
     self.name = name
@@ -39,7 +38,6 @@ public struct EntitySchema<Root: EntityValue>: Sendable {
     self.isAbstract = isAbstract
     self.uniqueKeys = uniqueKeys
     self.indexes = indexes
-    self.renamedFrom = renamedFrom
     self.fields = fields
     definitions = fields.map { $0.schemaDefinition }
   }
@@ -67,10 +65,11 @@ public struct EntitySchema<Root: EntityValue>: Sendable {
       relationships: relationships,
       uniqueKeys: keys,
       parent: above?.name,
-      isAbstract: isAbstract,
-      indexes: indexes,
-      renamedFrom: renamedFrom
-    )
+      isAbstract: isAbstract
+    ).with {
+      $0.indexes = indexes
+      $0.renamedFrom = renamedFrom
+    }
   }
 
   /// The unique key by which objects are found: the first of its own, or else its parent's.

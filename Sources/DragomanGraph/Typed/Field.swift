@@ -116,65 +116,44 @@ struct RelationshipField: Sendable {
 extension Field where Value: AttributeValue {
   /// Declares an attribute.
   ///
+  ///     let score = Field(1, "score", \Player.score, default: 0, rules: .init(minimum: 0, maximum: 100))
+  ///     let born = Field(2, "born", \Player.born) { $0.type = .date }
+  ///
   /// - Parameters:
   ///   - slot: The place in the schema's list, from 0.
   ///   - name: The attribute's name.
   ///   - path: The property.
-  ///   - type: The attribute's type; nil is what the property's type says.
   ///   - isUnique: Whether no two objects have the same value; the first unique key is the one by
   ///     which a value finds its object.
-  ///   - isRequired: Whether null is refused; nil: unless the property is an optional.
   ///   - default: The value of objects that are made without one; nil: null.
-  ///   - isIndexed: Whether the column has an index.
-  ///   - column: The column's name; nil is the attribute's name.
-  ///   - scale: Decimals: digits behind the point; nil: as given.
-  ///   - allowedValues: Enumerations: the raw values; nil: those of the cases, where they are known.
-  ///   - minimum: The smallest value.
-  ///   - maximum: The largest value.
-  ///   - minimumLength: The least number of Unicode scalars.
-  ///   - maximumLength: The largest number of Unicode scalars.
-  ///   - pattern: A regular expression that the whole text matches.
-  ///   - isSensitive: Whether values are masked in messages.
-  ///   - renamedFrom: The attribute's former name, for migration.
+  ///   - rules: What values must obey beside their type.
+  ///   - define: Changes what the property's type says of the attribute: its type, whether it is
+  ///     required (unless the property is an optional), the values allowed (those of the cases).
   public init(
     _ slot: Int,
     _ name: String,
     _ path: any KeyPath<Root, Value> & Sendable,
-    type: AttributeType? = nil,
     isUnique: Bool = false,
-    isRequired: Bool? = nil,
     default: Value? = nil,
-    isIndexed: Bool = false,
-    column: String? = nil,
-    scale: Int? = nil,
-    allowedValues: [String]? = nil,
-    minimum: Value? = nil,
-    maximum: Value? = nil,
-    minimumLength: Int? = nil,
-    maximumLength: Int? = nil,
-    pattern: String? = nil,
-    isSensitive: Bool = false,
-    renamedFrom: String? = nil
+    rules: AttributeRules<Value>? = nil,
+    _ define: (inout Attribute) -> Void = { _ in }
   ) {
     var attribute = Attribute(
       name: name,
-      type: type ?? Value.attributeType,
-      isRequired: isRequired ?? !Value.isOptional,
-      isIndexed: isIndexed,
-      column: column,
-      scale: scale,
-      allowedValues: allowedValues ?? Value.allowedValues,
-      minimumLength: minimumLength,
-      maximumLength: maximumLength,
-      pattern: pattern,
-      isSensitive: isSensitive,
-      renamedFrom: renamedFrom
+      type: Value.attributeType,
+      isRequired: !Value.isOptional,
+      allowedValues: Value.allowedValues
     )
+    define(&attribute)
+    // Texts of decimals depend on it.
+    if let rules { attribute.rules.scale = rules.scale }
     var fault: String?
     do {
-      attribute.defaultValue = try `default`?.stored(as: attribute)
-      attribute.minimum = try minimum?.stored(as: attribute)
-      attribute.maximum = try maximum?.stored(as: attribute)
+      if let value = `default` { attribute.defaultValue = try value.stored(as: attribute) }
+      if let rules {
+        let stored = attribute
+        attribute.rules = try rules.withLimits { try $0.stored(as: stored) }
+      }
     } catch {
       fault = "the default, minimum or maximum does not fit: \(error)"
     }
@@ -191,6 +170,34 @@ extension Field where Value: AttributeValue {
       }
     )
   }
+
+  /// An attribute that holds the property through a pair of functions.
+  private init(
+    transformed slot: Int,
+    _ name: String,
+    type: String,
+    isUnique: Bool,
+    _ define: (inout Attribute) -> Void,
+    value: @escaping @Sendable (Root) -> Value
+  ) {
+    var attribute = Attribute(
+      name: name,
+      type: Value.attributeType,
+      isRequired: !Value.isOptional
+    )
+    define(&attribute)
+    self.init(
+      slot,
+      name,
+      FieldDefinition(
+        .attribute(attribute) { Value.admits($0) },
+        isUnique: isUnique,
+        valueType: type
+      ) { root, row in
+        try row.set(slot, value(root))
+      }
+    )
+  }
 }
 
 extension Field {
@@ -200,34 +207,13 @@ extension Field {
     _ name: String,
     _ path: any KeyPath<Root, Transform.Value> & Sendable,
     by transform: Transform.Type,
-    type: AttributeType? = nil,
     isUnique: Bool = false,
-    isRequired: Bool? = nil,
-    isIndexed: Bool = false,
-    column: String? = nil,
-    isSensitive: Bool = false,
-    renamedFrom: String? = nil
+    _ define: (inout Attribute) -> Void = { _ in }
   ) where Value == Transformed<Transform> {
-    let attribute = Attribute(
-      name: name,
-      type: type ?? Value.attributeType,
-      isRequired: isRequired ?? !Value.isOptional,
-      isIndexed: isIndexed,
-      column: column,
-      isSensitive: isSensitive,
-      renamedFrom: renamedFrom
-    )
-    self.init(
-      slot,
-      name,
-      FieldDefinition(
-        .attribute(attribute) { Value.admits($0) },
-        isUnique: isUnique,
-        valueType: "\(Transform.Value.self)"
-      ) { root, row in
-        try row.set(slot, Value(root[keyPath: path]))
-      }
-    )
+    let type = "\(Transform.Value.self)"
+    self.init(transformed: slot, name, type: type, isUnique: isUnique, define) {
+      Value($0[keyPath: path])
+    }
   }
 
   /// Declares an attribute that holds an optional property through a pair of functions.
@@ -236,34 +222,13 @@ extension Field {
     _ name: String,
     _ path: any KeyPath<Root, Transform.Value?> & Sendable,
     by transform: Transform.Type,
-    type: AttributeType? = nil,
     isUnique: Bool = false,
-    isRequired: Bool? = nil,
-    isIndexed: Bool = false,
-    column: String? = nil,
-    isSensitive: Bool = false,
-    renamedFrom: String? = nil
+    _ define: (inout Attribute) -> Void = { _ in }
   ) where Value == Transformed<Transform>? {
-    let attribute = Attribute(
-      name: name,
-      type: type ?? Value.attributeType,
-      isRequired: isRequired ?? false,
-      isIndexed: isIndexed,
-      column: column,
-      isSensitive: isSensitive,
-      renamedFrom: renamedFrom
-    )
-    self.init(
-      slot,
-      name,
-      FieldDefinition(
-        .attribute(attribute) { Value.admits($0) },
-        isUnique: isUnique,
-        valueType: "\(Transform.Value.self)?"
-      ) { root, row in
-        try row.set(slot, root[keyPath: path].map { Transformed<Transform>($0) })
-      }
-    )
+    let type = "\(Transform.Value.self)?"
+    self.init(transformed: slot, name, type: type, isUnique: isUnique, define) {
+      $0[keyPath: path].map { Transformed<Transform>($0) }
+    }
   }
 }
 
@@ -290,11 +255,9 @@ extension Field where Value: RelationshipValue {
   ///   - inverse: The name of the target's relationship that points back.
   ///   - deleteRule: What becomes of the targets when the object is deleted, and with `cascade`
   ///     also when a value is saved that does not hold them any more.
-  ///   - isOrdered: To-manies: whether the order is stored; nil: of arrays, not of sets.
-  ///   - allowsRepeats: To-manies: whether a target may occur more than once.
-  ///   - isRequired: Whether there must be a target; nil: for to-ones that are no optional.
-  ///   - maximumCount: To-manies: the largest number of targets.
-  ///   - renamedFrom: The relationship's former name, for migration.
+  ///   - define: Changes what the property's type says of the relationship: whether its order is
+  ///     stored (that of arrays, not of sets), whether there must be a target (for to-ones that are no
+  ///     optional).
   public init(
     _ slot: Int,
     _ name: String,
@@ -302,24 +265,17 @@ extension Field where Value: RelationshipValue {
     isUnique: Bool = false,
     inverse: String? = nil,
     deleteRule: Relationship.DeleteRule = .nullify,
-    isOrdered: Bool? = nil,
-    allowsRepeats: Bool = false,
-    isRequired: Bool? = nil,
-    maximumCount: Int? = nil,
-    renamedFrom: String? = nil
+    _ define: (inout Relationship) -> Void = { _ in }
   ) {
     let template = Relationship(
       name: name,
       destination: "",
       kind: Value.relationshipKind,
-      isOrdered: isOrdered ?? Value.isOrdered,
-      allowsRepeats: allowsRepeats,
+      isOrdered: Value.isOrdered,
       inverse: inverse,
       deleteRule: deleteRule,
-      isRequired: isRequired ?? Value.isRequired,
-      maximumCount: maximumCount,
-      renamedFrom: renamedFrom
-    )
+      isRequired: Value.isRequired
+    ).with(define)
     let property = RelationshipField(
       target: Value.Target.self,
       holdsValues: Value.holdsValues,

@@ -2,8 +2,8 @@
 ///
 ///     let person = try context.live(Person.self, \.ticketNumber == "T-1001")
 ///     let name = try person?.lastName
-///     person?.lastName = "Moreau"    // what does not fit is told by the save
-///     try person?.set(\.lastName, to: "Moreau")    // at once
+///     person?.lastName = "Moreau"  // what does not fit is told by the save
+///     try person?.set(\.lastName, to: "Moreau")  // at once
 ///     try person?.update { $0.visits += 1 }
 ///
 /// Nothing is looked up by name: the key path leads to a slot, the slot to a column. What cannot be read

@@ -9,8 +9,10 @@ public enum RefAddress: Sendable, Hashable {
 /// A reference to an object: what a value holds in place of a nested value, where the graph has
 /// cycles or the target is large.
 ///
-///     struct Person { var employer: Ref<Company>? }
-///     let acme = try context.value(of: person.employer)
+///     struct Employee { var employer: Ref<Company> }
+///     func company(of employee: Employee) throws -> Company? {
+///       try context.value(of: employee.employer)
+///     }
 ///
 /// A reference is an id or the unique key of its target; what is unboxed is always an id. It reads
 /// nothing until it is resolved.

@@ -2,9 +2,9 @@
 /// asynchronous, throws, and is one transaction.
 ///
 ///     let cats = stack.repository(of: Cat.self)
-///     var tom = try await cats.save(Cat(name: "Tom", weight: 4.2))
+///     let tom = try await cats.save(Cat(name: "Tom", weight: 4.2))
 ///     try await cats.update(\.name == "Tom") { $0.weight += 0.1 }
-///     for try await all in cats.values(sort: [.ascending(\.name)]) { show(all) }
+///     for try await all in cats.values(sort: [.ascending(\.name)]) { print(all) }
 ///
 /// It works in the background, or on main, where it sees what main has not saved.
 public struct Repository<Value: EntityValue>: Sendable {

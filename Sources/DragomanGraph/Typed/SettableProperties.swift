@@ -2,7 +2,7 @@
 ///
 ///     person.firstName = "Rohan"
 ///     person.employer = company
-///     try context.save()    // tells every property that did not take its value
+///     try context.save()  // tells every property that did not take its value
 ///
 /// What a property does not take leaves it as it was. The save, or the end of the closure, throws that by
 /// name, with everything else that is wrong, unless the property was set again by then;
@@ -28,10 +28,7 @@ extension SettableProperties {
   ) -> Property {
     @available(*, unavailable, message: "reading can fail: write `try`, or `update { … }`")
     get { fatalError("an unavailable accessor") }
-    nonmutating set {
-      let name = Value.fields[keyPath: path].schemaName
-      live.object.context.attempt(name, of: live.object) { try live.set(path, to: newValue) }
-    }
+    nonmutating set { attempt(path) { try live.set(path, to: newValue) } }
   }
 
   /// Sets a property that is stored through a pair of functions.
@@ -40,10 +37,7 @@ extension SettableProperties {
   ) -> Transform.Value {
     @available(*, unavailable, message: "reading can fail: write `try`, or `update { … }`")
     get { fatalError("an unavailable accessor") }
-    nonmutating set {
-      let name = Value.fields[keyPath: path].schemaName
-      live.object.context.attempt(name, of: live.object) { try live.set(path, to: newValue) }
-    }
+    nonmutating set { attempt(path) { try live.set(path, to: newValue) } }
   }
 
   /// Sets an optional property that is stored through a pair of functions.
@@ -52,10 +46,7 @@ extension SettableProperties {
   ) -> Transform.Value? {
     @available(*, unavailable, message: "reading can fail: write `try`, or `update { … }`")
     get { fatalError("an unavailable accessor") }
-    nonmutating set {
-      let name = Value.fields[keyPath: path].schemaName
-      live.object.context.attempt(name, of: live.object) { try live.set(path, to: newValue) }
-    }
+    nonmutating set { attempt(path) { try live.set(path, to: newValue) } }
   }
 
   /// Makes a relationship lead to other live objects of the same context.
@@ -64,9 +55,13 @@ extension SettableProperties {
   ) -> Property.Live {
     @available(*, unavailable, message: "reading can fail: write `try`, or `update { … }`")
     get { fatalError("an unavailable accessor") }
-    nonmutating set {
-      let name = Value.fields[keyPath: path].schemaName
-      live.object.context.attempt(name, of: live.object) { try live.set(path, to: newValue) }
-    }
+    nonmutating set { attempt(path) { try live.set(path, to: newValue) } }
+  }
+
+  private func attempt<Property>(
+    _ path: KeyPath<Value.Fields, Field<Value, Property>>,
+    _ set: () throws -> Void
+  ) {
+    live.object.context.attempt(Value.fields[keyPath: path].schemaName, of: live.object, set)
   }
 }

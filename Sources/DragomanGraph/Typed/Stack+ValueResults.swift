@@ -2,8 +2,12 @@
 extension Stack {
   /// The values of what is stored and satisfies a condition, kept in step.
   ///
-  ///     let people = try await stack.results(Person.self, \.city == "Paris", sort: [.ascending(\.name)])
-  ///     for try await event in people.events() { … }
+  ///     let people = try await stack.results(
+  ///       Person.self,
+  ///       \.city == "Paris",
+  ///       sort: [.ascending(\.lastName)]
+  ///     )
+  ///     for try await event in people.events() { print(event) }
   ///     let firstPage = try await people.elements(at: 0..<50)
   ///
   /// Snapshot and differences name ids; `elements(of:)` and `elements(at:)` unbox the values of those
@@ -32,15 +36,7 @@ extension Stack {
     let root = root
     let request = try FetchRequest(type, filter, sort, limit)
     _ = try root.valueBindings.binding(type, root.layout)
-    let engine = StoredResultEngine(request, store: root.store, layout: root.layout)
-    try await engine.start(sectionedBy: sectionKey) { engine in
-      if let interval { try root.monitor(every: interval) }
-      let number = root.followers.add(
-        take: { [weak engine] in engine?.take($0) },
-        end: { [weak engine] in engine?.end($0) }
-      )
-      return { [weak root] in root?.followers.remove(number) }
-    }
+    let engine = try await engine(request, sectionKey, interval)
     return StoredResults(engine) { try root.values(type, of: $0) }
   }
 }

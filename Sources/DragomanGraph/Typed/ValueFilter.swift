@@ -1,8 +1,8 @@
 /// A condition on the objects of a Swift type, whose names and types the compiler has checked.
 ///
-///     \.lastName == "Moreau" && \.salary > 100_000
-///     .beginsWith(\.lastName, "Mo", .caseInsensitive)
-///     \.employer.name == "Acme"
+///     let rich: ValueFilter<Person> = \.lastName == "Moreau" && \.salary > 100_000
+///     let alike: ValueFilter<Person> = .beginsWith(\.lastName, "Mo", .caseInsensitive)
+///     let there: ValueFilter<Person> = \.employer.name == "Acme"
 ///
 /// It is a `Filter` with a type: what compares nothing or takes another type of value does not
 /// compile.

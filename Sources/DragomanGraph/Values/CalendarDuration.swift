@@ -1,8 +1,8 @@
 /// A span of calendar and clock time, ISO 8601's `P1Y2M3DT4H5M6.5S`: months, days and time, each exact
 /// and all of one direction.
 ///
-///     CalendarDuration("P1W")?.days    // 7
-///     CalendarDuration(months: 14)?.description    // "P1Y2M"
+///     CalendarDuration("P1W")?.days  // 7
+///     CalendarDuration(months: 14)?.description  // "P1Y2M"
 ///
 /// Twelve months are a year, seven days a week, sixty minutes an hour. Nothing else is the same in
 /// every calendar: a month has 28 to 31 days and a day 23 to 25 hours. So `P1M` is not `P30D`, `P1D`

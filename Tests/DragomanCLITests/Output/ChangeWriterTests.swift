@@ -19,7 +19,11 @@ import Testing
         old: .null,
         new: .text("2026-11-21 08:00:00")
       ),
-      .init(Attribute(name: "pin", isSensitive: true), old: .text(ImportChange.mask), new: .null),
+      .init(
+        Attribute(name: "pin").with { $0.isSensitive = true },
+        old: .text(ImportChange.mask),
+        new: .null
+      ),
       .init(Attribute(name: "note"), old: .text("a\n\u{1B}[2J"), new: .text("\"")),
     ],
     origin: Origin(file: "p.csv", line: 3, column: 1, byte: 40, record: 2)

@@ -16,10 +16,18 @@ let crm = Model(
       name: "Person",
       attributes: [
         Attribute(name: "ticket"), Attribute(name: "name"),
-        Attribute(name: "age", type: .int16, minimum: .integer(0), maximum: .integer(150)),
-        Attribute(name: "born", type: .date), Attribute(name: "salary", type: .decimal, scale: 2),
+        Attribute(
+          name: "age",
+          type: .int16,
+          rules: AttributeRules(minimum: .integer(0), maximum: .integer(150))
+        ),
+        Attribute(name: "born", type: .date),
+        Attribute(name: "salary", type: .decimal, rules: AttributeRules(scale: 2)),
         Attribute(name: "active", type: .bool, defaultValue: .integer(1)),
-        Attribute(name: "code", minimumLength: 2, maximumLength: 4, pattern: "[a-z]+"),
+        Attribute(
+          name: "code",
+          rules: AttributeRules(minimumLength: 2, maximumLength: 4, pattern: "[a-z]+")
+        ),
         Attribute(name: "level", type: .enum, allowedValues: ["low", "high"]),
       ],
       relationships: [
@@ -29,7 +37,7 @@ let crm = Model(
         .toMany("phones", "Phone", inverse: "owner", isOrdered: true, deleteRule: .cascade),
         .toMany("skills", "Skill", inverse: "people"),
         .toMany("friends", "Person", inverse: "friends"),
-        .toMany("playlist", "Song", isOrdered: true, allowsRepeats: true),
+        .toMany("playlist", "Song", isOrdered: true).with { $0.allowsRepeats = true },
       ],
       uniqueKeys: [["ticket"]]
     ),

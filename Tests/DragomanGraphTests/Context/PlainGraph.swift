@@ -9,7 +9,9 @@ func everyLink(_ rule: Relationship.DeleteRule) -> Model {
     entities: [
       Entity(
         name: "A",
-        attributes: [Attribute(name: "n", type: .int32, maximum: .integer(100))],
+        attributes: [
+          Attribute(name: "n", type: .int32, rules: AttributeRules(maximum: .integer(100)))
+        ],
         relationships: [
           .toOne("only", "B"),
           .toMany("kids", "B", inverse: "parent", deleteRule: rule),
@@ -17,18 +19,20 @@ func everyLink(_ rule: Relationship.DeleteRule) -> Model {
           .toOne("wife", "B", inverse: "husband", deleteRule: rule),
           .toMany("tags", "B", deleteRule: rule),
           .toMany("path", "B", isOrdered: true, deleteRule: rule),
-          .toMany("songs", "B", allowsRepeats: true),
+          .toMany("songs", "B").with { $0.allowsRepeats = true },
           .toMany("clubs", "B", inverse: "fans", deleteRule: rule),
           .toMany("ranks", "B", inverse: "rankers", isOrdered: true, deleteRule: rule),
           .toMany("tops", "B", inverse: "bottoms", isOrdered: true),
           .toMany("friends", "A", inverse: "friends", deleteRule: rule),
           .toOne("team", "Team", inverse: "members"),
-          .toMany("pairs", "B", inverse: "mates", maximumCount: 3),
+          .toMany("pairs", "B", inverse: "mates").with { $0.maximumCount = 3 },
         ]
       ),
       Entity(
         name: "B",
-        attributes: [Attribute(name: "n", type: .int32, maximum: .integer(100))],
+        attributes: [
+          Attribute(name: "n", type: .int32, rules: AttributeRules(maximum: .integer(100)))
+        ],
         relationships: [
           .toOne("parent", "A", inverse: "kids"),
           .toOne("sheet", "A", inverse: "rows"),
@@ -47,8 +51,12 @@ func everyLink(_ rule: Relationship.DeleteRule) -> Model {
       ),
       Entity(
         name: "Team",
-        attributes: [Attribute(name: "n", type: .int32, maximum: .integer(100))],
-        relationships: [.toMany("members", "A", inverse: "team", isRequired: true, maximumCount: 3)]
+        attributes: [
+          Attribute(name: "n", type: .int32, rules: AttributeRules(maximum: .integer(100)))
+        ],
+        relationships: [
+          .toMany("members", "A", inverse: "team", isRequired: true).with { $0.maximumCount = 3 }
+        ]
       ),
     ]
   )

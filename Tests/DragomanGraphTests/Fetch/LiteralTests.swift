@@ -81,7 +81,7 @@ struct LiteralTests {
 
   @Test("A scale pads the decimal and keeps further digits")
   func scale() throws {
-    let price = Attribute(name: "price", type: .decimal, scale: 2)
+    let price = Attribute(name: "price", type: .decimal, rules: AttributeRules(scale: 2))
     #expect(try price.stored(.number("5")) == .text("5.00"))
     #expect(try price.stored(.number("5.1")) == .text("5.10"))
     #expect(try price.stored(.number("5.125")) == .text("5.125"))

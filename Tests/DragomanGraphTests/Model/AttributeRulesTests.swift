@@ -17,7 +17,10 @@ import Testing
   @Test(
     "Rules are made canonical with the model",
     arguments: [
-      (Attribute(name: "x", type: .decimal, defaultValue: 0, scale: 2), StoredValue.text("0.00")),
+      (
+        Attribute(name: "x", type: .decimal, defaultValue: 0, rules: AttributeRules(scale: 2)),
+        StoredValue.text("0.00")
+      ),
       (Attribute(name: "x", type: .decimal, defaultValue: "1.50"), "1.5"),
       (Attribute(name: "x", type: .double, defaultValue: 3), 3.0),
       (
@@ -47,9 +50,7 @@ import Testing
     let attribute = Attribute(
       name: "x",
       type: .decimal,
-      scale: 2,
-      minimum: limits.0,
-      maximum: limits.1
+      rules: AttributeRules(minimum: limits.0, maximum: limits.1, scale: 2)
     )
     let stack = try Stack(model(attribute), at: .inMemory)
     let object = try stack.main.insert("P")
@@ -63,7 +64,12 @@ import Testing
 
   @Test("A default is found as the value it is")
   @MainActor func defaults() throws {
-    let attribute = Attribute(name: "x", type: .decimal, defaultValue: 0, scale: 2)
+    let attribute = Attribute(
+      name: "x",
+      type: .decimal,
+      defaultValue: 0,
+      rules: AttributeRules(scale: 2)
+    )
     let stack = try Stack(model(attribute), at: .inMemory)
     _ = try stack.main.insert("P")
     try stack.main.save()
@@ -81,32 +87,41 @@ import Testing
         "The default \"31.12.1999\" is no date."
       ),
       (
-        Attribute(name: "x", type: .decimal, scale: 1, maximum: "1.25"),
+        Attribute(name: "x", type: .decimal, rules: AttributeRules(maximum: "1.25", scale: 1)),
         "The maximum \"1.25\" is no decimal of scale 1."
       ),
       (
-        Attribute(name: "x", type: .decimal, minimum: 0.5),
+        Attribute(name: "x", type: .decimal, rules: AttributeRules(minimum: 0.5)),
         "The minimum 0.5 is no decimal. Write it as text, which is exact: \"0.5\"."
       ),
-      (Attribute(name: "x", pattern: "(a"), "The pattern (a is no regular expression."),
-      (Attribute(name: "x", pattern: "a)(b"), "The pattern a)(b is no regular expression."),
       (
-        Attribute(name: "x", minimumLength: 3, maximumLength: 2),
+        Attribute(name: "x", rules: AttributeRules(pattern: "(a")),
+        "The pattern (a is no regular expression."
+      ),
+      (
+        Attribute(name: "x", rules: AttributeRules(pattern: "a)(b")),
+        "The pattern a)(b is no regular expression."
+      ),
+      (
+        Attribute(name: "x", rules: AttributeRules(minimumLength: 3, maximumLength: 2)),
         "No text has at least 3 and at most 2 characters."
       ),
       (
-        Attribute(name: "x", type: .int64, minimum: 3, maximum: 2),
+        Attribute(name: "x", type: .int64, rules: AttributeRules(minimum: 3, maximum: 2)),
         "The minimum 3 is larger than the maximum 2."
       ),
       (
-        Attribute(name: "x", type: .int64, defaultValue: 1, minimum: 2),
+        Attribute(name: "x", type: .int64, defaultValue: 1, rules: AttributeRules(minimum: 2)),
         "The default 1 is beyond the limits."
       ),
       (
         Attribute(name: "x", type: .enum, defaultValue: "c", allowedValues: ["a", "b"]),
         "The default \"c\" is none of a, b."
       ),
-      (Attribute(name: "x", type: .decimal, scale: -1), "A scale is 0 or more, and cannot be -1."),
+      (
+        Attribute(name: "x", type: .decimal, rules: AttributeRules(scale: -1)),
+        "A scale is 0 or more, and cannot be -1."
+      ),
     ] as [(Attribute, String)]
   )
   func faults(attribute: Attribute, message: String) throws {

@@ -105,7 +105,8 @@ import Testing
   )
   func limits(type: AttributeType) {
     let value: StoredValue = type == .bool ? 1 : "P1D"
-    let faults = Self.model(Attribute(name: "x", type: type, maximum: value)).validate()
+    let faults = Self.model(Attribute(name: "x", type: type, rules: AttributeRules(maximum: value)))
+      .validate()
     #expect(faults.map(\.message) == ["A limit wants an order, and a \(type) has none."])
   }
 }

@@ -30,7 +30,7 @@ import Testing
         name: "A",
         attributes: [
           Attribute(name: "x"), Attribute(name: "X"), Attribute(name: "_y"),
-          Attribute(name: "z", column: "x"),
+          Attribute(name: "z").with { $0.column = "x" },
         ],
         relationships: [Relationship(name: "b", destination: "Bee", kind: .toOne)],
         uniqueKeys: [["x", "x"], ["Z1"]]

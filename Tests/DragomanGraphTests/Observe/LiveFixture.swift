@@ -20,7 +20,7 @@ let shop = Model(
       name: "Item",
       attributes: [
         Attribute(name: "name"), Attribute(name: "count", type: .int32),
-        Attribute(name: "price", type: .decimal, scale: 2),
+        Attribute(name: "price", type: .decimal, rules: AttributeRules(scale: 2)),
         Attribute(name: "weight", type: .double),
       ],
       relationships: [

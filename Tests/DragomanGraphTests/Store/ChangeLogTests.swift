@@ -13,7 +13,7 @@ import Testing
       ),
       Entity(
         name: "Sailor",
-        attributes: [Attribute(name: "ship", column: "vessel")],
+        attributes: [Attribute(name: "ship").with { $0.column = "vessel" }],
         parent: "Person"
       ),
       Entity(name: "Port", attributes: [Attribute(name: "depth", type: .double)]),

@@ -8,9 +8,10 @@ struct FetchTests {
     name: "Person",
     attributes: [
       Attribute(name: "id", type: .int64), Attribute(name: "name", isIndexed: true),
-      Attribute(name: "pay", type: .decimal, scale: 2), Attribute(name: "ok", type: .bool),
+      Attribute(name: "pay", type: .decimal, rules: AttributeRules(scale: 2)),
+      Attribute(name: "ok", type: .bool),
       Attribute(name: "born", type: .date), Attribute(name: "raw", type: .data),
-      Attribute(name: "odd\"name", column: "odd\"column"),
+      Attribute(name: "odd\"name").with { $0.column = "odd\"column" },
     ],
     uniqueKeys: [["id"]]
   )

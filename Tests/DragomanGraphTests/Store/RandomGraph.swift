@@ -65,7 +65,8 @@ struct RandomGraph {
       add(.toOne(name, destination, inverse: back), to: owner)
       add(.toOne(back, entities[owner].name, inverse: name), to: target)
     case 3: add(.toMany(name, destination), to: owner)
-    case 4: add(.toMany(name, destination, isOrdered: true, allowsRepeats: true), to: owner)
+    case 4:
+      add(.toMany(name, destination, isOrdered: true).with { $0.allowsRepeats = true }, to: owner)
     case 5:
       add(.toMany(name, destination, inverse: back, isOrdered: chance(2)), to: owner)
       add(.toMany(back, entities[owner].name, inverse: name), to: target)
@@ -80,10 +81,9 @@ struct RandomGraph {
       name: name,
       type: type,
       isIndexed: chance(3),
-      column: chance(4) ? "the \"\(name)\"" : nil,
-      scale: type == .decimal && chance(2) ? 3 : nil,
-      allowedValues: type == .enum ? Values.words : nil
-    )
+      allowedValues: type == .enum ? Values.words : nil,
+      rules: AttributeRules(scale: type == .decimal && chance(2) ? 3 : nil)
+    ).with { if chance(4) { $0.column = "the \"\(name)\"" } }
   }
 
   // MARK: The objects
@@ -116,9 +116,8 @@ struct RandomGraph {
     let entity = layout.entities.randomElement(using: &random) ?? layout.entities[0]
     var request = FetchRequest(
       entity.name,
-      filter: chance(6) ? nil : filter(entity, depth: 2),
-      includesSubentities: !chance(4)
-    )
+      filter: chance(6) ? nil : filter(entity, depth: 2)
+    ).with { $0.includesSubentities = !chance(4) }
     if chance(3) { request.limit = Int.random(in: 0...6, using: &random) }
     if chance(4) { request.offset = Int.random(in: 0...4, using: &random) }
     if chance(4) {

@@ -48,7 +48,7 @@ enum Values {
     case .double: return .real(pick(reals, &random))
     case .float: return .real(Double(Float(pick(reals, &random))))
     case .decimal:
-      return .text(DecimalText.padded(pick(decimals, &random), scale: attribute.scale ?? 0))
+      return .text(DecimalText.padded(pick(decimals, &random), scale: attribute.rules.scale ?? 0))
     case .bool: return .integer(Bool.random(using: &random) ? 1 : 0)
     case .timestamp: return .text("\(pick(dates, &random)) \(pick(times, &random))")
     case .date: return .text(pick(dates, &random))

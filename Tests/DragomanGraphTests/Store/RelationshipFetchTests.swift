@@ -10,7 +10,7 @@ struct RelationshipFetchTests {
       name: "Company",
       attributes: [
         Attribute(name: "name", isIndexed: true), Attribute(name: "city"),
-        Attribute(name: "budget", type: .decimal, scale: 2),
+        Attribute(name: "budget", type: .decimal, rules: AttributeRules(scale: 2)),
       ],
       relationships: [
         .toMany("employees", "Person", inverse: "company"),
@@ -20,14 +20,15 @@ struct RelationshipFetchTests {
     Entity(
       name: "Person",
       attributes: [
-        Attribute(name: "name", isIndexed: true), Attribute(name: "pay", type: .decimal, scale: 2),
+        Attribute(name: "name", isIndexed: true),
+        Attribute(name: "pay", type: .decimal, rules: AttributeRules(scale: 2)),
         Attribute(name: "age", type: .int32), Attribute(name: "town"),
       ],
       relationships: [
         .toOne("company", "Company", inverse: "employees"),
         .toOne("leads", "Company", inverse: "boss"), .toMany("phones", "Phone"),
         .toMany("friends", "Person", inverse: "friends"),
-        .toMany("shelf", "Document", isOrdered: true, allowsRepeats: true),
+        .toMany("shelf", "Document", isOrdered: true).with { $0.allowsRepeats = true },
         .toMany("wrote", "Document", inverse: "authors"),
       ]
     ),
@@ -147,12 +148,14 @@ struct RelationshipFetchTests {
     }
     let both = ["Book dragoman:///Document/1", "Letter dragoman:///Document/2"]
     #expect(try answer(FetchRequest("Document")) == both)
-    #expect(try answer(FetchRequest("Document", includesSubentities: false)).isEmpty)
+    #expect(try answer(FetchRequest("Document").with { $0.includesSubentities = false }).isEmpty)
     #expect(try answer(FetchRequest("Letter", columns: ["title", "sent"])) == [both[1]])
     let books = try Filter(parsing: "@entity == 'Book' AND title == 'Notes'")
     #expect(try answer(FetchRequest("Document", filter: books)) == [both[0]])
     #expect(try store.count(FetchRequest("Book")) == 1)
-    #expect(try store.exists(FetchRequest("Document", includesSubentities: false)) == false)
+    #expect(
+      try store.exists(FetchRequest("Document").with { $0.includesSubentities = false }) == false
+    )
   }
 
   @Test("Columns and sort keys go through to-one relationships, in one statement")

@@ -242,7 +242,7 @@ import Testing
       case .type: entity.attributes[2].type = .double
       case .table: entity.table = "persons"
       case .key: entity.uniqueKeys = [["order"]]
-      case .scale: entity.attributes[2].scale = 2
+      case .scale: entity.attributes[2].rules.scale = 2
       case .column: entity.attributes[1].column = "o"
       }
     }

@@ -56,13 +56,15 @@ struct TableFetchTests {
 
   @Test("Distinct rows come once, in their order")
   func distinct() throws {
-    let request = FetchRequest("Phone", columns: ["kind"], isDistinct: true)
+    let request = FetchRequest("Phone", columns: ["kind"]).with { $0.isDistinct = true }
     #expect(try answers(request) == [[.null], ["home"], ["work"]])
     var last = request
     last.sortKeys = [SortKey("kind", ascending: false)]
     last.limit = 2
     #expect(try answers(last) == [["work"], ["home"]])
-    let counts = FetchRequest("Person", columns: [.count()], groupBy: ["company"], isDistinct: true)
+    let counts = FetchRequest("Person", columns: [.count()], groupBy: ["company"]).with {
+      $0.isDistinct = true
+    }
     #expect(try answers(counts) == [[1], [2]])
   }
 
@@ -107,13 +109,18 @@ struct TableFetchTests {
         "The column \"name\" has no single value in a group. (name it in groupBy, or take an aggregate of it)"
       ),
       (FetchRequest("Person", groupBy: ["name"]), "A fetch with groupBy wants columns."),
-      (FetchRequest("Person", isDistinct: true), "A fetch with isDistinct wants columns."),
       (
-        FetchRequest("Person", having: .constant(true)),
+        FetchRequest("Person").with { $0.isDistinct = true },
+        "A fetch with isDistinct wants columns."
+      ),
+      (
+        FetchRequest("Person").with { $0.having = .constant(true) },
         "A fetch with having wants groupBy, an aggregate or isDistinct."
       ),
       (
-        FetchRequest("Person", sortKeys: [SortKey("nmae")], columns: ["name"], isDistinct: true),
+        FetchRequest("Person", sortKeys: [SortKey("nmae")], columns: ["name"]).with {
+          $0.isDistinct = true
+        },
         "The rows of this fetch have no column \"nmae\". (did you mean \"name\"?)"
       ),
       (

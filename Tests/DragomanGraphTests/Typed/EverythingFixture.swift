@@ -90,7 +90,7 @@ struct Everything: PersistentValue, Hashable {
     let double = Field(12, "double", \Everything.double)
     let decimal = Field(13, "decimal", \Everything.decimal)
     let instant = Field(14, "instant", \Everything.instant)
-    let day = Field(15, "day", \Everything.day, type: .date)
+    let day = Field(15, "day", \Everything.day) { $0.type = .date }
     let data = Field(16, "data", \Everything.data)
     let bytes = Field(17, "bytes", \Everything.bytes)
     let uuid = Field(18, "uuid", \Everything.uuid)

@@ -159,7 +159,7 @@ private struct Car: EntityValue {
   struct Fields: Sendable {
     let plate = Field(0, "plate", \Car.plate)
     let wheels = Field(1, "wheels", \Car.wheels)
-    let doors = Field(2, "doors", \Car.doors, isRequired: false)
+    let doors = Field(2, "doors", \Car.doors) { $0.isRequired = false }
   }
   static let fields = Fields()
   static let schema = EntitySchema<Car>(
@@ -244,7 +244,9 @@ private struct Part: EntityValue {
 
   struct Fields: Sendable {
     let name = Field(0, "name", \Part.name, isUnique: true)
-    let weight = Field(1, "weight", \Part.weight, isRequired: true, default: 5, minimum: 1)
+    let weight = Field(1, "weight", \Part.weight, default: 5, rules: AttributeRules(minimum: 1)) {
+      $0.isRequired = true
+    }
   }
   static let fields = Fields()
   static let schema = EntitySchema<Part>("Part", [fields.name, fields.weight])

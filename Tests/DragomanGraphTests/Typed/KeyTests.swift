@@ -156,8 +156,8 @@ private struct Secret: EntityValue {
   var pin: UInt64
 
   struct Fields: Sendable {
-    let word = Field(0, "word", \Secret.word, isUnique: true, isSensitive: true)
-    let pin = Field(1, "pin", \Secret.pin, isSensitive: true)
+    let word = Field(0, "word", \Secret.word, isUnique: true) { $0.isSensitive = true }
+    let pin = Field(1, "pin", \Secret.pin) { $0.isSensitive = true }
   }
   static let fields = Fields()
   static let schema = EntitySchema<Secret>("Secret", [fields.word, fields.pin])

@@ -30,7 +30,7 @@ struct Employee: PersistentValue, Hashable {
 
   struct Fields: Sendable {
     let name = Field(0, "name", \Employee.name)
-    let age = Field(1, "age", \Employee.age, minimum: 0)
+    let age = Field(1, "age", \Employee.age, rules: AttributeRules(minimum: 0))
     let position = Field(2, "position", \Employee.position)
   }
   static let fields = Fields()
@@ -187,7 +187,7 @@ struct Company: PersistentValue, Hashable {
 
   struct Fields: Sendable {
     let name = Field(0, "name", \Company.name, isUnique: true)
-    let staff = Field(1, "staff", \Company.staff, inverse: "employer", isOrdered: false)
+    let staff = Field(1, "staff", \Company.staff, inverse: "employer") { $0.isOrdered = false }
   }
   static let fields = Fields()
   static let schema = EntitySchema<Company>("Company", [fields.name, fields.staff])

@@ -13,6 +13,13 @@ struct DocumentFile: CustomTestStringConvertible {
   var url: URL { Self.root.appending(path: path) }
   var testDescription: String { path }
 
+  /// The Swift files in a folder and below it, by their paths.
+  static func swiftFiles(in folder: String) throws -> [DocumentFile] {
+    try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
+      .filter { $0.hasSuffix(".swift") }.sorted()
+      .map { DocumentFile(path: "\(folder)/\($0)") }
+  }
+
   /// The lines of the file.
   func lines() throws -> [String] {
     try String(contentsOf: url, encoding: .utf8).components(separatedBy: "\n")

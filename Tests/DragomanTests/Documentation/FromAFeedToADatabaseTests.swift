@@ -116,7 +116,7 @@ import Testing
           uniqueKeys: [["code"]],
           attributes: [
             AttributeMap(name: "code"),
-            AttributeMap(name: "opened", type: .date, dates: ["dd.MM.yyyy"]),
+            AttributeMap(name: "opened", type: .date, format: ValueFormat(dates: ["dd.MM.yyyy"])),
             AttributeMap(
               name: "longitude",
               from: ForeignPaths(json: [try json.parse("position[0]")]),
@@ -142,7 +142,9 @@ import Testing
 
     // docs: begin cancel
     let task = Task {
-      try await importer.run(ImportRequest([.file("\(folder)/people.json")], commit: .batch))
+      try await importer.run(
+        ImportRequest([.file("\(folder)/people.json")], options: .init(commit: .batch))
+      )
     }
     task.cancel()
     let stopped = try await task.value

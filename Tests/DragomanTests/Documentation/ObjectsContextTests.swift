@@ -19,7 +19,7 @@ let staff = Model(entities: [
       Attribute(name: "ticketNumber"), Attribute(name: "firstName"),
       Attribute(name: "lastName", isRequired: true, isIndexed: true),
       Attribute(name: "dateOfBirth", type: .date),
-      Attribute(name: "salary", type: .decimal, scale: 2, minimum: "0"),
+      Attribute(name: "salary", type: .decimal, rules: AttributeRules(minimum: "0", scale: 2)),
     ],
     relationships: [
       .toOne("company", "Company", inverse: "employees"),

@@ -60,7 +60,8 @@ import Testing
     let main = stack.main
     let everybody = try main.fetch(FetchRequest("Person", sortKeys: [SortKey("lastName")]))
     for record in try main.export(everybody) { print(record) }
-    let flat = try main.export(everybody[1], ExportRequest(shape: .flat, nulls: .write))
+    let style = ExportStyle(shape: .flat, nulls: .write)
+    let flat = try main.export(everybody[1], ExportRequest(style: style))
     print(flat)
     // docs: end
     try checkOutput(4)
@@ -142,9 +143,8 @@ import Testing
     next.entities[1].attributes[2] = Attribute(
       name: "surname",
       isRequired: true,
-      isIndexed: true,
-      renamedFrom: "lastName"
-    )
+      isIndexed: true
+    ).with { $0.renamedFrom = "lastName" }
     let stack = try Stack(next, at: .file(path), onConflict: .migrate)
     if let migration = stack.migration { print(migration) }
     if let recreation = stack.recreation { print(recreation) }  // only with onConflict: .recreate

@@ -26,9 +26,8 @@ import Testing
         "Person",
         sortKeys: [SortKey("total", ascending: false)],
         columns: ["company.name", .count(), .sum("salary", as: "total")],
-        groupBy: ["company.name"],
-        having: try Filter(parsing: "count > 10")
-      )
+        groupBy: ["company.name"]
+      ).with { $0.having = try Filter(parsing: "count > 10") }
     )
     // docs: end
     #expect(

@@ -20,8 +20,8 @@ extension Employee: EntityValue {
   struct Fields: Sendable {
     let ticketNumber = Field(0, "ticketNumber", \Employee.ticketNumber, isUnique: true)
     let firstName = Field(1, "firstName", \Employee.firstName)
-    let dateOfBirth = Field(2, "dateOfBirth", \Employee.dateOfBirth, type: .date)
-    let salary = Field(3, "salary", \Employee.salary, scale: 2)
+    let dateOfBirth = Field(2, "dateOfBirth", \Employee.dateOfBirth) { $0.type = .date }
+    let salary = Field(3, "salary", \Employee.salary, rules: AttributeRules(scale: 2))
     let isActive = Field(4, "isActive", \Employee.isActive, default: true)
   }
   static let fields = Fields()

@@ -68,16 +68,16 @@ import Testing
   @Test(
     "Paths become nested objects and arrays, or literal names in a flat record",
     arguments: [
-      (ImportMap.ExportOptions.Shape.nested, #"{"id":1,"o":{"b":"x"},"l":[null,"y"]}"#),
+      (ExportStyle.Shape.nested, #"{"id":1,"o":{"b":"x"},"l":[null,"y"]}"#),
       (.flat, #"{"id":1,"o.b":"x","l[1]":"y"}"#),
     ]
   )
-  func shapes(shape: ImportMap.ExportOptions.Shape, written: String) async throws {
+  func shapes(shape: ExportStyle.Shape, written: String) async throws {
     let text = try await exported(
       "b: { from: o.b }, c: { from: 'l[1]' }, d: { from: o.deep.d }".split(separator: ", ")
         .joined(separator: "\n      "),
       #"{"id":1,"o":{"b":"x"},"l":[0,"y"]}"#,
-      ExportRequest(format: .ndjson, shape: shape)
+      ExportRequest(format: .ndjson, style: ExportStyle(shape: shape))
     )
     #expect(text == written + "\n")
   }
@@ -91,7 +91,7 @@ import Testing
     let written = try await exported(
       attributes,
       feed,
-      ExportRequest(format: .ndjson, nulls: .write)
+      ExportRequest(format: .ndjson, style: ExportStyle(nulls: .write))
     )
     #expect(written == #"{"id":1,"a":null,"b":null}"# + "\n")
     let xml = try await exported(attributes, feed, ExportRequest(format: .xml))
@@ -159,7 +159,7 @@ import Testing
     let text = try await exported(
       "a: { type: int64, sensitive: true }",
       #"[{"id":1,"a":5},{"id":2}]"#,
-      ExportRequest(format: .ndjson, masksSensitive: true)
+      ExportRequest(format: .ndjson).with { $0.masksSensitive = true }
     )
     #expect(text == #"{"id":1,"a":"•••"}"# + "\n{\"id\":2}\n")
   }

@@ -118,8 +118,8 @@ import Testing
     if map.sources.contains(where: { $0.format == .csv }) { formats = [.csv] }
     if map.sources.allSatisfy({ $0.format == .ndjson }) { formats = [.ndjson] }
     for format in formats {
-      for shape in [ImportMap.ExportOptions.Shape.nested, .flat] {
-        let request = ExportRequest(format: format, shape: shape)
+      for shape in [ExportStyle.Shape.nested, .flat] {
+        let request = ExportRequest(format: format, style: ExportStyle(shape: shape))
         let bytes = try await Exporter(map: map, store: store).bytes(request)
         let input = ImportRequest([.bytes(bytes, name: "export.\(format.rawValue)")])
         let again = try await Importer(map: map, store: store).run(input)

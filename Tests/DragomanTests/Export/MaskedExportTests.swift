@@ -9,12 +9,14 @@ import Testing
   private func text(
     _ fixture: ImportFixture,
     _ format: ForeignFormat,
-    names: ImportMap.ExportOptions.Names? = nil
+    names: ExportStyle.Names? = nil
   ) async throws -> String {
     let path = NSTemporaryDirectory() + UUID().uuidString
     defer { unlink(path) }
-    var request = ExportRequest(entity: "P", format: format, masksSensitive: true, isLossy: true)
-    request.names = names
+    var request = ExportRequest(entity: "P", format: format, isLossy: true).with {
+      $0.masksSensitive = true
+    }
+    request.style.names = names
     _ = try await Exporter(map: fixture.map, store: fixture.store).run(request, to: .file(path))
     return try String(contentsOfFile: path, encoding: .utf8)
   }
@@ -102,7 +104,7 @@ import Testing
       let report = try await fixture.run(#"[{"id":"1","w":{"s":"\#(secret)"},"p":"\#(secret)"}]"#) {
         $0.changes = { changes.append($0) }
         $0.tellsNetChanges = true
-        $0.rejectsFile = path
+        $0.options.rejectsFile = path
       }
       #expect(report.issueSummary == ["value.type 1"])
       let shown = changes.flatMap(\.fields).filter { "\($0)".contains("SECRET") }

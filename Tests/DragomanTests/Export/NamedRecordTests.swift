@@ -139,7 +139,11 @@ import Testing
     #expect(text == feed || text == sorted)
     let again = try await imported(text, by: map, into: store)
     #expect(isUnchanged(again, 2))
-    let pretty = try await self.text(ExportRequest(format: .json, isPretty: true), map, store)
+    let pretty = try await self.text(
+      ExportRequest(format: .json, style: ExportStyle(isPretty: true)),
+      map,
+      store
+    )
     #expect(pretty.contains("    \"currencies\": {\n      \"CHF\": {\n        \"name\""))
     #expect(try await isUnchanged(imported(pretty, by: map, into: store), 2))
 
@@ -167,7 +171,11 @@ import Testing
     let text = try await text(ExportRequest(format: .xml), map, store)
     #expect(text == feed)
     #expect(try await isUnchanged(imported(text, "feed.xml", by: map, into: store), 3))
-    let pretty = try await self.text(ExportRequest(format: .xml, isPretty: true), map, store)
+    let pretty = try await self.text(
+      ExportRequest(format: .xml, style: ExportStyle(isPretty: true)),
+      map,
+      store
+    )
     #expect(try await isUnchanged(imported(pretty, "feed.xml", by: map, into: store), 3))
 
     try store.execute("UPDATE Part SET kind = '2 doors' WHERE kind = 'door'")
@@ -192,10 +200,18 @@ import Testing
       """
     #expect(try await imported(feed, "feed.xml", by: map, into: store).counts.inserted == 1)
     #expect(try await text(ExportRequest(format: .xml), map, store) == feed)
-    let nulls = try await text(ExportRequest(format: .xml, nulls: .write), map, store)
+    let nulls = try await text(
+      ExportRequest(format: .xml, style: ExportStyle(nulls: .write)),
+      map,
+      store
+    )
     #expect(nulls.contains("<parts><stair/><door>2</door><lift/></parts></node>"))
     #expect(try await isUnchanged(imported(nulls, "feed.xml", by: map, into: store), 1))
-    let local = try await text(ExportRequest(format: .xml, names: .local), map, store)
+    let local = try await text(
+      ExportRequest(format: .xml, style: ExportStyle(names: .local)),
+      map,
+      store
+    )
     #expect(local.contains("<item>") && local.contains("</item>"))
     #expect(!local.contains("<node"))
 
@@ -247,9 +263,13 @@ import Testing
     let store = try SQLiteStore(at: .inMemory)
     _ = try await imported(Self.feed, by: map, into: store)
     try store.execute("UPDATE Rate SET value = NULL WHERE year = 2023")
-    for nulls in [ImportMap.ExportOptions.Nulls.omit, .write] {
+    for nulls in [ExportStyle.Nulls.omit, .write] {
       let error = await #expect(throws: ExportError.self) {
-        _ = try await self.text(ExportRequest(format: .json, nulls: nulls), map, store)
+        _ = try await self.text(
+          ExportRequest(format: .json, style: ExportStyle(nulls: nulls)),
+          map,
+          store
+        )
       }
       #expect(error?.message.hasPrefix("value of Rate in Country CH is null") == true)
     }
@@ -307,7 +327,11 @@ import Testing
     let store = try SQLiteStore(at: .inMemory)
     let feed = #"{"currencies":{"CHF":{"name":"franc"}}}"#
     #expect(try await imported(feed, by: map, into: store).counts.inserted == 1)
-    let text = try await text(ExportRequest(format: .json, names: .local), map, store)
+    let text = try await text(
+      ExportRequest(format: .json, style: ExportStyle(names: .local)),
+      map,
+      store
+    )
     #expect(text == "{\"currencies\":[\n{\"code\":\"CHF\",\"name\":\"franc\"}\n]}\n")
   }
 
@@ -430,7 +454,11 @@ import Testing
     )
     let store = try SQLiteStore(at: .inMemory)
     _ = try await imported(Self.feed, by: map, into: store)
-    let text = try await text(ExportRequest(format: .json, masksSensitive: true), map, store)
+    let text = try await text(
+      ExportRequest(format: .json).with { $0.masksSensitive = true },
+      map,
+      store
+    )
     #expect(text.contains("\"currencies\":{\"1\":{\"name\":\"Swiss franc\""))
     #expect(!text.contains("CHF"))
   }

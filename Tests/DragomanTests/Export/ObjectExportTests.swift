@@ -40,7 +40,9 @@ import Testing
 
   @Test("A flat export can be imported again, nulls written or not")
   func flat() async throws {
-    let (record, again) = try await roundTrip(ExportRequest(shape: .flat, nulls: .write))
+    let (record, again) = try await roundTrip(
+      ExportRequest(style: ExportStyle(shape: .flat, nulls: .write))
+    )
     #expect(record["name.last"]?.string == "Smith")
     #expect(record.keys.contains("ss_num"))
     #expect(again == "read 1, unchanged 1")
@@ -58,7 +60,11 @@ import Testing
       Entity(
         name: "All",
         attributes: types.map { name, type in
-          Attribute(name: name, type: type, scale: type == .decimal ? 2 : nil)
+          Attribute(
+            name: name,
+            type: type,
+            rules: AttributeRules(scale: type == .decimal ? 2 : nil)
+          )
         },
         uniqueKeys: [["i64"]]
       ),
@@ -88,20 +94,17 @@ import Testing
 
   @Test("Unsaved changes are exported, by a mapper's closures, and the hook has the last word")
   func closures() async throws {
-    let mapper = try Mapper(
-      for: "Person",
-      in: MapperFixture.model,
-      postExport: { object, record in record["type"] = .string(object.entityName) },
-      maps: {
-        Map("number", to: "ticketNumber")
-        Map(
-          "who.first",
-          to: "firstName",
-          convert: { .text(($0.string ?? "").lowercased()) },
-          export: { .string(($0.string ?? "").uppercased()) }
-        )
-      }
-    )
+    let mapper = try Mapper(for: "Person", in: MapperFixture.model) {
+      Map("number", to: "ticketNumber")
+      Map(
+        "who.first",
+        to: "firstName",
+        convert: { .text(($0.string ?? "").lowercased()) },
+        export: { .string(($0.string ?? "").uppercased()) }
+      )
+    }.with {
+      $0.postExport = { object, record in record["type"] = .string(object.entityName) }
+    }
     try stack.mappers.register(mapper)
     let record = try await stack.read { context in
       let person = try context.insert("Person")

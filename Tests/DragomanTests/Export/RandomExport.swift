@@ -73,8 +73,10 @@ struct RandomExport {
         SourceMap(name: "csv", format: .csv, entity: "P", separator: dice.pick([nil, ";"])),
       ],
       exportOptions: ImportMap.ExportOptions(
-        shape: dice.pick([.nested, .flat, nil]),
-        nulls: dice.pick([.omit, .write, nil])
+        style: ExportStyle(
+          shape: dice.pick([.nested, .flat, nil]),
+          nulls: dice.pick([.omit, .write, nil])
+        )
       )
     )
     var keys: Set<StoredValue> = []
@@ -116,39 +118,39 @@ struct RandomExport {
     )
     switch attribute.type {
     case .timestamp where dice.chance(0.6):
-      attribute.dates = dice.pick([
+      attribute.format.dates = dice.pick([
         ["unix-us"], ["unix", "iso8601"], ["dd.MM.yyyy HH:mm", "iso8601"],
         ["rfc2822", "unix-ms", "iso8601"],
         ["yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"],
       ])
     case .date where dice.chance(0.6):
-      attribute.dates = dice.pick([
+      attribute.format.dates = dice.pick([
         ["dd.MM.yyyy"], ["d/M/yy", "iso8601-date"], ["unix", "iso8601-date"],
       ])
     case .time where dice.chance(0.5):
-      attribute.dates = dice.pick([
+      attribute.format.dates = dice.pick([
         ["HH:mm", "HH:mm:ss.SSSSSS"], ["h:mm:ss a", "HH:mm:ss.SSSSSS"],
       ])
     case .enum:
-      attribute.values = [
+      attribute.format.values = [
         .init(foreign: "A", local: "alpha"), .init(foreign: "a", local: "alpha"),
         .init(foreign: "B", local: "beta"),
       ]
-      if dice.chance(0.5) { attribute.unknown = dice.pick(["other", "beta"]) }
+      if dice.chance(0.5) { attribute.format.unknown = dice.pick(["other", "beta"]) }
     case .bool where dice.chance(0.5):
-      attribute.trueValues = ["Y", "1"]
-      attribute.falseValues = ["N"]
+      attribute.format.trueValues = ["Y", "1"]
+      attribute.format.falseValues = ["N"]
     case .int16, .int32, .int64, .double, .float, .decimal:
       if dice.chance(0.4) {
-        attribute.numbers = dice.pick([
+        attribute.format.numbers = dice.pick([
           NumberFormat(decimal: ",", group: "."), NumberFormat(locale: "en_IN"),
           NumberFormat(locale: "fr_FR"), NumberFormat(decimal: ".", style: .percent),
           NumberFormat(locale: "de_DE", style: .accounting),
         ])
       }
-      if attribute.type == .decimal, dice.chance(0.3) { attribute.scale = 2 }
+      if attribute.type == .decimal, dice.chance(0.3) { attribute.rules.scale = 2 }
     case .string where dice.chance(0.3):
-      attribute.strings = StringFormat(
+      attribute.format.strings = StringFormat(
         trim: dice.pick([true, false, nil]),
         emptyAsNull: dice.pick([true, false, nil]),
         nulls: dice.pick([["NA"], nil])
@@ -189,7 +191,7 @@ struct RandomExport {
     case .double: .real(double(&dice))
     case .float:
       .real(Double(Float(bitPattern: UInt32.random(in: 0..<0x7F80_0000, using: &dice))))
-    case .decimal: .text(decimal(attribute.scale, &dice))
+    case .decimal: .text(decimal(attribute.rules.scale, &dice))
     case .bool: .integer(Int64(dice.number(0...1)))
     case .timestamp: .text("\(date(&dice)) \(time(&dice))")
     case .date: .text(date(&dice))
@@ -211,7 +213,7 @@ struct RandomExport {
           #"{"a":{"b":null,"c":"<&>"},"text()":"x y"}"#, "true", #"{"n":1.50}"#, "[]", #""""#,
         ])
       )
-    case .enum: .text(dice.pick(["alpha", "beta"] + (attribute.unknown.map { [$0] } ?? [])))
+    case .enum: .text(dice.pick(["alpha", "beta"] + (attribute.format.unknown.map { [$0] } ?? [])))
     }
   }
 

@@ -73,7 +73,7 @@ import Testing
     let fixture = try await photos("UPDATE Photo SET width = 7, pin = '99'")
     let path = NSTemporaryDirectory() + UUID().uuidString
     defer { unlink(path) }
-    let request = ExportRequest(format: .json, masksSensitive: true)
+    let request = ExportRequest(format: .json).with { $0.masksSensitive = true }
     let report = try await Exporter(map: fixture.map, store: fixture.store)
       .run(request, to: .file(path))
     #expect(report.issues.map(\.attribute) == ["width"])
@@ -106,7 +106,7 @@ import Testing
     let path = NSTemporaryDirectory() + UUID().uuidString + ".json"
     defer { unlink(path) }
     let report = try await Exporter(map: fixture.map, store: fixture.store)
-      .run(ExportRequest(names: .local), to: .file(path))
+      .run(ExportRequest(style: ExportStyle(names: .local)), to: .file(path))
     #expect(report.issues.isEmpty && report.losses.isEmpty)
     #expect(
       report.notices == ["the names are those of the attributes: this map need not read them"]
@@ -159,9 +159,12 @@ import Testing
     #expect(try await fixture.run(feed).counts.inserted == 3)
     let path = NSTemporaryDirectory() + UUID().uuidString
     defer { unlink(path) }
-    for nulls in [ImportMap.ExportOptions.Nulls.omit, .write] {
+    for nulls in [ExportStyle.Nulls.omit, .write] {
       let report = try await Exporter(map: fixture.map, store: fixture.store)
-        .run(ExportRequest(entity: "Person", format: format, nulls: nulls), to: .file(path))
+        .run(
+          ExportRequest(entity: "Person", format: format, style: ExportStyle(nulls: nulls)),
+          to: .file(path)
+        )
       #expect(report.losses.isEmpty && report.issues.isEmpty, "\(report)")
       let text = try String(contentsOfFile: path, encoding: .utf8)
       #expect(try await fixture.run(text).summary == "read 3, unchanged 3", "\(text)")

@@ -159,7 +159,9 @@ import Testing
 
   @Test("Local names, too, nest what is linked", arguments: [ForeignFormat.ndjson])
   func local(format: ForeignFormat) async throws {
-    let text = try await text(ExportRequest(format: format, limit: 1, names: .local))
+    let text = try await text(
+      ExportRequest(format: format, limit: 1, style: ExportStyle(names: .local))
+    )
     #expect(
       text
         == #"{"code":"P-001","country":"NO","company":{"id":7,"name":"Fjord AS","city":"Bergen"},"#

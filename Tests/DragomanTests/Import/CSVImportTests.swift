@@ -89,7 +89,7 @@ import Testing
     let fixture = try fixture("n: { type: int32 }")
     let report = try await fixture.run("id,n,x\n1,2,\n2,two,\"a \"\"b\"\"\"\n3\n4,5,\"6\"7\n5,6,\n")
     {
-      $0.rejectsFile = file
+      $0.options.rejectsFile = file
     }
     #expect(report.summary == "read 5, inserted 2, rejected 3")
     #expect(report.issueSummary == ["value.number 1", "record.syntax 2"])

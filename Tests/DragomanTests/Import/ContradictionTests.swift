@@ -142,8 +142,7 @@ import Testing
     let feed = "[\((1...50).map { #"{"id":\#($0),"next":\#($0 + 100)}"# }.joined(separator: ","))]"
     var request = ImportRequest(
       [.bytes(Array(feed.utf8), name: "f")],
-      commit: commit,
-      batchSize: 10
+      options: .init(batchSize: 10, commit: commit)
     )
     request.changes = { _ in
       while running.withLock({ $0?.cancel() }) == nil {}

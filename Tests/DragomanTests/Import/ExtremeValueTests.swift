@@ -224,7 +224,7 @@ import Testing
   @Test("The scale of a map made in code is checked before it is used")
   func scales() {
     for scale in [Int.min, -1, 1001, .max] {
-      var attribute = AttributeMap(name: "v", type: .decimal, scale: scale)
+      var attribute = AttributeMap(name: "v", type: .decimal, rules: AttributeRules(scale: scale))
       attribute.defaultValue = "1"
       let map = ImportMap(entities: [EntityMap(name: "P", attributes: [attribute])])
       let faults = map.validate()
@@ -234,7 +234,9 @@ import Testing
 
   @Test("A length that admits nothing refuses every text")
   func lengths() throws {
-    let rules = try ValueRules(Attribute(name: "v", minimumLength: 5, maximumLength: 2))
+    let rules = try ValueRules(
+      Attribute(name: "v", rules: AttributeRules(minimumLength: 5, maximumLength: 2))
+    )
     let batch = RecordBatch()
     let (start, length) = batch.appendText("abc")
     #expect(rules?.check(.text(at: start, length: length), in: batch) == .length)

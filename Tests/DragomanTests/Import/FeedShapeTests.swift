@@ -67,8 +67,8 @@ import Testing
       "\"\(name)\":[" + (0..<5).map { "{\"id\":\($0)}" }.joined(separator: ",") + "]"
     }
     try await fixture.run("{\"a\":{\(lists.joined(separator: ","))}}") {
-      $0.commit = .batch
-      $0.batchSize = size
+      $0.options.commit = .batch
+      $0.options.batchSize = size
     }
     let expected = ["x", "y y", "é"].flatMap { name in (0..<5).map { "\(name)|\($0)" } }
     #expect(try fixture.rows("P", ["key", "id"]) == expected)
@@ -156,8 +156,8 @@ import Testing
       """
     }
     let report = try await fixture.run(feed("q", "2026-11-22"), feed("z", "1999-01-01")) {
-      $0.commit = .batch
-      $0.batchSize = batchSize
+      $0.options.commit = .batch
+      $0.options.batchSize = batchSize
     }
     #expect(report.issues.isEmpty)
     let expected = [("q", "2026-11-22"), ("z", "1999-01-01")].flatMap { prefix, date in

@@ -14,11 +14,10 @@ import Testing
   /// Registers a mapper of people with a hook.
   private func register(_ hook: @escaping PostImportHook) throws {
     try stack.mappers.register(
-      Mapper(for: "Person", in: MapperFixture.model, uniqueKey: ["ticketNumber"], postImport: hook)
-      {
+      Mapper(for: "Person", in: MapperFixture.model, uniqueKey: ["ticketNumber"]) {
         Map("ticket_number", to: "ticketNumber")
         Map("first_name", to: "firstName")
-      }
+      }.with { $0.postImport = hook }
     )
   }
 

@@ -74,7 +74,7 @@ import Testing
     #expect(tried == expected)
     #expect(try fixture.rows() == before)
     // The import that follows does what the dry run said, and tells the same.
-    let done = try await changes(feed, fixture) { $0.commit = .all }
+    let done = try await changes(feed, fixture) { $0.options.commit = .all }
     #expect(done == expected)
   }
 
@@ -227,8 +227,8 @@ import Testing
       #"[{"id":1,"name":"b"},{"id":2,"name":"c"},{"id":3,"name":"d"}]"#,
       fixture
     ) {
-      $0.commit = .batch
-      $0.batchSize = 1
+      $0.options.commit = .batch
+      $0.options.batchSize = 1
     }
     #expect(found.count == 3)
     #expect(try sql(fixture.store, "SELECT count(*) FROM sqlite_temp_master") == ["0"])

@@ -111,8 +111,8 @@ import Testing
     for commit in [ImportMap.ImportOptions.Commit.batch, .all] {
       let report = try await fixture.run(feed) {
         $0.prune = .init(maximumShare: 0.6)
-        $0.commit = commit
-        $0.batchSize = 1
+        $0.options.commit = commit
+        $0.options.batchSize = 1
       }
       #expect(report.pruned == (commit == .batch ? 3 : 0))
     }
@@ -149,8 +149,8 @@ import Testing
     let records = (0..<25).map { #"{"id":\#($0),"v":"new"}"# }.joined(separator: ",")
     let failure = await #expect(throws: ImportFailure.self) {
       try await fixture.run("[\(records),{\"id\":") {
-        $0.commit = commit
-        $0.batchSize = 10
+        $0.options.commit = commit
+        $0.options.batchSize = 10
       }
     }
     #expect((failure?.cause as? ReadError)?.code == .truncated)
@@ -164,11 +164,11 @@ import Testing
   func maximumRejects() async throws {
     let fixture = try ImportFixture(attributes: "v: { type: int32 }")
     let feed = #"[{"id":1,"v":1},{"id":2,"v":"x"},7,{"id":3,"v":3}]"#
-    let report = try await fixture.run(feed) { $0.maximumRejects = 2 }
+    let report = try await fixture.run(feed) { $0.options.maximumRejects = 2 }
     #expect(report.status == .rejected)
     #expect(report.summary == "read 4, inserted 2, rejected 2")
     let failure = await #expect(throws: ImportFailure.self) {
-      try await fixture.run(feed) { $0.maximumRejects = 1 }
+      try await fixture.run(feed) { $0.options.maximumRejects = 1 }
     }
     #expect((failure?.cause as? ImportError)?.code == .tooManyRejects)
   }
@@ -261,7 +261,7 @@ import Testing
     try await fixture.run(
       "[{\"id\":1},\n{\"id\":2, \"a\":{\"v\":1e99}}]",
       "<r><p id='3' v='é&amp;'/></r>"
-    ) { $0.rejectsFile = path }
+    ) { $0.options.rejectsFile = path }
     #expect(
       try String(contentsOfFile: path, encoding: .utf8) == """
         {"file":"feed1","line":2,"byte":29,"index":1,"entity":"P","key":"2","code":"value.range",\

@@ -114,8 +114,8 @@ import Testing
       Mapper(for: "Person", in: MapperFixture.model) {
         Map("t", to: "ticketNumber")
         Map("seen", to: "seen")
-        Map("seen", to: "dateOfBirth", timeZone: "Pacific/Auckland")
-        Map("seen", to: "wakes", timeZone: "Pacific/Auckland")
+        Map("seen", to: "dateOfBirth", format: ValueFormat(timeZone: "Pacific/Auckland"))
+        Map("seen", to: "wakes", format: ValueFormat(timeZone: "Pacific/Auckland"))
         Map("photo", to: "photo")
         Map("extra", to: "extra")
         Map("score", to: "score")
@@ -181,7 +181,7 @@ import Testing
         "ticket_number": "B", "age": "x", "at": .date(Date(timeIntervalSince1970: 0)),
         "d": .data([1]),
       ]
-    ) { $0.rejectsFile = path }
+    ) { $0.options.rejectsFile = path }
     #expect(
       try String(contentsOfFile: path, encoding: .utf8) == """
         {"file":"records","line":0,"byte":0,"index":1,"entity":"Person","key":"B","code":"value.type",\
@@ -196,9 +196,9 @@ import Testing
   @Test("A hook that could not run is refused, not left out")
   func hooks() async throws {
     let hook: PostImportHook = { record, object in object["firstName"] = .text(record.description) }
-    let mapper = try Mapper(for: "Person", in: MapperFixture.model, postImport: hook) {
+    let mapper = try Mapper(for: "Person", in: MapperFixture.model) {
       Map("ticket_number", to: "ticketNumber")
-    }
+    }.with { $0.postImport = hook }
     #expect(mapper.postImport != nil)
     let store = try MapperStore(mapper)
     let failure = await #expect(throws: ImportFailure.self) { try await store.run(Self.ada) }
@@ -351,12 +351,12 @@ import Testing
 
   @Test("A mapper may be told to refuse unknown keys, whatever paths it has")
   func rejectsUnknownKeys() async throws {
-    let mapper = try Mapper(for: "Person", in: MapperFixture.model, rejectsUnknownKeys: true) {
+    let mapper = try Mapper(for: "Person", in: MapperFixture.model) {
       Map("t", to: "ticketNumber")
       Map("a.b", to: "firstName")
       Map("list[*]", to: "extra")
       Map("/x/0", to: "lastName")
-    }
+    }.with { $0.rejectsUnknownKeys = true }
     let store = try MapperStore(mapper)
     let report = try await store.run(
       ["t": "A", "a": ["b": "x", "c": 1], "list": [1, 2], "x": ["0": "y"]],

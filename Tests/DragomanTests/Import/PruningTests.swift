@@ -34,8 +34,8 @@ struct PruningTests {
     for _ in 1...2 {
       let report = try await fixture.run(feed) {
         $0.prune = .init()
-        $0.commit = commit
-        $0.batchSize = 1
+        $0.options.commit = commit
+        $0.options.batchSize = 1
       }
       #expect(report.pruned == 0)
     }

@@ -120,8 +120,8 @@ import Testing
         default: "<r><p id=\"a\"/>\(nilled)<p id=\"b\"/>\(nilled)</r>"
         }
       let report = try await fixture.run(feed) {
-        $0.commit = .batch
-        $0.batchSize = batchSize
+        $0.options.commit = .batch
+        $0.options.batchSize = batchSize
       }
       #expect(report.summary == "read 4, inserted 2, rejected 2")
       let examples = report.issues.flatMap(\.examples)

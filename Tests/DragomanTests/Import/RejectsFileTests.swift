@@ -41,10 +41,10 @@ import Testing
     let fixture = try ImportFixture(attributes: "v: v")
     let failure = await #expect(throws: ImportFailure.self) {
       try await fixture.run(Self.feed(10_000)) {
-        $0.rejectsFile = path
-        $0.maximumRejects = maximum
-        $0.commit = commit
-        $0.batchSize = 100
+        $0.options.rejectsFile = path
+        $0.options.maximumRejects = maximum
+        $0.options.commit = commit
+        $0.options.batchSize = 100
       }
     }
     #expect((failure?.cause as? ImportError)?.code == .tooManyRejects)
@@ -58,9 +58,9 @@ import Testing
       let fixture = try ImportFixture(attributes: "v: v")
       let failure = await #expect(throws: ImportFailure.self) {
         try await fixture.run(Self.feed(300)) {
-          $0.rejectsFile = path
-          $0.commit = commit
-          $0.batchSize = 10
+          $0.options.rejectsFile = path
+          $0.options.commit = commit
+          $0.options.batchSize = 10
           $0.changes = { if $0.key.first?.value == .integer(Int64(record)) { throw Stop() } }
         }
       }
@@ -108,9 +108,9 @@ import Testing
       let failure = await #expect(throws: ImportFailure.self) {
         try await fixture.run {
           $0.inputs = [.bytes(Array(Self.broken(count, format).utf8), name: "feed.\(format)")]
-          $0.rejectsFile = path
-          $0.commit = commit
-          $0.batchSize = 7
+          $0.options.rejectsFile = path
+          $0.options.commit = commit
+          $0.options.batchSize = 7
         }
       }
       #expect(failure?.cause is ReadError)
@@ -134,7 +134,7 @@ import Testing
       .joined()
     Thread { try? pipe.write(contentsOf: Data(records.utf8)) }.start()
     let run = Importer(map: fixture.map, store: fixture.store)
-      .start(ImportRequest([.file(feed)], rejectsFile: path))
+      .start(ImportRequest([.file(feed)], options: .init(rejectsFile: path)))
     for await _ in run.progress { run.cancel() }
     let report = try await run.report()
     #expect(report.status == .cancelled && report.counts.rejected > 0)
@@ -147,7 +147,7 @@ import Testing
     try #require(FileManager.default.fileExists(atPath: "/dev/full"))
     let fixture = try ImportFixture(attributes: "v: v")
     let failure = await #expect(throws: ImportFailure.self) {
-      try await fixture.run(Self.feed(20)) { $0.rejectsFile = "/dev/full" }
+      try await fixture.run(Self.feed(20)) { $0.options.rejectsFile = "/dev/full" }
     }
     #expect((failure?.cause as? ImportError)?.code == .inputOutput)
     #expect(fixture.store.model.entities.isEmpty)
@@ -160,7 +160,7 @@ import Testing
     try Data("\(old)\n".utf8).write(to: URL(fileURLWithPath: path))
     chmod(path, 0o644)
     let fixture = try ImportFixture(attributes: "v: v")
-    try await fixture.run(Self.feed(10)) { $0.rejectsFile = path }
+    try await fixture.run(Self.feed(10)) { $0.options.rejectsFile = path }
     #expect(try rejected == [9])
     var status = stat()
     #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
@@ -168,7 +168,7 @@ import Testing
     for target in [path, folder.appendingPathComponent("none").path] {
       try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
       let failure = await #expect(throws: ImportFailure.self) {
-        try await fixture.run(Self.feed(10)) { $0.rejectsFile = link }
+        try await fixture.run(Self.feed(10)) { $0.options.rejectsFile = link }
       }
       #expect((failure?.cause as? ImportError)?.code == .output)
       #expect(unlink(link) == 0)

@@ -229,8 +229,8 @@ import Testing
     let strange = "[" + Array(repeating: #"{"x":1}"#, count: 25).joined(separator: ",") + "]"
     let failure = await #expect(throws: ImportFailure.self) {
       try await fixture.run(#"[{"a":"1"},{"b":"2"}]"#, strange) {
-        $0.commit = .batch
-        $0.batchSize = 10
+        $0.options.commit = .batch
+        $0.options.batchSize = 10
       }
     }
     #expect((failure?.cause as? ImportError)?.code == .unmatched)
@@ -239,8 +239,8 @@ import Testing
     // Where one of its records has a path, they all are the map's, however late it comes.
     let late = String(strange.dropLast()) + #",{"a":"3"}]"#
     let report = try await fixture.run(late) {
-      $0.commit = .batch
-      $0.batchSize = 10
+      $0.options.commit = .batch
+      $0.options.batchSize = 10
     }
     #expect(report.committed == 26)
     #expect(try fixture.rows().count == 28)
@@ -294,7 +294,7 @@ import Testing
     let failing = await #expect(throws: ImportFailure.self) {
       try await fixture.run {
         $0.inputs = [.bytes(Array(text.utf8), name: "p.csv")]
-        $0.commit = .batch
+        $0.options.commit = .batch
       }
     }
     #expect((failing?.cause as? ImportError)?.code == .unmatched)

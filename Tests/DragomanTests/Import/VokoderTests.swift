@@ -161,19 +161,15 @@ import Testing
 
   @Test("The hook gets record and object, once a record, and may import a nested thing")
   func hooks() async throws {
-    let mapper = try Mapper(
-      for: "Person",
-      in: MapperFixture.model,
-      postImport: { record, person in
-        guard let employer = record["employer"]?.record else { return }
-        person[one: "employer"] = try person.context.import(employer, into: "Company")
-        if person["firstName"] == "Mallory" { throw CancellationError() }
-      },
-      maps: {
-        Map("ticket_number", to: "ticketNumber")
-        Map("first_name", to: "firstName")
-      }
-    )
+    var mapper = try Mapper(for: "Person", in: MapperFixture.model) {
+      Map("ticket_number", to: "ticketNumber")
+      Map("first_name", to: "firstName")
+    }
+    mapper.postImport = { record, person in
+      guard let employer = record["employer"]?.record else { return }
+      person[one: "employer"] = try person.context.import(employer, into: "Company")
+      if person["firstName"] == "Mallory" { throw CancellationError() }
+    }
     try stack.mappers.register(mapper)
     let acme: ForeignValue = ["id": 1, "name": "Acme"]
     let imported = try await stack.import(

@@ -35,18 +35,17 @@ import Testing
               Attribute(
                 name: "email",
                 isIndexed: true,
-                maximumLength: 80,
-                pattern: ".+@.+",
-                isSensitive: true
-              ),
+                rules: AttributeRules(maximumLength: 80, pattern: ".+@.+")
+              ).with { $0.isSensitive = true },
               Attribute(
                 name: "salary",
                 type: .decimal,
                 defaultValue: .text("1.50"),
-                scale: 2,
-                minimum: .text("-10.00")
+                rules: AttributeRules(minimum: .text("-10.00"), scale: 2)
               ),
-              Attribute(name: "kind", type: .enum, column: "k", allowedValues: ["x", "y", "z"]),
+              Attribute(name: "kind", type: .enum, allowedValues: ["x", "y", "z"]).with {
+                $0.column = "k"
+              },
             ],
             uniqueKeys: [["id"], ["email"]]
           ),
@@ -54,7 +53,9 @@ import Testing
             name: "Boss",
             table: "people",
             attributes: [
-              Attribute(name: "level", type: .int16, isRequired: true, renamedFrom: "rank")
+              Attribute(name: "level", type: .int16, isRequired: true).with {
+                $0.renamedFrom = "rank"
+              }
             ],
             relationships: [
               Relationship(name: "chief", destination: "Boss", kind: .toOne, deleteRule: .deny)

@@ -10,7 +10,7 @@ enum MapperFixture {
       attributes: [
         Attribute(name: "ticketNumber"), Attribute(name: "firstName"),
         Attribute(name: "lastName"),
-        Attribute(name: "socialSecurityNumber", isSensitive: true),
+        Attribute(name: "socialSecurityNumber").with { $0.isSensitive = true },
         Attribute(name: "salary", type: .decimal), Attribute(name: "dateOfBirth", type: .date),
         Attribute(name: "seen", type: .timestamp), Attribute(name: "age", type: .int16),
         Attribute(name: "isCool", type: .bool),
@@ -47,8 +47,7 @@ enum MapperFixture {
       uniqueKey: ["ticketNumber"],
       overwriteExisting: overwriteExisting,
       ignoreNullValueOverwrites: ignoreNullValueOverwrites,
-      ignoreOptionalNullValues: ignoreOptionalNullValues,
-      policies: policies
+      policies: policies.with { $0.ignoreOptionalNullValues = ignoreOptionalNullValues }
     ) {
       Map("ticket_number", to: "ticketNumber")
       Map("first_name", to: "firstName")

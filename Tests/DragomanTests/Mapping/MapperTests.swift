@@ -53,11 +53,14 @@ import Testing
       Map("b", to: "dateOfBirth", dates: ["yyyy-QQQQQQQ"]),
       Map("c", to: "salary", numbers: NumberFormat(locale: "xx_YY")),
       Map("d..e", to: "firstName"),
-      Map("f", to: "seen", timeZone: "Europe/Olso"),
+      Map("f", to: "seen", format: ValueFormat(timeZone: "Europe/Olso")),
       Map("g", to: "age"),
-      Map("h", to: "isCool", trueValues: ["y"], falseValues: ["y"]),
-      Map("i", to: "kind", values: ["one": "a", "two": "c"]),
-      Map("j", to: "lastName", policies: ValuePolicies(onInvalid: .default))
+      Map("h", to: "isCool").with {
+        $0.format.trueValues = ["y"]
+        $0.format.falseValues = ["y"]
+      },
+      Map("i", to: "kind", format: ValueFormat(values: ["one": "a", "two": "c"])),
+      Map("j", to: "lastName").with { $0.policies = ValuePolicies(onInvalid: .default) }
     )
     #expect(
       Set(found.map { $0.split(separator: ":")[0] })

@@ -90,7 +90,7 @@ import Testing
     #expect(cause.help?.contains("`maxRecordSize` under `import:`") == true)
     #expect(cause.origin?.line == (format == .csv ? 2 : 1))
     // What the request says comes before what the map says.
-    let report = try await fixture.run(feed) { $0.maximumRecordByteCount = 64 << 20 }
+    let report = try await fixture.run(feed) { $0.options.maximumRecordByteCount = 64 << 20 }
     #expect(report.counts.inserted >= 1)
   }
 
@@ -104,7 +104,7 @@ import Testing
     for text in [
       "[" + records.joined(separator: ",") + "]", records.joined(separator: "\n") + "\n",
     ] {
-      try await fixture.run(text) { $0.maximumRecordByteCount = 8 << 20 }
+      try await fixture.run(text) { $0.options.maximumRecordByteCount = 8 << 20 }
       let lengths = try sql(fixture.store, "SELECT length(v) FROM P ORDER BY id")
       #expect(lengths == sizes.map { String(2 * $0 + 1) })
     }
@@ -123,7 +123,7 @@ import Testing
     )
     let numbers = Array(repeating: "{\"n\":1e999}", count: 3000).joined(separator: ",")
     let feed = "[{\"id\":1,\"ns\":[\(numbers)]}]"
-    let report = try await fixture.run(feed) { $0.maximumRecordByteCount = 1 << 20 }
+    let report = try await fixture.run(feed) { $0.options.maximumRecordByteCount = 1 << 20 }
     #expect(report.issueSummary == ["value.range 1"])
     #expect(try await fixture.run(feed).summary == "read 1, inserted 1")
   }

@@ -175,7 +175,7 @@ private struct Trip: PersistentValue, Equatable {
   struct Fields: Sendable {
     let number = Field(0, "number", \Trip.number, isUnique: true)
     let price = Field(1, "price", \Trip.price)
-    let day = Field(2, "day", \Trip.day, type: .date)
+    let day = Field(2, "day", \Trip.day) { $0.type = .date }
     let stops = Field(3, "stops", \Trip.stops, deleteRule: .cascade)
     let line = Field(4, "line", \Trip.line)
   }

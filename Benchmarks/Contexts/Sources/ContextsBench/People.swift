@@ -26,7 +26,7 @@ struct People {
       Map("last_name", to: "lastName")
       Map("ss_num", to: "socialSecurityNumber")
       Map("salary", to: "salary", numbers: NumberFormat(decimal: ".", group: ","))
-      Map("dob", to: "dateOfBirth", dates: ["iso8601"], timeZone: "UTC")
+      Map("dob", to: "dateOfBirth", dates: ["iso8601"], format: ValueFormat(timeZone: "UTC"))
       Map("active", to: "active")
       Map("score", to: "score")
       Map("visits", to: "visits")

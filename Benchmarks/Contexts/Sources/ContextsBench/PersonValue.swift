@@ -25,7 +25,7 @@ struct PersonValue: PersistentValue {
       \PersonValue.socialSecurityNumber
     )
     let salary = Field(4, "salary", \PersonValue.salary)
-    let dateOfBirth = Field(5, "dateOfBirth", \PersonValue.dateOfBirth, type: .timestamp)
+    let dateOfBirth = Field(5, "dateOfBirth", \PersonValue.dateOfBirth) { $0.type = .timestamp }
     let active = Field(6, "active", \PersonValue.active)
     let score = Field(7, "score", \PersonValue.score)
     let visits = Field(8, "visits", \PersonValue.visits)

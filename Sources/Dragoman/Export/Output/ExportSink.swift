@@ -1,5 +1,6 @@
 import CZlib
 import CZstd
+import DragomanGraph
 import Foundation
 
 /// Where the bytes of an export go.
@@ -40,25 +41,13 @@ final class DescriptorSink: ExportSink {
     to descriptor: Int32,
     name: String
   ) throws(ExportError) {
-    var start = 0
-    while start < bytes.count {
-      let count = Foundation.write(
-        descriptor,
-        bytes.baseAddress.map { $0 + start },
-        bytes.count - start
-      )
-      if count < 0 {
-        let code = errno
-        if code == EINTR { continue }
-        var error = ExportError(
-          .inputOutput,
-          "\(name) cannot be written: \(String(cString: strerror(code)))."
-        )
-        error.isClosedPipe = code == EPIPE
-        throw error
-      }
-      start += count
-    }
+    guard let code = FileOutput.write(bytes, to: descriptor) else { return }
+    var error = ExportError(
+      .inputOutput,
+      "\(name) cannot be written: \(String(cString: strerror(code)))."
+    )
+    error.isClosedPipe = code == EPIPE
+    throw error
   }
 }
 

@@ -97,13 +97,13 @@ struct ExportPlan: Sendable {
     let entity = entityLayout.entity
     self.format = format
     self.entity = entity
-    writesNulls = format == .csv || (request.nulls ?? map.exportOptions.nulls) == .write
+    writesNulls = format == .csv || (request.style.nulls ?? map.exportOptions.style.nulls) == .write
     isPretty =
       format != .ndjson
-      && (request.isPretty ?? (format == .json && map.exportOptions.jsonPretty == true))
+      && (request.style.isPretty ?? (format == .json && map.exportOptions.style.isPretty == true))
     isLossy = request.isLossy
     namespaces = map.exportNamespaces
-    let isLocal = (request.names ?? map.exportOptions.names) == .local
+    let isLocal = (request.style.names ?? map.exportOptions.style.names) == .local
     // With local names nothing is a dictionary; elements need a name in any case.
     let family = try ExportFamily(
       ofRecords: entityMap,
@@ -265,21 +265,7 @@ struct ExportPlan: Sendable {
         throw ExportError(.request, error.message, help: error.help)
       }
     }
-    return keyPaths(of: entity, in: layout, depth: 0).map { SortKey($0) }
-  }
-
-  /// The attributes of the identity; where a to-one is part of it, those of its target's identity.
-  private static func keyPaths(
-    of entity: EntityLayout,
-    in layout: ModelLayout,
-    depth: Int
-  ) -> [String] {
-    (entity.uniqueKeys.first ?? []).flatMap { part -> [String] in
-      guard case .relationship(let slot) = part.property else { return [part.name] }
-      guard depth < 8 else { return [] }
-      let target = layout.entities[entity.relationships[slot].destination]
-      return keyPaths(of: target, in: layout, depth: depth + 1).map { "\(part.name).\($0)" }
-    }
+    return entity.keyPaths(in: layout).map { SortKey($0) }
   }
 }
 

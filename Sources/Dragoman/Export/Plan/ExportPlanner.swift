@@ -32,8 +32,8 @@ struct ExportPlanner {
   private static let visitLimit = 4_000
   private static let depthLimit = 64
 
-  var isLocal: Bool { (request.names ?? map.exportOptions.names) == .local }
-  var isFlat: Bool { (request.shape ?? map.exportOptions.shape) == .flat }
+  var isLocal: Bool { (request.style.names ?? map.exportOptions.style.names) == .local }
+  var isFlat: Bool { (request.style.shape ?? map.exportOptions.style.shape) == .flat }
 
   /// One entity at one place of a record.
   struct Visit {

@@ -31,7 +31,7 @@ struct NullSpelling {
       case .reject: true
       }
     }
-    guard yieldsToName || changes(slot.onMissing) else { return }
+    guard yieldsToName || changes(slot.policies.onMissing) else { return }
     let isAttribute = if case .attribute = path.last { true } else { false }
     let isWritable: Bool =
       switch format {
@@ -39,7 +39,7 @@ struct NullSpelling {
       // An empty attribute is null where an empty text is; text() without text is missing.
       case .xml: isAttribute ? speller.readsEmptyAsNull : path.last != .text && !path.isEmpty
       }
-    isLost = !isWritable || changes(slot.onNull)
+    isLost = !isWritable || changes(slot.policies.onNull)
     isNeeded = !isLost
   }
 }

@@ -10,7 +10,7 @@ public enum ExportOutput: Sendable, Hashable {
 }
 
 /// What to export, and how; what is nil is the map's choice.
-public struct ExportRequest: Sendable {
+public struct ExportRequest: Sendable, Adjustable {
   /// The entity; nil is the map's `export: entity`, or its only one.
   public var entity: String?
   /// The format; nil is told by the output's name, and is JSON where that says nothing.
@@ -21,16 +21,10 @@ public struct ExportRequest: Sendable {
   public var sortKeys: [SortKey]?
   /// How many objects at most; nil is any number.
   public var limit: Int?
-  /// Which names members get; nil is the map's, then the feed's.
-  public var names: ImportMap.ExportOptions.Names?
-  /// How key paths are written; nil is the map's, then nested.
-  public var shape: ImportMap.ExportOptions.Shape?
-  /// What happens to nulls; nil is the map's, then left out.
-  public var nulls: ImportMap.ExportOptions.Nulls?
-  /// Whether JSON and XML are indented; nil is the map's choice for JSON, then no.
-  public var isPretty: Bool?
-  /// Whether the values of sensitive attributes are replaced by `•••`.
-  public var masksSensitive: Bool
+  /// What records look like; what it leaves open is the map's choice.
+  public var style: ExportStyle
+  /// Whether the values of sensitive attributes are replaced by `•••`; false by default.
+  public var masksSensitive = false
   /// Whether values that the map cannot read back are written as well as the format can, and told in
   /// the report; else the first of them ends the export.
   public var isLossy: Bool
@@ -42,11 +36,7 @@ public struct ExportRequest: Sendable {
     filter: Filter? = nil,
     sortKeys: [SortKey]? = nil,
     limit: Int? = nil,
-    names: ImportMap.ExportOptions.Names? = nil,
-    shape: ImportMap.ExportOptions.Shape? = nil,
-    nulls: ImportMap.ExportOptions.Nulls? = nil,
-    isPretty: Bool? = nil,
-    masksSensitive: Bool = false,
+    style: ExportStyle = ExportStyle(),
     isLossy: Bool = false
   ) {
     self.entity = entity
@@ -54,11 +44,7 @@ public struct ExportRequest: Sendable {
     self.filter = filter
     self.sortKeys = sortKeys
     self.limit = limit
-    self.names = names
-    self.shape = shape
-    self.nulls = nulls
-    self.isPretty = isPretty
-    self.masksSensitive = masksSensitive
+    self.style = style
     self.isLossy = isLossy
   }
 }

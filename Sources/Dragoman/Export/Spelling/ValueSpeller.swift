@@ -66,16 +66,16 @@ final class ValueSpeller: Sendable {
   ) throws(FormatFault) {
     type = map.type
     isTextual = format == .xml || format == .csv
-    trims = map.strings.trim ?? defaults.strings.trim ?? false
-    emptyIsNull = map.strings.emptyAsNull ?? defaults.strings.emptyAsNull ?? false
+    trims = map.format.strings.trim ?? defaults.strings.trim ?? false
+    emptyIsNull = map.format.strings.emptyAsNull ?? defaults.strings.emptyAsNull ?? false
     readsEmptyAsNull = emptyIsNull || map.type != .string
-    let nulls = (map.strings.nulls ?? defaults.strings.nulls ?? []).map { Array($0.utf8) }
+    let nulls = (map.format.strings.nulls ?? defaults.strings.nulls ?? []).map { Array($0.utf8) }
     self.nulls = nulls
     // A file's default format admits strings; numbers without a fraction stay numbers in JSON.
     let isInteger = [.int16, .int32, .int64].contains(map.type)
-    groups = map.numbers != nil || !isInteger
-    var numberFormat = map.type.isNumeric ? map.numbers ?? defaults.numbers : nil
-    if isInteger, !isTextual, map.numbers == nil { numberFormat = nil }
+    groups = map.format.numbers != nil || !isInteger
+    var numberFormat = map.type.isNumeric ? map.format.numbers ?? defaults.numbers : nil
+    if isInteger, !isTextual, map.format.numbers == nil { numberFormat = nil }
     if let numberFormat {
       numbers = try NumberReader(format: numberFormat)
     } else {
@@ -84,9 +84,9 @@ final class ValueSpeller: Sendable {
     switch map.type {
     case .timestamp, .date, .time:
       dates = try DateReader(
-        formats: map.dates ?? defaults.dates ?? [],
+        formats: map.format.dates ?? defaults.dates ?? [],
         type: map.type,
-        timeZone: map.timeZone ?? defaults.timeZone
+        timeZone: map.format.timeZone ?? defaults.timeZone
       )
     default: dates = nil
     }
@@ -104,7 +104,7 @@ final class ValueSpeller: Sendable {
     isTextual: Bool,
     isRead: ([UInt8]) -> Bool
   ) -> Method {
-    if !map.values.isEmpty || map.unknown != nil { return words(map, isRead) }
+    if !map.format.values.isEmpty || map.format.unknown != nil { return words(map, isRead) }
     switch map.type {
     case .string, .enum, .url, .uuid, .duration: return .text
     case .int16: return .integer(Int64(Int16.min)...Int64(Int16.max))
@@ -114,9 +114,9 @@ final class ValueSpeller: Sendable {
     case .float: return .real(isFloat: true)
     case .decimal: return .decimal
     case .bool:
-      let isPlain = map.trueValues.isEmpty && map.falseValues.isEmpty
+      let isPlain = map.format.trueValues.isEmpty && map.format.falseValues.isEmpty
       if isPlain { return .boolean(true: Array("true".utf8), false: Array("false".utf8)) }
-      let words = [map.trueValues, map.falseValues].map { words in
+      let words = [map.format.trueValues, map.format.falseValues].map { words in
         words.lazy.map { Array($0.utf8) }.first(where: isRead)
       }
       return .boolean(true: words[0], false: words[1])
@@ -131,7 +131,7 @@ final class ValueSpeller: Sendable {
   private static func words(_ map: AttributeMap, _ isRead: ([UInt8]) -> Bool) -> Method {
     var words: [Word] = []
     var taken: Set<[UInt8]> = []
-    for pair in map.values {
+    for pair in map.format.values {
       let foreign = Array(pair.foreign.utf8)
       let local = Array(pair.local.utf8)
       guard taken.insert(foreign).inserted, isRead(foreign) else { continue }
@@ -140,7 +140,7 @@ final class ValueSpeller: Sendable {
       }
     }
     // What unknown words become is spelled by itself, where that is no word with another meaning.
-    let other = map.unknown.map { Array($0.utf8) }.flatMap { unknown in
+    let other = map.format.unknown.map { Array($0.utf8) }.flatMap { unknown in
       taken.contains(unknown) || !isRead(unknown) ? nil : unknown
     }
     return .words(words, other: other)

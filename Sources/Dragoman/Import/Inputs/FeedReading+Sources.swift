@@ -24,20 +24,11 @@ extension FeedReading {
     _ input: ImportInput,
     _ format: ForeignFormat
   ) throws(ImportError) {
-    for name in request.sourcesByInput[input.name] ?? [] {
-      guard let source = map.sources.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
-        let near = nearest(to: name, in: map.sources.map(\.name))
-        throw ImportError(
-          .request,
-          "The map has no source \(name).",
-          help: near.map { "did you mean \($0)?" }
-            ?? "it has \(map.sources.map(\.name).joined(separator: ", "))"
-        )
-      }
+    for source in try map.sources(named: request.sourcesByInput[input.name] ?? []) {
       if source.format == format || (source.format == .json && format == .ndjson) { continue }
       throw ImportError(
         .request,
-        "The source \(name) reads \(source.format.rawValue.uppercased()), and \(input.name) is"
+        "The source \(source.name) reads \(source.format.rawValue.uppercased()), and \(input.name) is"
           + " \(format.rawValue.uppercased()).",
         help: "give the input to a source of its format"
       )

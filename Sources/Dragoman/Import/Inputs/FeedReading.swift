@@ -191,7 +191,7 @@ struct FeedReading {
   /// What one record may take.
   var recordLimit: RecordLimit {
     RecordLimit(
-      byteCount: request.maximumRecordByteCount ?? map.importOptions.maximumRecordByteCount
+      byteCount: request.options.maximumRecordByteCount ?? map.importOptions.maximumRecordByteCount
     )
   }
 }

@@ -97,7 +97,9 @@ final class ObjectBackend: DraftBackend {
 
   func end() { context.forgetProbes() }
 
-  func writer(for rows: DraftRows) throws -> ObjectWriter { ObjectWriter(rows, of: self) }
+  func writer(for rows: EntityStatements, isNested: Bool) throws -> ObjectWriter {
+    ObjectWriter(rows, isNested: isNested, of: self)
+  }
 
   func stage(_ plan: LinkStage.Plan) throws -> ObjectStage { ObjectStage(plan, of: self) }
 

@@ -13,7 +13,9 @@ final class ObjectWriter: DraftWriter {
   }
 
   private unowned let backend: ObjectBackend
-  private let rows: DraftRows
+  private let rows: EntityStatements
+  /// Whether the rows are of records nested in others.
+  private let isNested: Bool
   private let entity: EntityLayout
   /// The columns of the attributes, which come first in a row.
   private let columns: [Int]
@@ -24,9 +26,10 @@ final class ObjectWriter: DraftWriter {
   private var formerTargets: [Int64?]
   private var targets: [Int64?]
 
-  init(_ rows: DraftRows, of backend: ObjectBackend) {
+  init(_ rows: EntityStatements, isNested: Bool, of backend: ObjectBackend) {
     self.backend = backend
     self.rows = rows
+    self.isNested = isNested
     entity = rows.entity
     keyColumns = entity.uniqueKeys.first.map(entity.columns) ?? []
     var columns: [Int] = []
@@ -186,7 +189,7 @@ final class ObjectWriter: DraftWriter {
 
   /// The object of the family that has the row's identity; nil: there is none.
   private func holder(of row: RowValues, _ arena: UnsafeRawPointer) throws -> ManagedObject? {
-    if let only = backend.only, !rows.isNested { return only }
+    if let only = backend.only, !isNested { return only }
     guard let identity = entity.uniqueKeys.first else { return nil }
     let memory = UnsafeRawBufferPointer(start: arena, count: .max)
     var values: [StoredValue] = []

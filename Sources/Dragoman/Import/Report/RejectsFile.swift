@@ -126,19 +126,10 @@ package final class RejectsFile {
   /// - Throws: `.inputOutput` when the file cannot be written; then it ends with a whole line.
   func flush() throws(ImportError) {
     try begin()
-    var start = 0
-    while start < buffer.count {
-      let count = buffer.withUnsafeBytes { bytes in
-        Foundation.write(descriptor, bytes.baseAddress.map { $0 + start }, bytes.count - start)
-      }
-      if count < 0 {
-        let code = errno
-        if code == EINTR { continue }
-        if case .stream = place {} else { _ = ftruncate(descriptor, byteCount) }
-        buffer.removeAll()
-        throw failure(code)
-      }
-      start += count
+    if let code = buffer.withUnsafeBytes({ FileOutput.write($0, to: descriptor) }) {
+      if case .stream = place {} else { _ = ftruncate(descriptor, byteCount) }
+      buffer.removeAll()
+      throw failure(code)
     }
     byteCount += off_t(buffer.count)
     buffer.removeAll(keepingCapacity: true)

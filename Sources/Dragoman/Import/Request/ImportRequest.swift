@@ -26,7 +26,7 @@ public enum ImportInput: Sendable, Hashable {
 }
 
 /// What to import, and how.
-public struct ImportRequest: Sendable {
+public struct ImportRequest: Sendable, Adjustable {
   /// The inputs, imported in this order.
   public var inputs: [ImportInput]
   /// The names of the map's sources that take part; empty: every source of an input's format whose
@@ -37,16 +37,15 @@ public struct ImportRequest: Sendable {
   public var sources: [String]
   /// The names of the map's sources that read an input, by the input's name; the other inputs are read by
   /// those of `sources`.
-  public var sourcesByInput: [String: [String]]
+  public var sourcesByInput: [String: [String]] = [:]
   /// What happens to objects that exist; nil: `upsert`, or `ignore` where the map says
   /// `overwriteExisting: false`.
   public var mode: EntityWriter.Mode?
-  /// When to commit; nil is the map's choice, then `all`.
-  public var commit: ImportMap.ImportOptions.Commit?
-  /// Records a batch, 1 … 1,000,000; nil is the map's choice, then 1000.
+  /// When to commit, how many rejects to bear, where they go, how large a record may be; what is nil is
+  /// the map's choice.
   ///
-  /// Used by `commit: batch`.
-  public var batchSize: Int?
+  /// A rejects file that is named here is found from the current folder.
+  public var options: ImportMap.ImportOptions
   /// Whether an import in batches that did not come to its end is gone on with, behind its last committed
   /// record.
   ///
@@ -58,21 +57,11 @@ public struct ImportRequest: Sendable {
   public var resumes = false
   /// Stop after that many records; nil reads everything.
   public var limit: Int?
-  /// More rejected records than this and the import fails; nil is the map's choice, then no limit.
-  public var maximumRejects: Int?
-  /// How many bytes of memory one record may take while it is read, 1 MB … 1 GB, with its text and its
-  /// values; nil is the map's choice, then 128 MB.
-  ///
-  /// A value takes 28 bytes beside its text. A larger record fails the import with `input.limit`.
-  /// Records in memory are not held to it.
-  public var maximumRecordByteCount: Int?
   /// How many bytes an input may have, unpacked where it is packed, 1 or more; nil: any number, but not
   /// more than a gigabyte that is 200 times what it takes packed.
   ///
   /// A longer input fails the import with `input.limit`.
   public var maximumInputByteCount: Int?
-  /// A file that rejected records are written to as NDJSON; nil: none.
-  public var rejectsFile: String?
   /// Whether, and how carefully, objects are deleted that the feed does not have; nil: they stay.
   public var prune: Prune?
   /// Whether everything is rolled back at the end.
@@ -86,7 +75,7 @@ public struct ImportRequest: Sendable {
   /// against after.
   ///
   /// Otherwise it is told of every change, also of those that a later record takes back.
-  public var tellsNetChanges: Bool
+  public var tellsNetChanges = false
 
   /// Deletion of objects that a complete feed does not have: of exactly the entities that records of its
   /// sources can be.
@@ -107,32 +96,18 @@ public struct ImportRequest: Sendable {
   public init(
     _ inputs: [ImportInput],
     sources: [String] = [],
-    sourcesByInput: [String: [String]] = [:],
     mode: EntityWriter.Mode? = nil,
-    commit: ImportMap.ImportOptions.Commit? = nil,
-    batchSize: Int? = nil,
+    options: ImportMap.ImportOptions = ImportMap.ImportOptions(),
     limit: Int? = nil,
-    maximumRejects: Int? = nil,
-    maximumRecordByteCount: Int? = nil,
-    rejectsFile: String? = nil,
     prune: Prune? = nil,
-    isDryRun: Bool = false,
-    changes: (@Sendable (ImportChange) throws -> Void)? = nil,
-    tellsNetChanges: Bool = false
+    isDryRun: Bool = false
   ) {
     self.inputs = inputs
     self.sources = sources
-    self.sourcesByInput = sourcesByInput
     self.mode = mode
-    self.commit = commit
-    self.batchSize = batchSize
+    self.options = options
     self.limit = limit
-    self.maximumRejects = maximumRejects
-    self.maximumRecordByteCount = maximumRecordByteCount
-    self.rejectsFile = rejectsFile
     self.prune = prune
     self.isDryRun = isDryRun
-    self.changes = changes
-    self.tellsNetChanges = tellsNetChanges
   }
 }

@@ -40,16 +40,8 @@ final class RowBackend: DraftBackend {
     }
   }
 
-  func writer(for rows: DraftRows) throws -> EntityWriter {
-    try session.writer(
-      for: rows.entity,
-      slots: rows.slots,
-      mode: rows.mode,
-      version: rows.version,
-      noted: rows.noted,
-      notesFormer: rows.notesFormer,
-      completesStubs: rows.completesStubs
-    )
+  func writer(for rows: EntityStatements, isNested: Bool) throws -> EntityWriter {
+    try session.writer(for: rows)
   }
 
   func stage(_ plan: LinkStage.Plan) throws -> LinkStage { try session.stage(plan) }

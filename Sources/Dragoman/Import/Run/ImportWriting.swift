@@ -29,7 +29,7 @@ final class ImportWriting {
   ///
   /// A transaction that holds everything is not cut into batches of the user's size.
   private var batchSize: Int {
-    commit == .batch ? request.batchSize ?? map.importOptions.batchSize ?? 1000 : 4096
+    commit == .batch ? request.options.batchSize ?? map.importOptions.batchSize ?? 1000 : 4096
   }
 
   init(
@@ -46,7 +46,7 @@ final class ImportWriting {
     self.cancellation = cancellation
     self.logger = logger
     self.progress = progress
-    commit = request.commit ?? map.importOptions.commit ?? .all
+    commit = request.options.commit ?? map.importOptions.commit ?? .all
   }
 
   /// Imports everything into the session's store.
@@ -89,7 +89,7 @@ final class ImportWriting {
     let walker = DraftWalker(
       backend,
       mode: request.mode,
-      maximumRejects: request.maximumRejects ?? map.importOptions.maximumRejects,
+      maximumRejects: request.options.maximumRejects ?? map.importOptions.maximumRejects,
       rejects: rejects
     )
     self.walker = walker
@@ -166,15 +166,13 @@ final class ImportWriting {
     if request.prune != nil, request.limit != nil {
       throw ImportError(.prune, "A limited import is not complete, and cannot prune.")
     }
-    if request.resumes {
-      if request.isDryRun || request.commit == .all {
-        throw ImportError(
-          .request,
-          "What is to be resumed is an import in batches: no dry run, and not one transaction."
-        )
-      }
+    if request.resumes, request.isDryRun || request.options.commit == .all {
+      throw ImportError(
+        .request,
+        "What is to be resumed is an import in batches: no dry run, and not one transaction."
+      )
     }
-    if let size = request.maximumRecordByteCount, !RecordLimit.range.contains(size) {
+    if let size = request.options.maximumRecordByteCount, !RecordLimit.range.contains(size) {
       throw ImportError(.request, "A record may take 1 MB to 1 GB of memory, not \(size) bytes.")
     }
     if let size = request.maximumInputByteCount, size < 1 {
@@ -188,7 +186,7 @@ final class ImportWriting {
   /// The request's file, or the map's beside the map; a dry run writes none.
   private func makeRejectsFile(beside database: String?) throws(ImportError) -> RejectsFile? {
     guard !request.isDryRun else { return nil }
-    guard let path = request.rejectsFile ?? map.rejectsPath else { return nil }
+    guard let path = request.options.rejectsFile ?? map.rejectsPath else { return nil }
     var kept = OutputPlace.Kept.database(database)
     if let file = map.file { kept.append(OutputPlace.Kept(file, as: "the map")) }
     for input in request.inputs {

@@ -12,12 +12,14 @@ import Logging
 ///
 /// One record's way, each step one call into one file:
 ///
-///     FeedReading        a thread: opens the input, tells its format
-///       RecordReader     bytes -> RecordBatch (tape of values + origins)
-///       RecordMapper     RecordBatch -> DraftBatch (typed rows, rejects)
-///     BatchQueue         hands the batch over
-///     DraftWalker        a thread: what a draft means, counts, rejects
-///       RowBackend       -> SQLite: one prepared statement a row shape
+/// ```text
+/// FeedReading        a thread: opens the input, tells its format
+///   RecordReader     bytes -> RecordBatch (tape of values + origins)
+///   RecordMapper     RecordBatch -> DraftBatch (typed rows, rejects)
+/// BatchQueue         hands the batch over
+/// DraftWalker        a thread: what a draft means, counts, rejects
+///   RowBackend       -> SQLite: one prepared statement a row shape
+/// ```
 public struct Importer: Sendable {
   private let map: ImportMap
   private let code: ImportCode

@@ -23,7 +23,7 @@ protocol DraftBackend: AnyObject {
   func end()
 
   /// What writes the rows of one plan.
-  func writer(for rows: DraftRows) throws -> Writer
+  func writer(for rows: EntityStatements, isNested: Bool) throws -> Writer
   /// What stores the links of one relationship.
   func stage(_ plan: LinkStage.Plan) throws -> Stage
 
@@ -88,23 +88,6 @@ extension DraftBackend {
 /// An object that is counted as unchanged as long as its references wait: its entity, and whether it is the
 /// object of a record.
 typealias UnchangedOwner = (entity: String, isTop: Bool)
-
-/// The rows of one plan, for who writes them.
-struct DraftRows {
-  let entity: EntityLayout
-  /// What rows give, in the order of their values.
-  let slots: [RowSlot]
-  let mode: EntityWriter.Mode
-  /// The slot of the attribute that tells newer rows from older ones.
-  let version: Int?
-  /// The columns whose former values are wanted, with the objects' keys; nil: neither.
-  let noted: [String]?
-  /// Whether the values are wanted that a row overwrites.
-  let notesFormer: Bool
-  let completesStubs: EntityStatements.StubRule
-  /// Whether the rows are of records nested in others.
-  let isNested: Bool
-}
 
 /// The values of a row, on their way.
 typealias RowValues = UnsafeBufferPointer<RowValue>

@@ -35,19 +35,18 @@ extension DraftWalker {
   ) throws {
     let record = batch.records.records[index]
     try backend.keep(held: ordinal)
-    held.add(
-      object,
-      of: batch,
-      plan,
+    let made = HeldRecords.Record(
+      batch: batch,
+      object: object,
       isTombstone: isTombstone,
       origin: batch.records.origin(at: record.start, record: record.number),
       ordinal: ordinal,
       text: rejects?.recordText(record, in: batch.records) ?? [],
       keys: keys(of: object, isTombstone: isTombstone, in: batch, plan),
-      needs: isTombstone ? [] : needs(of: object, in: batch, plan, all: true),
-      // Hooks are given the records.
-      keepsRecord: !Backend.isBulk
+      needs: isTombstone ? [] : needs(of: object, in: batch, plan, all: true)
     )
+    // Hooks are given the records.
+    held.add(made, plan, keepsRecord: !Backend.isBulk)
     counts.read -= 1
   }
 

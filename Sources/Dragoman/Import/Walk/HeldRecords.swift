@@ -30,9 +30,9 @@ final class HeldRecords {
 
   /// One record.
   struct Record {
-    /// The batch that it was copied to, which has its plan, and its object there.
-    let batch: DraftBatch
-    let object: Int
+    /// The batch that has it, and its plan, and its object there.
+    var batch: DraftBatch
+    var object: Int
     /// Whether it deletes its object.
     let isTombstone: Bool
     let origin: Origin
@@ -99,19 +99,10 @@ final class HeldRecords {
     return made
   }
 
-  /// Keeps a record: copies it, with everything nested in it.
-  func add(
-    _ object: Int,
-    of other: DraftBatch,
-    _ plan: ImportPlan,
-    isTombstone: Bool,
-    origin: Origin,
-    ordinal: Int,
-    text: [UInt8],
-    keys: Keys,
-    needs: [Need],
-    keepsRecord: Bool
-  ) {
+  /// Keeps a record: copies it, with everything nested in it; and as the feed has it, where hooks are
+  /// given it.
+  func add(_ record: Record, _ plan: ImportPlan, keepsRecord: Bool) {
+    let (other, object) = (record.batch, record.object)
     let batch = batch(for: plan)
     func copy(_ value: RowValue) {
       guard value.kind == .text || value.kind == .blob else { return batch.values.append(value) }
@@ -155,20 +146,12 @@ final class HeldRecords {
         )
       )
     }
-    if let own = keys.own { ownKeys.insert(own) }
-    nestedKeys.formUnion(keys.nested)
-    records.append(
-      Record(
-        batch: batch,
-        object: object + shift,
-        isTombstone: isTombstone,
-        origin: origin,
-        ordinal: ordinal,
-        text: text,
-        keys: keys,
-        needs: needs
-      )
-    )
+    if let own = record.keys.own { ownKeys.insert(own) }
+    nestedKeys.formUnion(record.keys.nested)
+    var record = record
+    record.batch = batch
+    record.object += shift
+    records.append(record)
   }
 
   /// Takes all records out.

@@ -143,18 +143,11 @@ final class WalkTarget<Backend: DraftBackend> {
         // What is unlinked may be protected by a delete rule.
         if case .nested = link.origin { true } else { link.deletesUnlinked }
       } || columns.contains { $0.isIdentity && !$0.key.isEmpty }
-    writer = try backend.writer(
-      for: DraftRows(
-        entity: entity,
-        slots: slots,
-        mode: mode,
-        version: plan.version,
-        noted: isPlain ? nil : columns.map(\.name),
-        notesFormer: isNested || isShared,
-        completesStubs: entity.hasStubColumn ? (isNested ? .withValues : .always) : .never,
-        isNested: isNested
-      )
-    )
+    var rows = EntityStatements(entity: entity, slots: slots, mode: mode, version: plan.version)
+    if !isPlain { rows.noted = columns.map(\.name) }
+    rows.notesFormer = isNested || isShared
+    if entity.hasStubColumn { rows.completesStubs = isNested ? .withValues : .always }
+    writer = try backend.writer(for: rows, isNested: isNested)
     stages = try plan.links.map(stage)
   }
 

@@ -18,10 +18,10 @@ enum DefaultMaps {
       var map = AttributeMap(attribute)
       map.from = ForeignPaths(own: attribute.name)
       switch attribute.type {
-      case .int16, .int32, .int64, .double, .float, .decimal: map.takesNumberText = true
-      case .timestamp: map.dates = ["iso8601", "iso8601-date", "rfc2822", "unix"]
-      case .date: map.dates = ["iso8601-date", "iso8601"]
-      case .time: map.dates = ["HH:mm", "HH:mm:ss", "HH:mm:ss.SSSSSS", "iso8601"]
+      case .int16, .int32, .int64, .double, .float, .decimal: map.format.takesNumberText = true
+      case .timestamp: map.format.dates = ["iso8601", "iso8601-date", "rfc2822", "unix"]
+      case .date: map.format.dates = ["iso8601-date", "iso8601"]
+      case .time: map.format.dates = ["HH:mm", "HH:mm:ss", "HH:mm:ss.SSSSSS", "iso8601"]
       default: break
       }
       return map

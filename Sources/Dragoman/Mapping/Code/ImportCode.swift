@@ -55,7 +55,7 @@ struct ImportCode: Sendable {
 ///     closures.compute("displayName") { record in
 ///       .text("\(record["first"]?.string ?? "") \(record["last"]?.string ?? "")")
 ///     }
-///     Importer(map: map, closures: closures, store: store)
+///     let importer = Importer(map: map, closures: closures, store: store)
 ///
 /// Names that a map has and no program registered are left out of the import, which says so.
 public struct ClosureRegistry: Sendable {

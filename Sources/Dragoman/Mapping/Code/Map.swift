@@ -7,36 +7,22 @@ import DragomanGraph
 ///     Map("dob", to: "dateOfBirth", dates: ["dd.MM.yyyy"])
 ///     Map("address.city", to: "city")
 ///     Map("name", to: "name") { value in .text((value.string ?? "").uppercased()) }
+///     Map("sex", to: "gender", format: ValueFormat(values: ["m": "male", "f": "female"]))
 ///
 /// The options mean what the keys of the same names mean in a map file (docs/maps.md). The types
 /// come from the model.
-public struct Map: Sendable {
+public struct Map: Sendable, Adjustable {
   /// Where the value stands, as written: the first path that is present wins.
   public var foreign: [String]
   /// The attribute's name.
   public var local: String
-  /// The date formats, tried in order; nil is the type's own.
-  public var dates: [String]?
-  /// The zone of dates and times that carry none, an IANA name; nil is UTC.
-  public var timeZone: String?
-  /// How numbers are written in strings; nil: strings are no numbers.
-  public var numbers: NumberFormat?
-  /// How strings are cleaned.
-  public var strings: StringFormat
-  /// A table of foreign words to local raw values.
-  public var values: [AttributeMap.ValuePair]
-  /// The local raw value of words that `values` does not have; nil: they are invalid.
-  public var unknown: String?
-  /// Words that mean true.
-  public var trueValues: [String]
-  /// Words that mean false.
-  public var falseValues: [String]
-  /// Whether numbers and booleans are taken by a string attribute, spelled as in the source.
-  public var coerce: Bool
-  /// Whether the attribute is exported.
-  public var isExported: Bool
+  /// How values are written: dates without formats as the type says, without `numbers` strings are no
+  /// numbers.
+  public var format: ValueFormat
+  /// Whether the attribute is exported; true by default.
+  public var isExported = true
   /// What happens to missing, null and invalid values, where it is not the mapper's.
-  public var policies: ValuePolicies
+  public var policies = ValuePolicies()
   /// Runs in place of the conversion by type.
   public var convert: ImportClosure?
   /// Runs in place of the conversion by type when the attribute is exported.
@@ -44,39 +30,29 @@ public struct Map: Sendable {
 
   /// Makes a map of one path, in the language of docs/maps.md.
   ///
-  /// See the properties for what the options mean. `convert` gives the stored value of a foreign
-  /// value that is neither missing nor null, and what it throws makes the value invalid; `export`
-  /// gives the value of an output record.
+  /// - Parameters:
+  ///   - foreign: The path.
+  ///   - local: The attribute's name.
+  ///   - dates: The date formats, in place of those of `format`.
+  ///   - numbers: How numbers are written in strings, in place of what `format` says.
+  ///   - format: How values are written.
+  ///   - convert: Gives the stored value of a foreign value that is neither missing nor null; what it
+  ///     throws makes the value invalid.
+  ///   - export: Gives the value of an output record.
   public init(
     _ foreign: String,
     to local: String,
     dates: [String]? = nil,
-    timeZone: String? = nil,
     numbers: NumberFormat? = nil,
-    strings: StringFormat = StringFormat(),
-    values: KeyValuePairs<String, String> = [:],
-    unknown: String? = nil,
-    trueValues: [String] = [],
-    falseValues: [String] = [],
-    coerce: Bool = false,
-    isExported: Bool = true,
-    policies: ValuePolicies = ValuePolicies(),
+    format: ValueFormat = ValueFormat(),
     convert: ImportClosure? = nil,
     export: ExportClosure? = nil
   ) {
     self.foreign = [foreign]
     self.local = local
-    self.dates = dates
-    self.timeZone = timeZone
-    self.numbers = numbers
-    self.strings = strings
-    self.values = values.map { AttributeMap.ValuePair(foreign: $0.key, local: $0.value) }
-    self.unknown = unknown
-    self.trueValues = trueValues
-    self.falseValues = falseValues
-    self.coerce = coerce
-    self.isExported = isExported
-    self.policies = policies
+    self.format = format
+    self.format.dates = dates ?? format.dates
+    self.format.numbers = numbers ?? format.numbers
     self.convert = convert
     self.export = export
   }

@@ -59,11 +59,11 @@ extension Mapper {
       uniqueKey: type.uniqueKey,
       overwriteExisting: type.overwriteExisting,
       ignoreNullValueOverwrites: type.ignoreNullValueOverwrites,
-      ignoreOptionalNullValues: type.ignoreOptionalNullValues,
-      postImport: type.postImport,
-      postExport: type.postExport
+      policies: ValuePolicies(ignoreOptionalNullValues: type.ignoreOptionalNullValues)
     ) {
       type.maps
     }
+    postImport = type.postImport
+    postExport = type.postExport
   }
 }

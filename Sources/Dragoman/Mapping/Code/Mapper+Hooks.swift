@@ -10,14 +10,6 @@ public typealias PostImportHook = @Sendable (ForeignRecord, ManagedObject) throw
 /// Runs once for each object that is exported, last of all, and may change the output record.
 public typealias PostExportHook = @Sendable (ManagedObject, inout ForeignRecord) throws -> Void
 
-extension Mapper {
-  /// The hook that runs after a record was applied; nil: none.
-  public var postImport: PostImportHook? { code.postImport }
-
-  /// The hook that runs after an object was exported; nil: none.
-  public var postExport: PostExportHook? { code.postExport }
-}
-
 extension ImportCode {
   /// Refuses hooks where there are no objects that they could be given.
   func checkNoHooks() throws(ImportError) {

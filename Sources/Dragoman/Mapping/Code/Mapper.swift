@@ -13,7 +13,7 @@ import DragomanGraph
 /// A mapper compiles to the same plan as a map file. Its policies are not those of map files:
 /// missing and null clear the attribute, and an invalid value is treated as null, but counted and
 /// reported; with `ignoreNullValueOverwrites` all three leave what is stored.
-public struct Mapper: Sendable {
+public struct Mapper: Sendable, Adjustable {
   /// The entity's name.
   public let name: String
   /// The model, in which the entity has the mapper's unique key.
@@ -21,7 +21,7 @@ public struct Mapper: Sendable {
   /// The map that the mapper compiles to.
   public let entityMap: EntityMap
   /// The closures, and how unknown keys are treated.
-  let code: EntityCode
+  private(set) var code: EntityCode
 
   /// The attributes whose values together find the object of a record; empty: every record makes a
   /// new one.
@@ -29,6 +29,24 @@ public struct Mapper: Sendable {
 
   /// Whether records change objects that exist.
   public var overwriteExisting: Bool { entityMap.overwriteExisting ?? true }
+
+  /// Whether a record is rejected that has a key which no map begins with; false by default.
+  public var rejectsUnknownKeys: Bool {
+    get { code.rejectsUnknownKeys }
+    set { code.rejectsUnknownKeys = newValue }
+  }
+
+  /// Runs after each record that was applied, with the record and its object; nil, the default: none.
+  public var postImport: PostImportHook? {
+    get { code.postImport }
+    set { code.postImport = newValue }
+  }
+
+  /// Runs after each object that was exported, with the object and its record; nil, the default: none.
+  public var postExport: PostExportHook? {
+    get { code.postExport }
+    set { code.postExport = newValue }
+  }
 
   /// Makes a mapper.
   ///
@@ -41,12 +59,7 @@ public struct Mapper: Sendable {
   ///   - overwriteExisting: false leaves an object that exists untouched.
   ///   - ignoreNullValueOverwrites: true keeps stored values where the record has none, null or an
   ///     invalid one.
-  ///   - ignoreOptionalNullValues: true leaves invalid values of optional attributes out of the
-  ///     report; what is stored is the same.
-  ///   - policies: What wins over the two, for all maps that do not say more themselves.
-  ///   - rejectsUnknownKeys: Whether a record is rejected that has a key which no map begins with.
-  ///   - postImport: Runs after each record that was applied, with the record and its object.
-  ///   - postExport: Runs after each object that was exported, with the object and its record.
+  ///   - policies: What wins over it, for all maps that do not say more themselves.
   ///   - maps: The maps, in the order in which values are exported.
   /// - Throws: All faults together: attributes that the entity does not have, with the nearest name;
   ///   attributes mapped twice; a unique key that no map feeds; paths, formats and words that cannot
@@ -57,11 +70,7 @@ public struct Mapper: Sendable {
     uniqueKey: [String]? = nil,
     overwriteExisting: Bool = true,
     ignoreNullValueOverwrites: Bool = false,
-    ignoreOptionalNullValues: Bool = false,
     policies: ValuePolicies = ValuePolicies(),
-    rejectsUnknownKeys: Bool = false,
-    postImport: PostImportHook? = nil,
-    postExport: PostExportHook? = nil,
     @MapBuilder maps: () -> [MapperPart]
   ) throws(MapFaults) {
     let byNull: ValuePolicy = ignoreNullValueOverwrites ? .keep : .clear
@@ -74,12 +83,9 @@ public struct Mapper: Sendable {
       onMissing: policies.onMissing ?? policies.byShorthand ?? byNull,
       onNull: policies.onNull ?? policies.byShorthand ?? byNull,
       onInvalid: policies.onInvalid ?? byNull,
-      ignoreOptionalNullValues: policies.ignoreOptionalNullValues ?? ignoreOptionalNullValues
+      ignoreOptionalNullValues: policies.ignoreOptionalNullValues
     )
     var code = EntityCode()
-    code.rejectsUnknownKeys = rejectsUnknownKeys
-    code.postImport = postImport
-    code.postExport = postExport
     code.parts = parts.compactMap { part in
       guard case .attribute(let map) = part, map.convert != nil || map.export != nil else {
         return nil
@@ -184,12 +190,5 @@ extension Mapper {
   /// Throws that the model does not have the entity, with the nearest name.
   public static func `default`(for name: String, in model: Model) throws(MapFaults) -> Mapper {
     .default(for: try MapperBuilder.find(name, in: model), in: model)
-  }
-}
-
-extension ValuePolicies {
-  /// What the shorthand says of missing and null.
-  fileprivate var byShorthand: ValuePolicy? {
-    ignoreNullValueOverwrites.map { $0 ? .keep : .clear }
   }
 }

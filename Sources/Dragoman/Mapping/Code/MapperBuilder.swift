@@ -127,26 +127,26 @@ struct MapperBuilder {
     }
     var map = AttributeMap(attribute)
     map.from = paths(line.foreign, at: "\(place).from")
-    map.dates = line.dates
-    map.timeZone = line.timeZone
-    map.numbers = line.numbers
-    map.strings = line.strings
-    map.unknown = line.unknown
-    map.trueValues = line.trueValues
-    map.falseValues = line.falseValues
-    map.coerce = line.coerce
+    // Without words of the line the raw values of the model mean themselves.
+    let own = map.format.values
+    map.format = line.format
+    if line.format.values.isEmpty {
+      map.format.values = own
+    } else {
+      checkWords(line.format, attribute, at: "\(place).values")
+    }
     map.isExported = line.isExported
     map.policies = line.policies
-    if !line.values.isEmpty {
-      checkWords(line, attribute, at: "\(place).values")
-      map.values = line.values
-    }
     self.map.attributes.append(map)
   }
 
-  private mutating func checkWords(_ line: Map, _ attribute: Attribute, at place: String) {
+  private mutating func checkWords(
+    _ format: ValueFormat,
+    _ attribute: Attribute,
+    at place: String
+  ) {
     guard let allowed = attribute.allowedValues else { return }
-    let words = line.values.map(\.local) + (line.unknown.map { [$0] } ?? [])
+    let words = format.values.map(\.local) + (format.unknown.map { [$0] } ?? [])
     for word in words where !allowed.contains(where: { $0.utf8.elementsEqual(word.utf8) }) {
       report(
         .value,

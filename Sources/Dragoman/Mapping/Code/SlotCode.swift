@@ -28,7 +28,8 @@ final class SlotCode: Sendable {
   init(_ closure: Closure, for attribute: Attribute) {
     self.closure = closure
     self.attribute = attribute
-    literals = AttributeMap(name: attribute.name, type: attribute.type, scale: attribute.scale)
+    let rules = AttributeRules<String>(scale: attribute.rules.scale)
+    literals = AttributeMap(name: attribute.name, type: attribute.type, rules: rules)
   }
 
   /// The value as the attribute stores it; nil where it is not of the attribute's type.

@@ -14,11 +14,12 @@ extension EntityMap {
           name: relationship.name,
           entity: relationship.destination,
           kind: relationship.kind,
-          inverse: relationship.inverse,
-          isOrdered: relationship.isOrdered,
-          allowsRepeats: relationship.allowsRepeats,
-          onDelete: relationship.deleteRule
-        )
+          inverse: relationship.inverse
+        ).with {
+          $0.isOrdered = relationship.isOrdered
+          $0.allowsRepeats = relationship.allowsRepeats
+          $0.onDelete = relationship.deleteRule
+        }
       }
     )
   }
@@ -32,25 +33,13 @@ extension AttributeMap {
       type: attribute.type,
       isRequired: attribute.isRequired,
       defaultValue: attribute.defaultValue?.literal(of: attribute.type),
-      isIndexed: attribute.isIndexed,
-      column: attribute.column == attribute.name ? nil : attribute.column,
-      values: (attribute.allowedValues ?? []).map { ValuePair(foreign: $0, local: $0) },
-      scale: attribute.scale,
-      isSensitive: attribute.isSensitive,
-      renamedFrom: attribute.renamedFrom,
-      minimum: attribute.minimum?.literal(of: attribute.type),
-      maximum: attribute.maximum?.literal(of: attribute.type),
-      length: attribute.lengthRange,
-      pattern: attribute.pattern
+      rules: attribute.rules.withLimits { $0.literal(of: attribute.type) }
     )
-  }
-}
-
-extension Attribute {
-  fileprivate var lengthRange: ClosedRange<Int>? {
-    guard minimumLength != nil || maximumLength != nil else { return nil }
-    let low = minimumLength ?? 0
-    return low...max(low, maximumLength ?? .max)
+    format.values = (attribute.allowedValues ?? []).map { .init(foreign: $0, local: $0) }
+    isIndexed = attribute.isIndexed
+    column = attribute.column == attribute.name ? nil : attribute.column
+    isSensitive = attribute.isSensitive
+    renamedFrom = attribute.renamedFrom
   }
 }
 

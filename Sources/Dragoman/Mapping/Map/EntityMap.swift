@@ -1,7 +1,7 @@
 import DragomanGraph
 
 /// How records become objects of one entity.
-public struct EntityMap: Sendable, Hashable {
+public struct EntityMap: Sendable, Hashable, Adjustable {
   /// The entity's name.
   public var name: String
   /// The table's name; nil is the entity's name.
@@ -23,41 +23,29 @@ public struct EntityMap: Sendable, Hashable {
   /// false leaves an existing object untouched; nil is true.
   public var overwriteExisting: Bool?
   /// Named closures.
-  public var hooks: Hooks
+  public var hooks = Hooks()
   /// The policies.
   public var policies: ValuePolicies
   /// Where the entity stands in the map file.
-  @NotCompared public var position: MapPosition?
+  @NotCompared public var position: MapPosition? = nil
 
   /// Makes an entity map.
   public init(
     name: String,
     table: String? = nil,
     parent: String? = nil,
-    discriminator: Discriminator? = nil,
     uniqueKeys: [[String]] = [],
     attributes: [AttributeMap],
     relationships: [RelationshipMap] = [],
-    version: String? = nil,
-    deleteWhen: Tombstone? = nil,
-    overwriteExisting: Bool? = nil,
-    hooks: Hooks = Hooks(),
-    policies: ValuePolicies = ValuePolicies(),
-    position: MapPosition? = nil
+    policies: ValuePolicies = ValuePolicies()
   ) {
     self.name = name
     self.table = table
     self.parent = parent
-    self.discriminator = discriminator
     self.uniqueKeys = uniqueKeys
     self.attributes = attributes
     self.relationships = relationships
-    self.version = version
-    self.deleteWhen = deleteWhen
-    self.overwriteExisting = overwriteExisting
-    self.hooks = hooks
     self.policies = policies
-    self.position = position
   }
 
   /// Names of closures that a program registers.

@@ -109,17 +109,13 @@ extension AttributeMap {
       isRequired: isRequired ?? isKey,
       defaultValue: defaultValue.flatMap(storedValue(ofLiteral:)),
       isIndexed: isIndexed,
-      column: column,
-      scale: scale,
       allowedValues: rawValues,
-      minimum: minimum.flatMap(storedValue(ofLiteral:)),
-      maximum: maximum.flatMap(storedValue(ofLiteral:)),
-      minimumLength: length.flatMap { $0.lowerBound > 0 ? $0.lowerBound : nil },
-      maximumLength: length.flatMap { $0.upperBound < .max ? $0.upperBound : nil },
-      pattern: pattern,
-      isSensitive: isSensitive,
-      renamedFrom: renamedFrom
-    )
+      rules: rules.withLimits(storedValue(ofLiteral:))
+    ).with {
+      $0.column = column ?? name
+      $0.isSensitive = isSensitive
+      $0.renamedFrom = renamedFrom
+    }
   }
 }
 
@@ -131,9 +127,8 @@ extension RelationshipMap {
       destination: entity,
       kind: kind,
       isOrdered: isOrdered,
-      allowsRepeats: allowsRepeats,
       inverse: inverse,
       deleteRule: onDelete ?? .nullify
-    )
+    ).with { $0.allowsRepeats = allowsRepeats }
   }
 }

@@ -86,7 +86,7 @@ public enum ValuePolicy: String, Sendable, Hashable, Codable, CaseIterable {
 }
 
 /// The policies of one level (file, entity, attribute); nil leaves the question to the level above.
-public struct ValuePolicies: Sendable, Hashable {
+public struct ValuePolicies: Sendable, Hashable, Adjustable {
   /// The key is not in the record.
   public var onMissing: ValuePolicy?
   /// The key is present and its value is null.
@@ -112,6 +112,30 @@ public struct ValuePolicies: Sendable, Hashable {
     self.ignoreNullValueOverwrites = ignoreNullValueOverwrites
     self.ignoreOptionalNullValues = ignoreOptionalNullValues
   }
+}
+
+/// The policies of an attribute or a relationship, with nothing left open.
+struct ResolvedPolicies: Sendable {
+  var onMissing: ValuePolicy
+  var onNull: ValuePolicy
+  var onInvalid: ValuePolicy
+  /// Whether what does not refuse the record is left out of the report.
+  var isSilent: Bool
+
+  /// The innermost level, which comes first, that says something wins; on one level a policy wins over
+  /// the shorthand.
+  init(_ levels: [ValuePolicies]) {
+    let levels = levels.lazy
+    onMissing = levels.compactMap { $0.onMissing ?? $0.byShorthand }.first ?? .keep
+    onNull = levels.compactMap { $0.onNull ?? $0.byShorthand }.first ?? .clear
+    onInvalid = levels.compactMap(\.onInvalid).first ?? .reject
+    isSilent = levels.compactMap(\.ignoreOptionalNullValues).first ?? false
+  }
+}
+
+extension ValuePolicies {
+  /// What the shorthand says of missing and null.
+  var byShorthand: ValuePolicy? { ignoreNullValueOverwrites.map { $0 ? .keep : .clear } }
 }
 
 /// How strings are cleaned before they are converted or stored; nil leaves it to the level above.
@@ -187,16 +211,19 @@ extension ImportMap {
       case batch
     }
 
-    /// Records a batch, 1 … 1,000,000; nil is 1000.
+    /// Records a batch of `commit: batch`, 1 … 1,000,000; nil is 1000.
     public var batchSize: Int?
     /// When to commit; nil is `all`.
     public var commit: Commit?
-    /// Where rejects go, relative to the map's folder.
+    /// The file that rejected records are written to as NDJSON, in a map relative to its folder; nil: none.
     public var rejectsFile: String?
-    /// How many rejects are tolerated; nil is any number.
+    /// More rejected records than this and the import fails; nil is any number.
     public var maximumRejects: Int?
-    /// How many bytes of memory one record may take while it is read, 1 MB … 1 GB in whole megabytes; nil
-    /// is 128 MB.
+    /// How many bytes of memory one record may take while it is read, 1 MB … 1 GB (in a map in whole
+    /// megabytes), with its text and its values; nil is 128 MB.
+    ///
+    /// A value takes 28 bytes beside its text. A larger record fails the import with `input.limit`.
+    /// Records in memory are not held to it.
     public var maximumRecordByteCount: Int?
 
     /// Makes a set of options.
@@ -217,27 +244,6 @@ extension ImportMap {
 
   /// How to export unless the caller says otherwise.
   public struct ExportOptions: Sendable, Hashable {
-    /// Which names a record's members get.
-    public enum Names: String, Sendable, Hashable, Codable, CaseIterable {
-      /// The feed's.
-      case foreign
-      /// The attributes'.
-      case local
-    }
-    /// How key paths are written.
-    public enum Shape: String, Sendable, Hashable, Codable, CaseIterable {
-      /// As nested objects.
-      case nested
-      /// As one level with dotted names.
-      case flat
-    }
-    /// What happens to nulls.
-    public enum Nulls: String, Sendable, Hashable, Codable, CaseIterable {
-      /// They are left out.
-      case omit
-      /// They are written.
-      case write
-    }
     /// How a relationship is written.
     public enum Inclusion: String, Sendable, Hashable, Codable, CaseIterable {
       /// As nested objects.
@@ -254,43 +260,31 @@ extension ImportMap {
 
     /// The entity to export.
     public var entity: String?
-    /// Which names members get; nil is `foreign`.
-    public var names: Names?
-    /// How key paths are written; nil is `nested`.
-    public var shape: Shape?
-    /// What happens to nulls; nil is `omit`.
-    public var nulls: Nulls?
+    /// What records look like.
+    public var style: ExportStyle
     /// Sort keys, `-` before a name for descending.
     public var sort: [String]?
     /// How each relationship is written.
     public var include: [String: Inclusion]
     /// The JSON path of the array of records.
     public var jsonAt: String?
-    /// Whether JSON is indented.
-    public var jsonPretty: Bool?
     /// The XML path of the record elements.
     public var xmlAt: String?
 
     /// Makes a set of options.
     public init(
       entity: String? = nil,
-      names: Names? = nil,
-      shape: Shape? = nil,
-      nulls: Nulls? = nil,
+      style: ExportStyle = ExportStyle(),
       sort: [String]? = nil,
       include: [String: Inclusion] = [:],
       jsonAt: String? = nil,
-      jsonPretty: Bool? = nil,
       xmlAt: String? = nil
     ) {
       self.entity = entity
-      self.names = names
-      self.shape = shape
-      self.nulls = nulls
+      self.style = style
       self.sort = sort
       self.include = include
       self.jsonAt = jsonAt
-      self.jsonPretty = jsonPretty
       self.xmlAt = xmlAt
     }
   }

@@ -1,7 +1,7 @@
 import DragomanGraph
 
 /// How the links of one relationship are found in a record.
-public struct RelationshipMap: Sendable, Hashable {
+public struct RelationshipMap: Sendable, Hashable, Adjustable {
   /// What a to-many does with the targets it had before.
   public enum Assignment: String, Sendable, Hashable, Codable, CaseIterable {
     /// Exactly the record's targets.
@@ -41,9 +41,9 @@ public struct RelationshipMap: Sendable, Hashable {
   /// The target's relationship that points back.
   public var inverse: String?
   /// Whether order is kept.
-  public var isOrdered: Bool
+  public var isOrdered = false
   /// Whether a target may occur more than once.
-  public var allowsRepeats: Bool
+  public var allowsRepeats = false
   /// What a to-many does with earlier targets; nil is `replace`.
   public var assign: Assignment?
   /// The delete rule of the owner; nil is `nullify`.
@@ -55,9 +55,9 @@ public struct RelationshipMap: Sendable, Hashable {
   /// How the relationship is exported; nil is the file's.
   public var export: ImportMap.ExportOptions.Inclusion?
   /// The policies.
-  public var policies: ValuePolicies
+  public var policies = ValuePolicies()
   /// Where the relationship stands in the map file.
-  @NotCompared public var position: MapPosition?
+  @NotCompared public var position: MapPosition? = nil
 
   /// Makes a relationship map.
   public init(
@@ -67,15 +67,7 @@ public struct RelationshipMap: Sendable, Hashable {
     from: ForeignPaths? = nil,
     key: [String: KeyPart]? = nil,
     inverse: String? = nil,
-    isOrdered: Bool = false,
-    allowsRepeats: Bool = false,
-    assign: Assignment? = nil,
-    onDelete: Relationship.DeleteRule? = nil,
-    onUnlink: Unlinked? = nil,
-    onUnresolved: UnresolvedPolicy? = nil,
-    export: ImportMap.ExportOptions.Inclusion? = nil,
-    policies: ValuePolicies = ValuePolicies(),
-    position: MapPosition? = nil
+    assign: Assignment? = nil
   ) {
     self.name = name
     self.entity = entity
@@ -83,14 +75,6 @@ public struct RelationshipMap: Sendable, Hashable {
     self.from = from
     self.key = key
     self.inverse = inverse
-    self.isOrdered = isOrdered
-    self.allowsRepeats = allowsRepeats
     self.assign = assign
-    self.onDelete = onDelete
-    self.onUnlink = onUnlink
-    self.onUnresolved = onUnresolved
-    self.export = export
-    self.policies = policies
-    self.position = position
   }
 }

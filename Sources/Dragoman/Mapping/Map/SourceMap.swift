@@ -1,5 +1,7 @@
+import DragomanGraph
+
 /// Where the records of one entity stand in one format.
-public struct SourceMap: Sendable, Hashable {
+public struct SourceMap: Sendable, Hashable, Adjustable {
   /// The source's name, chosen with `ImportRequest.sources`.
   public var name: String
   /// The format.
@@ -18,7 +20,7 @@ public struct SourceMap: Sendable, Hashable {
   /// CSV: the separator; nil is a comma.
   public var separator: String?
   /// Where the source stands in the map file.
-  @NotCompared public var position: MapPosition?
+  @NotCompared public var position: MapPosition? = nil
 
   /// Makes a source.
   public init(
@@ -28,9 +30,7 @@ public struct SourceMap: Sendable, Hashable {
     records: ForeignPath? = nil,
     files: [String] = [],
     namespaces: [String: String] = [:],
-    encoding: String? = nil,
-    separator: String? = nil,
-    position: MapPosition? = nil
+    separator: String? = nil
   ) {
     self.name = name
     self.format = format
@@ -38,8 +38,6 @@ public struct SourceMap: Sendable, Hashable {
     self.records = records
     self.files = files
     self.namespaces = namespaces
-    self.encoding = encoding
     self.separator = separator
-    self.position = position
   }
 }

@@ -30,9 +30,9 @@ extension AttributeMap {
 
   /// The local raw values of an enumeration, in declared order and once each; nil admits any.
   var rawValues: [String]? {
-    guard type == .enum, !values.isEmpty else { return nil }
+    guard type == .enum, !format.values.isEmpty else { return nil }
     var taken: Set<[UInt8]> = []
-    return (values.map(\.local) + (unknown.map { [$0] } ?? []))
+    return (format.values.map(\.local) + (format.unknown.map { [$0] } ?? []))
       .filter { taken.insert(Array($0.utf8)).inserted }
   }
 
@@ -41,10 +41,10 @@ extension AttributeMap {
   }
 
   private func decimal(_ text: String) -> String? {
-    let capacity = PlainNumber.decimalCapacity(byteCount: text.utf8.count, scale: scale)
+    let capacity = PlainNumber.decimalCapacity(byteCount: text.utf8.count, scale: rules.scale)
     return text.converted(capacity: capacity) { bytes, output in
       guard let number = PlainNumber(bytes) else { return 0 }
-      do { return try number.decimal(scale: scale, into: output) } catch { return 0 }
+      do { return try number.decimal(scale: rules.scale, into: output) } catch { return 0 }
     }.map { String(decoding: $0, as: UTF8.self) }
   }
 

@@ -6,7 +6,7 @@ extension ImportMap {
   /// can be exported without a change, too, but for members that the map does not read and for the
   /// order of members: every value has one spelling.
   ///
-  ///     map.spellingsThatDiffer()    // ["Person.bornOn has several date formats", …]
+  ///     map.spellingsThatDiffer()  // ["Person.bornOn has several date formats", …]
   public func spellingsThatDiffer() -> [String] {
     entities.flatMap { entity in
       let tombstones = entity.deleteWhen == nil ? [] : ["\(entity.name) drops deleted records"]
@@ -26,28 +26,31 @@ extension ImportMap {
       note((from.json + from.xml).contains(where: \.hasWildcard), "gathers several values")
     }
     if [.timestamp, .date, .time].contains(attribute.type) {
-      note((attribute.dates ?? defaults.dates ?? []).count > 1, "has several date formats")
+      note((attribute.format.dates ?? defaults.dates ?? []).count > 1, "has several date formats")
     }
-    if attribute.type.isNumeric, let numbers = attribute.numbers ?? defaults.numbers {
+    if attribute.type.isNumeric, let numbers = attribute.format.numbers ?? defaults.numbers {
       note(numbers.style == .currency || numbers.style == .accounting, "loses its currency sign")
       note(numbers.group != nil || numbers.locale != nil, "may be grouped or not")
     }
-    note(attribute.strings.trim ?? defaults.strings.trim ?? false, "is trimmed")
+    note(attribute.format.strings.trim ?? defaults.strings.trim ?? false, "is trimmed")
     note(
-      attribute.strings.emptyAsNull ?? defaults.strings.emptyAsNull ?? false,
+      attribute.format.strings.emptyAsNull ?? defaults.strings.emptyAsNull ?? false,
       "may be empty for null"
     )
-    note(!(attribute.strings.nulls ?? defaults.strings.nulls ?? []).isEmpty, "has words for null")
-    let locals = Set(attribute.values.map { Array($0.local.utf8) })
     note(
-      attribute.unknown != nil || locals.count < attribute.values.count,
+      !(attribute.format.strings.nulls ?? defaults.strings.nulls ?? []).isEmpty,
+      "has words for null"
+    )
+    let locals = Set(attribute.format.values.map { Array($0.local.utf8) })
+    note(
+      attribute.format.unknown != nil || locals.count < attribute.format.values.count,
       "has several words for one value"
     )
     note(
-      max(attribute.trueValues.count, attribute.falseValues.count) > 1,
+      max(attribute.format.trueValues.count, attribute.format.falseValues.count) > 1,
       "has several words for true or false"
     )
-    note(attribute.coerce, "may be a number or a string")
+    note(attribute.format.coerce, "may be a number or a string")
     let policies = [
       attribute.policies.onMissing, attribute.policies.onNull, attribute.policies.onInvalid,
       defaults.policies.onInvalid,

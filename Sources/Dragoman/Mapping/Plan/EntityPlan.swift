@@ -17,15 +17,9 @@ final class EntityPlan: Sendable {
     /// Whether some of the paths are not in the tree.
     let hasOwnPaths: Bool
     let isKey: Bool
-    let onMissing: ValuePolicy
-    let onNull: ValuePolicy
-    let onInvalid: ValuePolicy
-    /// Whether invalid values that do not refuse the record are left out of the report.
-    let isSilent: Bool
+    let policies: ResolvedPolicies
     let position: MapPosition?
 
-    /// Resolves the policies: the innermost level that says something wins; on one level a policy
-    /// wins over the shorthand.
     init(
       attribute: Attribute,
       converter: ValueConverter,
@@ -42,21 +36,15 @@ final class EntityPlan: Sendable {
       hasOwnPaths = paths.contains { !$0.isInTree }
       self.isKey = isKey
       self.position = position
-      let shorthand = { (level: ValuePolicies) -> ValuePolicy? in
-        level.ignoreNullValueOverwrites.map { $0 ? .keep : .clear }
+      var policies = ResolvedPolicies(levels)
+      if attribute.defaultValue == nil {
+        // A default that there is not is null, which a required attribute refuses as it does `clear`.
+        if policies.onMissing == .default { policies.onMissing = .clear }
+        if policies.onNull == .default { policies.onNull = .clear }
+        if policies.onInvalid == .default { policies.onInvalid = .clear }
       }
-      // A default that there is not is null, which a required attribute refuses as it does `clear`.
-      let hasDefault = attribute.defaultValue != nil
-      func possible(_ policy: ValuePolicy) -> ValuePolicy {
-        policy == .default && !hasDefault ? .clear : policy
-      }
-      onMissing = possible(
-        levels.lazy.compactMap { $0.onMissing ?? shorthand($0) }.first ?? .keep
-      )
-      onNull = possible(levels.lazy.compactMap { $0.onNull ?? shorthand($0) }.first ?? .clear)
-      onInvalid = possible(levels.lazy.compactMap(\.onInvalid).first ?? .reject)
-      let ignores = levels.lazy.compactMap(\.ignoreOptionalNullValues).first ?? false
-      isSilent = ignores && !attribute.isRequired
+      if attribute.isRequired { policies.isSilent = false }
+      self.policies = policies
     }
 
     /// Whether repeated XML elements make a list: JSON can hold one.

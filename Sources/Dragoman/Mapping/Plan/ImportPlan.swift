@@ -70,16 +70,7 @@ struct ImportPlan: Sendable {
     format: ForeignFormat,
     names: [String]
   ) throws(ImportError) -> [SourceMap] {
-    for name in names where !map.sources.contains(where: { $0.name == name }) {
-      let near = nearest(to: name, in: map.sources.map(\.name))
-      throw ImportError(
-        .request,
-        "The map has no source \(name).",
-        help: near.map { "did you mean \($0)?" }
-          ?? "it has \(map.sources.map(\.name).joined(separator: ", "))"
-      )
-    }
-    let named = map.sources.filter { names.isEmpty || names.contains($0.name) }
+    let named = try names.isEmpty ? map.sources : map.sources(named: names)
     // A line of NDJSON has the paths of a JSON record: a JSON source serves (`InputSources`).
     let formats: [ForeignFormat] = format == .ndjson ? [.ndjson, .json] : [format]
     let sources = named.filter { formats.contains($0.format) }
@@ -175,5 +166,21 @@ private final class PlanCompiler {
     }
     guard faults.isEmpty else { throw MapFaults(faults) }
     return plans
+  }
+}
+
+extension ImportMap {
+  /// The sources of these names, in the map's order; throws that there is none of a name.
+  func sources(named names: [String]) throws(ImportError) -> [SourceMap] {
+    for name in names where !sources.contains(where: { hasSameBytes($0.name, name) }) {
+      let near = nearest(to: name, in: sources.map(\.name))
+      throw ImportError(
+        .request,
+        "The map has no source \(name).",
+        help: near.map { "did you mean \($0)?" }
+          ?? "it has \(sources.map(\.name).joined(separator: ", "))"
+      )
+    }
+    return sources.filter { source in names.contains { hasSameBytes($0, source.name) } }
   }
 }

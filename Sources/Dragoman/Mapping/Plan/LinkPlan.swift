@@ -66,10 +66,7 @@ final class LinkPlan: Sendable {
   /// The relationship, and where the store keeps its links.
   let layout: RelationshipLayout
   let origin: Origin
-  let onMissing: ValuePolicy
-  let onNull: ValuePolicy
-  let onInvalid: ValuePolicy
-  let isSilent: Bool
+  let policies: ResolvedPolicies
   /// Whether the record's targets are all that remain.
   let replaces: Bool
   /// Whether objects are deleted that are unlinked.
@@ -78,27 +75,19 @@ final class LinkPlan: Sendable {
   let position: MapPosition?
 
   init(
+    _ map: RelationshipMap,
+    of entity: EntityMap,
+    in file: ImportMap,
     layout: RelationshipLayout,
-    origin: Origin,
-    onMissing: ValuePolicy,
-    onNull: ValuePolicy,
-    onInvalid: ValuePolicy,
-    isSilent: Bool,
-    replaces: Bool,
-    deletesUnlinked: Bool,
-    onUnresolved: UnresolvedPolicy,
-    position: MapPosition?
+    origin: Origin
   ) {
     self.layout = layout
     self.origin = origin
-    self.onMissing = onMissing
-    self.onNull = onNull
-    self.onInvalid = onInvalid
-    self.isSilent = isSilent
-    self.replaces = replaces
-    self.deletesUnlinked = deletesUnlinked
-    self.onUnresolved = onUnresolved
-    self.position = position
+    policies = ResolvedPolicies([map.policies, entity.policies, file.defaults.policies])
+    replaces = map.assign != .union
+    deletesUnlinked = map.onUnlink == .delete
+    onUnresolved = map.onUnresolved ?? file.defaults.onUnresolved ?? .clear
+    position = map.position
   }
 
   /// The relationship's name.
@@ -172,22 +161,7 @@ struct LinkCompiler {
       finding.isImplied = map.from == nil
       origin = .nested(plan: plan, finding)
     }
-    let levels = [map.policies, entity.policies, file.defaults.policies]
-    let shorthand = { (level: ValuePolicies) -> ValuePolicy? in
-      level.ignoreNullValueOverwrites.map { $0 ? .keep : .clear }
-    }
-    return LinkPlan(
-      layout: link,
-      origin: origin,
-      onMissing: levels.lazy.compactMap { $0.onMissing ?? shorthand($0) }.first ?? .keep,
-      onNull: levels.lazy.compactMap { $0.onNull ?? shorthand($0) }.first ?? .clear,
-      onInvalid: levels.lazy.compactMap(\.onInvalid).first ?? .reject,
-      isSilent: levels.lazy.compactMap(\.ignoreOptionalNullValues).first ?? false,
-      replaces: map.assign != .union,
-      deletesUnlinked: map.onUnlink == .delete,
-      onUnresolved: map.onUnresolved ?? file.defaults.onUnresolved ?? .clear,
-      position: map.position
-    )
+    return LinkPlan(map, of: entity, in: file, layout: link, origin: origin)
   }
 
   /// Puts paths into the tree.

@@ -63,35 +63,39 @@ final class ValueConverter: Sendable {
   ) throws(FormatFault) {
     type = map.type
     isTextual = format == .xml || format == .csv
-    scale = map.scale
-    coerces = map.coerce
-    trims = map.strings.trim ?? defaults.strings.trim ?? false
-    emptyIsNull = map.strings.emptyAsNull ?? defaults.strings.emptyAsNull ?? false
-    nulls = (map.strings.nulls ?? defaults.strings.nulls ?? []).map { Array($0.utf8) }
-    declaresZone = (map.timeZone ?? defaults.timeZone) != nil
+    scale = map.rules.scale
+    coerces = map.format.coerce
+    trims = map.format.strings.trim ?? defaults.strings.trim ?? false
+    emptyIsNull = map.format.strings.emptyAsNull ?? defaults.strings.emptyAsNull ?? false
+    nulls = (map.format.strings.nulls ?? defaults.strings.nulls ?? []).map { Array($0.utf8) }
+    declaresZone = (map.format.timeZone ?? defaults.timeZone) != nil
     switch map.type {
     case .timestamp, .date, .time:
       dates = try DateReader(
-        formats: map.dates ?? defaults.dates ?? [],
+        formats: map.format.dates ?? defaults.dates ?? [],
         type: map.type,
-        timeZone: map.timeZone ?? defaults.timeZone,
+        timeZone: map.format.timeZone ?? defaults.timeZone,
         readsEpochText: readsEpochText
       )
     default:
       dates = nil
     }
-    let ownFormat = map.numbers ?? (map.takesNumberText ? NumberFormat() : nil)
+    let ownFormat = map.format.numbers ?? (map.format.takesNumberText ? NumberFormat() : nil)
     let numberFormat = map.type.isNumeric ? ownFormat ?? defaults.numbers : nil
     if let numberFormat {
       numbers = try NumberReader(format: numberFormat)
     } else {
       numbers = nil
     }
-    let declared = try BooleanReader(trueValues: map.trueValues, falseValues: map.falseValues)
-    plainBooleans = map.trueValues.isEmpty && map.falseValues.isEmpty ? .plain : declared
+    let declared = try BooleanReader(
+      trueValues: map.format.trueValues,
+      falseValues: map.format.falseValues
+    )
+    plainBooleans =
+      map.format.trueValues.isEmpty && map.format.falseValues.isEmpty ? .plain : declared
     booleans = isTextual ? plainBooleans : declared
-    words = map.values.map { Word(foreign: Array($0.foreign.utf8), local: .text($0.local)) }
-    otherWord = map.unknown.map { .text($0) }
+    words = map.format.values.map { Word(foreign: Array($0.foreign.utf8), local: .text($0.local)) }
+    otherWord = map.format.unknown.map { .text($0) }
   }
 
   /// Converts the value at a node of the batch's tape.

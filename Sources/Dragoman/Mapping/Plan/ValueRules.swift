@@ -15,12 +15,12 @@ struct ValueRules {
   /// - Throws: `FormatFault` for a pattern that is no regular expression.
   init?(_ attribute: Attribute) throws(FormatFault) {
     type = attribute.type
-    minimum = attribute.minimum
-    maximum = attribute.maximum
-    let bounds = (attribute.minimumLength, attribute.maximumLength)
+    minimum = attribute.rules.minimum
+    maximum = attribute.rules.maximum
+    let bounds = (attribute.rules.minimumLength, attribute.rules.maximumLength)
     length = bounds.0 == nil && bounds.1 == nil ? nil : (bounds.0 ?? 0, bounds.1 ?? .max)
     do {
-      pattern = try attribute.pattern.map { try NSRegularExpression(pattern: "^(?:\($0))$") }
+      pattern = try attribute.rules.pattern.map { try NSRegularExpression(pattern: "^(?:\($0))$") }
     } catch {
       throw FormatFault("The pattern of \(attribute.name) is no regular expression.")
     }

@@ -13,14 +13,14 @@ extension RecordMapper {
     let policy: ValuePolicy
     switch nodes {
     case .list: return .given
-    case .missing: policy = link.onMissing
-    case .null: policy = link.onNull
-    case .invalid: policy = link.onInvalid
+    case .missing: policy = link.policies.onMissing
+    case .null: policy = link.policies.onNull
+    case .invalid: policy = link.policies.onInvalid
     }
     if case .invalid(let fault, let node) = nodes {
       let described = { self.describe(fault, node, link, step, part) }
       if policy == .reject || policy == .default { return .refused(described()) }
-      if !link.isSilent {
+      if !link.policies.isSilent {
         let group = IssueGroup(code: fault.code, entity: plan.name, attribute: link.name)
         passOver(
           {

@@ -293,7 +293,7 @@ final class RecordMapper {
       if !slot.attribute.isRequired { return .success(.null) }
       return refuse(.keyMissing, slot, nil, record, batch, "has no value, and it is the key")
     }
-    switch slot.onMissing {
+    switch slot.policies.onMissing {
     case .keep: return .success(.absent)
     case .default: return .success(defaultValue(slot, batch))
     case .clear where !slot.attribute.isRequired: return .success(.null)
@@ -311,10 +311,10 @@ final class RecordMapper {
     _ batch: RecordBatch
   ) -> Result<RowValue, Refusal> {
     let slot = plan.slots[index]
-    if slot.isKey && slot.attribute.isRequired && slot.onNull != .default {
+    if slot.isKey && slot.attribute.isRequired && slot.policies.onNull != .default {
       return refuse(.keyMissing, slot, found, record, batch, "is null, and it is the key")
     }
-    switch slot.onNull {
+    switch slot.policies.onNull {
     case .keep: return .success(slot.isKey ? .null : .absent)
     case .default: return .success(defaultValue(slot, batch))
     case .clear where !slot.attribute.isRequired: return .success(.null)
@@ -334,12 +334,12 @@ final class RecordMapper {
     _ drafts: DraftBatch
   ) -> Result<RowValue, Refusal> {
     let slot = plan.slots[index]
-    var policy = slot.isKey ? .reject : slot.onInvalid
+    var policy = slot.isKey ? .reject : slot.policies.onInvalid
     if policy == .clear && slot.attribute.isRequired { policy = .reject }
     if policy == .reject {
       return .failure(Refusal(issue: describe(fault, slot, found, record, batch, isReject: true)))
     }
-    if !slot.isSilent { passOver(fault, slot, found, record, batch, drafts) }
+    if !slot.policies.isSilent { passOver(fault, slot, found, record, batch, drafts) }
     switch policy {
     case .keep: return .success(.absent)
     case .default: return .success(defaultValue(slot, batch))

@@ -27,7 +27,7 @@ extension ValueConverter.Fault {
     case .fractional: return "The number has a fraction, and the attribute is \(type)."
     case .outOfRange: return "The number is outside of what \(type) holds."
     case .tooManyDigits:
-      return "The number has more than \(slot.attribute.scale ?? 0) digits behind the point."
+      return "The number has more than \(slot.attribute.rules.scale ?? 0) digits behind the point."
     case .tooLong: return "Written without exponent the number is too long."
     case .date: return "None of the declared formats takes the value as \(Self.article(type))."
     case .boolean: return "The value is neither of the words for true nor of those for false."
@@ -57,15 +57,15 @@ extension ValueConverter.Fault {
     case .word: slot.converter.knownWords
     case .limits:
       [
-        slot.attribute.minimum.map { "min \($0.text)" },
-        slot.attribute.maximum.map { "max \($0.text)" },
+        slot.attribute.rules.minimum.map { "min \($0.text)" },
+        slot.attribute.rules.maximum.map { "max \($0.text)" },
       ].compactMap { $0 }
     case .length:
       [
-        slot.attribute.minimumLength.map { "at least \($0)" },
-        slot.attribute.maximumLength.map { "at most \($0)" },
+        slot.attribute.rules.minimumLength.map { "at least \($0)" },
+        slot.attribute.rules.maximumLength.map { "at most \($0)" },
       ].compactMap { $0 }
-    case .pattern: slot.attribute.pattern.map { [$0] } ?? []
+    case .pattern: slot.attribute.rules.pattern.map { [$0] } ?? []
     default: []
     }
   }

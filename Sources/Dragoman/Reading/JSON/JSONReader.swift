@@ -35,7 +35,6 @@ final class JSONReader: RecordReader {
   private let paths: JSONRecordPaths
   private var frames: [Frame] = []
   private var state: State
-  private var isAtStart = true
   /// Which members of the root object before the records are kept for `$root`, and their JSON text.
   private let kept: DocumentMembers
   private var documentMembers: [UInt8] = []
@@ -78,10 +77,7 @@ final class JSONReader: RecordReader {
   func read(into batch: RecordBatch, limit: Int) throws(ReadError) -> Bool {
     window.open(batch)
     defer { window.close(batch) }
-    if isAtStart {
-      isAtStart = false
-      try window.skipByteOrderMark(batch)
-    }
+    try window.skipByteOrderMark(batch)
     carryNames(into: batch)
     defer { keepName(of: batch) }
     isDocumentStale = false

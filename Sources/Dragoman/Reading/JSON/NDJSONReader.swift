@@ -9,7 +9,6 @@ final class NDJSONReader: RecordReader {
   private var window: SourceWindow
   private let text: JSONText
   private var recordCount = 0
-  private var isAtStart = true
 
   /// - Throws: `.limit` when there is no memory for a parser.
   init(source: any ByteSource, limit: RecordLimit = .standard) throws(ReadError) {
@@ -24,10 +23,7 @@ final class NDJSONReader: RecordReader {
   func read(into batch: RecordBatch, limit: Int) throws(ReadError) -> Bool {
     window.open(batch)
     defer { window.close(batch) }
-    if isAtStart {
-      isAtStart = false
-      try window.skipByteOrderMark(batch)
-    }
+    try window.skipByteOrderMark(batch)
     while batch.records.count < limit && window.position < SourceWindow.targetByteCount {
       guard let (line, isTerminated) = try nextLine(batch) else { return false }
       try append(line, isTerminated: isTerminated, to: batch)

@@ -20,6 +20,7 @@ struct SourceWindow {
   private var line = 1
   private var column = 1
   private var lineBreak = UInt8(ascii: "\n")
+  private var isAtStart = true
 
   init(source: any ByteSource, limit: RecordLimit) {
     self.source = source
@@ -82,6 +83,8 @@ struct SourceWindow {
 
   /// Steps over a UTF-8 byte order mark at the start of the input.
   mutating func skipByteOrderMark(_ batch: RecordBatch) throws(ReadError) {
+    guard isAtStart else { return }
+    isAtStart = false
     while batch.sourceCount < 3 {
       if try !fill(batch) { return }
     }

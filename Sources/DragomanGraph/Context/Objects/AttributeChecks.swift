@@ -38,7 +38,7 @@ struct AttributeChecks {
       }
       return
     }
-    if let minimum = attribute.minimum, attribute.order(value, minimum) < 0 {
+    if let minimum = attribute.rules.minimum, attribute.order(value, minimum) < 0 {
       add(
         owner,
         attribute.name,
@@ -46,7 +46,7 @@ struct AttributeChecks {
         "\(name) is at least \(minimum.summary); it cannot be \(shown)."
       )
     }
-    if let maximum = attribute.maximum, attribute.order(value, maximum) > 0 {
+    if let maximum = attribute.rules.maximum, attribute.order(value, maximum) > 0 {
       add(
         owner,
         attribute.name,
@@ -56,7 +56,7 @@ struct AttributeChecks {
     }
     guard case .text(let text) = value else { return }
     let length = text.unicodeScalars.count
-    if let least = attribute.minimumLength, length < least {
+    if let least = attribute.rules.minimumLength, length < least {
       add(
         owner,
         attribute.name,
@@ -64,7 +64,7 @@ struct AttributeChecks {
         "\(name) has at least \(least) characters; \(shown) has \(length)."
       )
     }
-    if let most = attribute.maximumLength, length > most {
+    if let most = attribute.rules.maximumLength, length > most {
       add(
         owner,
         attribute.name,
@@ -80,7 +80,7 @@ struct AttributeChecks {
         "\(name) is one of \(allowed.joined(separator: ", ")); it cannot be \(shown)."
       )
     }
-    if let pattern = attribute.pattern, !matches(text, pattern) {
+    if let pattern = attribute.rules.pattern, !matches(text, pattern) {
       add(owner, attribute.name, .pattern, "\(name) must match \(pattern); \(shown) does not.")
     }
   }

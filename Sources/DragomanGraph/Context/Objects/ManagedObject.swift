@@ -1,6 +1,6 @@
 /// One object of a context: a live view of one row and of what is unsaved of it.
 ///
-///     let person = context.insert("Person")
+///     let person = try context.insert("Person")
 ///     person["firstName"] = "Rohan"
 ///     person[one: "employer"] = company
 ///     try context.save()

@@ -97,7 +97,7 @@ extension Attribute {
   }
 
   private func decimal(_ digits: String) -> StoredValue? {
-    DecimalText.canonical(digits).map { .text(DecimalText.padded($0, scale: scale ?? 0)) }
+    DecimalText.canonical(digits).map { .text(DecimalText.padded($0, scale: rules.scale ?? 0)) }
   }
 
   /// `12`, and `12.0` or `1.2e1`, which are whole numbers too.

@@ -11,7 +11,10 @@ extension Filter {
   /// Names may be paths through relationships (`company.city`), with `ANY`, `ALL` or `NONE` in front where
   /// they lead to many values, and end in `@count` or `@sum.name` (`FilterPath`).
   ///
-  ///     try Filter(parsing: "lastName BEGINSWITH[cd] %@ AND born > %@", arguments: ["ó", "1990-01-01"])
+  ///     try Filter(
+  ///       parsing: "lastName BEGINSWITH[cd] %@ AND born > %@",
+  ///       arguments: ["ó", "1990-01-01"]
+  ///     )
   ///     try Filter(parsing: "company == %@ OR ANY phones.kind == 'work'", arguments: [.object(id)])
   ///     try Filter(parsing: "city IN $CITIES").substituting(["CITIES": ["Bergen", "Oslo"]])
   ///

@@ -1,7 +1,9 @@
 /// A condition on the objects of one entity: a plain value, written in code or parsed from text.
 ///
 ///     let rich = try Filter(parsing: "salary > 100000 AND city == %@", arguments: ["Paris"])
-///     let same = Filter.and([.where("salary", .greaterThan, 100_000), .where("city", .equalTo, "Paris")])
+///     let same = Filter.and([
+///       .where("salary", .greaterThan, 100_000), .where("city", .equalTo, "Paris"),
+///     ])
 ///
 /// A filter names attributes freely; only when it is used with a model are the names and the types
 /// of the literals checked. It has two truth values, as NSPredicate has: a comparison with a null

@@ -209,12 +209,10 @@ extension FetchColumn.Aggregate {
         case .integer: self == .sum ? .int64 : .double
         case .real: .double
         }
-      return Attribute(
-        name: name,
-        type: type,
-        scale: kind == .decimal && self == .sum ? attribute.scale : nil,
-        isSensitive: attribute.isSensitive
-      )
+      var result = Attribute(name: name, type: type)
+      if kind == .decimal && self == .sum { result.rules.scale = attribute.rules.scale }
+      result.isSensitive = attribute.isSensitive
+      return result
     }
   }
 }

@@ -94,6 +94,6 @@ extension FetchColumn.Aggregate {
 
   private static func padded(_ value: StoredValue, _ attribute: Attribute) -> StoredValue {
     guard case .text(let text) = value else { return value }
-    return .text(DecimalText.padded(text, scale: attribute.scale ?? 0))
+    return .text(DecimalText.padded(text, scale: attribute.rules.scale ?? 0))
   }
 }

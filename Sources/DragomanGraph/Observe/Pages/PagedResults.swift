@@ -2,7 +2,9 @@ import Dispatch
 
 /// The rows of a request, loaded page by page in both directions.
 ///
-///     let pages = try await stack.pages(request, of: 50) { try Person($0) }
+///     let pages = try stack.pages(request, options: PageOptions(size: 50)) {
+///       try $0.value(of: "name")
+///     }
 ///     try await pages.loadNext()
 ///     await pages.didShow(45)  // near the end: the next page is on its way
 ///

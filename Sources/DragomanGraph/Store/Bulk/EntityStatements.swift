@@ -1,44 +1,37 @@
-/// The SQL by which the rows of one entity are written, by their shape.
+/// The rows of one entity that are to be written, and the SQL by which they are, by their shape.
 ///
 /// Pure text: which statement a shape gets can be read and tested without a database.
-package struct EntityStatements {
-  let entity: EntityLayout
+package struct EntityStatements: Adjustable {
+  package let entity: EntityLayout
   /// What rows give, in the order of their values.
-  let slots: [RowSlot]
-  let mode: EntityWriter.Mode
-  /// The slot of the attribute that tells newer rows from older ones.
-  let version: Int?
-  /// The columns whose former values the statements note, with the object they met; nil: neither.
-  let noted: [String]?
+  package let slots: [RowSlot]
+  /// What happens to objects that exist.
+  package let mode: EntityWriter.Mode
+  /// The slot of the attribute that tells newer rows from older ones; nil: the last one wins.
+  package let version: Int?
+  /// The columns whose former values the statements note, with the object they met; nil: neither, which
+  /// is a little faster.
+  package var noted: [String]?
   /// Whether the statements note the values of attributes that they overwrite.
-  let notesFormer: Bool
+  package var notesFormer = false
   /// Which rows complete a stub.
-  let completesStubs: StubRule
+  package var completesStubs: StubRule = .never
   /// The names of the entity and of everything below it.
-  let family: [String]
+  var family: [String]
   /// The names of the more general entities whose objects rows may be of: those become of the entity.
-  let ancestors: [String]
+  var ancestors: [String] = []
 
-  init(
+  package init(
     entity: EntityLayout,
     slots: [RowSlot],
     mode: EntityWriter.Mode,
-    version: Int? = nil,
-    noted: [String]? = nil,
-    notesFormer: Bool = false,
-    completesStubs: StubRule = .never,
-    family: [String] = [],
-    ancestors: [String] = []
+    version: Int? = nil
   ) {
     self.entity = entity
     self.slots = slots
     self.mode = mode
     self.version = version
-    self.noted = noted
-    self.notesFormer = notesFormer
-    self.completesStubs = completesStubs
-    self.family = family.isEmpty ? [entity.name] : family
-    self.ancestors = ancestors
+    family = [entity.name]
   }
 
   /// Which rows make a whole object of a stub.

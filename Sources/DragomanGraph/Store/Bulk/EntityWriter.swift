@@ -5,9 +5,11 @@ import GRDBSQLite
 ///
 /// A *shape* is the set of attributes that a row gives. Rows of one shape run one statement:
 ///
-///     INSERT INTO "Person" (_pk, _v, "id", "name") VALUES (?, 1, ?, ?)
-///     ON CONFLICT ("id") DO UPDATE SET "name" = excluded."name", _v = _v + 1
-///     WHERE "name" IS NOT excluded."name"
+/// ```sql
+/// INSERT INTO "Person" (_pk, _v, "id", "name") VALUES (?, 1, ?, ?)
+/// ON CONFLICT ("id") DO UPDATE SET "name" = excluded."name", _v = _v + 1
+/// WHERE "name" IS NOT excluded."name"
+/// ```
 ///
 /// so that SQLite itself finds the object, compares, and dirties no page when nothing changed.
 /// What it did is read off the connection: the row id that was set to 0 before tells insert from

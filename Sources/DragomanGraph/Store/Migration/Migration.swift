@@ -1,7 +1,7 @@
 /// What changes a file from one model to another, as a plan that can be read before it runs.
 ///
 ///     let migration = try store.migration(to: model)
-///     print(migration)                     // 1. Rename Person.surname to lastName. …
+///     print(migration)  // 1. Rename Person.surname to lastName. …
 ///     try store.migrate(to: model)
 ///
 /// Entities, attributes and relationships are added, renamed (`renamedFrom`), converted to another

@@ -277,6 +277,6 @@ struct MigrationChecks {
 extension Attribute {
   /// The type, with its scale.
   fileprivate var described: String {
-    type.rawValue + (scale.map { " with scale \($0)" } ?? "")
+    type.rawValue + (rules.scale.map { " with scale \($0)" } ?? "")
   }
 }

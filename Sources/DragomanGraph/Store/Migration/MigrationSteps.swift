@@ -112,8 +112,8 @@ struct MigrationSteps {
       let sentence =
         "Convert \(name) from \(known.type.rawValue) to \(attribute.type.rawValue)."
       add(.convert, entity.name, attribute.name, sentence)
-    } else if known.scale != attribute.scale {
-      let scale = attribute.scale.map { "with scale \($0)" } ?? "without a scale"
+    } else if known.rules.scale != attribute.rules.scale {
+      let scale = attribute.rules.scale.map { "with scale \($0)" } ?? "without a scale"
       add(.convert, entity.name, attribute.name, "Write \(name) \(scale).")
     }
     if attribute.isRequired && !known.isRequired {
@@ -125,7 +125,7 @@ struct MigrationSteps {
       let verb = attribute.isIndexed ? "Add an" : "Remove the"
       add(.change, entity.name, attribute.name, "\(verb) index of \(name).")
     }
-    if known.rules != attribute.rules {
+    if known.valueRules != attribute.valueRules {
       let sentence = "Change the rules of \(name) for new values."
       add(.change, entity.name, attribute.name, sentence)
     }
@@ -241,16 +241,14 @@ struct MigrationSteps {
 
 extension Attribute {
   /// What holds for new values only, with everything else made equal.
-  fileprivate var rules: Attribute {
-    var rules = Attribute(name: "")
-    rules.isRequired = false
-    rules.defaultValue = defaultValue
-    rules.allowedValues = allowedValues
-    rules.minimum = minimum
-    rules.maximum = maximum
-    rules.minimumLength = minimumLength
-    rules.maximumLength = maximumLength
-    rules.pattern = pattern
+  fileprivate var valueRules: Attribute {
+    var rules = Attribute(
+      name: "",
+      defaultValue: defaultValue,
+      allowedValues: allowedValues,
+      rules: self.rules
+    )
+    rules.rules.scale = nil
     rules.isSensitive = isSensitive
     return rules
   }
@@ -269,8 +267,7 @@ extension Relationship {
       destination: "",
       kind: .toOne,
       deleteRule: deleteRule,
-      isRequired: isRequired,
-      maximumCount: maximumCount
-    )
+      isRequired: isRequired
+    ).with { $0.maximumCount = maximumCount }
   }
 }

@@ -27,7 +27,7 @@ struct ValueConversion: Sendable {
 
   private static func kind(from old: Attribute, to new: Attribute) -> Kind {
     if old.type == new.type {
-      return old.type == .decimal && old.scale != new.scale ? .values : .none
+      return old.type == .decimal && old.rules.scale != new.rules.scale ? .values : .none
     }
     switch (old.type, new.type) {
     case (.int16, .int32), (.int16, .int64), (.int32, .int64), (.float, .double),
@@ -98,7 +98,9 @@ struct ValueConversion: Sendable {
       let isCanonical =
         old.type == .decimal || text.utf8.elementsEqual(canonical.utf8)
         || (new.type == .decimal
-          && text.utf8.elementsEqual(DecimalText.padded(canonical, scale: new.scale ?? 0).utf8))
+          && text.utf8.elementsEqual(
+            DecimalText.padded(canonical, scale: new.rules.scale ?? 0).utf8
+          ))
       return isCanonical ? canonical : nil
     case .null, .blob: return nil
     }
@@ -135,7 +137,7 @@ struct ValueConversion: Sendable {
 
   private func decimal(_ value: StoredValue) -> String? {
     guard let digits = digits(value) else { return nil }
-    guard let scale = new.scale else { return digits }
+    guard let scale = new.rules.scale else { return digits }
     let point = digits.utf8.firstIndex(of: UInt8(ascii: "."))
     let count = point.map { digits.utf8.distance(from: $0, to: digits.utf8.endIndex) - 1 } ?? 0
     return count <= scale ? DecimalText.padded(digits, scale: scale) : nil

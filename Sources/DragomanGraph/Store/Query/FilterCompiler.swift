@@ -153,7 +153,7 @@ struct FilterCompiler {
     case .sum, .average:
       let kind = attribute.flatMap { ValueSum.Kind($0.type) } ?? .real
       let sum = "dragoman_\(aggregate.rawValue)_\(kind.word)(\(value))"
-      guard let scale = result.scale, scale > 0 else { return sum }
+      guard let scale = result.rules.scale, scale > 0 else { return sum }
       return "dragoman_pad(\(sum), \(scale))"
     }
   }

@@ -94,9 +94,8 @@ extension ChangeSet {
       for (key, change) in written.changes.rows(in: table) {
         let place = RowKey(table: table, key: key)
         guard let then = seen[place] else { continue }
-        let now = self[place]
-        let left = Self.left(now, then, change, place, written, isOwn, yields, layout)
-        if now == nil, left == nil { continue }
+        let left = left(then, change, place, written, isOwn, yields, layout)
+        if left == nil, self[place] == nil { continue }
         set(left, at: place, layout)
         if left == nil, change.kind == .deleted { dropLinks(of: place, layout) }
       }
@@ -104,8 +103,7 @@ extension ChangeSet {
   }
 
   /// What is left of a change once a row was written.
-  private static func left(
-    _ now: RowChange?,
+  private func left(
     _ then: RowChange,
     _ change: RowChange,
     _ place: RowKey,
@@ -114,6 +112,7 @@ extension ChangeSet {
     _ yields: Bool,
     _ layout: ModelLayout
   ) -> RowChange? {
+    let now = self[place]
     let version = written.outcome.versions[place] ?? 0
     if change.kind == .deleted {
       if written.outcome.kept.contains(place) { return nil }

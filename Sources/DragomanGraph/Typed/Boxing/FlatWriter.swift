@@ -11,7 +11,7 @@ final class FlatWriter {
   private let links: FlatLinks
   /// The names of all properties: the writer does not tell which of them it changed.
   private let names: Set<String>
-  private var rules: AttributeRules
+  private var rules: RowRules
   private var flushed = Flushed()
 
   init(_ context: ManagedObjectContext, _ binding: ValueBinding) {
@@ -20,7 +20,7 @@ final class FlatWriter {
     buffer = BoxingBuffer(binding.table.attributes)
     links = FlatLinks(binding, buffer, context)
     names = Set(binding.table.names)
-    rules = AttributeRules(binding)
+    rules = RowRules(binding)
   }
 
   /// Whether these values can be written so.
@@ -65,15 +65,11 @@ final class FlatWriter {
     let keepsIDs = Value.self is any PersistentValue.Type
     try store.write { session in
       try session.begin()
-      let writer = try session.writer(
-        for: binding.entity,
-        slots: binding.rowSlots,
-        mode: .upsert,
-        // Without it the writer does not tell which object it met.
-        noted: keepsIDs ? [] : nil,
-        completesStubs: binding.entity.hasStubColumn ? .always : .never,
-        specializes: false
-      )
+      var rows = EntityStatements(entity: binding.entity, slots: binding.rowSlots, mode: .upsert)
+      // Without it the writer does not tell which object it met.
+      if keepsIDs { rows.noted = [] }
+      if binding.entity.hasStubColumn { rows.completesStubs = .always }
+      let writer = try session.writer(for: rows, specializes: false)
       for index in copies.indices {
         buffer.reset()
         var row = BoxingRow(binding.table, attributes: buffer, links: links)
@@ -216,7 +212,7 @@ extension ValueBinding {
 }
 
 /// The rules of attributes, held against rows that no object has.
-private struct AttributeRules {
+private struct RowRules {
   private let binding: ValueBinding
   private let required: [Int]
   private let limited: [Int]
@@ -283,7 +279,6 @@ private struct AttributeRules {
 extension Attribute {
   /// Whether values have rules besides their type.
   fileprivate var isLimited: Bool {
-    minimum != nil || maximum != nil || minimumLength != nil || maximumLength != nil
-      || allowedValues != nil || pattern != nil
+    allowedValues != nil || rules != AttributeRules(scale: rules.scale)
   }
 }

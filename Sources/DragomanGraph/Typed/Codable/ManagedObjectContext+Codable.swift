@@ -1,8 +1,12 @@
 /// Plain `Codable` types as objects of a named entity: attributes by the names of the coding keys,
 /// nested types and arrays as relationships.
 ///
-///     struct Person: Codable { var ticketNumber: String; var firstName: String?; var employer: Company? }
-///     try context.save(person, as: "Person")
+///     struct Person: Codable {
+///       var ticketNumber: String
+///       var firstName: String?
+///     }
+///     let rohan = Person(ticketNumber: "T-1001", firstName: "Rohan")
+///     try context.save(rohan, as: "Person")
 ///     let people = try context.query(Person.self, from: "Person")
 ///
 /// A property `objectID: ObjectID?` gets the id when it is read, and finds the object when it is saved;

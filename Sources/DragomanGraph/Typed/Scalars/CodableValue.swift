@@ -28,7 +28,10 @@ extension AttributeValue where Self: RawRepresentable & CaseIterable, RawValue =
 
 /// A `Codable` type that an attribute holds as JSON.
 ///
-///     struct Address: CodableValue { var street: String; var city: String }
+///     struct Address: CodableValue {
+///       var street: String
+///       var city: String
+///     }
 ///
 /// In a `data` attribute it is the bytes of the same JSON.
 public protocol CodableValue: AttributeValue, Codable {}

@@ -16,10 +16,11 @@ private func person(
     attributes: attributes,
     relationships: relationships,
     uniqueKeys: unique,
-    parent: parent,
-    indexes: indexes,
-    renamedFrom: renamedFrom
-  )
+    parent: parent
+  ).with {
+    $0.indexes = indexes
+    $0.renamedFrom = renamedFrom
+  }
 }
 
 private let id = Attribute(name: "id", type: .int64, isRequired: true)
@@ -56,8 +57,13 @@ extension MigrationCase {
       to: [
         person(
           [
-            Attribute(name: "number", type: .int64, isRequired: true, renamedFrom: "id"),
-            Attribute(name: "b", column: "bee", renamedFrom: "a"),
+            Attribute(name: "number", type: .int64, isRequired: true).with {
+              $0.renamedFrom = "id"
+            },
+            Attribute(name: "b").with {
+              $0.column = "bee"
+              $0.renamedFrom = "a"
+            },
           ],
           unique: [["number"]],
           name: "Q",
@@ -83,11 +89,14 @@ extension MigrationCase {
       ],
       to: [
         person(
-          [id, Attribute(name: "b", renamedFrom: "a"), Attribute(name: "a", renamedFrom: "b")],
+          [
+            id, Attribute(name: "b").with { $0.renamedFrom = "a" },
+            Attribute(name: "a").with { $0.renamedFrom = "b" },
+          ],
           name: "C",
           renamedFrom: "P"
         ),
-        Entity(name: "P", attributes: [id], uniqueKeys: [["id"]], renamedFrom: "C"),
+        Entity(name: "P", attributes: [id], uniqueKeys: [["id"]]).with { $0.renamedFrom = "C" },
       ],
       after: [
         "SELECT _pk, id, a, b FROM C": ["1|10|y|x"], "SELECT * FROM P": ["7|1|100"],
@@ -99,7 +108,9 @@ extension MigrationCase {
       [person([id, Attribute(name: "a")])],
       three,
       to: [
-        person([id, Attribute(name: "b", renamedFrom: "a"), Attribute(name: "a", type: .bool)])
+        person([
+          id, Attribute(name: "b").with { $0.renamedFrom = "a" }, Attribute(name: "a", type: .bool),
+        ])
       ],
       after: ["SELECT * FROM P": ["1|4|10|x|-", "2|1|20|-|-", "5|2|30|z|-"]]
     ),
@@ -108,7 +119,8 @@ extension MigrationCase {
       [
         person([
           id, Attribute(name: "a"), Attribute(name: "b", type: .bool),
-          Attribute(name: "d", type: .date), Attribute(name: "m", type: .decimal, scale: 2),
+          Attribute(name: "d", type: .date),
+          Attribute(name: "m", type: .decimal, rules: AttributeRules(scale: 2)),
           Attribute(name: "r", type: .double),
         ])
       ],
@@ -122,8 +134,9 @@ extension MigrationCase {
         person([
           Attribute(name: "id", type: .string, isRequired: true),
           Attribute(name: "a", type: .int32), Attribute(name: "b", type: .int16),
-          Attribute(name: "d", type: .timestamp), Attribute(name: "m", type: .decimal, scale: 1),
-          Attribute(name: "r", type: .decimal, scale: 3),
+          Attribute(name: "d", type: .timestamp),
+          Attribute(name: "m", type: .decimal, rules: AttributeRules(scale: 1)),
+          Attribute(name: "r", type: .decimal, rules: AttributeRules(scale: 3)),
         ])
       ],
       steps: [
@@ -356,13 +369,13 @@ extension MigrationCase {
         person(
           [id],
           [
-            .toMany("cc", "D", isOrdered: true, renamedFrom: "c"),
-            .toOne("dd", "D", renamedFrom: "d"),
+            .toMany("cc", "D", isOrdered: true).with { $0.renamedFrom = "c" },
+            .toOne("dd", "D").with { $0.renamedFrom = "d" },
           ],
           name: "Q",
           renamedFrom: "P"
         ),
-        Entity(name: "D", attributes: [id], uniqueKeys: [["id"]], renamedFrom: "C"),
+        Entity(name: "D", attributes: [id], uniqueKeys: [["id"]]).with { $0.renamedFrom = "C" },
       ],
       after: [
         "SELECT owner, position, target FROM Q_cc": ["1|0|2", "1|1|1"],
@@ -397,9 +410,16 @@ extension MigrationCase {
     ),
     MigrationCase(
       "a lost digit, and a secret",
-      [person([id, Attribute(name: "a", type: .decimal, isSensitive: true)])],
+      [person([id, Attribute(name: "a", type: .decimal).with { $0.isSensitive = true }])],
       ["INSERT INTO P (_pk, _v, id, a) VALUES (1, 1, 10, '1.25')"],
-      to: [person([id, Attribute(name: "a", type: .decimal, scale: 1, isSensitive: true)])],
+      to: [
+        person([
+          id,
+          Attribute(name: "a", type: .decimal, rules: AttributeRules(scale: 1)).with {
+            $0.isSensitive = true
+          },
+        ])
+      ],
       faults: [
         "P.a cannot become decimal with scale 1 from decimal: 1 value does not convert"
           + " (••• of 10)."
@@ -468,7 +488,7 @@ extension MigrationCase {
       "a name that is taken",
       [person([id, Attribute(name: "a"), Attribute(name: "b")])],
       [],
-      to: [person([id, Attribute(name: "b", renamedFrom: "a")])],
+      to: [person([id, Attribute(name: "b").with { $0.renamedFrom = "a" }])],
       faults: ["P.b was called a before (renamedFrom), but the database has both names."]
     ),
     MigrationCase(

@@ -181,9 +181,8 @@ private struct NaiveStore {
             relationship.destination = kinds[link.destination].name
             return relationship
           },
-          uniqueKeys: kind.unique.map { $0.map { kind.properties[$0].attribute.name } },
-          renamedFrom: kind.renamedFrom
-        )
+          uniqueKeys: kind.unique.map { $0.map { kind.properties[$0].attribute.name } }
+        ).with { $0.renamedFrom = kind.renamedFrom }
       }
     )
   }

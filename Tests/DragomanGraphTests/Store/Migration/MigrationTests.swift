@@ -151,17 +151,16 @@ import Testing
         name: "Person",
         attributes: [id],
         relationships: [
-          .toOne("b", "Thing", renamedFrom: "a"), .toOne("a", "Thing", renamedFrom: "b"),
+          .toOne("b", "Thing").with { $0.renamedFrom = "a" },
+          .toOne("a", "Thing").with { $0.renamedFrom = "b" },
         ],
-        uniqueKeys: [["id"]],
-        renamedFrom: "P"
-      ),
+        uniqueKeys: [["id"]]
+      ).with { $0.renamedFrom = "P" },
       Entity(
         name: "Thing",
-        attributes: [id, Attribute(name: "sort", renamedFrom: "kind")],
-        uniqueKeys: [["id", "sort"]],
-        renamedFrom: "Q"
-      ),
+        attributes: [id, Attribute(name: "sort").with { $0.renamedFrom = "kind" }],
+        uniqueKeys: [["id", "sort"]]
+      ).with { $0.renamedFrom = "Q" },
     ])
     try store.migrate(to: new, drops: true)
     #expect(
@@ -182,11 +181,10 @@ import Testing
     let new = Entity(
       name: "Q",
       attributes: [
-        Attribute(name: "id", type: .string), Attribute(name: "b", renamedFrom: "a"),
+        Attribute(name: "id", type: .string), Attribute(name: "b").with { $0.renamedFrom = "a" },
       ],
-      uniqueKeys: [["b"]],
-      renamedFrom: "P"
-    )
+      uniqueKeys: [["b"]]
+    ).with { $0.renamedFrom = "P" }
     try store.migrate(to: Model(entities: [new]))
     try store.write { session in
       try session.begin()

@@ -38,7 +38,7 @@ struct OpeningTests {
       }
       #expect(error?.code == .modelConflict)
       var renamed = old
-      renamed.attributes[1] = Attribute(name: "b", renamedFrom: "a")
+      renamed.attributes[1] = Attribute(name: "b").with { $0.renamedFrom = "a" }
       let other = #expect(throws: StoreError.self) {
         _ = try SQLiteStore.open(Model(entities: [renamed]), at: .file(path))
       }
@@ -55,7 +55,9 @@ struct OpeningTests {
   @Test("By the policy migrate the file is migrated, once")
   func migrate() throws {
     try withFile { path in
-      let wanted = Model(entities: [Entity(name: "Q", attributes: old.attributes, renamedFrom: "P")]
+      let wanted = Model(entities: [
+        Entity(name: "Q", attributes: old.attributes).with { $0.renamedFrom = "P" }
+      ]
       )
       let opening = try SQLiteStore.open(wanted, at: .file(path), onConflict: .migrate)
       #expect(

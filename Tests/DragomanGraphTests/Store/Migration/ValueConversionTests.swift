@@ -7,8 +7,8 @@ import Testing
     Attribute(
       name: "a",
       type: type,
-      scale: scale,
-      allowedValues: type == .enum ? ["on", "7"] : nil
+      allowedValues: type == .enum ? ["on", "7"] : nil,
+      rules: AttributeRules(scale: scale)
     )
   }
 

@@ -105,7 +105,7 @@ import Testing
     }
     var told: [String] = []
     for _ in 1...2 {
-      let report = try await fixture.run(feed(stop, at: place)) { $0.batchSize = batchSize }
+      let report = try await fixture.run(feed(stop, at: place)) { $0.options.batchSize = batchSize }
       told += [report.summary] + report.linkSummary + report.issueSummary
       for issue in report.issues.flatMap(\.examples) {
         told.append("\(issue.origin) \(issue.value ?? "") \(issue.key ?? "") \(issue.message)")

@@ -95,44 +95,49 @@ extension ImportScheme {
       in: model,
       overwriteExisting: overwriteExisting,
       ignoreNullValueOverwrites: keepsByNull,
-      ignoreOptionalNullValues: isSilent,
-      policies: policies
+      policies: policies.with { $0.ignoreOptionalNullValues = isSilent }
     ) {
-      lines.map { Map($0.path, to: $0.attribute.name, policies: $0.policies) }
+      lines.map { line in
+        Map(line.path, to: line.attribute.name).with { $0.policies = line.policies }
+      }
     }
   }
 
   func map() throws -> ImportMap {
     let parser = ForeignPathParser(format: .json)
-    var policies = policies
-    policies.ignoreOptionalNullValues = isSilent
-    let attributes = try lines.enumerated().map { index, line in
+    let policies = policies.with { $0.ignoreOptionalNullValues = isSilent }
+    let attributes = try lines.map { line in
       AttributeMap(
         name: line.attribute.name,
         from: ForeignPaths(json: [try parser.parse(line.path)]),
         type: line.attribute.type,
         isRequired: line.attribute.isRequired,
         defaultValue: line.literal,
-        values: (line.attribute.allowedValues ?? []).map { .init(foreign: $0, local: $0) },
-        scale: line.attribute.scale,
-        policies: line.policies
-      )
+        rules: AttributeRules(scale: line.attribute.rules.scale)
+      ).with {
+        $0.format.values = (line.attribute.allowedValues ?? []).map {
+          .init(foreign: $0, local: $0)
+        }
+        $0.policies = line.policies
+      }
     }
     return ImportMap(
       entities: [
-        EntityMap(
+        try EntityMap(
           name: Self.entity,
           uniqueKeys: uniqueKeys.map { $0.map { lines[$0].attribute.name } },
           attributes: attributes,
-          version: version.map { lines[$0].attribute.name },
-          deleteWhen: hasTombstones
+          policies: policies
+        ).with {
+          $0.version = version.map { lines[$0].attribute.name }
+          $0.deleteWhen =
+            hasTombstones
             ? EntityMap.Tombstone(
               from: ForeignPaths(json: [try parser.parse("gone")]),
               equals: "true"
-            ) : nil,
-          overwriteExisting: overwriteExisting ? nil : false,
-          policies: policies
-        )
+            ) : nil
+          $0.overwriteExisting = overwriteExisting ? nil : false
+        }
       ]
     )
   }
@@ -193,7 +198,7 @@ extension ImportScheme {
     var attribute = Attribute(name: name, type: type)
     attribute.isRequired = random.chance(isKey ? 60 : 12)
     if type == .enum { attribute.allowedValues = ["a", "b"] }
-    if type == .decimal, random.chance(40) { attribute.scale = 2 }
+    if type == .decimal, random.chance(40) { attribute.rules.scale = 2 }
     var literal: String?
     if random.chance(isKey ? 15 : 25), let pair = SampleValue.default(of: attribute) {
       literal = pair.0

@@ -111,7 +111,7 @@ struct SampleValue {
     case .string: ("dflt", .text("dflt"))
     case .int16, .int32, .int64: ("1", .integer(1))
     case .double, .float: ("0.5", .real(0.5))
-    case .decimal: ("1.5", .text(attribute.scale == 2 ? "1.50" : "1.5"))
+    case .decimal: ("1.5", .text(attribute.rules.scale == 2 ? "1.50" : "1.5"))
     case .bool: ("true", .integer(1))
     case .date: ("2024-02-29", .text("2024-02-29"))
     case .timestamp: ("2024-02-29T13:00:00Z", .text("2024-02-29 13:00:00"))
@@ -156,7 +156,7 @@ struct SampleValue {
         (.double(-2.5), .real(-2.5)),
       ]
     case .decimal:
-      attribute.scale == 2
+      attribute.rules.scale == 2
         ? [
           (.number("1.5"), .text("1.50")), (.number("1.50"), .text("1.50")), (1, .text("1.00")),
           (.double(1.25), .text("1.25")), (-3, .text("-3.00")), (.number("0.1e1"), .text("1.00")),
@@ -221,7 +221,7 @@ struct SampleValue {
     case .float: [(.number("1e40"), "value.range"), ([1], "value.type")]
     case .decimal:
       [(.double(.infinity), "value.number"), ("1", "value.type")]
-        + (attribute.scale == 2 ? [(.number("1.234"), "value.number")] : [])
+        + (attribute.rules.scale == 2 ? [(.number("1.234"), "value.number")] : [])
     case .bool: [(2, "value.boolean"), ("true", "value.boolean")]
     case .timestamp: [("2024-02-30T00:00:00Z", "value.date"), (["a": 1], "value.type")]
     case .date: [("x", "value.date"), ("2024-02-30", "value.date")]

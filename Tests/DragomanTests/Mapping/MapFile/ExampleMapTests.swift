@@ -95,15 +95,13 @@ import Testing
       ),
       exportOptions: ImportMap.ExportOptions(
         entity: "Person",
-        names: .foreign,
-        nulls: .omit,
+        style: ExportStyle(names: .foreign, nulls: .omit, isPretty: true),
         sort: ["country", "personID"],
         include: [
           "company": .nested, "phones": .nested, "manager": .key, "skills": .values,
           "teams": .keys,
         ],
         jsonAt: "/data/people",
-        jsonPretty: true,
         xmlAt: "/c:crm/c:people/c:person"
       ),
       file: file
@@ -122,7 +120,7 @@ import Testing
           name: "founded",
           from: try paths("founded", "@founded"),
           type: .date,
-          dates: ["iso8601-date"]
+          format: ValueFormat(dates: ["iso8601-date"])
         ),
         AttributeMap(name: "city", from: try paths("address.city", "c:city")),
         AttributeMap(name: "zip", from: try paths("address.zip", "c:zip")),
@@ -152,8 +150,10 @@ import Testing
           name: "kind",
           from: try paths("type", "@type"),
           type: .enum,
-          values: ["mobile", "work", "home"].map { .init(foreign: $0, local: $0) },
-          unknown: "other"
+          format: ValueFormat(
+            values: ["mobile": "mobile", "work": "work", "home": "home"],
+            unknown: "other"
+          )
         ),
         AttributeMap(name: "number", from: try paths("number", "text()"), isRequired: true),
       ]
@@ -172,19 +172,20 @@ import Testing
   }
 
   private static func person() throws -> EntityMap {
-    EntityMap(
+    try EntityMap(
       name: "Person",
       table: "people",
       uniqueKeys: [["country", "personID"]],
       attributes: try personAttributes(),
-      relationships: try personRelationships(),
-      version: "updatedAt",
-      deleteWhen: EntityMap.Tombstone(from: try paths("deleted", "@deleted"), equals: "true"),
-      hooks: EntityMap.Hooks(
+      relationships: try personRelationships()
+    ).with {
+      $0.version = "updatedAt"
+      $0.deleteWhen = EntityMap.Tombstone(from: try paths("deleted", "@deleted"), equals: "true")
+      $0.hooks = EntityMap.Hooks(
         afterRecord: ["normalisePhoneNumbers"],
         afterImport: ["rebuildSearchIndex"]
       )
-    )
+    }
   }
 
   private static func personAttributes() throws -> [AttributeMap] {
@@ -199,53 +200,52 @@ import Testing
       AttributeMap(name: "firstName", from: try paths("name.first", "c:name/c:first")),
       AttributeMap(
         name: "lastName",
-        from: try paths("name.last", "c:name/c:last"),
-        isIndexed: true
-      ),
+        from: try paths("name.last", "c:name/c:last")
+      ).with { $0.isIndexed = true },
       AttributeMap(
         name: "email",
         from: ForeignPaths(
           json: try paths("e_mail", "a").json + (try paths("contact.email", "a").json),
           xml: try paths("a", "c:email").xml
-        ),
-        policies: ValuePolicies(onNull: .keep)
-      ),
+        )
+      ).with { $0.policies = ValuePolicies(onNull: .keep) },
       AttributeMap(
         name: "bornOn",
         from: try paths("dob", "c:dob"),
         type: .date,
-        dates: ["dd.MM.yyyy", "iso8601-date"],
-        policies: ValuePolicies(onInvalid: .clear)
-      ),
+        format: ValueFormat(dates: ["dd.MM.yyyy", "iso8601-date"])
+      ).with { $0.policies = ValuePolicies(onInvalid: .clear) },
       AttributeMap(name: "updatedAt", from: try paths("updated", "c:updated"), type: .timestamp),
-      AttributeMap(name: "salary", from: try paths("salary", "c:salary"), type: .decimal, scale: 2),
+      AttributeMap(
+        name: "salary",
+        from: try paths("salary", "c:salary"),
+        type: .decimal,
+        rules: AttributeRules(scale: 2)
+      ),
       AttributeMap(
         name: "isActive",
         from: try paths("is_active", "@active"),
         type: .bool,
-        defaultValue: "true",
-        trueValues: ["Y", "1"],
-        falseValues: ["N", "0"]
-      ),
+        defaultValue: "true"
+      ).with {
+        $0.format.trueValues = ["Y", "1"]
+        $0.format.falseValues = ["N", "0"]
+      },
       AttributeMap(
         name: "employment",
         from: try paths("employment", "c:employment"),
         type: .enum,
-        values: [
-          .init(foreign: "FT", local: "full_time"), .init(foreign: "PT", local: "part_time"),
-        ]
+        format: ValueFormat(values: ["FT": "full_time", "PT": "part_time"])
       ),
       AttributeMap(
-        name: "nickname",
-        policies: ValuePolicies(ignoreNullValueOverwrites: true)
-      ),
-      AttributeMap(name: "displayName", compute: "displayName"),
+        name: "nickname"
+      ).with { $0.policies = ValuePolicies(ignoreNullValueOverwrites: true) },
+      AttributeMap(name: "displayName").with { $0.compute = "displayName" },
       AttributeMap(
         name: "raw",
         from: try paths(".", ".", csv: "."),
-        type: .json,
-        isExported: false
-      ),
+        type: .json
+      ).with { $0.isExported = false },
     ]
   }
 
@@ -265,20 +265,20 @@ import Testing
         key: [
           "country": .attribute("country"),
           "personID": .path(try paths("manager_id", "c:manager/@ref"), split: nil),
-        ],
-        onUnresolved: .stub
-      ),
+        ]
+      ).with { $0.onUnresolved = .stub },
       RelationshipMap(
         name: "phones",
         entity: "Phone",
         kind: .toMany,
         from: try paths("phones", "c:phone"),
         inverse: "owner",
-        isOrdered: true,
-        assign: .replace,
-        onDelete: .cascade,
-        onUnlink: .delete
-      ),
+        assign: .replace
+      ).with {
+        $0.isOrdered = true
+        $0.onDelete = .cascade
+        $0.onUnlink = .delete
+      },
       RelationshipMap(
         name: "skills",
         entity: "Skill",
@@ -291,9 +291,8 @@ import Testing
         entity: "Team",
         kind: .toMany,
         key: ["id": .path(try paths("team_ids[*]", "c:team/@ref"), split: nil)],
-        assign: .union,
-        onUnresolved: .stub
-      ),
+        assign: .union
+      ).with { $0.onUnresolved = .stub },
     ]
   }
 

@@ -329,14 +329,14 @@ import Testing
         entities: { A: { attributes: { a: { type: double, numbers: {} } } } }
         """
     )
-    #expect(map.entities[0].attributes[0].numbers == NumberFormat())
+    #expect(map.entities[0].attributes[0].format.numbers == NumberFormat())
     try MapWritingTests.expectRoundTrip(map)
   }
 
   @Test("A map built in code is held to the numbers that a file may say")
   func numbersInCode() {
     var attribute = AttributeMap(name: "a", type: .decimal)
-    attribute.scale = 1001
+    attribute.rules.scale = 1001
     var map = ImportMap(entities: [EntityMap(name: "A", attributes: [attribute])])
     map.importOptions.batchSize = 0
     let faults = map.validate().map { "\($0.place) \($0.code.rawValue) \($0.message)" }

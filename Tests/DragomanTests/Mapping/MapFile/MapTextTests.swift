@@ -30,7 +30,7 @@ import Testing
       found.map(\.defaultValue) == ["NO", "007", "1e3", nil, "null", "", nil, nil, nil]
     )
     #expect(
-      found[3].values == [
+      found[3].format.values == [
         .init(foreign: "NO", local: "no"), .init(foreign: "on", local: "0x10"),
         .init(foreign: "12:30:45", local: "1_000"),
       ]
@@ -64,7 +64,7 @@ import Testing
       """
     )
     #expect(found.map(\.type) == [.decimal, .decimal, .decimal])
-    #expect(found.map(\.scale) == [2, 2, 3])
+    #expect(found.map(\.rules.scale) == [2, 2, 3])
   }
 
   @Test(

@@ -36,7 +36,7 @@ private struct MapLints {
     lintKeys(of: entity, formats, at: place)
     for attribute in entity.attributes {
       let attributePlace = "\(place).attributes.\(attribute.name)"
-      lintPatterns(attribute.dates ?? [], at: "\(attributePlace).dates", attribute.position)
+      lintPatterns(attribute.format.dates ?? [], at: "\(attributePlace).dates", attribute.position)
       lintDefault(of: attribute, in: entity, at: attributePlace)
       // A path that is written for JSON alone is meant for JSON alone: it is no column of CSV either.
       if formats.contains(.xml), let from = attribute.from, from.xml.isEmpty {
@@ -181,8 +181,8 @@ private struct MapLints {
     let zoneFields = Set("ZOvVXx")
     let concerned = map.entities.flatMap { entity in
       entity.attributes.filter { attribute in
-        guard attribute.type == .timestamp, attribute.timeZone == nil else { return false }
-        return (attribute.dates ?? map.defaults.dates ?? ["iso8601"]).contains { format in
+        guard attribute.type == .timestamp, attribute.format.timeZone == nil else { return false }
+        return (attribute.format.dates ?? map.defaults.dates ?? ["iso8601"]).contains { format in
           FormatChecks.dateNames.contains(format)
             ? format.hasPrefix("iso8601") : !unquoted(format).contains(where: zoneFields.contains)
         }

@@ -5,15 +5,15 @@ extension MapValidator {
   mutating func check(_ attribute: AttributeMap, at place: String) {
     let finding = "attribute is \(attribute.type.rawValue)"
     check(attribute, by: MapGrammar.attribute, at: place, finding)
-    checkTimeZone(attribute.timeZone, at: place)
+    checkTimeZone(attribute.format.timeZone, at: place)
     if attribute.type.isDateOrTime {
-      let dates = attribute.dates ?? []
+      let dates = attribute.format.dates ?? []
       report(FormatChecks.faults(inDates: dates, type: attribute.type), at: "\(place).dates")
-      if attribute.dates?.isEmpty == true {
+      if attribute.format.dates?.isEmpty == true {
         report(.format, "The list of date formats is empty.", at: "\(place).dates")
       }
     }
-    checkNumbers(attribute.numbers, at: place)
+    checkNumbers(attribute.format.numbers, at: place)
     checkWords(attribute, at: place)
     checkLiterals(attribute, at: place)
     if attribute.policies.hasDefault, attribute.defaultValue == nil {
@@ -24,7 +24,7 @@ extension MapValidator {
         rule: "add default:, or choose clear, keep or reject"
       )
     }
-    if let pattern = attribute.pattern, let problem = PatternCheck.problem(in: pattern) {
+    if let pattern = attribute.rules.pattern, let problem = PatternCheck.problem(in: pattern) {
       report(
         .pattern,
         problem,
@@ -36,22 +36,24 @@ extension MapValidator {
 
   private mutating func checkWords(_ attribute: AttributeMap, at place: String) {
     let admitsValues = attribute.type == .enum || attribute.type == .string
-    if admitsValues, attribute.unknown != nil, attribute.values.isEmpty {
+    if admitsValues, attribute.format.unknown != nil, attribute.format.values.isEmpty {
       report(
         .misplaced,
         "\"unknown\" is for words that \"values\" does not have; there is no \"values\".",
         at: "\(place).unknown"
       )
     }
-    let trueWords = Set(attribute.trueValues.map { Array($0.utf8) })
-    if let both = attribute.falseValues.first(where: { trueWords.contains(Array($0.utf8)) }) {
+    let trueWords = Set(attribute.format.trueValues.map { Array($0.utf8) })
+    if let both = attribute.format.falseValues.first(where: { trueWords.contains(Array($0.utf8)) })
+    {
       report(.value, "\"\(both)\" cannot mean true and false.", at: "\(place).falseValues")
     }
   }
 
   private mutating func checkLiterals(_ attribute: AttributeMap, at place: String) {
     let literals = [
-      ("default", attribute.defaultValue), ("min", attribute.minimum), ("max", attribute.maximum),
+      ("default", attribute.defaultValue), ("min", attribute.rules.minimum),
+      ("max", attribute.rules.maximum),
     ]
     var values: [String: StoredValue] = [:]
     for (key, text) in literals {
@@ -62,7 +64,7 @@ extension MapValidator {
         report(
           .literal,
           "\"\(text)\" is no \(attribute.type.rawValue)"
-            + (attribute.scale.map { " of scale \($0)" } ?? "")
+            + (attribute.rules.scale.map { " of scale \($0)" } ?? "")
             + (words.isEmpty ? "." : " of \(words.joined(separator: ", "))."),
           at: "\(place).\(key)",
           suggestion: nearest(
@@ -82,7 +84,7 @@ extension MapValidator {
     {
       report(.literal, "The default is not between \"min\" and \"max\".", at: "\(place).default")
     }
-    if let length = attribute.length, case .text(let text) = value,
+    if let length = attribute.rules.length, case .text(let text) = value,
       !length.contains(text.unicodeScalars.count)
     {
       report(.literal, "The default has not the length it must have.", at: "\(place).default")

@@ -7,7 +7,8 @@ import DragomanGraph
 enum MapGrammar {
   static let top = MapSection<ImportMap>("map", "a map") { keys in
     let version = MapNeed<ImportMap>(rule: "write version: 1")
-    keys.add("version", .number(1...1), "The version of the map language.", need: version) {
+    let help = "The version of the map language."
+    keys.add(MapKeyEntry(name: "version", shape: .number(1...1), help: help), need: version) {
       reader,
       found,
       _ in
@@ -19,7 +20,8 @@ enum MapGrammar {
       .number(1)
     }
     keys.add("name", \.name, .text, "The map's name, for history and messages.")
-    keys.add("model", .anyText, "A model file; not read by this version.") { reader, found, _ in
+    let modelHelp = "A model file; not read by this version."
+    keys.add(MapKeyEntry(name: "model", shape: .anyText, help: modelHelp)) { reader, found, _ in
       let problem =
         "Model files are not read by this version; the entities are those the map declares."
       reader.report(.unsupported, problem, at: found)
@@ -106,9 +108,11 @@ enum MapGrammar {
   private static func addRecords(to keys: inout MapSection<SourceMap>) {
     let rule = "the path of the repeated element: /people/person"
     keys.add(
-      "records",
-      .text(1...ForeignPathParser.maximumByteCount),
-      "Where the array (JSON) or the repeated element (XML) stands.",
+      MapKeyEntry(
+        name: "records",
+        shape: .text(1...ForeignPathParser.maximumByteCount),
+        help: "Where the array (JSON) or the repeated element (XML) stands."
+      ),
       fit: .documents,
       need: MapNeed(rule: rule, isVital: false) { $0.format == .xml }
     ) { reader, found, source in
@@ -142,9 +146,9 @@ enum MapGrammar {
 
   static let exportOptions = MapSection<ImportMap.ExportOptions>("export", "export") { keys in
     keys.add("entity", \.entity, .text, "The entity whose objects are written.")
-    keys.add("names", \.names, .word(), "Which names members get.", standard: "foreign")
-    keys.add("shape", \.shape, .word(), "How paths are written.", standard: "nested")
-    keys.add("nulls", \.nulls, .word(), "What happens to nulls.", standard: "omit")
+    keys.add("names", \.style.names, .word(), "Which names members get.", standard: "foreign")
+    keys.add("shape", \.style.shape, .word(), "How paths are written.", standard: "nested")
+    keys.add("nulls", \.style.nulls, .word(), "What happens to nulls.", standard: "omit")
     keys.add("sort", \.sort, .words, "Attributes that sort, - in front for descending.")
     keys.add(
       "include",
@@ -160,7 +164,7 @@ enum MapGrammar {
   private static let exportJSON = MapSection<ImportMap.ExportOptions>("exportJSON", "json") {
     keys in
     keys.add("at", \.jsonAt, .place(of: .json), "The path of the array.")
-    keys.add("pretty", \.jsonPretty, .flag, "The text is indented.", standard: "false")
+    keys.add("pretty", \.style.isPretty, .flag, "The text is indented.", standard: "false")
   }
 
   private static let exportXML = MapSection<ImportMap.ExportOptions>("exportXML", "xml") { keys in
@@ -191,12 +195,8 @@ extension MapKind where Value == [SourceMap] {
   static var sources: MapKind {
     let kind = MapKind.list(MapGrammar.source, name: \.name) { reader, member in
       let entity = reader.onlyEntity ?? ""
-      return SourceMap(
-        name: member.key,
-        format: .json,
-        entity: entity,
-        position: member.keyPosition
-      )
+      return SourceMap(name: member.key, format: .json, entity: entity)
+        .with { $0.position = member.keyPosition }
     }
     return MapKind(
       shape: kind.shape,

@@ -38,7 +38,7 @@ extension MapKind where Value == [EntityMap] {
       name: \.name,
       start: { reader, member in
         reader.context = ImportMap.pathContext(of: member.key, sources: reader.sources)
-        return EntityMap(name: member.key, attributes: [], position: member.keyPosition)
+        return EntityMap(name: member.key, attributes: []).with { $0.position = member.keyPosition }
       }
     )
   }
@@ -52,7 +52,8 @@ extension MapKind where Value == [AttributeMap] {
       limit: columnLimit,
       name: \.name,
       read: { reader, found, member in
-        var attribute = AttributeMap(name: member.key, position: member.keyPosition)
+        var attribute = AttributeMap(name: member.key)
+        attribute.position = member.keyPosition
         if case .mapping = found.node.content {
           _ = reader.fill(&attribute, from: found, by: MapGrammar.attribute)
         } else if !found.node.isNull {
@@ -75,8 +76,8 @@ extension MapKind where Value == [AttributeMap] {
 extension MapKind where Value == [RelationshipMap] {
   static var relationships: MapKind {
     .list(MapGrammar.relationship, limit: columnLimit, name: \.name) { _, member in
-      let position = member.keyPosition
-      return RelationshipMap(name: member.key, entity: "", kind: .toOne, position: position)
+      RelationshipMap(name: member.key, entity: "", kind: .toOne)
+        .with { $0.position = member.keyPosition }
     }
   }
 }
@@ -87,13 +88,13 @@ private let columnLimit = (
   problem: "A table has at most \(Model.maximumColumnCount) columns"
 )
 
-extension MapKind where Value == [AttributeMap.ValuePair] {
+extension MapKind where Value == [ValueFormat.ValuePair] {
   static var valuePairs: MapKind {
     .list(
       .anyText,
       name: \.foreign,
       read: { reader, found, member in
-        reader.text(found).map { AttributeMap.ValuePair(foreign: member.key, local: $0) }
+        reader.text(found).map { ValueFormat.ValuePair(foreign: member.key, local: $0) }
       },
       write: { pair, _ in .text(pair.local) }
     )
@@ -118,6 +119,21 @@ extension MapKind where Value == String {
       },
       write: { text, _ in .text(text) }
     )
+  }
+}
+
+extension AttributeRules {
+  /// The lengths admitted as a map file says them; nil: any.
+  var length: ClosedRange<Int>? {
+    get {
+      guard minimumLength != nil || maximumLength != nil else { return nil }
+      let low = minimumLength ?? 0
+      return low...max(low, maximumLength ?? .max)
+    }
+    set {
+      minimumLength = newValue.flatMap { $0.lowerBound > 0 ? $0.lowerBound : nil }
+      maximumLength = newValue.flatMap { $0.upperBound < .max ? $0.upperBound : nil }
+    }
   }
 }
 

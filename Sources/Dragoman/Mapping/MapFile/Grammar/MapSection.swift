@@ -33,7 +33,8 @@ struct MapSection<Owner: Sendable>: Sendable {
     standard: String? = nil,
     fit: MapFit<Owner>? = nil
   ) {
-    add(name, kind.shape, help, standard: standard, fit: fit) { reader, found, owner in
+    let entry = MapKeyEntry(name: name, shape: kind.shape, help: help, standard: standard)
+    add(entry, fit: fit) { reader, found, owner in
       owner[keyPath: member] = kind.read(&reader, found)
       return owner[keyPath: member] != nil
     } write: { owner, writer in
@@ -51,7 +52,8 @@ struct MapSection<Owner: Sendable>: Sendable {
     fit: MapFit<Owner>? = nil
   ) {
     let word = kind.write(standard, MapWriter()).word
-    add(name, kind.shape, help, standard: word, fit: fit) { reader, found, owner in
+    let entry = MapKeyEntry(name: name, shape: kind.shape, help: help, standard: word)
+    add(entry, fit: fit) { reader, found, owner in
       kind.read(&reader, found).map { owner[keyPath: member] = $0 } != nil
     } write: {
       $0[keyPath: member] == standard ? nil : kind.write($0[keyPath: member], $1)
@@ -66,7 +68,10 @@ struct MapSection<Owner: Sendable>: Sendable {
     _ help: String,
     need: MapNeed<Owner> = MapNeed()
   ) {
-    add(name, kind.shape, help, need: need) { reader, found, owner in
+    add(MapKeyEntry(name: name, shape: kind.shape, help: help), need: need) {
+      reader,
+      found,
+      owner in
       kind.read(&reader, found).map { owner[keyPath: member] = $0 } != nil
     } write: {
       kind.write($0[keyPath: member], $1)
@@ -75,7 +80,10 @@ struct MapSection<Owner: Sendable>: Sendable {
 
   /// A key whose mapping speaks of members of the owner itself.
   mutating func group(_ name: String, _ section: MapSection, _ help: String) {
-    add(name, .section(section.entry), help) { reader, found, owner in
+    add(MapKeyEntry(name: name, shape: .section(section.entry), help: help)) {
+      reader,
+      found,
+      owner in
       reader.fill(&owner, from: found, by: section).isWhole
     } write: {
       let members = section.members(of: $0, $1)
@@ -86,8 +94,7 @@ struct MapSection<Owner: Sendable>: Sendable {
   /// The keys of another section, which speak of a part of the owner.
   mutating func include<Part>(_ section: MapSection<Part>, at member: Member<Part>) {
     for key in section.keys {
-      let entry = key.entry
-      add(entry.name, entry.shape, entry.help, standard: entry.standard) { reader, found, owner in
+      add(key.entry) { reader, found, owner in
         key.read(&reader, found, &owner[keyPath: member])
       } write: {
         key.write($0[keyPath: member], $1)
@@ -95,26 +102,18 @@ struct MapSection<Owner: Sendable>: Sendable {
     }
   }
 
-  /// A key that reads and writes in a way of its own.
+  /// A key that reads and writes in a way of its own; what it is for stands in `fit`, when it must be
+  /// there in `need`.
   mutating func add(
-    _ name: String,
-    _ shape: MapShape,
-    _ help: String = "",
-    standard: String? = nil,
+    _ entry: MapKeyEntry,
     fit: MapFit<Owner>? = nil,
     need: MapNeed<Owner>? = nil,
     read: @escaping MapKey<Owner>.Reading,
     write: @escaping MapKey<Owner>.Writing
   ) {
-    let isRequired = need.map { $0.condition == nil } ?? false
-    let entry = MapKeyEntry(
-      name: name,
-      shape: shape,
-      help: help,
-      standard: standard,
-      fit: fit?.words,
-      isRequired: isRequired
-    )
+    var entry = entry
+    entry.fit = fit?.words
+    entry.isRequired = need.map { $0.condition == nil } ?? false
     keys.append(MapKey(entry: entry, fit: fit, need: need, read: read, write: write))
   }
 
