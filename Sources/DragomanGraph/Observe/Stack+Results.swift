@@ -90,7 +90,8 @@ extension Stack {
     }
   }
 
-  private func engine(
+  /// Follows what is stored of a request.
+  func engine(
     _ request: FetchRequest,
     _ sectionKey: String?,
     _ interval: Duration?

@@ -363,11 +363,7 @@ public final class WriteSession {
   ///
   /// Runs `INSERT` on the first call and `UPDATE` on later ones, into `_dragoman_imports`.
   public func record(_ entry: inout ImportLedgerEntry) throws(StoreError) {
-    do {
-      try entry.save(to: database)
-    } catch {
-      throw StoreError(error, path: path)
-    }
+    try StoreError.naming(path) { try entry.save(to: database) }
   }
 
   /// The value of a setting of the connection: `PRAGMA name`.
@@ -397,11 +393,7 @@ public final class WriteSession {
 
   @discardableResult
   private func run<T>(_ body: () throws -> T) throws(StoreError) -> T {
-    do {
-      return try body()
-    } catch {
-      throw StoreError(error, path: path)
-    }
+    try StoreError.naming(path, body)
   }
 }
 

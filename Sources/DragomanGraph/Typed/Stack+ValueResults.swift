@@ -32,15 +32,7 @@ extension Stack {
     let root = root
     let request = try FetchRequest(type, filter, sort, limit)
     _ = try root.valueBindings.binding(type, root.layout)
-    let engine = StoredResultEngine(request, store: root.store, layout: root.layout)
-    try await engine.start(sectionedBy: sectionKey) { engine in
-      if let interval { try root.monitor(every: interval) }
-      let number = root.followers.add(
-        take: { [weak engine] in engine?.take($0) },
-        end: { [weak engine] in engine?.end($0) }
-      )
-      return { [weak root] in root?.followers.remove(number) }
-    }
+    let engine = try await engine(request, sectionKey, interval)
     return StoredResults(engine) { try root.values(type, of: $0) }
   }
 }

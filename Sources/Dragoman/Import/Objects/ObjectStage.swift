@@ -83,7 +83,9 @@ final class ObjectStage: DraftStage {
     set(nil, of: owner)
     guard try adopted.get()[owner] != nil, forgotten.insert(owner).inserted else { return }
     forgottenNow.insert(owner)
-    for reference in try adopted.get()[owner] ?? [] { try backend.context.forget(reference) }
+    for reference in try adopted.get()[owner] ?? [] {
+      try backend.context.records.forget(reference)
+    }
   }
 
   private static func stored(
@@ -131,7 +133,7 @@ final class ObjectStage: DraftStage {
       return result
     }
     let object = try backend.object(key, of: owner)
-    let former = try backend.context.targets(of: link, object)
+    let former = try backend.context.links.targets(of: link, object)
     var wanted: [Target] = []
     var found: [ManagedObject] = []
     var isWaiting = false
@@ -234,7 +236,7 @@ final class ObjectStage: DraftStage {
     change.unlinked =
       Set(gone.map(\.place.key)).count
       + (try movedCount(wanted.filter { !old.contains($0.place.key) }, to: object))
-    try backend.context.assign(wanted, to: link, object)
+    try backend.context.links.assign(wanted, to: link, object)
     if plan.deletesUnlinked, change.hasLost {
       change.denied = try backend.delete(gone.map { ($0.place.key, target) })
     }
@@ -247,7 +249,7 @@ final class ObjectStage: DraftStage {
       return 0
     }
     return try targets.count { target in
-      try backend.context.targets(of: inverse, target).contains { $0 !== owner }
+      try backend.context.links.targets(of: inverse, target).contains { $0 !== owner }
     }
   }
 
