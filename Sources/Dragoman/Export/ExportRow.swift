@@ -153,7 +153,7 @@ final class RowBatch {
       batch.removeAll()
       for owner in owners where rows[owner.objectID.primaryKey] == nil {
         let start = batch.count
-        for target in try context.targets(of: link.layout, owner) {
+        for target in try context.links.targets(of: link.layout, owner) {
           try batch.append(target, link.level)
           found.append(target)
         }

@@ -107,8 +107,8 @@ private struct FeedContextImport {
       mode: request.mode,
       maximumRejects: request.options.maximumRejects
     )
-    let isOutermost = context.beginImport()
-    defer { if isOutermost { context.endImport() } }
+    let isOutermost = context.finder.beginImport()
+    defer { if isOutermost { context.finder.endImport() } }
     let queue = BatchQueue()
     let notices = NoticeLog()
     let reading = FeedReading(
@@ -127,7 +127,7 @@ private struct FeedContextImport {
     defer { queue.stop() }
     while let batch = try queue.next(unless: cancellation) {
       try walker.apply(batch)
-      if !walker.isWaiting { try context.flush() }
+      if !walker.isWaiting { try context.records.flush() }
       queue.reuse(batch)
     }
     // Half of a feed is not what was asked for.

@@ -115,7 +115,7 @@ extension ManagedObjectContext {
         isSet = put(change, object, ifSettles: settles)
       }
     }
-    noteChange(of: object, layout.property)
+    notices.change(object.objectID, layout.property)
   }
 
   /// The object has unsaved changes, though no column of it has.

@@ -45,10 +45,12 @@ extension ManagedObjectContext {
     for link in object.layout.relationships {
       let rule = link.relationship.deleteRule
       switch rule {
-      case .cascade: doomed += try targets(of: link, object)
+      case .cascade: doomed += try links.targets(of: link, object)
       case .nullify:
         guard layout.inverse(of: link) != nil else { continue }
-        for target in try targets(of: link, object) { try disconnect(link, object, target) }
+        for target in try links.targets(of: link, object) {
+          try links.disconnect(link, object, target)
+        }
       case .deny, .noAction: break
       }
     }
@@ -64,7 +66,7 @@ extension ManagedObjectContext {
   private func markDeleted(_ object: ManagedObject, _ cause: RowKey?) {
     importing.keys?.remove(object.place, in: self)
     while !tryMarkDeleted(object, cause) {}
-    noteDeletion(of: object)
+    notices.delete(object.objectID)
   }
 
   /// Marks an object as deleted, unless somebody has stored a part of the changes meanwhile.

@@ -14,7 +14,7 @@ extension ManagedObjectContext {
     child.mergePolicy = mergePolicy
     defer { child.close() }
     let value = try body(child)
-    absorb(try child.changesToMerge())
+    settling.absorb(try child.changesToMerge())
     return value
   }
 }

@@ -7,9 +7,9 @@ extension ManagedObjectContext {
     for (place, change) in dropped.sorted {
       if let object = registered(place), object.status != .gone {
         // Others may have stored it already.
-        if object.hasChanges { restore(object, change, nil) }
+        if object.hasChanges { settling.restore(object, change, nil) }
       }
-      noteRollback(of: place, change.kind, nil)
+      notices.rollBack(layout.objectID(of: place), change.kind, nil)
     }
     importing.keys?.removeAll()
     linkMemory.forgetTargets()
@@ -35,7 +35,7 @@ extension ManagedObjectContext {
       } else {
         put(nil, object)
         dropLinks(of: object)
-        noteRollback(of: place, change.kind, nil)
+        notices.rollBack(layout.objectID(of: place), change.kind, nil)
       }
     }
     object.content = .fault(nil)
@@ -65,7 +65,7 @@ extension ManagedObjectContext {
         record(error)
       }
     }
-    noteRefresh(of: tables)
+    notices.refresh(tables.map { layout.entities[layout.tables[$0].root].name })
     processChanges()
   }
 

@@ -36,23 +36,13 @@ public final class ManagedObjectContext {
   var above: OverlaysAbove
   /// What objects know of stored links; what is forgotten is read again.
   var linkMemory = LinkMemory()
-  /// A writing session that reads go through, while an import runs in it.
-  var session: (any StoreWriter)?
-  /// What was written into the open transaction.
-  var flushed = Flushed()
   /// What an import works with.
   var importing = ImportMemory()
   /// How many objects the bookkeeping has looked at: tests hold it to grow with the work, not with
   /// the number of registered objects.
   var visitCount = 0
-  /// What observers have not been told yet.
-  var unnoticed = ChangeNotice()
-  /// Objects that came and went since then: results may have met them in between.
-  var vanished: Set<ObjectID> = []
-  /// Those who observe this context.
-  var broadcaster: NoticeBroadcaster?
-  /// Results of this context.
-  var followers: [WeakFollower] = []
+  /// Those who observe this context, and what they are to be told.
+  let notices: ContextNotices
   /// What properties could not throw.
   var recorded = RecordedErrors()
   private var emptyRows: [Int: RowPlace] = [:]
@@ -63,6 +53,7 @@ public final class ManagedObjectContext {
     self.root = root
     self.parent = parent
     layout = root.layout
+    notices = ContextNotices(schedule: kind == .main ? { root.scheduleProcessing() } : {})
     identities = layout.tables.map { _ in IdentityMap() }
     var overlays: [Overlay] = []
     var next = parent
@@ -89,7 +80,7 @@ public final class ManagedObjectContext {
     layout = root.layout
     if importing.keys != nil {
       importing.keys = nil
-      _ = beginImport()
+      _ = finder.beginImport()
     }
   }
 
@@ -137,14 +128,14 @@ public final class ManagedObjectContext {
   /// Makes an object of a new row.
   func insert(_ entity: EntityLayout, _ change: RowChange) throws -> ManagedObject {
     try checkOpen()
-    let key = try session?.nextKey(in: entity.table) ?? root.keys.next(in: entity.table)
+    let key = try importing.session?.nextKey(in: entity.table) ?? root.keys.next(in: entity.table)
     let place = RowKey(table: entity.tableIndex, key: key)
     let content = ManagedObject.Content.row(change.row ?? emptyRow(of: place.table))
     let object = ManagedObject(place, entity, content, in: self)
     identities[place.table][key] = object
     put(change, object)
     importing.keys?.insert(place, in: self)
-    noteInsertion(of: object)
+    notices.insert(object.objectID)
     return object
   }
 
@@ -198,7 +189,7 @@ public final class ManagedObjectContext {
   }
 
   /// Throws what was recorded, and forgets it.
-  func throwRecorded() throws {
+  package func throwRecorded() throws {
     if let error = recorded.take() { throw error }
   }
 
@@ -241,8 +232,7 @@ public final class ManagedObjectContext {
   /// Ends the context: what is not saved is dropped.
   func close() {
     isClosed = true
-    broadcaster?.finish()
-    endFollowers(
+    notices.end(
       ContextError(.foreignContext, "The context has ended: its results are not followed any more.")
     )
     for (place, change) in overlay.changes.sorted where change.kind == .inserted {
@@ -254,8 +244,7 @@ public final class ManagedObjectContext {
   /// Ends main with its stack: its results are told why, its observers hear nothing more, and what
   /// is not saved is dropped.
   func end(_ reason: any Error) {
-    broadcaster?.finish()
-    endFollowers(reason)
+    notices.end(reason)
     abandon()
   }
 

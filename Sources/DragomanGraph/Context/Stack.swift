@@ -137,7 +137,11 @@ public final class Stack: Sendable {
       root.main.setAway(away)
       // Nil: main has begun to save itself meanwhile, and may have failed.
       guard let written = try await run({ try root.commitAway(policy) }) else { continue }
-      if written.isForeign { main.didStore(written) } else { main.didStoreOwn(written) }
+      if written.isForeign {
+        main.settling.didStore(written)
+      } else {
+        main.settling.didStoreOwn(written)
+      }
       return written
     }
   }
@@ -200,7 +204,7 @@ public final class Stack: Sendable {
 
   /// Makes changes visible in main, and stores them in the background.
   @MainActor private func merge(_ changes: ChangeSet, policy: MergePolicy) {
-    main.absorb(changes)
+    main.settling.absorb(changes)
     let root = root
     root.notices.send(ChangeNotice(changes, root.layout))
     let wanted = root.main.changes.part(of: changes)
@@ -296,10 +300,10 @@ public final class Stack: Sendable {
   @MainActor private func mainDidMiss(_ change: RootContext.StoreChange) {
     guard let mainContext, mainContext.root === root else { return }
     switch change {
-    case .saved(let saved): mainContext.didStore(saved)
+    case .saved(let saved): mainContext.settling.didStore(saved)
     case .tables(let tables): mainContext.refresh(tables: tables)
     case .unnoticed: mainContext.processChanges()
-    case .lost(let reason): mainContext.endFollowers(reason)
+    case .lost(let reason): mainContext.notices.endFollowers(reason)
     }
   }
 

@@ -37,7 +37,7 @@ package struct ResolvedRequest {
   /// How many at most.
   package internal(set) var limit: Int?
   /// How many to leave out.
-  package let offset: Int
+  package internal(set) var offset: Int
 
   /// Checks a request.
   ///

@@ -56,7 +56,7 @@ public final class FetchedResults<Element> {
     // What is unsaved and not told yet is in the first snapshot.
     context.processChanges()
     feed = try ResultFeed(query, from: ContextResultSource(context: context))
-    context.addFollower(self)
+    context.notices.add(self)
   }
 
   deinit {

@@ -90,7 +90,7 @@ extension Stack {
     }
   }
 
-  /// Reads a request, and follows what changes it until the results are let go.
+  /// Follows what is stored of a request.
   func engine(
     _ request: FetchRequest,
     _ sectionKey: String?,

@@ -38,8 +38,8 @@ extension SQLiteStore {
     drops: Bool,
     beforeStatement: () throws -> Void
   ) throws(StoreError) -> Migration {
-    do {
-      return try write { session in
+    try StoreError.naming(path) {
+      try write { session in
         // The rows of a table that is made anew must not count as deleted. Has no effect inside a
         // transaction, so it is the first thing and the last.
         try session.database.execute(sql: "PRAGMA foreign_keys = OFF")
@@ -54,8 +54,6 @@ extension SQLiteStore {
         try session.commit()
         return migration
       }
-    } catch {
-      throw StoreError(error, path: path)
     }
   }
 

@@ -115,14 +115,12 @@ public final class SQLiteStore: Sendable {
   /// Runs `CREATE TABLE`, `ALTER TABLE … ADD COLUMN` and `CREATE INDEX`; drops nothing.
   /// - Throws: `.modelConflict` when the model contradicts what is stored.
   public func grow(to model: Model) throws(StoreError) {
-    do {
+    try StoreError.naming(path) {
       try write { session in
         try session.begin()
         try session.grow(to: model)
         try session.commit()
       }
-    } catch {
-      throw StoreError(error, path: path)
     }
   }
 
@@ -130,11 +128,7 @@ public final class SQLiteStore: Sendable {
   ///
   /// A store that is let go closes by itself; closing it tells of errors.
   public func close() throws(StoreError) {
-    do {
-      try database.close()
-    } catch {
-      throw StoreError(error, path: path)
-    }
+    try StoreError.naming(path) { try database.close() }
   }
 
   /// Closes the store, and removes its file if it was made by this store and holds nothing.
@@ -161,23 +155,19 @@ public final class SQLiteStore: Sendable {
 
   /// Reads from one snapshot of the store.
   func read<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {
-    do {
-      return try database.read { database in
+    try StoreError.naming(path) {
+      try database.read { database in
         try database.tellingOfUnreadFiles(path) { try body(database) }
       }
-    } catch {
-      throw StoreError(error, path: path)
     }
   }
 
   /// Reads through the connection that writes, when nobody else uses it.
   func onWriter<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {
-    do {
-      return try database.writeWithoutTransaction { database in
+    try StoreError.naming(path) {
+      try database.writeWithoutTransaction { database in
         try database.tellingOfUnreadFiles(path) { try body(database) }
       }
-    } catch {
-      throw StoreError(error, path: path)
     }
   }
 

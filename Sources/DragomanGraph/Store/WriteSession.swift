@@ -373,11 +373,7 @@ public final class WriteSession {
 
   @discardableResult
   func run<T>(_ body: () throws -> T) throws(StoreError) -> T {
-    do {
-      return try body()
-    } catch {
-      throw StoreError(error, path: path)
-    }
+    try StoreError.naming(path, body)
   }
 }
 

@@ -49,8 +49,8 @@ public struct Managed<Value: EntityValue> {
     var value = try value
     try change(&value)
     let context = object.context
-    let isOutermost = context.beginImport()
-    defer { if isOutermost { context.endImport() } }
+    let isOutermost = context.finder.beginImport()
+    defer { if isOutermost { context.finder.endImport() } }
     let boxing = ObjectBoxing(context, reinserts: false)
     try boxing.box(&value, onto: object)
     try boxing.finish()
@@ -175,7 +175,7 @@ public struct Managed<Value: EntityValue> {
     get throws {
       let slot = Value.fields[keyPath: path].schemaSlot
       do {
-        return try Property.live(object.context.targets(of: link(slot), object))
+        return try Property.live(object.context.links.targets(of: link(slot), object))
       } catch {
         throw binding.table.explained(error, slot, object.objectID)
       }
@@ -190,7 +190,7 @@ public struct Managed<Value: EntityValue> {
     to targets: Property.Live
   ) throws {
     let link = try link(Value.fields[keyPath: path].schemaSlot)
-    try object.context.assign(Property.objects(targets), to: link, object)
+    try object.context.links.assign(Property.objects(targets), to: link, object)
   }
 
   private func link(_ slot: Int) throws -> RelationshipLayout {

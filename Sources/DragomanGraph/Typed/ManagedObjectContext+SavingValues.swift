@@ -86,8 +86,8 @@ extension ManagedObjectContext {
     _ value: inout Value,
     reinserting: Bool = false
   ) throws -> Managed<Value> {
-    let isOutermost = beginImport()
-    defer { if isOutermost { endImport() } }
+    let isOutermost = finder.beginImport()
+    defer { if isOutermost { finder.endImport() } }
     let boxing = ObjectBoxing(self, reinserts: reinserting)
     let object = try boxing.box(&value)
     try boxing.finish()
@@ -176,8 +176,8 @@ extension ManagedObjectContext {
     let child = ManagedObjectContext(.nested, root: root, parent: self)
     child.mergePolicy = mergePolicy
     defer { child.close() }
-    _ = child.beginImport()
-    defer { child.endImport() }
+    _ = child.finder.beginImport()
+    defer { child.finder.endImport() }
     let answer = try body(child)
     try child.save()
     return answer

@@ -172,12 +172,12 @@ struct ContextPropertyTests {
         stack.main.rollback()
         main = stored
       case .undo:
-        let record = stack.main.beginRecord()
+        let record = stack.main.records.beginRecord()
         var plain = main
         for inner in step.inner {
           told.append(try Self.edit(inner, stack.main, &plain, stored))
         }
-        stack.main.undoRecord(record)
+        stack.main.records.undoRecord(record)
       case .nested, .dropped:
         var plain = main
         do {

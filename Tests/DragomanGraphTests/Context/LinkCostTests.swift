@@ -47,13 +47,13 @@ import Testing
     let items = try (0..<count).map { _ in try context.insert("Item") }
     let start = work
     for item in items {
-      let record = isUndoable ? context.beginRecord() : 0
+      let record = isUndoable ? context.records.beginRecord() : 0
       try owner.add(item, to: "items")
       if isUndoable, item.place.key.isMultiple(of: 1000) {
-        context.undoRecord(record)
+        context.records.undoRecord(record)
         try owner.add(item, to: "items")
       } else if isUndoable {
-        context.endRecord()
+        context.records.endRecord()
       }
     }
     if !isUndoable { try context.save() }
@@ -88,14 +88,14 @@ import Testing
     try main.save()
     let keys = { try owner.targets(of: "items").map(\.place.key) }
     let before = try keys()
-    let record = main.beginRecord()
+    let record = main.records.beginRecord()
     try owner.remove(items[1], from: "items")
     try owner.add(items[4], to: "items")
     try owner.add(items[1], to: "items")
     try owner.remove(items[0], from: "items")
     try owner.add(items[4], to: "items")
     #expect(try Set(keys()) == Set([1, 2, 4].map { items[$0].place.key }))
-    main.undoRecord(record)
+    main.records.undoRecord(record)
     #expect(try keys() == before)
     #expect(try items.map { try $0.count(of: "owner") } == [1, 1, 1, 0, 0])
     try main.save()

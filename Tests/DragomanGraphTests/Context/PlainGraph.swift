@@ -225,7 +225,7 @@ struct PlainGraph: Equatable {
       guard let object = try context.existingObject(with: id) else { return "\(id) is not there" }
       if object["n"] != .integer(row.n) { return "\(id).n is \(object["n"]), not \(row.n)" }
       for link in links(of: id) {
-        let known = try context.targets(of: link, object).map(\.objectID)
+        let known = try context.links.targets(of: link, object).map(\.objectID)
         if let fault = Self.compare(known, targets(link, id), link) { return "\(id).\(fault)" }
       }
     }

@@ -336,6 +336,8 @@ import Testing
       #expect(try context.dictionaries(wanted) == [["title": "b"]])
       let byPath = FetchRequest("Person", filter: try Filter(parsing: "company.name == 'Beta'"))
       #expect(try context.count(byPath) == 1)
+      let shown = FetchRequest("Person", columns: ["company.name"])
+      #expect(try context.dictionaries(shown) == [["company.name": "Beta"]])
     }
     try await stack.read { context in
       let held = try context.object(with: id)

@@ -151,7 +151,7 @@ import Testing
     for id in plain.rows.keys {
       guard let object = try context.existingObject(with: id) else { return "\(id) is not there" }
       for link in plain.links(of: id) {
-        let known = try context.targets(of: link, object).map(\.objectID)
+        let known = try context.links.targets(of: link, object).map(\.objectID)
         let wanted = plain.targets(link, id)
         let isSame = link.isListed ? known == wanted : Set(known) == Set(wanted)
         if !isSame || known.count != wanted.count {
@@ -196,18 +196,18 @@ import Testing
       try context.delete(context.object(with: ids[number]))
       plain.delete(ids[number], stored: stored)
     case .link(let number):
-      try context.connect(link, owner, context.object(with: ids[number]))
+      try context.links.connect(link, owner, context.object(with: ids[number]))
       plain.connect(link, ids[0], ids[number])
     case .inverse(let number):
       guard let inverse = plain.layout.inverse(of: link) else { return }
-      try context.connect(inverse, context.object(with: ids[number]), owner)
+      try context.links.connect(inverse, context.object(with: ids[number]), owner)
       plain.connect(inverse, ids[number], ids[0])
     case .unlink(let number):
-      try context.disconnect(link, owner, context.object(with: ids[number]))
+      try context.links.disconnect(link, owner, context.object(with: ids[number]))
       plain.disconnect(link, ids[0], ids[number])
     case .list(let numbers):
       let list = link.isToOne ? Array(numbers.suffix(1)) : numbers
-      try context.assign(list.map { try context.object(with: ids[$0]) }, to: link, owner)
+      try context.links.assign(list.map { try context.object(with: ids[$0]) }, to: link, owner)
       plain.assign(list.map { ids[$0] }, link, ids[0])
     }
   }

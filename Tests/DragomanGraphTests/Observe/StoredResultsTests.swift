@@ -325,8 +325,8 @@ struct StoredResultsTests {
     let stack = try Stack(shop, at: .inMemory)
     let isTooMuch: @Sendable (ManagedObjectContext) throws -> Bool = { context in
       _ = try context.insert("Item")
-      try context.flush()
-      return context.flushed.isTooMuch
+      try context.records.flush()
+      return context.importing.flushed.isTooMuch
     }
     #expect(try await stack.writeInOneTransaction(isTooMuch))
     let results = try await stack.results(Self.byName)

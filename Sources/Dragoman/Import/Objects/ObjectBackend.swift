@@ -26,7 +26,7 @@ final class ObjectBackend: DraftBackend {
   private var start: Int?
   private var probes: [String: Probe] = [:]
   private lazy var waiting: Result<[WaitingReference], any Error> = Result {
-    try context.waitingReferences()
+    try context.records.waitingReferences()
   }
 
   /// What of a plan's objects is looked up beforehand.
@@ -61,7 +61,7 @@ final class ObjectBackend: DraftBackend {
   /// Looks up the keys of a batch's objects at once.
   func begin(_ batch: DraftBatch, _ plan: ImportPlan) throws {
     // What went wrong before the import is no record's fault.
-    try context.throwRecordedError()
+    try context.throwRecorded()
     guard only == nil else { return }
     let arena = UnsafeRawBufferPointer(batch.records.arena)
     var keys: [String: [[StoredValue]]] = [:]
@@ -74,7 +74,7 @@ final class ObjectBackend: DraftBackend {
       )
     }
     for (name, values) in keys {
-      if let probe = probes[name] { try context.probe(probe.entity, probe.key, values) }
+      if let probe = probes[name] { try context.finder.probe(probe.entity, probe.key, values) }
     }
   }
 
@@ -95,7 +95,7 @@ final class ObjectBackend: DraftBackend {
     throw ImportError(.request, "The stack has no entity \(name).")
   }
 
-  func end() { context.forgetProbes() }
+  func end() { context.finder.forgetProbes() }
 
   func writer(for rows: EntityStatements, isNested: Bool) throws -> ObjectWriter {
     ObjectWriter(rows, isNested: isNested, of: self)
@@ -107,21 +107,21 @@ final class ObjectBackend: DraftBackend {
 
   func begin() throws {
     moved.removeAll()
-    start = context.beginRecord()
+    start = context.records.beginRecord()
   }
 
   func release() throws {
-    try context.throwRecordedError()
+    try context.throwRecorded()
     guard let start else { return }
-    deleted.formUnion(context.deletedObjects(since: start))
-    context.endRecord()
+    deleted.formUnion(context.records.deletedObjects(since: start))
+    context.records.endRecord()
     self.start = nil
   }
 
   func undo() throws { abandon() }
 
   func abandon() {
-    if let start { context.undoRecord(start) }
+    if let start { context.records.undoRecord(start) }
     start = nil
   }
 
@@ -137,7 +137,7 @@ final class ObjectBackend: DraftBackend {
     let written = try self.object(key, of: plan.layout)
     do {
       try hook(batch.record(of: object), written)
-      try context.throwRecordedError()
+      try context.throwRecorded()
     } catch {
       throw RecordStop.hook(object: object, error)
     }
@@ -149,7 +149,7 @@ final class ObjectBackend: DraftBackend {
     guard let start else { return nil }
     do {
       for (key, entity) in objects { try context.delete(object(key, of: entity)) }
-      let denied = try context.deniedRelationship(since: start)
+      let denied = try context.records.deniedRelationship(since: start)
       if isAlone {
         if denied == nil { try release() } else { abandon() }
       }
@@ -163,7 +163,7 @@ final class ObjectBackend: DraftBackend {
   // MARK: - Objects
 
   func object(_ key: Int64, of entity: EntityLayout) throws -> ManagedObject {
-    try context.object(at: RowKey(table: entity.tableIndex, key: key))
+    try context.records.object(at: RowKey(table: entity.tableIndex, key: key))
   }
 
   func exists(
@@ -185,7 +185,7 @@ final class ObjectBackend: DraftBackend {
     guard let key = entity.uniqueKeys.first(where: { $0.map { Array($0.name.utf8) } == wanted }),
       let stored = try stored(values, of: key, entity)
     else { return nil }
-    return try context.find(entity, key, stored.map(\.value))
+    return try context.finder.find(entity, key, stored.map(\.value))
   }
 
   /// A key as columns have it, given as references have it; nil where a part is the key of nobody.

@@ -10,15 +10,15 @@ extension ObjectStage {
       let key = object.place.key
       let resolved = try resolved(list, of: key)
       guard resolved.contains(where: \.isLate) else { continue }
-      let former = try backend.context.targets(of: link, object)
+      let former = try backend.context.links.targets(of: link, object)
       if link.isToOne {
         guard let found = resolved.last?.object, former.first !== found else { continue }
         if let inverse = backend.layout.inverse(of: link), inverse.isToOne,
-          try !backend.context.targets(of: inverse, found).isEmpty
+          try !backend.context.links.targets(of: inverse, found).isEmpty
         {
           result.unlinked += 1
         }
-        try backend.context.assign([found], to: link, object)
+        try backend.context.links.assign([found], to: link, object)
         result.linked += 1
         result.changed.insert(key)
       } else {
@@ -50,7 +50,7 @@ extension ObjectStage {
         }
         let place = WaitingPlace(file: "", line: 0, column: 0, byte: 0, record: 0, ordinal: 0)
         waiting[owner, default: []].append(.key(values, place))
-        try backend.context.forget(reference)
+        try backend.context.records.forget(reference)
       }
     }
   }
@@ -98,7 +98,7 @@ extension ObjectStage {
           )
           // A list names a target once, unless it may have it several times.
           guard allowsRepeats || kept.insert(reference).inserted else { continue }
-          try backend.context.wait(reference)
+          try backend.context.records.wait(reference)
         }
       }
     }
@@ -119,7 +119,7 @@ extension ObjectStage {
         clear(values, place)
         continue
       }
-      _ = try backend.context.insertStub(of: entity, stored + blank)
+      _ = try backend.context.records.insertStub(of: entity, stored + blank)
       result.stubs += 1
     }
   }

@@ -111,7 +111,9 @@ final class ObjectStage: DraftStage {
       backend.forgotten[link.id, default: []].insert(owner).inserted
     else { return }
     forgottenNow.insert(owner)
-    for reference in try adopted.get()[owner] ?? [] { try backend.context.forget(reference) }
+    for reference in try adopted.get()[owner] ?? [] {
+      try backend.context.records.forget(reference)
+    }
   }
 
   /// Whether references of earlier imports do not wait any more, by whichever key.
@@ -165,7 +167,7 @@ final class ObjectStage: DraftStage {
       return result
     }
     let object = try backend.object(key, of: owner)
-    let former = try backend.context.targets(of: link, object)
+    let former = try backend.context.links.targets(of: link, object)
     var wanted: [Target] = []
     var found: [ManagedObject] = []
     var isWaiting = false
@@ -267,7 +269,7 @@ final class ObjectStage: DraftStage {
     change.unlinked =
       Set(gone.map(\.place.key)).count
       + (try movedCount(wanted.filter { !old.contains($0.place.key) }, to: object))
-    try backend.context.assign(wanted, to: link, object)
+    try backend.context.links.assign(wanted, to: link, object)
     change.gone = gone.map(\.place.key)
     return change
   }
@@ -278,7 +280,7 @@ final class ObjectStage: DraftStage {
       return 0
     }
     return try targets.count { target in
-      try backend.context.targets(of: inverse, target).contains { $0 !== owner }
+      try backend.context.links.targets(of: inverse, target).contains { $0 !== owner }
     }
   }
 

@@ -74,7 +74,8 @@ final class ObjectWriter: DraftWriter {
     guard isOfEntity(found) else { return .otherEntity(found.entityName) }
     key = found.place.key
     for (number, link) in links.enumerated() {
-      formerTargets[number] = try backend.context.targets(of: link.layout, found).first?.place.key
+      formerTargets[number] = try backend.context.links.targets(of: link.layout, found).first?.place
+        .key
     }
     let completes = try completes(found, row)
     switch rows.mode {
@@ -86,20 +87,20 @@ final class ObjectWriter: DraftWriter {
     }
     // The version of a stub is nobody's: a default.
     if !completes, try isOlder(row, arena, than: found) { return .skipped }
-    if isGeneral { backend.context.specialize(found, to: entity) }
-    if completes { backend.context.completeStub(found) }
+    if isGeneral { backend.context.records.specialize(found, to: entity) }
+    if completes { backend.context.records.completeStub(found) }
     let isChanged = try update(found, row, arena)
-    if let columns = try backend.context.clash(of: found) { return .duplicate(columns) }
+    if let columns = try backend.context.finder.clash(of: found) { return .duplicate(columns) }
     return isChanged || completes || isGeneral ? .updated : .unchanged
   }
 
   private func insert(_ row: RowValues, _ arena: UnsafeRawPointer) throws -> EntityWriter.Outcome {
     let values = UnsafeBufferPointer(rebasing: row[..<columns.count])
-    let object = try backend.context.insert(entity, values, columns, arena: arena)
+    let object = try backend.context.records.insert(entity, values, columns, arena: arena)
     key = object.place.key
     backend.didMake(object)
     for number in links.indices where targets[number] != nil { try link(object, number) }
-    if let columns = try backend.context.clash(of: object) { return .duplicate(columns) }
+    if let columns = try backend.context.finder.clash(of: object) { return .duplicate(columns) }
     return .inserted
   }
 
@@ -121,7 +122,9 @@ final class ObjectWriter: DraftWriter {
       // A record that is applied to a given object need not have its key, and does not take it away.
       if value.kind == .null, keyColumns.contains(column) { continue }
       let before = rows.notesFormer ? try object.value(column) : .null
-      guard try backend.context.set(value, column, of: object, arena: memory) else { continue }
+      guard try backend.context.records.set(value, column, of: object, arena: memory) else {
+        continue
+      }
       isChanged = true
       if rows.notesFormer { former.append((rows.slots[slot].column, before)) }
     }
@@ -152,15 +155,15 @@ final class ObjectWriter: DraftWriter {
   private func link(_ object: ManagedObject, _ number: Int) throws {
     let link = links[number].layout
     guard let key = targets[number] else {
-      return try backend.context.assign([], to: link, object)
+      return try backend.context.links.assign([], to: link, object)
     }
     let target = try backend.object(key, of: backend.layout.entities[link.destination])
     if let inverse = backend.layout.inverse(of: link), inverse.isToOne,
-      try !backend.context.targets(of: inverse, target).isEmpty
+      try !backend.context.links.targets(of: inverse, target).isEmpty
     {
       backend.moved[link.id, default: 0] += 1
     }
-    try backend.context.assign([target], to: link, object)
+    try backend.context.links.assign([target], to: link, object)
   }
 
   // MARK: - What a row says
@@ -202,7 +205,7 @@ final class ObjectWriter: DraftWriter {
         return nil
       }
     }
-    return try backend.context.holder(of: values, of: identity, entity)
+    return try backend.context.finder.holder(of: values, of: identity, entity)
   }
 
   /// A required attribute that the row does not give and that has no default.
@@ -217,7 +220,7 @@ final class ObjectWriter: DraftWriter {
 
   /// Whether the row makes a whole object of a stub.
   private func completes(_ object: ManagedObject, _ row: RowValues) throws -> Bool {
-    try rows.completesStubs != .never && backend.context.isStub(object)
+    try rows.completesStubs != .never && backend.context.records.isStub(object)
       && (rows.completesStubs == .always || hasValues(row))
   }
 

@@ -41,7 +41,7 @@ extension Stack {
     try await declare(mappers.keys)
     return try await writeInOneTransaction { context in
       try ContextImport(map, code, context, mode, maximumRejects).run(records) {
-        try context.flush()
+        try context.records.flush()
       }
     }
   }
@@ -221,8 +221,8 @@ struct ContextImport {
     let start = ContinuousClock().now
     let backend = ObjectBackend(context, code: code, only: only)
     let walker = DraftWalker(backend, mode: mode, maximumRejects: maximumRejects)
-    let isOutermost = context.beginImport()
-    defer { if isOutermost { context.endImport() } }
+    let isOutermost = context.finder.beginImport()
+    defer { if isOutermost { context.finder.endImport() } }
     let reader = DictionaryReader(records, name: "records")
     let batch = DraftBatch()
     batch.plan = plan

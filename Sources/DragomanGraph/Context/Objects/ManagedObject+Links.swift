@@ -41,8 +41,8 @@ extension ManagedObject {
   /// - Throws: `ContextError`: `.unknownProperty`, `.type` for a to-many, `.deleted`, `.missing`;
   ///   `StoreError`.
   public func target(of name: String) throws -> ManagedObject? {
-    let link = try context.link(name, of: self, isToOne: true)
-    return try context.targets(of: link, self).first
+    let link = try context.links.link(name, of: self, isToOne: true)
+    return try context.links.targets(of: link, self).first
   }
 
   /// Sets a to-one.
@@ -50,8 +50,8 @@ extension ManagedObject {
   /// - Throws: as `target(of:)`; `.type` for an object of another entity, `.foreignContext` for one
   ///   of another context.
   public func setTarget(_ target: ManagedObject?, of name: String) throws {
-    let link = try context.link(name, of: self, isToOne: true)
-    try context.assign(target.map { [$0] } ?? [], to: link, self)
+    let link = try context.links.link(name, of: self, isToOne: true)
+    try context.links.assign(target.map { [$0] } ?? [], to: link, self)
   }
 
   /// The objects that a to-many leads to.
@@ -60,8 +60,8 @@ extension ManagedObject {
   /// - Throws: `ContextError`: `.unknownProperty`, `.type` for a to-one, `.deleted`, `.missing`;
   ///   `StoreError`.
   public func targets(of name: String) throws -> [ManagedObject] {
-    let link = try context.link(name, of: self, isToOne: false)
-    return try context.targets(of: link, self)
+    let link = try context.links.link(name, of: self, isToOne: false)
+    return try context.links.targets(of: link, self)
   }
 
   /// Sets all objects of a to-many.
@@ -69,22 +69,22 @@ extension ManagedObject {
   /// - Throws: as `targets(of:)`; `.type` for an object of another entity, `.foreignContext` for
   ///   one of another context.
   public func setTargets(_ targets: [ManagedObject], of name: String) throws {
-    let link = try context.link(name, of: self, isToOne: false)
-    try context.assign(targets, to: link, self)
+    let link = try context.links.link(name, of: self, isToOne: false)
+    try context.links.assign(targets, to: link, self)
   }
 
   /// Links an object to a to-many: at the end, where it is ordered.
   ///
   /// Nothing else is read, so adding costs the same however many there are.
   public func add(_ target: ManagedObject, to name: String) throws {
-    let link = try context.link(name, of: self, isToOne: false)
-    try context.connect(link, self, target)
+    let link = try context.links.link(name, of: self, isToOne: false)
+    try context.links.connect(link, self, target)
   }
 
   /// Unlinks an object from a to-many.
   public func remove(_ target: ManagedObject, from name: String) throws {
-    let link = try context.link(name, of: self, isToOne: false)
-    try context.disconnect(link, self, target)
+    let link = try context.links.link(name, of: self, isToOne: false)
+    try context.links.disconnect(link, self, target)
   }
 
   /// Links an object to an ordered to-many, at a place.
@@ -102,9 +102,9 @@ extension ManagedObject {
 
   /// How many objects a to-many leads to.
   public func count(of name: String) throws -> Int {
-    let link = try context.link(name, of: self, isToOne: false)
+    let link = try context.links.link(name, of: self, isToOne: false)
     let table = context.layout.entities[link.destination].tableIndex
-    return try context.targetKeys(of: link, self).count { key in
+    return try context.links.targetKeys(of: link, self).count { key in
       !context.isDeleted(RowKey(table: table, key: key))
     }
   }

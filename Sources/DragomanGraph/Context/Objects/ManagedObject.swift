@@ -176,7 +176,7 @@ public final class ManagedObject {
         names.insert(columns[column].property)
       }
     }
-    for link in layout.relationships where context.hasChangedTargets(of: link, self) {
+    for link in layout.relationships where context.links.hasChangedTargets(of: link, self) {
       names.insert(link.name)
     }
     return names

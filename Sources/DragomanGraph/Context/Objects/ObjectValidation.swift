@@ -50,7 +50,7 @@ struct ObjectValidation {
   /// Checks that no `deny` rule forbids the deletion of an object.
   mutating func checkDeletion(_ object: ManagedObject) throws {
     for link in object.layout.relationships where link.relationship.deleteRule == .deny {
-      let targets = try context.targets(of: link, object)
+      let targets = try context.links.targets(of: link, object)
       guard let first = targets.first else { continue }
       add(
         object,
@@ -67,7 +67,7 @@ struct ObjectValidation {
   private mutating func check(_ link: RelationshipLayout, _ object: ManagedObject) throws {
     let relationship = link.relationship
     guard relationship.isRequired || relationship.maximumCount != nil else { return }
-    let count = try context.targets(of: link, object).count
+    let count = try context.links.targets(of: link, object).count
     let name = "\(object.layout.name).\(link.name)"
     if relationship.isRequired, count == 0 {
       add(object, link.name, .required, "\(name) is required and leads nowhere.")

@@ -5,7 +5,7 @@ import GRDB
 /// Objects are known by their primary keys, so that it does not matter by which record, source or
 /// input they came, nor how deep they were nested. The keys are kept in a temporary table, or in one of the
 /// run (`WriteSession.keepRun()`), not in memory: a feed may be larger than that.
-package final class EntityPruner {
+package final class EntityPruner: StatementRunner {
   /// What pruning did.
   package struct Outcome: Sendable {
     /// How many objects were deleted, with those that the delete rules took along.
@@ -16,8 +16,8 @@ package final class EntityPruner {
     package var seen: [(entity: String, count: Int)] = []
   }
 
-  private let database: Database
-  private let path: String?
+  let database: Database
+  let path: String?
   private let layout: ModelLayout
   private let insert: RawStatement
   private let seen: String
@@ -114,26 +114,6 @@ package final class EntityPruner {
   }
 
   private func seenRoots() throws(StoreError) -> [Int] {
-    do {
-      return try Int.fetchAll(database, sql: "SELECT DISTINCT root FROM \(seen) ORDER BY root")
-    } catch {
-      throw StoreError(error, path: path)
-    }
-  }
-
-  private func count(_ sql: String) throws(StoreError) -> Int {
-    do {
-      return try Int.fetchOne(database, sql: sql) ?? 0
-    } catch {
-      throw StoreError(error, path: path)
-    }
-  }
-
-  private func run(_ sql: String) throws(StoreError) {
-    do {
-      try database.execute(sql: sql)
-    } catch {
-      throw StoreError(error, path: path)
-    }
+    try integers("SELECT DISTINCT root FROM \(seen) ORDER BY root").map { Int($0) }
   }
 }

@@ -309,12 +309,8 @@ public final class EntityWriter {
       found = known
     } else {
       if prepared.count >= Self.maximumShapeCount { prepared.removeAll() }
-      do {
-        let present = row.indices.filter { row[$0].kind != .absent }
-        found = try Prepared(statements, present, in: database)
-      } catch {
-        throw StoreError(error, path: path)
-      }
+      let present = row.indices.filter { row[$0].kind != .absent }
+      found = try StoreError.naming(path) { try Prepared(statements, present, in: database) }
       prepared[shape] = found
     }
     lastShape = shape
@@ -332,7 +328,7 @@ public final class EntityWriter {
     guard let sentence = statements.delete(present), let find = statements.find(present),
       let keys = statements.keySlots(of: present)
     else { return nil }
-    do {
+    return try StoreError.naming(path) {
       let made = Deletion(
         delete: try PreparedSentence(sentence, in: database),
         find: try PreparedSentence(find, in: database),
@@ -343,8 +339,6 @@ public final class EntityWriter {
       )
       deletions[shape] = made
       return made
-    } catch {
-      throw StoreError(error, path: path)
     }
   }
 }

@@ -5,7 +5,7 @@ import GRDB
 /// The objects are marked first, in a temporary table; `delete()` adds what `cascade` takes with
 /// them, refuses what `deny` protects, clears the links to them, and deletes them. A relationship
 /// with the rule `noAction` keeps its links: SQLite then refuses the commit if one dangles.
-package final class ObjectDeleter {
+package final class ObjectDeleter: StatementRunner {
   /// What was deleted.
   package struct Outcome: Sendable, Hashable {
     /// How many objects, by the name of the root entity.
@@ -16,8 +16,8 @@ package final class ObjectDeleter {
 
   private static let table = "temp._dragoman_doomed"
 
-  private let database: Database
-  private let path: String?
+  let database: Database
+  let path: String?
   private let layout: ModelLayout
 
   init(database: Database, path: String?, layout: ModelLayout) throws {
@@ -48,7 +48,7 @@ package final class ObjectDeleter {
   package func delete() throws(StoreError) -> Outcome {
     var outcome = Outcome()
     try spread()
-    let roots = try ints("SELECT DISTINCT root FROM \(Self.table)")
+    let roots = try roots()
     for root in roots {
       if let denied = try denial(root) {
         outcome.denied = denied
@@ -64,6 +64,10 @@ package final class ObjectDeleter {
     }
     try run("DELETE FROM \(Self.table)")
     return outcome
+  }
+
+  private func roots(where test: String = "1") throws(StoreError) -> [Int] {
+    try integers("SELECT DISTINCT root FROM \(Self.table) WHERE \(test)").map { Int($0) }
   }
 
   // MARK: - Rules
@@ -82,7 +86,7 @@ package final class ObjectDeleter {
   /// Adds what `cascade` takes along, until nothing new is found.
   private func spread() throws(StoreError) {
     while true {
-      let roots = try ints("SELECT DISTINCT root FROM \(Self.table) WHERE done = 0")
+      let roots = try roots(where: "done = 0")
       if roots.isEmpty { return }
       try run("UPDATE \(Self.table) SET done = 1 WHERE done = 0")
       for root in roots {
@@ -103,11 +107,11 @@ package final class ObjectDeleter {
     for link in links(of: root) where link.relationship.deleteRule == .deny {
       let destination = layout.entities[link.destination].root
       let targets = LinkQuery(link, in: layout).targets(of: doomed(root))
-      let found = try ints(
+      let found = try count(
         "SELECT count(*) FROM (SELECT \(targets) EXCEPT SELECT pk FROM \(Self.table)"
           + " WHERE root = \(destination))"
       )
-      if found.first ?? 0 > 0 { return "\(layout.entities[link.owner].name).\(link.name)" }
+      if found > 0 { return "\(layout.entities[link.owner].name).\(link.name)" }
     }
     return nil
   }
@@ -139,27 +143,6 @@ package final class ObjectDeleter {
           + " AND owner \(doomed)",
         [entity.name + ".", entity.name + "/"]
       )
-    }
-  }
-
-  // MARK: - SQL
-
-  private func run(
-    _ sql: String,
-    _ arguments: StatementArguments = StatementArguments()
-  ) throws(StoreError) {
-    do {
-      try database.cachedStatement(sql: sql).execute(arguments: arguments)
-    } catch {
-      throw StoreError(error, path: path)
-    }
-  }
-
-  private func ints(_ sql: String) throws(StoreError) -> [Int] {
-    do {
-      return try Int.fetchAll(try database.cachedStatement(sql: sql))
-    } catch {
-      throw StoreError(error, path: path)
     }
   }
 }

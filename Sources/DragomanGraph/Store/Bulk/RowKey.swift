@@ -12,6 +12,13 @@ package struct RowKey: Sendable, Hashable {
   }
 }
 
+extension ModelLayout {
+  /// The identity of the object at a place.
+  func objectID(of place: RowKey) -> ObjectID {
+    ObjectID(entity: entities[tables[place.table].root].name, primaryKey: place.key)
+  }
+}
+
 /// One end of the links of a relationship: the relationship's number and the owner's `_pk`.
 package struct LinkKey: Sendable, Hashable {
   /// The relationship's number in the layout.

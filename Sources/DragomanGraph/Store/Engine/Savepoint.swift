@@ -30,11 +30,7 @@ package final class Savepoint {
   package func undo() throws(StoreError) {
     try run(2)
     try run(1)
-    do {
-      _ = try database.makeStatement(sql: "SELECT 1")
-    } catch {
-      throw StoreError(error, path: path)
-    }
+    try StoreError.naming(path) { _ = try database.makeStatement(sql: "SELECT 1") }
   }
 
   private func run(_ number: Int) throws(StoreError) {

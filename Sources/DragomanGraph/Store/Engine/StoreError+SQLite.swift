@@ -1,6 +1,15 @@
 import GRDB
 
 extension StoreError {
+  /// Works on the file at `path`; what SQLite or GRDB throw meanwhile is translated.
+  static func naming<T>(_ path: String?, _ body: () throws -> T) throws(StoreError) -> T {
+    do {
+      return try body()
+    } catch {
+      throw StoreError(error, path: path)
+    }
+  }
+
   /// Translates what SQLite or GRDB threw while working on the file at `path`.
   ///
   /// The result codes are those of https://www.sqlite.org/rescode.html.

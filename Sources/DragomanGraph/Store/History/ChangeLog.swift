@@ -157,12 +157,10 @@ public final class ChangeLog {
 
   /// How many notes there are; what comes later has a greater place.
   public func place() throws(StoreError) -> Int {
-    do {
-      return try Int.fetchOne(
+    try StoreError.naming(path) {
+      try Int.fetchOne(
         try database.cachedStatement(sql: "SELECT max(place) FROM temp.\(Self.table)")
       ) ?? 0
-    } catch {
-      throw StoreError(error, path: path)
     }
   }
 

@@ -48,7 +48,7 @@ extension LinkStage {
         "SELECT count(*) FROM \(last) JOIN \(name) AS _t ON _t._pk = _s.target"
           + " WHERE _t.\(table.own) NOT NULL AND _t.\(table.own) IS NOT _s.owner"
       )
-      let made = try owners(
+      let made = try integers(
         "UPDATE \(name) SET \(table.own) = _s.owner\(place), _v = _v + 1 FROM \(last)"
           + " WHERE \(name)._pk = _s.target AND \(name).\(table.own) IS NOT _s.owner"
           + " RETURNING \(table.own)"
@@ -58,7 +58,7 @@ extension LinkStage {
     }
     // A target that only moves is no other link.
     if let place = table.place, staged.hasUnplaced || staged.hasGaps {
-      changed += try owners(
+      changed += try integers(
         "UPDATE \(name) SET \(place) = _l.position, _v = _v + 1 FROM \(links) AS _l"
           + " WHERE \(name)._pk = _l.target AND \(name).\(table.own) = _l.owner"
           + " AND \(name).\(place) IS NOT _l.position RETURNING \(table.own)"
@@ -77,7 +77,7 @@ extension LinkStage {
       "FROM \(name) WHERE \(table.own) IN (SELECT owner FROM \(owners)) AND NOT EXISTS"
       + " (SELECT 1 FROM \(links) AS _l WHERE _l.owner = \(name).\(table.own)"
       + " AND _l.target = \(name)._pk)"
-    let lost = try owners("SELECT \(table.own) \(unlinked)")
+    let lost = try integers("SELECT \(table.own) \(unlinked)")
     guard !lost.isEmpty else { return }
     changed += lost
     result.lost.formUnion(lost)

@@ -125,10 +125,10 @@ extension LinkStage {
   /// Lists that may hold a target several times are stored anew, as their record has them.
   private func resolveRepeats(_ table: LinkQuery, _ finish: inout Finish) throws(StoreError) {
     let own = table.own
-    let owners = try self.owners("SELECT DISTINCT owner FROM \(waiting) WHERE state = 1")
+    let owners = try integers("SELECT DISTINCT owner FROM \(waiting) WHERE state = 1")
     let isOurs = "IN (SELECT value FROM json_each(?))"
     finish.linked += Int(
-      try self.owners(
+      try integers(
         "SELECT count(*) FROM (SELECT owner, target FROM \(waiting) WHERE state = 1 EXCEPT"
           + " SELECT \(own), \(table.other) FROM \(table.name) WHERE \(own) \(isOurs))",
         [list(owners)]
@@ -160,7 +160,7 @@ extension LinkStage {
       )
       finish.unlinked += database.changesCount
     }
-    let changed = try owners(
+    let changed = try integers(
       "UPDATE \(table) SET \(name) = _w.target, _v = _v + 1 FROM \(source) AS _w"
         + " WHERE \(table)._pk = _w.owner AND \(table).\(name) IS NOT _w.target RETURNING _pk"
     )
@@ -179,7 +179,7 @@ extension LinkStage {
       "SELECT count(*) FROM \(last) JOIN \(table.name) AS _t ON _t._pk = _w.target"
         + " WHERE _t.\(table.own) NOT NULL AND _t.\(table.own) IS NOT _w.owner"
     )
-    let changed = try owners(
+    let changed = try integers(
       "UPDATE \(table.name) SET \(table.own) = _w.owner\(place), _v = _v + 1 FROM \(last) WHERE \(table.name)._pk = _w.target"
         + " AND \(table.name).\(table.own) IS NOT _w.owner RETURNING \(table.own)"
     )
@@ -203,7 +203,7 @@ extension LinkStage {
       + " row_number() OVER (PARTITION BY _t.\(own) ORDER BY \(rank), _t.\(place)) - 1 AS place"
       + " FROM \(name) AS _t WHERE _t.\(own) IN (\(owners))"
     let version = table.isOwnTable ? "" : ", _v = _v + 1"
-    let moved = try self.owners(
+    let moved = try integers(
       "UPDATE \(name) SET \(place) = -1 - _r.place\(version) FROM (\(ranks)) AS _r"
         + " WHERE \(name).\(own) = _r.owner AND \(name).\(other) = _r.target"
         + " AND \(name).\(place) IS _r.old AND _r.old IS NOT _r.place RETURNING \(own)"
@@ -248,7 +248,7 @@ extension LinkStage {
 
   private func describe(_ count: Int, _ finish: inout Finish) throws(StoreError) {
     let parts = plan.key.indices.map { ", k\($0)" }.joined()
-    do {
+    try StoreError.naming(path) {
       let rows = try Row.fetchAll(
         database,
         sql: "SELECT file, line, \"column\", byte, record, ordinal\(parts) FROM \(waiting)"
@@ -267,8 +267,6 @@ extension LinkStage {
           )
         )
       }
-    } catch {
-      throw StoreError(error, path: path)
     }
   }
 }

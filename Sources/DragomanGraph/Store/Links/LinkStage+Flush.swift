@@ -190,7 +190,7 @@ extension LinkStage {
     let staged =
       "SELECT group_concat(target) FROM (SELECT target FROM \(links) AS _l"
       + " WHERE _l.owner = _o.owner ORDER BY _l.position)"
-    let same = try owners(
+    let same = try integers(
       "DELETE FROM \(owners) AS _o WHERE (\(stored)) IS (\(staged)) AND NOT EXISTS (SELECT 1 FROM"
         + " \(links) AS _f WHERE _f.owner = _o.owner AND _f.fresh) RETURNING owner"
     )
@@ -221,13 +221,13 @@ extension LinkStage {
           + " AND _l.target = \(name).\(table.own))"
       )
     }
-    let gone = try owners("DELETE FROM \(name) WHERE \(lost) RETURNING \(table.own)")
+    let gone = try integers("DELETE FROM \(name) WHERE \(lost) RETURNING \(table.own)")
     result.unlinked += gone.count
     result.lost.formUnion(gone)
     changed += gone
     if let place = table.place, plan.replaces {
       // Through numbers that no place has: two rows of one list may not have the same.
-      let moved = try owners(
+      let moved = try integers(
         "UPDATE \(name) SET \(place) = -1 - _l.position FROM \(links) AS _l"
           + " WHERE \(name).\(table.own) = _l.owner AND \(name).\(table.other) = _l.target"
           + " AND \(name).\(place) IS NOT _l.position RETURNING \(table.own)"
@@ -294,7 +294,7 @@ extension LinkStage {
       columns.append(place)
       values.append(following(place, in: table, of: table.other))
     }
-    return try owners(
+    return try integers(
       "INSERT INTO \(table.name) (\(columns.joined(separator: ", "))) SELECT"
         + " \(values.joined(separator: ", ")) FROM \(links) AS _l WHERE \(test) ORDER BY _l.seq"
         + " RETURNING \(table.own)"
@@ -317,7 +317,7 @@ extension LinkStage {
       result.gone += try owners("SELECT DISTINCT target FROM (\(old) EXCEPT \(new))")
     }
     // Whose list is as it was is not staged any more.
-    changed += try owners("SELECT owner FROM \(owners)")
+    changed += try integers("SELECT owner FROM \(owners)")
     try run("DELETE FROM \(table.name) WHERE \(table.own) IN (SELECT owner FROM \(owners))")
     changed += try insert(into: table, "1")
   }
@@ -344,29 +344,4 @@ extension LinkStage {
 
   /// Integers as one parameter: a JSON array.
   func list(_ keys: [Int64]) -> String { "[\(keys.map(String.init).joined(separator: ","))]" }
-
-  func run(
-    _ sql: String,
-    _ arguments: StatementArguments = StatementArguments()
-  ) throws(StoreError) {
-    do {
-      try database.cachedStatement(sql: sql).execute(arguments: arguments)
-    } catch {
-      throw StoreError(error, path: path)
-    }
-  }
-
-  /// Runs a statement that gives owners.
-  func owners(
-    _ sql: String,
-    _ arguments: StatementArguments = StatementArguments()
-  ) throws(StoreError) -> [Int64] {
-    do {
-      return try Int64.fetchAll(try database.cachedStatement(sql: sql), arguments: arguments)
-    } catch {
-      throw StoreError(error, path: path)
-    }
-  }
-
-  func count(_ sql: String) throws(StoreError) -> Int { Int(try owners(sql).first ?? 0) }
 }

@@ -10,7 +10,7 @@ import GRDB
 ///
 /// What a stage holds of one owner must come from one record: who stages an owner for the second
 /// time flushes first (`holds(_:)`), so that two records about one object behave as two imports.
-package final class LinkStage {
+package final class LinkStage: StatementRunner {
   /// Which relationship, and how its links are assigned.
   package struct Plan: Sendable {
     /// The relationship.

@@ -8,7 +8,7 @@ extension PendingChangesWriter {
       case .error:
         conflicts.append(
           SaveConflict(
-            object: objectID(place),
+            object: layout.objectID(of: place),
             property: nil,
             base: .integer(object.version),
             ours: .integer(object.version + 1),
@@ -38,7 +38,7 @@ extension PendingChangesWriter {
         } else {
           conflicts.append(
             SaveConflict(
-              object: objectID(place),
+              object: layout.objectID(of: place),
               property: columns[column].property,
               base: base,
               ours: ours,
@@ -80,12 +80,5 @@ extension PendingChangesWriter {
     var version: Int64?
     try statement.forEachRow { version = $0.integer(0) }
     return version
-  }
-
-  func objectID(_ place: RowKey) -> ObjectID {
-    ObjectID(
-      entity: layout.entities[layout.tables[place.table].root].name,
-      primaryKey: place.key
-    )
   }
 }

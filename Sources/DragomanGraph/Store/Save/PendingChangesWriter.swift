@@ -217,7 +217,7 @@ final class PendingChangesWriter {
     case .error:
       conflicts.append(
         SaveConflict(
-          object: objectID(place),
+          object: layout.objectID(of: place),
           property: nil,
           base: .integer(object.version),
           ours: .null,
@@ -315,7 +315,7 @@ final class PendingChangesWriter {
       .duplicate,
       "Another \(entity.name) has the same value of \(columns), which is unique"
         + " (the object is \(entity.rootName) \(place.key)).",
-      object: objectID(place),
+      object: layout.objectID(of: place),
       help: "change the value and save again"
     )
   }

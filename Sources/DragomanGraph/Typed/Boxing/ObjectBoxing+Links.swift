@@ -60,7 +60,7 @@ final class ObjectLinks: LinkBoxing {
     keepsIDs: Bool
   ) throws {
     guard case .link(let link) = binding.slots[slot] else { return }
-    let before = try context.targets(of: link.layout, object)
+    let before = try context.links.targets(of: link.layout, object)
     // Values that cannot know their object take over former targets of other values.
     var free = before[...]
     let taken = link.holdsValues && !before.isEmpty ? try value.knownKeys() : []
@@ -74,7 +74,7 @@ final class ObjectLinks: LinkBoxing {
     targets.keepsIDs = keepsIDs
     var links = BoxingLinks(targets)
     try value.box(into: &links)
-    try context.assign(targets.objects, to: link.layout, object)
+    try context.links.assign(targets.objects, to: link.layout, object)
     guard link.holdsValues, link.layout.relationship.deleteRule == .cascade else { return }
     let kept = Set(targets.objects.map(\.place.key))
     for target in before where !kept.contains(target.place.key) { objects.leave(target) }

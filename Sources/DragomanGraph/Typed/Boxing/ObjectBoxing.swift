@@ -123,8 +123,8 @@ final class ObjectBoxing {
       try copy.box(into: &row)
       keys.append(slots.map { buffer.stored($0) })
     }
-    context.forgetProbes()
-    try context.probe(binding.entity, key, keys)
+    context.finder.forgetProbes()
+    try context.finder.probe(binding.entity, key, keys)
     return objects
   }
 
@@ -164,7 +164,7 @@ final class ObjectBoxing {
     guard let slots = binding.keySlots, let key = binding.entity.uniqueKeys.first else {
       return nil
     }
-    return try context.find(binding.entity, key, slots.map { buffer.stored($0) })
+    return try context.finder.find(binding.entity, key, slots.map { buffer.stored($0) })
   }
 
   // MARK: - Writing
@@ -178,11 +178,15 @@ final class ObjectBoxing {
     }
     if let slots = binding.keySlots, let key = binding.entity.uniqueKeys.first,
       binding.entity.root != binding.entity.index,
-      let other = try context.holder(of: slots.map { buffer.stored($0) }, of: key, binding.entity)
+      let other = try context.finder.holder(
+        of: slots.map { buffer.stored($0) },
+        of: key,
+        binding.entity
+      )
     {
       throw ContextError.keyOfRelative(other.layout.name, binding.entity.name, other.objectID)
     }
-    return try context.insert(
+    return try context.records.insert(
       binding.entity,
       buffer.row,
       binding.rowColumns,
@@ -200,7 +204,7 @@ final class ObjectBoxing {
       guard case .attribute(_, let column) = property else { continue }
       let value = buffer.row[slot]
       guard value.kind != .absent else { continue }
-      _ = try context.set(value, column, of: object, arena: buffer.bytes)
+      _ = try context.records.set(value, column, of: object, arena: buffer.bytes)
     }
   }
 
@@ -290,7 +294,7 @@ extension ManagedObjectContext {
           } ?? "it has no unique key"
         )
       }
-      return try find(binding.entity, key, values)
+      return try finder.find(binding.entity, key, values)
     }
   }
 }

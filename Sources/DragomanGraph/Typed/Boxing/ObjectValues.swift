@@ -68,7 +68,7 @@ final class ObjectValues: UnboxingSource {
     guard let binding = row.binding, case .link(let link) = binding.slots[slot],
       let object = objects.last
     else { throw row.table.unknown(slot: slot) }
-    let targets = try context.targets(of: link.layout, object)
+    let targets = try context.links.targets(of: link.layout, object)
     let root = context.layout.entities[link.layout.destination].rootName
     return UnboxingLinks(self, root, targets.map(\.place.key))
   }

@@ -115,7 +115,7 @@ private final class EncodedObjectWriter {
       case .relationship(let slot): try self.key(of: node.targets[slot]?.first)
       }
     }
-    return try context.find(node.entity, key, values)
+    return try context.finder.find(node.entity, key, values)
   }
 
   /// What the column of a to-one has; null where its object is not there yet.
@@ -149,7 +149,7 @@ private final class EncodedObjectWriter {
     _ owner: ManagedObject,
     holdsValues: Bool
   ) throws {
-    let before = try context.targets(of: link, owner)
+    let before = try context.links.targets(of: link, owner)
     // Objects that cannot be found take over former targets that no other one is.
     let taken = Set(targets.compactMap { $0.id?.primaryKey })
     var free = before.filter { !taken.contains($0.place.key) }[...]
@@ -165,7 +165,7 @@ private final class EncodedObjectWriter {
         return try write(node, over: canBeFound ? nil : free.popFirst())
       }
     }
-    try context.assign(objects, to: link, owner)
+    try context.links.assign(objects, to: link, owner)
     guard holdsValues, link.relationship.deleteRule == .cascade else { return }
     let kept = Set(objects.map(\.place.key))
     orphans += before.filter { !kept.contains($0.place.key) }

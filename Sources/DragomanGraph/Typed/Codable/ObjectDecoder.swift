@@ -84,7 +84,7 @@ private struct ObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     case .attribute(let slot): return try object.value(layout.attributeColumns[slot]) == .null
     case .relationship(let slot):
       let link = layout.relationships[slot]
-      return try link.isToOne && object.context.targets(of: link, object).isEmpty
+      return try link.isToOne && object.context.links.targets(of: link, object).isEmpty
     case nil: return false
     }
   }
@@ -108,7 +108,7 @@ private struct ObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     case .attribute(let slot): return try attribute(type, slot, key)
     case .relationship(let slot):
       let link = layout.relationships[slot]
-      let targets = try object.context.targets(of: link, object)
+      let targets = try object.context.links.targets(of: link, object)
       if !link.isToOne {
         return try T(from: ObjectListDecoder(targets, codingPath + [key], nesting))
       }

@@ -69,7 +69,7 @@ struct LinkCase: CustomStringConvertible {
         imported =
           try await stack.writeInOneTransaction { context in
             try ContextImport(map, ImportCode(), context, mode, nil).run(records) {
-              try context.flush()
+              try context.records.flush()
             }
           }
           .report

@@ -131,7 +131,7 @@ struct SinkTrio {
     // A stack has mappers only; the sink takes maps as well.
     let (map, code) = (map, code)
     return try await stack.writeInOneTransaction { context in
-      try ContextImport(map, code, context, mode, nil).run(records) { try context.flush() }
+      try ContextImport(map, code, context, mode, nil).run(records) { try context.records.flush() }
     }
   }
 

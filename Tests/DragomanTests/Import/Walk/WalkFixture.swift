@@ -62,7 +62,7 @@ struct WalkFixture {
     case .context:
       return try await stack.writeInOneTransaction { context in
         try ContextImport(map, code, context, mode, nil).run(records) {
-          try context.flush()
+          try context.records.flush()
         }
       }
       .report

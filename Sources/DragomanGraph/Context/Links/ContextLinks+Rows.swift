@@ -1,5 +1,5 @@
 /// Changing the rows of tables of links, and places in ordered lists.
-extension ManagedObjectContext {
+extension ContextLinks {
   func add(
     _ link: RelationshipLayout,
     _ join: RelationshipLayout.JoinTable,
@@ -51,7 +51,7 @@ extension ManagedObjectContext {
     }
     let said = overlay.read { $0.links.pair(key, targetKey) }
     if said == false { return }
-    let isNew = own(owner)?.kind == .inserted || own(target)?.kind == .inserted
+    let isNew = context.own(owner)?.kind == .inserted || context.own(target)?.kind == .inserted
     let isThere: Bool
     if isNew {
       isThere = false
@@ -75,14 +75,14 @@ extension ManagedObjectContext {
   func takeEnd(of link: RelationshipLayout, _ owner: ManagedObject) throws -> Int64 {
     let key = LinkKey(link: link.id, owner: owner.place.key)
     let end: Int64
-    linkMemory.check(overlay.settles)
-    if let known = linkMemory.ends[key] {
+    context.linkMemory.check(overlay.settles)
+    if let known = context.linkMemory.ends[key] {
       end = known
     } else {
       let stored = try storedTargets(of: link, owner)
-      end = LinkView(layout, layers, link, owner.place.key).end(stored)
+      end = LinkView(layout, context.layers, link, owner.place.key).end(stored)
     }
-    linkMemory.ends[key] = end + 1
+    context.linkMemory.ends[key] = end + 1
     return end
   }
 
@@ -94,12 +94,14 @@ extension ManagedObjectContext {
     guard try targetKeys(of: link, object) != keys else { return }
     // Never lower than it was: an undone record may bring back what was there.
     let key = LinkKey(link: link.id, owner: object.place.key)
-    if let end = linkMemory.ends[key] { linkMemory.ends[key] = max(end, Int64(keys.count)) }
+    if let end = context.linkMemory.ends[key] {
+      context.linkMemory.ends[key] = max(end, Int64(keys.count))
+    }
     try setPlaces(keys, of: link, object)
-    noteChange(of: object, link.name)
+    context.notices.change(object.objectID, link.name)
     if case .joinTable = link.storage {
-      tryFire(object)
-      touch(object)
+      context.tryFire(object)
+      context.touch(object)
     }
   }
 
@@ -116,10 +118,12 @@ extension ManagedObjectContext {
       guard let inverse = layout.inverse(of: link), let order = layout.column(of: inverse)?.order
       else { return }
       let entity = layout.entities[link.destination]
-      visitCount += keys.count
+      context.visitCount += keys.count
       for (place, key) in keys.enumerated() {
-        let target = try register(RowKey(table: entity.tableIndex, key: key), entity)
-        if !isDeleted(target) { try set(.integer(Int64(place)), column: order, of: target) }
+        let target = try context.register(RowKey(table: entity.tableIndex, key: key), entity)
+        if !context.isDeleted(target) {
+          try context.set(.integer(Int64(place)), column: order, of: target)
+        }
       }
     case .joinTable(let join, isOwner: true):
       guard join.hasPosition else { return }

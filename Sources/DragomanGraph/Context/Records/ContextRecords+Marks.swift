@@ -1,10 +1,10 @@
 /// What an import says of objects besides their values: stubs, sub-entities, references that wait.
 ///
 /// All of it is unsaved like the values are, and is undone, merged and stored with them.
-extension ManagedObjectContext {
+extension ContextRecords {
   /// The object at a place, which may turn out not to exist.
   package func object(at place: RowKey) throws -> ManagedObject {
-    try register(place, layout.entities[layout.tables[place.table].root])
+    try context.register(place, layout.entities[layout.tables[place.table].root])
   }
 
   /// Whether an object holds its key only.
@@ -13,9 +13,12 @@ extension ManagedObjectContext {
   package func isStub(_ object: ManagedObject) throws -> Bool {
     guard object.layout.hasStubColumn else { return false }
     let place = object.place
-    if let known = overlay[place]?.mark?.isStub ?? changeAbove(place)?.mark?.isStub { return known }
+    if let known = context.overlay[place]?.mark?.isStub ?? context.changeAbove(place)?.mark?.isStub
+    {
+      return known
+    }
     if object.status == .inserted { return false }
-    return try read { try !$0.stubs(among: [place.key], of: place.table).isEmpty }
+    return try context.read { try !$0.stubs(among: [place.key], of: place.table).isEmpty }
   }
 
   /// Makes an object of a key that holds nothing else.
@@ -31,7 +34,7 @@ extension ManagedObjectContext {
     }
     for (column, value) in values { change.values[column] = value }
     change.mark = RowMark(isStub: true)
-    return try insert(entity, change)
+    return try context.insert(entity, change)
   }
 
   /// A record has completed a stub.
@@ -45,9 +48,9 @@ extension ManagedObjectContext {
 
   /// The references that wait, stored or not.
   package func waitingReferences() throws -> [WaitingReference] {
-    let marks = overlay.read { changes in changes.marked.compactMap { changes[$0]?.mark } }
+    let marks = context.overlay.read { changes in changes.marked.compactMap { changes[$0]?.mark } }
     let resolved = Set(marks.flatMap(\.resolved).map(\.id))
-    let stored = try read { try $0.waitingReferences() }
+    let stored = try context.read { try $0.waitingReferences() }
     return stored.filter { !resolved.contains($0.id) } + marks.flatMap(\.waits)
   }
 
@@ -76,15 +79,15 @@ extension ManagedObjectContext {
   private func mark(_ object: ManagedObject, _ say: (inout RowMark) -> Void) {
     guard !object.isDeleted else { return }
     let layout = object.layout
-    tryFire(object)
+    context.tryFire(object)
     object.layout = layout
-    var change = own(object) ?? emptyUpdate(of: object)
+    var change = context.own(object) ?? context.emptyUpdate(of: object)
     var mark = change.mark ?? RowMark()
     say(&mark)
     change.mark = mark.isEmpty ? nil : mark
     change.entity = Int32(layout.index)
     object.layout = layout
     // Where what was said is taken back, there may be nothing to store any more.
-    put(change.isEmptyUpdate && !hasOwnLinks(object) ? nil : change, object)
+    context.put(change.isEmptyUpdate && !context.hasOwnLinks(object) ? nil : change, object)
   }
 }

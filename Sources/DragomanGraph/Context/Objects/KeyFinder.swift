@@ -1,24 +1,33 @@
-/// Finding objects by their unique keys, many of an import together.
 extension ManagedObjectContext {
+  /// Finds its objects by their unique keys.
+  package var finder: KeyFinder { KeyFinder(context: self) }
+}
+
+/// Finds objects of a context by their unique keys, many of an import together.
+package struct KeyFinder {
+  let context: ManagedObjectContext
+
+  private var layout: ModelLayout { context.layout }
+
   /// Begins to find objects by their unique keys.
   ///
   /// - Returns: false where that was begun already, by an import whose hook imports.
   package func beginImport() -> Bool {
-    guard importing.keys == nil else { return false }
+    guard context.importing.keys == nil else { return false }
     let index = KeyIndex(layout)
-    for (place, change) in overlay.changes.sorted where change.kind != .deleted {
-      index.insert(place, in: self)
+    for (place, change) in context.overlay.changes.sorted where change.kind != .deleted {
+      index.insert(place, in: context)
     }
-    importing.keys = index
-    importing.above = [:]
+    context.importing.keys = index
+    context.importing.above = [:]
     return true
   }
 
   /// Ends what `beginImport()` began.
   package func endImport() {
-    importing.keys = nil
-    importing.above = [:]
-    importing.probed = [:]
+    context.importing.keys = nil
+    context.importing.above = [:]
+    context.importing.probed = [:]
   }
 
   /// Looks up many keys at once, so that `find` need not ask the store for each.
@@ -32,10 +41,10 @@ extension ManagedObjectContext {
     let columns = entity.columns(key)
     let found = try stored(entity, columns, values)
     let lookup = Lookup(table: entity.tableIndex, columns: columns)
-    if importing.probed[lookup]?.isEmpty ?? true {
-      importing.probed[lookup] = found
+    if context.importing.probed[lookup]?.isEmpty ?? true {
+      context.importing.probed[lookup] = found
     } else {
-      importing.probed[lookup]?.merge(found) { _, later in later }
+      context.importing.probed[lookup]?.merge(found) { _, later in later }
     }
   }
 
@@ -47,26 +56,29 @@ extension ManagedObjectContext {
   ) throws -> [KeyIndex.Values: ManagedObject?] {
     let complete = values.filter { !$0.contains(.null) }
     let table = layout.tables[entity.tableIndex]
-    var found: [KeyIndex.Values: ManagedObject?] = [:]
-    found.reserveCapacity(complete.count)
-    for parts in complete { found.updateValue(nil, forKey: KeyIndex.Values(parts)) }
-    var intake = RowIntake(self, entity, count: complete.count)
-    try read { reader in
+    var objects: [ManagedObject?] = Array(repeating: nil, count: complete.count)
+    var intake = RowIntake(context, entity, count: complete.count)
+    try context.read { reader in
       try reader.rows(
         having: complete,
         in: columns,
         of: entity.tableIndex,
         reading: table.objectColumns
-      ) { place, row in
-        found.updateValue(intake.take(row), forKey: KeyIndex.Values(complete[place]))
-      }
+      ) { place, row in objects[place] = intake.take(row) }
+    }
+    var found: [KeyIndex.Values: ManagedObject?] = [:]
+    found.reserveCapacity(complete.count)
+    for (parts, object) in zip(complete, objects) {
+      found.updateValue(object, forKey: KeyIndex.Values(parts))
     }
     return found
   }
 
   /// Forgets what `probe` found; while a record is open that is left to the import around.
   package func forgetProbes() {
-    if importing.recordCount == 0 { importing.probed.removeAll(keepingCapacity: true) }
+    if context.importing.recordCount == 0 {
+      context.importing.probed.removeAll(keepingCapacity: true)
+    }
   }
 
   /// The object of an entity with these values of a unique key, as this context sees it; nil: none.
@@ -94,27 +106,35 @@ extension ManagedObjectContext {
     guard wanted.isComplete else { return nil }
     let columns = entity.columns(key)
     let table = entity.tableIndex
-    if let place = importing.keys?.place(of: wanted, columns, in: table, besides: other?.place) {
-      let object = try register(place, entity)
+    if let place = context.importing.keys?.place(
+      of: wanted,
+      columns,
+      in: table,
+      besides: other?.place
+    ) {
+      let object = try context.register(place, entity)
       if !object.isDeleted { return object }
     }
     if let place = try placeAbove(wanted, columns, entity), place != other?.place {
-      let object = try register(place, entity)
-      try fire(object)
-      if !isDeleted(object), has(object, values, columns) { return object }
+      let object = try context.register(place, entity)
+      try context.fire(object)
+      if !context.isDeleted(object), has(object, values, columns) { return object }
     }
     let lookup = Lookup(table: table, columns: columns)
     let stored: ManagedObject?
-    if let known = importing.probed[lookup]?[wanted] {
+    if let known = context.importing.probed[lookup]?[wanted] {
       stored = known
     } else {
       let found = try self.stored(entity, columns, [values])
       stored = found[wanted] ?? nil
       // Outside an import others may write the key before it is asked for again.
-      if importing.keys != nil { importing.probed[lookup, default: [:]][wanted] = .some(stored) }
+      if context.importing.keys != nil {
+        context.importing.probed[lookup, default: [:]][wanted] = .some(stored)
+      }
     }
     // Its key may have been changed since it was stored, here or above.
-    guard let stored, stored !== other, !isDeleted(stored), has(stored, values, columns) else {
+    guard let stored, stored !== other, !context.isDeleted(stored), has(stored, values, columns)
+    else {
       return nil
     }
     return stored
@@ -130,21 +150,34 @@ extension ManagedObjectContext {
     _ columns: [Int],
     _ entity: EntityLayout
   ) throws -> RowKey? {
-    guard hasChangesAbove else { return nil }
+    guard context.hasChangesAbove else { return nil }
     let lookup = Lookup(table: entity.tableIndex, columns: columns)
-    if let known = importing.above[lookup] { return known[values] }
+    if let known = context.importing.above[lookup] { return known[values] }
     var places: [KeyIndex.Values: RowKey] = [:]
-    for changes in above.current(layout) {
+    for changes in context.above.current(layout) {
       for (key, change) in changes.rows(in: entity.tableIndex) where change.kind != .deleted {
         let place = RowKey(table: entity.tableIndex, key: key)
-        let object = try register(place, layout.entities[Int(change.entity)])
-        guard try isAlive(object) else { continue }
+        let object = try context.register(place, layout.entities[Int(change.entity)])
+        guard try context.isAlive(object) else { continue }
         let values = KeyIndex.Values(columns.map { object.knownValue($0) })
         if values.isComplete { places[values] = place }
       }
     }
-    if importing.keys != nil { importing.above[lookup] = places }
+    if context.importing.keys != nil { context.importing.above[lookup] = places }
     return places[values]
+  }
+
+  /// A unique key of the entity, besides the identity, that another object has; its columns as
+  /// SQLite would name them.
+  package func clash(of object: ManagedObject) throws -> String? {
+    let entity = object.layout
+    for key in entity.uniqueKeys.dropFirst() {
+      let values = entity.columns(key).map { object.knownValue($0) }
+      if try holder(of: values, of: key, entity, besides: object) != nil {
+        return key.map { "\(entity.table).\($0.column)" }.joined(separator: ", ")
+      }
+    }
+    return nil
   }
 }
 

@@ -1,4 +1,15 @@
 extension ManagedObjectContext {
+  /// What relationships of its objects lead to, and how that is changed.
+  package var links: ContextLinks { ContextLinks(context: self) }
+}
+
+/// The links of a context's objects: what is stored, with everything unsaved here and above.
+package struct ContextLinks {
+  let context: ManagedObjectContext
+
+  var layout: ModelLayout { context.layout }
+  var overlay: Overlay { context.overlay }
+
   /// The relationship of that name.
   func link(
     _ name: String,
@@ -7,10 +18,10 @@ extension ManagedObjectContext {
   ) throws -> RelationshipLayout {
     var slot = object.layout.linkSlot(named: name)
     if slot == nil, case .fault = object.content, object.layout.hasEntityColumn {
-      try fire(object)
+      try context.fire(object)
       slot = object.layout.linkSlot(named: name)
     }
-    guard let slot else { throw unknownProperty(name, of: object.layout, "relationship") }
+    guard let slot else { throw context.unknownProperty(name, of: object.layout, "relationship") }
     let link = object.layout.relationships[slot]
     guard link.isToOne == isToOne else {
       throw ContextError(
@@ -34,11 +45,12 @@ extension ManagedObjectContext {
     targets.reserveCapacity(keys.count)
     let batches = FaultBatch.batches(of: keys)
     let mayBeGone =
-      !linkMemory.goneRows.isEmpty || layers.contains { $0.hasRows(in: entity.tableIndex) }
+      !context.linkMemory.goneRows.isEmpty
+      || context.layers.contains { $0.hasRows(in: entity.tableIndex) }
     for (index, key) in keys.enumerated() {
       let place = RowKey(table: entity.tableIndex, key: key)
-      if mayBeGone, isDeleted(place) { continue }
-      let target = try register(place, entity)
+      if mayBeGone, context.isDeleted(place) { continue }
+      let target = try context.register(place, entity)
       if case .fault(nil) = target.content {
         target.content = .fault(batches[index / FaultBatch.size])
       }
@@ -56,7 +68,7 @@ extension ManagedObjectContext {
       return try object.value(column).integer.map { [$0] } ?? []
     }
     let stored = try storedTargets(of: link, object)
-    let layers = layers
+    let layers = context.layers
     if layers.allSatisfy(\.isEmpty) { return stored }
     return LinkView(layout, layers, link, object.place.key).targets(stored)
   }
@@ -83,16 +95,16 @@ extension ManagedObjectContext {
     of link: RelationshipLayout,
     _ object: ManagedObject
   ) throws -> [Int64] {
-    if own(object)?.kind == .inserted { return [] }
-    linkMemory.check(overlay.settles)
-    if object.targetsRound != linkMemory.round {
+    if context.own(object)?.kind == .inserted { return [] }
+    context.linkMemory.check(overlay.settles)
+    if object.targetsRound != context.linkMemory.round {
       object.targets = [:]
-      object.targetsRound = linkMemory.round
+      object.targetsRound = context.linkMemory.round
     }
     if let known = object.targets[link.id] { return known }
     if case .column = link.storage { return [] }
     let owner = object.place.key
-    let keys = try read { try $0.targets(of: link, [owner])[owner] ?? [] }
+    let keys = try context.read { try $0.targets(of: link, [owner])[owner] ?? [] }
     object.targets[link.id] = keys
     return keys
   }
@@ -103,12 +115,12 @@ extension ManagedObjectContext {
     _ owner: LinkKey,
     _ target: Int64
   ) throws -> Bool {
-    if kind != .main {
-      for changes in above.current(layout) {
+    if context.kind != .main {
+      for changes in context.above.current(layout) {
         if let isThere = changes.links.pair(owner, target) { return isThere }
       }
     }
-    return try read { try !$0.targets(of: link, owner.owner, among: [target]).isEmpty }
+    return try context.read { try !$0.targets(of: link, owner.owner, among: [target]).isEmpty }
   }
 
   // MARK: - Changing
@@ -152,7 +164,7 @@ extension ManagedObjectContext {
   ) throws {
     guard target == nil, let column = column(of: link), try object.value(column) != .null
     else { return }
-    try set(.null, column: column, of: object)
+    try context.set(.null, column: column, of: object)
   }
 
   private func check(
@@ -160,7 +172,7 @@ extension ManagedObjectContext {
     for link: RelationshipLayout,
     of object: ManagedObject
   ) throws {
-    guard target.context === self else {
+    guard target.context === context else {
       throw ContextError(
         .foreignContext,
         "\(object.layout.name).\(link.name) cannot lead to an object of another context.",
@@ -168,7 +180,7 @@ extension ManagedObjectContext {
         help: "look the object up in this context: context.object(with: id)"
       )
     }
-    guard !isDeleted(target) else {
+    guard !context.isDeleted(target) else {
       throw ContextError(
         .deleted,
         "\(object.layout.name).\(link.name) cannot lead to \(target.layout.name)"
@@ -177,7 +189,7 @@ extension ManagedObjectContext {
       )
     }
     let family = layout.entities[link.destination].family
-    if !family.contains(target.layout.index) { try fire(target) }
+    if !family.contains(target.layout.index) { try context.fire(target) }
     guard family.contains(target.layout.index) else {
       throw ContextError(
         .type,
@@ -195,14 +207,14 @@ extension ManagedObjectContext {
     _ target: ManagedObject
   ) throws {
     try check(target, for: link, of: object)
-    try checkOpen()
+    try context.checkOpen()
     switch link.storage {
     case .column:
       guard let column = layout.column(of: link) else { return }
       let inverse = layout.inverse(of: link)
       if let inverse {
         if let known = try targets(of: link, object).first, known !== target {
-          noteChange(of: known, inverse.name)
+          context.notices.change(known.objectID, inverse.name)
         }
         // A one-to-one takes its target away from whoever had it.
         if inverse.isToOne, let other = try targets(of: inverse, target).first, other !== object {
@@ -211,9 +223,11 @@ extension ManagedObjectContext {
       }
       guard try object.value(column.column) != .integer(target.place.key) else { return }
       let end = try column.order.flatMap { _ in try inverse.map { try takeEnd(of: $0, target) } }
-      try set(.integer(target.place.key), column: column.column, of: object)
-      if let order = column.order, let end { try set(.integer(end), column: order, of: object) }
-      if let inverse { noteChange(of: target, inverse.name) }
+      try context.set(.integer(target.place.key), column: column.column, of: object)
+      if let order = column.order, let end {
+        try context.set(.integer(end), column: order, of: object)
+      }
+      if let inverse { context.notices.change(target.objectID, inverse.name) }
     case .inverseColumn:
       guard let inverse = layout.inverse(of: link) else { return }
       if link.isToOne, let known = try targets(of: link, object).first, known !== target {
@@ -239,14 +253,16 @@ extension ManagedObjectContext {
     _ object: ManagedObject,
     _ target: ManagedObject
   ) throws {
-    try checkOpen()
+    try context.checkOpen()
     switch link.storage {
     case .column:
       guard let column = column(of: link),
         try object.value(column) == .integer(target.place.key)
       else { return }
-      try set(.null, column: column, of: object)
-      if let inverse = layout.inverse(of: link) { noteChange(of: target, inverse.name) }
+      try context.set(.null, column: column, of: object)
+      if let inverse = layout.inverse(of: link) {
+        context.notices.change(target.objectID, inverse.name)
+      }
     case .inverseColumn:
       guard let inverse = layout.inverse(of: link) else { return }
       try disconnect(inverse, target, object)
@@ -269,9 +285,9 @@ extension ManagedObjectContext {
     _ object: ManagedObject,
     _ target: ManagedObject
   ) {
-    noteChange(of: object, link.name)
+    context.notices.change(object.objectID, link.name)
     if let inverse, inverse.id != link.id || target !== object {
-      noteChange(of: target, inverse.name)
+      context.notices.change(target.objectID, inverse.name)
     }
   }
 
@@ -283,9 +299,9 @@ extension ManagedObjectContext {
   ) throws {
     guard case .joinTable(_, let isOwner) = link.storage else { return }
     let owner = isOwner ? object : target
-    guard !isDeleted(owner) else { return }
-    tryFire(owner)
-    if hasOwnLinks(owner) { touch(owner) } else { untouch(owner) }
+    guard !context.isDeleted(owner) else { return }
+    context.tryFire(owner)
+    if context.hasOwnLinks(owner) { context.touch(owner) } else { context.untouch(owner) }
   }
 }
 

@@ -165,11 +165,7 @@ extension WriteSession {
   ///
   /// Runs `INSERT` on the first call and `UPDATE` on later ones, into `_dragoman_imports`.
   public func record(_ entry: inout ImportLedgerEntry) throws(StoreError) {
-    do {
-      try entry.save(to: database)
-    } catch {
-      throw StoreError(error, path: path)
-    }
+    try StoreError.naming(path) { try entry.save(to: database) }
   }
 
   /// A row of the ledger.

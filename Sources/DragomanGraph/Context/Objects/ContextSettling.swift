@@ -1,0 +1,176 @@
+extension ManagedObjectContext {
+  /// Brings its objects in step with what was stored or merged.
+  var settling: ContextSettling { ContextSettling(context: self) }
+}
+
+/// Changes that came from elsewhere, or were written: from children, from saves of the context and of
+/// others on other threads, from imports.
+struct ContextSettling {
+  let context: ManagedObjectContext
+
+  private var layout: ModelLayout { context.layout }
+
+  /// A child, or another stack's import, has stored changes: what is registered here and clean is
+  /// read again when it is next looked at; what has unsaved changes keeps them.
+  func didStore(_ written: WrittenChanges) {
+    var refreshed: [Int: [ManagedObject]] = [:]
+    for table in written.changes.tables.keys {
+      for (key, change) in written.changes.rows(in: table) {
+        let place = RowKey(table: table, key: key)
+        if change.kind != .deleted { context.linkMemory.goneRows.remove(place) }
+        guard let object = context.registered(place), object.status != .gone else { continue }
+        if let own = context.overlay[place] {
+          context.follow(own, object)
+        } else if change.kind == .deleted {
+          object.status = .gone
+          context.identities[table][key] = nil
+        } else {
+          object.status = .clean
+          refreshed[table, default: []].append(object)
+        }
+      }
+    }
+    for objects in refreshed.values { FaultBatch.assign(to: objects) }
+    // A child's save takes with it what is unsaved here: main may be reading that by now.
+    context.importing.buffers.removeAll(keepingCapacity: true)
+    context.linkMemory.forgetTargets()
+    forgetDeleted(in: written)
+    context.notices.store(ChangeNotice(written.changes, layout))
+    context.processChanges()
+  }
+
+  /// What this context had pending was stored on another thread; what was changed here meanwhile
+  /// stays pending.
+  func didStoreOwn(_ written: WrittenChanges) {
+    for (place, change) in written.changes.sorted {
+      noteOthers(at: place, change, written)
+      guard let object = context.registered(place), object.status != .gone else { continue }
+      if let own = context.overlay[place] {
+        context.follow(own, object)
+      } else {
+        settle(object, change, written)
+      }
+    }
+    context.linkMemory.forgetTargets()
+    forgetDeleted(in: written)
+    context.processChanges()
+    context.notices.tellSaved(written.outcome.versions, of: context.overlay)
+  }
+
+  /// Others had a part in a row that was written, whether an object of it is alive or not.
+  func noteOthers(at place: RowKey, _ change: RowChange, _ written: WrittenChanges) {
+    let outcome = written.outcome
+    // Deleted elsewhere, and written again by this save: links lead to it as before.
+    let isBack = change.kind != .deleted && context.linkMemory.goneRows.remove(place) != nil
+    if isBack || outcome.merged.contains(place) || outcome.kept.contains(place) {
+      context.notices.merge(layout.objectID(of: place))
+    }
+  }
+
+  /// Takes over a child's changes as unsaved changes of this context: all of them, and nothing can go
+  /// wrong with it.
+  func absorb(_ changes: ChangeSet) {
+    let places = changes.places
+    if let keys = context.importing.keys { for place in places { keys.remove(place, in: context) } }
+    let before = context.overlay.changes
+    let cleared = context.overlay.change { [layout] in $0.merge(changes, layout) }
+    let now = context.overlay.changes
+    for place in places {
+      context.log(place, isDeletion: changes.deletes(place))
+      guard let object = context.registered(place), object.status != .gone else { continue }
+      restore(object, before[place], now[place])
+    }
+    context.didClear(cleared)
+    if let keys = context.importing.keys {
+      for place in places where now[place].map({ $0.kind != .deleted }) == true {
+        keys.insert(place, in: context)
+      }
+    }
+    context.linkMemory.ends = [:]
+    context.notices.store(ChangeNotice(changes, layout))
+  }
+
+  /// Links to objects that are gone and had no inverse to clear them lead nowhere from now on.
+  func forgetDeleted(in written: WrittenChanges) {
+    for table in written.changes.tables.keys {
+      for (key, change) in written.changes.rows(in: table) where change.kind == .deleted {
+        let place = RowKey(table: table, key: key)
+        if !written.outcome.kept.contains(place) { context.linkMemory.goneRows.insert(place) }
+      }
+    }
+  }
+
+  /// What was unsaved is the state of the store now.
+  func didSave(_ saved: RootContext.Write) {
+    let written = saved.written
+    context.overlay.removeAll()
+    var rows: [Int: RowBuffer] = [:]
+    for table in written.changes.tables.keys {
+      for (key, change) in written.changes.rows(in: table) {
+        let place = RowKey(table: table, key: key)
+        noteOthers(at: place, change, written)
+        guard let object = context.registered(place), object.status != .gone else { continue }
+        settle(object, change, written, &rows)
+      }
+    }
+    context.linkMemory.forgetTargets()
+    forgetDeleted(in: written)
+    // Main may be reading these by now.
+    context.importing.buffers.removeAll(keepingCapacity: true)
+  }
+
+  /// An object of which nothing is unsaved any more becomes what was written.
+  func settle(_ object: ManagedObject, _ change: RowChange, _ written: WrittenChanges) {
+    var rows: [Int: RowBuffer] = [:]
+    settle(object, change, written, &rows)
+  }
+
+  private func settle(
+    _ object: ManagedObject,
+    _ change: RowChange,
+    _ written: WrittenChanges,
+    _ rows: inout [Int: RowBuffer]
+  ) {
+    let place = object.place
+    if change.kind == .deleted, !written.outcome.kept.contains(place) {
+      object.status = .gone
+      context.identities[place.table][place.key] = nil
+      return
+    }
+    let wasPending = object.hasChanges
+    object.status = .clean
+    guard change.kind != .deleted, !written.outcome.merged.contains(place), wasPending,
+      change.kind == .inserted || change.row != nil
+    else {
+      object.content = .fault(nil)
+      return
+    }
+    object.version = written.outcome.versions[place] ?? object.version
+    guard !change.values.isEmpty else {
+      if let row = change.row { object.content = .row(row) }
+      return
+    }
+    let count = layout.tables[place.table].columns.count
+    let known = rows[place.table].flatMap { $0.rowCount < 256 && !$0.isFull ? $0 : nil }
+    let buffer =
+      known ?? RowBuffer(columnCount: count, capacity: min(written.changes.count, 256))
+    rows[place.table] = buffer
+    buffer.append(change.row, changes: change.values)
+    object.content = .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1))
+  }
+
+  /// An object becomes what it was before changes that are dropped.
+  func restore(_ object: ManagedObject, _ before: RowChange?, _ now: RowChange?) {
+    if let now { return context.follow(now, object) }
+    switch before?.kind {
+    case .inserted:
+      object.status = .gone
+      context.identities[object.place.table][object.place.key] = nil
+    case .updated, .deleted:
+      object.status = .clean
+      // What it is an object of is in its row.
+      if before?.row == nil || before?.mark != nil { object.content = .fault(nil) }
+    case nil: break
+    }
+  }
+}

@@ -1,0 +1,169 @@
+extension ManagedObjectContext {
+  /// What records of an import do to its objects.
+  package var records: ContextRecords { ContextRecords(context: self) }
+}
+
+/// Records of an import into a context, which are undone whole or kept whole.
+package struct ContextRecords {
+  let context: ManagedObjectContext
+
+  var layout: ModelLayout { context.layout }
+
+  /// From now on what is done can be undone.
+  ///
+  /// - Returns: Where the record begins, for `undoRecord`; records may be nested, by hooks that
+  ///   import.
+  package func beginRecord() -> Int {
+    context.overlay.beginRecord()
+    context.importing.recordCount += 1
+    return context.importing.log.count
+  }
+
+  /// What was done since the record began stays, unless a record around it is undone.
+  package func endRecord() {
+    context.overlay.endRecord()
+    context.importing.recordCount -= 1
+    if context.importing.recordCount == 0 { context.importing.log = [] }
+  }
+
+  /// Undoes everything since the record began, and ends it: what is unsaved is what it was then.
+  package func undoRecord(_ start: Int) {
+    guard context.importing.recordCount > 0 else { return }
+    let places = Set(context.importing.log.dropFirst(start).map(\.place))
+    let before = context.overlay.changes
+    for place in places { context.importing.keys?.remove(place, in: context) }
+    context.overlay.undo()
+    context.importing.recordCount -= 1
+    context.importing.log.removeLast(context.importing.log.count - start)
+    for place in places {
+      let now = context.overlay[place]
+      if let object = context.registered(place) {
+        context.settling.restore(object, before[place], now)
+      }
+      if let now, now.kind != .deleted { context.importing.keys?.insert(place, in: context) }
+      context.notices.rollBack(layout.objectID(of: place), before[place]?.kind, now?.kind)
+    }
+  }
+
+  /// The objects that were deleted since `beginRecord()` gave that number.
+  package func deletedObjects(since start: Int) -> [ObjectID] {
+    context.importing.log.dropFirst(start).filter(\.isDeletion).map {
+      layout.objectID(of: $0.place)
+    }
+  }
+
+  /// The relationship whose delete rule `deny` forbids a deletion since `beginRecord()` gave that
+  /// number, if any.
+  package func deniedRelationship(since start: Int) throws -> String? {
+    for (place, isDeletion) in context.importing.log.dropFirst(start) where isDeletion {
+      guard let change = context.overlay[place], change.kind == .deleted else { continue }
+      let object = context.enroll(place, change)
+      for link in object.layout.relationships where link.relationship.deleteRule == .deny {
+        if try !context.links.targets(of: link, object).isEmpty {
+          return "\(object.layout.name).\(link.name)"
+        }
+      }
+    }
+    return nil
+  }
+
+  // MARK: - Objects
+
+  /// Makes an object whose values are given by a row of an import.
+  ///
+  /// - Parameters:
+  ///   - entity: The entity.
+  ///   - row: The values.
+  ///   - columns: The column of each value.
+  ///   - arena: Where the values' text and bytes are.
+  /// - Returns: The object.
+  /// - Throws: `StoreError` where no id can be reserved; `ContextError`.
+  package func insert(
+    _ entity: EntityLayout,
+    _ row: UnsafeBufferPointer<RowValue>,
+    _ columns: [Int],
+    arena: UnsafeRawPointer
+  ) throws -> ManagedObject {
+    let buffer = importBuffer(entity.tableIndex)
+    buffer.append(row, to: columns, defaults: defaults(of: entity), arena: arena)
+    let place = RowPlace(buffer: buffer, row: buffer.rowCount - 1)
+    return try context.insert(entity, RowChange(.inserted, entity.index, row: place))
+  }
+
+  /// Sets a column to a value of an import.
+  ///
+  /// - Returns: Whether it was another one.
+  package func set(
+    _ value: RowValue,
+    _ column: Int,
+    of object: ManagedObject,
+    arena: UnsafeRawBufferPointer
+  ) throws -> Bool {
+    if let row = object.plainRow, let base = arena.baseAddress,
+      row.buffer.equals(row.row, column, value, in: base)
+    {
+      return false
+    }
+    let wanted = value.stored(in: arena)
+    guard try object.value(column) != wanted else { return false }
+    try context.set(wanted, column: column, of: object)
+    return true
+  }
+
+  /// The buffer that takes the next row.
+  ///
+  /// Other threads read what main publishes: there every row has a buffer of its own, which nothing
+  /// is added to any more.
+  private func importBuffer(_ table: Int) -> RowBuffer {
+    let columnCount = layout.tables[table].columns.count
+    if context.kind == .main { return RowBuffer(columnCount: columnCount, capacity: 1) }
+    if let known = context.importing.buffers[table], known.rowCount < 256, !known.isFull {
+      return known
+    }
+    let made = RowBuffer(columnCount: columnCount, capacity: 256)
+    context.importing.buffers[table] = made
+    return made
+  }
+
+  private func defaults(of entity: EntityLayout) -> [RowDefault] {
+    if let known = context.importing.defaults[entity.index] { return known }
+    let made = entity.attributes.enumerated().compactMap { slot, attribute in
+      attribute.defaultValue.map { RowDefault(column: entity.attributeColumns[slot], value: $0) }
+    }
+    context.importing.defaults[entity.index] = made
+    return made
+  }
+
+  // MARK: - Flushing
+
+  /// Writes what is unsaved into the open transaction; objects that nobody holds are let go.
+  ///
+  /// - Returns: How many objects were written.
+  @discardableResult
+  package func flush() throws -> Int {
+    guard let session = context.importing.session, context.hasChanges else { return 0 }
+    try SaveChecks(context: context).complete()
+    let count = context.overlay.read { $0.count }
+    let written = try context.root.write(
+      context.overlay.changes,
+      above: context.overlaysAbove,
+      in: session,
+      context.mergePolicy
+    )
+    note(written)
+    context.settling.didSave(written)
+    context.importing.keys?.removeAll()
+    context.importing.probed.removeAll(keepingCapacity: true)
+    return count
+  }
+
+  /// Notes what was written into the open transaction: main is told once that is committed.
+  func note(_ written: RootContext.Write) {
+    context.importing.flushed.note(written.written, context.root)
+    guard let seen = written.seen.last, !seen.isEmpty else { return }
+    var ofMain = written.written
+    ofMain.changes = ofMain.changes.part(of: seen)
+    guard !ofMain.changes.isEmpty else { return }
+    context.above.note(ofMain, seen: seen)
+  }
+}

@@ -1,0 +1,20 @@
+/// What an import works with in a context.
+struct ImportMemory {
+  /// A writing session that reads go through, while an import runs in it.
+  var session: (any StoreWriter)?
+  /// What was written into the open transaction.
+  var flushed = Flushed()
+  /// Objects with unsaved changes by their unique keys, while records are imported.
+  var keys: KeyIndex?
+  /// Objects with unsaved changes in the contexts above, by unique key.
+  var above: [Lookup: [KeyIndex.Values: RowKey]] = [:]
+  /// Stored objects that were looked up by unique key.
+  var probed: [Lookup: [KeyIndex.Values: ManagedObject?]] = [:]
+  /// Rows that the import at hand fills.
+  var buffers: [Int: RowBuffer] = [:]
+  var defaults: [Int: [RowDefault]] = [:]
+  /// Records that are open; those of hooks that import lie inside the first.
+  var recordCount = 0
+  /// The rows to which something was done since the first of them began, and whether it was to delete.
+  var log: [(place: RowKey, isDeletion: Bool)] = []
+}
