@@ -55,3 +55,112 @@ extension SQLiteStore {
     return pageCount
   }
 }
+
+/// The file of a backup: made under another name in the same folder, and renamed when it is whole.
+struct BackupFile {
+  let path: String
+  /// The name of the file until it is whole.
+  let temporaryPath: String
+
+  init(path: String) {
+    self.path = path
+    temporaryPath = "\(path).\(ProcessInfo.processInfo.processIdentifier).part"
+  }
+
+  /// Refuses to replace the store itself, a database in use, and what is no backup of a store.
+  ///
+  /// - Parameter store: The file of the store; nil where it has none.
+  /// - Throws: `.output`.
+  func check(against store: String?) throws(StoreError) {
+    let user = ["-wal", "-journal"].first { byteCount(of: path + $0) > 0 }
+    let form = OutputPlace.Form("a backup", lookingAt: 72) { start in
+      // While it is in use its header may be in the other file.
+      user != nil || Self.isStore(start)
+    }
+    do throws(OutputPlace.Refusal) {
+      let place = try OutputPlace(path, besides: OutputPlace.Kept.database(store), form: form)
+      if case .stream = place {
+        throw OutputPlace.Refusal("is no regular file")
+      }
+    } catch {
+      throw refusal("The file of the backup \(error.reason).", help: error.help)
+    }
+    if let user {
+      throw refusal(
+        "The file is a database in use: \(path)\(user) belongs to it.",
+        help: "close the program that uses it, or name another file"
+      )
+    }
+  }
+
+  /// Makes the empty file, with the permissions of the store's.
+  func create(like store: String?) throws(StoreError) {
+    var status = stat()
+    let mode = store.map { stat($0, &status) == 0 } == true ? status.st_mode & 0o666 : 0o644
+    unlink(temporaryPath)
+    let descriptor = open(
+      temporaryPath,
+      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+      mode
+    )
+    guard descriptor >= 0 else {
+      throw refusal("The file cannot be made: \(String(cString: strerror(errno))).")
+    }
+    close(descriptor)
+  }
+
+  /// Waits until the file is on the disk, and gives its size.
+  func synchronize() throws(StoreError) -> Int {
+    let descriptor = open(temporaryPath, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure() }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fsync(descriptor) == 0, fstat(descriptor, &status) == 0 else { throw failure() }
+    return Int(status.st_size)
+  }
+
+  /// Gives the file its name, and waits until the folder knows.
+  ///
+  /// What a reader of the older file left beside it belongs to that one.
+  func rename() throws(StoreError) {
+    for ending in ["-wal", "-shm"] where byteCount(of: "\(path)-wal") == 0 {
+      unlink(path + ending)
+    }
+    guard Foundation.rename(temporaryPath, path) == 0 else { throw failure() }
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    // Some file systems cannot do this for folders; the file itself is safe.
+    _ = fsync(descriptor)
+  }
+
+  /// Removes what was made, with SQLite's files beside it.
+  func discard() {
+    for ending in ["", "-wal", "-shm", "-journal"] { unlink(temporaryPath + ending) }
+  }
+
+  /// Whether a file that starts so is a store: the magic bytes of SQLite, and at offset 68 our
+  /// application id (https://www.sqlite.org/fileformat.html).
+  private static func isStore(_ start: [UInt8]) -> Bool {
+    guard start.count >= 72, start.starts(with: "SQLite format 3\0".utf8) else { return false }
+    return start[68..<72].reduce(0) { $0 << 8 | Int32($1) } == Schema.applicationID
+  }
+
+  private func byteCount(of file: String) -> Int {
+    var status = stat()
+    return stat(file, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  private func refusal(_ message: String, help: String? = nil) -> StoreError {
+    StoreError(.output, message, help: help, path: path)
+  }
+
+  private func failure() -> StoreError {
+    StoreError(
+      .inputOutput,
+      "Writing the backup failed: \(String(cString: strerror(errno))).",
+      path: path
+    )
+  }
+}

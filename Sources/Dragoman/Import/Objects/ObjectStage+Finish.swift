@@ -44,8 +44,15 @@ extension ObjectStage {
         let values = names.compactMap { parts[$0] }
         guard values.count == names.count, parts.count == names.count else { continue }
         // Whatever becomes of those of this import, they wait on.
-        if try find(values) == nil {
+        guard let target = try find(values) else {
           if policy == .pending { result.unresolved += 1 }
+          continue
+        }
+        // Who came since may have been given to another by a later record.
+        if backend.layout.isExclusive(link), let inverse = backend.layout.inverse(of: link),
+          try !backend.context.links.targets(of: inverse, target).isEmpty
+        {
+          try backend.context.records.forget(reference)
           continue
         }
         let place = WaitingPlace(file: "", line: 0, column: 0, byte: 0, record: 0, ordinal: 0)

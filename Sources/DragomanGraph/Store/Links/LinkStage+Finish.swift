@@ -85,6 +85,7 @@ extension LinkStage {
   private func resolve(_ finish: inout Finish) throws(StoreError) {
     let lookUp = "(\(lookUp(in: waiting)))"
     try run("UPDATE \(waiting) SET target = \(lookUp) WHERE state IS NULL")
+    try dropOvertaken()
     try run("UPDATE \(waiting) SET state = 1 WHERE state IS NULL AND target NOT NULL")
     guard database.changesCount > 0 else { return }
     if let table {
@@ -100,6 +101,23 @@ extension LinkStage {
       try resolveOwnColumn(column, &finish)
     }
     try run("UPDATE \(waiting) SET state = 0 WHERE state = 1")
+  }
+
+  /// Who was named in an earlier import, and came since, may have been given to another by a later record.
+  private func dropOvertaken() throws(StoreError) {
+    let isOwned: String
+    switch plan.link.storage {
+    case .inverseColumn:
+      guard let table else { return }
+      isOwned = "FROM \(table.name) AS _t WHERE _t._pk = target AND _t.\(table.own) NOT NULL"
+    case .column(let column) where layout.isExclusive(plan.link):
+      let name = Schema.quoted(owner.table)
+      isOwned = "FROM \(name) AS _t WHERE _t.\(Schema.quoted(column)) = target"
+    default: return
+    }
+    try run(
+      "DELETE FROM \(waiting) WHERE state IS NULL AND ordinal = 0 AND EXISTS (SELECT 1 \(isOwned))"
+    )
   }
 
   private func resolve(in table: LinkQuery, _ finish: inout Finish) throws(StoreError) {
