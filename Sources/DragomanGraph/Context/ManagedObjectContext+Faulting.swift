@@ -102,6 +102,7 @@ extension ManagedObjectContext {
       single
       ? .integer(keys[0]) : .text("[\(wanted.map(String.init).joined(separator: ","))]")
     let entities = EntityNames(layout, table)
+    var found: [ManagedObject] = []
     try read { database in
       let statement = try RawStatement(sql, in: database)
       try statement.bind(list, 1)
@@ -115,9 +116,11 @@ extension ManagedObjectContext {
         object.content = .row(RowPlace(buffer: buffer, row: buffer.rowCount - 1))
         object.version = columnInteger(row, 1)
         object.layout = entities.entity(of: row) ?? object.layout
-        rebase(object)
+        found.append(object)
       }
     }
+    // Other threads see the rows from now on: nothing is added to their buffers any more.
+    for object in found { rebase(object) }
   }
 
   /// `SELECT _pk, _v, [_entity,] …`: all that an object needs.
@@ -131,12 +134,14 @@ extension ManagedObjectContext {
 
   /// What is unsaved of an object is compared with the row that was read now, where it had lost its own.
   private func rebase(_ object: ManagedObject) {
-    guard object.status == .updated, case .row(let row) = object.content,
-      var change = overlay[object.place], change.kind == .updated, change.row == nil
-    else { return }
-    change.row = row
-    change.version = object.version
-    overlay.change { [layout, change] in $0.set(change, at: object.place, layout) }
+    guard object.status == .updated, case .row(let row) = object.content else { return }
+    let (place, version) = (object.place, object.version)
+    overlay.change { [layout] changes in
+      guard var change = changes[place], change.kind == .updated, change.row == nil else { return }
+      change.row = row
+      change.version = version
+      changes.set(change, at: place, layout)
+    }
   }
 
   /// The rows of a table that differ from the store, here or above.
@@ -150,12 +155,20 @@ extension ManagedObjectContext {
 
   /// The unsaved changes, here and above, the nearest first.
   var layers: [ChangeSet] {
-    let own = overlay.changes
-    return kind == .main ? [own] : [own] + above.current(layout)
+    let upper = upper
+    return [overlay.changes] + upper
+  }
+
+  /// What is unsaved in the contexts above, the nearest first.
+  var upper: [ChangeSet] {
+    if kind == .main { return [] }
+    let upper = above.current(layout)
+    if !above.stored.isEmpty { didStoreAbove(above.takeStored()) }
+    return upper
   }
 
   /// Whether anything is unsaved above.
-  var hasChangesAbove: Bool { kind != .main && !above.isEmpty(layout) }
+  var hasChangesAbove: Bool { kind != .main && !upper.allSatisfy(\.isEmpty) }
 
   /// Whether the contexts above, or this one, have unsaved changes in a table, or of links.
   func hasChanges(inAny tables: Set<Int>) -> Bool {

@@ -7,17 +7,23 @@ extension ManagedObjectContext {
   /// - Returns: false where that was begun already, by an import whose hook imports.
   package func beginImport() -> Bool {
     guard importing.keys == nil else { return false }
+    importing.above = [:]
+    // Records that come one after the other would look at all that is unsaved, each of them.
+    if let known = importing.lastKeys, known.round == overlay.round, known.layout === layout {
+      importing.keys = known.keys
+      return true
+    }
     let index = KeyIndex(layout)
     for (place, change) in overlay.changes.sorted where change.kind != .deleted {
       index.insert(place, in: self)
     }
     importing.keys = index
-    importing.above = [:]
     return true
   }
 
   /// Ends what `beginImport()` began.
   package func endImport() {
+    importing.lastKeys = importing.keys.map { ($0, overlay.round, layout) }
     importing.keys = nil
     importing.above = [:]
     importing.probed = [:]
@@ -143,9 +149,13 @@ extension ManagedObjectContext {
   ) throws -> RowKey? {
     guard hasChangesAbove else { return nil }
     let lookup = Lookup(table: entity.tableIndex, columns: columns)
+    if importing.aboveRound != above.round {
+      importing.aboveRound = above.round
+      importing.above = [:]
+    }
     if let known = importing.above[lookup] { return known[values] }
     var places: [KeyIndex.Values: RowKey] = [:]
-    for changes in above.current(layout) {
+    for changes in upper {
       for (key, change) in changes.rows(in: entity.tableIndex) where change.kind != .deleted {
         let place = RowKey(table: entity.tableIndex, key: key)
         let object = try register(place, layout.entities[Int(change.entity)])

@@ -29,16 +29,33 @@ extension ManagedObjectContext {
     processChanges()
   }
 
+  /// Somebody has stored what was seen above: objects that knew it from there have it in their row from
+  /// now on.
+  func didStoreAbove(_ stored: [(place: RowKey, change: RowChange)]) {
+    linkMemory.forgetTargets()
+    for (place, change) in stored {
+      guard let object = registered(place), object.status != .gone else { continue }
+      if var own = overlay[place] {
+        own.row = own.row?.setting(change.values)
+        overlay.change { [layout, own] in $0.set(own, at: place, layout) }
+        follow(own, object)
+      } else {
+        object.content = .fault(nil)
+      }
+    }
+  }
+
   /// What this context had pending was stored on another thread; what was changed here meanwhile
   /// stays pending.
   func didStoreOwn(_ written: WrittenChanges) {
+    var rows: [Int: RowBuffer] = [:]
     for (place, change) in written.changes.sorted {
       noteOthers(at: place, change, written)
       guard let object = registered(place), object.status != .gone else { continue }
       if let own = overlay[place] {
         follow(own, object)
       } else {
-        settle(object, change, written)
+        settle(object, change, written, &rows)
       }
     }
     linkMemory.forgetTargets()

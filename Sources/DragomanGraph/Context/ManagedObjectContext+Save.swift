@@ -18,7 +18,7 @@ extension ManagedObjectContext {
     try prepare()
     let saved =
       if let session = openSession {
-        try root.write(overlay.changes, above: overlaysAbove, in: session, mergePolicy)
+        try root.write(overlay.changes, seen: upper, in: session, mergePolicy)
       } else {
         try root.commit(overlay, above: overlaysAbove, mergePolicy)
       }
@@ -73,11 +73,21 @@ extension ManagedObjectContext {
     try prepare()
   }
 
+  /// Checks what is stored of this context's changes besides those that were checked.
+  func validate(_ part: ChangeSet) throws {
+    var validation = ObjectValidation(self)
+    for (place, change) in part.sorted
+    where change.kind != .deleted && change.mark?.isStub != true {
+      try validation.check(enroll(place, change), change)
+    }
+    if !validation.faults.isEmpty { throw ContextError(.invalid, validation.faults) }
+  }
+
   /// Throws what was recorded and what is wrong, before a save on another thread.
-  func validateForSave() throws {
+  func validateForSave(isSaving: Bool = true) throws {
     try checkOpen()
     try throwRecordedAndFaults()
-    try prepare()
+    try prepare(isSaving: isSaving)
   }
 
   /// Throws what was recorded; beside values that properties did not take, every other fault.
@@ -94,7 +104,7 @@ extension ManagedObjectContext {
 
   /// The changes, checked, for a merge into main.
   func changesToMerge() throws -> ChangeSet {
-    try validateForSave()
+    try validateForSave(isSaving: false)
     return overlay.changes
   }
 
@@ -104,7 +114,7 @@ extension ManagedObjectContext {
     try setPlaces()
   }
 
-  private func prepare() throws {
+  private func prepare(isSaving: Bool = true) throws {
     // What has lost the row that it is compared with gets it anew, if it is there.
     for (place, change) in overlay.changes.sorted where change.kind == .updated {
       if change.row == nil { _ = try isAlive(enroll(place, change)) }
@@ -118,7 +128,8 @@ extension ManagedObjectContext {
     if denials.faults.isEmpty { try completeChanges() }
     var validation = ObjectValidation(self)
     let changes = overlay.changes
-    let rows = changes.sorted
+    // What is unsaved above and goes along is stored, too.
+    let rows = (isSaving ? root.withDependencies(changes, upper) : changes).sorted
     visitCount += rows.count
     // A stub has none of the values that are required.
     for (place, change) in rows where change.kind != .deleted && change.mark?.isStub != true {
@@ -187,7 +198,7 @@ extension ManagedObjectContext {
   /// What was unsaved is the state of the store now.
   func didSave(_ saved: RootContext.Write) {
     let written = saved.written
-    overlay.removeAll()
+    overlay.removeAll(isStored: true)
     var rows: [Int: RowBuffer] = [:]
     for table in written.changes.tables.keys {
       for (key, change) in written.changes.rows(in: table) {
@@ -201,15 +212,11 @@ extension ManagedObjectContext {
     forgetDeleted(in: written)
     // Main may be reading these by now.
     importing.buffers.removeAll(keepingCapacity: true)
+    importing.lastKeys = nil
   }
 
-  /// An object of which nothing is unsaved any more becomes what was written.
-  func settle(_ object: ManagedObject, _ change: RowChange, _ written: WrittenChanges) {
-    var rows: [Int: RowBuffer] = [:]
-    settle(object, change, written, &rows)
-  }
-
-  private func settle(
+  /// An object of which nothing is unsaved any more becomes what was written; `rows` takes its row.
+  func settle(
     _ object: ManagedObject,
     _ change: RowChange,
     _ written: WrittenChanges,

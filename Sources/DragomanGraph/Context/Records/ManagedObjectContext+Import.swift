@@ -91,7 +91,7 @@ extension ManagedObjectContext {
     guard let session, hasChanges else { return 0 }
     try completeChanges()
     let count = overlay.read { $0.count }
-    let written = try root.write(overlay.changes, above: overlaysAbove, in: session, mergePolicy)
+    let written = try root.write(overlay.changes, seen: upper, in: session, mergePolicy)
     note(written)
     didSave(written)
     importing.keys?.removeAll()
@@ -104,7 +104,11 @@ extension ManagedObjectContext {
     flushed.note(written.written, root)
     guard let seen = written.seen.last, !seen.isEmpty else { return }
     var ofMain = written.written
-    ofMain.changes = ofMain.changes.part(of: seen)
+    ofMain.changes = ofMain.changes.part(of: seen, isWhole: true)
+    // Main may have links to what is deleted.
+    for (place, change) in written.written.changes.sorted where change.kind == .deleted {
+      ofMain.changes.keep(change, at: place)
+    }
     guard !ofMain.changes.isEmpty else { return }
     above.note(ofMain, seen: seen)
   }
@@ -211,12 +215,12 @@ extension Stack {
         let value = try body(context)
         try context.flush()
         try root.commit(session)
-        for (written, seen) in context.above.written {
+        for (written, seen) in context.above.written.list {
           root.main.settle(written, seen: seen, yields: false, root.layout)
         }
         return value
       }
-      root.announce(context.flushed, context.above.written.map(\.changes), by: context)
+      root.announce(context.flushed, context.above.written.list.map(\.changes), by: context)
       return value
     }
   }

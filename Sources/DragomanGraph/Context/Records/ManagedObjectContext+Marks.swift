@@ -118,15 +118,19 @@ extension ManagedObjectContext {
   private func mark(_ object: ManagedObject, _ say: (inout RowMark) -> Void) {
     guard !object.isDeleted else { return }
     let layout = object.layout
-    tryFire(object)
-    object.layout = layout
-    var change = own(object) ?? emptyUpdate(of: object)
-    var mark = change.mark ?? RowMark()
-    say(&mark)
-    change.mark = mark.isEmpty ? nil : mark
-    change.entity = Int32(layout.index)
-    object.layout = layout
-    // Where what was said is taken back, there may be nothing to store any more.
-    put(change.isEmptyUpdate && !hasOwnLinks(object) ? nil : change, object)
+    var isPut = false
+    while !isPut {
+      let settles = overlay.settles
+      tryFire(object)
+      var change = own(object) ?? emptyUpdate(of: object)
+      var mark = change.mark ?? RowMark()
+      say(&mark)
+      change.mark = mark.isEmpty ? nil : mark
+      change.entity = Int32(layout.index)
+      object.layout = layout
+      // Where what was said is taken back, there may be nothing to store any more.
+      let isOver = change.isEmptyUpdate && !hasOwnLinks(object)
+      isPut = put(isOver ? nil : change, object, ifSettles: settles)
+    }
   }
 }

@@ -34,6 +34,35 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Does all of something, or nothing.
+  func whole(_ body: () throws -> Void) throws {
+    let start = beginRecord()
+    do {
+      try body()
+    } catch {
+      undoRecord(start)
+      throw error
+    }
+    endRecord()
+  }
+
+  /// How much was done since the first open record began.
+  package var recordLength: Int { importing.log.count }
+
+  /// Checks the values of the objects to which something was done since then.
+  ///
+  /// - Throws: `ContextError` `.invalid`, with every fault.
+  package func validateRecord(since start: Int) throws {
+    var validation = ObjectValidation(self)
+    for place in Set(importing.log.dropFirst(start).map(\.place)) {
+      guard let change = overlay[place], change.kind != .deleted, change.mark?.isStub != true else {
+        continue
+      }
+      try validation.checkValues(enroll(place, change), change)
+    }
+    if !validation.faults.isEmpty { throw ContextError(.invalid, validation.faults) }
+  }
+
   /// An object becomes what it was before changes that are dropped.
   func restore(_ object: ManagedObject, _ before: RowChange?, _ now: RowChange?) {
     if let now { return follow(now, object) }

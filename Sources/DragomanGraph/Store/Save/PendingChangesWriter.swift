@@ -19,6 +19,21 @@ final class PendingChangesWriter {
     var merged: Set<RowKey> = []
     /// Rows whose deletion the policy gave up.
     var kept: Set<RowKey> = []
+    /// Rows whose changes the policy dropped, with their links.
+    var dropped: Set<RowKey> = []
+    /// Columns of rows besides that a deletion has cleared.
+    var cleared: [RowKey: [Int: StoredValue]] = [:]
+    /// Links that were to be written and were there already.
+    var known: [LinkKey: Set<Int64>] = [:]
+    /// What the lists that were written lead to now.
+    var lists: [LinkKey: [Int64]] = [:]
+  }
+
+  /// A statement that clears links to a row that is deleted.
+  private struct Unlinking {
+    let statement: RawStatement
+    /// The column of a to-one; nil: it deletes rows of a table of links.
+    let column: (table: Int, index: Int)?
   }
 
   private let database: Database
@@ -27,7 +42,7 @@ final class PendingChangesWriter {
   private var statements: [String: RawStatement] = [:]
   private var insertions: [RawStatement?]
   private var updates: [UpdateShape: RawStatement] = [:]
-  private var unlinkings: [Int: [RawStatement]] = [:]
+  private var unlinkings: [Int: [Unlinking]] = [:]
   var outcome = Outcome()
   var conflicts: [SaveConflict] = []
   /// Updates that met a unique key that another row of the save gives up later.
@@ -65,11 +80,11 @@ final class PendingChangesWriter {
     }
     // What still leads to a deleted row is not of this save.
     for place in deleted.sorted(by: { ($0.table, $0.key) < ($1.table, $1.key) }) {
-      for statement in try unlinking(from: place.table) {
-        statement.bind(integer: place.key, 1)
-        try statement.run()
+      for unlinking in try unlinking(from: place.table) {
+        try clear(unlinking, place.key, in: changes)
       }
     }
+    for place in outcome.kept { try clearLinksToDeleted(of: place) }
     guard conflicts.isEmpty else {
       let first = conflicts[0]
       throw ContextError(
@@ -146,7 +161,7 @@ final class PendingChangesWriter {
     outcome.versions[place] = 1
   }
 
-  private func update(_ place: RowKey, _ object: RowChange) throws {
+  func update(_ place: RowKey, _ object: RowChange) throws {
     do {
       // What was inserted above when it was changed, and stored since, cannot conflict.
       let version = object.version == 0 ? nil : object.version
@@ -253,28 +268,61 @@ final class PendingChangesWriter {
   }
 
   /// What clears the links to a row that is deleted, where no inverse does so.
-  private func unlinking(from table: Int) throws -> [RawStatement] {
+  private func unlinking(from table: Int) throws -> [Unlinking] {
     if let known = unlinkings[table] { return known }
-    var sentences: [String] = []
+    var made: [Unlinking] = []
     for link in layout.links {
       let owner = layout.entities[link.owner]
       let target = layout.entities[link.destination]
       switch link.storage {
       case .column(let column) where target.tableIndex == table && link.inverse == nil:
         let name = Schema.quoted(column)
-        sentences.append(
+        let sql =
           "UPDATE \(Schema.quoted(owner.table)) SET \(name) = NULL, _v = _v + 1 WHERE \(name) = ?1"
-        )
+          + " RETURNING _pk, _v"
+        let index = layout.column(of: link).map { (owner.tableIndex, $0.column) }
+        made.append(Unlinking(statement: try RawStatement(sql, in: database), column: index))
       case .joinTable(let join, isOwner: true):
-        let name = Schema.quoted(join.name)
-        if owner.tableIndex == table { sentences.append("DELETE FROM \(name) WHERE owner = ?1") }
-        if target.tableIndex == table { sentences.append("DELETE FROM \(name) WHERE target = ?1") }
+        let ends = [("owner", owner.tableIndex), ("target", target.tableIndex)]
+        for (end, index) in ends where index == table {
+          let sql = "DELETE FROM \(Schema.quoted(join.name)) WHERE \(end) = ?1"
+          made.append(Unlinking(statement: try RawStatement(sql, in: database), column: nil))
+        }
       default: break
       }
     }
-    let made = try sentences.map { try RawStatement($0, in: database) }
     unlinkings[table] = made
     return made
+  }
+
+  /// Clears links to a row that is deleted, and notes whose columns were changed by that.
+  private func clear(_ unlinking: Unlinking, _ key: Int64, in changes: ChangeSet) throws {
+    unlinking.statement.bind(integer: key, 1)
+    guard let (table, column) = unlinking.column else {
+      try unlinking.statement.run()
+      return
+    }
+    try unlinking.statement.forEachRow { row in
+      let place = RowKey(table: table, key: columnInteger(row, 0))
+      outcome.versions[place] = columnInteger(row, 1)
+      outcome.merged.insert(place)
+      if changes[place] == nil { outcome.cleared[place, default: [:]][column] = .null }
+    }
+  }
+
+  /// A row that is kept leads no more to what is deleted in spite of that.
+  private func clearLinksToDeleted(of place: RowKey) throws {
+    guard let values = try current(place) else { return }
+    var cleared: [Int: StoredValue] = [:]
+    for column in layout.linkColumns[place.table] {
+      let target = layout.entities[layout.links[column.link].destination].tableIndex
+      guard let key = values[column.column].integer,
+        deleted.contains(RowKey(table: target, key: key))
+      else { continue }
+      cleared[column.column] = .null
+      if let order = column.order { cleared[order] = .null }
+    }
+    if !cleared.isEmpty { _ = try update(place, cleared, version: nil) }
   }
 
   /// Objects whose unique keys were in each other's way: the keys are freed first, then set.
