@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 extension SQLiteStore: ObjectStore {
@@ -67,6 +68,47 @@ extension WriteSession: StoreWriter {
       return try body()
     } catch let error as DatabaseError {
       throw StoreError(error, path: path)
+    }
+  }
+}
+
+extension WriteSession {
+  /// The relationships with references that wait in the store, as `Entity.relationship`, and the
+  /// attributes of their targets' key.
+  ///
+  /// Runs `SELECT` over `_dragoman_pending`.
+  package func pendingRelationships() throws(StoreError) -> [(name: String, key: [String])] {
+    try StoreError.naming(path) {
+      try PendingReference.check(database)
+      return try Row.fetchAll(
+        database,
+        sql: "SELECT DISTINCT relationship, (SELECT json_group_array(e.key)"
+          + " FROM json_each(_dragoman_pending.key) AS e) FROM _dragoman_pending"
+      ).map { row in
+        let place = PendingReference.table
+        let names: String = try row.stored(1, of: place)
+        return (
+          try row.stored(0, of: place),
+          try JSONDecoder().decode([String].self, from: Data(names.utf8))
+        )
+      }
+    }
+  }
+
+  /// Whether an object has these values.
+  package func exists(
+    _ entity: EntityLayout,
+    columns: [KeyColumn],
+    values: [StoredValue]
+  ) throws(StoreError) -> Bool {
+    let family = entity.familyNames(in: layout)
+    let tests = (columns.map { $0.test("?") } + Schema.test(family)).joined(separator: " AND ")
+    return try StoreError.naming(path) {
+      let sql = "SELECT 1 FROM \(Schema.quoted(entity.table)) WHERE \(tests)"
+      let statement = try RawStatement(kept: sql, in: database)
+      for (index, value) in values.enumerated() { try statement.bind(value, Int32(index) + 1) }
+      defer { statement.reset() }
+      return try statement.step()
     }
   }
 }

@@ -48,7 +48,7 @@ extension WriteSession {
   /// - Throws: `StoreError`; `.damaged` for values that no import writes.
   package func keptRun() throws(StoreError) -> KeptRun? {
     try run {
-      guard try database.tableExists("_dragoman_run", in: "main"),
+      guard try hasTable("_dragoman_run"),
         let state = try database.storedValue(
           "SELECT state FROM \(Self.state)",
           of: "_dragoman_run",
@@ -121,10 +121,8 @@ extension WriteSession {
   /// Remembers that a record is held until the end.
   package func keep(held ordinal: Int) throws(StoreError) {
     try run {
-      try database.execute(
-        sql: "INSERT OR IGNORE INTO \(Self.held) VALUES (?)",
-        arguments: [ordinal]
-      )
+      try database.cachedStatement(sql: "INSERT OR IGNORE INTO \(Self.held) VALUES (?)")
+        .execute(arguments: [ordinal])
     }
   }
 
@@ -132,15 +130,13 @@ extension WriteSession {
   package func keep(_ owner: UnchangedOwner, isUnchanged: Bool) throws(StoreError) {
     try run {
       if isUnchanged {
-        try database.execute(
-          sql: "INSERT OR REPLACE INTO \(Self.unchanged) VALUES (?, ?, ?, ?)",
-          arguments: [owner.root, owner.key, owner.entity, owner.isTop ? 1 : 0]
-        )
+        try database.cachedStatement(
+          sql: "INSERT OR REPLACE INTO \(Self.unchanged) VALUES (?, ?, ?, ?)"
+        ).execute(arguments: [owner.root, owner.key, owner.entity, owner.isTop ? 1 : 0])
       } else {
-        try database.execute(
-          sql: "DELETE FROM \(Self.unchanged) WHERE root = ? AND pk = ?",
-          arguments: [owner.root, owner.key]
-        )
+        try database.cachedStatement(
+          sql: "DELETE FROM \(Self.unchanged) WHERE root = ? AND pk = ?"
+        ).execute(arguments: [owner.root, owner.key])
       }
     }
   }
@@ -148,13 +144,24 @@ extension WriteSession {
   /// The stored model as text; nil where there is none yet.
   package func storedModel() throws(StoreError) -> String? {
     try run {
-      guard try database.tableExists("_dragoman_model") else { return nil }
+      guard try hasTable("_dragoman_model") else { return nil }
       return try database.storedValue(
         "SELECT model FROM _dragoman_model WHERE id = 1",
         of: "_dragoman_model",
         as: String.self
       )
     }
+  }
+
+  /// Whether there is a table at this moment.
+  ///
+  /// What `tableExists` has seen in a transaction it believes after a rollback, too.
+  private func hasTable(_ name: String) throws -> Bool {
+    try Int.fetchOne(
+      database,
+      sql: "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?",
+      arguments: [name]
+    ) != nil
   }
 
   // MARK: - The ledger

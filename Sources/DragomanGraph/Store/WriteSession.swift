@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import GRDBSQLite
 
@@ -243,45 +242,6 @@ public final class WriteSession {
   /// A savepoint for what a record does, so that it can be undone whole.
   package func savepoint() throws(StoreError) -> Savepoint {
     try run { try Savepoint(database: database, path: path) }
-  }
-
-  /// The relationships with references that wait in the store, as `Entity.relationship`, with the parts of
-  /// their targets' key: each pair of the two once.
-  ///
-  /// Runs `SELECT` over `_dragoman_pending`.
-  package func pendingRelationships() throws(StoreError) -> [(name: String, key: [String])] {
-    try run {
-      try PendingReference.check(database)
-      return try Row.fetchAll(
-        database,
-        sql: "SELECT DISTINCT relationship, (SELECT json_group_array(e.key)"
-          + " FROM json_each(_dragoman_pending.key) AS e) FROM _dragoman_pending"
-      ).map { row in
-        let place = PendingReference.table
-        let names: String = try row.stored(1, of: place)
-        return (
-          try row.stored(0, of: place),
-          try JSONDecoder().decode([String].self, from: Data(names.utf8))
-        )
-      }
-    }
-  }
-
-  /// Whether an object has these values.
-  package func exists(
-    _ entity: EntityLayout,
-    columns: [KeyColumn],
-    values: [StoredValue]
-  ) throws(StoreError) -> Bool {
-    let family = entity.familyNames(in: layout)
-    let tests = (columns.map { $0.test("?") } + Schema.test(family)).joined(separator: " AND ")
-    return try run {
-      let sql = "SELECT 1 FROM \(Schema.quoted(entity.table)) WHERE \(tests)"
-      let statement = try RawStatement(kept: sql, in: database)
-      for (index, value) in values.enumerated() { try statement.bind(value, Int32(index) + 1) }
-      defer { statement.reset() }
-      return try statement.step()
-    }
   }
 
   private func layout(of entity: Entity) throws(StoreError) -> EntityLayout {

@@ -72,8 +72,8 @@ struct EarlierPart {
       )
     }
     if entry.mapHash != map.fingerprint { throw Self.refusal("The map has changed since.") }
-    if state.options != request.options {
-      throw Self.refusal("It had other options: \(state.options) – not \(request.options).")
+    if state.options != request.fingerprint {
+      throw Self.refusal("It had other options: \(state.options) – not \(request.fingerprint).")
     }
     if try state.model != session.storedModel().map(FeedHash.text) {
       throw Self.refusal("The model of the store has changed since.")
@@ -113,7 +113,7 @@ struct EarlierPart {
 
 extension ImportRequest {
   /// What of the request, beside its inputs, decides what becomes of the records.
-  var options: String {
+  var fingerprint: String {
     let named = sourcesByInput.sorted { $0.key < $1.key }.map {
       "\($0.value.joined(separator: ","))=\($0.key)"
     }

@@ -297,7 +297,7 @@ final class ImportWriting {
       mark: mark,
       ledger: ledger,
       inputs: request.inputs.map(\.name),
-      options: request.options,
+      options: request.fingerprint,
       model: modelHash,
       passed: walker?.ordinal ?? 0,
       records: records.value,

@@ -19,8 +19,11 @@ extension DraftWalker {
       let object = written[wait.number]
       let unchanged: UnchangedOwner? =
         object.outcome == .unchanged ? (plan.entities[object.plan].name, object.isTop) : nil
+      let former = unchangedOwners[wait.owner]
       unchangedOwners[wait.owner] = unchanged
-      try backend.keep(wait.owner, unchanged: unchanged)
+      if unchanged != nil || former != nil {
+        try backend.keep(wait.owner, unchanged: unchanged)
+      }
     }
     waits.removeAll(keepingCapacity: true)
     for object in written {

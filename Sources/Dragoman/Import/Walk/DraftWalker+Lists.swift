@@ -20,7 +20,12 @@ extension DraftWalker {
       let start = listed.count
       defer { listed.removeLast(listed.count - start) }
       // Another list of the owner within the record is stored before objects of this one say otherwise.
-      if Backend.isBulk, mayFlush, stage.holds(key) { try flush(stage, batch) }
+      if Backend.isBulk, mayFlush, stage.holds(key),
+        link.targets.contains(where: { if case .object = batch.targets[$0] { true } else { false } }
+        )
+      {
+        try flush(stage, batch)
+      }
       // First the objects: the owner may be among them, with a list of its own.
       for (position, place) in link.targets.enumerated() {
         guard case .object(let nested) = batch.targets[place] else { continue }

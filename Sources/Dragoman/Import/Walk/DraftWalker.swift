@@ -250,13 +250,13 @@ final class DraftWalker<Backend: DraftBackend> {
 
   /// Deletes the object of a tombstone.
   ///
-  /// - Throws: `RecordStop.denied`.
+  /// - Throws: `RecordStop`; what the store throws.
   func delete(_ object: Int, in batch: DraftBatch, _ plan: ImportPlan) throws {
     let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
     let layout = target.plan.layout
     let isLinked = backend.layout.isLinked(layout)
     if isLinked { try flushAll(batch) }
-    var outcome =
+    let outcome =
       isLinked
       ? try find(object, target, in: batch, plan, under: nil)
       : try withKey(of: object, target, in: batch, plan, under: nil) {
@@ -274,7 +274,9 @@ final class DraftWalker<Backend: DraftBackend> {
         backend.didApply(key, of: layout, ordinal: ordinal)
       }
     }
-    if case .duplicate = outcome { outcome = .unchanged }
+    guard [.deleted, .skipped, .unchanged].contains(outcome) else {
+      throw RecordStop.refused(object: object, outcome)
+    }
     count(outcome, of: target.plan.name, isTop: true)
   }
 

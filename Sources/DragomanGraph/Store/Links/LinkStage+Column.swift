@@ -82,7 +82,7 @@ extension LinkStage {
     changed += lost
     result.lost.formUnion(lost)
     result.unlinked += lost.count
-    if plan.deletesUnlinked { result.gone += try owners("SELECT _pk \(unlinked)") }
+    if plan.deletesUnlinked { result.gone += try integers("SELECT _pk \(unlinked)") }
     let clear = table.place.map { ", \($0) = NULL" } ?? ""
     try run(
       "UPDATE \(name) SET \(table.own) = NULL\(clear), _v = _v + 1 WHERE _pk IN"

@@ -212,7 +212,7 @@ extension LinkStage {
       "\(table.own) IN (SELECT owner FROM \(owners)) AND NOT EXISTS (SELECT 1 FROM \(links) AS _l"
       + " WHERE _l.owner = \(name).\(table.own) AND _l.target = \(name).\(table.other))"
     if plan.deletesUnlinked {
-      result.gone += try owners("SELECT DISTINCT \(table.other) FROM \(name) WHERE \(lost)")
+      result.gone += try integers("SELECT DISTINCT \(table.other) FROM \(name) WHERE \(lost)")
     }
     if table.isSymmetric {
       try run(
@@ -314,7 +314,7 @@ extension LinkStage {
     result.linked += try count("SELECT count(*) FROM (\(new) EXCEPT \(old))")
     result.unlinked += try count("SELECT count(*) FROM (\(old) EXCEPT \(new))")
     if plan.deletesUnlinked {
-      result.gone += try owners("SELECT DISTINCT target FROM (\(old) EXCEPT \(new))")
+      result.gone += try integers("SELECT DISTINCT target FROM (\(old) EXCEPT \(new))")
     }
     // Whose list is as it was is not staged any more.
     changed += try integers("SELECT owner FROM \(owners)")
