@@ -85,7 +85,8 @@ def libfuzzer(torture):
         found = [path for path in corpus.parent.iterdir() if path.is_file() and path.name.startswith(("crash-", "timeout-", "oom-"))]
         for path in found:
             told += f"\n{path.name}: {path.read_bytes()[:2000]!r}"
-        said = told[told.find("ERROR:") - 500:] if "ERROR:" in told else told[-3000:]
+        reason = re.search(r"Fatal error: [^\n]*|ERROR: [^\n]*", told)
+        said = (reason.group(0) + "\n" if reason else "") + told[-1500:]
         torture.check(done.returncode == 0 and not found, f"{name}: exit {done.returncode}", said)
         torture.note(f"{name}: {int(runs.group(1)) if runs else 0:,} inputs, {covered[-1] if covered else 0} edges")
     torture.end()

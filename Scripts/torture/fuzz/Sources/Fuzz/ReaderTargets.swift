@@ -74,7 +74,8 @@ enum ReaderTargets {
       }
     } catch let error as ReadError {
       keep()
-      found.append("\(error.code.rawValue) at byte \(error.origin.map { $0.byte } ?? -1)")
+      // Which of two faults at one place is told may depend on the pieces.
+      found.append("refused at byte \(error.origin.map { $0.byte } ?? -1)")
     } catch {
       fatalError("\(error)")
     }
