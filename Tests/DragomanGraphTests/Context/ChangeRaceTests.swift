@@ -158,9 +158,9 @@ import Testing
   func keysAbove() async throws {
     let child = ManagedObjectContext(.background, root: stack.root)
     defer { child.close() }
-    #expect(child.beginImport())
+    #expect(child.finder.beginImport())
     let company = try #require(stack.root.layout.entity(named: "Company"))
-    let find = { try child.find(company, company.uniqueKeys[0], ["Acme"]) }
+    let find = { try child.finder.find(company, company.uniqueKeys[0], ["Acme"]) }
     _ = try stack.main.insert("Company")
     #expect(try find() == nil)
     try stack.main.insert("Company")["name"] = "Acme"

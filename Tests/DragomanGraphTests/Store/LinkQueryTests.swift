@@ -14,7 +14,7 @@ import Testing
           .toOne("one", "B", inverse: "many"),
           .toMany("ordered", "B", inverse: "owner", isOrdered: true),
           .toMany("tags", "B"),
-          .toMany("list", "B", inverse: "lists", isOrdered: true, allowsRepeats: true),
+          .toMany("list", "B", inverse: "lists", isOrdered: true).with { $0.allowsRepeats = true },
           .toMany("friends", "A", inverse: "friends"),
         ]
       ),
