@@ -86,20 +86,20 @@ import Testing
     let first = feed([#"{"id":60,"friends":[6]}"#, #"{"id":61,"mentor":6}"#])
     let all = feed(Self.records)
     let report = try await whole.run(first, all) {
-      ($0.commit, $0.batchSize, $0.rejectsFile) = (.batch, size, files[0])
+      ($0.options.commit, $0.options.batchSize, $0.options.rejectsFile) = (.batch, size, files[0])
     }
     // The second run breaks off at the same place or later; the third has the whole feed.
     for (attempt, stop) in [count, max(count, 7)].enumerated() {
       let failure = await #expect(throws: ImportFailure.self) {
         try await broken.run(first, cut(stop)) {
-          ($0.commit, $0.batchSize, $0.rejectsFile) = (.batch, size, files[1])
+          ($0.options.commit, $0.options.batchSize, $0.options.rejectsFile) = (.batch, size, files[1])
           $0.resumes = attempt > 0
         }
       }
       #expect(failure?.cause is ReadError)
     }
     let resumed = try await broken.run(first, all) {
-      ($0.batchSize, $0.rejectsFile, $0.resumes) = (size + 1, files[1], true)
+      ($0.options.batchSize, $0.options.rejectsFile, $0.resumes) = (size + 1, files[1], true)
     }
     #expect(try outcome(broken) == outcome(whole))
     #expect(resumed.counts == report.counts)
@@ -123,7 +123,7 @@ import Testing
     let plain = (1...9).map { "{\"id\":\($0)}" }
     _ = await #expect(throws: ImportFailure.self) {
       try await fixture.run(String(feed(plain.prefix(6)).dropLast())) {
-        ($0.commit, $0.batchSize, $0.prune) = (.batch, 4, .init())
+        ($0.options.commit, $0.options.batchSize, $0.prune) = (.batch, 4, .init())
       }
     }
     let report = try await fixture.run(feed(plain)) { ($0.resumes, $0.prune) = (true, .init()) }
@@ -146,7 +146,7 @@ import Testing
   func refusals(reason: String, change: Int) async throws {
     var fixture = try await fixture()
     _ = await #expect(throws: ImportFailure.self) {
-      try await fixture.run(cut(5)) { ($0.commit, $0.batchSize) = (.batch, 4) }
+      try await fixture.run(cut(5)) { ($0.options.commit, $0.options.batchSize) = (.batch, 4) }
     }
     // The fifth record is before the place where the feed breaks off.
     #expect(try sql(fixture.store, "SELECT max(committed) FROM _dragoman_imports") == ["2"])
@@ -190,7 +190,7 @@ import Testing
     #expect(first.counts.read == 2)
     // One that came to its end is none that was stopped, and one after it lets it be forgotten.
     _ = await #expect(throws: ImportFailure.self) {
-      try await fixture.run(cut(5)) { ($0.commit, $0.batchSize) = (.batch, 2) }
+      try await fixture.run(cut(5)) { ($0.options.commit, $0.options.batchSize) = (.batch, 2) }
     }
     try await fixture.run(feed(["{\"id\":3}"]))
     let last = try await fixture.run(feed(Self.records)) { $0.resumes = true }
@@ -202,7 +202,7 @@ import Testing
   func requests() async throws {
     let fixture = try await fixture()
     for change: @Sendable (inout ImportRequest) -> Void in [
-      { $0.isDryRun = true }, { $0.commit = .all },
+      { $0.isDryRun = true }, { $0.options.commit = .all },
     ] {
       let failure = await #expect(throws: ImportFailure.self) {
         try await fixture.run(feed(Self.records)) {
@@ -218,7 +218,7 @@ import Testing
   func dryRun() async throws {
     let fixture = try await fixture()
     _ = await #expect(throws: ImportFailure.self) {
-      try await fixture.run(cut(5)) { ($0.commit, $0.batchSize) = (.batch, 2) }
+      try await fixture.run(cut(5)) { ($0.options.commit, $0.options.batchSize) = (.batch, 2) }
     }
     try await fixture.run(feed(Self.records)) { $0.isDryRun = true }
     let report = try await fixture.run(feed(Self.records)) { $0.resumes = true }

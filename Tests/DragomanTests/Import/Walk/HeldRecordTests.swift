@@ -201,13 +201,13 @@ import Testing
       #"{"orders":[{"no":1,"cust":7},{"no":2,"cust":7}],"customers":[{"id":7},{"id":8}]}"#
     let failure = await #expect(throws: ImportFailure.self) {
       try await fixture.run(good, #"{"orders":[}"#) {
-        $0.commit = .batch
-        $0.batchSize = 1
+        $0.options.commit = .batch
+        $0.options.batchSize = 1
       }
     }
     #expect(failure?.report.committed == 2)
     #expect(failure?.report.summary == "read 2, inserted 2")
-    let report = try await fixture.run(good) { $0.commit = .batch }
+    let report = try await fixture.run(good) { $0.options.commit = .batch }
     #expect(report.committed == 4)
     #expect(report.summary == "read 4, inserted 2, unchanged 2")
   }

@@ -56,8 +56,8 @@ struct WalkFixture {
     switch way {
     case .rows:
       var request = ImportRequest([.records(records)], mode: mode)
-      request.commit = batchSize.map { _ in .batch }
-      request.batchSize = batchSize
+      request.options.commit = batchSize.map { _ in .batch }
+      request.options.batchSize = batchSize
       return try await Importer(map: map, store: stack.store).run(request)
     case .context:
       return try await stack.writeInOneTransaction { context in

@@ -117,8 +117,8 @@ import Testing
       + #""late":[{"id":1,"kids":[3]}]}"#
     for size in [1, 2, 1000] {
       try await fixture.run(feed) {
-        $0.commit = .batch
-        $0.batchSize = size
+        $0.options.commit = .batch
+        $0.options.batchSize = size
       }
       #expect(try sql(fixture.store, Self.kids) == ["1|3", "2|2"])
     }
