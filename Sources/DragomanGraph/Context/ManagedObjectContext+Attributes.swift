@@ -41,8 +41,7 @@ extension ManagedObjectContext {
 
   /// What the contexts above say of a column; nil: nothing.
   private func valueAbove(_ column: Int, at place: RowKey) -> StoredValue? {
-    guard kind != .main else { return nil }
-    for changes in above.current(layout) {
+    for changes in upper {
       if let value = changes[place]?.value(column) { return value }
     }
     return nil
@@ -50,9 +49,8 @@ extension ManagedObjectContext {
 
   /// What the contexts above have unsaved of a row; nil: nothing.
   func changeAbove(_ place: RowKey) -> RowChange? {
-    guard kind != .main else { return nil }
     var found: RowChange?
-    for changes in above.current(layout) {
+    for changes in upper {
       guard let change = changes[place] else { continue }
       guard var upper = found else {
         if change.kind == .deleted { return change }
@@ -62,6 +60,7 @@ extension ManagedObjectContext {
       upper.kind = change.kind == .deleted ? upper.kind : change.kind
       upper.values.merge(change.values) { upper, _ in upper }
       upper.row = change.row
+      upper.mark = upper.mark.map { change.mark?.merging($0) ?? $0 } ?? change.mark
       found = upper
     }
     return found
@@ -69,8 +68,9 @@ extension ManagedObjectContext {
 
   /// Whether a row is deleted here or above, or was while this context lived.
   func isDeleted(_ place: RowKey) -> Bool {
-    if let own = overlay[place] { return own.kind == .deleted }
-    return linkMemory.goneRows.contains(place) || changeAbove(place)?.kind == .deleted
+    let own = overlay[place]
+    if own?.kind == .deleted || own == nil && linkMemory.goneRows.contains(place) { return true }
+    return changeAbove(place)?.kind == .deleted
   }
 
   /// Whether an object is deleted here or above.
@@ -94,6 +94,8 @@ extension ManagedObjectContext {
     let isKey = importing.keys?.covers(column, of: object.place.table) ?? false
     var isSet = false
     while !isSet {
+      // What others have stored by now is taken in before anything is compared with it.
+      _ = upper
       let settles = overlay.settles
       // The version that is read now is what the save compares with.
       try fire(object)
@@ -120,14 +122,20 @@ extension ManagedObjectContext {
 
   /// The object has unsaved changes, though no column of it has.
   func touch(_ object: ManagedObject) {
-    guard object.status == .clean else { return }
-    put(emptyUpdate(of: object), object)
+    var settles = overlay.settles
+    while own(object) == nil, !put(emptyUpdate(of: object), object, ifSettles: settles) {
+      settles = overlay.settles
+    }
   }
 
   /// The object has none any more, where nothing is left of them.
   func untouch(_ object: ManagedObject) {
-    guard let own = own(object), own.isEmptyUpdate, !hasOwnLinks(object) else { return }
-    put(nil, object)
+    var settles = overlay.settles
+    while let own = own(object), own.isEmptyUpdate, !hasOwnLinks(object),
+      !put(nil, object, ifSettles: settles)
+    {
+      settles = overlay.settles
+    }
   }
 
   /// A change that says nothing yet of a row.
@@ -179,14 +187,15 @@ extension ManagedObjectContext {
 
   /// What is unsaved of an object here; an object that does not know of it yet learns it.
   ///
-  /// Others may have stored a part of main's changes since main looked.
+  /// Others may have stored a part of main's changes since main looked: what was taken back meanwhile is
+  /// a change of an object that was clean.
   func own(_ object: ManagedObject) -> RowChange? {
-    guard object.hasChanges else { return nil }
+    guard object.hasChanges || overlay.settles > 0 && object.status != .gone else { return nil }
     let change = overlay[object.place]
     let isKnown =
       object.status == change.map { ManagedObject.Status($0.kind) }
       && (change?.kind != .updated || change?.version == object.version)
-    if !isKnown { follow(change, object) }
+    if !isKnown, change != nil || object.hasChanges { follow(change, object) }
     return change
   }
 

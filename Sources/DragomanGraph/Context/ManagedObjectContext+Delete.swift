@@ -15,12 +15,14 @@ extension ManagedObjectContext {
       )
     }
     try checkOpen()
-    // A list of work and not a recursion: a chain of cascades may be long.
-    var doomed: [(object: ManagedObject, cause: RowKey?)] = [(object, nil)]
-    while let (next, cause) = doomed.popLast() {
-      guard !isDeleted(next) else { continue }
-      doomed += try unlink(next).map { ($0, next.place) }
-      markDeleted(next, cause)
+    try records.whole {
+      // A list of work and not a recursion: a chain of cascades may be long.
+      var doomed: [(object: ManagedObject, cause: RowKey?)] = [(object, nil)]
+      while let (next, cause) = doomed.popLast() {
+        if try isDeleted(next) || cause != nil && !isAlive(next) { continue }
+        doomed += try unlink(next).map { ($0, next.place) }
+        markDeleted(next, cause)
+      }
     }
   }
 
@@ -48,13 +50,31 @@ extension ManagedObjectContext {
       case .cascade: doomed += try links.targets(of: link, object)
       case .nullify:
         guard layout.inverse(of: link) != nil else { continue }
-        for target in try links.targets(of: link, object) {
+        for target in try ownTargets(of: link, object) {
+          // What a rule leads to may be gone elsewhere.
+          if case .inverseColumn = link.storage, try !isAlive(target) { continue }
           try links.disconnect(link, object, target)
         }
       case .deny, .noAction: break
       }
     }
     return doomed
+  }
+
+  /// The targets that are linked here or in the store: links that are unsaved above stay there, and go
+  /// with the object once its deletion is stored.
+  private func ownTargets(
+    of link: RelationshipLayout,
+    _ object: ManagedObject
+  ) throws -> [ManagedObject] {
+    let targets = try links.targets(of: link, object)
+    if case .column = link.storage { return targets }
+    guard hasChangesAbove else { return targets }
+    let stored = try links.storedTargets(of: link, object)
+    let own = Set(
+      LinkView(layout, [overlay.changes], link, object.place.key).targets(stored)
+    )
+    return targets.filter { own.contains($0.place.key) }
   }
 
   private func hasColumnLinks(_ object: ManagedObject) -> Bool {
@@ -101,5 +121,21 @@ extension ManagedObjectContext {
   func didClear(_ places: [RowKey]) {
     for place in places { log(place) }
     follow(places)
+  }
+
+  /// The owners of required relationships whose stored links go with a deletion that no inverse tells of.
+  ///
+  /// Reads them from the store, for the deleted objects that one may lead to.
+  func clearedOwners(_ changes: ChangeSet) throws -> [LinkKey] {
+    var owners: [LinkKey] = []
+    for link in layout.links where link.relationship.isRequired && link.isStoredByOwner {
+      if case .column = link.storage, link.inverse != nil { continue }
+      let deleted = changes.rows(in: layout.entities[link.destination].tableIndex)
+        .filter { $0.value.kind == .deleted }
+      guard !deleted.isEmpty else { continue }
+      let found = try read { try $0.owners(of: link, Array(deleted.keys)) }
+      owners += found.map { LinkKey(link: link.id, owner: $0) }
+    }
+    return owners
   }
 }

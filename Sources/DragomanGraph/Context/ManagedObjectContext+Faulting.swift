@@ -101,12 +101,14 @@ extension ManagedObjectContext {
 
   /// What is unsaved of an object is compared with the row that was read now, where it had lost its own.
   func rebase(_ object: ManagedObject) {
-    guard object.status == .updated, case .row(let row) = object.content,
-      var change = overlay[object.place], change.kind == .updated, change.row == nil
-    else { return }
-    change.row = row
-    change.version = object.version
-    overlay.change { [layout, change] in $0.set(change, at: object.place, layout) }
+    guard object.status == .updated, case .row(let row) = object.content else { return }
+    let (place, version) = (object.place, object.version)
+    overlay.change { [layout] changes in
+      guard var change = changes[place], change.kind == .updated, change.row == nil else { return }
+      change.row = row
+      change.version = version
+      changes.set(change, at: place, layout)
+    }
   }
 
   /// The rows of a table that differ from the store, here or above.
@@ -120,12 +122,20 @@ extension ManagedObjectContext {
 
   /// The unsaved changes, here and above, the nearest first.
   var layers: [ChangeSet] {
-    let own = overlay.changes
-    return kind == .main ? [own] : [own] + above.current(layout)
+    let upper = upper
+    return [overlay.changes] + upper
+  }
+
+  /// What is unsaved in the contexts above, the nearest first.
+  var upper: [ChangeSet] {
+    if kind == .main { return [] }
+    let upper = above.current(layout)
+    if !above.stored.isEmpty { settling.didStoreAbove(above.takeStored()) }
+    return upper
   }
 
   /// Whether anything is unsaved above.
-  var hasChangesAbove: Bool { kind != .main && !above.isEmpty(layout) }
+  var hasChangesAbove: Bool { kind != .main && !upper.allSatisfy(\.isEmpty) }
 
   /// Whether the contexts above, or this one, have unsaved changes in a table, or of links.
   func hasChanges(inAny tables: Set<Int>) -> Bool {

@@ -2,8 +2,7 @@
 extension ManagedObjectContext {
   /// Drops all unsaved changes: inserted objects are gone, deleted ones are back.
   public func rollback() {
-    let dropped = overlay.changes
-    overlay.removeAll()
+    let dropped = overlay.removeAll()
     for (place, change) in dropped.sorted {
       if let object = registered(place), object.status != .gone {
         // Others may have stored it already.
@@ -27,29 +26,41 @@ extension ManagedObjectContext {
       return
     }
     let place = object.place
-    if var change = own(object) {
+    var isDone = false
+    while !isDone {
+      let settles = overlay.settles
+      guard var change = own(object) else { break }
       if keepingChanges {
         // The row that it is compared with is the one that is read next.
         change.row = nil
-        overlay.change { [layout, change] in $0.set(change, at: place, layout) }
-      } else {
-        put(nil, object)
-        dropLinks(of: object)
+        isDone = put(change, object, ifSettles: settles)
+      } else if put(nil, object, ifSettles: settles) {
+        isDone = true
         notices.rollBack(layout.objectID(of: place), change.kind, nil)
       }
     }
+    if !keepingChanges { dropLinks(of: object) }
     object.content = .fault(nil)
     object.targets = [:]
   }
 
   /// Drops what is unsaved of the links that an object shows, but for columns of other rows.
   private func dropLinks(of object: ManagedObject) {
-    overlay.change { changes in
-      for link in object.layout.relationships {
-        guard case .joinTable(_, isOwner: true) = link.storage else { continue }
-        changes.links.forget(owner: LinkKey(link: link.id, owner: object.place.key))
+    let key = object.place.key
+    let owners = overlay.change { [layout, links = object.layout.relationships] changes in
+      var owners: [RowKey] = []
+      for link in links {
+        guard case .joinTable(let join, let isOwner) = link.storage else { continue }
+        if isOwner { changes.links.forget(owner: LinkKey(link: link.id, owner: key)) }
+        guard join.isSymmetric || !isOwner, let inverse = link.inverse else { continue }
+        let target = LinkKey(link: inverse, owner: key)
+        let table = layout.entities[link.destination].tableIndex
+        owners += changes.links.owners(of: target).map { RowKey(table: table, key: $0.owner) }
+        changes.links.forget(target: target)
       }
+      return owners
     }
+    for case let owner? in owners.map(registered) { untouch(owner) }
   }
 
   /// Objects of these tables may have been changed in bulk: those whose version differs are read

@@ -18,7 +18,7 @@ extension ManagedObjectContext {
     try validate()
     let saved =
       if let session = openSession {
-        try root.write(overlay.changes, above: overlaysAbove, in: session, mergePolicy)
+        try root.write(overlay.changes, seen: upper, in: session, mergePolicy)
       } else {
         try root.commit(overlay, above: overlaysAbove, mergePolicy)
       }
@@ -71,11 +71,21 @@ extension ManagedObjectContext {
   /// - Throws: `ContextError` `.invalid` or `.denied`, with every fault.
   public func validate() throws { try SaveChecks(context: self).run() }
 
+  /// Checks what is stored of this context's changes besides those that were checked.
+  func validate(_ part: ChangeSet) throws {
+    var validation = ObjectValidation(self)
+    for (place, change) in part.sorted
+    where change.kind != .deleted && change.mark?.isStub != true {
+      try validation.check(enroll(place, change), change)
+    }
+    if !validation.faults.isEmpty { throw ContextError(.invalid, validation.faults) }
+  }
+
   /// Throws what was recorded and what is wrong, before a save on another thread.
-  func validateForSave() throws {
+  func validateForSave(isSaving: Bool = true) throws {
     try checkOpen()
     try throwRecordedAndFaults()
-    try validate()
+    try SaveChecks(context: self).run(isSaving: isSaving)
   }
 
   /// Throws what was recorded; beside values that properties did not take, every other fault.
@@ -92,7 +102,7 @@ extension ManagedObjectContext {
 
   /// The changes, checked, for a merge into main.
   func changesToMerge() throws -> ChangeSet {
-    try validateForSave()
+    try validateForSave(isSaving: false)
     return overlay.changes
   }
 

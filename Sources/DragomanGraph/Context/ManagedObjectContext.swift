@@ -62,7 +62,7 @@ public final class ManagedObjectContext {
       next = context.parent
     }
     if kind != .main, overlays.last !== root.main { overlays.append(root.main) }
-    above = OverlaysAbove(overlays)
+    above = OverlaysAbove(overlays, parent?.above.written)
     overlay = kind == .main ? root.main : Overlay()
   }
 
@@ -128,7 +128,7 @@ public final class ManagedObjectContext {
   /// Makes an object of a new row.
   func insert(_ entity: EntityLayout, _ change: RowChange) throws -> ManagedObject {
     try checkOpen()
-    let key = try importing.session?.nextKey(in: entity.table) ?? root.keys.next(in: entity.table)
+    let key = try openSession?.nextKey(in: entity.table) ?? root.keys.next(in: entity.table)
     let place = RowKey(table: entity.tableIndex, key: key)
     let content = ManagedObject.Content.row(change.row ?? emptyRow(of: place.table))
     let object = ManagedObject(place, entity, content, in: self)

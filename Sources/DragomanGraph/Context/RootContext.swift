@@ -115,9 +115,9 @@ final class RootContext: Sendable {
     try checkFile()
     return try store.save { session in
       try session.begin()
-      let saved = try write(overlay.changes, above: above, in: session, policy)
+      let saved = try write(overlay.changes, seen: above.map(\.changes), in: session, policy)
       try commit(session)
-      overlay.removeAll()
+      overlay.removeAll(isStored: true)
       for (seen, above) in zip(saved.seen, above) {
         let isMain = above === main
         above.settle(saved.written, seen: seen, yields: !isMain, layout)
@@ -140,7 +140,7 @@ final class RootContext: Sendable {
     try store.save { session in
       guard let changes = main.takeAway(), !changes.isEmpty else { return nil }
       try session.begin()
-      var written = try write(changes, above: [], in: session, policy).written
+      var written = try write(changes, seen: [], in: session, policy).written
       try commit(session)
       // Main may have rolled back while it was written: then it is somebody else's change to it.
       written.isForeign = !main.settleAway(written, seen: changes, layout)
@@ -156,15 +156,26 @@ final class RootContext: Sendable {
   }
 
   /// Writes changes in an open transaction.
+  ///
+  /// - Parameters:
+  ///   - changes: The changes.
+  ///   - seen: What is unsaved above by then, and not in this transaction already, the nearest first.
+  ///   - session: The transaction.
+  ///   - policy: What to do where others changed the same objects.
+  /// - Returns: What was written, with the columns of other rows that a deletion has cleared.
+  /// - Throws: `ContextError` or `StoreError`; the caller rolls the transaction back.
   func write(
     _ changes: ChangeSet,
-    above: [Overlay],
+    seen: [ChangeSet],
     in session: any StoreWriter,
     _ policy: MergePolicy
   ) throws -> Write {
-    let seen = above.map(\.changes)
-    let changes = withDependencies(changes, seen)
+    var changes = withDependencies(changes, seen)
     let outcome = try session.write(changes, layout, policy)
+    for (place, values) in outcome.cleared {
+      let change = RowChange(.updated, layout.tables[place.table].root, values: values)
+      changes.set(change, at: place, layout)
+    }
     return Write(written: WrittenChanges(changes: changes, outcome: outcome), seen: seen)
   }
 
@@ -209,7 +220,7 @@ final class RootContext: Sendable {
       let table = layout.entities[link.destination].tableIndex
       open.append(RowKey(table: layout.entities[link.owner].tableIndex, key: owner.owner))
       let targets =
-        changes.links.lists[owner]?.targets
+        changes.links.lists[owner]?.added
         ?? changes.links.pairs[owner]?.filter { $0.value }.map(\.key) ?? []
       open += targets.map { RowKey(table: table, key: $0) }
     }

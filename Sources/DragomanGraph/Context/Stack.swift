@@ -134,6 +134,7 @@ public final class Stack: Sendable {
         wanted.map { root.withDependencies(changes.left(of: $0, root.layout), [changes]) }
         ?? changes
       if away.isEmpty { return nil }
+      if wanted != nil { try main.validate(away) }
       root.main.setAway(away)
       // Nil: main has begun to save itself meanwhile, and may have failed.
       guard let written = try await run({ try root.commitAway(policy) }) else { continue }
@@ -183,7 +184,7 @@ public final class Stack: Sendable {
         let value = try body(context)
         return (value, try context.changesToMerge())
       }
-      await merge(changes, policy: policy)
+      try await merge(changes, into: root, policy: policy)
       return value
     }
   }
@@ -203,11 +204,17 @@ public final class Stack: Sendable {
   }
 
   /// Makes changes visible in main, and stores them in the background.
-  @MainActor private func merge(_ changes: ChangeSet, policy: MergePolicy) {
+  @MainActor private func merge(
+    _ changes: ChangeSet,
+    into root: RootContext,
+    policy: MergePolicy
+  ) throws {
+    // Keys of a store that was reset are those of other objects by now.
+    let main = main
+    guard main.root === root else { throw RootContext.closed() }
     main.settling.absorb(changes)
-    let root = root
     root.notices.send(ChangeNotice(changes, root.layout))
-    let wanted = root.main.changes.part(of: changes)
+    let wanted = root.main.changes.part(of: changes, isWhole: false)
     Task { [self] in
       do {
         guard let saved = try await storeMain(wanted, policy: policy) else { return }
@@ -291,13 +298,13 @@ public final class Stack: Sendable {
   }
 
   private func listen() {
-    root.listen { [weak self] change in
-      Task { @MainActor in self?.mainDidMiss(change) }
+    root.listen { [weak self, weak root] change in
+      Task { @MainActor in self?.mainDidMiss(change, of: root) }
     }
   }
 
   /// Something was stored past main.
-  @MainActor private func mainDidMiss(_ change: RootContext.StoreChange) {
+  @MainActor private func mainDidMiss(_ change: RootContext.StoreChange, of root: RootContext?) {
     guard let mainContext, mainContext.root === root else { return }
     switch change {
     case .saved(let saved): mainContext.settling.didStore(saved)

@@ -28,7 +28,7 @@ extension Model {
     // An attribute of that name is a fault, which `validate()` tells.
     guard !lineage.contains(where: { $0.attribute(named: inverse) != nil }) else { return }
     for entity in lineage {
-      guard let place = entities.firstIndex(where: { $0.name == entity.name }),
+      guard let place = entities.firstIndex(where: { hasSameBytes($0.name, entity.name) }),
         let back = entities[place].relationships.firstIndex(where: {
           $0.name.utf8.elementsEqual(inverse.utf8)
         })
@@ -38,7 +38,9 @@ extension Model {
       }
       return
     }
-    guard let place = entities.firstIndex(where: { $0.name == target.name }) else { return }
+    guard let place = entities.firstIndex(where: { hasSameBytes($0.name, target.name) }) else {
+      return
+    }
     entities[place].relationships.append(
       Relationship(
         name: inverse,

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// Gives out the primary keys of new objects before they are stored, so that ids are permanent from
@@ -5,13 +6,20 @@ import Synchronization
 ///
 /// Keys come from `_dragoman_keys` in blocks, each reserved in a transaction of its own: two
 /// processes never give out the same one, and a crash leaves a gap. Blocks double in size, so the
-/// number of transactions is logarithmic in the number of objects. What is left of a block is given
-/// back when nobody reserved behind it.
+/// number of transactions is logarithmic in the number of objects. The next block is reserved on another
+/// thread when half of one is used, so that who inserts objects waits for no import that is writing, as
+/// long as it inserts fewer than are reserved. What is left is given back when nobody reserved behind it.
 final class KeyAllocator: Sendable {
   private struct Block {
     var next: Int64 = 0
     var end: Int64 = 0
     var size: Int64 = 500
+    /// The block behind this one.
+    var spare: Range<Int64>?
+    var isReserving = false
+
+    /// Whether it is time to reserve the next block.
+    var isHalf: Bool { end - next < size / 2 && spare == nil && !isReserving }
   }
 
   private let store: any ObjectStore
@@ -30,15 +38,37 @@ final class KeyAllocator: Sendable {
   /// Runs `UPDATE _dragoman_keys` where the block is used up.
   /// - Throws: `StoreError`, `.busy` where another process keeps the write lock.
   func next(in table: String) throws -> Int64 {
-    let free = blocks.withLock { blocks in Self.take(table, from: &blocks) }
+    let (free, isHalf) = blocks.withLock { blocks in
+      let free = Self.take(table, from: &blocks)
+      let isHalf = free != nil && blocks[table]?.isHalf == true
+      if isHalf { blocks[table]?.isReserving = true }
+      return (free, isHalf)
+    }
+    if isHalf { DispatchQueue.global().async { self.reserveSpare(in: table) } }
     if let free { return free }
     let size = blocks.withLock { min(($0[table]?.size ?? 500) * 2, Self.maximumSize) }
     let start = try store.reserveKeys(size, of: [table])[0]
     return blocks.withLock { blocks in
       // Another thread may have reserved meanwhile: its block stays, ours becomes a gap.
       if let key = Self.take(table, from: &blocks) { return key }
-      blocks[table] = Block(next: start + 1, end: start + size, size: size)
+      let isReserving = blocks[table]?.isReserving ?? false
+      blocks[table] = Block(
+        next: start + 1,
+        end: start + size,
+        size: size,
+        isReserving: isReserving
+      )
       return start
+    }
+  }
+
+  /// Reserves the next block; where that fails, whoever needs it tries again and is told.
+  private func reserveSpare(in table: String) {
+    let size = blocks.withLock { min(($0[table]?.size ?? 500) * 2, Self.maximumSize) }
+    let start = try? store.reserveKeys(size, of: [table])[0]
+    blocks.withLock { blocks in
+      blocks[table]?.isReserving = false
+      if let start { blocks[table]?.spare = start..<start + size }
     }
   }
 
@@ -62,14 +92,22 @@ final class KeyAllocator: Sendable {
       blocks = [:]
       return left
     }
-    let unused = left.filter { $0.value.next < $0.value.end }
+    let unused = left.flatMap { table, block in
+      [block.spare, block.next..<block.end].compactMap { $0 }.filter { !$0.isEmpty }
+        .map { (table, $0.lowerBound, $0.upperBound) }
+    }
     if unused.isEmpty { return }
-    try store.releaseKeys(unused.map { ($0.key, $0.value.next, $0.value.end) })
+    try store.releaseKeys(unused)
   }
 
   private static func take(_ table: String, from blocks: inout [String: Block]) -> Int64? {
-    guard let block = blocks[table], block.next < block.end else { return nil }
-    blocks[table]?.next += 1
-    return block.next
+    guard var block = blocks[table] else { return nil }
+    if block.next == block.end, let spare = block.spare {
+      block = Block(next: spare.lowerBound, end: spare.upperBound, size: Int64(spare.count))
+    }
+    guard block.next < block.end else { return nil }
+    block.next += 1
+    blocks[table] = block
+    return block.next - 1
   }
 }

@@ -67,6 +67,9 @@ protocol StoreReader {
     among targets: [Int64]
   ) throws -> Set<Int64>
 
+  /// The owners of links to any of these targets, of a relationship that is stored by its owners.
+  func owners(of link: RelationshipLayout, _ targets: [Int64]) throws -> Set<Int64>
+
   /// Lends the rows of a request, in order: `_pk` (of a table: a number that says nothing), then what is
   /// asked for.
   func fetch(

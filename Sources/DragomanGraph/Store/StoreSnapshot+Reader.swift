@@ -67,6 +67,19 @@ extension StoreSnapshot: StoreReader {
     return found
   }
 
+  func owners(of link: RelationshipLayout, _ targets: [Int64]) throws -> Set<Int64> {
+    guard !targets.isEmpty else { return [] }
+    let links = LinkQuery(link, in: layout)
+    let statement = try RawStatement(
+      kept: "SELECT \(links.own) FROM \(links.name) WHERE \(links.other) \(Self.test(targets))",
+      in: database
+    )
+    try Self.bind(targets, to: statement)
+    var found: Set<Int64> = []
+    try statement.forEachRow { found.insert($0.integer(0)) }
+    return found
+  }
+
   func fetch(
     _ request: ResolvedRequest,
     _ reading: FetchReading,

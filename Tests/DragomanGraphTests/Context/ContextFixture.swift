@@ -102,6 +102,20 @@ extension Stack {
   }
 }
 
+extension Stack {
+  /// Another process changes the file.
+  func elsewhere(_ sentences: String...) throws {
+    try store.write { session in
+      try session.begin()
+      for sql in sentences { try session.database.execute(sql: sql) }
+      try session.commit()
+    }
+  }
+}
+
+/// The id of an object.
+func id(_ entity: String, _ key: Int64) -> ObjectID { ObjectID(entity: entity, primaryKey: key) }
+
 /// The error that a closure throws, as a ContextError.
 func contextError<T>(_ body: () throws -> T) -> ContextError? {
   do {

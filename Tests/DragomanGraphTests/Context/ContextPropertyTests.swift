@@ -16,6 +16,7 @@ struct ContextPropertyTests {
     enum Kind: Int, CaseIterable {
       case insert, change, link, unlink, list, move, delete
       case save, saveAway, rollback, undo, nested, dropped, write, merge, failedMerge, other
+      case late, process
     }
 
     let kind: Kind
@@ -33,7 +34,7 @@ struct ContextPropertyTests {
       let inner: [Kind] = [.insert, .insert, .change, .link, .link, .link, .unlink, .list, .move]
       let outer: [Kind] = [
         .save, .save, .saveAway, .rollback, .undo, .nested, .dropped, .write, .write, .merge,
-        .failedMerge, .other,
+        .failedMerge, .other, .late, .late, .process,
       ]
       if roll < 6 {
         kind = .delete
@@ -125,10 +126,12 @@ struct ContextPropertyTests {
     for (index, step) in steps.enumerated() {
       do {
         try await work.take(step)
+        if let told = try work.main.difference(from: work.held) { throw Told(description: told) }
         if let error = work.stack.main.recordedError { throw Told(description: "\(error)") }
         if let told = try work.main.difference(from: work.stack.main) {
           throw Told(description: told)
         }
+        try work.hold()
       } catch {
         return Fault(step: index, message: "\(error)", told: work.told)
       }
@@ -145,6 +148,8 @@ struct ContextPropertyTests {
     var main: PlainGraph
     var stored: PlainGraph
     var told: [String] = []
+    /// Main's objects, held from one step to the next.
+    var held: [ManagedObject] = []
     /// What was merged is being stored: nobody knows how far.
     var isStoring = false
 
@@ -197,6 +202,8 @@ struct ContextPropertyTests {
       case .write: try await write(step, stack)
       case .other: try await write(step, other)
       case .merge, .failedMerge: try await merge(step)
+      case .late: try await late(step)
+      case .process: try await process(step)
       default: told.append(try Self.edit(step, stack.main, &main, stored))
       }
     }
@@ -331,6 +338,68 @@ struct ContextPropertyTests {
       } catch let error as ContextError where error.code == .invalid || error.code == .denied {
         try expectFailure(step, error)
       }
+    }
+
+    /// Holds what there is.
+    func hold() throws { held = try main.rows.keys.map { try stack.main.object(with: $0) } }
+
+    /// A stored object whose number main has not changed.
+    private func free(_ step: Step) -> ObjectID? {
+      let ids = (stored.ids("A") + stored.ids("B") + stored.ids("Team")).filter {
+        main.rows[$0] != nil && main.rows[$0]?.n == stored.rows[$0]?.n
+      }
+      return ids.isEmpty ? nil : ids[step.numbers[5] % ids.count]
+    }
+
+    private func set(_ n: Int64, of id: ObjectID) {
+      stored.rows[id]?.n = n
+      main.rows[id]?.n = n
+    }
+
+    /// A child that begins before a change of main's and is saved after it.
+    private func late(_ step: Step) async throws {
+      if isStoring { try await save(isAway: false, []) }
+      let child = ManagedObjectContext(.background, root: stack.root)
+      defer { child.close() }
+      if let fault = try main.difference(from: child) { throw Told(description: "late: \(fault)") }
+      let known = try main.rows.keys.map { try child.object(with: $0) }
+      for inner in step.inner { told.append(try Self.edit(inner, stack.main, &main, stored)) }
+      if step.numbers[4] % 3 == 0, main.verdict(stored: stored) == .fine {
+        try await save(isAway: false, [])
+        told.append("saved above")
+      }
+      if let fault = try main.difference(from: known) { throw Told(description: "late: \(fault)") }
+      guard let id = free(step) else { return }
+      let n = Int64(step.numbers[6] % 90)
+      try child.object(with: id)["n"] = .integer(n)
+      do {
+        try child.save()
+        told.append("late \(id).n = \(n)")
+        set(n, of: id)
+      } catch let error as ContextError where error.code == .invalid {
+        // The object's links may be too many for now.
+      }
+      await settle()
+      try checkFile()
+    }
+
+    /// Another process writes a row that main has not changed.
+    private func process(_ step: Step) async throws {
+      if isStoring { try await save(isAway: false, []) }
+      guard let id = free(step), let entity = stack.root.layout.entity(named: id.entity),
+        stack.main.overlay[RowKey(table: entity.tableIndex, key: id.primaryKey)] == nil
+      else { return }
+      let n = Int64(step.numbers[6] % 90)
+      try await file.write { database in
+        try database.execute(
+          sql: "UPDATE \(entity.table) SET n = ?, _v = _v + 1 WHERE _pk = ?",
+          arguments: [n, id.primaryKey]
+        )
+      }
+      told.append("process \(id).n = \(n)")
+      set(n, of: id)
+      stack.storeDidChange()
+      await settle()
     }
 
     /// What was sent to main is there when this has had its turn behind it.

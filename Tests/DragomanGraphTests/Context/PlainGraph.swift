@@ -223,14 +223,30 @@ struct PlainGraph: Equatable {
     }
     for (id, row) in rows {
       guard let object = try context.existingObject(with: id) else { return "\(id) is not there" }
-      if object["n"] != .integer(row.n) { return "\(id).n is \(object["n"]), not \(row.n)" }
-      for link in links(of: id) {
-        let known = try context.links.targets(of: link, object).map(\.objectID)
-        if let fault = Self.compare(known, targets(link, id), link) { return "\(id).\(fault)" }
-      }
+      if let fault = try difference(from: object, row) { return fault }
     }
     for id in dead.keys where try context.existingObject(with: id) != nil {
       return "\(id) is there"
+    }
+    return nil
+  }
+
+  /// What an object that somebody holds says otherwise; nil: nothing.
+  func difference(from held: [ManagedObject]) throws -> String? {
+    for object in held {
+      guard let row = rows[object.objectID] else { continue }
+      if object.isDeleted { return "held: \(object.objectID) is deleted" }
+      if let fault = try difference(from: object, row) { return "held: \(fault)" }
+    }
+    return nil
+  }
+
+  private func difference(from object: ManagedObject, _ row: Row) throws -> String? {
+    let id = object.objectID
+    if object["n"] != .integer(row.n) { return "\(id).n is \(object["n"]), not \(row.n)" }
+    for link in links(of: id) {
+      let known = try object.context.links.targets(of: link, object).map(\.objectID)
+      if let fault = Self.compare(known, targets(link, id), link) { return "\(id).\(fault)" }
     }
     return nil
   }

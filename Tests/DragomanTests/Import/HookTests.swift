@@ -173,4 +173,15 @@ import Testing
       #expect(imported.report.summary == summary)
     }
   }
+
+  @Test("What a hook sets is checked, and rejects its record")
+  func checked() async throws {
+    try register { _, person in
+      if person["firstName"] == "Jane" { person["kind"] = "c" } else { person["kind"] = "a" }
+    }
+    let imported = try await stack.import([Self.jane, Self.john], into: "Person")
+    #expect(imported.report.summary == "read 2, inserted 1, rejected 1")
+    #expect(imported.report.issueSummary == ["record.hook 1"])
+    #expect(try sql(stack.store, "SELECT firstName, kind FROM Person") == ["John|a"])
+  }
 }

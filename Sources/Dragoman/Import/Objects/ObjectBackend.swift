@@ -135,9 +135,12 @@ final class ObjectBackend: DraftBackend {
   func didWrite(_ object: Int, key: Int64, _ plan: EntityPlan, in batch: DraftBatch) throws {
     guard let hook = code.entity(plan.name).postImport else { return }
     let written = try self.object(key, of: plan.layout)
+    let before = context.records.length
     do {
       try hook(batch.record(of: object), written)
       try context.throwRecorded()
+      // What the record says was checked when it was mapped.
+      try context.records.validate(since: before)
     } catch {
       throw RecordStop.hook(object: object, error)
     }

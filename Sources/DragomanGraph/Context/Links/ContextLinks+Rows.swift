@@ -1,5 +1,19 @@
 /// Changing the rows of tables of links, and places in ordered lists.
 extension ContextLinks {
+  /// The one way in which links are changed: others may store a part of the changes at any moment, and
+  /// what was looked at is no truth any more then.
+  ///
+  /// - Parameter look: Looks, and returns what to change; nil: nothing.
+  private func change(
+    _ look: () throws -> ((inout LinkRows) -> Void)?
+  ) rethrows {
+    while true {
+      let settles = overlay.settles
+      guard let body = try look() else { return }
+      if overlay.change(ifSettles: settles, { body(&$0.links) }) { return }
+    }
+  }
+
   func add(
     _ link: RelationshipLayout,
     _ join: RelationshipLayout.JoinTable,
@@ -8,29 +22,27 @@ extension ContextLinks {
   ) throws {
     let key = LinkKey(link: link.id, owner: owner.place.key)
     let targetKey = target.place.key
-    guard join.hasPosition else {
-      let said = overlay.read { $0.links.pair(key, targetKey) }
-      if said == true { return }
-      let isBack = try said == false && isLinkedBeneath(link, key, targetKey)
-      let end: Int64? =
-        join.hasInversePosition
-        ? try layout.inverse(of: link).map { try takeEnd(of: $0, target) } : nil
-      overlay.change { changes in
-        changes.links.set(isBack ? nil : true, key, targetKey)
-        if let end {
-          changes.links.setPlace(end, of: key.owner, LinkKey(link: link.id, owner: targetKey))
+    let inverse = join.hasInversePosition ? layout.inverse(of: link) : nil
+    try change {
+      let list = join.hasPosition ? try newList(link, owner) : nil
+      let said =
+        list.map { $0.base.contains(targetKey) }
+        ?? overlay.read { $0.links.pair(key, targetKey) }
+      if said == true, list == nil, !link.relationship.allowsRepeats { return nil }
+      let isNew = said != true || link.relationship.allowsRepeats
+      let isBack =
+        try said == false && !join.hasPosition && isLinkedBeneath(link, key, targetKey)
+      let end = isNew ? try inverse.map { try takeEnd(of: $0, target) } : nil
+      return { links in
+        if let list { links.set(list, key) }
+        if !join.hasPosition {
+          links.set(isBack ? nil : true, key, targetKey)
+        } else if isNew {
+          links.append(targetKey, key)
         }
-      }
-      return
-    }
-    try loadList(link, owner)
-    let isThere = overlay.read { $0.links.pair(key, targetKey) == true }
-    if isThere, !link.relationship.allowsRepeats { return }
-    overlay.change { $0.links.append(targetKey, key) }
-    if join.hasInversePosition, let inverse = layout.inverse(of: link) {
-      let end = try takeEnd(of: inverse, target)
-      overlay.change { changes in
-        changes.links.setPlace(end, of: key.owner, LinkKey(link: link.id, owner: targetKey))
+        if let end {
+          links.setPlace(end, of: key.owner, LinkKey(link: link.id, owner: targetKey))
+        }
       }
     }
   }
@@ -43,32 +55,32 @@ extension ContextLinks {
   ) throws {
     let key = LinkKey(link: link.id, owner: owner.place.key)
     let targetKey = target.place.key
-    if join.hasPosition {
-      try loadList(link, owner)
-      let allowsRepeats = link.relationship.allowsRepeats
-      overlay.change { $0.links.remove(targetKey, key, allowsRepeats: allowsRepeats) }
-      return
+    try change {
+      if join.hasPosition {
+        let list = try newList(link, owner)
+        return { links in
+          if let list { links.set(list, key) }
+          links.remove(targetKey, key)
+        }
+      }
+      let said = overlay.read { $0.links.pair(key, targetKey) }
+      if said == false { return nil }
+      let isNew = context.own(owner)?.kind == .inserted || context.own(target)?.kind == .inserted
+      let isThere = try !isNew && (said == nil || isLinkedBeneath(link, key, targetKey))
+      return { $0.set(isThere ? false : nil, key, targetKey) }
     }
-    let said = overlay.read { $0.links.pair(key, targetKey) }
-    if said == false { return }
-    let isNew = context.own(owner)?.kind == .inserted || context.own(target)?.kind == .inserted
-    let isThere: Bool
-    if isNew {
-      isThere = false
-    } else if said == true {
-      isThere = try isLinkedBeneath(link, key, targetKey)
-    } else {
-      isThere = true
-    }
-    overlay.change { $0.links.set(isThere ? false : nil, key, targetKey) }
   }
 
-  /// Where the order or the number of links counts, an owner's rows stand in the changes all together.
-  private func loadList(_ link: RelationshipLayout, _ owner: ManagedObject) throws {
+  /// Where the order or the number of links counts, an owner's rows stand in the changes all together;
+  /// nil: they do already.
+  private func newList(
+    _ link: RelationshipLayout,
+    _ owner: ManagedObject
+  ) throws -> LinkRows.List? {
     let key = LinkKey(link: link.id, owner: owner.place.key)
-    guard overlay.read({ $0.links.lists[key] == nil }) else { return }
-    let list = LinkRows.List(try targetKeys(of: link, owner))
-    overlay.change { $0.links.set(list, key) }
+    guard overlay.read({ $0.links.lists[key] == nil }) else { return nil }
+    let known = try targetKeys(of: link, owner)
+    return LinkRows.List(known, over: known, allowsRepeats: link.relationship.allowsRepeats)
   }
 
   /// The place behind the last one of an ordered list, which is taken with that.
@@ -127,7 +139,12 @@ extension ContextLinks {
       }
     case .joinTable(let join, isOwner: true):
       guard join.hasPosition else { return }
-      overlay.change { $0.links.set(LinkRows.List(keys), LinkKey(link: link.id, owner: owner)) }
+      try change {
+        let known = try targetKeys(of: link, object)
+        let isRepeating = link.relationship.allowsRepeats
+        let list = LinkRows.List(keys, over: known, allowsRepeats: isRepeating)
+        return { $0.set(list, LinkKey(link: link.id, owner: owner)) }
+      }
     case .joinTable(_, isOwner: false):
       guard let inverse = link.inverse else { return }
       overlay.change { changes in

@@ -115,10 +115,8 @@ package struct ContextLinks {
     _ owner: LinkKey,
     _ target: Int64
   ) throws -> Bool {
-    if context.kind != .main {
-      for changes in context.above.current(layout) {
-        if let isThere = changes.links.pair(owner, target) { return isThere }
-      }
+    for changes in context.upper {
+      if let isThere = changes.links.pair(owner, target) { return isThere }
     }
     return try context.read { try !$0.targets(of: link, owner.owner, among: [target]).isEmpty }
   }
@@ -135,8 +133,10 @@ package struct ContextLinks {
     if link.isToOne {
       let known = try self.targets(of: link, object).first
       if known === targets.first { return try clearDangling(link, object, unless: known) }
-      if let known { try disconnect(link, object, known) }
-      if let target = targets.first { try connect(link, object, target) }
+      try context.records.whole {
+        if let known { try disconnect(link, object, known) }
+        if let target = targets.first { try connect(link, object, target) }
+      }
       return
     }
     var list = targets
@@ -147,13 +147,15 @@ package struct ContextLinks {
     let wanted = Set(list.map(\.place.key))
     let known = try self.targets(of: link, object)
     let old = Set(known.map(\.place.key))
-    for target in known where !wanted.contains(target.place.key) {
-      try disconnect(link, object, target)
+    try context.records.whole {
+      for target in known where !wanted.contains(target.place.key) {
+        try disconnect(link, object, target)
+      }
+      for target in list where !old.contains(target.place.key) {
+        try connect(link, object, target)
+      }
+      if link.isListed { try setOrder(list.map(\.place.key), of: link, object) }
     }
-    for target in list where !old.contains(target.place.key) {
-      try connect(link, object, target)
-    }
-    if link.isListed { try setOrder(list.map(\.place.key), of: link, object) }
   }
 
   /// A to-one that leads to a deleted object is null to its readers: make it so.
@@ -189,7 +191,9 @@ package struct ContextLinks {
       )
     }
     let family = layout.entities[link.destination].family
-    if !family.contains(target.layout.index) { try context.fire(target) }
+    // What a fault is an object of is not known for sure, unless every object of its table will do.
+    let isAny = layout.entities[link.destination].root == link.destination
+    if !isAny || !family.contains(target.layout.index) { try context.fire(target) }
     guard family.contains(target.layout.index) else {
       throw ContextError(
         .type,

@@ -39,16 +39,33 @@ struct ContextSettling {
     context.processChanges()
   }
 
+  /// Somebody has stored what was seen above: objects that knew it from there have it in their row from
+  /// now on.
+  func didStoreAbove(_ stored: [(place: RowKey, change: RowChange)]) {
+    context.linkMemory.forgetTargets()
+    for (place, change) in stored {
+      guard let object = context.registered(place), object.status != .gone else { continue }
+      if var own = context.overlay[place] {
+        own.row = own.row?.setting(change.values)
+        context.overlay.change { [layout, own] in $0.set(own, at: place, layout) }
+        context.follow(own, object)
+      } else {
+        object.content = .fault(nil)
+      }
+    }
+  }
+
   /// What this context had pending was stored on another thread; what was changed here meanwhile
   /// stays pending.
   func didStoreOwn(_ written: WrittenChanges) {
+    var rows: [Int: RowBuffer] = [:]
     for (place, change) in written.changes.sorted {
       noteOthers(at: place, change, written)
       guard let object = context.registered(place), object.status != .gone else { continue }
       if let own = context.overlay[place] {
         context.follow(own, object)
       } else {
-        settle(object, change, written)
+        settle(object, change, written, &rows)
       }
     }
     context.linkMemory.forgetTargets()
@@ -103,7 +120,7 @@ struct ContextSettling {
   /// What was unsaved is the state of the store now.
   func didSave(_ saved: RootContext.Write) {
     let written = saved.written
-    context.overlay.removeAll()
+    context.overlay.removeAll(isStored: true)
     var rows: [Int: RowBuffer] = [:]
     for table in written.changes.tables.keys {
       for (key, change) in written.changes.rows(in: table) {
@@ -117,15 +134,11 @@ struct ContextSettling {
     forgetDeleted(in: written)
     // Main may be reading these by now.
     context.importing.buffers.removeAll(keepingCapacity: true)
+    context.importing.lastKeys = nil
   }
 
-  /// An object of which nothing is unsaved any more becomes what was written.
-  func settle(_ object: ManagedObject, _ change: RowChange, _ written: WrittenChanges) {
-    var rows: [Int: RowBuffer] = [:]
-    settle(object, change, written, &rows)
-  }
-
-  private func settle(
+  /// An object of which nothing is unsaved any more becomes what was written; `rows` takes its row.
+  func settle(
     _ object: ManagedObject,
     _ change: RowChange,
     _ written: WrittenChanges,

@@ -14,17 +14,25 @@ package struct KeyFinder {
   /// - Returns: false where that was begun already, by an import whose hook imports.
   package func beginImport() -> Bool {
     guard context.importing.keys == nil else { return false }
+    context.importing.above = [:]
+    // Records that come one after the other would look at all that is unsaved, each of them.
+    if let known = context.importing.lastKeys, known.round == context.overlay.round,
+      known.layout === layout
+    {
+      context.importing.keys = known.keys
+      return true
+    }
     let index = KeyIndex(layout)
     for (place, change) in context.overlay.changes.sorted where change.kind != .deleted {
       index.insert(place, in: context)
     }
     context.importing.keys = index
-    context.importing.above = [:]
     return true
   }
 
   /// Ends what `beginImport()` began.
   package func endImport() {
+    context.importing.lastKeys = context.importing.keys.map { ($0, context.overlay.round, layout) }
     context.importing.keys = nil
     context.importing.above = [:]
     context.importing.probed = [:]
@@ -152,9 +160,13 @@ package struct KeyFinder {
   ) throws -> RowKey? {
     guard context.hasChangesAbove else { return nil }
     let lookup = Lookup(table: entity.tableIndex, columns: columns)
+    if context.importing.aboveRound != context.above.round {
+      context.importing.aboveRound = context.above.round
+      context.importing.above = [:]
+    }
     if let known = context.importing.above[lookup] { return known[values] }
     var places: [KeyIndex.Values: RowKey] = [:]
-    for changes in context.above.current(layout) {
+    for changes in context.upper {
       for (key, change) in changes.rows(in: entity.tableIndex) where change.kind != .deleted {
         let place = RowKey(table: entity.tableIndex, key: key)
         let object = try context.register(place, layout.entities[Int(change.entity)])

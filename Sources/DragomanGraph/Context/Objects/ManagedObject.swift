@@ -199,7 +199,7 @@ public final class ManagedObject {
 
   /// The row that was read, where nothing unsaved says otherwise.
   var plainRow: RowPlace? {
-    guard status == .clean, case .row(let row) = content, !context.hasChangesAbove else {
+    guard status == .clean, !context.hasChangesAbove, case .row(let row) = content else {
       return nil
     }
     return row

@@ -11,6 +11,12 @@ struct ObjectValidation {
   /// Checks an object that is about to be written; only what was set is looked at, except that an
   /// insertion needs all that is required.
   mutating func check(_ object: ManagedObject, _ change: RowChange) throws {
+    try checkValues(object, change)
+    for link in object.layout.relationships { try check(link, object) }
+  }
+
+  /// Checks its values only.
+  mutating func checkValues(_ object: ManagedObject, _ change: RowChange) throws {
     let entity = object.layout
     if entity.entity.isAbstract {
       add(object, nil, .abstract, "\(entity.name) is abstract and has no objects of its own.")
@@ -21,7 +27,6 @@ struct ObjectValidation {
       guard change.kind == .inserted || change.values[column] != nil else { continue }
       checks.check(try object.value(column), entity.attributes[slot], owner)
     }
-    for link in entity.relationships { try check(link, object) }
   }
 
   /// Checks the number of targets of owners whose rows stay the same, and whose links are changed
@@ -35,6 +40,7 @@ struct ObjectValidation {
       }
     }
     ends.formUnion(changes.links.owners)
+    ends.formUnion(try context.clearedOwners(changes))
     for end in ends.sorted(by: { ($0.link, $0.owner) < ($1.link, $1.owner) }) {
       let link = links[end.link]
       guard link.relationship.isRequired || link.relationship.maximumCount != nil else { continue }

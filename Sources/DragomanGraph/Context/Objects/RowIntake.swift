@@ -42,7 +42,7 @@ struct RowIntake {
     let version = row.integer(1)
     if let known = context.registered(place) {
       guard isStale(known, version) else { return known }
-      known.content = .row(append(row))
+      known.content = .row(known.status == .updated ? alone(row) : append(row))
       known.version = version
       known.layout = entities.entity(of: row) ?? known.layout
       context.rebase(known)
@@ -59,6 +59,14 @@ struct RowIntake {
     if refreshes, object.status != .clean { return false }
     if case .fault = object.content { return true }
     return refreshes && object.version != version
+  }
+
+  /// The row in a buffer of its own: other threads may see it at once, where something unsaved is compared
+  /// with it from now on, and nothing is added to a buffer that they see.
+  private func alone(_ row: StoredRow) -> RowPlace {
+    let buffer = RowBuffer(columnCount: columnCount, capacity: 1)
+    buffer.append(row, from: entities.firstColumn)
+    return RowPlace(buffer: buffer, row: 0)
   }
 
   private mutating func append(_ row: StoredRow) -> RowPlace {

@@ -11,8 +11,8 @@ struct SaveChecks {
     try setPlaces()
   }
 
-  /// Checks everything and completes what follows from it.
-  func run() throws {
+  /// Checks everything and completes what follows from it; `isSaving`: what goes along is checked, too.
+  func run(isSaving: Bool = true) throws {
     // What has lost the row that it is compared with gets it anew, if it is there.
     for (place, change) in context.overlay.changes.sorted where change.kind == .updated {
       if change.row == nil { _ = try context.isAlive(context.enroll(place, change)) }
@@ -26,7 +26,8 @@ struct SaveChecks {
     if denials.faults.isEmpty { try complete() }
     var validation = ObjectValidation(context)
     let changes = context.overlay.changes
-    let rows = changes.sorted
+    // What is unsaved above and goes along is stored, too.
+    let rows = (isSaving ? context.root.withDependencies(changes, context.upper) : changes).sorted
     context.visitCount += rows.count
     // A stub has none of the values that are required.
     for (place, change) in rows where change.kind != .deleted && change.mark?.isStub != true {

@@ -79,15 +79,19 @@ extension ContextRecords {
   private func mark(_ object: ManagedObject, _ say: (inout RowMark) -> Void) {
     guard !object.isDeleted else { return }
     let layout = object.layout
-    context.tryFire(object)
-    object.layout = layout
-    var change = context.own(object) ?? context.emptyUpdate(of: object)
-    var mark = change.mark ?? RowMark()
-    say(&mark)
-    change.mark = mark.isEmpty ? nil : mark
-    change.entity = Int32(layout.index)
-    object.layout = layout
-    // Where what was said is taken back, there may be nothing to store any more.
-    context.put(change.isEmptyUpdate && !context.hasOwnLinks(object) ? nil : change, object)
+    var isPut = false
+    while !isPut {
+      let settles = context.overlay.settles
+      context.tryFire(object)
+      var change = context.own(object) ?? context.emptyUpdate(of: object)
+      var mark = change.mark ?? RowMark()
+      say(&mark)
+      change.mark = mark.isEmpty ? nil : mark
+      change.entity = Int32(layout.index)
+      object.layout = layout
+      // Where what was said is taken back, there may be nothing to store any more.
+      let isOver = change.isEmptyUpdate && !context.hasOwnLinks(object)
+      isPut = context.put(isOver ? nil : change, object, ifSettles: settles)
+    }
   }
 }

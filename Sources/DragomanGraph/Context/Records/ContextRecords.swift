@@ -45,6 +45,35 @@ package struct ContextRecords {
     }
   }
 
+  /// Does all of something, or nothing.
+  func whole(_ body: () throws -> Void) throws {
+    let start = beginRecord()
+    do {
+      try body()
+    } catch {
+      undoRecord(start)
+      throw error
+    }
+    endRecord()
+  }
+
+  /// How much was done since the first open record began.
+  package var length: Int { context.importing.log.count }
+
+  /// Checks the values of the objects to which something was done since `length` was that number.
+  ///
+  /// - Throws: `ContextError` `.invalid`, with every fault.
+  package func validate(since start: Int) throws {
+    var validation = ObjectValidation(context)
+    for place in Set(context.importing.log.dropFirst(start).map(\.place)) {
+      guard let change = context.overlay[place], change.kind != .deleted,
+        change.mark?.isStub != true
+      else { continue }
+      try validation.checkValues(context.enroll(place, change), change)
+    }
+    if !validation.faults.isEmpty { throw ContextError(.invalid, validation.faults) }
+  }
+
   /// The objects that were deleted since `beginRecord()` gave that number.
   package func deletedObjects(since start: Int) -> [ObjectID] {
     context.importing.log.dropFirst(start).filter(\.isDeletion).map {
@@ -146,7 +175,7 @@ package struct ContextRecords {
     let count = context.overlay.read { $0.count }
     let written = try context.root.write(
       context.overlay.changes,
-      above: context.overlaysAbove,
+      seen: context.upper,
       in: session,
       context.mergePolicy
     )
@@ -162,7 +191,11 @@ package struct ContextRecords {
     context.importing.flushed.note(written.written, context.root)
     guard let seen = written.seen.last, !seen.isEmpty else { return }
     var ofMain = written.written
-    ofMain.changes = ofMain.changes.part(of: seen)
+    ofMain.changes = ofMain.changes.part(of: seen, isWhole: true)
+    // Main may have links to what is deleted.
+    for (place, change) in written.written.changes.sorted where change.kind == .deleted {
+      ofMain.changes.keep(change, at: place)
+    }
     guard !ofMain.changes.isEmpty else { return }
     context.above.note(ofMain, seen: seen)
   }

@@ -99,12 +99,13 @@ extension Stack {
         let value = try body(context)
         try context.records.flush()
         try root.commit(session)
-        for (written, seen) in context.above.written {
+        for (written, seen) in context.above.written.list {
           root.main.settle(written, seen: seen, yields: false, root.layout)
         }
         return value
       }
-      root.announce(context.importing.flushed, context.above.written.map(\.changes), by: context)
+      let ofMain = context.above.written.list.map(\.changes)
+      root.announce(context.importing.flushed, ofMain, by: context)
       return value
     }
   }

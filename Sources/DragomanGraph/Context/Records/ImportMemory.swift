@@ -6,8 +6,12 @@ struct ImportMemory {
   var flushed = Flushed()
   /// Objects with unsaved changes by their unique keys, while records are imported.
   var keys: KeyIndex?
+  /// That of the last import, good while nothing is changed past imports.
+  var lastKeys: (keys: KeyIndex, round: Int, layout: ModelLayout)?
   /// Objects with unsaved changes in the contexts above, by unique key.
   var above: [Lookup: [KeyIndex.Values: RowKey]] = [:]
+  /// What the contexts above were when that was looked up.
+  var aboveRound = 0
   /// Stored objects that were looked up by unique key.
   var probed: [Lookup: [KeyIndex.Values: ManagedObject?]] = [:]
   /// Rows that the import at hand fills.

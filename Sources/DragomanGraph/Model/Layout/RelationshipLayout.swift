@@ -112,9 +112,13 @@ struct LinkLayouts {
       guard let inverse, let other = byName[NameKey(inverse.entity.name)] else {
         return .column(relationship.name)
       }
-      let ours = (owner, entity.relationships.firstIndex { $0.name == relationship.name } ?? 0)
+      let ours = (
+        owner, entity.relationships.firstIndex { hasSameBytes($0.name, relationship.name) } ?? 0
+      )
       let theirs = (
-        other, inverse.entity.relationships.firstIndex { $0.name == inverse.relationship.name } ?? 0
+        other,
+        inverse.entity.relationships.firstIndex { hasSameBytes($0.name, inverse.relationship.name) }
+          ?? 0
       )
       let isKey = entity.uniqueKeys.contains { $0.contains(relationship.name) }
       let isTheirKey = inverse.entity.uniqueKeys.contains {
@@ -152,9 +156,13 @@ struct LinkLayouts {
     var isOwner = true
     var isSymmetric = false
     if let inverse, let other = byName[NameKey(inverse.entity.name)] {
-      let ours = (owner, entity.relationships.firstIndex { $0.name == relationship.name } ?? 0)
+      let ours = (
+        owner, entity.relationships.firstIndex { hasSameBytes($0.name, relationship.name) } ?? 0
+      )
       let theirs = (
-        other, inverse.entity.relationships.firstIndex { $0.name == inverse.relationship.name } ?? 0
+        other,
+        inverse.entity.relationships.firstIndex { hasSameBytes($0.name, inverse.relationship.name) }
+          ?? 0
       )
       isOwner =
         relationship.allowsRepeats == inverse.relationship.allowsRepeats

@@ -57,16 +57,26 @@ extension ChangeSet {
     return cleared
   }
 
-  /// What is said here of the rows that others speak of, too.
-  func part(of others: ChangeSet) -> ChangeSet {
+  /// What is said here of the rows and links that others speak of, too.
+  ///
+  /// - Parameters:
+  ///   - others: The others.
+  ///   - isWhole: Whether all columns of such a row are meant, or those that the others speak of; an
+  ///     insertion is always whole.
+  /// - Returns: That part.
+  func part(of others: ChangeSet, isWhole: Bool) -> ChangeSet {
     var part = ChangeSet()
     for (table, rows) in others.tables where hasRows(in: table) {
       let own = self.rows(in: table)
-      for key in rows.keys { part.keep(own[key], at: RowKey(table: table, key: key)) }
+      for (key, other) in rows {
+        guard var change = own[key] else { continue }
+        if !isWhole, change.kind == .updated {
+          change.values = change.values.filter { other.values[$0.key] != nil }
+        }
+        part.keep(change, at: RowKey(table: table, key: key))
+      }
     }
-    let owners = Set(others.links.owners)
-    let targets = Set(others.links.targets)
-    part.links = links.part({ owners.contains($0) }, { targets.contains($0) })
+    part.links = links.part(of: others.links)
     return part
   }
 
@@ -88,23 +98,34 @@ extension ChangeSet {
     yields: Bool,
     _ layout: ModelLayout
   ) {
-    links.settle(written.changes.links, seen: seen.links)
-    for table in written.changes.tables.keys
-    where hasRows(in: table) || seen.hasRows(in: table) {
+    if isEmpty, seen.isEmpty { return }
+    links.settle(
+      written.changes.links,
+      written.outcome,
+      seen: seen.links,
+      isOwn: isOwn,
+      yields: yields
+    )
+    for table in written.changes.tables.keys {
       for (key, change) in written.changes.rows(in: table) {
         let place = RowKey(table: table, key: key)
-        guard let then = seen[place] else { continue }
-        let left = left(then, change, place, written, isOwn, yields, layout)
-        if left == nil, self[place] == nil { continue }
-        set(left, at: place, layout)
-        if left == nil, change.kind == .deleted { dropLinks(of: place, layout) }
+        let then = isOwn || drops == seen.drops ? seen[place] : nil
+        if self[place] != nil || then != nil {
+          var left = left(then, change, place, written, isOwn, yields, layout)
+          if let kept = left, kept.isEmptyUpdate, !hasLinks(of: place, Int(kept.entity), layout) {
+            left = nil
+          }
+          set(left, at: place, layout)
+        }
+        let isGone = change.kind == .deleted && !written.outcome.kept.contains(place)
+        if isGone, self[place] == nil { dropLinks(of: place, layout) }
       }
     }
   }
 
   /// What is left of a change once a row was written.
   private func left(
-    _ then: RowChange,
+    _ then: RowChange?,
     _ change: RowChange,
     _ place: RowKey,
     _ written: WrittenChanges,
@@ -115,11 +136,11 @@ extension ChangeSet {
     let now = self[place]
     let version = written.outcome.versions[place] ?? 0
     if change.kind == .deleted {
-      if written.outcome.kept.contains(place) { return nil }
-      let isSame = then.kind == .deleted && now?.kind == .deleted
-      return isSame || then.kind == .inserted ? nil : now
+      if written.outcome.kept.contains(place) { return isOwn ? nil : now }
+      let isSame = then?.kind == .deleted && now?.kind == .deleted
+      return isSame || then?.kind == .inserted ? nil : now
     }
-    if then.kind == .inserted {
+    if let then, then.kind == .inserted {
       guard var left = now else { return RowChange(.deleted, Int(then.entity), version: version) }
       guard left.kind == .inserted else { return now }
       let columns = layout.tables[place.table].columns.indices
@@ -135,13 +156,19 @@ extension ChangeSet {
       left.mark = now?.mark == then.mark ? nil : now?.mark
       return left.isEmptyUpdate ? nil : left
     }
-    guard isOwn else {
-      guard yields, var left = now, left.kind == .updated else { return now }
-      for column in change.values.keys { left.values[column] = nil }
-      // What the store holds by now is read again before it is compared with.
-      left.row = nil
-      left.version = 0
-      return left.isEmptyUpdate && !change.values.isEmpty ? nil : left
+    guard isOwn, let then else {
+      guard var left = now, left.kind == .updated else { return now }
+      if yields { for column in change.values.keys { left.values[column] = nil } }
+      // What differs here stays compared with what it was, unless a deletion has cleared it.
+      let isCleared = written.outcome.cleared[place] != nil
+      let others = change.values.filter { isCleared || left.values[$0.key] == nil }
+      left.row = left.row?.setting(others)
+      if others.count == change.values.count, change.version == left.version,
+        !written.outcome.merged.contains(place)
+      {
+        left.version = version
+      }
+      return left
     }
     if then.kind == .deleted { return now }
     var values: [Int: StoredValue] = [:]
@@ -196,5 +223,15 @@ extension WrittenChanges {
     let buffer = RowBuffer(columnCount: count, capacity: 1)
     buffer.append(change.row, changes: change.values)
     return RowPlace(buffer: buffer, row: 0)
+  }
+}
+
+extension RowPlace {
+  /// The row with other values.
+  func setting(_ values: [Int: StoredValue]) -> RowPlace {
+    if values.isEmpty { return self }
+    let made = RowBuffer(columnCount: buffer.columnCount, capacity: 1)
+    made.append(self, changes: values)
+    return RowPlace(buffer: made, row: 0)
   }
 }

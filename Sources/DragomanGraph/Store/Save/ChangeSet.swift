@@ -20,6 +20,8 @@ struct ChangeSet: Sendable {
   private(set) var causes: TreeDictionary<RowKey, RowKey> = [:]
   /// The rows of tables of links.
   var links = LinkRows()
+  /// Counts how often everything was dropped.
+  private(set) var drops = 0
 
   /// Whether nothing differs.
   var isEmpty: Bool { tables.isEmpty && links.isEmpty }
@@ -103,6 +105,13 @@ struct ChangeSet: Sendable {
     if touched[key]?.isEmpty == true { touched[key] = nil }
   }
 
+  /// Drops everything; what was written of it by others is no change that was taken back.
+  mutating func removeAll() {
+    let drops = drops + 1
+    self = ChangeSet()
+    self.drops = drops
+  }
+
   // MARK: - Links
 
   /// Whether links in a table of their own differ that a row owns.
@@ -131,7 +140,8 @@ struct ChangeSet: Sendable {
           guard var change = self[row], change.kind != .deleted,
             change.value(column.column)?.integer == place.key
           else { continue }
-          let isAsStored = change.kind == .updated && change.base(column.column) == .null
+          let isAsStored =
+            change.kind == .updated && change.row != nil && change.base(column.column) == .null
           change.values[column.column] = isAsStored ? nil : .null
           let isOver =
             isAsStored && change.isEmptyUpdate && !hasLinks(of: row, Int(change.entity), layout)

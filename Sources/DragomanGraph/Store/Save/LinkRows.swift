@@ -5,36 +5,124 @@ import HashTreeCollections
 /// Links without places are single rows, there or not. Where they have places (an order, or repeats)
 /// one that changes may move all behind it: then an owner's rows stand here all together.
 struct LinkRows: Sendable {
-  /// The rows of one owner by their place.
+  /// The rows of one owner by their place, over those that were there when it was first changed.
   struct List: Sendable {
     /// The target at each place.
     private(set) var rows: TreeDictionary<Int64, Int64> = [:]
-    /// Targets that were there before.
-    fileprivate(set) var away: TreeSet<Int64> = []
+    /// The targets that were there before: what differs from them is the change.
+    private(set) var base: [Int64]
+    private let allowsRepeats: Bool
+    /// All places of targets that have more than one.
+    private var repeated: TreeDictionary<Int64, [Int64]> = [:]
+    /// Targets that were there before, or were taken away again.
+    fileprivate private(set) var away: TreeSet<Int64> = []
     /// The place behind the last.
-    fileprivate var end: Int64 = 0
+    fileprivate private(set) var end: Int64 = 0
 
-    init(_ targets: [Int64]) { for target in targets { append(target) } }
+    init(_ targets: [Int64], over base: [Int64], allowsRepeats: Bool) {
+      self.base = base
+      self.allowsRepeats = allowsRepeats
+      var places: [Int64: Int64] = [:]
+      for target in targets { append(target, besides: places.updateValue(end, forKey: target)) }
+      away.formUnion(base)
+      away.subtract(targets)
+    }
 
     /// The targets in order.
     var targets: [Int64] { rows.sorted { $0.key < $1.key }.map(\.value) }
 
-    fileprivate mutating func append(_ target: Int64) {
+    /// The targets that were added.
+    var added: [Int64] { Self.split(targets, base).added }
+
+    /// The targets that came or went.
+    var changed: Set<Int64> { Set(rows.values).symmetricDifference(base) }
+
+    /// Puts a target behind the others; `place`: where it stands already.
+    fileprivate mutating func append(_ target: Int64, besides place: Int64?) {
+      if let place { repeated[target, default: [place]].append(end) }
       rows[end] = target
       end += 1
       away.remove(target)
     }
 
-    fileprivate mutating func remove(_ target: Int64, at places: [Int64]) {
-      for place in places { rows[place] = nil }
+    /// Takes a target out, every time it occurs; `place`: one of its places.
+    fileprivate mutating func remove(_ target: Int64, at place: Int64?) {
+      for place in repeated[target] ?? place.map({ [$0] }) ?? [] { rows[place] = nil }
+      repeated[target] = nil
       away.insert(target)
     }
 
-    /// Notes which of those that were there before are not there now.
+    /// Stands where another list stood.
     fileprivate mutating func replace(_ other: List) {
+      base = other.base
       away.formUnion(other.rows.values)
       away.formUnion(other.away)
       away.subtract(rows.values)
+    }
+
+    /// Other targets over others.
+    func moved(to targets: [Int64], over base: [Int64]) -> List {
+      List(targets, over: base, allowsRepeats: allowsRepeats)
+    }
+
+    /// The same targets over others.
+    func rebased(on base: [Int64]) -> List { moved(to: targets, over: base) }
+
+    /// This list with the change of one that stands over it.
+    func with(_ upper: List) -> List {
+      moved(to: upper.over(targets).targets, over: base)
+    }
+
+    /// The list as it is where it leads to none of these.
+    func leaving(_ isKept: (Int64) -> Bool) -> List {
+      let there = Set(rows.values)
+      return rebased(on: base.filter { there.contains($0) || !isKept($0) })
+    }
+
+    /// The change of this list made to another one: what came comes behind, what went goes.
+    ///
+    /// - Parameter theirs: What is there by now in place of `base`.
+    /// - Returns: The targets, and whether nothing is lost: false where both have another order.
+    func over(_ theirs: [Int64]) -> (targets: [Int64], isWhole: Bool) {
+      let ours = targets
+      if theirs == base || theirs == ours { return (ours, true) }
+      if ours == base { return (theirs, true) }
+      let (mine, other) = (Self.split(ours, base), Self.split(theirs, base))
+      let isAppended = ours == mine.kept + mine.added && Self.isInOrder(mine.kept, base)
+      if isAppended { return (apply(mine, to: theirs), true) }
+      return (apply(other, to: ours), Self.isInOrder(other.kept, base))
+    }
+
+    /// Takes away what was taken away from `base`, and adds what was added.
+    private func apply(_ change: (kept: [Int64], added: [Int64]), to list: [Int64]) -> [Int64] {
+      let gone = Self.split(base, change.kept).added
+      let left = Self.split(list, gone).added
+      let there = Set(left)
+      return left + change.added.filter { allowsRepeats || !there.contains($0) }
+    }
+
+    /// What of a list others have, too, as often as they have it, and what is left.
+    private static func split(_ list: [Int64], _ other: [Int64]) -> (kept: [Int64], added: [Int64])
+    {
+      var counts: [Int64: Int] = [:]
+      for target in other { counts[target, default: 0] += 1 }
+      var (kept, added): ([Int64], [Int64]) = ([], [])
+      for target in list {
+        if let count = counts[target], count > 0 {
+          counts[target] = count - 1
+          kept.append(target)
+        } else {
+          added.append(target)
+        }
+      }
+      return (kept, added)
+    }
+
+    /// Whether a list is another one with something left out.
+    private static func isInOrder(_ list: [Int64], _ other: [Int64]) -> Bool {
+      var next = list.startIndex
+      for target in other where next < list.endIndex && list[next] == target { next += 1 }
+      return next == list.endIndex
     }
   }
 
@@ -61,8 +149,17 @@ struct LinkRows: Sendable {
   /// The owners of whose rows anything is said.
   var owners: [LinkKey] { Array(pairs.keys) + Array(lists.keys) }
 
-  /// The targets of whose rows anything is said.
-  var targets: [LinkKey] { Array(sources.keys) + places.keys.filter { sources[$0] == nil } }
+  /// The targets to which links came or from which they went, or that have put them in order.
+  var targets: Set<LinkKey> {
+    var targets = Set(places.keys)
+    for (owner, rows) in pairs {
+      for target in rows.keys { targets.insert(LinkKey(link: owner.link, owner: target)) }
+    }
+    for (owner, list) in lists {
+      for target in list.changed { targets.insert(LinkKey(link: owner.link, owner: target)) }
+    }
+    return targets
+  }
 
   /// What is said of one link; nil: nothing.
   func pair(_ owner: LinkKey, _ target: Int64) -> Bool? {
@@ -100,23 +197,24 @@ struct LinkRows: Sendable {
 
   /// Puts a link behind the others of an owner whose rows stand here.
   mutating func append(_ target: Int64, _ owner: LinkKey) {
-    let place = lists[owner]?.end ?? 0
-    lists[owner]?.append(target)
-    setSource(place, owner, target)
+    let (end, known) = (lists[owner]?.end ?? 0, place(of: target, owner))
+    lists[owner]?.append(target, besides: known)
+    setSource(end, owner, target)
   }
 
   /// Takes a target out of the rows of an owner that stand here, every time it occurs.
-  mutating func remove(_ target: Int64, _ owner: LinkKey, allowsRepeats: Bool) {
-    let key = LinkKey(link: owner.link, owner: target)
-    var places: [Int64] = []
-    if allowsRepeats {
-      places = lists[owner]?.rows.filter { $0.value == target }.map(\.key) ?? []
-    } else if let place = sources[key]?[owner.owner] {
-      places = [place]
-    }
-    lists[owner]?.remove(target, at: places)
+  mutating func remove(_ target: Int64, _ owner: LinkKey) {
+    let known = place(of: target, owner)
+    lists[owner]?.remove(target, at: known)
     setSource(Self.away, owner, target)
-    setPlace(nil, of: owner.owner, key)
+    setPlace(nil, of: owner.owner, LinkKey(link: owner.link, owner: target))
+  }
+
+  /// A place of a target in the rows of an owner that stand here.
+  private func place(of target: Int64, _ owner: LinkKey) -> Int64? {
+    sources[LinkKey(link: owner.link, owner: target)]?[owner.owner].flatMap {
+      $0 == Self.away ? nil : $0
+    }
   }
 
   /// Sets the place of an owner among those of a target.
@@ -135,7 +233,9 @@ struct LinkRows: Sendable {
     for (target, isThere) in pairs[owner] ?? [:] where isThere || !keepsRemovals {
       set(nil, owner, target)
     }
-    if lists[owner] != nil { set(keepsRemovals ? List([]) : nil, owner) }
+    if let list = lists[owner] {
+      set(keepsRemovals ? list.moved(to: [], over: list.base) : nil, owner)
+    }
   }
 
   /// Drops what is said of a target.
@@ -147,7 +247,7 @@ struct LinkRows: Sendable {
     for (owner, isThere) in owners(of: target) {
       let key = LinkKey(link: target.link, owner: owner)
       if lists[key] != nil {
-        remove(target.owner, key, allowsRepeats: true)
+        remove(target.owner, key)
       } else if isThere || !keepsRemovals {
         set(nil, key, target.owner)
       }
@@ -178,7 +278,10 @@ extension LinkRows {
         set(!isThere && isNew(owner, target) ? nil : isThere, owner, target)
       }
     }
-    for (owner, list) in upper.lists { set(list, owner) }
+    for (owner, list) in upper.lists {
+      let own = lists[owner]
+      set(own.map { $0.with(list) } ?? list, owner)
+    }
     for (target, owners) in upper.places {
       for (owner, place) in owners { setPlace(place, of: owner, target) }
     }
@@ -189,32 +292,52 @@ extension LinkRows {
   ///
   /// - Parameters:
   ///   - written: What was written.
+  ///   - outcome: What the store made of it.
   ///   - seen: What these were when it was written.
-  mutating func settle(_ written: LinkRows, seen: LinkRows) {
+  ///   - isOwn: Whether it is these that were written.
+  ///   - yields: Whether what was written was said over these.
+  mutating func settle(
+    _ written: LinkRows,
+    _ outcome: PendingChangesWriter.Outcome,
+    seen: LinkRows,
+    isOwn: Bool,
+    yields: Bool
+  ) {
     for (owner, targets) in written.pairs {
       for (target, isThere) in targets {
         let then = seen.pairs[owner]?[target]
         let now = pairs[owner]?[target]
         if now == nil {
-          if then != nil { set(!isThere, owner, target) }
-        } else if now == then || now == isThere {
+          if isOwn, then != nil { set(!isThere, owner, target) }
+        } else if now == isThere {
           set(nil, owner, target)
+        } else if now == then {
+          // What was linked anyway says nothing of a link that is taken away here.
+          let isKnown = outcome.known[owner]?.contains(target) == true
+          if isOwn || yields || !isKnown { set(nil, owner, target) }
         }
       }
     }
-    for (owner, list) in written.lists {
-      guard let now = lists[owner] else { continue }
+    for (owner, stored) in outcome.lists {
       let then = seen.lists[owner]
-      if now.targets == then?.targets || now.targets == list.targets {
-        set(nil, owner)
-      } else if let then {
-        // Changed here since: what the other has added comes behind.
-        let known = Set(then.targets).union(now.targets)
-        for target in list.targets where !known.contains(target) { append(target, owner) }
+      // Dropped since: what was there before is a change of what is stored by now.
+      let taken = isOwn ? then.map { $0.moved(to: $0.base, over: $0.base) } : nil
+      guard var left = lists[owner] ?? taken else { continue }
+      if isOwn, let then {
+        left = left.rebased(on: then.targets)
+      } else if let upper = written.lists[owner] {
+        left = left.with(upper).rebased(on: upper.over(left.base).targets)
       }
+      let targets = left.over(stored).targets
+      set(nil, owner)
+      if targets != stored { set(left.moved(to: targets, over: stored), owner) }
     }
     for (target, owners) in written.places {
-      for owner in owners.keys where places[target]?[owner] == seen.places[target]?[owner] {
+      for (owner, place) in owners {
+        let now = places[target]?[owner]
+        guard now == place || (isOwn || yields) && now == seen.places[target]?[owner] else {
+          continue
+        }
         // The place of a link that is not stored yet stays with it.
         if pair(LinkKey(link: target.link, owner: owner), target.owner) == true { continue }
         setPlace(nil, of: owner, target)
@@ -222,14 +345,15 @@ extension LinkRows {
     }
   }
 
-  /// The rows of some owners, and the places that some targets give their owners.
-  func part(_ isMeant: (LinkKey) -> Bool, _ isTarget: (LinkKey) -> Bool) -> LinkRows {
+  /// What is said of the links, the lists and the order that others speak of, too.
+  func part(of others: LinkRows) -> LinkRows {
     var part = LinkRows()
-    for (owner, targets) in pairs where isMeant(owner) {
-      for (target, isThere) in targets { part.set(isThere, owner, target) }
+    for (owner, targets) in others.pairs {
+      for target in targets.keys { part.set(pairs[owner]?[target], owner, target) }
     }
-    for (owner, list) in lists where isMeant(owner) { part.set(list, owner) }
-    part.places = places.filter { isTarget($0.key) }
+    for owner in others.lists.keys { part.set(lists[owner], owner) }
+    let targets = others.targets
+    part.places = places.filter { targets.contains($0.key) }
     return part
   }
 

@@ -25,8 +25,9 @@ struct LinkView {
     case .inverseColumn: return rows(stored)
     case .joinTable(let join, isOwner: true) where join.hasPosition:
       let key = LinkKey(link: link.id, owner: owner)
-      for layer in layers { if let list = layer.links.lists[key] { return list.targets } }
-      return stored
+      return layers.reversed().reduce(stored) { beneath, layer in
+        layer.links.lists[key]?.over(beneath).targets ?? beneath
+      }
     case .joinTable(let join, let isOwner):
       let keys = pairs(stored, isOwner)
       if isOwner || !join.hasInversePosition { return keys }

@@ -37,10 +37,20 @@ final class Overlay: Sendable {
     state.withLock { body($0.changes) }
   }
 
+  /// The changes as they are now, and what `settles` is with them.
+  func look() -> (changes: ChangeSet, settles: Int) { state.withLock { ($0.changes, settles) } }
+
   /// Changes something; must not come back here.
   func change<T>(_ body: (inout ChangeSet) -> T) -> T where T: Sendable {
-    defer { count.add(1, ordering: .releasing) }
-    return state.withLock { body(&$0.changes) }
+    mutate { body(&$0.changes) }
+  }
+
+  /// Whoever finds another `round` finds what was changed.
+  private func mutate<T>(_ body: (inout State) -> T) -> T where T: Sendable {
+    state.withLock { state in
+      defer { count.add(1, ordering: .releasing) }
+      return body(&state)
+    }
   }
 
   /// Changes something, unless somebody has stored a part of the changes since; must not come back here.
@@ -50,8 +60,7 @@ final class Overlay: Sendable {
   ///   - body: Changes it.
   /// - Returns: Whether it was changed.
   func change(ifSettles settles: Int?, _ body: (inout ChangeSet) -> Void) -> Bool {
-    defer { count.add(1, ordering: .releasing) }
-    return state.withLock { state in
+    mutate { state in
       guard settles == nil || self.settles == settles else { return false }
       body(&state.changes)
       return true
@@ -59,12 +68,18 @@ final class Overlay: Sendable {
   }
 
   /// Drops everything, and what was to be written of it.
-  func removeAll() {
-    count.add(1, ordering: .releasing)
-    state.withLock { state in
-      state.changes = ChangeSet()
-      state.records = state.records.map { _ in ChangeSet() }
+  ///
+  /// - Parameter isStored: Whether it was stored.
+  /// - Returns: What it was.
+  @discardableResult
+  func removeAll(isStored: Bool = false) -> ChangeSet {
+    mutate { state in
+      let dropped = state.changes
+      if isStored { settleCount.add(1, ordering: .releasing) }
+      state.changes.removeAll()
+      state.records = Array(repeating: state.changes, count: state.records.count)
       state.away = nil
+      return dropped
     }
   }
 
@@ -78,8 +93,7 @@ final class Overlay: Sendable {
 
   /// The changes are what they were when the record began.
   func undo() {
-    count.add(1, ordering: .releasing)
-    state.withLock { if let known = $0.records.popLast() { $0.changes = known } }
+    mutate { if let known = $0.records.popLast() { $0.changes = known } }
   }
 
   // MARK: - Saves
@@ -117,8 +131,7 @@ final class Overlay: Sendable {
     yields: Bool,
     _ layout: ModelLayout
   ) {
-    count.add(1, ordering: .releasing)
-    state.withLock { state in
+    mutate { state in
       settleCount.add(1, ordering: .releasing)
       state.changes.settle(written, seen: seen, isOwn: false, yields: yields, layout)
       for index in state.records.indices {
@@ -140,8 +153,7 @@ final class Overlay: Sendable {
     seen: ChangeSet,
     _ layout: ModelLayout
   ) -> Bool {
-    count.add(1, ordering: .releasing)
-    return state.withLock { state in
+    mutate { state in
       guard state.away != nil else { return false }
       settleCount.add(1, ordering: .releasing)
       state.away = nil
@@ -157,41 +169,65 @@ final class Overlay: Sendable {
 
 /// The unsaved changes of the contexts above one, nearest first.
 struct OverlaysAbove {
+  /// What the open transaction holds of main's changes already: main does not know before the commit.
+  ///
+  /// The context that writes through it shares this with those below it.
+  final class Written {
+    fileprivate(set) var list: [(changes: WrittenChanges, seen: ChangeSet)] = []
+  }
+
   private let overlays: [Overlay]
   private var rounds: [Int]
+  private var settles: [Int]
   private var sets: [ChangeSet]
-  /// What the open transaction holds of them already: they do not know before it is committed.
-  private(set) var written: [(changes: WrittenChanges, seen: ChangeSet)] = []
+  private var writtenCount = 0
+  let written: Written
+  /// What was seen above that somebody has stored since.
+  private(set) var stored: [(place: RowKey, change: RowChange)] = []
 
-  init(_ overlays: [Overlay]) {
+  init(_ overlays: [Overlay], _ written: Written?) {
     self.overlays = overlays
+    self.written = written ?? Written()
     rounds = overlays.map { _ in -1 }
+    settles = overlays.map(\.settles)
     sets = overlays.map { _ in ChangeSet() }
   }
 
   /// The changes as they are now.
   mutating func current(_ layout: ModelLayout) -> [ChangeSet] {
     for index in overlays.indices {
+      let isMain = index == overlays.count - 1
       let round = overlays[index].round
-      guard round != rounds[index] else { continue }
+      guard round != rounds[index] || isMain && writtenCount != written.list.count else { continue }
       rounds[index] = round
-      sets[index] = overlays[index].changes
-      guard index == overlays.count - 1 else { continue }
-      for (changes, seen) in written {
-        sets[index].settle(changes, seen: seen, isOwn: false, yields: false, layout)
+      let known = sets[index]
+      let (changes, settles) = overlays[index].look()
+      sets[index] = changes
+      if isMain {
+        writtenCount = written.list.count
+        for (changes, seen) in written.list {
+          sets[index].settle(changes, seen: seen, isOwn: false, yields: false, layout)
+        }
+      }
+      guard settles != self.settles[index] else { continue }
+      self.settles[index] = settles
+      for place in known.places {
+        guard let change = known[place] else { continue }
+        if sets[index][place]?.version != change.version { stored.append((place, change)) }
       }
     }
     return sets
   }
 
-  /// Whether nothing is unsaved above.
-  mutating func isEmpty(_ layout: ModelLayout) -> Bool {
-    overlays.isEmpty || current(layout).allSatisfy(\.isEmpty)
+  /// Differs once anything was changed above.
+  var round: Int { rounds.reduce(writtenCount, &+) }
+
+  /// What was seen above and stored since, once.
+  mutating func takeStored() -> [(place: RowKey, change: RowChange)] {
+    defer { stored = [] }
+    return stored
   }
 
   /// Notes what was written of main's into an open transaction.
-  mutating func note(_ changes: WrittenChanges, seen: ChangeSet) {
-    written.append((changes, seen))
-    if !rounds.isEmpty { rounds[rounds.count - 1] = -1 }
-  }
+  func note(_ changes: WrittenChanges, seen: ChangeSet) { written.list.append((changes, seen)) }
 }

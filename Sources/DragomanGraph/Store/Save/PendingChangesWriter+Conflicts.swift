@@ -15,7 +15,7 @@ extension PendingChangesWriter {
             theirs: .null
           )
         )
-      case .storeTrumps, .rollback: break
+      case .storeTrumps, .rollback: outcome.dropped.insert(place)
       case .objectTrumps, .overwrite: try insert(place, object)
       }
       return
@@ -23,7 +23,9 @@ extension PendingChangesWriter {
     let columns = layout.tables[place.table].columns
     var values = object.values
     switch policy {
-    case .rollback: return
+    case .rollback:
+      outcome.dropped.insert(place)
+      return
     case .overwrite:
       for column in columns.indices where values[column] == nil {
         values[column] = object.row?.stored(column) ?? .null
@@ -51,8 +53,10 @@ extension PendingChangesWriter {
     if values.isEmpty {
       outcome.versions[place] = try version(place) ?? object.version
     } else if conflicts.isEmpty {
-      _ = try update(place, values, version: nil)
-      outcome.versions[place] = try version(place) ?? object.version + 1
+      var settled = object
+      settled.values = values
+      settled.version = 0
+      try update(place, settled)
     }
   }
 

@@ -3,9 +3,10 @@ extension PendingChangesWriter {
   func write(_ links: LinkRows) throws {
     let byKey: (LinkKey, LinkKey) -> Bool = { ($0.link, $0.owner) < ($1.link, $1.owner) }
     for owner in links.owners.sorted(by: byKey) {
-      guard let join = join(owner.link) else { continue }
+      guard let join = join(owner.link), !isDropped(owner.owner, layout.links[owner.link].owner)
+      else { continue }
       if let list = links.lists[owner] {
-        try write(list.targets, owner, join)
+        try write(list, owner, join)
       } else {
         try write(links.pairs[owner]?.sorted { $0.key < $1.key } ?? [], owner, join)
       }
@@ -29,14 +30,16 @@ extension PendingChangesWriter {
     if case .joinTable(let join, isOwner: true) = layout.links[link].storage { join } else { nil }
   }
 
-  /// Whether a link goes with a row that is kept after all.
-  private func isKept(_ owner: LinkKey, _ target: Int64) -> Bool {
+  /// Whether the policy gave up the changes of a row.
+  private func isDropped(_ key: Int64, _ entity: Int) -> Bool {
+    guard !outcome.dropped.isEmpty else { return false }
+    return outcome.dropped.contains(RowKey(table: layout.entities[entity].tableIndex, key: key))
+  }
+
+  /// Whether a row is kept after all.
+  private func isKept(_ key: Int64, _ entity: Int) -> Bool {
     guard !outcome.kept.isEmpty else { return false }
-    let link = layout.links[owner.link]
-    let ends = [(link.owner, owner.owner), (link.destination, target)]
-    return ends.contains { entity, key in
-      outcome.kept.contains(RowKey(table: layout.entities[entity].tableIndex, key: key))
-    }
+    return outcome.kept.contains(RowKey(table: layout.entities[entity].tableIndex, key: key))
   }
 
   private func write(
@@ -47,21 +50,52 @@ extension PendingChangesWriter {
     let table = Schema.quoted(join.name)
     let removal = try statement("DELETE FROM \(table) WHERE owner = ?1 AND target = ?2")
     let insertion = try statement("INSERT OR IGNORE INTO \(table) (owner, target) VALUES (?1, ?2)")
-    for (target, isThere) in targets where isThere || !isKept(owner, target) {
+    let link = layout.links[owner.link]
+    let isOwnerKept = isKept(owner.owner, link.owner)
+    for (target, isThere) in targets
+    where isThere || !isOwnerKept && !isKept(target, link.destination) {
+      if join.isSymmetric, isDropped(target, link.destination) { continue }
       let statement = isThere ? insertion : removal
       statement.bind(integer: owner.owner, 1)
       statement.bind(integer: target, 2)
-      try statement.run()
+      if try statement.run() == 0, isThere { outcome.known[owner, default: []].insert(target) }
     }
   }
 
-  /// Writes all rows of an owner anew; what the inverse has put in order stays so.
+  /// Writes all rows of an owner anew, with what others have changed of them; what the inverse has put
+  /// in order stays so.
   private func write(
-    _ targets: [Int64],
+    _ list: LinkRows.List,
     _ owner: LinkKey,
     _ join: RelationshipLayout.JoinTable
   ) throws {
-    if !outcome.kept.isEmpty, isKept(owner, owner.owner) { return }
+    let link = layout.links[owner.link]
+    if isKept(owner.owner, link.owner) { return }
+    let stored = try storedTargets(owner, join)
+    let list = outcome.kept.isEmpty ? list : list.leaving { isKept($0, link.destination) }
+    var (targets, isWhole) = list.over(stored)
+    if !isWhole {
+      switch policy {
+      case .error:
+        let spell = { (keys: [Int64]) in StoredValue.text("\(keys)") }
+        conflicts.append(
+          SaveConflict(
+            object: layout.objectID(
+              of: RowKey(table: layout.entities[link.owner].tableIndex, key: owner.owner)
+            ),
+            property: link.name,
+            base: spell(list.base),
+            ours: spell(list.targets),
+            theirs: spell(stored)
+          )
+        )
+      case .storeTrumps, .rollback:
+        targets = list.moved(to: stored, over: list.base).over(list.targets).targets
+      case .objectTrumps, .overwrite: break
+      }
+    }
+    outcome.lists[owner] = targets
+    if targets == stored { return }
     let table = Schema.quoted(join.name)
     var inverse: [Int64: Int64] = [:]
     if join.hasInversePosition {
@@ -88,5 +122,18 @@ extension PendingChangesWriter {
       }
       try insertion.run()
     }
+  }
+
+  private func storedTargets(
+    _ owner: LinkKey,
+    _ join: RelationshipLayout.JoinTable
+  ) throws -> [Int64] {
+    let statement = try statement(
+      "SELECT target FROM \(Schema.quoted(join.name)) WHERE owner = ?1 ORDER BY position"
+    )
+    statement.bind(integer: owner.owner, 1)
+    var targets: [Int64] = []
+    try statement.forEachRow { targets.append($0.integer(0)) }
+    return targets
   }
 }

@@ -19,6 +19,21 @@ final class PendingChangesWriter {
     var merged: Set<RowKey> = []
     /// Rows whose deletion the policy gave up.
     var kept: Set<RowKey> = []
+    /// Rows whose changes the policy dropped, with their links.
+    var dropped: Set<RowKey> = []
+    /// Columns of rows besides that a deletion has cleared.
+    var cleared: [RowKey: [Int: StoredValue]] = [:]
+    /// Links that were to be written and were there already.
+    var known: [LinkKey: Set<Int64>] = [:]
+    /// What the lists that were written lead to now.
+    var lists: [LinkKey: [Int64]] = [:]
+  }
+
+  /// A statement that clears links to a row that is deleted.
+  private struct Unlinking {
+    let statement: RawStatement
+    /// The column of a to-one; nil: it deletes rows of a table of links.
+    let column: (table: Int, index: Int)?
   }
 
   private let database: Database
@@ -27,7 +42,7 @@ final class PendingChangesWriter {
   private var statements: [String: RawStatement] = [:]
   private var insertions: [RawStatement?]
   private var updates: [UpdateShape: RawStatement] = [:]
-  private var unlinkings: [Int: [RawStatement]] = [:]
+  private var unlinkings: [Int: [Unlinking]] = [:]
   var outcome = Outcome()
   var conflicts: [SaveConflict] = []
   /// Updates that met a unique key that another row of the save gives up later.
@@ -65,11 +80,11 @@ final class PendingChangesWriter {
     }
     // What still leads to a deleted row is not of this save.
     for place in deleted.sorted(by: { ($0.table, $0.key) < ($1.table, $1.key) }) {
-      for statement in try unlinking(from: place.table) {
-        statement.bind(integer: place.key, 1)
-        try statement.run()
+      for unlinking in try unlinking(from: place.table) {
+        try clear(unlinking, place.key, in: changes)
       }
     }
+    for place in outcome.kept { try clearLinksToDeleted(of: place) }
     guard conflicts.isEmpty else {
       let first = conflicts[0]
       throw ContextError(
@@ -145,7 +160,7 @@ final class PendingChangesWriter {
     outcome.versions[place] = 1
   }
 
-  private func update(_ place: RowKey, _ object: RowChange) throws {
+  func update(_ place: RowKey, _ object: RowChange) throws {
     do {
       // What was inserted above when it was changed, and stored since, cannot conflict.
       let version = object.version == 0 ? nil : object.version
@@ -252,22 +267,58 @@ final class PendingChangesWriter {
   }
 
   /// What clears the links to a row that is deleted, where no inverse does so.
-  private func unlinking(from table: Int) throws -> [RawStatement] {
+  private func unlinking(from table: Int) throws -> [Unlinking] {
     if let known = unlinkings[table] { return known }
-    var made: [RawStatement] = []
+    var made: [Unlinking] = []
     for link in layout.links where link.isStoredByOwner {
       let links = LinkQuery(link, in: layout)
       if links.isOwnTable, layout.entities[link.owner].tableIndex == table {
-        made.append(try statement(links.clearOwnersSQL(of: "= ?1")))
+        let sql = links.clearOwnersSQL(of: "= ?1")
+        made.append(Unlinking(statement: try statement(sql), column: nil))
       }
-      if layout.entities[link.destination].tableIndex == table,
-        links.isOwnTable || link.inverse == nil
-      {
-        made.append(try statement(links.clearTargetsSQL(of: "= ?1")))
+      guard layout.entities[link.destination].tableIndex == table else { continue }
+      let sql = links.clearTargetsSQL(of: "= ?1")
+      if links.isOwnTable {
+        made.append(Unlinking(statement: try statement(sql), column: nil))
+      } else if link.inverse == nil {
+        let owner = layout.entities[link.owner].tableIndex
+        let column = layout.column(of: link).map { (owner, $0.column) }
+        let clearing = try statement(sql + " RETURNING _pk, _v")
+        made.append(Unlinking(statement: clearing, column: column))
       }
     }
     unlinkings[table] = made
     return made
+  }
+
+  /// Clears links to a row that is deleted, and notes whose columns were changed by that.
+  private func clear(_ unlinking: Unlinking, _ key: Int64, in changes: ChangeSet) throws {
+    unlinking.statement.bind(integer: key, 1)
+    guard let (table, column) = unlinking.column else {
+      try unlinking.statement.run()
+      return
+    }
+    try unlinking.statement.forEachRow { row in
+      let place = RowKey(table: table, key: row.integer(0))
+      outcome.versions[place] = row.integer(1)
+      outcome.merged.insert(place)
+      if changes[place] == nil { outcome.cleared[place, default: [:]][column] = .null }
+    }
+  }
+
+  /// A row that is kept leads no more to what is deleted in spite of that.
+  private func clearLinksToDeleted(of place: RowKey) throws {
+    guard let values = try current(place) else { return }
+    var cleared: [Int: StoredValue] = [:]
+    for column in layout.linkColumns[place.table] {
+      let target = layout.entities[layout.links[column.link].destination].tableIndex
+      guard let key = values[column.column].integer,
+        deleted.contains(RowKey(table: target, key: key))
+      else { continue }
+      cleared[column.column] = .null
+      if let order = column.order { cleared[order] = .null }
+    }
+    if !cleared.isEmpty { _ = try update(place, cleared, version: nil) }
   }
 
   /// Objects whose unique keys were in each other's way: the keys are freed first, then set.

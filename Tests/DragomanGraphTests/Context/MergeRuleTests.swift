@@ -1,0 +1,241 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import DragomanGraph
+
+/// What the merge policies do with links, and what is checked of what goes along.
+@MainActor
+@Suite struct MergeRuleTests {
+  private let stack: Stack
+
+  init() throws { stack = try Stack(crm, at: .inMemory) }
+
+  private func make(_ body: @escaping @Sendable (ManagedObjectContext) throws -> Void) async throws
+  {
+    try await stack.write(body)
+    await Task { @MainActor in }.value
+  }
+
+  private func object(_ entity: String, _ key: Int64) throws -> ManagedObject {
+    try stack.main.object(with: id(entity, key))
+  }
+
+  @Test(
+    "The links of a row whose changes the policy drops are dropped with them",
+    arguments: [false, true],
+    ["skills", "playlist"]
+  )
+  func dropped(isGone: Bool, list: String) async throws {
+    try await make { context in
+      _ = try context.insert("Person")
+      _ = try context.insert("Skill")
+      _ = try context.insert("Song")
+    }
+    let person = try object("Person", 1)
+    _ = person["name"]
+    try person.add(object(list == "skills" ? "Skill" : "Song", 1), to: list)
+    try stack.elsewhere(
+      isGone ? "DELETE FROM Person" : "UPDATE Person SET name = 'theirs', _v = _v + 1"
+    )
+    stack.main.mergePolicy = isGone ? .storeTrumps : .rollback
+    try stack.main.save()
+    #expect(try stack.sql("SELECT * FROM Person_\(list)") == [])
+    if !isGone { #expect(person[many: list].isEmpty && person["name"] == "theirs") }
+  }
+
+  @Test("A deletion that the policy gives up keeps its place in lists", arguments: [1, 2])
+  func place(given: Int64) async throws {
+    let stack = try Stack(everyLink(.nullify), at: .inMemory)
+    try await stack.write { context in
+      let a = try context.insert("A")
+      let list = try (0..<3).map { _ in try context.insert("B") }
+      a[many: "ranks"] = Array(list.prefix(2))
+    }
+    await Task { @MainActor in }.value
+    let main = stack.main
+    main.mergePolicy = .storeTrumps
+    let kept = try main.object(with: id("B", given))
+    _ = kept["n"]
+    try stack.elsewhere("UPDATE B SET n = 5, _v = _v + 1 WHERE _pk = \(given)")
+    try main.delete(kept)
+    let a = try main.object(with: id("A", 1))
+    if given == 1 { try a.add(main.object(with: id("B", 3)), to: "ranks") }
+    try main.save()
+    let wanted: [Int64] = given == 2 ? [1, 2] : [1, 2, 3]
+    #expect(
+      try stack.sql("SELECT target FROM A_ranks ORDER BY position") == wanted.map(String.init)
+    )
+    #expect(a[many: "ranks"].map(\.place.key) == wanted)
+  }
+
+  @Test("A target of a cascade that the policy keeps stays, unlinked", arguments: [0, 1])
+  func keptTarget(policy: Int) async throws {
+    try await make { context in
+      let phone = try context.insert("Phone")
+      phone["number"] = "1"
+      try context.insert("Person")[many: "phones"] = [phone]
+    }
+    let person = try object("Person", 1)
+    let phone = person[many: "phones"][0]
+    _ = (person["name"], phone["number"])
+    try stack.elsewhere("UPDATE Phone SET number = '2', _v = _v + 1")
+    stack.main.mergePolicy = policy == 0 ? .storeTrumps : .rollback
+    try stack.main.delete(person)
+    try stack.main.save()
+    #expect(try stack.sql("SELECT number, owner FROM Phone") == ["2|-"])
+    #expect(try stack.sql("SELECT count(*) FROM Person") == ["0"])
+    #expect(phone["number"] == "2" && phone[one: "owner"] == nil)
+    phone["number"] = "3"
+    try stack.main.save()
+  }
+
+  @Test("What a merged write stores is what it changed, not what main has besides")
+  func mergedPart() async throws {
+    try await make { try $0.insert("Person")["name"] = "a" }
+    let person = try object("Person", 1)
+    person["age"] = -5
+    try await stack.write(until: .merged) { try $0.object(with: id("Person", 1))["name"] = "b" }
+    while try stack.sql("SELECT name FROM Person") != ["b"], stack.backgroundErrors.isEmpty {
+      await Task.yield()
+    }
+    await Task { @MainActor in }.value
+    #expect(try stack.sql("SELECT name, age FROM Person") == ["b|-"])
+    #expect(person["age"] == -5 && person["name"] == "b" && person.isUpdated)
+    person["age"] = 5
+    try stack.main.save()
+    #expect(try stack.sql("SELECT name, age FROM Person") == ["b|5"])
+  }
+
+  @Test("What goes along with a child's save is checked with it")
+  func checkedAlong() async throws {
+    let id = try stack.main.insert("Company").objectID
+    let stack = stack
+    let code = await contextCode {
+      try await stack.write {
+        try $0.insert("Person")[one: "company"] = $0.object(with: id)
+      }
+    }
+    #expect(code == .invalid)
+    #expect(try stack.sql("SELECT count(*) FROM Company") == ["0"])
+  }
+
+  @Test("A deletion in a child stores nothing that main has unsaved", arguments: [0, 1, 2])
+  func deletion(kind: Int) async throws {
+    try await make { context in
+      try context.insert("Company")["name"] = "acme"
+      _ = try context.insert("Skill")
+      _ = try context.insert("Desk")
+    }
+    let person = try stack.main.insert("Person")
+    let names = [("Company", "company"), ("Skill", "skills"), ("Desk", "desk")]
+    let (entity, name) = names[kind]
+    if kind == 1 {
+      try person.add(object(entity, 1), to: name)
+    } else {
+      person[one: name] = try object(entity, 1)
+    }
+    try await make { try $0.delete($0.object(with: id(entity, 1))) }
+    #expect(try stack.sql("SELECT count(*) FROM Person") == ["0"])
+    #expect(try stack.sql("SELECT count(*) FROM \(entity)") == ["0"])
+    #expect(person.isInserted && person[one: "company"] == nil && person[one: "desk"] == nil)
+    #expect(person[many: "skills"].isEmpty)
+    try stack.main.save()
+    #expect(try stack.sql("SELECT company, desk FROM Person") == ["-|-"])
+  }
+
+  @Test("A required relationship that a deletion empties is told", arguments: [false, true])
+  func requiredTarget(isMany: Bool) async throws {
+    let link = Relationship(
+      name: "target",
+      destination: "Target",
+      kind: isMany ? .toMany : .toOne,
+      isRequired: true
+    )
+    let stack = try Stack(
+      Model(entities: [
+        Entity(name: "Owner", attributes: [Attribute(name: "n")], relationships: [link]),
+        Entity(name: "Target", attributes: [Attribute(name: "name")]),
+      ]),
+      at: .inMemory
+    )
+    let main = stack.main
+    let (owner, target) = (try main.insert("Owner"), try main.insert("Target"))
+    if isMany { owner[many: "target"] = [target] } else { owner[one: "target"] = target }
+    try main.save()
+    try main.delete(target)
+    let error = contextError { try main.save() }
+    #expect(error?.code == .invalid)
+    try main.delete(owner)
+    try main.save()
+  }
+
+  @Test("A deletion whose targets are gone elsewhere is none the less whole")
+  func goneTarget() async throws {
+    try await make { context in
+      let phones = try (0..<3).map { _ in try context.insert("Phone") }
+      for phone in phones { phone["number"] = "1" }
+      try context.insert("Person")[many: "phones"] = phones
+    }
+    let person = try object("Person", 1)
+    _ = (person["name"], person[many: "phones"].count)
+    try stack.elsewhere("DELETE FROM Phone WHERE _pk = 2")
+    try stack.main.delete(person)
+    try stack.main.save()
+    #expect(try stack.sql("SELECT count(*) FROM Phone") == ["0"])
+    #expect(try stack.sql("SELECT count(*) FROM Person") == ["0"])
+  }
+
+  @Test("An assignment that throws has changed nothing")
+  func wholeAssignment() async throws {
+    try await make { context in
+      let acme = try context.insert("Company")
+      acme["name"] = "acme"
+      for _ in 0..<3 { _ = try context.insert("Person") }
+      acme[many: "employees"] = [try context.object(with: id("Person", 1))]
+    }
+    let acme = try object("Company", 1)
+    _ = acme[many: "employees"]
+    try stack.elsewhere("DELETE FROM Person WHERE _pk = 3")
+    let list = [try object("Person", 2), try object("Person", 3)]
+    let error = contextError { try acme.setTargets(list, of: "employees") }
+    #expect(error?.code == .missing)
+    #expect(acme[many: "employees"].map(\.place.key) == [1])
+    #expect(!stack.main.hasChanges && !list[0].hasChanges)
+  }
+
+  @Test("What is refreshed forgets both ends of its links", arguments: [0, 1, 2])
+  func refreshed(kind: Int) async throws {
+    try await make { context in
+      for _ in 0..<2 { _ = try context.insert("Person") }
+      _ = try context.insert("Skill")
+    }
+    let (a, b, skill) = (try object("Person", 1), try object("Person", 2), try object("Skill", 1))
+    if kind == 0 { try a.add(b, to: "friends") } else { try a.add(skill, to: "skills") }
+    stack.main.refresh(kind == 2 ? skill : a)
+    #expect(a[many: "friends"].isEmpty && b[many: "friends"].isEmpty)
+    #expect(a[many: "skills"].isEmpty && skill[many: "people"].isEmpty)
+    #expect(!stack.main.hasChanges)
+  }
+
+  @Test("A reset between a merged write and its merge ends it")
+  func reset() async throws {
+    let stack = stack
+    let begun = DispatchSemaphore(value: 0)
+    let writing = Task.detached {
+      try await stack.write(until: .merged) { context in
+        try context.insert("Song")["title"] = "old"
+        begun.signal()
+      }
+    }
+    // The main actor is held: the merge waits.
+    let reset: () throws -> Void = {
+      begun.wait()
+      usleep(100_000)
+      try stack.reset()
+    }
+    try reset()
+    #expect(await contextCode { try await writing.value } == .stackClosed)
+    #expect(try stack.main.fetch(FetchRequest("Song")).isEmpty)
+  }
+}
