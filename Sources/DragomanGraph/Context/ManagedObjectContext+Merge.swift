@@ -43,6 +43,15 @@ extension ManagedObjectContext {
         object.content = .fault(nil)
       }
     }
+    for (place, change) in stored where change.kind == .deleted && overlay[place] == nil {
+      do {
+        // Rows that were read before may lead there still.
+        let object = try register(place, layout.entities[Int(change.entity)])
+        if try !isAlive(object) { linkMemory.goneRows.insert(place) }
+      } catch {
+        record(error)
+      }
+    }
   }
 
   /// What this context had pending was stored on another thread; what was changed here meanwhile
