@@ -123,7 +123,7 @@ public struct SaveConflict: Sendable, Hashable {
   public let object: ObjectID
   /// The property; nil: the object was deleted on one side and changed on the other.
   public let property: String?
-  /// What both started from.
+  /// What both started from; of an ordered list the keys of its objects, as text.
   public let base: StoredValue
   /// What this context wants.
   public let ours: StoredValue

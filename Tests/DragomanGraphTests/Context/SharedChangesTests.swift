@@ -287,12 +287,15 @@ import Testing
         person["name"] = .text(name)
         person[one: "company"] = acme
       }
+      try context.insert("Person")[one: "manager"] = context.object(with: id("Person", 2))
     }
     let child = ManagedObjectContext(.background, root: stack.root)
     defer { child.close() }
     let acme = try child.object(with: id("Company", 1))
     let people = try (1...3).map { try child.object(with: id("Person", $0)) }
     #expect(people.map { $0["name"] } == ["a", "b", "c"] && acme[many: "employees"].count == 3)
+    let led = try child.object(with: id("Person", 4))
+    #expect(led[one: "manager"] != nil)
     people[2]["age"] = 3
     try object("Person", 1)["name"] = "later"
     try object("Person", 3)["name"] = "last"
@@ -300,7 +303,8 @@ import Testing
     try stack.main.delete(object("Person", 2))
     for _ in 0..<2 {
       #expect(people[0]["name"] == "later" && people[2]["name"] == "last")
-      #expect(acme[many: "employees"].map(\.place.key) == [1, 3, 4])
+      #expect(acme[many: "employees"].map(\.place.key) == [1, 3, 5])
+      #expect(led[one: "manager"] == nil)
       #expect(try child.existingObject(with: id("Person", 2)) == nil)
       try stack.main.save()
     }

@@ -53,6 +53,15 @@ struct ContextSettling {
         object.content = .fault(nil)
       }
     }
+    for (place, change) in stored where change.kind == .deleted && context.overlay[place] == nil {
+      do {
+        // Rows that were read before may lead there still.
+        let object = try context.register(place, layout.entities[Int(change.entity)])
+        if try !context.isAlive(object) { context.linkMemory.goneRows.insert(place) }
+      } catch {
+        context.record(error)
+      }
+    }
   }
 
   /// What this context had pending was stored on another thread; what was changed here meanwhile
