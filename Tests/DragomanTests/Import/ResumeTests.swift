@@ -92,7 +92,9 @@ import Testing
     for (attempt, stop) in [count, max(count, 7)].enumerated() {
       let failure = await #expect(throws: ImportFailure.self) {
         try await broken.run(first, cut(stop)) {
-          ($0.options.commit, $0.options.batchSize, $0.options.rejectsFile) = (.batch, size, files[1])
+          ($0.options.commit, $0.options.batchSize, $0.options.rejectsFile) = (
+            .batch, size, files[1]
+          )
           $0.resumes = attempt > 0
         }
       }
