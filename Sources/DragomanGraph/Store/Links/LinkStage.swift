@@ -250,7 +250,9 @@ package final class LinkStage: StatementRunner {
 
   /// Whether links are staged that no row has yet, or earlier records wait for targets whose links rows
   /// have: then every link is to be staged.
-  package var hasUnlinked: Bool { staged.hasUnlinked || (waitingCount > 0 && layout.isExclusive(plan.link)) }
+  package var hasUnlinked: Bool {
+    staged.hasUnlinked || (waitingCount > 0 && layout.isExclusive(plan.link))
+  }
 
   /// Whether anything is staged.
   package var isEmpty: Bool { !isStaged }
