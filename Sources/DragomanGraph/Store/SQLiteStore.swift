@@ -25,7 +25,8 @@ public final class SQLiteStore: Sendable {
     /// How long to wait for a lock that another process holds; 5 seconds by default.
     ///
     /// Counted in milliseconds, a part of one as a whole one: from 0, which does not wait, to about 24
-    /// days. What is beyond either end is the end.
+    /// days. What is beyond either end is the end. Connections that only read, beside the one that
+    /// writes, wait 10 seconds for the write-ahead log.
     public var busyTimeout: Duration
     /// Whether nothing may be written.
     public var isReadOnly: Bool

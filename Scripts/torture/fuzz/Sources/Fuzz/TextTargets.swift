@@ -35,10 +35,10 @@ enum TextTargets {
           let read = written(capacity: DateReader.capacity) { output in
             text.withUnsafeBytes { reader.read(text: $0, into: output) }
           }
-          _ = written(capacity: DateReader.capacity) { output in
+          let number = written(capacity: DateReader.capacity) { output in
             text.withUnsafeBytes { reader.read(number: $0, into: output) }
           }
-          precondition(read.allSatisfy { $0 < 0x80 })
+          precondition((read + number).allSatisfy { $0 < 0x80 })
         }
       }
     }
@@ -72,7 +72,8 @@ enum TextTargets {
       precondition(DecimalText.canonical(canonical) == canonical, canonical)
     }
     text.withUnsafeBytes { bytes in
-      _ = written(capacity: max(UUIDText.byteCount, 1)) { UUIDText.read(bytes, into: $0) }
+      let uuid = written(capacity: UUIDText.byteCount) { UUIDText.read(bytes, into: $0) }
+      precondition(uuid.allSatisfy { $0 < 0x80 })
     }
   }
 
