@@ -217,6 +217,26 @@ import Testing
     }
   }
 
+  #if os(Linux)
+  @Test("A killed import that nobody has asked for yet does not run")
+  func unreaped() throws {
+    var process = pid_t()
+    let name = strdup("sleep")
+    let seconds = strdup("60")
+    defer { for text in [name, seconds] { free(text) } }
+    try #require(posix_spawnp(&process, "sleep", nil, nil, [name, seconds, nil], environ) == 0)
+    let stat = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+    let begun = stat.split(separator: " ")[21]
+    let text = #"{"process":\#(process),"begun":"\#(begun)","name":"x"}"#
+    let mark = try JSONDecoder().decode(RunMark.self, from: Data(text.utf8))
+    #expect(mark.isRunning)
+    kill(process, SIGKILL)
+    for _ in 0..<200 where mark.isRunning { usleep(10_000) }
+    #expect(!mark.isRunning)
+    waitpid(process, nil, 0)
+  }
+  #endif
+
   @Test("What a dry run finds of an earlier import stays")
   func dryRun() async throws {
     let fixture = try await fixture()

@@ -43,6 +43,8 @@ struct RunMark: Codable, Hashable {
       let name = text.lastIndex(of: ")")
     else { return "" }
     let fields = text[name...].split(separator: " ")
+    // What was killed stands there until its parent asks for it, which some never do.
+    if fields.count > 1, ["Z", "X"].contains(fields[1]) { return "ended" }
     return fields.count > 20 ? String(fields[20]) : ""
   }
 }
