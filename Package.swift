@@ -30,7 +30,7 @@ let package = Package(
     .target(
       name: "DragomanGraph",
       dependencies: [
-        "CSwiftRuntime",
+        "CExtendedAttributes", "CSwiftRuntime",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "HashTreeCollections", package: "swift-collections"),
@@ -85,6 +85,8 @@ let package = Package(
 
     // One function of Swift's runtime that Swift itself may not name.
     .target(name: "CSwiftRuntime"),
+    // What the C library's module leaves out.
+    .target(name: "CExtendedAttributes"),
 
     // C and C++ libraries of the system; Scripts/setup.sh installs them.
     .target(

@@ -9,7 +9,8 @@ struct BackupCommand: ParsableCommand {
     abstract: "Copy a database into a file, also while it is in use.",
     discussion: """
       The copy is of one moment, and is there as a whole or not at all. An older backup is replaced; \
-      the database itself, a database in use and files that are no databases are not.
+      what no backup made or was changed since only with --overwrite, the database itself and a \
+      database in use never.
 
       Exit codes: 0 done, 66 no such database, 73 the file cannot be made or may not be replaced, \
       74 I/O error or disk full, 75 database busy.
@@ -22,6 +23,9 @@ struct BackupCommand: ParsableCommand {
   @Argument(help: "The file of the copy.")
   var file: String
 
+  @Flag(help: "Replace the file though no backup made it.")
+  var overwrite = false
+
   @Flag(name: .shortAndLong, help: "Print nothing but errors.")
   var quiet = false
 
@@ -31,7 +35,7 @@ struct BackupCommand: ParsableCommand {
       at: .file(database),
       options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
     )
-    let backup = try store.backup(to: file)
+    let backup = try store.backup(to: file, overwrites: overwrite)
     try store.close()
     guard !quiet else { return }
     let seconds = Figures.seconds(ContinuousClock().now - start)
@@ -40,5 +44,10 @@ struct BackupCommand: ParsableCommand {
       "Backed up \(database) to \(file): \(Figures.grouped(backup.pageCount)) \(pages)"
         + " (\(Figures.bytes(backup.byteCount))) in \(Figures.decimals(seconds, 2)) s\n"
     )
+    if !backup.isMarked {
+      Messages.print(
+        "note: \(file) cannot be marked as a backup: the next one over it wants --overwrite\n"
+      )
+    }
   }
 }

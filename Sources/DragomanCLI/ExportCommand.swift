@@ -15,7 +15,9 @@ struct ExportCommand: AsyncParsableCommand {
         dragoman export Maps/people.map.yaml -d people.db -f csv --sort lastName
 
       The format is told by the name of the output (.json, .ndjson, .xml, .csv, each with .gz or .zst \
-      behind it), else it is JSON. A file is complete or not there: it is written beside and renamed.
+      behind it), else it is JSON. A file is complete or not there: it is written beside and renamed. It \
+      replaces an earlier export; what no export made or was changed since only with --overwrite, \
+      the database and the map never.
 
       Exit codes: 0 done, 3 done and something does not come back (it is named; with --lossy what the \
       format has no place for is no such thing), 64 no such entity, 65 a value that cannot be \
@@ -58,6 +60,9 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Flag(help: "Write values that cannot be imported again as well as can be, and say which.")
   var lossy = false
+
+  @Flag(help: "Replace the file at -o though no export made it.")
+  var overwrite = false
 
   @Flag(name: .shortAndLong, help: "Print no report; errors are printed.")
   var quiet = false
@@ -102,12 +107,15 @@ struct ExportCommand: AsyncParsableCommand {
       limit: selection.limit,
       style: ExportStyle(names: names, shape: shape, nulls: nulls, isPretty: pretty),
       isLossy: lossy
-    ).with { $0.masksSensitive = mask }
+    ).with {
+      $0.masksSensitive = mask
+      $0.overwrites = overwrite
+    }
   }
 
   /// What was left out and what does not come back; and how much a file got.
   private func text(of report: ExportReport) -> String {
-    var lines = report.notices.map { "note: \($0)" }
+    var lines = report.notices.map { "note: \(ToolWords.spelled($0))" }
     lines += report.losses.map { lossy ? "note: \($0)" : "warning[export.map]: \($0)" }
     for issue in report.issues {
       let others = issue.count > 1 ? " (and \(issue.count - 1) more)" : ""

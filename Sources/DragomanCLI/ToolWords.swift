@@ -19,5 +19,7 @@ enum ToolWords {
     ("`maximumInputByteCount`", "--max-bytes"),
     ("`entity`", "--entity"),
     ("`isLossy`", "--lossy"),
+    ("set `overwrites`", "say --overwrite"),
+    ("`overwrites`", "--overwrite"),
   ]
 }

@@ -68,7 +68,7 @@ import Testing
   @Test("An export that fails leaves what stood there, and no trace")
   func failure() throws {
     try folder.write("<old/>", to: "a.xml")
-    let export = try folder.run("export", "m.map.yaml", "-d", "p.db", "-o", "a.xml")
+    let export = try folder.run("export", "m.map.yaml", "-d", "p.db", "--overwrite", "-o", "a.xml")
     #expect(export.status == 65)
     #expect(
       export.errors.hasPrefix("error[export.value]: name of Person 2 holds a control character")

@@ -98,6 +98,7 @@ import Testing
         (["export", "-q", "m.map.yaml", "-d", "p.db", "-o", "people.json"], 0),
         (["export", "-q", "m.map.yaml", "-d", "p.db", "-o", "people.csv.gz"], 0),
         (["export", "-q", "m.map.yaml", "-d", "p.db", "-o", "people.csv"], 0),
+        (["export", "-q", "m.map.yaml", "-d", "p.db", "-o", "people.csv", "-f", "ndjson"], 0),
         (["backup", "-q", "-d", "p.db", "b.db"], 0),
       ] {
         let run = try folder.run(arguments)
@@ -112,15 +113,77 @@ import Testing
     #expect(try folder.read("r.ndjson").isEmpty)
   }
 
-  @Test("A backup does not replace the database of another program")
-  func otherDatabase() throws {
-    // The first page of an empty database: magic bytes, pages of 4096 bytes, no application id.
-    var page = Data("SQLite format 3\0".utf8) + Data([16, 0, 1, 1, 0, 64, 32, 32])
-    page += Data(count: 4096 - page.count)
-    try page.write(to: folder.url.appendingPathComponent("other.db"))
-    let run = try folder.run("backup", "-d", "p.db", "other.db")
-    #expect(run.status == 73)
-    #expect(try Data(contentsOf: folder.url.appendingPathComponent("other.db")) == page)
+  @Test(
+    "A file that was not made as such an output is replaced only if that is said",
+    arguments: [
+      ("cp feed.json out.json", "export", "-o out.json", "is not an export"),
+      ("echo '<a/>' > out.json", "export", "-o out.json", "is not an export"),
+      (
+        "echo '{}' > other.json; ln -s other.json out.csv", "export", "-o out.csv",
+        "is not an export"
+      ),
+      ("echo 1 > out.csv", "export", "-o out.csv", "is not an export"),
+      ("gzip < feed.json > out.json.gz", "export", "-o out.json.gz", "is not an export"),
+      (#""$D" backup -q -d p.db out.db"#, "export", "-o out.db", "is not an export"),
+      (
+        #""$D" export -q m.map.yaml -d p.db -o o.json; cp o.json out.json"#, "export",
+        "-o out.json",
+        "is not an export"
+      ),
+      (
+        #""$D" export -q m.map.yaml -d p.db -o out.json; echo >> out.json"#, "export",
+        "-o out.json",
+        "was changed after"
+      ),
+      (
+        #""$D" export -q m.map.yaml -d p.db -o out.json; touch -d 2020-01-01 out.json"#, "export",
+        "-o out.json", "was changed after"
+      ),
+      ("cp p.db out.db", "backup", "out.db", "is not a backup"),
+      ("echo notes > out.db", "backup", "out.db", "is not a backup"),
+      (#""$D" export -q m.map.yaml -d p.db -o out.db"#, "backup", "out.db", "is not a backup"),
+      (
+        #"echo '[{"id":7}]' | "$D" import -q m.map.yaml - -d out.db"#, "backup", "out.db",
+        "is not a backup"
+      ),
+      (
+        #""$D" backup -q -d p.db out.db; echo '[{"id":7}]' | "$D" import -q m.map.yaml - -d out.db"#,
+        "backup", "out.db", "was changed after"
+      ),
+    ]
+  )
+  func foreign(made: String, command: String, output: String, reason: String) throws {
+    let path = try #require(output.split(separator: " ").last.map(String.init))
+    let run = command == "export" ? "export -q m.map.yaml -d p.db" : "backup -q -d p.db"
+    _ = try folder.shell(made)
+    let before = try Data(contentsOf: folder.url.appendingPathComponent(path))
+    let names = try names()
+    let refused = try folder.shell("\"$D\" \(run) \(output)")
+    #expect(refused.status == 73, "\(refused.errors)")
+    #expect(refused.errors.contains(reason) && refused.errors.contains("--overwrite"))
+    #expect(try Data(contentsOf: folder.url.appendingPathComponent(path)) == before)
+    #expect(try self.names() == names)
+    let replaced = try folder.shell(
+      "\"$D\" \(run) --overwrite \(output) && \"$D\" \(run) \(output)"
+    )
+    #expect(replaced.status == 0, "\(replaced.errors)")
+    let after = try Data(contentsOf: folder.url.appendingPathComponent(path))
+    #expect(after != before || made.contains("cp o.json") || made.contains("touch"))
+  }
+
+  @Test("Nothing that is said replaces the database, the map or a database in use")
+  func neverReplaced() throws {
+    let before = try contents()
+    for path in ["p.db", "hard.db", "link.db", "p.db-wal", "m.map.yaml", "hard.map", "link.map"] {
+      let run = try folder.run("export", "m.map.yaml", "-d", "p.db", "--overwrite", "-o", path)
+      #expect(run.status == 73, "\(path): \(run.errors)")
+    }
+    _ = try folder.shell(#"cp p.db used.db; echo x > used.db-wal"#)
+    for path in ["p.db", "hard.db", "link.db", "p.db-wal", "used.db"] {
+      let run = try folder.run("backup", "-d", "p.db", "--overwrite", path)
+      #expect(run.status == 73, "\(path): \(run.errors)")
+    }
+    #expect(try contents() == before)
   }
 
   @Test("A run that fails over its inputs leaves the rejects of the run before")

@@ -60,7 +60,7 @@ public struct Exporter: Sendable {
     try await onThread { cancellation in
       let format = request.format ?? Self.format(of: output)
       let plan = try ExportPlan(request, map, format: format, layout: store.layout)
-      let sink = try makeSink(output, format: format)
+      let sink = try makeSink(output, overwrites: request.overwrites)
       return try export(request, plan, to: sink, cancellation)
     }
   }
@@ -122,12 +122,12 @@ public struct Exporter: Sendable {
   /// An export must not replace the database and the map that it reads.
   private func makeSink(
     _ output: ExportOutput,
-    format: ForeignFormat
+    overwrites: Bool
   ) throws(ExportError) -> any ExportSink {
     guard case .file(let path) = output else { return DescriptorSink(STDOUT_FILENO) }
     var kept = OutputPlace.Kept.database(store.path)
     if let file = map.file { kept.append(OutputPlace.Kept(file, as: "the map")) }
-    let file = try FileSink(path: path, besides: kept, format: format)
+    let file = try FileSink(path: path, besides: kept, overwrites: overwrites)
     guard let method = CompressingSink.Method(name: path.lowercased()) else { return file }
     return try CompressingSink(method, into: file)
   }
@@ -145,14 +145,14 @@ public struct Exporter: Sendable {
     do {
       let buffer = ExportBuffer()
       let work = Work(request: request, plan: plan, buffer: buffer, sink: sink)
-      let report =
+      var report =
         switch plan.format {
         case .json, .ndjson:
           try write(work, JSONRecordEncoder(plan, to: buffer), cancellation)
         case .xml: try write(work, XMLRecordEncoder(plan, to: buffer), cancellation)
         case .csv: try write(work, CSVRecordEncoder(plan, to: buffer), cancellation)
         }
-      try sink.finish()
+      if let notice = try sink.finish() { report.notices.append(notice) }
       return report
     } catch {
       sink.discard()

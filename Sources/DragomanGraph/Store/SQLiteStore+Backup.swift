@@ -8,6 +8,9 @@ extension SQLiteStore {
     public let pageCount: Int
     /// How many bytes the copy has.
     public let byteCount: Int
+    /// Whether a later backup will know the file for one; false where the file system keeps no
+    /// extended attributes, so that replacing it wants `overwrites`.
+    public let isMarked: Bool
   }
 
   /// Copies the whole store into a file, while it may be in use.
@@ -15,24 +18,28 @@ extension SQLiteStore {
   /// The copy is of one moment: what others commit meanwhile is in it or not, as a whole. It is
   /// made by SQLite's backup API (https://www.sqlite.org/backup.html) in a new file beside `path`,
   /// written through to the disk and then renamed, so that `path` is the old file or the whole copy
-  /// and never a part of it. A file that is there is replaced if it is a database (or empty).
+  /// and never a part of it. A file that is there is replaced if a backup made it, and nobody wrote to
+  /// it since (or if it is empty).
   ///
   ///     let backup = try store.backup(to: "people-2026-11-21.db")
   ///
-  /// - Parameter path: The file of the copy.
+  /// - Parameters:
+  ///   - path: The file of the copy.
+  ///   - overwrites: Whether a file may be replaced that no backup made, or that was changed since;
+  ///     never the store itself and a database in use.
   /// - Returns: How large the copy is.
   /// - Throws: `.output` where the file cannot be made or may not be replaced, and what reading the
   ///   store and writing the copy throw: `.busy`, `.full`, `.inputOutput`, `.damaged`.
-  public func backup(to path: String) throws(StoreError) -> Backup {
-    let file = BackupFile(path: path)
+  public func backup(to path: String, overwrites: Bool = false) throws(StoreError) -> Backup {
+    let file = BackupFile(path: path, overwrites: overwrites)
     try file.check(against: self.path)
     try file.create(like: self.path)
     do {
       let pageCount = try copy(into: file.temporaryPath)
-      let byteCount = try file.synchronize()
+      let (byteCount, isMarked) = try file.complete()
       try file.check(against: self.path)
       try file.rename()
-      return Backup(pageCount: pageCount, byteCount: byteCount)
+      return Backup(pageCount: pageCount, byteCount: byteCount, isMarked: isMarked)
     } catch {
       file.discard()
       let known = StoreError(error, path: path)
@@ -61,9 +68,13 @@ struct BackupFile {
   let path: String
   /// The name of the file until it is whole.
   let temporaryPath: String
+  private let overwrites: Bool
+  /// What its mark says.
+  private static let kind = "backup"
 
-  init(path: String) {
+  init(path: String, overwrites: Bool) {
     self.path = path
+    self.overwrites = overwrites
     temporaryPath = "\(path).\(ProcessInfo.processInfo.processIdentifier).part"
   }
 
@@ -73,12 +84,13 @@ struct BackupFile {
   /// - Throws: `.output`.
   func check(against store: String?) throws(StoreError) {
     let user = ["-wal", "-journal"].first { byteCount(of: path + $0) > 0 }
-    let form = OutputPlace.Form("a backup", lookingAt: 72) { start in
-      // While it is in use its header may be in the other file.
-      user != nil || Self.isStore(start)
-    }
+    let proof = OutputPlace.Proof.mark(name: "a backup", kind: Self.kind)
     do throws(OutputPlace.Refusal) {
-      let place = try OutputPlace(path, besides: OutputPlace.Kept.database(store), form: form)
+      let place = try OutputPlace(
+        path,
+        besides: OutputPlace.Kept.database(store),
+        proof: overwrites || user != nil ? .needless : proof
+      )
       if case .stream = place {
         throw OutputPlace.Refusal("is no regular file")
       }
@@ -109,14 +121,15 @@ struct BackupFile {
     close(descriptor)
   }
 
-  /// Waits until the file is on the disk, and gives its size.
-  func synchronize() throws(StoreError) -> Int {
-    let descriptor = open(temporaryPath, O_RDONLY | O_CLOEXEC)
+  /// Marks the file as a backup, waits until it is on the disk, and gives its size.
+  func complete() throws(StoreError) -> (byteCount: Int, isMarked: Bool) {
+    let descriptor = open(temporaryPath, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure() }
     defer { close(descriptor) }
+    let isMarked = OutputMark.set(Self.kind, on: descriptor)
     var status = stat()
     guard fsync(descriptor) == 0, fstat(descriptor, &status) == 0 else { throw failure() }
-    return Int(status.st_size)
+    return (Int(status.st_size), isMarked)
   }
 
   /// Gives the file its name, and waits until the folder knows.
@@ -138,13 +151,6 @@ struct BackupFile {
   /// Removes what was made, with SQLite's files beside it.
   func discard() {
     for ending in ["", "-wal", "-shm", "-journal"] { unlink(temporaryPath + ending) }
-  }
-
-  /// Whether a file that starts so is a store: the magic bytes of SQLite, and at offset 68 our
-  /// application id (https://www.sqlite.org/fileformat.html).
-  private static func isStore(_ start: [UInt8]) -> Bool {
-    guard start.count >= 72, start.starts(with: "SQLite format 3\0".utf8) else { return false }
-    return start[68..<72].reduce(0) { $0 << 8 | Int32($1) } == Schema.applicationID
   }
 
   private func byteCount(of file: String) -> Int {

@@ -8,7 +8,9 @@ protocol ExportSink: AnyObject {
   /// Takes the next bytes.
   func write(_ bytes: UnsafeRawBufferPointer) throws(ExportError)
   /// Completes the output: only now a file stands under its name.
-  func finish() throws(ExportError)
+  ///
+  /// - Returns: What is worth knowing of it, if anything.
+  func finish() throws(ExportError) -> String?
   /// Forgets an output that was not completed.
   func discard()
 }
@@ -18,7 +20,7 @@ final class MemorySink: ExportSink {
   private(set) var bytes: [UInt8] = []
 
   func write(_ bytes: UnsafeRawBufferPointer) { self.bytes.append(contentsOf: bytes) }
-  func finish() {}
+  func finish() -> String? { nil }
   func discard() { bytes = [] }
 }
 
@@ -32,7 +34,7 @@ final class DescriptorSink: ExportSink {
     try Self.write(bytes, to: descriptor, name: "The output")
   }
 
-  func finish() {}
+  func finish() -> String? { nil }
   func discard() {}
 
   /// Hands all bytes to the system, in as many calls as it takes.
@@ -123,9 +125,9 @@ final class CompressingSink: ExportSink {
     try compress(bytes, isLast: false)
   }
 
-  func finish() throws(ExportError) {
+  func finish() throws(ExportError) -> String? {
     try compress(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true)
-    try sink.finish()
+    return try sink.finish()
   }
 
   func discard() { sink.discard() }

@@ -7,27 +7,34 @@ import Foundation
 /// so a crash, a full disk or a signal leaves what stood there before. What is no regular file (a
 /// pipe, a terminal) is written directly.
 final class FileSink: ExportSink {
+  /// What its mark says.
+  private static let kind = "export"
+
   private let path: String
   /// The hidden file; nil where the path is written directly.
   private let hidden: String?
   private var descriptor: Int32
+  private let place: () throws(ExportError) -> OutputPlace
 
   /// - Parameters:
   ///   - path: The output.
   ///   - kept: The files that it must not replace.
-  ///   - format: What is written, which an earlier output may differ from.
+  ///   - overwrites: Whether it may replace a file that no export made.
   /// - Throws: `.output` when the file cannot be created or replaced.
   init(
     path: String,
     besides kept: [OutputPlace.Kept],
-    format: ForeignFormat
+    overwrites: Bool
   ) throws(ExportError) {
-    let place: OutputPlace
-    do throws(OutputPlace.Refusal) {
-      place = try OutputPlace(path, besides: kept, form: FeedForm.form(of: path, format))
-    } catch {
-      throw ExportError(.output, "The output \(path) \(error.reason).", help: error.help)
+    let proof = OutputPlace.Proof.mark(name: "an export", kind: Self.kind)
+    place = { () throws(ExportError) in
+      do throws(OutputPlace.Refusal) {
+        return try OutputPlace(path, besides: kept, proof: overwrites ? .needless : proof)
+      } catch {
+        throw ExportError(.output, "The output \(path) \(error.reason).", help: error.help)
+      }
     }
+    let place = try place()
     switch place {
     case .stream:
       self.path = path
@@ -71,17 +78,28 @@ final class FileSink: ExportSink {
     try DescriptorSink.write(bytes, to: descriptor, name: "The output \(path)")
   }
 
-  func finish() throws(ExportError) {
-    guard let hidden else { return discard() }
-    guard fsync(descriptor) == 0, rename(hidden, path) == 0 else {
-      throw ExportError(
-        .inputOutput,
-        "The output \(path) cannot be completed: \(String(cString: strerror(errno)))."
-      )
+  func finish() throws(ExportError) -> String? {
+    guard let hidden else {
+      discard()
+      return nil
     }
+    let isMarked = OutputMark.set(Self.kind, on: descriptor)
+    guard fsync(descriptor) == 0 else { throw failure() }
+    // Much may have happened under the name since the export began.
+    _ = try place()
+    guard rename(hidden, path) == 0 else { throw failure() }
     close(descriptor)
     descriptor = -1
     Self.synchronize(folder: URL(fileURLWithPath: path).deletingLastPathComponent().path)
+    return isMarked
+      ? nil : "\(path) cannot be marked as an export: the next one over it wants `overwrites`"
+  }
+
+  private func failure() -> ExportError {
+    ExportError(
+      .inputOutput,
+      "The output \(path) cannot be completed: \(String(cString: strerror(errno)))."
+    )
   }
 
   func discard() {

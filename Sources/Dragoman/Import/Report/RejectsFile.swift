@@ -46,7 +46,7 @@ package final class RejectsFile {
   init(path: String, besides kept: [OutputPlace.Kept]) throws(ImportError) {
     self.path = path
     do throws(OutputPlace.Refusal) {
-      place = try OutputPlace(path, besides: kept, form: Self.form)
+      place = try OutputPlace(path, besides: kept, proof: .form(Self.form))
     } catch {
       throw ImportError(.output, "The rejects file \(path) \(error.reason).", help: error.help)
     }

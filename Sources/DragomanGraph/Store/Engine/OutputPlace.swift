@@ -5,7 +5,8 @@ import Foundation
 /// Every output that a path names asks here, so that none of them can destroy what a run reads or
 /// what somebody else wrote: a copy of the store, an export, a file of rejected records. Refused are
 /// the files that the run itself uses, under whatever name (links are resolved, and files are told
-/// by device and inode), and regular files that do not have the form of an earlier such output.
+/// by device and inode), and regular files that were not made as such an output: neither their mark
+/// nor their form says so.
 package enum OutputPlace {
   /// There is nothing under the name.
   case absent
@@ -38,7 +39,18 @@ package enum OutputPlace {
     }
   }
 
-  /// What an output looks like.
+  /// What tells that a file was made as such an output; an empty file is always taken.
+  package enum Proof {
+    /// Its contents.
+    case form(Form)
+    /// Its mark, which no writing since has made untrue: `name` is what such an output is called in
+    /// messages ("an export"), and `kind` in the mark.
+    case mark(name: String, kind: String)
+    /// None is asked for: whoever calls knows that the file may go.
+    case needless
+  }
+
+  /// What an output looks like that cannot be taken for anything else.
   package struct Form: Sendable {
     let name: String
     let byteCount: Int
@@ -49,8 +61,7 @@ package enum OutputPlace {
     /// - Parameters:
     ///   - name: What an earlier output is called in messages: "an export".
     ///   - byteCount: How much of a file is looked at.
-    ///   - recognizes: Whether a file that starts so was made as such an output. Empty files are
-    ///     always taken.
+    ///   - recognizes: Whether a file that starts so was made as such an output.
     package init(
       _ name: String,
       lookingAt byteCount: Int,
@@ -102,12 +113,12 @@ package enum OutputPlace {
   /// - Parameters:
   ///   - path: The path of the output.
   ///   - kept: The files that the run reads or writes otherwise.
-  ///   - form: What an earlier output looks like.
+  ///   - proof: What tells an earlier output.
   /// - Throws: `Refusal` where it may not.
   package init(
     _ path: String,
     besides kept: [Kept],
-    form: Form
+    proof: Proof
   ) throws(Refusal) {
     if let own = Identity(path), let file = kept.first(where: { Identity($0.path) == own }) {
       throw Refusal("is \(file.role)")
@@ -119,7 +130,7 @@ package enum OutputPlace {
     }
     switch status.st_mode & S_IFMT {
     case S_IFREG:
-      try Self.check(path, form)
+      if status.st_size > 0 { try Self.check(path, status, proof) }
       self = .file(mode: status.st_mode & 0o7777)
     case S_IFIFO, S_IFCHR: self = .stream
     case S_IFDIR: throw Refusal("is a folder", help: "name a file in it")
@@ -135,6 +146,22 @@ package enum OutputPlace {
   }
 
   /// Refuses a file that was not made as such an output.
+  private static func check(_ path: String, _ status: stat, _ proof: Proof) throws(Refusal) {
+    switch proof {
+    case .form(let form): try check(path, form)
+    case .mark(let name, let kind):
+      switch OutputMark.read(kind, at: path, status) {
+      case .intact: break
+      case .stale:
+        throw Refusal("was changed after it was made, so it is not replaced", help: force)
+      case .missing: throw Refusal("exists and is not \(name), so it is not replaced", help: force)
+      }
+    case .needless: break
+    }
+  }
+
+  private static let force = "name another file, remove this one first, or set `overwrites`"
+
   private static func check(_ path: String, _ form: Form) throws(Refusal) {
     let start: [UInt8]
     do throws(Unreadable) {
@@ -145,7 +172,7 @@ package enum OutputPlace {
         help: "name another file, or remove this one first"
       )
     }
-    guard start.isEmpty || form.recognizes(start) else {
+    guard form.recognizes(start) else {
       throw Refusal(
         "exists and is not \(form.name), so it is not replaced",
         help: "name another file, or remove this one first"
