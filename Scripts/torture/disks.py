@@ -133,7 +133,7 @@ def outputs(torture):
         torture.check(not litter(place, ()), f"{name}: litter {litter(place, ())}")
     (place / "old").write_text("old")
     (place / "out.json").write_text("[]\n")
-    outcome = torture.run("export", MAP, "-d", store, "--entity", "Item", "-f", "json", "-o", place / "out.json")
+    outcome = torture.run("export", MAP, "-d", store, "--entity", "Item", "-f", "json", "--overwrite", "-o", place / "out.json")
     torture.check(outcome.code == 74 and (place / "out.json").read_text() == "[]\n", "export over an older one", outcome.text)
     unmount(place)
     for name in ("export", "fetch"):

@@ -56,7 +56,7 @@ def exports(torture):
     chance = torture.begin("an export that is stopped", "the final name has the old file or the whole new one; nothing beside it")
     folder, all_works = works(torture, torture.times(6000, 60000))
     store, target = all_works[1].before, folder / "out.json"
-    arguments = ["export", MAP, "-d", store, "--entity", "Item", "-f", "json", "-o", target]
+    arguments = ["export", MAP, "-d", store, "--entity", "Item", "-f", "json", "--overwrite", "-o", target]
     began = time.monotonic()
     torture.must(*arguments)
     seconds = time.monotonic() - began
