@@ -87,7 +87,8 @@ final class RootContext: Sendable {
     stopMonitoring()
     followers.end(Self.closed())
     listener.withLock { $0 = nil }
-    try keys.release()
+    // A courtesy: keys that are not given back are passed over.
+    try? keys.release()
     try store.close()
   }
 

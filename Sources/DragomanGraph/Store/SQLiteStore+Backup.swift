@@ -75,7 +75,8 @@ struct BackupFile {
   init(path: String, overwrites: Bool) {
     self.path = path
     self.overwrites = overwrites
-    temporaryPath = "\(path).\(ProcessInfo.processInfo.processIdentifier).part"
+    // Its own, also where two processes of one number, or two threads, copy to one path.
+    temporaryPath = "\(path).\(UUID().uuidString).part"
   }
 
   /// Refuses to replace the store itself, a database in use, and what is no backup of a store.
@@ -109,7 +110,6 @@ struct BackupFile {
   func create(like store: String?) throws(StoreError) {
     var status = stat()
     let mode = store.map { stat($0, &status) == 0 } == true ? status.st_mode & 0o666 : 0o644
-    unlink(temporaryPath)
     let descriptor = open(
       temporaryPath,
       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,

@@ -52,7 +52,7 @@ extension SQLiteStore {
       )
     }
     guard new.schemaVersion != old.schemaVersion else { return }
-    let stored = try onWriter { ModelLayout(try StoredModel.load($0)) }
+    let stored = try onWriter { try StoredModel($0).layout }
     guard stored.holds(layout) else {
       throw StoreError(
         .migrated,
@@ -66,13 +66,21 @@ extension SQLiteStore {
 
 extension ModelLayout {
   /// Whether everything of another layout is here: the same tables, columns, types and links.
-  fileprivate func holds(_ other: ModelLayout) -> Bool { features.isSuperset(of: other.features) }
+  func holds(_ other: ModelLayout) -> Bool { features.isSuperset(of: other.features) }
+
+  /// Whether rows that were made for another layout are whole here, too: no family has got its first
+  /// sub-entity, so that its rows say what they are.
+  func takesRows(of other: ModelLayout) -> Bool {
+    let named = Set(tables.filter(\.hasEntityColumn).map(\.name))
+    return holds(other)
+      && other.tables.allSatisfy { $0.hasEntityColumn || !named.contains($0.name) }
+  }
 
   private var features: Set<String> {
     var features: Set<String> = []
     for table in tables {
       for column in table.columns {
-        let type = column.attribute.map { "\($0.type)" } ?? "link"
+        let type = column.attribute.map { "\($0.type) \($0.rules.scale ?? -1)" } ?? "link"
         features.insert("\(table.name)\u{0}\(column.name)\u{0}\(type)")
       }
     }

@@ -74,7 +74,7 @@ extension SQLiteStore {
       )
     }
     guard migration.model != stored else { return migration }
-    if try !database.tableExists("_dragoman_model") { try StoredModel.initialize(database) }
+    if try !database.hasTable("_dragoman_model") { try StoredModel.initialize(database) }
     try ConversionFunction.with(plan.conversions, on: database) {
       try MigrationRun(database: database, plan: plan, beforeStatement: beforeStatement).run()
     }

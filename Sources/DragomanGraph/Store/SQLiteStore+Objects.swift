@@ -50,7 +50,10 @@ extension WriteSession: StoreWriter {
     _ layout: ModelLayout,
     _ policy: MergePolicy
   ) throws -> PendingChangesWriter.Outcome {
-    try naming { try PendingChangesWriter(database, layout, policy: policy).write(changes) }
+    try check(layout)
+    return try naming {
+      try PendingChangesWriter(database, layout, in: self.layout, policy: policy).write(changes)
+    }
   }
 
   /// Runs `PRAGMA foreign_key_check`.

@@ -59,7 +59,9 @@ public final class SQLiteStore: Sendable {
   /// Whether this store made the file.
   public let isNew: Bool
   private let database: any DatabaseWriter
-  private let storedLayout: Mutex<ModelLayout>
+  private let stored: Mutex<StoredModel>
+  /// The thread that has the connection that writes.
+  private let writing = Mutex<pthread_t?>(nil)
 
   /// Opens a store.
   ///
@@ -86,12 +88,12 @@ public final class SQLiteStore: Sendable {
         database = try DatabaseQueue(path: "", configuration: configuration)
       }
       // On the writing connection: a reader would keep `discard()` from leaving WAL mode.
-      storedLayout = Mutex(
+      stored = Mutex(
         try database.writeWithoutTransaction { [path] database in
           try database.tellingOfUnreadFiles(path) {
             let timeout = Duration.milliseconds(options.busyMilliseconds)
             if !options.isReadOnly { try Self.makeDurable(database, within: timeout) }
-            return ModelLayout(try StoredModel.load(database))
+            return try StoredModel(database)
           }
         }
       )
@@ -109,7 +111,7 @@ public final class SQLiteStore: Sendable {
   public var model: Model { layout.model }
 
   /// The model compiled: slots and places of all properties.
-  package var layout: ModelLayout { storedLayout.withLock { $0 } }
+  package var layout: ModelLayout { stored.withLock { $0.layout } }
 
   /// Adds to the store what `model` names and the store does not have yet, in one transaction.
   ///
@@ -156,7 +158,9 @@ public final class SQLiteStore: Sendable {
 
   /// Reads from one snapshot of the store.
   func read<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {
-    try StoreError.naming(path) {
+    // In memory the connection that writes is the one that reads, too.
+    if database is DatabaseQueue { try checkIsFree() }
+    return try StoreError.naming(path) {
       try database.read { database in
         try database.tellingOfUnreadFiles(path) { try body(database) }
       }
@@ -165,11 +169,23 @@ public final class SQLiteStore: Sendable {
 
   /// Reads through the connection that writes, when nobody else uses it.
   func onWriter<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {
-    try StoreError.naming(path) {
+    try checkIsFree()
+    return try StoreError.naming(path) {
       try database.writeWithoutTransaction { database in
         try database.tellingOfUnreadFiles(path) { try body(database) }
       }
     }
+  }
+
+  /// Who asks the store from within a closure that it has lent its connection to would wait for itself.
+  private func checkIsFree() throws(StoreError) {
+    guard writing.withLock({ $0 }) == pthread_self() else { return }
+    throw StoreError(
+      .badRequest,
+      "The store is asked from within its own write: a closure or hook works with the session or context that it"
+        + " is given.",
+      path: path
+    )
   }
 
   /// Copies one snapshot of the store into an empty database.
@@ -185,14 +201,17 @@ public final class SQLiteStore: Sendable {
   /// Lends the writing connection to `body`, which decides where transactions begin and end.
   ///
   /// A transaction that `body` leaves open is rolled back.
-  /// - Throws: What `body` throws.
+  /// - Throws: What `body` throws; `.badRequest` within the `body` of another one.
   public func write<T>(_ body: (WriteSession) throws -> T) throws -> T {
-    try database.writeWithoutTransaction { database in
-      let session = WriteSession(database: database, path: path, layout: layout)
+    try checkIsFree()
+    return try database.writeWithoutTransaction { database in
+      writing.withLock { $0 = pthread_self() }
+      defer { writing.withLock { $0 = nil } }
+      let session = WriteSession(database: database, path: path, stored.withLock { $0 })
       defer {
         session.rollbackIfOpen()
         session.endObserving()
-        if let layout = session.committedLayout { storedLayout.withLock { $0 = layout } }
+        stored.withLock { $0 = session.committed }
       }
       return try database.tellingOfUnreadFiles(path) { try body(session) }
     }

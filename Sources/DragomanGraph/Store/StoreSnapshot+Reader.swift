@@ -130,7 +130,10 @@ extension StoreSnapshot: StoreReader {
       owners[name] = known
       guard let owner = known else { return nil }
       let text: String = try row.stored(4, of: place)
-      let values = try RawStatement(kept: "SELECT key, value FROM json_each(?)", in: database)
+      let values = try RawStatement(
+        kept: "SELECT e.key, \(PendingReference.value(in: "e")) FROM json_each(?) AS e",
+        in: database
+      )
       try values.bind(.text(text), 1)
       var key: [WaitingReference.Part] = []
       try values.forEachRow { key.append(WaitingReference.Part($0.text(0), $0.stored(1))) }

@@ -48,7 +48,7 @@ extension WriteSession {
   /// - Throws: `StoreError`; `.damaged` for values that no import writes.
   package func keptRun() throws(StoreError) -> KeptRun? {
     try run {
-      guard try hasTable("_dragoman_run"),
+      guard try database.hasTable("_dragoman_run"),
         let state = try database.storedValue(
           "SELECT state FROM \(Self.state)",
           of: "_dragoman_run",
@@ -144,24 +144,8 @@ extension WriteSession {
   /// The stored model as text; nil where there is none yet.
   package func storedModel() throws(StoreError) -> String? {
     try run {
-      guard try hasTable("_dragoman_model") else { return nil }
-      return try database.storedValue(
-        "SELECT model FROM _dragoman_model WHERE id = 1",
-        of: "_dragoman_model",
-        as: String.self
-      )
+      try StoredModel.text(database)
     }
-  }
-
-  /// Whether there is a table at this moment.
-  ///
-  /// What `tableExists` has seen in a transaction it believes after a rollback, too.
-  private func hasTable(_ name: String) throws -> Bool {
-    try Int.fetchOne(
-      database,
-      sql: "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?",
-      arguments: [name]
-    ) != nil
   }
 
   // MARK: - The ledger

@@ -6,13 +6,13 @@ import GRDBSQLite
 public final class WriteSession {
   let database: Database
   package let path: String?
-  /// The model of the store as this session sees it.
+  /// The model that this session's writers are made for.
   package private(set) var layout: ModelLayout
-  /// The model as it stands after the last commit, where a commit changed it.
-  private(set) var committedLayout: ModelLayout?
+  /// The model that is in the file, without what the open transaction adds.
+  private(set) var committed: StoredModel
   private var modelChanged = false
-  /// The model before the open transaction.
-  private var beginLayout: ModelLayout
+  /// Whether something was made for `layout`, which must not change under it.
+  private var isInUse = false
   private var keys: [String: PrimaryKeys] = [:]
   private var isObserved = false
   private var stageCount = 0
@@ -20,39 +20,76 @@ public final class WriteSession {
   /// Whether what stages and the pruner know lasts longer than the session.
   package internal(set) var keepsRun = false
 
-  init(database: Database, path: String?, layout: ModelLayout) {
+  init(database: Database, path: String?, _ stored: StoredModel) {
     self.database = database
     self.path = path
-    self.layout = layout
-    beginLayout = layout
+    layout = stored.layout
+    committed = stored
   }
 
   /// Takes the write lock: `BEGIN IMMEDIATE`.
   ///
-  /// - Throws: `.busy` when another process kept the lock longer than the store waits.
+  /// - Throws: `.busy` when another process kept the lock longer than the store waits; `.migrated` when
+  ///   one has changed the model between two transactions of this session so that its rows would not
+  ///   fit any more.
   public func begin() throws(StoreError) {
-    beginLayout = layout
     try run {
       try database.beginTransaction(.immediate)
       // Another process may have written since the last transaction.
+      try lookAtModel()
       for keys in keys.values { try keys.load(from: database) }
     }
+  }
+
+  /// Takes over what others have made of the model, as far as nothing was made for the old one.
+  private func lookAtModel() throws {
+    guard let now = try committed.changed(in: database) else { return }
+    committed = now
+    guard isInUse else {
+      layout = now.layout
+      return
+    }
+    guard now.layout.takesRows(of: layout) else {
+      throw StoreError(
+        .migrated,
+        "The model of the database was changed by another process while this one wrote; what was committed"
+          + " before that stands.",
+        help: "run it again",
+        path: path
+      )
+    }
+  }
+
+  /// Refuses to write rows of a layout that the store does not have any more.
+  ///
+  /// What was only added since is no reason.
+  /// - Throws: `.migrated`.
+  func check(_ rows: ModelLayout) throws(StoreError) {
+    guard rows !== layout, !layout.holds(rows) else { return }
+    throw StoreError(
+      .migrated,
+      "The database was migrated to another model since it was opened; nothing was written.",
+      help: "open it again with the new model",
+      path: path
+    )
   }
 
   /// Makes everything since `begin` durable: `COMMIT`.
   public func commit() throws(StoreError) {
     try run {
       for keys in keys.values { try keys.save(to: database) }
+      let model = modelChanged ? try StoredModel(layout, in: database) : committed
       try database.commit()
+      committed = model
     }
-    if modelChanged { committedLayout = layout }
     modelChanged = false
   }
 
   /// Undoes everything since `begin`, growth of the model included: `ROLLBACK`.
   public func rollbackIfOpen() {
     keys.removeAll()
-    if modelChanged { layout = beginLayout }
+    isInUse = false
+    if modelChanged { layout = committed.layout }
     modelChanged = false
     guard database.isInsideTransaction else { return }
     // SQLite may have rolled back by itself (full disk, I/O error); then this fails harmlessly.
@@ -69,7 +106,7 @@ public final class WriteSession {
   public func grow(to model: Model) throws(StoreError) -> Model {
     let stored = try run { try StoredModel.load(database) }
     if stored != layout.model { layout = ModelLayout(stored) }
-    let isNew = try run { try !database.tableExists("_dragoman_model") }
+    let isNew = try run { try !database.hasTable("_dragoman_model") }
     let wanted = model.completingInverses()
     let faults = wanted.validate().filter { $0.rule == .value }
     guard faults.isEmpty else {
@@ -197,6 +234,7 @@ public final class WriteSession {
     specializes: Bool = true
   ) throws(StoreError) -> EntityWriter {
     let entity = rows.entity
+    isInUse = true
     return EntityWriter(
       database: database,
       path: path,
@@ -216,6 +254,7 @@ public final class WriteSession {
   /// Makes temporary tables, which are gone with the connection; of what waits, tables of the run
   /// (`keepRun()`).
   package func stage(_ plan: LinkStage.Plan) throws(StoreError) -> LinkStage {
+    isInUse = true
     stageCount += 1
     let number = stageCount
     let keys = try primaryKeys(of: layout.entities[plan.link.destination].table)
@@ -320,7 +359,7 @@ public final class WriteSession {
 
   /// A table that we did not make is not taken over.
   private func checkName(of table: String) throws(StoreError) {
-    let exists = try run { try database.tableExists(table) }
+    let exists = try run { try database.hasTable(table) }
     if exists {
       throw StoreError(
         .modelConflict,

@@ -401,7 +401,7 @@ import Testing
       #expect(session.layout.entity(named: "Album") == nil)
       try session.begin()
       try session.commit()
-      #expect(session.committedLayout == nil)
+      #expect(session.committed.layout.entity(named: "Album") == nil)
     }
     #expect(store.layout.entity(named: "Album") == nil)
   }

@@ -11,7 +11,7 @@ struct ContentsReader {
   init(_ layout: ModelLayout, _ database: Database) throws {
     self.layout = layout
     self.database = database
-    isInitialized = try database.tableExists("_dragoman_imports")
+    isInitialized = try database.hasTable("_dragoman_imports")
   }
 
   func contents(_ exampleCount: Int?) throws -> StoreContents {
@@ -130,39 +130,36 @@ struct ContentsReader {
     guard isInitialized else { return [] }
     let place = PendingReference.table
     try PendingReference.check(database)
-    let rows = try Row.fetchCursor(
-      database,
-      sql: """
-        SELECT p.id, p.owner, p.relationship, p.entity, e.key, e.atom FROM
-          (SELECT * FROM _dragoman_pending WHERE ?1 IS NULL OR relationship = ?1
-           ORDER BY id LIMIT ?2) AS p, json_each(p.key) AS e ORDER BY p.id, e.id
-        """,
-      arguments: [relationship, limit ?? -1]
+    let rows = try RawStatement(
+      """
+      SELECT p.id, p.owner, p.relationship, p.entity, e.key, \(PendingReference.value(in: "e")) FROM
+        (SELECT * FROM \(place) WHERE ?1 IS NULL OR relationship = ?1 ORDER BY id LIMIT ?2) AS p,
+        json_each(p.key) AS e ORDER BY p.id, e.id
+      """,
+      in: database
     )
+    try rows.bind(relationship.map(StoredValue.text) ?? .null, 1)
+    rows.bind(integer: Int64(limit ?? -1), 2)
     var found: [Waiting] = []
-    while let row = try rows.next() {
-      let id: Int64 = try row.stored(0, of: place)
+    try rows.forEachRow { row in
+      let id = row.integer(0)
       if found.last?.id != id {
         found.append(
           Waiting(
             id: id,
-            owner: try row.stored(1, of: place),
-            relationship: try row.stored(2, of: place),
-            target: try row.stored(3, of: place)
+            owner: row.integer(1),
+            relationship: row.text(2),
+            target: row.text(3)
           )
         )
       }
-      let name: String = try row.stored(4, of: place)
+      let name = row.text(4)
       let target = layout.entity(named: found[found.count - 1].target)
       let attribute = target.flatMap { entity in
         entity.attributeSlot(named: name).map { entity.attributes[$0] }
       }
       found[found.count - 1].parts.append(
-        ObjectKey.Part(
-          name,
-          attribute ?? Attribute(name: name),
-          StoredValue(row[5])
-        )
+        ObjectKey.Part(name, attribute ?? Attribute(name: name), row.stored(5))
       )
     }
     let owners = try ownerKeys(of: found)

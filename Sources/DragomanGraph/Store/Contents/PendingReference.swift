@@ -20,6 +20,32 @@ extension PendingReference {
   /// The table of them.
   static let table = "_dragoman_pending"
 
+  /// A key as it stands in the table: a JSON object, in SQL.
+  ///
+  /// Values that SQLite's JSON would round (doubles), cut (texts with NUL) or refuse (bytes) are a list of
+  /// one code of `ListCode`.
+  ///
+  /// - Parameter parts: The names of the key's attributes, and an expression for the value of each.
+  static func json(_ parts: [(name: String, value: String)]) -> String {
+    let members = parts.map { "\(Schema.literal($0.name)), \(json($0.value))" }
+    return "json_object(\(members.joined(separator: ", ")))"
+  }
+
+  /// The value of one part, as it stands in the JSON object of a key.
+  static func json(_ value: String) -> String {
+    let isPlain =
+      "typeof(\(value)) IN ('integer', 'null')"
+      + " OR typeof(\(value)) = 'text' AND instr(\(value), char(0)) = 0"
+    return "json(CASE WHEN \(isPlain) THEN json_quote(\(value))"
+      + " ELSE json_array(dragoman_code(\(value))) END)"
+  }
+
+  /// The value of a part, out of a row of `json_each` over a key.
+  static func value(in row: String) -> String {
+    "CASE \(row).type WHEN 'array' THEN dragoman_value(json_extract(\(row).value, '$[0]'))"
+      + " ELSE \(row).value END"
+  }
+
   /// Refuses a table whose rows are not as they are written: whoever reads them follows names and
   /// looks into JSON.
   ///

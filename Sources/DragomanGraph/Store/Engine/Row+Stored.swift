@@ -90,6 +90,17 @@ extension Row {
 }
 
 extension Database {
+  /// Whether the file has a table now.
+  ///
+  /// GRDB's `tableExists` believes what it has seen: after a rollback, and when another process has made the
+  /// table since.
+  func hasTable(_ name: String) throws -> Bool {
+    let statement = try cachedStatement(
+      sql: "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE"
+    )
+    return try Int.fetchOne(statement, arguments: [name]) != nil
+  }
+
   /// The first column of the first row; nil where there is no row.
   ///
   /// - Parameters:

@@ -17,6 +17,15 @@ extension StatementRunner {
     }
   }
 
+  /// Runs a statement with values that may hold any text, NUL too.
+  func run(_ sql: String, binding values: [StoredValue]) throws(StoreError) {
+    try StoreError.naming(path) {
+      let statement = try RawStatement(kept: sql, in: database)
+      for (index, value) in values.enumerated() { try statement.bind(value, Int32(index) + 1) }
+      try statement.run()
+    }
+  }
+
   /// The integers that a statement gives, one a row.
   func integers(
     _ sql: String,

@@ -74,6 +74,14 @@ extension StoreError {
       )
     case .SQLITE_IOERR:
       self.init(.inputOutput, "Reading or writing the database failed: \(text).", path: path)
+    case .SQLITE_ERROR where text.hasPrefix("duplicate column name: "):
+      self.init(
+        .modelConflict,
+        "A table of the database has a column \(text.dropFirst(23)) already that Dragoman does not know as an"
+          + " attribute.",
+        help: "rename or drop it, or give the attribute another one with `column:` in the map",
+        path: path
+      )
     case .SQLITE_ERROR where database.tellsOfAnotherSchema:
       self.init(
         .damaged,

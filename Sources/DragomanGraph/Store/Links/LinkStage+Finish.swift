@@ -250,15 +250,13 @@ extension LinkStage {
       ? " AND NOT EXISTS (SELECT 1 FROM \(Schema.quoted(target.table)) AS _t WHERE"
         + " \(tests.joined(separator: " AND ")))" : ""
     values += key + defaults.map { _ in "?" }
-    let arguments: [any DatabaseValueConvertible] =
-      [primaryKeys.next] + defaults.map { ($0.defaultValue ?? .null).databaseValue }
     try run(
       "INSERT INTO \(Schema.quoted(target.table)) (\(columns.joined(separator: ", ")))"
         + " SELECT \(values.joined(separator: ", ")) FROM"
         + " (SELECT \(parts), min(seq) AS first FROM \(waiting) WHERE state IS NULL AND ordinal > 0"
         // A part that is the key of nobody makes no key.
         + " AND \(key.map { "\($0) NOT NULL" }.joined(separator: " AND "))\(isFree) GROUP BY \(parts))",
-      StatementArguments(arguments)
+      binding: [.integer(primaryKeys.next)] + defaults.map { $0.defaultValue ?? .null }
     )
     finish.stubs = database.changesCount
     primaryKeys.take(Int64(finish.stubs))
@@ -267,23 +265,21 @@ extension LinkStage {
   private func describe(_ count: Int, _ finish: inout Finish) throws(StoreError) {
     let parts = plan.key.indices.map { ", k\($0)" }.joined()
     try StoreError.naming(path) {
-      let rows = try Row.fetchAll(
-        database,
-        sql: "SELECT file, line, \"column\", byte, record, ordinal\(parts) FROM \(waiting)"
-          + " WHERE state IS NULL AND ordinal > 0 ORDER BY ordinal, seq LIMIT \(count)"
+      let rows = try RawStatement(
+        "SELECT file, line, \"column\", byte, record, ordinal\(parts) FROM \(waiting)"
+          + " WHERE state IS NULL AND ordinal > 0 ORDER BY ordinal, seq LIMIT \(count)",
+        in: database
       )
-      finish.examples = try rows.map { row in
-        (
-          row.databaseValues.dropFirst(6).map(StoredValue.init),
-          WaitingPlace(
-            file: try row.stored(0, of: waiting),
-            line: try row.stored(1, of: waiting),
-            column: try row.stored(2, of: waiting),
-            byte: try row.stored(3, of: waiting),
-            record: try row.stored(4, of: waiting),
-            ordinal: try row.stored(5, of: waiting)
-          )
+      try rows.forEachRow { row in
+        let place = WaitingPlace(
+          file: row.text(0),
+          line: Int(row.integer(1)),
+          column: Int(row.integer(2)),
+          byte: Int(row.integer(3)),
+          record: Int(row.integer(4)),
+          ordinal: Int(row.integer(5))
         )
+        finish.examples.append((plan.key.indices.map { row.stored(Int32($0) + 6) }, place))
       }
     }
   }

@@ -56,8 +56,12 @@ extension LinkStage {
     at place: WaitingPlace
   ) throws(StoreError) {
     let bytes = UnsafeRawBufferPointer(start: arena, count: .max)
-    let values = key.map { $0.stored(in: bytes).databaseValue }
-    try insertWaiting([owner.databaseValue, 0.databaseValue], place, values)
+    let parameters = plan.key.map { _ in ", ?" }.joined()
+    try run(
+      "INSERT INTO \(waiting) (\(waitingColumns)) VALUES (?, 0, ?, ?, ?, ?, ?, ?\(parameters))",
+      binding: [.integer(owner)] + values(of: place) + key.map { $0.stored(in: bytes) }
+    )
+    waitingCount += 1
   }
 
   /// A record gave the to-one of an owner: what waited for it does not wait any more.
@@ -86,21 +90,18 @@ extension LinkStage {
     }
   }
 
-  private func insertWaiting(
-    _ link: [DatabaseValue],
-    _ place: WaitingPlace,
-    _ key: [DatabaseValue]
-  ) throws(StoreError) {
-    let parts = plan.key.indices.map { ", k\($0)" }.joined()
-    let parameters = plan.key.map { _ in ", ?" }.joined()
-    let values: [any DatabaseValueConvertible] =
-      link + [place.ordinal, place.file, place.line, place.column, place.byte, place.record] + key
-    try run(
-      "INSERT INTO \(waiting) (owner, position, ordinal, file, line, \"column\", byte, record\(parts))"
-        + " VALUES (?, ?, ?, ?, ?, ?, ?, ?\(parameters))",
-      StatementArguments(values)
-    )
-    waitingCount += 1
+  /// The columns of what waits, without those that say what became of it.
+  private var waitingColumns: String {
+    "owner, position, ordinal, file, line, \"column\", byte, record" + keyColumns
+  }
+
+  private var keyColumns: String { plan.key.indices.map { ", k\($0)" }.joined() }
+
+  private func values(of place: WaitingPlace) -> [StoredValue] {
+    [
+      .integer(Int64(place.ordinal)), .text(place.file), .integer(Int64(place.line)),
+      .integer(Int64(place.column)), .integer(Int64(place.byte)), .integer(Int64(place.record)),
+    ]
   }
 
   /// Moves staged links whose target is not there to those that wait.
@@ -114,25 +115,28 @@ extension LinkStage {
   func moveUnresolved(
     _ origin: (ReferencePlace) -> WaitingPlace
   ) throws(StoreError) -> Set<Int64> {
-    let parts = plan.key.indices.map { ", k\($0)" }.joined()
     var found: Set<Int64> = []
     do {
       let rows = try Row.fetchAll(
         try database.cachedStatement(
-          sql: "SELECT owner, position, node, record, ordinal\(parts) FROM \(links)"
-            + " WHERE target IS NULL ORDER BY seq"
+          sql: "SELECT seq, owner, node, record, ordinal FROM \(links) WHERE target IS NULL ORDER BY seq"
         )
       )
       guard !rows.isEmpty else { return [] }
       for row in rows {
-        let values = Array(row.databaseValues)
         let place = ReferencePlace(
           node: UInt32(clamping: try row.stored(2, of: links, as: Int64.self)),
           record: try row.stored(3, of: links),
           ordinal: try row.stored(4, of: links)
         )
-        try insertWaiting(Array(values[0..<2]), origin(place), Array(values[5...]))
-        found.insert(try row.stored(0, of: links))
+        // The key stays in SQLite, whatever it holds.
+        try run(
+          "INSERT INTO \(waiting) (\(waitingColumns))"
+            + " SELECT owner, position, ?, ?, ?, ?, ?, ?\(keyColumns) FROM \(links) WHERE seq = ?",
+          binding: values(of: origin(place)) + [.integer(try row.stored(0, of: links))]
+        )
+        waitingCount += 1
+        found.insert(try row.stored(1, of: links))
       }
     } catch {
       throw StoreError(error, path: path)
@@ -156,9 +160,9 @@ extension LinkStage {
   /// Takes the references that wait from earlier imports, so that `finish` resolves them, too.
   package func adoptPending() throws(StoreError) {
     guard hasPending else { return }
-    let parts = plan.key.indices.map { ", k\($0)" }.joined()
     let values = plan.key.map { key in
-      ", json_extract(_dragoman_pending.key, \(Schema.literal("$.\"\(key.name)\"")))"
+      ", (SELECT \(PendingReference.value(in: "e")) FROM json_each(_dragoman_pending.key) AS e"
+        + " WHERE e.key = \(Schema.literal(key.name)))"
     }.joined()
     let names = plan.key.map { Schema.literal($0.name) + ", 1" }.joined(separator: ", ")
     let isOurs =
@@ -166,7 +170,7 @@ extension LinkStage {
       + " AND NOT EXISTS (SELECT 1 FROM json_each(_dragoman_pending.key) AS e WHERE e.key NOT IN"
       + " (SELECT n.key FROM json_each(json_object(\(names))) AS n))"
     try run(
-      "INSERT INTO \(waiting) (owner, position, ordinal, file, line, \"column\", byte, record\(parts))"
+      "INSERT INTO \(waiting) (\(waitingColumns))"
         + " SELECT owner, \(Self.firstAdoptedPlace) + id, 0, '', 0, 0, 0, 0\(values)"
         + " FROM _dragoman_pending WHERE \(isOurs) ORDER BY id",
       [name]
@@ -177,13 +181,12 @@ extension LinkStage {
 
   /// Keeps in the store what nobody has, of what passes a test.
   func keepPending(_ test: String) throws(StoreError) {
-    let key = plan.key.enumerated().map { "\(Schema.literal($1.name)), k\($0)" }
-    let parts = plan.key.indices.map { ", k\($0)" }.joined()
+    let key = plan.key.enumerated().map { ($1.name, "k\($0)") }
     // A list names a target once, unless it may have it several times.
-    let group = allowsRepeats ? "seq" : "owner\(parts)"
+    let group = allowsRepeats ? "seq" : "owner\(keyColumns)"
     try run(
       "INSERT INTO _dragoman_pending (owner, relationship, entity, key)"
-        + " SELECT owner, ?, ?, json_object(\(key.joined(separator: ", "))) FROM \(waiting)"
+        + " SELECT owner, ?, ?, \(PendingReference.json(key)) FROM \(waiting)"
         + " WHERE state IS NULL AND \(test) GROUP BY \(group) ORDER BY min(seq)",
       [name, target.name]
     )

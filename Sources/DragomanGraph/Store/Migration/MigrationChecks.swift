@@ -91,10 +91,14 @@ struct MigrationChecks {
         if attribute.isRequired && attribute.defaultValue == nil && known?.isRequired != true {
           let isNull = known.map { "\(Schema.quoted($0.column)) IS NULL" } ?? "1"
           let member = plan.match.entities[entity.index].map { plan.old.entities[$0] }
+          // A stub has none of the values that are required.
+          let isWhole =
+            plan.old.entities.contains { $0.table == table && $0.hasStubColumn }
+            ? " AND _stub IS NULL" : ""
           checks.append(
             Check(
               table: table,
-              condition: "\(isNull) AND \(membership(of: entity))",
+              condition: "\(isNull) AND \(membership(of: entity))\(isWhole)",
               shown: key(of: member ?? plan.old.entities[0], behind: nil),
               sentence: { count, examples in
                 "\(name) cannot be required without a default:"
@@ -170,6 +174,7 @@ struct MigrationChecks {
   private struct KeyPart {
     let column: String
     let sql: String
+    /// Whether it will have other values than it has.
     let isFilled: Bool
     let isSensitive: Bool
   }
@@ -181,7 +186,8 @@ struct MigrationChecks {
     guard let source = change.sources[column] else { return nil }
     var sql = Schema.quoted(source.column)
     if let number = source.conversion { sql = "\(ConversionFunction.name)(\(sql), \(number))" }
-    var isFilled = false
+    // Two values may become one.
+    var isFilled = source.conversion != nil
     if let attribute, attribute.isRequired, let value = attribute.defaultValue {
       sql = "coalesce(\(sql), \(Self.literal(value)))"
       isFilled = true

@@ -105,6 +105,9 @@ struct MigrationPlan: Sendable {
           if old.entities[oldRoot].hasEntityColumn && new.entities[entity.root].hasEntityColumn {
             change.sources["_entity"] = Source(column: "_entity")
           }
+          if old.entities[oldRoot].hasStubColumn && new.entities[entity.root].hasStubColumn {
+            change.sources["_stub"] = Source(column: "_stub")
+          }
           tables.append(change)
         }
         newRoots[oldRoot] = entity.root
@@ -165,7 +168,8 @@ struct MigrationPlan: Sendable {
     case (.joinTable(let join, _), .joinTable(let before, isOwner: true))
     where isSame && join.hasPosition == before.hasPosition
       && join.hasInversePosition == before.hasInversePosition
-      && join.isSymmetric == before.isSymmetric:
+      && join.isSymmetric == before.isSymmetric
+      && (link.relationship.allowsRepeats || known?.relationship.allowsRepeats != true):
       keptJoins.append((before.name, join.name))
       return
     default: break

@@ -23,11 +23,18 @@ extension MigrationRun {
         )
         continue
       }
+      var value = PendingReference.value(in: "_e")
+      if !names.conversions.isEmpty {
+        let branches = names.conversions.map { name, number in
+          "WHEN \(Schema.literal(name)) THEN \(ConversionFunction.name)(\(value), \(number))"
+        }
+        // What has no new form keeps the old one, and goes on waiting.
+        value = "coalesce(CASE _e.key \(branches.joined(separator: " ")) END, \(value))"
+      }
+      let name = names.attributes.isEmpty ? "_e.key" : "CASE _e.key \(names.attributes) ELSE _e.key END"
       let key =
-        names.attributes.isEmpty
-        ? "key"
-        : "(SELECT json_group_object(CASE _e.key \(names.attributes) ELSE _e.key END, _e.value)"
-          + " FROM json_each(_dragoman_pending.key) AS _e)"
+        "(SELECT json_group_object(_p.name, \(PendingReference.json("_p.value"))) FROM"
+        + " (SELECT \(name) AS name, \(value) AS value FROM json_each(_dragoman_pending.key) AS _e) AS _p)"
       // Through names that no relationship has: two of them may change places.
       try execute(
         "UPDATE _dragoman_pending SET relationship = ?, entity = ?, key = \(key) WHERE \(isOurs)",
@@ -40,12 +47,15 @@ extension MigrationRun {
     )
   }
 
-  /// The new names of a relationship and its target, and the new names of the target's attributes as
-  /// branches of a `CASE`; nil where one of the two is gone.
+  /// The new names of a relationship and its target, the new names of the target's attributes as
+  /// branches of a `CASE`, and the conversions of those that get another form; nil where one of the two
+  /// is gone.
   private func successors(
     ofRelationship name: String,
     to target: String
-  ) -> (relationship: String, entity: String, attributes: String)? {
+  ) -> (
+    relationship: String, entity: String, attributes: String, conversions: [(String, Int)]
+  )? {
     let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
     guard parts.count == 2, let owner = plan.old.entity(named: parts[0]),
       let property = owner.entity.relationships.firstIndex(where: {
@@ -58,6 +68,7 @@ extension MigrationRun {
       let entity = plan.match.successor(ofEntity: destination.index)
     else { return nil }
     var branches: [String] = []
+    var conversions: [(String, Int)] = []
     for ancestor in destination.lineage {
       for (property, attribute) in plan.old.entities[ancestor].entity.attributes.enumerated() {
         guard
@@ -66,6 +77,10 @@ extension MigrationRun {
           )
         else { continue }
         let successor = plan.new.entities[place.entity].entity.attributes[property: place]
+        let table = plan.tables.first { $0.new == plan.new.entities[place.entity].table }
+        if let number = table?.sources[successor.column]?.conversion {
+          conversions.append((attribute.name, number))
+        }
         if !successor.name.utf8.elementsEqual(attribute.name.utf8) {
           branches.append(
             "WHEN \(Schema.literal(attribute.name)) THEN \(Schema.literal(successor.name))"
@@ -76,7 +91,7 @@ extension MigrationRun {
     let link = plan.new.entities[place.entity].entity.relationships[property: place]
     return (
       "\(plan.new.entities[place.entity].name).\(link.name)", plan.new.entities[entity].name,
-      branches.joined(separator: " ")
+      branches.joined(separator: " "), conversions
     )
   }
 }

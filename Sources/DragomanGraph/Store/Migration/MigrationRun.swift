@@ -185,6 +185,44 @@ struct MigrationRun {
     return "\(ConversionFunction.name)(\(name), \(number))"
   }
 
+  /// The columns that somebody else has added to a table, which go on with their values.
+  ///
+  /// - Throws: `.modelConflict` where one cannot be made anew.
+  private func strangeColumns(
+    of table: MigrationPlan.TableChange,
+    _ new: Schema.Table
+  ) throws -> [(name: String, sql: String)] {
+    let known = Set(
+      (new.columns + (plan.oldSchema.table(named: table.old)?.columns ?? [])).map {
+        NameKey($0.name)
+      }
+    )
+    let place = "PRAGMA table_xinfo"
+    let rows = try Row.fetchAll(database, sql: "\(place)(\(q(table.new)))")
+    let referring = Set(
+      try Row.fetchAll(database, sql: "PRAGMA foreign_key_list(\(q(table.new)))")
+        .map { NameKey(try $0.stored("from", of: place)) }
+    )
+    return try rows.compactMap { row in
+      let name: String = try row.stored("name", of: place)
+      guard !known.contains(NameKey(name)), !name.hasPrefix("_dragoman_") else { return nil }
+      let type: String = try row.stored("type", of: place)
+      let isRequired = try row.stored("notnull", of: place, as: Int.self) != 0
+      let value = try row.stored("dflt_value", of: place, as: String?.self)
+      let isMade = try row.stored("hidden", of: place, as: Int.self) != 0
+      if isMade || referring.contains(NameKey(name)) || (isRequired && value == nil) {
+        throw StoreError(
+          .modelConflict,
+          "The column \(name) of \(table.new), which Dragoman did not make, cannot be made anew beside the"
+            + " columns that change: it is generated, a reference, or NOT NULL without a default.",
+          help: "drop it first, and make it again afterwards"
+        )
+      }
+      let rules = (isRequired ? " NOT NULL" : "") + (value.map { " DEFAULT (\($0))" } ?? "")
+      return (q(name), "\(q(name)) \(type)\(rules)")
+    }
+  }
+
   /// Makes the table anew and copies the rows.
   private func rebuild(_ table: MigrationPlan.TableChange, as new: Schema.Table) throws {
     let additions = try Row.fetchAll(
@@ -199,10 +237,14 @@ struct MigrationRun {
     try execute(
       Schema.Table(name: temporary, columns: new.columns, primaryKey: new.primaryKey).sql
     )
+    let strange = try strangeColumns(of: table, new)
+    for column in strange { try execute("ALTER TABLE \(temporary) ADD COLUMN \(column.sql)") }
     let columns = new.columns.filter { table.sources[$0.name] != nil }
+    let names = columns.map { q($0.name) } + strange.map(\.name)
+    let values = columns.map { value(of: $0, in: table) } + strange.map(\.name)
     try execute(
-      "INSERT INTO \(temporary) (\(columns.map { q($0.name) }.joined(separator: ", ")))"
-        + " SELECT \(columns.map { value(of: $0, in: table) }.joined(separator: ", "))"
+      "INSERT INTO \(temporary) (\(names.joined(separator: ", ")))"
+        + " SELECT \(values.joined(separator: ", "))"
         + " FROM \(q(table.new)) ORDER BY _pk"
     )
     try execute("DROP TABLE \(q(table.new))")

@@ -66,6 +66,8 @@ extension Entity {
     var entity = new.entities[successor]
     let kept = kept(index, beside: new, match, in: old)
     entity.renamedFrom = entity.renamedFrom ?? renamedFrom
+    // Which objects are stubs must not be forgotten.
+    entity.admitsStubs = entity.admitsStubs || admitsStubs
     entity.attributes = ordered(
       attributes.enumerated().map { property, attribute in
         let place = ModelMatch.Place(entity: index, property: property)

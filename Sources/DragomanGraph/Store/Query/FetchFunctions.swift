@@ -9,7 +9,7 @@ import GRDBSQLite
 ///
 /// - `dragoman_fold(text, options)`: the text without case (1), diacritics (2) or both (3).
 /// - `dragoman_test(text, pattern, kind, options)`: `ENDSWITH`, `LIKE` and `MATCHES`, 0 or 1.
-/// - `dragoman_value(code)`: an element of an `IN` list, out of its JSON spelling.
+/// - `dragoman_code(value)`, `dragoman_value(code)`: a value as JSON holds it (`ListCode`), and back.
 /// - `dragoman_pad(decimal, scale)`: the decimal with zeros up to that many digits behind the point.
 /// - `COLLATE DRAGOMAN_DECIMAL`: canonical decimals by value. Named in queries only, never in a
 ///   schema, so that any SQLite tool can read the file.
@@ -24,6 +24,11 @@ enum FetchFunctions {
     }
     try add("dragoman_test", argumentCount: 4, to: connection) { context, _, arguments in
       FetchFunctions.test(context, arguments)
+    }
+    try add("dragoman_code", argumentCount: 1, to: connection) { context, _, arguments in
+      guard let arguments else { return sqlite3_result_null(context) }
+      let value = StoredValue(ColumnValue(arguments[0]))
+      StoredValue.text(ListCode.code(value)).give(to: context)
     }
     try add("dragoman_value", argumentCount: 1, to: connection) { context, _, arguments in
       FetchFunctions.value(context, arguments)

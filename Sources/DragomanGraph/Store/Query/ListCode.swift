@@ -1,4 +1,4 @@
-/// The values of an `IN` list as one JSON text, which is bound as one parameter.
+/// Values as JSON holds them whole: the values of an `IN` list as one text, which is bound as one parameter.
 ///
 /// One parameter however long the list: the statement's text does not vary with the data, and SQLite
 /// can still use an index (`x IN (SELECT dragoman_value(value) FROM json_each(?))`). Every element
@@ -24,7 +24,8 @@ enum ListCode {
     }
   }
 
-  private static func code(_ value: StoredValue) -> String {
+  /// One element, which a JSON string takes without an escape.
+  static func code(_ value: StoredValue) -> String {
     switch value {
     case .null: "n"
     case .integer(let integer): "i\(integer)"

@@ -43,7 +43,10 @@ extension ChangeSet {
         }
         set(joined, at: place, layout)
       }
-      if let cause = upper.causes[place], deletes(place) { note(cause, for: place) }
+      // What was deleted here already has its cause here.
+      if let cause = upper.causes[place], deletes(place), own?.kind != .deleted {
+        note(cause, for: place)
+      }
     }
     let tables = layout.links.map {
       (layout.entities[$0.owner].tableIndex, layout.entities[$0.destination].tableIndex)

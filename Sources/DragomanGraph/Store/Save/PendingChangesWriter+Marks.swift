@@ -16,17 +16,18 @@ extension PendingChangesWriter {
       try statement.run()
     }
     for reference in mark.waits {
-      let parts = reference.key.map { "\(Schema.literal($0.name)), ?" }.joined(separator: ", ")
-      let statement = try statement(
-        "INSERT INTO \(PendingReference.table) (key, owner, relationship, entity)"
-          + " VALUES (json_object(\(parts)), ?, ?, ?)"
+      let key = PendingReference.json(
+        reference.key.enumerated().map { ($1.name, "?\($0 + 4)") }
       )
-      var next: Int32 = 1
-      for value in reference.key.map(\.value) + [
+      let statement = try statement(
+        "INSERT INTO \(PendingReference.table) (owner, relationship, entity, key)"
+          + " VALUES (?1, ?2, ?3, \(key))"
+      )
+      let values: [StoredValue] = [
         .integer(place.key), .text(reference.relationship), .text(reference.entity),
-      ] {
-        try statement.bind(value, next)
-        next += 1
+      ]
+      for (index, value) in (values + reference.key.map(\.value)).enumerated() {
+        try statement.bind(value, Int32(index) + 1)
       }
       try statement.run()
     }

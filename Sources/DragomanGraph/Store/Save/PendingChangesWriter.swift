@@ -39,6 +39,8 @@ final class PendingChangesWriter {
   private let database: Database
   let layout: ModelLayout
   let policy: MergePolicy
+  /// Whether rows name their entity, by table.
+  private let namesEntity: [Bool]
   private var statements: [String: RawStatement] = [:]
   private var insertions: [RawStatement?]
   private var updates: [UpdateShape: RawStatement] = [:]
@@ -50,9 +52,17 @@ final class PendingChangesWriter {
   /// Rows that are deleted by now.
   private var deleted: Set<RowKey> = []
 
-  init(_ database: Database, _ layout: ModelLayout, policy: MergePolicy) {
+  /// - Parameters:
+  ///   - database: The connection, in a transaction.
+  ///   - layout: What the changes are of.
+  ///   - stored: What the file has, which may have grown since: where a family got its first
+  ///     sub-entity, rows name theirs.
+  ///   - policy: What to do where others changed the same rows.
+  init(_ database: Database, _ layout: ModelLayout, in stored: ModelLayout, policy: MergePolicy) {
     self.database = database
     self.layout = layout
+    let named = Set(stored.tables.filter(\.hasEntityColumn).map(\.name))
+    namesEntity = layout.tables.map { named.contains($0.name) }
     self.policy = policy
     insertions = Array(repeating: nil, count: layout.tables.count)
   }
@@ -64,7 +74,7 @@ final class PendingChangesWriter {
   func write(_ changes: ChangeSet) throws -> Outcome {
     let rows = changes.sorted
     for (place, change) in rows where change.kind == .deleted {
-      try delete(place, change, in: changes)
+      try delete(place, in: changes)
     }
     for (place, change) in rows where change.kind == .updated {
       try update(place, keepingLinks(change, at: place))
@@ -117,7 +127,7 @@ final class PendingChangesWriter {
     if let known = insertions[index] { return known }
     let table = layout.tables[index]
     let names =
-      ["_pk", "_v"] + (table.hasEntityColumn ? ["_entity"] : [])
+      ["_pk", "_v"] + (namesEntity[index] ? ["_entity"] : [])
       + table.columns.map { Schema.quoted($0.name) }
     let made = try statement(
       "INSERT INTO \(Schema.quoted(table.name)) (\(names.joined(separator: ", ")))"
@@ -134,7 +144,7 @@ final class PendingChangesWriter {
     statement.bind(integer: place.key, 1)
     statement.bind(integer: 1, 2)
     var parameter: Int32 = 3
-    if table.hasEntityColumn {
+    if namesEntity[place.table] {
       try statement.bind(.text(layout.entities[Int(object.entity)].name), parameter)
       parameter += 1
     }
@@ -209,16 +219,30 @@ final class PendingChangesWriter {
     return made
   }
 
-  /// Deletes a row, unless the deletion that took it along was given up.
-  private func delete(_ place: RowKey, _ object: RowChange, in changes: ChangeSet) throws {
-    guard !deleted.contains(place), !outcome.kept.contains(place) else { return }
-    if let cause = changes.causes[place], let other = changes[cause], other.kind == .deleted {
-      try delete(cause, other, in: changes)
-      if outcome.kept.contains(cause) {
+  /// Deletes a row, after those whose deletion took it along, and not where one of these was given up.
+  private func delete(_ place: RowKey, in changes: ChangeSet) throws {
+    // A chain of cascades may be long, and deletions of two contexts may have taken each other along.
+    var chain = [place]
+    var seen: Set<RowKey> = [place]
+    while let cause = changes.causes[chain[chain.count - 1]], !deleted.contains(cause),
+      !outcome.kept.contains(cause), seen.insert(cause).inserted
+    {
+      chain.append(cause)
+    }
+    for place in chain.reversed() {
+      guard let change = changes[place], change.kind == .deleted, !deleted.contains(place),
+        !outcome.kept.contains(place)
+      else { continue }
+      if let cause = changes.causes[place], outcome.kept.contains(cause) {
         outcome.kept.insert(place)
-        return
+      } else {
+        try deleteRow(place, change)
       }
     }
+  }
+
+  /// Deletes a row; one that somebody changed is a matter of the merge policy.
+  private func deleteRow(_ place: RowKey, _ object: RowChange) throws {
     let table = Schema.quoted(layout.tables[place.table].name)
     // The version of a fault that was never read is not known: it cannot conflict.
     let test = object.version == 0 ? "?2 = 0" : "_v = ?2"

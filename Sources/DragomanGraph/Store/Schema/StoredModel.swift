@@ -2,7 +2,41 @@ import Foundation
 import GRDB
 
 /// The model that is stored with the file, in `_dragoman_model`.
-enum StoredModel {
+struct StoredModel: Sendable {
+  /// The model compiled.
+  let layout: ModelLayout
+  /// The text that stands in the file; nil where it has no model yet.
+  let text: String?
+
+  /// Reads it.
+  ///
+  /// - Throws: as `load(_:)`.
+  init(_ database: Database) throws {
+    layout = ModelLayout(try Self.load(database))
+    text = try Self.text(database)
+  }
+
+  /// Describes a model that was written in the open transaction.
+  init(_ layout: ModelLayout, in database: Database) throws {
+    self.layout = layout
+    text = try Self.text(database)
+  }
+
+  /// What the file has now, if that is another model than this one.
+  func changed(in database: Database) throws -> StoredModel? {
+    try Self.text(database) == text ? nil : StoredModel(database)
+  }
+
+  /// The text that stands in the file; nil where it has no model yet.
+  static func text(_ database: Database) throws -> String? {
+    guard try database.hasTable("_dragoman_model") else { return nil }
+    return try database.storedValue(
+      "SELECT model FROM _dragoman_model WHERE id = 1",
+      of: "_dragoman_model",
+      as: String.self
+    )
+  }
+
   /// The stored model; empty for a database without tables.
   ///
   /// Reads `PRAGMA application_id`, `PRAGMA user_version`, `sqlite_master` and `_dragoman_model`.

@@ -65,6 +65,8 @@ final class FlatWriter {
     let keepsIDs = Value.self is any PersistentValue.Type
     try store.write { session in
       try session.begin()
+      try session.check(context.root.layout)
+      guard session.layout.takesRows(of: context.root.layout) else { throw FlatTargets.NeedsObjects() }
       var rows = EntityStatements(entity: binding.entity, slots: binding.rowSlots, mode: .upsert)
       // Without it the writer does not tell which object it met.
       if keepsIDs { rows.noted = [] }

@@ -1,0 +1,172 @@
+import Foundation
+import Testing
+
+@testable import DragomanGraph
+
+/// Two stores on one file, as two processes have it: what one makes of the model, the other must notice.
+@Suite struct ModelChangeTests {
+  private let path = FileManager.default.temporaryDirectory
+    .appendingPathComponent("models-\(UUID().uuidString).db").path
+  private let first: SQLiteStore
+  private let second: SQLiteStore
+
+  init() throws {
+    first = try SQLiteStore(at: .file(path))
+    second = try SQLiteStore(at: .file(path))
+  }
+
+  private static func model(
+    _ type: AttributeType = .date,
+    named name: String = "born",
+    more: [Entity] = []
+  ) -> Model {
+    let attributes = [Attribute(name: "id", type: .int32), Attribute(name: name, type: type)]
+    return Model(
+      entities: [Entity(name: "P", attributes: attributes, uniqueKeys: [["id"]])] + more
+    )
+  }
+
+  private static let subentity = Entity(name: "Q", attributes: [Attribute(name: "x")], parent: "P")
+
+  private func write(_ id: Int64, with writer: EntityWriter) throws {
+    let row: [RowValue] = [.integer(id), .absent]
+    let arena: [UInt8] = [0]
+    try row.withUnsafeBufferPointer { row in
+      try arena.withUnsafeBytes { arena in
+        let outcome = try writer.write(row, arena: #require(arena.baseAddress))
+        #expect(outcome == .inserted)
+      }
+    }
+  }
+
+  @Test(
+    "A session whose rows would not fit any more is refused at its next batch",
+    arguments: [
+      model(.timestamp), model(.timestamp, named: "birth"), model(more: [subentity]),
+    ]
+  )
+  func secondBatch(changed: Model) throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try first.write { session in
+      try session.begin()
+      let model = try session.grow(to: Self.model())
+      let entity = try #require(model.entity(named: "P"))
+      let writer = try session.writer(for: entity, slots: entity.attributes, mode: .upsert)
+      try write(1, with: writer)
+      try session.commit()
+      try session.begin()
+      try write(2, with: writer)
+      try session.commit()
+      var wanted = changed
+      if changed.entities[0].attributes[1].name == "birth" {
+        wanted.entities[0].attributes[1].renamedFrom = "born"
+      }
+      try second.migrate(to: wanted)
+      #expect(throws: StoreError.self) { try session.begin() }
+      session.rollbackIfOpen()
+    }
+    #expect(first.model == second.model)
+    #expect(try second.count(FetchRequest("P")) == 2)
+  }
+
+  @Test("What others only add does not disturb a session")
+  func addition() throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try first.write { session in
+      try session.begin()
+      let model = try session.grow(to: Self.model())
+      let entity = try #require(model.entity(named: "P"))
+      let writer = try session.writer(for: entity, slots: entity.attributes, mode: .upsert)
+      try write(1, with: writer)
+      try session.commit()
+      try second.grow(
+        to: Self.model(more: [Entity(name: "Other", attributes: [Attribute(name: "a")])])
+      )
+      try session.begin()
+      try write(2, with: writer)
+      try session.commit()
+    }
+    #expect(first.model.entities.map(\.name) == ["P", "Other"])
+    #expect(try second.count(FetchRequest("P")) == 2)
+  }
+
+  @Test("Growing and migrating take over what another connection has added")
+  func grownElsewhere() throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try second.grow(to: Self.model())
+    try first.grow(to: Self.model())
+    #expect(first.model.entities.map(\.name) == ["P"])
+    try second.grow(to: Self.model(more: [Self.subentity]))
+    try first.migrate(to: Self.model(more: [Self.subentity]))
+    #expect(first.model.entities.map(\.name) == ["P", "Q"])
+  }
+
+  @Test("Contexts name the entity of their objects once a family has got a sub-entity")
+  func entityNames() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let stack = try Stack(Self.model(), at: .file(path))
+    try second.grow(to: Self.model(more: [Self.subentity]))
+    try await stack.write { context in
+      let object = try context.insert("P")
+      object["id"] = 1
+    }
+    #expect(try second.texts("SELECT _entity FROM P") == ["P"])
+  }
+
+  @Test("Contexts do not save into a file that was migrated to another model")
+  func migrated() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let stack = try Stack(Self.model(), at: .file(path))
+    try second.migrate(to: Self.model(.timestamp))
+    do {
+      try await stack.write { context in try context.insert("P")["id"] = 1 }
+      Issue.record("It was saved.")
+    } catch let error as StoreError {
+      #expect(error.code == .migrated)
+    }
+    #expect(try second.count(FetchRequest("P")) == 0)
+  }
+
+  @Test("A store that is asked from within its own write says so")
+  func reentrancy() throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let memory = try SQLiteStore(at: .inMemory)
+    try memory.grow(to: Self.model())
+    try memory.write { _ in
+      #expect(throws: StoreError.self) { try memory.count(FetchRequest("P")) }
+      #expect(throws: StoreError.self) { try memory.grow(to: Self.model()) }
+    }
+    #expect(try memory.count(FetchRequest("P")) == 0)
+    try first.grow(to: Self.model())
+    try first.write { _ in
+      #expect(throws: StoreError.self) { try first.grow(to: Self.model()) }
+      let count = try first.count(FetchRequest("P"))
+      #expect(count == 0)
+    }
+  }
+
+  @Test("Backups to one path at the same time are whole")
+  func twoBackups() async throws {
+    let copy = path + ".copy"
+    defer { for file in [path, copy] { try? FileManager.default.removeItem(atPath: file) } }
+    try first.grow(to: Self.model())
+    try first.write { session in
+      try session.begin()
+      let entity = try #require(first.model.entity(named: "P"))
+      let writer = try session.writer(for: entity, slots: entity.attributes, mode: .upsert)
+      for id in 1...20_000 { try write(Int64(id), with: writer) }
+      try session.commit()
+    }
+    await withTaskGroup(of: Void.self) { group in
+      for store in [first, second, first, second] {
+        group.addTask { _ = try? store.backup(to: copy, overwrites: true) }
+      }
+    }
+    let whole = try SQLiteStore(at: .file(copy), options: .init(isReadOnly: true))
+    #expect(try whole.count(FetchRequest("P")) == 20_000)
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+    let litter = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      .filter { $0.hasPrefix(URL(fileURLWithPath: copy).lastPathComponent + ".") }
+    #expect(litter.filter { $0.hasSuffix(".part") }.isEmpty)
+  }
+}
