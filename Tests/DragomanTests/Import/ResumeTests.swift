@@ -119,6 +119,29 @@ import Testing
     #expect(rejects[0] == rejects[1])
   }
 
+  @Test("Rejects of another import are not taken for those of the earlier part")
+  func otherRejects() async throws {
+    let (broken, other) = (try await fixture(), try await fixture())
+    let files = [rejectsFile(), rejectsFile()]
+    defer { for file in files { try? FileManager.default.removeItem(atPath: file) } }
+    let bad = (1...30).map { "{\"id\":\"no number \($0)\"}" }
+    _ = await #expect(throws: ImportFailure.self) {
+      try await broken.run(String(feed(bad.prefix(20)).dropLast())) {
+        ($0.options.commit, $0.options.batchSize, $0.options.rejectsFile) = (.batch, 4, files[0])
+      }
+    }
+    try await other.run(feed(bad.map { $0.replacing("no number", with: "a stranger's reject") })) {
+      $0.options.rejectsFile = files[1]
+    }
+    let report = try await broken.run(feed(bad)) {
+      ($0.options.rejectsFile, $0.resumes) = (files[1], true)
+    }
+    #expect(report.notices.contains { $0.contains("only the rejects behind") }, "\(report.notices)")
+    let lines = try String(contentsOfFile: files[1], encoding: .utf8).split(separator: "\n")
+    #expect(lines.allSatisfy { $0.hasPrefix("{") && $0.contains("no number") }, "\(lines)")
+    #expect((1..<30).contains(lines.count))
+  }
+
   @Test("What the earlier part brought is not pruned, and what neither brought is")
   func prune() async throws {
     let fixture = try await fixture()

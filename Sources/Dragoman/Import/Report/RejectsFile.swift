@@ -16,6 +16,8 @@ package final class RejectsFile {
   private var isBegun = false
   /// How much of the file is whole lines.
   private(set) var byteCount: off_t = 0
+  /// A hash of these lines.
+  private(set) var hash = FeedHash()
   private var buffer: [UInt8] = []
 
   /// What such a file looks like: its first line starts with the place of a reject.
@@ -75,12 +77,26 @@ package final class RejectsFile {
 
   /// Goes on behind the lines that a stopped import had committed; what stands behind them goes.
   ///
-  /// - Parameter byteCount: How long the file was then.
+  /// - Parameters:
+  ///   - byteCount: How long the file was then.
+  ///   - hash: The hash of its lines.
   /// - Returns: Whether they are there; if not, the file begins anew.
-  func goOn(behind byteCount: Int) -> Bool {
-    guard case .file = place else { return byteCount == 0 }
-    guard lseek(descriptor, 0, SEEK_END) >= byteCount else { return false }
+  func goOn(behind byteCount: Int, _ hash: UInt64?) -> Bool {
+    if byteCount == 0 { return true }
+    guard case .file = place, let file = FileHandle(forReadingAtPath: path) else { return false }
+    defer { try? file.close() }
+    var found = FeedHash()
+    var rest = byteCount
+    while rest > 0 {
+      guard let piece = try? file.read(upToCount: min(rest, 1 << 20)), !piece.isEmpty else {
+        return false
+      }
+      found.addBytes(piece)
+      rest -= piece.count
+    }
+    guard found.value == hash else { return false }
     self.byteCount = off_t(byteCount)
+    self.hash = found
     return true
   }
 
@@ -132,6 +148,7 @@ package final class RejectsFile {
       throw failure(code)
     }
     byteCount += off_t(buffer.count)
+    hash.addBytes(buffer)
     buffer.removeAll(keepingCapacity: true)
   }
 

@@ -30,6 +30,8 @@ struct ImportRunState: Codable {
   var records: UInt64
   /// How long the rejects file is; nil where there is none.
   var rejectsByteCount: Int?
+  /// A hash of what is in it.
+  var rejectsHash: UInt64?
   var entities: [String: ImportReport.EntityCounts]
   var relationships: [String: ImportReport.RelationshipCounts]
   var issues: [IssueCount]

@@ -48,9 +48,14 @@ struct FeedHash {
   /// FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/).
   static func text(_ text: String) -> String {
     var hash = FeedHash()
-    for byte in text.utf8 { hash.value = (hash.value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    hash.addBytes(text.utf8)
     let digits = String(hash.value, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  /// Adds bytes; in how many parts they come makes no difference.
+  mutating func addBytes(_ bytes: some Sequence<UInt8>) {
+    for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
   }
 
   /// Adds the records of a batch, with all that they are read from.

@@ -262,7 +262,7 @@ final class ImportWriting {
     mark = RunMark()
     modelHash = try session.storedModel().map(FeedHash.text) ?? ""
     if let byteCount = earlier?.state.rejectsByteCount, let rejects,
-      !rejects.goOn(behind: byteCount)
+      !rejects.goOn(behind: byteCount, earlier?.state.rejectsHash)
     {
       notices.add("the rejects file has only the rejects behind those that were committed")
     }
@@ -302,6 +302,7 @@ final class ImportWriting {
       passed: walker?.ordinal ?? 0,
       records: records.value,
       rejectsByteCount: (rejects?.byteCount).map { Int($0) },
+      rejectsHash: rejects?.hash.value,
       entities: report.entities,
       relationships: report.relationships,
       issues: report.issues.map {

@@ -90,16 +90,17 @@ struct ObjectKeyReader {
     _ database: Database
   ) throws -> [Found] {
     let own = ["t._pk", entity.hasEntityColumn ? "t._entity" : Schema.literal(entity.name)]
-    let rows = try Row.fetchCursor(
-      database,
+    let statement = try database.makeStatement(
       sql: "SELECT \((own + expressions).joined(separator: ", "))"
         + " FROM \(Schema.quoted(entity.table)) AS t\(joins.joined())"
-        + " WHERE \(condition) ORDER BY t._pk LIMIT ?",
-      arguments: arguments + [limit ?? -1]
+        + " WHERE \(condition) ORDER BY t._pk LIMIT ?"
     )
+    let rows = try Row.fetchCursor(statement, arguments: arguments + [limit ?? -1])
+    // GRDB cuts texts at NUL.
+    let columns = StoredRow(statement: statement.sqliteStatement)
     var found: [Found] = []
     while let row = try rows.next() {
-      let values: [StoredValue] = row.databaseValues.dropFirst(2).map { StoredValue($0) }
+      let values = (2..<row.count).map { columns.stored(Int32($0)) }
       let name: String? = try row.stored(1, of: entity.table)
       found.append(
         Found(

@@ -121,9 +121,7 @@ public final class ChangeLog {
         let number = try number(row, 1)
         let table = tables[number]
         let subject = table.subject(named: try row.stored(3, of: "\(table.objects)._entity"))
-        let values = (0..<table.width).map {
-          StoredValue(row[Self.firstValue + $0] as DatabaseValue)
-        }
+        let values = values(in: select, of: table)
         switch kind {
         case .linked, .unlinked:
           lists.add(kind == .linked ? 1 : -1, values, of: subject, in: table)
@@ -189,33 +187,25 @@ public final class ChangeLog {
       var lists = LinkNotes()
       var gone: [(key: StoredValue, table: ObservedTable)] = []
       while let places = try objects.next() {
-        guard let first = try Row.fetchOne(note, arguments: [places[0] as Int]),
-          let last = try Row.fetchOne(note, arguments: [places[1] as Int])
+        guard let first = try self.note(places[0], note), let last = try self.note(places[1], note)
         else { continue }
-        let table = tables[last[1]]
-        func values(_ row: Row) -> [StoredValue] {
-          (0..<table.width).map { StoredValue(row[Self.firstValue + $0] as DatabaseValue) }
-        }
-        let old = Kind(rawValue: first[2]) == .inserted ? nil : values(first)
-        let isGone = Kind(rawValue: last[2]) == .deleted
-        let new = isGone ? nil : values(last)
-        if isGone { gone.append((StoredValue(last[Self.firstValue] as DatabaseValue), table)) }
-        guard old != nil || new != nil else { continue }
-        let subject = table.subject(named: last[3])
-        try body(subject.change(old: old, new: new), places[1])
+        let old = first.kind == .inserted ? nil : first.values
+        let isGone = last.kind == .deleted
+        if isGone { gone.append((last.values[0], last.table)) }
+        guard old != nil || !isGone else { continue }
+        let subject = last.table.subject(named: last.entity)
+        try body(subject.change(old: old, new: isGone ? nil : last.values), places[1])
       }
-      let links = try Row.fetchCursor(
-        database,
+      let links = try database.makeStatement(
         sql: "SELECT * FROM temp.\(Self.table) WHERE kind IN (\(Kind.linked.rawValue),"
           + " \(Kind.unlinked.rawValue)) ORDER BY place"
       )
-      while let row = try links.next() {
-        let table = tables[row[1]]
-        let values = (0..<table.width).map {
-          StoredValue(row[Self.firstValue + $0] as DatabaseValue)
-        }
+      let rows = try Row.fetchCursor(links)
+      while let row = try rows.next() {
+        let table = tables[try number(row, 1)]
         let change = row[2] == Kind.linked.rawValue ? 1 : -1
-        lists.add(change, values, of: table.subject(named: row[3]), in: table)
+        let subject = table.subject(named: row[3])
+        lists.add(change, values(in: links, of: table), of: subject, in: table)
       }
       for (key, table) in gone { lists.drop(key, in: table) }
       for change in lists.changes { try body(change, nil) }
@@ -223,6 +213,29 @@ public final class ChangeLog {
     } catch let error as DatabaseError {
       throw StoreError(error, path: path)
     }
+  }
+
+  /// What is noted of one event.
+  private struct Note {
+    let kind: Kind?
+    let table: ObservedTable
+    let entity: String?
+    let values: [StoredValue]
+  }
+
+  /// The note at a place, by a statement that finds it.
+  private func note(_ place: Int, _ statement: Statement) throws -> Note? {
+    let rows = try Row.fetchCursor(statement, arguments: [place])
+    guard let row = try rows.next() else { return nil }
+    let table = tables[try number(row, 1)]
+    let values = values(in: statement, of: table)
+    return Note(kind: Kind(rawValue: row[2]), table: table, entity: row[3], values: values)
+  }
+
+  /// The values of the row that a statement stands at, with texts behind a NUL, too, which GRDB cuts.
+  private func values(in statement: Statement, of table: ObservedTable) -> [StoredValue] {
+    let row = StoredRow(statement: statement.sqliteStatement)
+    return (0..<table.width).map { row.stored(Int32(Self.firstValue + $0)) }
   }
 
   /// The number of an observed table, as a note has it.

@@ -420,7 +420,9 @@ private struct NaiveStore {
     _ random: inout SeededGenerator
   ) -> Bool {
     var link = kinds[kind].links[index]
-    guard isMoved.insert(link.relationship.name).inserted else { return false }
+    // By its former name: it may have been renamed in this migration.
+    let name = link.relationship.renamedFrom ?? link.relationship.name
+    guard isMoved.insert(name).inserted else { return false }
     var isRefused = false
     if link.relationship.kind == .toMany && Bool.random(using: &random) {
       link.relationship.kind = .toOne

@@ -1,4 +1,5 @@
 import DragomanGraph
+import Synchronization
 import Testing
 
 @testable import Dragoman
@@ -72,5 +73,21 @@ import Testing
     try fixture.store.migrate(to: later.map.model())
     try await later.run(#"{"b":[{"code":"2020-01-01T00:00:00","title":"new year"}]}"#)
     #expect(try links(later) == ["1|new year", "2|null"])
+  }
+
+  @Test("Changes behind a NUL are told", arguments: [false, true])
+  func changes(tellsNet: Bool) async throws {
+    let fixture = try ImportFixture(Self.map("string", "pending"))
+    try await fixture.run(#"{"b":[{"code":"A\u0000B","title":"t\u0000u"}]}"#)
+    let told = Mutex<[ImportChange]>([])
+    try await fixture.run(#"{"b":[{"code":"A\u0000B","title":"t\u0000v"}]}"#) {
+      $0.tellsNetChanges = tellsNet
+      $0.changes = { change in told.withLock { $0.append(change) } }
+    }
+    let changes = told.withLock { $0 }
+    #expect(changes.map(\.kind) == [.updated])
+    #expect(changes.first?.key.map(\.value) == [.text("A\u{0}B")])
+    #expect(changes.first?.fields.map(\.old) == [.text("t\u{0}u")])
+    #expect(changes.first?.fields.map(\.new) == [.text("t\u{0}v")])
   }
 }
