@@ -11,6 +11,8 @@ extension LinkStage {
     guard !isEmpty else { return Outcome() }
     defer { forgetAll() }
     var result = Outcome()
+    if try hasNothingToStore() { return result }
+    try storeDeferred()
     if let table {
       try flush(to: table, origin, &result)
     } else if case .column(let column) = plan.link.storage {
@@ -27,6 +29,7 @@ extension LinkStage {
   /// Takes the links out whose owner or target another stage has deleted.
   package func dropDeleted() throws(StoreError) {
     guard !isEmpty else { return }
+    try storeDeferred()
     try run(
       "DELETE FROM \(links) WHERE target NOT NULL"
         + " AND target NOT IN (SELECT _pk FROM \(Schema.quoted(target.table)))"

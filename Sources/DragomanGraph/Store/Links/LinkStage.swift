@@ -93,6 +93,8 @@ package final class LinkStage: StatementRunner {
   @exclusivity(unchecked) private var isStaged = false
   /// What is staged, as far as it saves statements to know.
   @exclusivity(unchecked) var staged = Staged()
+  /// What is staged and not in the tables.
+  @exclusivity(unchecked) var deferred = DeferredLinks()
   /// By the hash of a key, the last owner that names its target, where only one may have it.
   @exclusivity(unchecked) var claims: [Int: Int64] = [:]
   /// How many rows the table of what waits has.
@@ -279,6 +281,10 @@ package final class LinkStage: StatementRunner {
     isStaged = true
     guard plan.replaces, !isNew else { return }
     staged.hasOldOwners = true
+    if deferred.isStored { try insert(owner: owner) } else { deferred.append(owner: owner) }
+  }
+
+  func insert(owner: Int64) throws(StoreError) {
     insertOwner.bind(integer: owner, 1)
     try run(insertOwner)
   }
@@ -312,10 +318,22 @@ package final class LinkStage: StatementRunner {
     if standing == .unlinked { staged.hasUnlinked = true }
     if standing != .made { staged.hasUnplaced = true }
     let isFresh = standing == .linkedNow || standing == .made
-    insertLink.bind(integer: owner, 1)
-    insertLink.bind(integer: Int64(position), 2)
-    insertLink.bind(integer: target, 3)
-    insertLink.bind(integer: isFresh ? 1 : 0, 4)
+    let link = DeferredLinks.Link(
+      owner: owner,
+      position: position,
+      target: target,
+      isFresh: isFresh
+    )
+    if standing != .unlinked, !deferred.isStored { return deferred.append(link) }
+    try storeDeferred()
+    try insert(link)
+  }
+
+  func insert(_ link: DeferredLinks.Link) throws(StoreError) {
+    insertLink.bind(integer: link.owner, 1)
+    insertLink.bind(integer: Int64(link.position), 2)
+    insertLink.bind(integer: link.target, 3)
+    insertLink.bind(integer: link.isFresh ? 1 : 0, 4)
     for parameter in 5..<8 + plan.key.count { insertLink.bindNull(Int32(parameter)) }
     try run(insertLink)
   }
@@ -336,6 +354,7 @@ package final class LinkStage: StatementRunner {
     arena: UnsafeRawPointer,
     at place: ReferencePlace
   ) throws(StoreError) {
+    try storeDeferred()
     isStaged = true
     staged.hasKeys = true
     staged.hasUnlinked = true
@@ -376,14 +395,21 @@ package final class LinkStage: StatementRunner {
     lastOwner = nil
     claims.removeAll(keepingCapacity: true)
     staged = Staged()
+    deferred.removeAll()
     isStaged = false
   }
 
   /// Remembers where a record begins, or a run of them, that may be undone.
-  package func mark() { markedWaitingCount = waitingCount }
+  package func mark() {
+    markedWaitingCount = waitingCount
+    deferred.mark()
+  }
 
   /// Goes back to `mark()`: what came after it was undone in the store.
-  package func undo() { waitingCount = markedWaitingCount }
+  package func undo() {
+    waitingCount = markedWaitingCount
+    deferred.undo()
+  }
 
   /// Forgets an owner that was staged by what was undone.
   package func forget(_ owner: Int64) {
