@@ -7,8 +7,9 @@ import Testing
 /// Random work in contexts against a plain graph in memory, and against the file as another
 /// connection reads it.
 ///
-/// `DRAGOMAN_STEPS` asks for more steps than the default, `DRAGOMAN_SEED` for one case again. What
-/// fails is told with its seed and the fewest steps that still fail.
+/// `DRAGOMAN_STEPS` asks for more steps than the default, `DRAGOMAN_SEED` for one case again, or for
+/// those from one to another (`1-200`). What fails is told with its seed and the fewest steps that
+/// still fail.
 @Suite("Contexts, random work")
 struct ContextPropertyTests {
   /// One step; its numbers are taken modulo what is there, so that any steps make a case.
@@ -71,8 +72,10 @@ struct ContextPropertyTests {
     ProcessInfo.processInfo.environment["DRAGOMAN_STEPS"].flatMap(Int.init) ?? 100
   }
   private static var seeds: [Int] {
-    let known = ProcessInfo.processInfo.environment["DRAGOMAN_SEED"].flatMap(Int.init)
-    return known.map { [$0] } ?? Array(0..<16)
+    let asked = ProcessInfo.processInfo.environment["DRAGOMAN_SEED"] ?? "0-15"
+    let ends = asked.split(separator: "-").compactMap { Int($0) }
+    guard let first = ends.first, let last = ends.last, first <= last else { return [] }
+    return Array(first...last)
   }
   private static let rules = Relationship.DeleteRule.allCases
 

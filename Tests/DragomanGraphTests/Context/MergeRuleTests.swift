@@ -170,6 +170,38 @@ import Testing
     try main.save()
   }
 
+  @Test(
+    "A merge is refused that takes the last target of what main has not saved",
+    arguments: [false, true],
+    [false, true]
+  )
+  func lastOfMain(isMerged: Bool, isDeletion: Bool) async throws {
+    for link in needs {
+      let stack = try Stack(needy(link), at: .inMemory)
+      try await stack.write { _ = try $0.insert("Target") }
+      await Task { @MainActor in }.value
+      let owner = try stack.main.insert("Owner")
+      let target = try stack.main.object(with: id("Target", 1))
+      if link.kind == .toOne { owner[one: "link"] = target } else { owner[many: "link"] = [target] }
+      let body: @Sendable (ManagedObjectContext) throws -> Void = { [ownerID = owner.objectID] in
+        if isDeletion { return try $0.delete($0.object(with: id("Target", 1))) }
+        let owner = try $0.object(with: ownerID)
+        if link.kind == .toOne { owner[one: "link"] = nil } else { owner[many: "link"] = [] }
+      }
+      do {
+        if isMerged {
+          try await stack.write(until: .merged, body)
+        } else {
+          try stack.main.nested(body)
+        }
+        Issue.record("merged: \(link)")
+      } catch let error as ContextError {
+        #expect(error.code == .invalid)
+      }
+      try stack.main.save()
+    }
+  }
+
   @Test("A deletion whose targets are gone elsewhere is none the less whole")
   func goneTarget() async throws {
     try await make { context in
@@ -238,4 +270,29 @@ import Testing
     #expect(await contextCode { try await writing.value } == .stackClosed)
     #expect(try stack.main.fetch(FetchRequest("Song")).isEmpty)
   }
+}
+
+/// Required relationships of every storage.
+private let needs: [Relationship] = [
+  .toOne("link", "Target", isRequired: true),
+  .toOne("link", "Target", inverse: "owner", isRequired: true),
+  .toMany("link", "Target", isRequired: true),
+  .toMany("link", "Target", isOrdered: true, isRequired: true),
+  .toMany("link", "Target", inverse: "owner", isRequired: true),
+  .toMany("link", "Target", inverse: "owner", isOrdered: true, isRequired: true),
+  .toMany("link", "Target", inverse: "owners", isRequired: true),
+]
+
+/// Owners that need a target by a relationship.
+private func needy(_ link: Relationship) -> Model {
+  let inverses: [Relationship] =
+    switch link.inverse {
+    case "owner": [.toOne("owner", "Owner", inverse: "link")]
+    case "owners": [.toMany("owners", "Owner", inverse: "link")]
+    default: []
+    }
+  return Model(entities: [
+    Entity(name: "Owner", attributes: [Attribute(name: "n")], relationships: [link]),
+    Entity(name: "Target", attributes: [Attribute(name: "n")], relationships: inverses),
+  ])
 }

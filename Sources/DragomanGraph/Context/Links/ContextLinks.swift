@@ -121,6 +121,28 @@ package struct ContextLinks {
     return try context.read { try !$0.targets(of: link, owner.owner, among: [target]).isEmpty }
   }
 
+  /// The owners, by each relationship, of links that are unsaved above and go once changes are merged:
+  /// these changes, compared with what is stored, do not name them.
+  func endsAbove(_ changes: ChangeSet) -> Set<LinkKey> {
+    let upper = context.upper.filter { !$0.isEmpty }
+    var ends: Set<LinkKey> = []
+    if upper.isEmpty { return ends }
+    for (place, change) in changes.sorted {
+      for column in layout.linkColumns[place.table] {
+        guard change.kind == .deleted || change.values[column.column] != nil,
+          let inverse = layout.links[column.link].inverse,
+          let owner = context.changeAbove(place)?.value(column.column)?.integer
+        else { continue }
+        ends.insert(LinkKey(link: inverse, owner: owner))
+      }
+      guard change.kind == .deleted else { continue }
+      for link in layout.links where link.isStoredByOwner {
+        for layer in upper { ends.formUnion(layer.ends(of: link, at: place, layout)) }
+      }
+    }
+    return ends
+  }
+
   // MARK: - Changing
 
   /// Makes a relationship lead to exactly these objects.
