@@ -69,7 +69,7 @@ package struct ContextLinks {
     }
     let stored = try storedTargets(of: link, object)
     let layers = context.layers
-    if layers.allSatisfy(\.isEmpty) { return stored }
+    if layers.allSatisfy(\.isEmpty) { return stored.keys }
     return LinkView(layout, layers, link, object.place.key).targets(stored)
   }
 
@@ -90,23 +90,22 @@ package struct ContextLinks {
   }
 
   /// The targets in the store; read once, until links are stored again.
-  ///
   func storedTargets(
     of link: RelationshipLayout,
     _ object: ManagedObject
-  ) throws -> [Int64] {
-    if context.own(object)?.kind == .inserted { return [] }
+  ) throws -> StoredTargets {
+    if context.own(object)?.kind == .inserted { return StoredTargets() }
     context.linkMemory.check(overlay.settles)
     if object.targetsRound != context.linkMemory.round {
       object.targets = [:]
       object.targetsRound = context.linkMemory.round
     }
     if let known = object.targets[link.id] { return known }
-    if case .column = link.storage { return [] }
+    if case .column = link.storage { return StoredTargets() }
     let owner = object.place.key
-    let keys = try context.read { try $0.targets(of: link, [owner])[owner] ?? [] }
-    object.targets[link.id] = keys
-    return keys
+    let found = try context.read { try $0.targets(of: link, [owner])[owner] } ?? StoredTargets()
+    object.targets[link.id] = found
+    return found
   }
 
   /// Whether a link without a place is there beneath this context's changes.

@@ -56,12 +56,12 @@ package final class ObjectDeleter: StatementRunner {
         return outcome
       }
     }
-    for root in roots { try clearLinks(to: root) }
     for root in roots {
       let table = Schema.quoted(layout.entities[root].table)
       try run("DELETE FROM \(table) WHERE _pk IN \(doomed(root))")
       outcome.deleted[layout.entities[root].name, default: 0] += database.changesCount
     }
+    for root in roots { try clearLinks(to: root) }
     try run("DELETE FROM \(Self.table)")
     return outcome
   }
@@ -116,25 +116,19 @@ package final class ObjectDeleter: StatementRunner {
     return nil
   }
 
-  /// Clears every link that leads to a doomed object of a root's table, and the links in tables of
-  /// their own that it has.
+  /// Clears the links of the deleted objects of a root's table that their rules do not leave.
   private func clearLinks(to root: Int) throws(StoreError) {
     let doomed = "IN \(doomed(root))"
-    for link in layout.links where link.isStoredByOwner {
-      let links = LinkQuery(link, in: layout)
-      let (owner, target) = (layout.entities[link.owner], layout.entities[link.destination])
-      if links.isOwnTable, owner.root == root, link.relationship.deleteRule != .noAction {
-        try run(links.clearOwnersSQL(of: doomed))
-      }
-      let rule = layout.inverse(of: link)?.relationship.deleteRule
-      guard target.root == root, rule != .noAction else { continue }
-      if links.isOwnTable {
+    for clearing in layout.clearings(of: layout.entities[root].tableIndex) {
+      let links = LinkQuery(clearing.link, in: layout)
+      if links.isOwnTable, clearing.end == .target, !clearing.leavesLinks {
+        let owners = Schema.quoted(layout.entities[clearing.link.owner].table)
         try run(
-          "UPDATE \(Schema.quoted(owner.table)) SET _v = _v + 1 WHERE _pk IN"
+          "UPDATE \(owners) SET _v = _v + 1 WHERE _pk IN"
             + " (SELECT \(links.own) FROM \(links.name) WHERE \(links.other) \(doomed))"
         )
       }
-      try run(links.clearTargetsSQL(of: doomed))
+      try run(links.clearSQL(clearing, of: doomed, in: layout))
     }
     for entity in layout.entities where entity.root == root {
       try run(

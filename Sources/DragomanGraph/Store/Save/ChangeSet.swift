@@ -170,8 +170,14 @@ struct ChangeSet: Sendable {
         }
       } else if case .joinTable(_, isOwner: true) = link.storage {
         let key = LinkKey(link: link.id, owner: place.key)
-        if owner == place.table { links.forget(owner: key, keepsRemovals: isStored) }
-        if target == place.table { links.forget(target: key, keepsRemovals: isStored) }
+        if owner == place.table {
+          let leaves = link.relationship.deleteRule == .noAction
+          links.forget(owner: key, keepsRemovals: isStored, leavesStored: leaves)
+        }
+        if target == place.table {
+          let leaves = layout.inverse(of: link)?.relationship.deleteRule == .noAction
+          links.forget(target: key, keepsRemovals: isStored, leavesStored: leaves)
+        }
       }
     }
     return cleared
