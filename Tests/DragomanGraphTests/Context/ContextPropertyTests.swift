@@ -33,7 +33,9 @@ struct ContextPropertyTests {
 
     init(_ random: inout SeededNumbers, isInner: Bool = false) {
       let roll = Int.random(in: 0..<100, using: &random)
-      let inner: [Kind] = [.insert, .insert, .change, .link, .link, .link, .unlink, .list, .move, .take]
+      let inner: [Kind] = [
+        .insert, .insert, .change, .link, .link, .link, .unlink, .list, .move, .take,
+      ]
       let outer: [Kind] = [
         .save, .save, .saveAway, .rollback, .undo, .nested, .dropped, .write, .write, .merge,
         .failedMerge, .other, .late, .late, .process, .importAway, .importAway,
@@ -109,7 +111,9 @@ struct ContextPropertyTests {
       }
       size /= 2
     }
-    Issue.record("DRAGOMAN_SEED=\(seed) \(rule): \(fault.message); steps:\n\(fault.told.joined(separator: "\n"))")
+    Issue.record(
+      "DRAGOMAN_SEED=\(seed) \(rule): \(fault.message); steps:\n\(fault.told.joined(separator: "\n"))"
+    )
   }
 
   private struct Fault: Error {

@@ -79,7 +79,7 @@ import Testing
       }
     } catch let error as ContextError where !isDirect && error.code == .denied {
       told = "refused"
-    } catch where isDirect {
+    } catch  where isDirect {
       told = "refused"
     }
     return try [told] + rows(stack)
@@ -96,7 +96,9 @@ import Testing
     }
     for link in layout.links {
       guard case .joinTable(let join, isOwner: true) = link.storage else { continue }
-      rows += try stack.sql("SELECT owner, target FROM \"\(join.name)\"").map { "\(join.name) \($0)" }
+      rows += try stack.sql("SELECT owner, target FROM \"\(join.name)\"").map {
+        "\(join.name) \($0)"
+      }
     }
     return rows
   }

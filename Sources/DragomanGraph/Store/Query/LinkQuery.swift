@@ -92,7 +92,9 @@ struct LinkQuery {
   }
 
   /// Owners whose key satisfies a test and their targets, those of one owner in the order of the
-  /// relationship; what has no place comes last. The third column is the place of those that `hasPlaces`.
+  /// relationship; what has no place comes last.
+  ///
+  /// The third column is the place of those that `hasPlaces`.
   func linksSQL(of test: String) -> String {
     let source = "FROM \(name) WHERE \(own) \(test) AND \(other) NOT NULL"
     let select = "SELECT \(own), \(other) \(source)"
