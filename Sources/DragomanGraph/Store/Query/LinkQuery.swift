@@ -76,7 +76,7 @@ struct LinkQuery {
   ///   - clearing: Which ones; its relationship is this one.
   ///   - test: The test.
   ///   - layout: The model's.
-  /// - Returns: A statement that runs when the rows are deleted already.
+  /// - Returns: A statement, which runs when the rows are deleted where links are left that have an end yet.
   func clearSQL(_ clearing: LinkClearing, of test: String, in layout: ModelLayout) -> String {
     let (near, far) = clearing.end == .owner ? (own, other) : (other, own)
     guard isOwnTable else {
