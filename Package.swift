@@ -112,7 +112,9 @@ let package = Package(
     .testTarget(
       name: "DragomanGraphTests",
       dependencies: [
-        "DragomanGraph", "DragomanOperators", .product(name: "GRDB", package: "GRDB.swift"),
+        // Random work in contexts imports, too.
+        "DragomanGraph", "Dragoman", "DragomanOperators",
+        .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: swiftSettings
     ),

@@ -8,6 +8,10 @@
 ///
 /// The main context belongs to the main actor; background contexts are lent to the closure of
 /// `Stack.write` and cannot leave it. A context sees the unsaved changes of the contexts above it.
+///
+/// The largest type of all, since what a program asks of its objects is asked of a context; how links,
+/// keys, requests, records of an import, checks, settling and notices work are types of their own, which
+/// hold the context and nothing else.
 public final class ManagedObjectContext {
   /// Where a context stands.
   public enum Kind: Sendable, Hashable {

@@ -58,7 +58,7 @@ protocol StoreReader {
   ) throws
 
   /// The targets of a relationship by owner, in its order; owners that have none are not named.
-  func targets(of link: RelationshipLayout, _ owners: [Int64]) throws -> [Int64: [Int64]]
+  func targets(of link: RelationshipLayout, _ owners: [Int64]) throws -> [Int64: StoredTargets]
 
   /// Which of these are targets of an owner.
   func targets(

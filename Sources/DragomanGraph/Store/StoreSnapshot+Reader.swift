@@ -39,13 +39,16 @@ extension StoreSnapshot: StoreReader {
     }
   }
 
-  func targets(of link: RelationshipLayout, _ owners: [Int64]) throws -> [Int64: [Int64]] {
+  func targets(of link: RelationshipLayout, _ owners: [Int64]) throws -> [Int64: StoredTargets] {
     guard !owners.isEmpty else { return [:] }
-    let sql = LinkQuery(link, in: layout).linksSQL(of: Self.test(owners))
-    let statement = try RawStatement(kept: sql, in: database)
+    let links = LinkQuery(link, in: layout)
+    let statement = try RawStatement(kept: links.linksSQL(of: Self.test(owners)), in: database)
     try Self.bind(owners, to: statement)
-    var found: [Int64: [Int64]] = [:]
-    try statement.forEachRow { found[$0.integer(0), default: []].append($0.integer(1)) }
+    var found: [Int64: StoredTargets] = [:]
+    try statement.forEachRow { row in
+      let place = links.hasPlaces ? row.stored(2).integer : nil
+      found[row.integer(0), default: StoredTargets()].append(row.integer(1), at: place)
+    }
     return found
   }
 

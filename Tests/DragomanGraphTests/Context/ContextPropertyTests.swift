@@ -1,3 +1,4 @@
+import Dragoman
 import Foundation
 import GRDB
 import Testing
@@ -7,8 +8,9 @@ import Testing
 /// Random work in contexts against a plain graph in memory, and against the file as another
 /// connection reads it.
 ///
-/// `DRAGOMAN_STEPS` asks for more steps than the default, `DRAGOMAN_SEED` for one case again. What
-/// fails is told with its seed and the fewest steps that still fail.
+/// `DRAGOMAN_STEPS` asks for more steps than the default, `DRAGOMAN_SEED` for one case again, or for
+/// those from one to another (`1-200`). What fails is told with its seed and the fewest steps that
+/// still fail, as far as `DRAGOMAN_SECONDS` (30) find them.
 @Suite("Contexts, random work")
 struct ContextPropertyTests {
   /// One step; its numbers are taken modulo what is there, so that any steps make a case.
@@ -16,7 +18,7 @@ struct ContextPropertyTests {
     enum Kind: Int, CaseIterable {
       case insert, change, link, unlink, list, move, delete
       case save, saveAway, rollback, undo, nested, dropped, write, merge, failedMerge, other
-      case late, process
+      case late, process, take, importAway, conflict
     }
 
     let kind: Kind
@@ -31,10 +33,13 @@ struct ContextPropertyTests {
 
     init(_ random: inout SeededNumbers, isInner: Bool = false) {
       let roll = Int.random(in: 0..<100, using: &random)
-      let inner: [Kind] = [.insert, .insert, .change, .link, .link, .link, .unlink, .list, .move]
+      let inner: [Kind] = [
+        .insert, .insert, .change, .link, .link, .link, .unlink, .list, .move, .take,
+      ]
       let outer: [Kind] = [
         .save, .save, .saveAway, .rollback, .undo, .nested, .dropped, .write, .write, .merge,
-        .failedMerge, .other, .late, .late, .process,
+        .failedMerge, .other, .late, .late, .process, .importAway, .importAway,
+        .conflict,
       ]
       if roll < 6 {
         kind = .delete
@@ -67,12 +72,15 @@ struct ContextPropertyTests {
     }
   }
 
-  private static var count: Int {
-    ProcessInfo.processInfo.environment["DRAGOMAN_STEPS"].flatMap(Int.init) ?? 100
+  private static func setting(_ name: String) -> Int? {
+    ProcessInfo.processInfo.environment[name].flatMap(Int.init)
   }
+  private static var count: Int { setting("DRAGOMAN_STEPS") ?? 100 }
   private static var seeds: [Int] {
-    let known = ProcessInfo.processInfo.environment["DRAGOMAN_SEED"].flatMap(Int.init)
-    return known.map { [$0] } ?? Array(0..<16)
+    let asked = ProcessInfo.processInfo.environment["DRAGOMAN_SEED"] ?? "0-15"
+    let ends = asked.split(separator: "-").compactMap { Int($0) }
+    guard let first = ends.first, let last = ends.last, first <= last else { return [] }
+    return Array(first...last)
   }
   private static let rules = Relationship.DeleteRule.allCases
 
@@ -88,9 +96,10 @@ struct ContextPropertyTests {
     guard var fault = try await run(steps, rule) else { return }
     var shortest = Array(steps.prefix(fault.step + 1))
     var size = shortest.count / 2
-    while size > 0 {
+    let end = ContinuousClock.now + .seconds(Self.setting("DRAGOMAN_SECONDS") ?? 30)
+    while size > 0, ContinuousClock.now < end {
       var start = 0
-      while start < shortest.count {
+      while start < shortest.count, ContinuousClock.now < end {
         var fewer = shortest
         fewer.removeSubrange(start..<min(start + size, fewer.count))
         if let again = try await run(fewer, rule) {
@@ -102,7 +111,9 @@ struct ContextPropertyTests {
       }
       size /= 2
     }
-    Issue.record("DRAGOMAN_SEED=\(seed) \(rule): \(fault.message); steps: \(fault.told)")
+    Issue.record(
+      "DRAGOMAN_SEED=\(seed) \(rule): \(fault.message); steps:\n\(fault.told.joined(separator: "\n"))"
+    )
   }
 
   private struct Fault: Error {
@@ -112,7 +123,7 @@ struct ContextPropertyTests {
   }
 
   /// What is said of a run, and what it did.
-  private struct Told: Error, CustomStringConvertible {
+  struct Told: Error, CustomStringConvertible {
     let description: String
   }
 
@@ -141,7 +152,7 @@ struct ContextPropertyTests {
 
   /// Contexts and what they should say.
   @MainActor
-  private final class Work {
+  final class Work {
     let stack: Stack
     let other: Stack
     let file: DatabaseQueue
@@ -152,6 +163,8 @@ struct ContextPropertyTests {
     var held: [ManagedObject] = []
     /// What was merged is being stored: nobody knows how far.
     var isStoring = false
+    /// How often something was imported beside what main has unsaved.
+    var importCount: Int64 = 0
 
     init(_ path: String, _ rule: Relationship.DeleteRule) throws {
       stack = try Stack(everyLink(rule), at: .file(path))
@@ -159,6 +172,11 @@ struct ContextPropertyTests {
       file = try DatabaseQueue(path: path)
       main = PlainGraph(stack.root.layout)
       stored = main
+      for stack in [stack, other] {
+        for entity in ["A", "B", "C", "Team"] {
+          try stack.mappers.register(ContextPropertyTests.mapper(entity, stack.model))
+        }
+      }
     }
 
     func close() {
@@ -204,6 +222,8 @@ struct ContextPropertyTests {
       case .merge, .failedMerge: try await merge(step)
       case .late: try await late(step)
       case .process: try await process(step)
+      case .importAway: try await importAway(step)
+      case .conflict: try await conflict(step)
       default: told.append(try Self.edit(step, stack.main, &main, stored))
       }
     }
@@ -217,7 +237,7 @@ struct ContextPropertyTests {
       if plain.verdict(stored: stored) == .fine { throw error }
     }
 
-    private func save(isAway: Bool, _ later: [Step]) async throws {
+    func save(isAway: Bool, _ later: [Step]) async throws {
       let verdict = main.verdict(stored: stored)
       let before = main
       do {
@@ -276,11 +296,9 @@ struct ContextPropertyTests {
           var said: [String] = []
           if isBusy {
             let made = try context.insert("A")
-            made["n"] = 7
-            plain.rows[made.objectID] = PlainGraph.Row(entity: made.layout.index, n: 7)
+            Self.begin(made, 7, &plain)
             let kid = try context.insert("C")
-            kid["n"] = 8
-            plain.rows[kid.objectID] = PlainGraph.Row(entity: kid.layout.index, n: 8)
+            Self.begin(kid, 8, &plain)
             for name in ["kids", "tags", "path", "clubs", "ranks", "tops"] {
               try made.add(kid, to: name)
               let slot = made.layout.linkSlot(named: name) ?? 0
@@ -348,8 +366,9 @@ struct ContextPropertyTests {
     func hold() throws { held = try main.rows.keys.map { try stack.main.object(with: $0) } }
 
     /// A stored object whose number main has not changed.
-    private func free(_ step: Step) -> ObjectID? {
-      let ids = (stored.ids("A") + stored.ids("B") + stored.ids("Team")).filter {
+    func free(_ step: Step, _ entity: String? = nil) -> ObjectID? {
+      let names = entity.map { [$0] } ?? ["A", "B", "Team"]
+      let ids = names.flatMap(stored.ids).filter {
         main.rows[$0] != nil && main.rows[$0]?.n == stored.rows[$0]?.n
       }
       return ids.isEmpty ? nil : ids[step.numbers[5] % ids.count]
@@ -407,10 +426,22 @@ struct ContextPropertyTests {
     }
 
     /// What was sent to main is there when this has had its turn behind it.
-    private func settle() async { await Task { @MainActor in }.value }
+    func settle() async { await Task { @MainActor in }.value }
 
-    private func checkFile() throws {
+    func checkFile() throws {
       if let fault = try file.read(stored.difference) { throw Told(description: fault) }
+    }
+
+    /// A new object gets its values.
+    private nonisolated static func begin(
+      _ object: ManagedObject,
+      _ n: Int64,
+      _ plain: inout PlainGraph
+    ) {
+      let key = object.objectID.primaryKey
+      object["n"] = .integer(n)
+      object["k"] = .integer(key)
+      plain.rows[object.objectID] = PlainGraph.Row(entity: object.layout.index, n: n, k: key)
     }
 
     /// Does one step in a context and in the plain graph; what was done.
@@ -421,19 +452,15 @@ struct ContextPropertyTests {
       _ stored: PlainGraph
     ) throws -> String {
       let numbers = step.numbers
+      if step.kind == .take { return try ContextPropertyTests.take(numbers, context, &plain) }
       let ids = plain.ids("A") + plain.ids("B") + plain.ids("Team")
       if step.kind == .insert || ids.isEmpty {
         let name = ["A", "B", "C", "A", "B", "Team"][numbers[0] % 6]
         let object = try context.insert(name)
-        object["n"] = .integer(Int64(numbers[1] % 100))
-        plain.rows[object.objectID] = PlainGraph.Row(
-          entity: object.layout.index,
-          n: Int64(numbers[1] % 100)
-        )
+        begin(object, Int64(numbers[1] % 100), &plain)
         if name == "Team" {
           let member = try context.insert("A")
-          member["n"] = 1
-          plain.rows[member.objectID] = PlainGraph.Row(entity: member.layout.index, n: 1)
+          begin(member, 1, &plain)
           try object.add(member, to: "members")
           plain.connect(object.layout.relationships[0], object.objectID, member.objectID)
         }

@@ -107,6 +107,72 @@ import Testing
     #expect(try stack.sql("SELECT name, age FROM Person") == ["b|5"])
   }
 
+  /// Waits until something is stored that a merge left to the background.
+  private func wait(_ stack: Stack, until query: String, is rows: [String]) async throws {
+    for _ in 0..<100_000 where stack.backgroundErrors.isEmpty {
+      if try stack.sql(query) == rows { break }
+      await Task.yield()
+    }
+    await Task { @MainActor in }.value
+    #expect(try stack.sql(query) == rows)
+  }
+
+  @Test("A list of which a merge has stored a part keeps its order")
+  func orderOfPart() async throws {
+    let stack = try Stack(everyLink(.nullify), at: .inMemory)
+    try await stack.write { _ = try $0.insert("B") }
+    await Task { @MainActor in }.value
+    let a = try stack.main.insert("A")
+    a[many: "rows"] = [try stack.main.insert("B")]
+    try await stack.write(until: .merged) { [id = a.objectID] context in
+      let b = try context.object(with: ObjectID(entity: "B", primaryKey: 1))
+      try context.object(with: id).add(b, to: "rows")
+    }
+    let wanted = a[many: "rows"].map(\.place.key)
+    #expect(wanted.count == 2 && wanted[1] == 1)
+    try await wait(stack, until: "SELECT _pk FROM B WHERE sheet = 1", is: ["1"])
+    #expect(a[many: "rows"].map(\.place.key) == wanted)
+    try stack.main.save()
+    #expect(
+      try stack.sql("SELECT _pk FROM B WHERE sheet = 1 ORDER BY _rows_order")
+        == wanted.map(String.init)
+    )
+  }
+
+  @Test("A merge that changes a list stores what it changed of it, not what main has besides")
+  func partOfList() async throws {
+    try await make { context in
+      let songs = try (0..<3).map { _ in try context.insert("Song") }
+      try context.insert("Person")[many: "playlist"] = [songs[0]]
+    }
+    let person = try object("Person", 1)
+    try person.add(object("Song", 2), to: "playlist")
+    try await stack.write(until: .merged) { context in
+      let song = try context.object(with: id("Song", 3))
+      try context.object(with: id("Person", 1)).add(song, to: "playlist")
+    }
+    let stored = "SELECT target FROM Person_playlist ORDER BY position"
+    try await wait(stack, until: stored, is: ["1", "3"])
+    #expect(person.isUpdated && Set(person[many: "playlist"].map(\.place.key)) == [1, 2, 3])
+    try stack.main.save()
+    #expect(try Set(stack.sql(stored)) == ["1", "2", "3"])
+  }
+
+  @Test("A merge stores no link of main's to what main has deleted")
+  func linkToDeleted() async throws {
+    let stack = try Stack(everyLink(.noAction), at: .inMemory)
+    try await stack.write { _ = try $0.insert("A") }
+    await Task { @MainActor in }.value
+    let b = try stack.main.insert("B")
+    let a = try stack.main.object(with: id("A", 1))
+    b[one: "parent"] = a
+    try stack.main.delete(a)
+    try await stack.write(until: .merged) { [id = b.objectID] in try $0.object(with: id)["n"] = 3 }
+    try await wait(stack, until: "SELECT n, parent FROM B", is: ["3|-"])
+    try stack.main.save()
+    #expect(try stack.sql("SELECT n, parent FROM B") == ["3|-"])
+  }
+
   @Test("What goes along with a child's save is checked with it")
   func checkedAlong() async throws {
     let id = try stack.main.insert("Company").objectID
@@ -168,6 +234,38 @@ import Testing
     #expect(error?.code == .invalid)
     try main.delete(owner)
     try main.save()
+  }
+
+  @Test(
+    "A merge is refused that takes the last target of what main has not saved",
+    arguments: [false, true],
+    [false, true]
+  )
+  func lastOfMain(isMerged: Bool, isDeletion: Bool) async throws {
+    for link in needs {
+      let stack = try Stack(needy(link), at: .inMemory)
+      try await stack.write { _ = try $0.insert("Target") }
+      await Task { @MainActor in }.value
+      let owner = try stack.main.insert("Owner")
+      let target = try stack.main.object(with: id("Target", 1))
+      if link.kind == .toOne { owner[one: "link"] = target } else { owner[many: "link"] = [target] }
+      let body: @Sendable (ManagedObjectContext) throws -> Void = { [ownerID = owner.objectID] in
+        if isDeletion { return try $0.delete($0.object(with: id("Target", 1))) }
+        let owner = try $0.object(with: ownerID)
+        if link.kind == .toOne { owner[one: "link"] = nil } else { owner[many: "link"] = [] }
+      }
+      do {
+        if isMerged {
+          try await stack.write(until: .merged, body)
+        } else {
+          try stack.main.nested(body)
+        }
+        Issue.record("merged: \(link)")
+      } catch let error as ContextError {
+        #expect(error.code == .invalid)
+      }
+      try stack.main.save()
+    }
   }
 
   @Test("A deletion whose targets are gone elsewhere is none the less whole")
@@ -238,4 +336,29 @@ import Testing
     #expect(await contextCode { try await writing.value } == .stackClosed)
     #expect(try stack.main.fetch(FetchRequest("Song")).isEmpty)
   }
+}
+
+/// Required relationships of every storage.
+private let needs: [Relationship] = [
+  .toOne("link", "Target", isRequired: true),
+  .toOne("link", "Target", inverse: "owner", isRequired: true),
+  .toMany("link", "Target", isRequired: true),
+  .toMany("link", "Target", isOrdered: true, isRequired: true),
+  .toMany("link", "Target", inverse: "owner", isRequired: true),
+  .toMany("link", "Target", inverse: "owner", isOrdered: true, isRequired: true),
+  .toMany("link", "Target", inverse: "owners", isRequired: true),
+]
+
+/// Owners that need a target by a relationship.
+private func needy(_ link: Relationship) -> Model {
+  let inverses: [Relationship] =
+    switch link.inverse {
+    case "owner": [.toOne("owner", "Owner", inverse: "link")]
+    case "owners": [.toMany("owners", "Owner", inverse: "link")]
+    default: []
+    }
+  return Model(entities: [
+    Entity(name: "Owner", attributes: [Attribute(name: "n")], relationships: [link]),
+    Entity(name: "Target", attributes: [Attribute(name: "n")], relationships: inverses),
+  ])
 }

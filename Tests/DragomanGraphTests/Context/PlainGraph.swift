@@ -10,7 +10,8 @@ func everyLink(_ rule: Relationship.DeleteRule) -> Model {
       Entity(
         name: "A",
         attributes: [
-          Attribute(name: "n", type: .int32, rules: AttributeRules(maximum: .integer(100)))
+          Attribute(name: "n", type: .int32, rules: AttributeRules(maximum: .integer(100))),
+          Attribute(name: "k", type: .int64),
         ],
         relationships: [
           .toOne("only", "B"),
@@ -26,12 +27,14 @@ func everyLink(_ rule: Relationship.DeleteRule) -> Model {
           .toMany("friends", "A", inverse: "friends", deleteRule: rule),
           .toOne("team", "Team", inverse: "members"),
           .toMany("pairs", "B", inverse: "mates").with { $0.maximumCount = 3 },
-        ]
+        ],
+        uniqueKeys: [["k"]]
       ),
       Entity(
         name: "B",
         attributes: [
-          Attribute(name: "n", type: .int32, rules: AttributeRules(maximum: .integer(100)))
+          Attribute(name: "n", type: .int32, rules: AttributeRules(maximum: .integer(100))),
+          Attribute(name: "k", type: .int64),
         ],
         relationships: [
           .toOne("parent", "A", inverse: "kids"),
@@ -41,7 +44,8 @@ func everyLink(_ rule: Relationship.DeleteRule) -> Model {
           .toMany("rankers", "A", inverse: "ranks"),
           .toMany("bottoms", "A", inverse: "tops", isOrdered: true),
           .toMany("mates", "A", inverse: "pairs"),
-        ]
+        ],
+        uniqueKeys: [["k"]]
       ),
       Entity(
         name: "C",
@@ -52,11 +56,13 @@ func everyLink(_ rule: Relationship.DeleteRule) -> Model {
       Entity(
         name: "Team",
         attributes: [
-          Attribute(name: "n", type: .int32, rules: AttributeRules(maximum: .integer(100)))
+          Attribute(name: "n", type: .int32, rules: AttributeRules(maximum: .integer(100))),
+          Attribute(name: "k", type: .int64),
         ],
         relationships: [
           .toMany("members", "A", inverse: "team", isRequired: true).with { $0.maximumCount = 3 }
-        ]
+        ],
+        uniqueKeys: [["k"]]
       ),
     ]
   )
@@ -68,6 +74,8 @@ struct PlainGraph: Equatable {
   struct Row: Equatable {
     let entity: Int
     var n: Int64
+    /// Its key; nil: none.
+    var k: Int64? = nil
   }
 
   /// What a save has to answer.
@@ -195,7 +203,8 @@ struct PlainGraph: Equatable {
         let rule = link.relationship.deleteRule
         let left = targets(link, id)
         if rule == .deny, !left.isEmpty { return .fails(.denied) }
-        guard rule == .noAction, case .inverseColumn = link.storage else { continue }
+        if case .column = link.storage { continue }
+        guard rule == .noAction else { continue }
         let known = stored.lists[link.id]?[id] ?? []
         if left.contains(where: known.contains) { return .fails(.denied) }
       }

@@ -84,6 +84,22 @@ import Testing
     #expect(try stack.sql("SELECT name FROM Person") == (then == 0 ? ["c"] : []))
   }
 
+  @Test("What another thread has stored a moment ago is found by its key")
+  func foundByKey() async throws {
+    let person = try stack.main.insert("Person")
+    person["ticket"] = "t"
+    let stack = stack
+    let settles = stack.root.main.settles
+    let saving = Task { try await stack.saveMain() }
+    await Task.yield()
+    // Main's turn does not end until it is stored.
+    while stack.root.main.settles == settles {}
+    let entity = try #require(stack.root.layout.entity(named: "Person"))
+    #expect(try stack.main.finder.find(entity, entity.uniqueKeys[0], [.text("t")]) === person)
+    try await saving.value
+    #expect(person["ticket"] == "t")
+  }
+
   @Test("Objects that saveMain has stored share their rows' buffers")
   func buffers() async throws {
     let songs = try (0..<2000).map { _ in try stack.main.insert("Song") }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct RoomsTests {
   @Test(
     "A room names types of its own and of rooms above it in CONTRIBUTING.md, never of one below",
-    arguments: ["DragomanGraph", "Dragoman"]
+    arguments: ["DragomanGraph", "Dragoman", "DragomanCLI"]
   )
   func arrows(target: String) throws {
     let house = try House(target)
@@ -32,7 +32,7 @@ import Testing
 
   @Test(
     "Every folder with sources is a room of CONTRIBUTING.md or lies in one, and every room is there",
-    arguments: ["DragomanGraph", "Dragoman"]
+    arguments: ["DragomanGraph", "Dragoman", "DragomanCLI"]
   )
   func rooms(target: String) throws {
     let house = try House(target)
@@ -41,12 +41,15 @@ import Testing
     #expect(house.rooms.indices.filter { !used.contains($0) }.map { house.rooms[$0] } == [])
   }
 
-  @Test("No folder holds more than 16 files", arguments: ["DragomanGraph", "Dragoman"])
+  @Test(
+    "No folder holds more than 15 files",
+    arguments: ["DragomanGraph", "Dragoman", "DragomanCLI"]
+  )
   func sizes(target: String) throws {
     let folders = Dictionary(grouping: try House(target).files) { file in
       file.path.split(separator: "/").dropLast().joined(separator: "/")
     }
-    #expect(folders.filter { $0.value.count > 16 }.map { "\($0.key): \($0.value.count)" } == [])
+    #expect(folders.filter { $0.value.count > 15 }.map { "\($0.key): \($0.value.count)" } == [])
   }
 }
 

@@ -161,7 +161,8 @@ final class ObjectStage: DraftStage {
     var result = LinkStage.Outcome()
     guard let (key, number) = at else { return result }
     at = nil
-    if link.isToOne {
+    // A to-one that is a column was set with the row; one that its inverse stores is a list of one.
+    if link.isToOne, link.isStoredByOwner {
       // Another object has had the target, and has it no more.
       result.unlinked = backend.moved.removeValue(forKey: link.id) ?? 0
       return result

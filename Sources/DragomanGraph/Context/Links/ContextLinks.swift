@@ -69,7 +69,7 @@ package struct ContextLinks {
     }
     let stored = try storedTargets(of: link, object)
     let layers = context.layers
-    if layers.allSatisfy(\.isEmpty) { return stored }
+    if layers.allSatisfy(\.isEmpty) { return stored.keys }
     return LinkView(layout, layers, link, object.place.key).targets(stored)
   }
 
@@ -90,23 +90,22 @@ package struct ContextLinks {
   }
 
   /// The targets in the store; read once, until links are stored again.
-  ///
   func storedTargets(
     of link: RelationshipLayout,
     _ object: ManagedObject
-  ) throws -> [Int64] {
-    if context.own(object)?.kind == .inserted { return [] }
+  ) throws -> StoredTargets {
+    if context.own(object)?.kind == .inserted { return StoredTargets() }
     context.linkMemory.check(overlay.settles)
     if object.targetsRound != context.linkMemory.round {
       object.targets = [:]
       object.targetsRound = context.linkMemory.round
     }
     if let known = object.targets[link.id] { return known }
-    if case .column = link.storage { return [] }
+    if case .column = link.storage { return StoredTargets() }
     let owner = object.place.key
-    let keys = try context.read { try $0.targets(of: link, [owner])[owner] ?? [] }
-    object.targets[link.id] = keys
-    return keys
+    let found = try context.read { try $0.targets(of: link, [owner])[owner] } ?? StoredTargets()
+    object.targets[link.id] = found
+    return found
   }
 
   /// Whether a link without a place is there beneath this context's changes.
@@ -119,6 +118,28 @@ package struct ContextLinks {
       if let isThere = changes.links.pair(owner, target) { return isThere }
     }
     return try context.read { try !$0.targets(of: link, owner.owner, among: [target]).isEmpty }
+  }
+
+  /// The owners, by each relationship, of links that are unsaved above and go once changes are merged:
+  /// these changes, compared with what is stored, do not name them.
+  func endsAbove(_ changes: ChangeSet) -> Set<LinkKey> {
+    let upper = context.upper.filter { !$0.isEmpty }
+    var ends: Set<LinkKey> = []
+    if upper.isEmpty { return ends }
+    for (place, change) in changes.sorted {
+      for column in layout.linkColumns[place.table] {
+        guard change.kind == .deleted || change.values[column.column] != nil,
+          let inverse = layout.links[column.link].inverse,
+          let owner = context.changeAbove(place)?.value(column.column)?.integer
+        else { continue }
+        ends.insert(LinkKey(link: inverse, owner: owner))
+      }
+      guard change.kind == .deleted else { continue }
+      for link in layout.links where link.isStoredByOwner {
+        for layer in upper { ends.formUnion(layer.ends(of: link, at: place, layout)) }
+      }
+    }
+    return ends
   }
 
   // MARK: - Changing

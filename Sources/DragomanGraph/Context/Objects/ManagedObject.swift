@@ -48,7 +48,7 @@ public final class ManagedObject {
   /// The stored targets of to-many relationships, by the link's number.
   ///
   /// Only good while `targetsRound` is the round of the context's `linkMemory`.
-  var targets: [Int: [Int64]] = [:]
+  var targets: [Int: StoredTargets] = [:]
   var targetsRound: UInt32 = 0
 
   init(

@@ -30,8 +30,8 @@ struct ObjectValidation {
   }
 
   /// Checks the number of targets of owners whose rows stay the same, and whose links are changed
-  /// from the other side.
-  mutating func checkCounts(_ changes: ChangeSet) throws {
+  /// from the other side; `isMerging`: also of links that are unsaved above.
+  mutating func checkCounts(_ changes: ChangeSet, isMerging: Bool) throws {
     var ends: Set<LinkKey> = []
     let links = context.layout.links
     for key in Array(changes.touched.keys) + changes.links.targets {
@@ -41,6 +41,7 @@ struct ObjectValidation {
     }
     ends.formUnion(changes.links.owners)
     ends.formUnion(try context.clearedOwners(changes))
+    if isMerging { ends.formUnion(context.links.endsAbove(changes)) }
     for end in ends.sorted(by: { ($0.link, $0.owner) < ($1.link, $1.owner) }) {
       let link = links[end.link]
       guard link.relationship.isRequired || link.relationship.maximumCount != nil else { continue }

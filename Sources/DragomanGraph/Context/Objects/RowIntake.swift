@@ -41,6 +41,8 @@ struct RowIntake {
     let place = RowKey(table: table, key: row.integer(0))
     let version = row.integer(1)
     if let known = context.registered(place) {
+      // Its changes may have been stored a moment ago, on another thread.
+      if known.hasChanges { _ = context.own(known) }
       guard isStale(known, version) else { return known }
       known.content = .row(known.status == .updated ? alone(row) : append(row))
       known.version = version

@@ -33,7 +33,7 @@ struct SaveChecks {
     for (place, change) in rows where change.kind != .deleted && change.mark?.isStub != true {
       try validation.check(context.enroll(place, change), change)
     }
-    try validation.checkCounts(changes)
+    try validation.checkCounts(changes, isMerging: !isSaving)
     let broken = validation.faults
     let faults = broken + denials.faults
     guard !faults.isEmpty else { return }

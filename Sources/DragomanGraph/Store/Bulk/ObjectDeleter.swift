@@ -56,11 +56,16 @@ package final class ObjectDeleter: StatementRunner {
         return outcome
       }
     }
-    for root in roots { try clearLinks(to: root) }
+    // While the rows are there, whoever tells of the changes finds their keys.
+    for root in roots { try clearLinks(to: root, leavesLinks: false) }
     for root in roots {
       let table = Schema.quoted(layout.entities[root].table)
       try run("DELETE FROM \(table) WHERE _pk IN \(doomed(root))")
       outcome.deleted[layout.entities[root].name, default: 0] += database.changesCount
+    }
+    for root in roots {
+      try clearLinks(to: root, leavesLinks: true)
+      try forgetReferences(of: root)
     }
     try run("DELETE FROM \(Self.table)")
     return outcome
@@ -116,31 +121,31 @@ package final class ObjectDeleter: StatementRunner {
     return nil
   }
 
-  /// Clears every link that leads to a doomed object of a root's table, and the links in tables of
-  /// their own that it has.
-  private func clearLinks(to root: Int) throws(StoreError) {
+  /// Clears links of the doomed objects of a root's table: those that their rules do not leave, or, once the
+  /// rows are deleted, of the others those that have lost both ends.
+  private func clearLinks(to root: Int, leavesLinks: Bool) throws(StoreError) {
     let doomed = "IN \(doomed(root))"
-    for link in layout.links where link.isStoredByOwner {
-      let links = LinkQuery(link, in: layout)
-      let (owner, target) = (layout.entities[link.owner], layout.entities[link.destination])
-      if links.isOwnTable, owner.root == root, link.relationship.deleteRule != .noAction {
-        try run(links.clearOwnersSQL(of: doomed))
-      }
-      let rule = layout.inverse(of: link)?.relationship.deleteRule
-      guard target.root == root, rule != .noAction else { continue }
-      if links.isOwnTable {
+    for clearing in layout.clearings(of: layout.entities[root].tableIndex)
+    where clearing.leavesLinks == leavesLinks {
+      let links = LinkQuery(clearing.link, in: layout)
+      if links.isOwnTable, clearing.end == .target, !leavesLinks {
+        let owners = Schema.quoted(layout.entities[clearing.link.owner].table)
         try run(
-          "UPDATE \(Schema.quoted(owner.table)) SET _v = _v + 1 WHERE _pk IN"
+          "UPDATE \(owners) SET _v = _v + 1 WHERE _pk IN"
             + " (SELECT \(links.own) FROM \(links.name) WHERE \(links.other) \(doomed))"
         )
       }
-      try run(links.clearTargetsSQL(of: doomed))
+      try run(links.clearSQL(clearing, of: doomed, in: layout))
     }
+  }
+
+  /// What the deleted objects of a root's table have waited for is not waited for any more.
+  private func forgetReferences(of root: Int) throws(StoreError) {
     for entity in layout.entities where entity.root == root {
       try run(
         // From `Entity.` to what comes behind all names that begin so.
         "DELETE FROM _dragoman_pending WHERE relationship > ? AND relationship < ?"
-          + " AND owner \(doomed)",
+          + " AND owner IN \(doomed(root))",
         [entity.name + ".", entity.name + "/"]
       )
     }

@@ -58,6 +58,9 @@ struct LinkQuery {
   /// Whether the row of a link is its target's.
   var isOfTarget: Bool { other == "_pk" }
 
+  /// Whether targets have places of their own, which may have gaps.
+  var hasPlaces: Bool { place != nil && place != Self.position }
+
   /// The number of links.
   var countSQL: String { "SELECT count(\(own == "_pk" ? other : own)) FROM \(name)" }
 
@@ -67,27 +70,42 @@ struct LinkQuery {
     "\(other) FROM \(name) WHERE \(own) IN \(owners) AND \(other) NOT NULL"
   }
 
-  /// Takes the links away that lead to targets whose key satisfies a test.
-  func clearTargetsSQL(of test: String) -> String {
-    if isOwnTable { return "DELETE FROM \(name) WHERE \(other) \(test)" }
-    let places = otherPlace.map { ", \($0) = NULL" } ?? ""
-    return "UPDATE \(name) SET \(other) = NULL\(places), _v = _v + 1 WHERE \(other) \(test)"
+  /// Takes links away, one end of which is deleted and has a key that satisfies a test.
+  ///
+  /// - Parameters:
+  ///   - clearing: Which ones; its relationship is this one.
+  ///   - test: The test.
+  ///   - layout: The model's.
+  /// - Returns: A statement, which runs when the rows are deleted where links are left that have an end yet.
+  func clearSQL(_ clearing: LinkClearing, of test: String, in layout: ModelLayout) -> String {
+    let (near, far) = clearing.end == .owner ? (own, other) : (other, own)
+    guard isOwnTable else {
+      let places = otherPlace.map { ", \($0) = NULL" } ?? ""
+      return "UPDATE \(name) SET \(other) = NULL\(places), _v = _v + 1 WHERE \(other) \(test)"
+    }
+    let link = clearing.link
+    let entity = clearing.end == .owner ? link.destination : link.owner
+    let isOver =
+      clearing.leavesLinks
+      ? " AND \(far) NOT IN (SELECT _pk FROM \(Schema.quoted(layout.entities[entity].table)))" : ""
+    return "DELETE FROM \(name) WHERE \(near) \(test)\(isOver)"
   }
-
-  /// Takes the links away that owners have whose key satisfies a test; of links in a table of their own.
-  func clearOwnersSQL(of test: String) -> String { "DELETE FROM \(name) WHERE \(own) \(test)" }
 
   /// Owners whose key satisfies a test and their targets, those of one owner in the order of the
   /// relationship; what has no place comes last.
+  ///
+  /// The third column is the place of those that `hasPlaces`.
   func linksSQL(of test: String) -> String {
-    let select = "SELECT \(own), \(other) FROM \(name) WHERE \(own) \(test) AND \(other) NOT NULL"
+    let source = "FROM \(name) WHERE \(own) \(test) AND \(other) NOT NULL"
+    let select = "SELECT \(own), \(other) \(source)"
     // A list that holds its target twice is one owner to the target.
     let mayRepeat = otherPlace == Self.position
     let group = mayRepeat ? " GROUP BY \(own), \(other)" : ""
     guard let place else { return "\(select)\(group) ORDER BY \(other)" }
     if place == Self.position { return "\(select) ORDER BY \(place)" }
     let first = mayRepeat ? "min(\(place))" : place
-    return "\(select)\(group) ORDER BY \(first) IS NULL, \(first), \(other)"
+    return "SELECT \(own), \(other), \(first) \(source)\(group)"
+      + " ORDER BY \(first) IS NULL, \(first), \(other)"
   }
 
   /// Targets with columns of theirs, and the key of their owner behind these, the owners together.

@@ -79,7 +79,7 @@ extension ChangeSet {
         part.keep(change, at: RowKey(table: table, key: key))
       }
     }
-    part.links = links.part(of: others.links)
+    part.links = links.part(of: others.links, isWhole: isWhole)
     return part
   }
 
@@ -157,7 +157,7 @@ extension ChangeSet {
       left = RowChange(.updated, Int(left.entity), version: version, values: values)
       left.row = written.row(of: place, layout)
       left.mark = now?.mark == then.mark ? nil : now?.mark
-      return left.isEmptyUpdate ? nil : left
+      return left
     }
     guard isOwn, let then else {
       guard var left = now, left.kind == .updated else { return now }
@@ -188,7 +188,7 @@ extension ChangeSet {
     left.values = values
     left.row = written.row(of: place, layout)
     left.mark = now?.mark == then.mark ? nil : now?.mark
-    return left.isEmptyUpdate ? nil : left
+    return left
   }
 
   /// What of these was wanted earlier and is as it was then.
@@ -208,6 +208,14 @@ extension ChangeSet {
         }
       } else {
         now.values = then.values.filter { now.values[$0.key] == $0.value }
+      }
+      // What is deleted here is stored yet, and nothing new leads there.
+      for column in layout.linkColumns[place.table] where now.kind != .deleted {
+        let target = layout.entities[layout.links[column.link].destination].tableIndex
+        guard let key = now.value(column.column)?.integer,
+          deletes(RowKey(table: target, key: key))
+        else { continue }
+        now.values[column.column] = now.kind == .inserted ? .null : nil
       }
       left.set(now, at: place, layout)
       if let cause = causes[place] { left.note(cause, for: place) }

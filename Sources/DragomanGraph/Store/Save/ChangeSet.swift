@@ -123,6 +123,26 @@ struct ChangeSet: Sendable {
     }
   }
 
+  /// The other ends of the links between a row and others of which anything is said here, but of the
+  /// row's own columns: each an owner, and the relationship by which it has the row.
+  func ends(
+    of link: RelationshipLayout,
+    at place: RowKey,
+    _ layout: ModelLayout
+  ) -> Set<LinkKey> {
+    let row = LinkKey(link: link.id, owner: place.key)
+    var ends: Set<LinkKey> = []
+    if layout.entities[link.destination].tableIndex == place.table {
+      let owners = Array(touched[row] ?? []) + links.owners(of: row).map(\.owner)
+      for owner in owners { ends.insert(LinkKey(link: link.id, owner: owner)) }
+    }
+    if layout.entities[link.owner].tableIndex == place.table, let inverse = link.inverse {
+      let targets = (links.pairs[row]?.keys).map(Array.init) ?? links.lists[row]?.targets ?? []
+      for target in targets { ends.insert(LinkKey(link: inverse, owner: target)) }
+    }
+    return ends
+  }
+
   /// Drops every link that leads to a row or from it, and is not stored: the row is deleted, or gone.
   ///
   /// - Returns: The rows whose to-ones are null now.
@@ -150,8 +170,14 @@ struct ChangeSet: Sendable {
         }
       } else if case .joinTable(_, isOwner: true) = link.storage {
         let key = LinkKey(link: link.id, owner: place.key)
-        if owner == place.table { links.forget(owner: key, keepsRemovals: isStored) }
-        if target == place.table { links.forget(target: key, keepsRemovals: isStored) }
+        if owner == place.table {
+          let leaves = link.relationship.deleteRule == .noAction
+          links.forget(owner: key, keepsRemovals: isStored, leavesStored: leaves)
+        }
+        if target == place.table {
+          let leaves = layout.inverse(of: link)?.relationship.deleteRule == .noAction
+          links.forget(target: key, keepsRemovals: isStored, leavesStored: leaves)
+        }
       }
     }
     return cleared

@@ -93,6 +93,18 @@ struct LinkRows: Sendable {
       return (apply(other, to: ours), Self.isInOrder(other.kept, base))
     }
 
+    /// Whether the change of this list is in another one: what came is there, what went is not, and what
+    /// both have is in the same order.
+    func isHeld(by theirs: [Int64]) -> Bool {
+      let ours = targets
+      let (kept, added) = Self.split(ours, base)
+      let gone = Set(Self.split(base, kept).added)
+      let there = Self.split(ours, theirs)
+      let isThere = Self.split(added, there.kept).added.isEmpty
+      return isThere && !Self.split(theirs, ours).added.contains(where: gone.contains)
+        && Self.isInOrder(there.kept, theirs)
+    }
+
     /// Takes away what was taken away from `base`, and adds what was added.
     private func apply(_ change: (kept: [Int64], added: [Int64]), to list: [Int64]) -> [Int64] {
       let gone = Self.split(base, change.kept).added
@@ -229,12 +241,19 @@ struct LinkRows: Sendable {
   /// - Parameters:
   ///   - owner: The owner.
   ///   - keepsRemovals: Whether what was unlinked stays so: the owner is stored.
-  mutating func forget(owner: LinkKey, keepsRemovals: Bool = false) {
+  ///   - leavesStored: Whether what was in a list and is not unlinked stays there.
+  mutating func forget(
+    owner: LinkKey,
+    keepsRemovals: Bool = false,
+    leavesStored: Bool = false
+  ) {
     for (target, isThere) in pairs[owner] ?? [:] where isThere || !keepsRemovals {
       set(nil, owner, target)
     }
     if let list = lists[owner] {
-      set(keepsRemovals ? list.moved(to: [], over: list.base) : nil, owner)
+      let there = leavesStored ? Set(list.rows.values) : []
+      let left = list.moved(to: list.base.filter(there.contains), over: list.base)
+      set(keepsRemovals ? left : nil, owner)
     }
   }
 
@@ -243,11 +262,16 @@ struct LinkRows: Sendable {
   /// - Parameters:
   ///   - target: The target.
   ///   - keepsRemovals: Whether what was unlinked stays so: the target is stored.
-  mutating func forget(target: LinkKey, keepsRemovals: Bool = false) {
+  ///   - leavesStored: Whether it stays in lists where it was and is not unlinked.
+  mutating func forget(
+    target: LinkKey,
+    keepsRemovals: Bool = false,
+    leavesStored: Bool = false
+  ) {
     for (owner, isThere) in owners(of: target) {
       let key = LinkKey(link: target.link, owner: owner)
-      if lists[key] != nil {
-        remove(target.owner, key)
+      if let list = lists[key] {
+        if !leavesStored || !list.base.contains(target.owner) { remove(target.owner, key) }
       } else if isThere || !keepsRemovals {
         set(nil, key, target.owner)
       }
@@ -346,12 +370,21 @@ extension LinkRows {
   }
 
   /// What is said of the links, the lists and the order that others speak of, too.
-  func part(of others: LinkRows) -> LinkRows {
+  ///
+  /// - Parameters:
+  ///   - others: The others.
+  ///   - isWhole: Whether all of such a list is meant, or what the others have changed of it.
+  /// - Returns: That part.
+  func part(of others: LinkRows, isWhole: Bool) -> LinkRows {
     var part = LinkRows()
     for (owner, targets) in others.pairs {
       for target in targets.keys { part.set(pairs[owner]?[target], owner, target) }
     }
-    for owner in others.lists.keys { part.set(lists[owner], owner) }
+    for (owner, list) in others.lists {
+      guard let own = lists[owner] else { continue }
+      let changed = own.moved(to: list.over(own.base).targets, over: own.base)
+      part.set(isWhole ? own : changed, owner)
+    }
     let targets = others.targets
     part.places = places.filter { targets.contains($0.key) }
     return part
@@ -366,7 +399,13 @@ extension LinkRows {
       }
     }
     for (owner, list) in others.lists {
-      if let own = lists[owner], own.targets == list.targets { part.set(own, owner) }
+      guard let own = lists[owner] else { continue }
+      let targets = own.targets
+      if targets == list.targets {
+        part.set(own, owner)
+      } else if list.isHeld(by: targets) {
+        part.set(list, owner)
+      }
     }
     part.places = others.places.filter { places[$0.key] == $0.value }
     return part

@@ -19,24 +19,24 @@ struct LinkView {
   }
 
   /// The targets in order; those without one in the order of their keys.
-  func targets(_ stored: [Int64]) -> [Int64] {
+  func targets(_ stored: StoredTargets) -> [Int64] {
     switch link.storage {
-    case .column: return stored
+    case .column: return stored.keys
     case .inverseColumn: return rows(stored)
     case .joinTable(let join, isOwner: true) where join.hasPosition:
       let key = LinkKey(link: link.id, owner: owner)
-      return layers.reversed().reduce(stored) { beneath, layer in
+      return layers.reversed().reduce(stored.keys) { beneath, layer in
         layer.links.lists[key]?.over(beneath).targets ?? beneath
       }
     case .joinTable(let join, let isOwner):
-      let keys = pairs(stored, isOwner)
+      let keys = pairs(stored.keys, isOwner)
       if isOwner || !join.hasInversePosition { return keys }
       return placed(keys, stored).map(\.key)
     }
   }
 
   /// The place behind the last one of an ordered list.
-  func end(_ stored: [Int64]) -> Int64 {
+  func end(_ stored: StoredTargets) -> Int64 {
     let keys = targets(stored)
     let places = placed(keys, stored).map(\.place)
     return max(Int64(keys.count), (places.last { $0 != .max } ?? -1) + 1)
@@ -44,13 +44,13 @@ struct LinkView {
 
   // MARK: - Columns of the targets
 
-  private func rows(_ stored: [Int64]) -> [Int64] {
+  private func rows(_ stored: StoredTargets) -> [Int64] {
     guard let inverse = layout.inverse(of: link), let column = layout.column(of: inverse) else {
-      return stored
+      return stored.keys
     }
     let table = layout.entities[link.destination].tableIndex
     let layers = layers.filter { $0.hasRows(in: table) }
-    guard !layers.isEmpty else { return stored }
+    guard !layers.isEmpty else { return stored.keys }
     let tables = layers.map { $0.rows(in: table) }
     /// Whether a row leads here; nil: nothing is said of it.
     func leadsHere(_ key: Int64) -> Bool? {
@@ -61,8 +61,8 @@ struct LinkView {
       }
       return nil
     }
-    var keys = stored.filter { leadsHere($0) ?? true }
-    let known = Set(stored)
+    var keys = stored.keys.filter { leadsHere($0) ?? true }
+    let known = Set(stored.keys)
     var added: Set<Int64> = []
     for layer in layers {
       for key in layer.touched[LinkKey(link: inverse.id, owner: owner)] ?? []
@@ -98,9 +98,11 @@ struct LinkView {
   // MARK: - Order
 
   /// Targets with their places, in order; those without one come last, in the order of their keys.
-  private func placed(_ keys: [Int64], _ stored: [Int64]) -> [(place: Int64, key: Int64)] {
-    var places: [Int64: Int64] = [:]
-    for (place, key) in stored.enumerated() { places[key] = Int64(place) }
+  private func placed(
+    _ keys: [Int64],
+    _ stored: StoredTargets
+  ) -> [(place: Int64, key: Int64)] {
+    let places = stored.places
     let placed = keys.map { (place: changedPlace(of: $0) ?? places[$0] ?? .max, key: $0) }
     return placed.sorted { ($0.place, $0.key) < ($1.place, $1.key) }
   }

@@ -294,17 +294,14 @@ final class PendingChangesWriter {
   private func unlinking(from table: Int) throws -> [Unlinking] {
     if let known = unlinkings[table] { return known }
     var made: [Unlinking] = []
-    for link in layout.links where link.isStoredByOwner {
+    for clearing in layout.clearings(of: table) {
+      let link = clearing.link
       let links = LinkQuery(link, in: layout)
-      if links.isOwnTable, layout.entities[link.owner].tableIndex == table {
-        let sql = links.clearOwnersSQL(of: "= ?1")
-        made.append(Unlinking(statement: try statement(sql), column: nil))
-      }
-      guard layout.entities[link.destination].tableIndex == table else { continue }
-      let sql = links.clearTargetsSQL(of: "= ?1")
+      let sql = links.clearSQL(clearing, of: "= ?1", in: layout)
       if links.isOwnTable {
         made.append(Unlinking(statement: try statement(sql), column: nil))
       } else if link.inverse == nil {
+        // What has an inverse was cleared by the context, with the owners' rows.
         let owner = layout.entities[link.owner].tableIndex
         let column = layout.column(of: link).map { (owner, $0.column) }
         let clearing = try statement(sql + " RETURNING _pk, _v")

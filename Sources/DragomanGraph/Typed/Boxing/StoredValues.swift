@@ -142,9 +142,9 @@ final class StoredValues: UnboxingSource {
       var targets: [Int64] = []
       if link.column == nil {
         for batch in owners.batches(Self.batchSize) {
-          for (owner, keys) in try reader.targets(of: link.layout, batch) {
-            shelf.links[slot][owner] = keys
-            if link.holdsValues { targets += keys }
+          for (owner, stored) in try reader.targets(of: link.layout, batch) {
+            shelf.links[slot][owner] = stored.keys
+            if link.holdsValues { targets += stored.keys }
           }
         }
       } else if link.holdsValues {
