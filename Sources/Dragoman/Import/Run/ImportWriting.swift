@@ -63,6 +63,9 @@ final class ImportWriting {
     } catch {
       // The cause is what the run ends with; of rejects that cannot be written a notice tells.
       do {
+        // Counts and rejects are those of all records so far, as long as the store has not failed. Who stops an
+        // import waits for no index.
+        if !cancellation.isCancelled, !(error is StoreError) { try walker?.endLoads(nil) }
         try flushRejects()
       } catch let other {
         if (error as? ImportError)?.code != .inputOutput { notices.add("\(other)") }
@@ -84,7 +87,9 @@ final class ImportWriting {
       session: session,
       request: request,
       changeLog: request.changes == nil ? nil : try session.changeLog(),
-      pruner: request.prune == nil ? nil : try session.pruner()
+      pruner: request.prune == nil ? nil : try session.pruner(),
+      // A batch that is committed has its indexes.
+      mayLoad: commit == .all
     )
     let walker = DraftWalker(
       backend,
