@@ -18,7 +18,7 @@ public final class WriteSession {
   private var stageCount = 0
   private var rowNote: RowNote?
   /// The tables that are loaded.
-  package private(set) lazy var loads = TableLoads(database: database, path: path)
+  package let loads: TableLoads
   /// Whether what stages and the pruner know lasts longer than the session.
   package internal(set) var keepsRun = false
 
@@ -27,6 +27,7 @@ public final class WriteSession {
     self.path = path
     self.layout = layout
     beginLayout = layout
+    loads = TableLoads(database: database, path: path)
   }
 
   /// Takes the write lock: `BEGIN IMMEDIATE`.

@@ -16,7 +16,7 @@ import Testing
 
   @Test("A filter forgets no key, and takes few others for known, over all of its levels")
   func filter() {
-    var filter = KeyFilter()
+    let filter = KeyFilter()
     func hash(_ number: Int) -> UInt64 {
       var hash = KeyHash(seed: 0)
       hash.add(Int64(number))

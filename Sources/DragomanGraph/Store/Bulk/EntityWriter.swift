@@ -127,8 +127,9 @@ public final class EntityWriter {
   @exclusivity(unchecked) private var loads: TableLoads?
   @exclusivity(unchecked) private var loader: RowLoader?
 
-  /// More shapes than this and the statements are made anew: each holds a few kilobytes.
-  private static let maximumShapeCount = 200
+  /// More shapes than this and the statements are made anew: each holds some ten kilobytes. Ten attributes that
+  /// records may leave out are 1,024 shapes.
+  private static let maximumShapeCount = 1_100
 
   init(
     database: Database,
@@ -184,16 +185,16 @@ public final class EntityWriter {
     arena: UnsafeRawPointer,
     reserved: Int64?
   ) throws(StoreError) -> Outcome {
-    let connection = try connection()
     if let loader, loader.isOpen {
       guard loader.step(row, arena, key: keys.next) == SQLITE_DONE else {
-        return try refusal(connection)
+        return try refusal(connection())
       }
       key = keys.next
       keys.take()
       return .inserted
     }
     let prepared = try prepare(row)
+    let connection = try connection()
     let next = prepared.makesObjects ? reserved ?? keys.next : nil
     var effect = Effect.none
     if let insertOnly = prepared.insertOnly, prepared.expectsNew {

@@ -4,33 +4,16 @@
 /// sets eight bits of one block of 32 bytes, so that it costs one miss of the processor's cache a level: the split
 /// block filter of Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters" (2007). Levels are
 /// added as keys come, since nobody knows how many will: a filter of 16 million keys has 45 MB.
-struct KeyFilter {
+final class KeyFilter {
   /// One level: blocks of eight words.
-  private final class Level {
-    let capacity: Int
-    private let count: UInt64
-    private let blocks: UnsafeMutablePointer<SIMD8<UInt32>>
+  private struct Level {
+    let count: UInt64
+    let blocks: UnsafeMutablePointer<SIMD8<UInt32>>
 
-    init(capacity: Int, bitsPerKey: Int) {
-      self.capacity = capacity
-      let count = max(1, capacity * bitsPerKey / 256)
-      self.count = UInt64(count)
-      blocks = .allocate(capacity: count)
-      blocks.initialize(repeating: .zero, count: count)
+    @inline(__always)
+    func block(of hash: UInt64) -> UnsafeMutablePointer<SIMD8<UInt32>> {
+      blocks + Int(((hash >> 32) &* count) >> 32)
     }
-
-    deinit { blocks.deallocate() }
-
-    @inline(__always)
-    private func block(of hash: UInt64) -> Int { Int(((hash >> 32) &* count) >> 32) }
-
-    @inline(__always)
-    func contains(_ hash: UInt64, _ mask: SIMD8<UInt32>) -> Bool {
-      (blocks[block(of: hash)] & mask) == mask
-    }
-
-    @inline(__always)
-    func insert(_ hash: UInt64, _ mask: SIMD8<UInt32>) { blocks[block(of: hash)] |= mask }
   }
 
   /// How many keys the levels take, and with how many bits each.
@@ -47,8 +30,10 @@ struct KeyFilter {
     0x5c6b_fb31
   )
 
-  private var levels: [Level] = []
-  private var room = 0
+  @exclusivity(unchecked) private var levels: ContiguousArray<Level> = []
+  @exclusivity(unchecked) private var room = 0
+
+  deinit { for level in levels { level.blocks.deallocate() } }
 
   /// Whether there is no room for further keys.
   var isFull: Bool { room == 0 && levels.count == Self.sizes.count }
@@ -56,26 +41,37 @@ struct KeyFilter {
   /// Adds a key by its hash.
   ///
   /// - Returns: Whether it may have been there. Without room nothing is added, and any key may be there.
-  mutating func insert(_ hash: UInt64) -> Bool {
-    let product = SIMD8<UInt32>(repeating: UInt32(truncatingIfNeeded: hash)) &* Self.salt
-    let mask = SIMD8<UInt32>(repeating: 1) &<< (product &>> 27)
-    for level in levels where level.contains(hash, mask) { return true }
+  func insert(_ hash: UInt64) -> Bool {
+    let mask = Self.mask(hash)
+    for level in levels where (level.block(of: hash).pointee & mask) == mask { return true }
     if room == 0 {
       guard !isFull else { return true }
-      let (capacity, bits) = Self.sizes[levels.count]
-      levels.append(Level(capacity: capacity, bitsPerKey: bits))
-      room = capacity
+      grow()
     }
-    levels[levels.count - 1].insert(hash, mask)
+    levels[levels.count - 1].block(of: hash).pointee |= mask
     room -= 1
     return false
   }
 
   /// Whether a key may be there; nothing is added.
   func contains(_ hash: UInt64) -> Bool {
-    let product = SIMD8<UInt32>(repeating: UInt32(truncatingIfNeeded: hash)) &* Self.salt
-    let mask = SIMD8<UInt32>(repeating: 1) &<< (product &>> 27)
-    return levels.contains { $0.contains(hash, mask) }
+    let mask = Self.mask(hash)
+    return levels.contains { ($0.block(of: hash).pointee & mask) == mask }
+  }
+
+  @inline(__always)
+  private static func mask(_ hash: UInt64) -> SIMD8<UInt32> {
+    let product = SIMD8<UInt32>(repeating: UInt32(truncatingIfNeeded: hash)) &* salt
+    return SIMD8<UInt32>(repeating: 1) &<< (product &>> 27)
+  }
+
+  private func grow() {
+    let (capacity, bitsPerKey) = Self.sizes[levels.count]
+    let count = capacity * bitsPerKey / 256
+    let blocks = UnsafeMutablePointer<SIMD8<UInt32>>.allocate(capacity: count)
+    blocks.initialize(repeating: .zero, count: count)
+    levels.append(Level(count: UInt64(count), blocks: blocks))
+    room = capacity
   }
 }
 

@@ -14,7 +14,7 @@ final class TableLoad {
   /// The unique keys, in no order.
   let keys: [Key]
   /// The keys of the rows so far, and of those that are set aside.
-  @exclusivity(unchecked) var filter = KeyFilter()
+  @exclusivity(unchecked) private(set) var filter = KeyFilter()
   /// Whether keys are not known any more: a row that is set aside may give an object another one.
   @exclusivity(unchecked) var isUnclear = false
   /// Whether the indexes are still away.
@@ -87,8 +87,10 @@ package final class TableLoads {
   private let path: String?
   private var loads: [String: TableLoad?] = [:]
 
-  /// Memory for sorting: SQLite sorts in portions of the size of its page cache, one a thread.
-  private static let sortingCache = "-16384"
+  /// Kilobytes of page cache: rows are only added at the end, and SQLite sorts in portions of that size, a few
+  /// at a time.
+  private static let cacheKilobytes = 8192
+  private var formerCache: Int?
 
   init(database: Database, path: String?) {
     self.database = database
@@ -104,7 +106,13 @@ package final class TableLoads {
     return try StoreError.naming(path) {
       let made = try TableLoad(table, in: database)
       loads[table] = .some(made)
-      if made != nil { isOpen = true }
+      if made != nil, !isOpen {
+        isOpen = true
+        formerCache = try Int.fetchOne(database, sql: "PRAGMA main.cache_size")
+        try database.execute(
+          sql: "PRAGMA main.cache_size=-\(Self.cacheKilobytes); PRAGMA threads=2"
+        )
+      }
       return made
     }
   }
@@ -120,14 +128,10 @@ package final class TableLoads {
       throw StoreError(.refused, "The transaction of the load is gone.", path: path)
     }
     try StoreError.naming(path) {
-      let cache = try Int.fetchOne(database, sql: "PRAGMA main.cache_size") ?? -2000
-      let threads = try Int.fetchOne(database, sql: "PRAGMA threads") ?? 0
-      try database.execute(sql: "PRAGMA main.cache_size=\(Self.sortingCache); PRAGMA threads=2")
-      defer {
-        // Neither can fail where the first ones did not.
-        try? database.execute(sql: "PRAGMA main.cache_size=\(cache); PRAGMA threads=\(threads)")
-      }
       for load in loads.values { try load?.end(in: database) }
+      try database.execute(
+        sql: "PRAGMA main.cache_size=\(formerCache ?? -2000); PRAGMA threads=0"
+      )
     }
   }
 }

@@ -28,7 +28,8 @@ struct LoadDifferentialTests {
   )
   func takenForKnown() async throws {
     // Keys of one block of the filter's first level, until there is one whose bits are all set.
-    var (filter, keys) = (KeyFilter(), [String]())
+    let filter = KeyFilter()
+    var keys: [String] = []
     for number in 0... {
       let key = "k\(number)"
       var hash = KeyHash(seed: 0)
