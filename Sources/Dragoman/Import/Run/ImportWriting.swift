@@ -104,7 +104,12 @@ final class ImportWriting {
     defer { queue.stop() }
     if let earlier { try skip(earlier, queue, walker) }
     while let batch = try queue.next(unless: cancellation) {
-      try walker.apply(batch)
+      do {
+        try apply(batch, walker, session)
+      } catch  where cancellation.isCancelled {
+        try cancel(session, &entry)
+        return .cancelled
+      }
       if session.keepsRun { records.add(batch.records) }
       byteCount = batch.consumedByteCount
       let isStrange = batch.isStrange
@@ -134,6 +139,19 @@ final class ImportWriting {
       return .cancelled
     }
     return try finish(session, &entry)
+  }
+
+  /// Writes a batch. In one transaction it is ended in the middle where it is asked to stop: it may make indexes, which
+  /// takes seconds.
+  private func apply(
+    _ batch: DraftBatch,
+    _ walker: DraftWalker<RowBackend>,
+    _ session: WriteSession
+  ) throws {
+    guard commit == .all else { return try walker.apply(batch) }
+    try session.interruptible(when: { [cancellation] in cancellation.isCancelled }) {
+      try walker.apply(batch)
+    }
   }
 
   private func prune(_ rule: ImportRequest.Prune, _ walker: DraftWalker<RowBackend>) throws {

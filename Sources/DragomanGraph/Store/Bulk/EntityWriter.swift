@@ -127,8 +127,9 @@ public final class EntityWriter {
   @exclusivity(unchecked) private var loads: TableLoads?
   @exclusivity(unchecked) private var loader: RowLoader?
 
-  /// More shapes than this and the statements are made anew: each holds some ten kilobytes. Ten attributes that
-  /// records may leave out are 1,024 shapes.
+  /// More shapes than this and the statements are made anew: each holds some ten kilobytes.
+  ///
+  /// Ten attributes that records may leave out are 1,024 shapes.
   private static let maximumShapeCount = 1_100
 
   init(
