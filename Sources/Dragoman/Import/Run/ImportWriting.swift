@@ -141,17 +141,19 @@ final class ImportWriting {
     return try finish(session, &entry)
   }
 
-  /// Writes a batch. In one transaction it is ended in the middle where it is asked to stop: it may make indexes, which
-  /// takes seconds.
+  /// Writes a batch.
+  ///
+  /// In one transaction it is ended in the middle where it is asked to stop: it may make indexes, which takes seconds.
   private func apply(
     _ batch: DraftBatch,
     _ walker: DraftWalker<RowBackend>,
     _ session: WriteSession
   ) throws {
     guard commit == .all else { return try walker.apply(batch) }
-    try session.interruptible(when: { [cancellation] in cancellation.isCancelled }) {
-      try walker.apply(batch)
-    }
+    try session.interruptible(
+      when: { [cancellation] in cancellation.isCancelled },
+      { try walker.apply(batch) }
+    )
   }
 
   private func prune(_ rule: ImportRequest.Prune, _ walker: DraftWalker<RowBackend>) throws {
