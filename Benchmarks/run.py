@@ -31,11 +31,13 @@ from measuring import (
     header,
     importing,
     measure,
+    megabytes,
     people_feed,
     processor_seconds,
     python_has,
     query,
     remove,
+    say,
     tell_neighbours,
 )
 
@@ -185,30 +187,46 @@ def big(options, tool):
 
 
 def growth(options, tool):
-    sizes = (125_000, 250_000, 500_000, 1_000_000, 2_000_000)
-    seconds = {records: [] for records in sizes}
-    peaks = dict.fromkeys(sizes, 0)
-    for _ in range(options.runs):
-        for records in sizes:
+    """People with random keys, doubling, against the yardstick in turn: a first import, and the same again."""
+    limit = WORK / "limit"
+    if not limit.exists():
+        sys.exit("There is no yardstick to compare with: Scripts/bench.sh builds it with g++.")
+    print(f"Growth, people as JSON with random keys, medians of {options.runs} runs: seconds, ratio to the yardstick, and to half the records\n")
+    print("| records | first import | ratio | to half | again | ratio | to half | peak memory | yardstick |")
+    print("|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
+    before = None
+    for records in options.sizes:
+        first, again, base, base_again, peak = [], [], [], [], 0
+        feed = people_feed(records, "json")
+        for number in range(options.runs):
+            say(f"{records:,} records, run {number + 1} of {options.runs}")
             database = WORK / "growth.db"
             remove(database)
-            command = fill(importing(tool, "people.map.yaml"), people_feed(records, "json"), database)
-            elapsed, peak, _ = measure(command)
-            seconds[records].append(elapsed)
-            peaks[records] = max(peaks[records], peak)
-            rows = query("SELECT count(*) FROM Person", database)
-            if rows != str(records):
-                sys.exit(f"{rows} rows of {records} records")
+            times = json.loads(measure([limit, feed, database])[2])
+            base.append(times["firstImport"])
+            base_again.append(times["load"] + times["parse"] + times["again"])
             remove(database)
-    print(f"Growth, people as JSON, first import, medians of {options.runs} runs: ratio to half the records\n")
-    print("| records | seconds | ratio | peak memory |")
-    print("|--:|--:|--:|--:|")
-    before = None
-    for records in sizes:
-        middle = statistics.median(seconds[records])
-        ratio = f"{middle / before:.2f}" if before else ""
-        print(f"| {records:,} | {middle:.2f} s | {ratio} | {peaks[records] / 1e6:.0f} MB |")
-        before = middle
+            command = fill(importing(tool, "people.map.yaml"), feed, database)
+            for seconds in (first, again):
+                elapsed, memory, _ = measure(command)
+                seconds.append(elapsed)
+                peak = max(peak, memory)
+                rows = query("SELECT count(*) FROM Person", database)
+                if rows != str(records):
+                    sys.exit(f"{rows} rows of {records} records")
+            remove(database)
+        if records > 2_000_000:
+            feed.unlink()
+        now = [statistics.median(seconds) for seconds in (first, again)]
+        ratios = [f"{mine / statistics.median(theirs):.2f}" for mine, theirs in zip(now, (base, base_again))]
+        halves = [f"{mine / half:.2f}" for mine, half in zip(now, before)] if before else ["", ""]
+        say("")
+        print(
+            f"| {records:,} | {now[0]:.2f} s | {ratios[0]} | {halves[0]} | {now[1]:.2f} s | {ratios[1]} | {halves[1]}"
+            f" | {megabytes(peak)} | {statistics.median(base):.2f} s, {statistics.median(base_again):.2f} s |",
+            flush=True,
+        )
+        before = now
 
 
 def main():
@@ -221,7 +239,9 @@ def main():
     parser.add_argument("--contexts", action="store_true", help="objects: dictionaries imported, fetches, faults, saves, memory")
     parser.add_argument("--links", action="store_true", help="orders with lines, customers and products instead of people")
     parser.add_argument("--export", action="store_true", help="people written as NDJSON and XML instead (1000000 unless --records)")
-    parser.add_argument("--growth", action="store_true", help="doubling feeds instead of the comparison, up to 2 million records")
+    parser.add_argument("--growth", action="store_true", help="doubling feeds against the yardstick instead of the comparison")
+    parser.add_argument("--sizes", type=int, nargs="+", help="records for --growth, each twice the one before",
+                        default=[125_000, 250_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000])
     parser.add_argument("--tool", type=Path, default=BUILD / "release" / "dragoman", help="the dragoman to measure")
     parser.add_argument("--stored", type=int, nargs="+", default=[1000, 100_000, 1_000_000],
                         help="rows in the file while --contexts saves (1000 100000 1000000)")

@@ -76,7 +76,7 @@ def injected(torture):
         return torture.end()
     folder, all_works = works(torture, torture.times(60, 200))
     step = torture.times(7, 1)
-    calls = [("pwrite64", "ENOSPC"), ("pwrite64", "EIO"), ("fdatasync", "EIO"), ("fsync", "EIO"), ("ftruncate", "EIO"), ("pread64", "EIO")]
+    calls = [("pwrite64", "ENOSPC"), ("pwrite64", "EIO"), ("fdatasync", "EIO"), ("fsync", "EIO"), ("fsync", "ENOSPC"), ("link", "EIO"), ("ftruncate", "EIO"), ("pread64", "EIO")]
     for work in all_works:
         before, after, between, _ = unbroken(torture, folder, work)
         for call, error in calls:
@@ -98,6 +98,8 @@ def injected(torture):
                         number += 1  # the program was never started
                         continue
                     torture.check(not outcome.is_crash, f"{case}: ended by a signal or late", outcome.text)
+                    left = [name for name in litter(folder, ()) if ".building" in name]
+                    torture.check(not left, f"{case}: litter: {left}")
                     torture.check(not faults(store), f"{case}: faults")
                     found = contents(store)
                     if outcome.code in (0, 3):

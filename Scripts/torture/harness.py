@@ -287,7 +287,7 @@ def faults(path):
 
 def remove(path):
     """A store with everything beside it."""
-    for suffix in ("", "-wal", "-shm", "-journal"):
+    for suffix in ("", "-wal", "-shm", "-journal", ".building", ".building-wal", ".building-journal"):
         Path(f"{path}{suffix}").unlink(missing_ok=True)
 
 

@@ -7,18 +7,19 @@ import time
 from feeds import MAP, write
 from harness import can_trace, contents, copy, faults, litter, remove, values
 
-WRITES = "pwrite64,fdatasync,fsync,ftruncate,unlink,rename"
+WRITES = "pwrite64,fdatasync,fsync,ftruncate,link,unlink,rename"
 
 
 class Work:
     """A command on a store: what is there before, what after, and how to run it."""
 
-    def __init__(self, name, before, arguments, batch=0, count=0):
+    def __init__(self, name, before, arguments, batch=0, count=0, is_new=False):
         self.name = name
         self.before = before
         self.arguments = arguments
         self.batch = batch
         self.count = count
+        self.is_new = is_new
 
 
 def works(torture, count):
@@ -32,7 +33,7 @@ def works(torture, count):
     empty, filled = folder / "empty.db", folder / "filled.db"
     torture.must("import", MAP, old, "-d", filled, "-q")
     return folder, [
-        Work("import into a new file", empty, ["import", MAP, new]),
+        Work("import into a new file", empty, ["import", MAP, new], is_new=True),
         Work("import into a filled file", filled, ["import", MAP, new]),
         Work("import in batches", filled, ["import", MAP, new, "--commit", "batch", "--batch-size", count // 6], count // 6, count),
         Work("import --prune", filled, ["import", MAP, new, "--prune", "--prune-max", "100"]),
@@ -75,6 +76,8 @@ def judge(torture, folder, work, case, before, after, between, store):
         again.code in (0, 3) and contents(store) == after, f"{case}: not what an unbroken run gives after running it again", again.text
     )
     left = [name for name in litter(folder, ()) if name.startswith("killed") and not name.startswith("killed.db")]
+    # A database that was being built is taken over by the next import, or its second name removed.
+    left += [name for name in litter(folder, ()) if ".building" in name]
     torture.check(not left, f"{case}: litter: {left}")
 
 
@@ -102,8 +105,9 @@ def at_every_write(torture):
         torture.skip("strace cannot inject faults here")
         return torture.end()
     folder, all_works = works(torture, torture.times(60, 300))
-    step = torture.times(9, 1)
     for work in all_works:
+        # A new file is built in a few calls: each is tried.
+        step = 1 if work.is_new else torture.times(9, 1)
         before, after, between, _ = unbroken(torture, folder, work)
         reached = 0
         for call in WRITES.split(","):
@@ -179,4 +183,31 @@ def lost_power(torture):
     torture.end()
 
 
-TESTS = [at_random_times, at_every_write, while_recovering, lost_power]
+def lost_power_while_building(torture):
+    torture.begin(
+        "a new file and the disk", "it has its name only when all of it is on the disk, and nothing is written behind that"
+    )
+    if not can_trace():
+        torture.skip("strace cannot look here")
+        return torture.end()
+    folder, all_works = works(torture, torture.times(4000, 40000))
+    work = next(work for work in all_works if work.is_new)
+    store, trace = folder / "powerless.db", folder / "trace"
+    remove(store)
+    outcome = torture.run(
+        *work.arguments, "-d", store,
+        prefix=["strace", "-qq", "-f", "-y", "-o", trace, "-e", "trace=pwrite64,write,ftruncate,fsync,fdatasync,link,linkat,rename,unlink"],
+    )
+    torture.check(outcome.code in (0, 3), f"exit {outcome.code}", outcome.text)
+    calls = [line.split(None, 1)[1] for line in trace.read_text().splitlines() if "powerless.db" in line or f"<{folder}>" in line]
+    named = [place for place, call in enumerate(calls) if call.startswith(("link(", "linkat(", "rename("))]
+    if torture.check(len(named) == 1, f"named {len(named)} times", "\n".join(calls)):
+        changes = [call for call in calls[:named[0]] if call.startswith(("pwrite64", "write", "ftruncate", "fsync")) and "-wal" not in call]
+        torture.check(changes[-1].startswith("fsync"), "the last call before the name is no fsync", "\n".join(calls))
+        behind = [call.split("(")[0] for call in calls[named[0] + 1:]]
+        torture.check(behind == ["unlink", "fsync"], f"behind the name: {behind}", "\n".join(calls))
+    remove(store)
+    torture.end()
+
+
+TESTS = [at_random_times, at_every_write, while_recovering, lost_power, lost_power_while_building]

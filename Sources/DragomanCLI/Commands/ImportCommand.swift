@@ -138,7 +138,7 @@ struct ImportCommand: AsyncParsableCommand {
     request.tellsNetChanges = true
     request.resumes = resume
     bounds.apply(to: &request)
-    let store = try openStore()
+    let store = try openStore(commits: commit ?? importMap.importOptions.commit ?? .all)
     var logger = Logger(label: "dragoman", factory: { StreamLogHandler.standardError(label: $0) })
     logger.logLevel = verbose ? .debug : .warning
     let run = Importer(map: importMap, store: store, logger: logger).start(request)
@@ -162,12 +162,12 @@ struct ImportCommand: AsyncParsableCommand {
   }
 
   /// A dry run makes no file: without one it goes into a temporary database.
-  private func openStore() throws -> SQLiteStore {
+  private func openStore(commits: ImportMap.ImportOptions.Commit) throws -> SQLiteStore {
     let isMissing = !FileManager.default.fileExists(atPath: database)
-    return try SQLiteStore(
-      at: dryRun && isMissing ? .temporary : .file(database),
-      options: SQLiteStore.Options(readsConcurrently: false)
-    )
+    var options = SQLiteStore.Options(readsConcurrently: false)
+    // What is committed in batches is there for everybody.
+    options.buildsAside = commits == .all && !resume
+    return try SQLiteStore(at: dryRun && isMissing ? .temporary : .file(database), options: options)
   }
 
   /// A file that was made for an import that kept nothing is removed again.

@@ -35,6 +35,12 @@ public final class SQLiteStore: Sendable {
     /// Whether reads run while a write is under way, on connections of their own; otherwise one
     /// connection does everything, and opening a file that exists writes nothing to it.
     public var readsConcurrently: Bool
+    /// Whether a file that does not exist is built beside its place, and gets its name when the store is closed
+    /// (`close()`): whatever stops the process before that leaves nothing, and nothing is written twice.
+    ///
+    /// Until then nobody else sees it, and one connection does everything. Another one who builds at that place
+    /// is waited for as for a lock.
+    public var buildsAside = false
     /// The page cache of the writing connection, in bytes; 44 MB by default.
     public var cacheByteCount: Int
 
@@ -62,6 +68,8 @@ public final class SQLiteStore: Sendable {
   private let stored: Mutex<StoredModel>
   /// The thread that has the connection that writes.
   private let writing = Mutex<pthread_t?>(nil)
+  /// The file, while it is built beside its place.
+  private let newFile: NewFile?
 
   /// Opens a store.
   ///
@@ -69,15 +77,20 @@ public final class SQLiteStore: Sendable {
   ///   `.damaged` or `.busy`.
   public init(at location: Location, options: Options = Options()) throws(StoreError) {
     let configuration = Self.configuration(options)
+    let newFile = try Self.claim(location, options)
+    self.newFile = newFile
     do {
       switch location {
       case .file(let path):
         self.path = path
         isNew = try StoreFile.check(path, options: options)
         database =
-          options.readsConcurrently
+          options.readsConcurrently && newFile == nil
           ? try DatabasePool(path: path, configuration: configuration)
-          : try DatabaseQueue(path: path, configuration: configuration)
+          : try DatabaseQueue(
+            path: newFile?.temporaryPath ?? path,
+            configuration: configuration
+          )
       case .inMemory:
         path = nil
         isNew = true
@@ -92,7 +105,11 @@ public final class SQLiteStore: Sendable {
         try database.writeWithoutTransaction { [path] database in
           try database.tellingOfUnreadFiles(path) {
             let timeout = Duration.milliseconds(options.busyMilliseconds)
-            if !options.isReadOnly { try Self.makeDurable(database, within: timeout) }
+            if newFile != nil {
+              try Self.buildAside(database)
+            } else if !options.isReadOnly {
+              try Self.makeDurable(database, within: timeout)
+            }
             return try StoredModel(database)
           }
         }
@@ -129,9 +146,17 @@ public final class SQLiteStore: Sendable {
 
   /// Closes the connections; the last one moves the write-ahead log into the file.
   ///
-  /// A store that is let go closes by itself; closing it tells of errors.
+  /// A store that is let go closes by itself; closing it tells of errors. A file that is built beside its place
+  /// gets its name here, and only here.
+  /// - Throws: `.busy` where another process has made the file meanwhile: nothing of this one is kept then.
   public func close() throws(StoreError) {
-    try StoreError.naming(path) { try database.close() }
+    try StoreError.naming(path) {
+      if newFile != nil {
+        try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode=WAL") }
+      }
+      try database.close()
+      try newFile?.publish()
+    }
   }
 
   /// Closes the store, and removes its file if it was made by this store and holds nothing.
@@ -139,6 +164,11 @@ public final class SQLiteStore: Sendable {
   /// The file stays when another process has opened it in the meantime: SQLite leaves WAL mode
   /// (`PRAGMA journal_mode=DELETE`) only for the last connection.
   public func discard() throws(StoreError) {
+    if let newFile {
+      try StoreError.naming(path) { try database.close() }
+      newFile.discard()
+      return
+    }
     var isUnused = false
     if isNew, path != nil {
       isUnused = database.writeWithoutTransaction { database in
@@ -237,6 +267,27 @@ public final class SQLiteStore: Sendable {
     try database.execute(sql: "PRAGMA synchronous=FULL")
     // Batches with random keys touch pages all over the file: fewer checkpoints write each less often.
     try database.execute(sql: "PRAGMA wal_autocheckpoint=8000")
+  }
+
+  /// A file that nobody else sees and that goes with any failure needs no journal on the disk, and is written
+  /// through once (`NewFile.publish()`).
+  ///
+  /// The journal in memory is for what is undone within the transaction: of a file that was empty before it
+  /// holds nothing else.
+  private static func buildAside(_ database: Database) throws {
+    try database.execute(
+      sql: "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF"
+    )
+  }
+
+  private static func claim(
+    _ location: Location,
+    _ options: Options
+  ) throws(StoreError) -> NewFile? {
+    guard case .file(let path) = location, options.buildsAside, options.createsFile,
+      !options.isReadOnly
+    else { return nil }
+    return try NewFile.claim(path, within: .milliseconds(options.busyMilliseconds))
   }
 
   private static func configuration(_ options: Options) -> Configuration {

@@ -94,37 +94,65 @@ public struct ImportReport: Sendable, Hashable {
 }
 
 /// Collects issues by code and attribute, keeping the first examples of each.
+///
+/// An issue that is known late has the place that was kept for it (`takePlace()`): groups and examples stand in the
+/// order in which they would have been told at once.
 struct IssueLog {
-  private(set) var groups: [ImportReport.Group] = []
+  private struct Entry {
+    var group: ImportReport.Group
+    var place: Int
+    var places: [Int] = []
+  }
+
+  private var entries: [Entry] = []
   private var indexOfGroup: [IssueGroup: Int] = [:]
+  private var nextPlace = 0
+
+  /// What was collected, in the order of the first occurrence.
+  var groups: [ImportReport.Group] { entries.sorted { $0.place < $1.place }.map(\.group) }
+
+  /// A place for an issue that may come later.
+  mutating func takePlace() -> Int {
+    nextPlace += 1
+    return nextPlace
+  }
 
   /// Counts an issue, and keeps it if it is one of the first of its kind.
-  mutating func add(_ issue: ImportIssue) {
-    let index = self.index(of: issue.group)
-    groups[index].count += 1
-    if groups[index].examples.count < RecordMapper.exampleCount {
-      groups[index].examples.append(issue)
+  mutating func add(_ issue: ImportIssue, at place: Int? = nil) {
+    let place = place ?? takePlace()
+    let index = self.index(of: issue.group, at: place)
+    entries[index].group.count += 1
+    let example = entries[index].places.firstIndex { $0 > place } ?? entries[index].places.count
+    guard example < RecordMapper.exampleCount else { return }
+    entries[index].places.insert(place, at: example)
+    entries[index].group.examples.insert(issue, at: example)
+    if entries[index].places.count > RecordMapper.exampleCount {
+      entries[index].places.removeLast()
+      entries[index].group.examples.removeLast()
     }
   }
 
   /// Counts issues that are not described any more.
   mutating func add(_ count: Int, of group: IssueGroup) {
     guard count > 0 else { return }
-    groups[index(of: group)].count += count
+    let index = self.index(of: group, at: takePlace())
+    entries[index].group.count += count
   }
 
-  private mutating func index(of group: IssueGroup) -> Int {
-    if let known = indexOfGroup[group] { return known }
-    indexOfGroup[group] = groups.count
-    groups.append(
-      ImportReport.Group(
-        code: group.code,
-        entity: group.entity,
-        attribute: group.attribute,
-        count: 0,
-        examples: []
-      )
+  private mutating func index(of group: IssueGroup, at place: Int) -> Int {
+    if let known = indexOfGroup[group] {
+      entries[known].place = min(entries[known].place, place)
+      return known
+    }
+    indexOfGroup[group] = entries.count
+    let empty = ImportReport.Group(
+      code: group.code,
+      entity: group.entity,
+      attribute: group.attribute,
+      count: 0,
+      examples: []
     )
-    return groups.count - 1
+    entries.append(Entry(group: empty, place: place))
+    return entries.count - 1
   }
 }

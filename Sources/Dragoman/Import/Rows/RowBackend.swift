@@ -16,6 +16,8 @@ final class RowBackend: DraftBackend {
   var netMarks: [NetMark] = []
   /// Remembers what the feed has; nil where nothing is to be pruned.
   let pruner: EntityPruner?
+  /// Whether empty tables are loaded: what is in them is seen by others when all is.
+  let mayLoad: Bool
   var coverage = Coverage()
   private var deleter: ObjectDeleter?
   private var savepoint: Savepoint?
@@ -24,8 +26,10 @@ final class RowBackend: DraftBackend {
     session: WriteSession,
     request: ImportRequest,
     changeLog: ChangeLog? = nil,
-    pruner: EntityPruner? = nil
+    pruner: EntityPruner? = nil,
+    mayLoad: Bool = false
   ) {
+    self.mayLoad = mayLoad
     self.session = session
     self.request = request
     self.changeLog = changeLog
@@ -41,8 +45,13 @@ final class RowBackend: DraftBackend {
   }
 
   func writer(for rows: EntityStatements, isNested: Bool) throws -> EntityWriter {
-    try session.writer(for: rows)
+    // Only rows without links are never looked for by others; who observes is told record by record.
+    try session.writer(for: rows, mayLoad: mayLoad && !isObserved && rows.noted == nil)
   }
+
+  var isLoading: Bool { session.loads.isOpen }
+
+  func endLoads() throws { try session.loads.end() }
 
   func stage(_ plan: LinkStage.Plan) throws -> LinkStage { try session.stage(plan) }
 

@@ -63,6 +63,9 @@ final class ImportWriting {
     } catch {
       // The cause is what the run ends with; of rejects that cannot be written a notice tells.
       do {
+        // Counts and rejects are those of all records so far, as long as the store has not failed. Who stops an
+        // import waits for no index.
+        if !cancellation.isCancelled, !(error is StoreError) { try walker?.endLoads(nil) }
         try flushRejects()
       } catch let other {
         if (error as? ImportError)?.code != .inputOutput { notices.add("\(other)") }
@@ -84,7 +87,9 @@ final class ImportWriting {
       session: session,
       request: request,
       changeLog: request.changes == nil ? nil : try session.changeLog(),
-      pruner: request.prune == nil ? nil : try session.pruner()
+      pruner: request.prune == nil ? nil : try session.pruner(),
+      // A batch that is committed has its indexes.
+      mayLoad: commit == .all
     )
     let walker = DraftWalker(
       backend,
@@ -99,7 +104,12 @@ final class ImportWriting {
     defer { queue.stop() }
     if let earlier { try skip(earlier, queue, walker) }
     while let batch = try queue.next(unless: cancellation) {
-      try walker.apply(batch)
+      do {
+        try apply(batch, walker, session)
+      } catch  where cancellation.isCancelled {
+        try cancel(session, &entry)
+        return .cancelled
+      }
       if session.keepsRun { records.add(batch.records) }
       byteCount = batch.consumedByteCount
       let isStrange = batch.isStrange
@@ -129,6 +139,21 @@ final class ImportWriting {
       return .cancelled
     }
     return try finish(session, &entry)
+  }
+
+  /// Writes a batch.
+  ///
+  /// In one transaction it is ended in the middle where it is asked to stop: it may make indexes, which takes seconds.
+  private func apply(
+    _ batch: DraftBatch,
+    _ walker: DraftWalker<RowBackend>,
+    _ session: WriteSession
+  ) throws {
+    guard commit == .all else { return try walker.apply(batch) }
+    try session.interruptible(
+      when: { [cancellation] in cancellation.isCancelled },
+      { try walker.apply(batch) }
+    )
   }
 
   private func prune(_ rule: ImportRequest.Prune, _ walker: DraftWalker<RowBackend>) throws {

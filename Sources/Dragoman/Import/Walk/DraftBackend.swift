@@ -27,6 +27,12 @@ protocol DraftBackend: AnyObject {
   /// What stores the links of one relationship.
   func stage(_ plan: LinkStage.Plan) throws -> Stage
 
+  /// Whether some tables are loaded: nothing in them can be looked up, and what becomes of some rows is not
+  /// known (`DraftWriter.isUndecided`).
+  var isLoading: Bool { get }
+  /// Ends that.
+  func endLoads() throws
+
   /// From here on what is done can be undone: a record, or a run of them.
   func begin() throws
   /// What was done since `begin()` stays.
@@ -74,6 +80,8 @@ extension DraftBackend {
   func begin(_ batch: DraftBatch, _ plan: ImportPlan) throws {}
   func end() {}
   func abandon() {}
+  var isLoading: Bool { false }
+  func endLoads() throws {}
   func didWrite(_ object: Int, key: Int64, _ plan: EntityPlan, in batch: DraftBatch) throws {}
   func didApply(_ key: Int64, of entity: EntityLayout, ordinal: Int) {}
   var isPruning: Bool { false }
@@ -95,6 +103,10 @@ typealias RowValues = UnsafeBufferPointer<RowValue>
 /// What writes rows, and tells of the last one what it met; what each means stands at `EntityWriter`.
 protocol DraftWriter: AnyObject {
   func write(_ row: RowValues, arena: UnsafeRawPointer) throws -> EntityWriter.Outcome
+  func write(_ row: RowValues, arena: UnsafeRawPointer, reserved: Int64?) throws
+    -> EntityWriter.Outcome
+  func isUndecided(_ row: RowValues, arena: UnsafeRawPointer, isTombstone: Bool) throws -> Bool
+  func reserveKey() -> Int64?
   func find(_ row: RowValues, arena: UnsafeRawPointer) throws -> EntityWriter.Outcome
   func delete(_ row: RowValues, arena: UnsafeRawPointer) throws -> EntityWriter.Outcome
   func keeps(_ row: RowValues, arena: UnsafeRawPointer) throws -> Bool
@@ -104,6 +116,20 @@ protocol DraftWriter: AnyObject {
   var former: [(column: String, value: StoredValue)] { get }
   /// Whether this import made the object.
   func isMade(_ key: Int64) -> Bool
+}
+
+extension DraftWriter {
+  func write(
+    _ row: RowValues,
+    arena: UnsafeRawPointer,
+    reserved: Int64?
+  ) throws -> EntityWriter.Outcome {
+    try write(row, arena: arena)
+  }
+  func isUndecided(_ row: RowValues, arena: UnsafeRawPointer, isTombstone: Bool) throws -> Bool {
+    false
+  }
+  func reserveKey() -> Int64? { nil }
 }
 
 /// What stores the links of one relationship, at once or many together; what each means stands at

@@ -78,6 +78,7 @@ extension DraftWalker {
 
   /// Counts a rejected record and writes it to the rejects file.
   func reject(_ issue: ImportIssue, record index: Int, in batch: DraftBatch) throws {
+    try settleSetAside(batch.plan)
     try rejects?.write(issue, batch.records.records[index], in: batch.records)
     try countReject(issue)
   }
@@ -85,12 +86,12 @@ extension DraftWalker {
   /// Counts a held record that is rejected in the end.
   func reject(_ issue: ImportIssue, held record: HeldRecords.Record) throws {
     try rejects?.write(issue, text: record.text, in: record.batch.records)
-    try countReject(issue)
+    try countReject(issue, at: record.issuePlace)
   }
 
-  private func countReject(_ issue: ImportIssue) throws(ImportError) {
+  private func countReject(_ issue: ImportIssue, at place: Int? = nil) throws(ImportError) {
     counts.rejected += 1
-    issues.add(issue)
+    issues.add(issue, at: place)
     if let maximumRejects, counts.rejected > maximumRejects {
       throw ImportError(
         .tooManyRejects,

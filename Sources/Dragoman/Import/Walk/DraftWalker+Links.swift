@@ -135,6 +135,7 @@ extension DraftWalker {
   ///
   /// - Throws: `CancellationError` where the import is to stop; `StoreError`.
   func finish(unless cancellation: Cancellation? = nil) throws {
+    try endLoads(nil, unless: cancellation)
     try applyHeld(unless: cancellation)
     let all = try Array(stages.values) + pendingStages()
     var given: [(stage: Stage, finish: LinkStage.Finish)] = []

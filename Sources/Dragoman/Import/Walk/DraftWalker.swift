@@ -8,7 +8,8 @@ import DragomanGraph
 ///
 /// `DraftWalker+Records` writes a record whole or not at all, `DraftWalker+Objects` its objects and
 /// `DraftWalker+Lists` their to-manies, `DraftWalker+Links` stores what links them, `DraftWalker+Held`
-/// keeps the records that wait for their targets, `DraftWalker+Counts` counts.
+/// keeps the records that wait for their targets, `DraftWalker+Plain` writes records without links, also into
+/// tables that are loaded, `DraftWalker+Counts` counts.
 ///
 /// Most of its properties are memory that is kept from record to record, so that a record allocates
 /// nothing of its own. One thread has it, and no access to what is marked runs code of others:
@@ -51,6 +52,8 @@ final class DraftWalker<Backend: DraftBackend> {
   /// with other links.
   var flushedCount = 0
   let held = HeldRecords()
+  /// The records that wait until tables are loaded (`DraftWalker+Plain`).
+  var setAside = HeldRecords()
   /// How often links were stored so far: an object has none before the next time.
   @exclusivity(unchecked) var flushCount = 0
 
@@ -111,6 +114,7 @@ final class DraftWalker<Backend: DraftBackend> {
     var together = 0..<0
     for (index, draft) in batch.drafts.enumerated() {
       if together.contains(index) { continue }
+      if backend.isLoading, try needsTables(draft, in: batch, plan) { try endLoads(plan) }
       if let range = try writeTogether(from: index, in: batch, plan) {
         together = range
         continue
@@ -135,6 +139,7 @@ final class DraftWalker<Backend: DraftBackend> {
     }
     for passedOver in batch.issues[reported...] { issues.add(passedOver) }
     for (group, count) in batch.repeatedIssues { issues.add(count, of: group) }
+    if backend.isLoading, allStages.contains(where: { !$0.isEmpty }) { try endLoads(plan) }
     try flushAll(batch)
     // Links are stored by then: what they changed is told with the batch.
     try backend.tell(at: nil)
@@ -204,31 +209,6 @@ final class DraftWalker<Backend: DraftBackend> {
     return made
   }
 
-  // MARK: - Records without links
-
-  private func writePlain(
-    _ target: Target,
-    _ batch: DraftBatch,
-    record index: Int,
-    object: Int
-  ) throws {
-    let start = batch.objects[object].start
-    let outcome = try batch.values.withUnsafeBufferPointer { values in
-      let row = UnsafeBufferPointer(rebasing: values[start..<start + target.width])
-      return try target.writer.write(row, arena: Self.arena(of: batch))
-    }
-    if backend.isObserved, [.inserted, .updated, .deleted].contains(outcome) {
-      try tell(of: index, in: batch)
-    }
-    switch outcome {
-    case .inserted, .updated, .unchanged, .skipped, .deleted:
-      count(outcome, of: target.plan.name, isTop: true)
-    default:
-      let stop = RecordStop.refused(object: object, outcome)
-      try reject(stop, object, record: index, in: batch)
-    }
-  }
-
   // MARK: - Tombstones
 
   private func writeTombstone(
@@ -239,6 +219,10 @@ final class DraftWalker<Backend: DraftBackend> {
   ) throws {
     if try mustHold(object, isTombstone: true, in: batch, plan) {
       return try hold(object, isTombstone: true, record: index, in: batch, plan)
+    }
+    if backend.isLoading, try isUndecided(tombstone: object, in: batch, plan) {
+      let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
+      return try setAside(object, target, isTombstone: true, record: index, in: batch)
     }
     do {
       try delete(object, in: batch, plan)

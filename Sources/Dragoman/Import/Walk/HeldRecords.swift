@@ -43,6 +43,10 @@ final class HeldRecords {
     let keys: Keys
     /// What it must not be written without.
     let needs: [Need]
+    /// The primary key that its object gets, if it is a new one; nil: the next one.
+    var reservedKey: Int64?
+    /// Where what is wrong with it stands among the issues; nil: behind those so far.
+    var issuePlace: Int?
   }
 
   /// A target that must be there.
@@ -73,6 +77,10 @@ final class HeldRecords {
 
   /// Whether nothing is held.
   var isEmpty: Bool { records.isEmpty }
+  /// How many records are held.
+  var count: Int { records.count }
+  /// About how much memory they take.
+  private(set) var byteCount = 0
 
   /// Whether a record with these keys must not come before one that is held.
   ///
@@ -104,6 +112,7 @@ final class HeldRecords {
   func add(_ record: Record, _ plan: ImportPlan, keepsRecord: Bool) {
     let (other, object) = (record.batch, record.object)
     let batch = batch(for: plan)
+    let (firstByte, firstValue) = (batch.records.arenaEnd, batch.values.count)
     func copy(_ value: RowValue) {
       guard value.kind == .text || value.kind == .blob else { return batch.values.append(value) }
       let bytes = Array(other.records.bytes(UInt32(value.offset), value.length))
@@ -148,6 +157,8 @@ final class HeldRecords {
     }
     if let own = record.keys.own { ownKeys.insert(own) }
     nestedKeys.formUnion(record.keys.nested)
+    byteCount += record.text.count + (batch.records.arenaEnd - firstByte)
+    byteCount += (batch.values.count - firstValue) * MemoryLayout<RowValue>.stride
     var record = record
     record.batch = batch
     record.object += shift

@@ -18,6 +18,8 @@ final class RecordMapper {
   /// Which paths no record has had.
   @exclusivity(unchecked) var use: PathUse
   private var rules: [ValueRules?]
+  /// The converters of the slots whose values need nothing else, kept alive by the plan; nil for other slots.
+  private let plainConverters: [Unmanaged<ValueConverter>?]
   /// How many examples of each kind of passed-over value were described so far.
   private var described: [IssueGroup: Int] = [:]
   /// The record as a value, for the closures that compute from it; made once a record.
@@ -42,6 +44,10 @@ final class RecordMapper {
     use = PathUse(plan)
     rules = []
     for slot in plan.slots { rules.append(try ValueRules(slot.attribute)) }
+    plainConverters = zip(plan.slots, rules).map { slot, rules in
+      let isPlain = !slot.hasOwnPaths && slot.code == nil && rules == nil
+      return isPlain ? .passUnretained(slot.converter) : nil
+    }
   }
 
   /// Maps one record of the batch and appends what it became to the drafts.
@@ -215,6 +221,13 @@ final class RecordMapper {
         continue
       }
       var found = walker.found[index]
+      if found.state == .value, let converter = plainConverters[index] {
+        let conversion = converter._withUnsafeGuaranteedRef { $0.convert(found.node, in: batch) }
+        if case .value(let value) = conversion {
+          drafts.values.append(value)
+          continue
+        }
+      }
       if plan.slots[index].hasOwnPaths {
         let takesList = plan.slots[index].attribute.type == .json
         followOwnPaths(plan.slots[index].paths, takesList: takesList, record, batch, &found)

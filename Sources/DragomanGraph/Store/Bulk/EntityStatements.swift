@@ -100,6 +100,11 @@ package struct EntityStatements: Adjustable {
     return insert(present, " ON CONFLICT (\(target)) DO NOTHING")
   }
 
+  /// Makes an object, of whose keys it is known that nobody has them.
+  ///
+  /// Parameter 1 is `_pk`.
+  func insert(_ present: [Int]) -> Sentence { insert(present, "") }
+
   private func insert(_ present: [Int], _ conflictClause: String) -> Sentence {
     let given = columns(of: present)
     let defaults = entity.attributes.filter { !given.contains($0.column) && $0.defaultValue != nil }

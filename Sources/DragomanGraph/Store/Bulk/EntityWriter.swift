@@ -123,17 +123,24 @@ public final class EntityWriter {
   @exclusivity(unchecked) private var lastShape: Shape?
   @exclusivity(unchecked) private var last: Prepared?
   private var deletions: [Shape: Deletion] = [:]
+  /// Where the table is loaded if it is empty; nil: it is not, or no more.
+  @exclusivity(unchecked) private var loads: TableLoads?
+  @exclusivity(unchecked) private var loader: RowLoader?
 
-  /// More shapes than this and the statements are made anew: each holds a few kilobytes.
-  private static let maximumShapeCount = 200
+  /// More shapes than this and the statements are made anew: each holds some ten kilobytes.
+  ///
+  /// Ten attributes that records may leave out are 1,024 shapes.
+  private static let maximumShapeCount = 1_100
 
   init(
     database: Database,
     path: String?,
     statements: EntityStatements,
     keys: PrimaryKeys,
-    note: RowNote? = nil
+    note: RowNote? = nil,
+    loads: TableLoads? = nil
   ) {
+    self.loads = loads
     self.database = database
     self.path = path
     self.statements = statements
@@ -170,9 +177,26 @@ public final class EntityWriter {
     _ row: UnsafeBufferPointer<RowValue>,
     arena: UnsafeRawPointer
   ) throws(StoreError) -> Outcome {
+    try write(row, arena: arena, reserved: nil)
+  }
+
+  /// Writes one row; a new object has the primary key that was reserved for it (`reserveKey()`), if one was.
+  package func write(
+    _ row: UnsafeBufferPointer<RowValue>,
+    arena: UnsafeRawPointer,
+    reserved: Int64?
+  ) throws(StoreError) -> Outcome {
+    if let loader, loader.isOpen {
+      guard loader.step(row, arena, key: keys.next) == SQLITE_DONE else {
+        return try refusal(connection())
+      }
+      key = keys.next
+      keys.take()
+      return .inserted
+    }
     let prepared = try prepare(row)
     let connection = try connection()
-    let next = prepared.makesObjects ? keys.next : nil
+    let next = prepared.makesObjects ? reserved ?? keys.next : nil
     var effect = Effect.none
     if let insertOnly = prepared.insertOnly, prepared.expectsNew {
       effect = run(insertOnly, row, arena, key: next, connection)
@@ -183,7 +207,7 @@ public final class EntityWriter {
     case .failed: return try refusal(connection)
     case .inserted:
       key = next
-      keys.take()
+      if reserved == nil { keys.take() }
       return .inserted
     case .updated:
       key = note?.key
@@ -203,6 +227,37 @@ public final class EntityWriter {
     case .ignore: return .skipped
     case .insert: return .keyExists
     }
+  }
+
+  /// Whether what becomes of a row can be told only when the table has its indexes again (`TableLoads.end()`).
+  ///
+  /// An empty table is loaded from the first question on, where the writer may do that. A row that is not
+  /// undecided is to be written next.
+  package func isUndecided(
+    _ row: UnsafeBufferPointer<RowValue>,
+    arena: UnsafeRawPointer,
+    isTombstone: Bool
+  ) throws(StoreError) -> Bool {
+    guard let loader = try openLoader() else { return false }
+    return isTombstone ? !loader.lacksObject(row, arena) : !loader.makesObject(row, arena)
+  }
+
+  /// Takes a primary key for a row that is written later.
+  package func reserveKey() -> Int64? {
+    keys.take()
+    return keys.next - 1
+  }
+
+  private func openLoader() throws(StoreError) -> RowLoader? {
+    guard let loads else { return nil }
+    if let loader, loader.isOpen { return loader }
+    let load = try loads.load(of: statements.entity.table)
+    loader = try StoreError.naming(path) {
+      try load.map { try RowLoader(statements, $0, in: database) }
+    }
+    // It has rows by now, or cannot be loaded.
+    if loader == nil { self.loads = nil }
+    return loader
   }
 
   /// What a statement did.
@@ -240,6 +295,8 @@ public final class EntityWriter {
     _ row: UnsafeBufferPointer<RowValue>,
     arena: UnsafeRawPointer
   ) throws(StoreError) -> Outcome {
+    // Of a row that is not undecided there is no object.
+    if let loader, loader.isOpen { return .unchanged }
     let connection = try connection()
     guard let deletion = try prepareDeletion(row) else { return .unchanged }
     deletion.delete.bind(row, arena)

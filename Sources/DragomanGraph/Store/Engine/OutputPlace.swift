@@ -34,7 +34,9 @@ package enum OutputPlace {
       // SQLite puts them beside the file that a link leads to.
       return Set([path, resolved(path)]).flatMap { path in
         [Kept(path, as: "the database itself")]
-          + ["-wal", "-shm", "-journal"].map { Kept(path + $0, as: "a part of the database") }
+          + ["-wal", "-shm", "-journal", NewFile.ending].map {
+            Kept(path + $0, as: "a part of the database")
+          }
       }
     }
   }

@@ -17,6 +17,8 @@ public final class WriteSession {
   private var isObserved = false
   private var stageCount = 0
   private var rowNote: RowNote?
+  /// The tables that are loaded.
+  package let loads: TableLoads
   /// Whether what stages and the pruner know lasts longer than the session.
   package internal(set) var keepsRun = false
 
@@ -25,6 +27,7 @@ public final class WriteSession {
     self.path = path
     layout = stored.layout
     committed = stored
+    loads = TableLoads(database: database, path: path)
   }
 
   /// Takes the write lock: `BEGIN IMMEDIATE`.
@@ -227,11 +230,14 @@ public final class WriteSession {
   ///   - rows: The rows, of an entity of this session's layout.
   ///   - specializes: Whether a row makes an object of its entity of one that was known by a more
   ///     general one.
+  ///   - mayLoad: Whether the table is loaded if it is empty; then rows that the writer calls undecided wait
+  ///     until the loads have ended.
   /// - Returns: The writer.
   /// - Throws: `StoreError` where the next free key cannot be read.
   package func writer(
     for rows: EntityStatements,
-    specializes: Bool = true
+    specializes: Bool = true,
+    mayLoad: Bool = false
   ) throws(StoreError) -> EntityWriter {
     let entity = rows.entity
     isInUse = true
@@ -245,7 +251,8 @@ public final class WriteSession {
         }
       },
       keys: try primaryKeys(of: entity.table),
-      note: rows.noted == nil ? nil : try note()
+      note: rows.noted == nil ? nil : try note(),
+      loads: mayLoad ? loads : nil
     )
   }
 

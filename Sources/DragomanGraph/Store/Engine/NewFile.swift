@@ -1,0 +1,200 @@
+import Foundation
+import Synchronization
+
+/// A database file that is built beside its place and gets its name when it is whole.
+///
+/// Nobody looks into such a file before, so that it needs no journal: what a power failure, a kill or a full disk
+/// leaves is a file beside the place, which the next one who builds there takes over. Who builds holds a lock
+/// (`flock`), which the system releases with the process: a second one waits.
+///
+/// The name is given by `link`, which fails where it is taken: who came first with a whole file wins.
+final class NewFile: Sendable {
+  /// What the name of the file beside its place ends with.
+  static let ending = ".building"
+
+  /// The place.
+  let path: String
+  /// The file until it has its name.
+  let temporaryPath: String
+  /// The file, locked; nil: it has its name, or is gone.
+  private let descriptor: Mutex<Int32?>
+
+  private init(_ path: String, _ descriptor: Int32) {
+    self.path = path
+    temporaryPath = path + Self.ending
+    self.descriptor = Mutex(descriptor)
+  }
+
+  deinit { discard() }
+
+  /// Makes the file beside a place where nothing is.
+  ///
+  /// - Parameters:
+  ///   - path: The place.
+  ///   - timeout: How long to wait for another one who builds there.
+  /// - Returns: nil where something is at the place, or a file of ours cannot be made or locked beside it: the
+  ///   ordinary way tells what is wrong.
+  /// - Throws: `.busy`.
+  static func claim(_ path: String, within timeout: Duration) throws(StoreError) -> NewFile? {
+    let temporary = path + ending
+    let deadline = ContinuousClock.now + timeout
+    removeSecondName(of: path)
+    while true {
+      // A log without its database would be taken for the new one's.
+      guard ["", "-wal", "-shm", "-journal"].allSatisfy({ status($0, of: path) == nil }) else {
+        return nil
+      }
+      let descriptor = open(temporary, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o644)
+      guard descriptor >= 0 else { return nil }
+      switch lock(descriptor, temporary) {
+      case .ours:
+        // It may have got its name while we waited for it.
+        if status(of: path) == nil, ftruncate(descriptor, 0) == 0 {
+          for ending in ["-wal", "-shm", "-journal"] { unlink(temporary + ending) }
+          return NewFile(path, descriptor)
+        }
+        unlink(temporary)
+        close(descriptor)
+        return nil
+      case .strange:
+        close(descriptor)
+        return nil
+      case .gone:
+        close(descriptor)
+      case .taken:
+        close(descriptor)
+        guard ContinuousClock.now < deadline else {
+          throw StoreError(
+            .busy,
+            "Another process makes this database, and did not end in time.",
+            help: "try again when the other import has finished",
+            path: path
+          )
+        }
+        Thread.sleep(forTimeInterval: 0.02)
+      }
+    }
+  }
+
+  /// Waits until the file is on the disk, and gives it its name.
+  ///
+  /// Nothing may have it open any more. Where it fails the file is gone.
+  ///
+  /// - Throws: `.busy` where somebody else has made a file of that name meanwhile; `.full`, `.inputOutput`.
+  func publish() throws(StoreError) {
+    defer { discard() }
+    guard let file = descriptor.withLock({ $0 }) else { return }
+    guard fsync(file) == 0 else { throw failure() }
+    guard Self.status("-wal", of: path) == nil, Self.status("-journal", of: path) == nil else {
+      throw taken
+    }
+    if link(temporaryPath, path) != 0 {
+      switch errno {
+      case EEXIST: throw taken
+      case EPERM, EOPNOTSUPP, ENOSYS, EMLINK:
+        // A file system without links: nobody comes between these two calls, most likely.
+        guard Self.status(of: path) == nil else { throw taken }
+        guard rename(temporaryPath, path) == 0 else { throw failure() }
+      default: throw failure()
+      }
+    }
+    unlink(temporaryPath)
+    let folder = open(
+      URL(fileURLWithPath: path).deletingLastPathComponent().path,
+      O_RDONLY | O_CLOEXEC
+    )
+    guard folder >= 0 else { return }
+    defer { close(folder) }
+    // Some file systems cannot do this for folders.
+    if fsync(folder) != 0, errno == EIO || errno == ENOSPC { throw failure() }
+  }
+
+  /// Removes the file, unless it has its name.
+  func discard() {
+    descriptor.withLock { descriptor in
+      guard let file = descriptor else { return }
+      if Self.isNamed(temporaryPath, file) {
+        for ending in ["", "-wal", "-shm", "-journal"] { unlink(temporaryPath + ending) }
+      }
+      close(file)
+      descriptor = nil
+    }
+  }
+
+  // MARK: - Files
+
+  /// Who was killed between giving a file its name and removing the other one has left it both.
+  private static func removeSecondName(of path: String) {
+    guard let file = status(of: path), let other = status(ending, of: path),
+      file.st_dev == other.st_dev, file.st_ino == other.st_ino
+    else { return }
+    unlink(path + ending)
+  }
+
+  /// How a file that was opened stands.
+  private enum Lock {
+    case ours
+    /// Another process has it.
+    case taken
+    /// It has got its name or was removed meanwhile.
+    case gone
+    /// It is no file that was left by who built here, or cannot be locked.
+    case strange
+  }
+
+  private static func lock(_ descriptor: Int32, _ path: String) -> Lock {
+    var own = stat()
+    guard fstat(descriptor, &own) == 0, own.st_mode & S_IFMT == S_IFREG else { return .strange }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      return errno == EWOULDBLOCK ? .taken : .strange
+    }
+    guard isNamed(path, descriptor), fstat(descriptor, &own) == 0 else { return .gone }
+    if own.st_nlink > 1 {
+      // It has its name, and who gave it was killed before this one was removed.
+      return unlink(path) == 0 ? .gone : .strange
+    }
+    return isLeftOver(descriptor) ? .ours : .strange
+  }
+
+  /// Whether a file is what a build that was interrupted leaves: empty, a database, or one whose first page was not
+  /// written.
+  private static func isLeftOver(_ descriptor: Int32) -> Bool {
+    var start = [UInt8](repeating: 0, count: 16)
+    let count = start.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+    guard count >= 0 else { return false }
+    return start.allSatisfy { $0 == 0 } || start.elementsEqual("SQLite format 3\0".utf8)
+  }
+
+  private static func isNamed(_ path: String, _ descriptor: Int32) -> Bool {
+    var own = stat()
+    guard fstat(descriptor, &own) == 0, let named = status(of: path) else { return false }
+    return own.st_dev == named.st_dev && own.st_ino == named.st_ino
+  }
+
+  /// What is under a name; a link counts, wherever it leads.
+  private static func status(_ ending: String = "", of path: String) -> stat? {
+    var found = stat()
+    return lstat(path + ending, &found) == 0 ? found : nil
+  }
+
+  private var taken: StoreError {
+    StoreError(
+      .busy,
+      "Another process has made this database meanwhile; nothing of this one was kept.",
+      help: "run it again: it goes into the database that is there now",
+      path: path
+    )
+  }
+
+  private func failure() -> StoreError {
+    let reason = String(cString: strerror(errno))
+    return errno == ENOSPC || errno == EDQUOT
+      ? StoreError(
+        .full,
+        "The disk is full; nothing was kept.",
+        help: "free some space and run the same command again",
+        path: path
+      )
+      : StoreError(.inputOutput, "Writing the database failed: \(reason).", path: path)
+  }
+}
