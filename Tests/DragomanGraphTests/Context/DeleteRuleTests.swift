@@ -27,6 +27,17 @@ import Testing
     }
   }
 
+  @Test("A deletion clears links that others have made since the context looked")
+  func linkedSince() async throws {
+    let stack = try Stack(crm, at: .inMemory)
+    try await stack.write { try $0.insert("Company")["name"] = "acme" }
+    try stack.main.delete(stack.main.object(with: id("Company", 1)))
+    try stack.elsewhere("INSERT INTO Person (_pk, _v, company) VALUES (9001, 1, 1)")
+    try stack.main.save()
+    #expect(try stack.sql("SELECT company IS NULL FROM Person") == ["1"])
+    #expect(try stack.sql("SELECT count(*) FROM Company") == ["0"])
+  }
+
   @Test("noAction leaves links in tables of their own, too", arguments: [false, true])
   func leaves(isDirect: Bool) async throws {
     let layout = ModelLayout(everyLink(.noAction).completingInverses())

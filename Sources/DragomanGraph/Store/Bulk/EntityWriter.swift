@@ -394,6 +394,7 @@ public final class EntityWriter {
           try PreparedSentence($0, in: database)
         }
       )
+      if deletions.count >= Self.maximumShapeCount { deletions.removeAll() }
       deletions[shape] = made
       return made
     }

@@ -300,8 +300,8 @@ final class PendingChangesWriter {
       let sql = links.clearSQL(clearing, of: "= ?1", in: layout)
       if links.isOwnTable {
         made.append(Unlinking(statement: try statement(sql), column: nil))
-      } else if link.inverse == nil {
-        // What has an inverse was cleared by the context, with the owners' rows.
+      } else if link.inverse == nil || isNullified(link) {
+        // What the context has cleared, with the owners' rows, is clear by now: these are others' links.
         let owner = layout.entities[link.owner].tableIndex
         let column = layout.column(of: link).map { (owner, $0.column) }
         let clearing = try statement(sql + " RETURNING _pk, _v")
@@ -310,6 +310,11 @@ final class PendingChangesWriter {
     }
     unlinkings[table] = made
     return made
+  }
+
+  /// Whether links to what is deleted become null, whoever has made them since the context looked.
+  private func isNullified(_ link: RelationshipLayout) -> Bool {
+    layout.inverse(of: link)?.relationship.deleteRule == .nullify && !link.relationship.isRequired
   }
 
   /// Clears links to a row that is deleted, and notes whose columns were changed by that.
