@@ -54,6 +54,18 @@ import Testing
       let feed = #"[{"id":"1","status":"\#(status)"}]"#
       #expect(try await roundTrip(map.replacing("RULE", with: rule), feed, first: plain) == result)
     }
+    // A place further inside, which reading also looks for by its whole name.
+    for (status, result) in [
+      ("deleted", "fault: status of A 1 is the word"), ("live", "read 1, unchanged 1"),
+    ] {
+      let inner = map.replacing("status: status", with: "status: meta.status")
+      let found = try await roundTrip(
+        inner.replacing("RULE", with: rule.replacing("from: status", with: "from: meta.status")),
+        #"[{"id":"1","meta":{"status":"\#(status)"}}]"#,
+        first: inner.replacing("RULE", with: "")
+      )
+      #expect(found.hasPrefix(result), "\(found)")
+    }
     // A word that stands inside of another value.
     let inner = """
       version: 1
@@ -124,6 +136,35 @@ import Testing
     let found = try await roundTrip(map, #"[{"id":"1","a.b":"P"}]"#, sql: change)
     #expect(found.hasPrefix("fault: r of A 1"), "\(found)")
     #expect(try await roundTrip(map, #"[{"id":"1","a.b":"P"}]"#) == "read 1, unchanged 1")
+  }
+
+  @Test("What is read back may be a key alone")
+  func bareKey() async throws {
+    let map = """
+      version: 1
+      entities:
+        A: { unique: id, attributes: { id: id, p: /a.b, r: a.b }, relationships: { b: { entity: B, kind: toOne, from: b, export: key } } }
+        B: { unique: id, attributes: { id: id, name: { required: true } } }
+      sources: { j: { format: json, entity: A } }
+      """
+    let feed = #"[{"id":"1","a.b":"P","b":{"id":"x","name":"X"}}]"#
+    #expect(try await roundTrip(map, feed) == "read 1, unchanged 1")
+  }
+
+  @Test("A null that the map rejects is left out, though nulls are written; a row has its cell")
+  func rejectedNull() async throws {
+    let map = """
+      version: 1
+      entities: { A: { unique: id, attributes: { id: id, n: { onNull: reject }, m: m } } }
+      sources: { j: { format: json, entity: A }, c: { format: csv, entity: A } }
+      """
+    let fixture = try ImportFixture(map)
+    try await fixture.run(#"[{"id":"1"}]"#)
+    let bytes = try await Exporter(map: fixture.map, store: fixture.store)
+      .bytes(ExportRequest(format: .ndjson, style: ExportStyle(nulls: .write)))
+    #expect(String(decoding: bytes, as: UTF8.self) == #"{"id":"1","m":null}"# + "\n")
+    let found = try await roundTrip(map, #"[{"id":"1"}]"#, format: .csv)
+    #expect(found.hasPrefix("fault: n of A 1 is null"), "\(found)")
   }
 
   @Test(

@@ -82,8 +82,9 @@ extension ExportPlanner {
 
   /// Finds out what reading may take for something else, when all has its place.
   mutating func settleReadings() throws(ExportError) {
+    let written = Dictionary(grouping: readings.written, by: \.base)
     for reading in readings.values {
-      let places = readings.written.filter { $0.base == reading.base }
+      let places = written[reading.base] ?? []
       // The path by which it is read where it is written.
       let own = reading.paths.firstIndex { path in
         path.root == .record
@@ -104,26 +105,26 @@ extension ExportPlanner {
         }
       }
     }
-    for (visit, rule) in readings.tombstones { try settle(rule, of: visit) }
+    for (visit, rule) in readings.tombstones {
+      try settle(rule, of: visit, beside: written[visit.base] ?? [])
+    }
   }
 
   private mutating func settle(
     _ rule: EntityPlan.Tombstone,
-    of visit: Visit
+    of visit: Visit,
+    beside places: [WrittenPlace]
   ) throws(ExportError) {
-    let places = readings.written.filter { $0.base == visit.base }
-    let paths = rule.criterion.paths.map(\.path)
-    var isHidden = false
-    for path in paths {
-      if paths.count == 1, path.root == .record,
-        let slot = tree.slot(at: path.steps, from: visit.base, of: visit.context)
-      {
-        slots[slot].tombstone = rule.equals
-      } else if path.root == .key ? visit.isNamed : finds(path, in: places, depth: visit.depth) {
-        isHidden = true
-      }
+    let paths = rule.criterion.paths.map(\.path).filter { path in
+      path.root == .key ? visit.isNamed : finds(path, in: places, depth: visit.depth)
     }
-    guard isHidden else { return }
+    guard let path = paths.first else { return }
+    if paths.count == 1, path.root == .record,
+      let slot = tree.slot(at: path.steps, from: visit.base, of: visit.context)
+    {
+      slots[slot].tombstone = rule.equals
+      return
+    }
     readings.areAmbiguous = true
     let speller = try speller(of: AttributeMap(name: "deleteWhen"))
     appendSlot(Attribute(name: "deleteWhen"), of: visit.map.name, speller, column: 0)

@@ -136,7 +136,8 @@ struct PathWalker {
           }
         }
         previous = match
-        if isObject {
+        // What ends there is known to be twice when it is set.
+        if isObject, tree.nodes[tree.children[match].node].isInner {
           if visits[match] == visit {
             // Whatever the two hold: nobody knows which of them is meant.
             setTwice(tree.children[match].node, member)
