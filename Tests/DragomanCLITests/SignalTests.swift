@@ -13,11 +13,7 @@ import Testing
     )
   }
 
-  /// Imports from a pipe that stays open until the signal has come.
-  ///
-  /// - Parameters:
-  ///   - before: What the shell does before it begins.
-  ///   - name: The signal.
+  /// Imports from a pipe that stays open until the signal has come, after what the shell does before it.
   private func importing(_ before: String, signal name: String) throws -> ToolFolder.Run {
     try folder.shell(
       """

@@ -21,6 +21,7 @@ extension RecordBatch {
   ///   - index: Its place in the container.
   ///   - container: What it stands in.
   ///   - isPointer: Whether the path is a JSON Pointer.
+  /// - Returns: Whether the step leads there.
   func leads(
     _ step: ForeignPath.Step,
     to value: TapeNode,
