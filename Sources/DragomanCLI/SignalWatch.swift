@@ -10,8 +10,10 @@ final class SignalWatch {
     let signal = Mutex<Int32?>(nil)
   }
 
-  /// Those that the process did not begin with ignored: what nohup, a background job of a shell or its
-  /// `trap ''` have set aside stays so. Looked at once, since watching ignores them too.
+  /// Those that the process did not begin with ignored.
+  ///
+  /// What nohup, a background job of a shell or its `trap` has set aside stays so. It is looked at once,
+  /// since watching ignores them too.
   private static let signals = [SIGINT, SIGTERM, SIGHUP].filter { number in
     let before = signal(number, SIG_IGN)
     let isIgnored = unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
