@@ -19,26 +19,31 @@ final class ExportProof {
     compiled = try CompiledPlan(proof.reading, mapFile: proof.mapFile)
   }
 
-  /// What would not come back of a record: places among the plan's slots.
-  func differences<Row: ExportRow & ~Copyable>(_ row: borrowing Row) -> [Int] {
+  /// What would not come back of a record: places among the plan's slots, and why.
+  func differences<Row: ExportRow & ~Copyable>(
+    _ row: borrowing Row
+  ) -> [(slot: Int, fault: SpellingFault)] {
+    let other = plan.provesAll ? SpellingFault.reading : .overlap
     var names: [Difference] = []
     do {
       let source = proof.sources[
         plan.level.kinds.isEmpty ? 0 : plan.level.kinds[row.kind(in: plan.level)].tree
       ]
       try read(try document(row), as: source)
-      guard let draft = batch.drafts.first else { return [] }
-      switch draft {
-      case .row(let object): compare(object, row, plan.level, isWhole: false, &names)
-      case .tombstone: break
+      switch batch.drafts.first {
+      case .row(let object): compare(object, row, plan.level, isWhole: plan.provesAll, &names)
+      case .tombstone:
+        let fault = SpellingFault.tombstone
+        names.append(Difference(entity: plan.entity.name, name: "deleteWhen", fault: fault))
       case .reject(let issue):
         let issue = batch.issues[issue]
-        names.append(Difference(entity: issue.entity, name: issue.attribute ?? ""))
+        names.append(Difference(entity: issue.entity, name: issue.attribute ?? "", fault: other))
+      case nil: names.append(Difference(entity: plan.entity.name, name: "", fault: other))
       }
     } catch {
-      names.append(Difference(entity: plan.entity.name, name: ""))
+      names.append(Difference(entity: plan.entity.name, name: "", fault: other))
     }
-    return names.map(slot)
+    return names.map { (slot(of: $0), $0.fault) }
   }
 
   // MARK: - Writing and reading
@@ -99,6 +104,7 @@ final class ExportProof {
   private struct Difference {
     let entity: String
     let name: String
+    var fault = SpellingFault.overlap
   }
 
   /// Compares an object that was read with the row that was written.
@@ -131,7 +137,9 @@ final class ExportProof {
       let slot = entity.slots.firstIndex { $0.attribute.name.utf8.elementsEqual(name.utf8) }
       let value = slot.map { batch.values[draft.start + $0] } ?? .absent
       if !isSame(value, row.column(column)) {
-        found.append(Difference(entity: entity.name, name: name))
+        let isShadowed = level.trees[tree].shadowed.contains(column)
+        let fault = isShadowed ? SpellingFault.overlap : .reading
+        found.append(Difference(entity: entity.name, name: name, fault: fault))
       }
     }
     for (index, link) in level.links.enumerated()
@@ -147,7 +155,8 @@ final class ExportProof {
         isWhole: isWhole || link.isShadowed,
         &found
       )
-      if !isSame { found.append(Difference(entity: entity.name, name: name)) }
+      let fault = link.isShadowed ? SpellingFault.overlap : .reading
+      if !isSame { found.append(Difference(entity: entity.name, name: name, fault: fault)) }
     }
   }
 
@@ -195,14 +204,21 @@ final class ExportProof {
     at start: Int,
     _ plan: LinkPlan?
   ) -> Bool {
-    guard case .key(let parts)? = plan?.origin else { return false }
-    return parts.indices.allSatisfy { index in
-      let column = level.columns.firstIndex {
-        $0.name.utf8.elementsEqual(parts[index].name.utf8)
-      }
-      guard let column else { return false }
-      return isSame(batch.values[start + index], row.column(column))
+    let parts: [String]
+    switch plan?.origin {
+    case .key(let own): parts = own.map(\.name)
+    // A nested record that gives no more than its key.
+    case .nested(let target, _):
+      let entity = compiled.plan.entities[target]
+      parts = entity.bareKey.map { entity.slots[$0].attribute.name }
+    case nil: return false
     }
+    return !parts.isEmpty
+      && parts.indices.allSatisfy { index in
+        let column = level.columns.firstIndex { $0.name.utf8.elementsEqual(parts[index].utf8) }
+        guard let column else { return false }
+        return isSame(batch.values[start + index], row.column(column))
+      }
   }
 
   private func isSame(_ read: RowValue, _ stored: ColumnValue) -> Bool {

@@ -180,13 +180,13 @@ public struct Exporter: Sendable {
       notices: plan.notices,
       losses: plan.losses
     )
-    var writer = RecordWriter(plan, encoder, buffer: buffer, proof: try ExportProof(plan))
     let fetch = FetchRequest(
       plan.entity.name,
       filter: work.request.filter,
       sortKeys: plan.sortKeys,
       limit: work.request.limit
     )
+    let proof = try ExportProof(plan)
     func pass() throws(ExportError) {
       report.byteCount += buffer.count
       try work.sink.write(buffer.bytes)
@@ -198,8 +198,11 @@ public struct Exporter: Sendable {
       try pass()
       if cancellation.isCancelled { throw ExportError(.cancelled, "The export was stopped.") }
     }
-    writer.begin()
     try store.withSnapshot { snapshot in
+      var writer = RecordWriter(plan, encoder, buffer: buffer, proof: proof) { request in
+        try snapshot.has(request)
+      }
+      writer.begin()
       var rest = LeftOut(plan, stubs: try snapshot.stubs(of: plan.entity.name))
       if plan.level.links.isEmpty {
         try snapshot.forEachRow(fetch, reading: plan.level.columns) { row in
@@ -227,12 +230,11 @@ public struct Exporter: Sendable {
         }
         try flush()
       }
-      report.losses += rest.losses
+      writer.end()
+      report.losses += rest.losses + writer.losses
+      report.issues = writer.issues
     }
-    writer.end()
     try pass()
-    report.losses += writer.losses
-    report.issues = writer.issues
     return report
   }
 
@@ -260,5 +262,14 @@ public struct Exporter: Sendable {
     } onCancel: {
       cancellation.cancel()
     }
+  }
+}
+
+extension StoreSnapshot {
+  /// Whether there is an object as a request has it.
+  fileprivate func has(_ request: FetchRequest) throws -> Bool {
+    var isFound = false
+    try forEachRow(request, reading: []) { _ in isFound = true }
+    return isFound
   }
 }

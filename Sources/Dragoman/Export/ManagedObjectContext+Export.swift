@@ -95,7 +95,8 @@ private final class ObjectExport {
       plan,
       DictionaryRecordEncoder(plan) { taken.record = $0 },
       buffer: ExportBuffer(),
-      proof: try ExportProof(plan)
+      proof: try ExportProof(plan),
+      hasObject: { try !context.fetch($0).isEmpty }
     )
   }
 

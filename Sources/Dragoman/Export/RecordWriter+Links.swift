@@ -11,7 +11,7 @@ extension RecordWriter {
     let targets = row.targets(Int(node.link))
     let link = plan.links[Int(node.linkPlan)]
     var written: Written = []
-    if let separator = link.separator { return joined(index, node, targets, separator) }
+    if let split = link.split { return joined(index, node, targets, split, link) }
     let element = node.isCollection ? Int(tree.order[Int(node.start)]) : index
     if node.isCollection { _ = encoder.open(index, node.role) }
     // In XML elements may repeat.
@@ -27,12 +27,7 @@ extension RecordWriter {
         let slot = Int(tree.nodes[element].nameSlot)
         if isUnique, slot >= 0, !names.insert(used).inserted { note(.name, slot) }
       }
-      for (own, theirs) in link.shared where !row.column(own).equals(target.column(theirs)) {
-        note(.link, Int(node.slot >= 0 ? node.slot : 0))
-      }
-      for (theirs, value) in link.constants where !target.column(theirs).equals(value) {
-        note(.link, Int(node.slot >= 0 ? node.slot : 0))
-      }
+      check(target, of: link, row)
       written.formUnion(
         single(element, tree.nodes[element], target, beside: row, isInList: node.isCollection)
       )
@@ -46,6 +41,69 @@ extension RecordWriter {
       return .members
     }
     return targets.rows.isEmpty && link.hasWrapper ? .members : written
+  }
+
+  /// Looks whether reading comes to a target by the key that it finds.
+  private mutating func check<Row: ExportRow & ~Copyable>(
+    _ target: RowBatch.Row,
+    of link: ExportLink,
+    _ row: borrowing Row
+  ) {
+    guard let slot = link.slot else { return }
+    for (own, theirs) in link.shared where !row.column(own).equals(target.column(theirs)) {
+      note(.link, slot)
+    }
+    for (theirs, value) in link.constants where !target.column(theirs).equals(value) {
+      note(.link, slot)
+    }
+    for column in link.keys where !target.column(column).namesSomebody { note(.key, slot) }
+  }
+
+  /// Looks at the links of a row that are not written, because reading makes their keys of the owner.
+  mutating func checkUnwritten<Row: ExportRow & ~Copyable>(
+    _ row: borrowing Row,
+    _ level: ExportLevel
+  ) {
+    for place in level.links.indices {
+      guard let link = level.links[place].unwritten, let slot = link.slot, let key = link.ownKey,
+        level.kinds.isEmpty || level.kinds[row.kind(in: level)].tree == level.links[place].tree
+      else { continue }
+      let targets = row.targets(place)
+      if targets.rows.isEmpty, leads(key, row) { note(.unlinked, slot) }
+      for index in targets.rows {
+        if let target = targets.batch?[index] { check(target, of: link, row) }
+      }
+    }
+  }
+
+  /// The same of the targets whose members stand among those of the record.
+  mutating func checkEmbedded<Row: ExportRow & ~Copyable>(_ row: borrowing Row) {
+    for context in tree.embedded.indices {
+      if case .row(let target) = target(context, row) {
+        checkUnwritten(target, target.batch.level)
+      }
+    }
+  }
+
+  /// Whether reading makes a link of what the owner has, where there is none.
+  private func leads<Row: ExportRow & ~Copyable>(
+    _ key: ExportLink.OwnKey,
+    _ row: borrowing Row
+  ) -> Bool {
+    guard let hasObject else { return false }
+    var parts: [Filter] = []
+    for (attribute, value) in key.constants {
+      parts.append(.where(attribute, .equalTo, .value(FilterValue(value))))
+    }
+    for (attribute, column) in key.columns {
+      guard row.column(column).namesSomebody else { return false }
+      let value = row.column(column).stored
+      parts.append(.where(attribute, .equalTo, .value(FilterValue(value))))
+    }
+    // An object is made of what nobody has, or the record is refused.
+    if key.onUnresolved == .stub || key.onUnresolved == .reject { return true }
+    // Where nobody can tell, it may be so.
+    return (try? hasObject(FetchRequest(key.entity, filter: .and(parts), limit: 1))) ?? true
   }
 
   /// Writes what belongs to the target of a to-one whose members stand among those of the record.
@@ -146,8 +204,8 @@ extension RecordWriter {
   ) -> Written {
     switch node.role {
     case .value, .attribute:
-      // A member whose value is null is refused when it is read.
-      if isInList, node.isNamed, case .null = token(of: Int(node.slot), target) {
+      // Where a target is its value, null is no target; but a name is one.
+      if isInList || !node.isNamed, case .null = token(of: Int(node.slot), target) {
         note(.null, Int(node.slot))
       }
       if value(index, node, target) { return node.role == .value ? .members : .attributes }
@@ -161,6 +219,7 @@ extension RecordWriter {
       } else {
         _ = container(node, target, isRecord: true)
       }
+      checkUnwritten(target, target.batch.level)
       if node.beside >= 0 { _ = container(tree.nodes[Int(node.beside)], owner) }
       encoder.close(index, node.role)
       return .members
@@ -181,20 +240,25 @@ extension RecordWriter {
     _ index: Int,
     _ node: ExportTree.Node,
     _ targets: RowBatch.Targets,
-    _ separator: [UInt8]
+    _ split: LinkPlan.KeyPart.Split,
+    _ link: ExportLink
   ) -> Written {
     let text = ExportBuffer(capacity: 256)
     let slot = Int(node.slot)
+    var keys: [Range<Int>] = []
     for place in targets.rows {
       guard let target = targets.batch?[place] else { break }
-      if text.count > 0 { text.append(separator) }
+      if !keys.isEmpty { text.append(split.separator) }
+      let start = text.count
       switch token(of: slot, target) {
       case .text(let bytes), .word(let bytes), .literal(let bytes), .json(let bytes):
-        if bytes.isEmpty || bytes.contains(where: { separator.contains($0) }) { note(.link, slot) }
         text.append(bytes)
-      case .null, .fault: note(.link, slot)
+      case .null, .fault: break
       }
+      keys.append(start..<text.count)
     }
+    // Reading has to find the same keys at the same places.
+    if !split.pieces(of: text.bytes).elementsEqual(keys) { note(.link, link.slot ?? slot) }
     if targets.rows.isEmpty {
       // An empty text is a list of no keys.
       if node.role == .attribute { return [] }
@@ -208,6 +272,26 @@ extension RecordWriter {
 }
 
 extension ColumnValue {
+  /// Whether a key with this value leads to somebody: null and the empty text do not.
+  fileprivate var namesSomebody: Bool {
+    switch self {
+    case .null: false
+    case .text(let bytes): !bytes.isEmpty
+    case .integer, .real, .blob: true
+    }
+  }
+
+  /// A copy of the value.
+  fileprivate var stored: StoredValue {
+    switch self {
+    case .null: .null
+    case .integer(let value): .integer(value)
+    case .real(let value): .real(value)
+    case .text(let bytes): .text(String(decoding: bytes, as: UTF8.self))
+    case .blob(let bytes): .blob(Array(bytes))
+    }
+  }
+
   /// Whether two values are the same, byte for byte; null equals nothing.
   fileprivate func equals(_ other: ColumnValue) -> Bool {
     switch (self, other) {

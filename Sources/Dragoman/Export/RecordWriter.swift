@@ -23,22 +23,26 @@ struct RecordWriter<Encoder: RecordEncoder> {
   private var recordNumber = 0
 
   /// What is wrong with the record at hand, an attribute once.
-  private var faults: [(slot: Int, fault: SpellingFault)] = []
+  var faults: [(slot: Int, fault: SpellingFault)] = []
   /// What was passed over, by attribute.
-  private(set) var issues: [ExportReport.Issue] = []
+  var issues: [ExportReport.Issue] = []
   /// What was written and does not come back as what it is, or not at all, each a sentence.
   private(set) var losses: [String] = []
 
   private let proof: ExportProof?
+  /// Whether an object has a key; nil where nobody knows.
+  let hasObject: ((FetchRequest) throws -> Bool)?
 
   init(
     _ plan: ExportPlan,
     _ encoder: Encoder,
     buffer: ExportBuffer,
-    proof: ExportProof? = nil
+    proof: ExportProof? = nil,
+    hasObject: ((FetchRequest) throws -> Bool)? = nil
   ) {
     self.plan = plan
     self.proof = proof
+    self.hasObject = hasObject
     self.encoder = encoder
     self.buffer = buffer
     tree = plan.tree
@@ -75,9 +79,18 @@ struct RecordWriter<Encoder: RecordEncoder> {
       encoder.close(index, root.role)
     }
     encoder.endRecord()
+    checkUnwritten(row, plan.level)
+    checkEmbedded(row)
+    if let proof, faults.isEmpty || plan.isLossy {
+      for (slot, fault) in proof.differences(row) {
+        if fault == .overlap {
+          count(fault, slot, row)
+        } else if !faults.contains(where: { isSameAttribute($0.slot, slot) }) {
+          note(fault, slot)
+        }
+      }
+    }
     if !faults.isEmpty { try settle(row) }
-    guard let proof else { return }
-    for slot in proof.differences(row) { count(.overlap, slot, row) }
   }
 
   // MARK: - The walk
@@ -164,8 +177,15 @@ struct RecordWriter<Encoder: RecordEncoder> {
     _ row: borrowing Row
   ) -> Bool {
     let slot = Int(node.slot)
-    if plan.slots[slot].losesNull { note(.null, slot) }
-    guard writesNulls || plan.slots[slot].needsNull else { return false }
+    if plan.slots[slot].nulls.isLost { note(.null, slot) }
+    // A row of one cell is nothing where the cell is, but for the quotes of the empty text.
+    if plan.hasOneColumn, !plan.slots[slot].speller.readsEmptyAsNull { note(.null, slot) }
+    guard writesNulls || plan.slots[slot].nulls.isNeeded else { return false }
+    if !plan.slots[slot].nulls.isWritable {
+      // What is left out comes back; a row has a cell in any case.
+      guard plan.format == .csv else { return false }
+      note(.null, slot)
+    }
     if node.role == .attribute, !plan.slots[slot].speller.readsEmptyAsNull { return false }
     if node.isTextOnly { return false }
     encoder.null(index, node.role)
@@ -248,7 +268,7 @@ struct RecordWriter<Encoder: RecordEncoder> {
       let isEmpty = if case .text(let bytes) = token { bytes.isEmpty } else { false }
       if isNull, !node.isTextOnly, !isNullRead, isRecord || !written.union(elements).isEmpty {
         note(.null, slot)
-      } else if isNull, plan.slots[slot].losesNull {
+      } else if isNull, plan.slots[slot].nulls.isLost {
         note(.null, slot)
       } else if !isNull, elements.contains(.members) || (isEmpty && node.isTextOnly) {
         note(.empty, slot)
@@ -278,6 +298,8 @@ struct RecordWriter<Encoder: RecordEncoder> {
       note(fault, slot)
       return raw(value)
     }
+    if let word = plan.slots[slot].tombstone, token.tells([word], false) { note(.tombstone, slot) }
+    if let rules = plan.slots[slot].rules, rules.check(value) != nil { note(.rule, slot) }
     return token
   }
 
@@ -305,55 +327,6 @@ struct RecordWriter<Encoder: RecordEncoder> {
       return .word(scratch.bytes)
     }
   }
-
-  // MARK: - Faults
-
-  mutating func note(_ fault: SpellingFault?, _ slot: Int) {
-    guard let fault, !faults.contains(where: { $0.slot == slot }) else { return }
-    faults.append((slot, fault))
-  }
-
-  /// Ends the export with the first fault of the record, or counts all of them.
-  private mutating func settle<Row: ExportRow & ~Copyable>(_ row: borrowing Row) throws(ExportError)
-  {
-    defer { faults.removeAll(keepingCapacity: true) }
-    guard plan.isLossy else { throw error(faults[0].fault, slot: faults[0].slot, row) }
-    for (slot, fault) in faults { count(fault, slot, row) }
-  }
-
-  private mutating func count<Row: ExportRow & ~Copyable>(
-    _ fault: SpellingFault,
-    _ slot: Int,
-    _ row: borrowing Row
-  ) {
-    let name = plan.slots[slot].attribute.name
-    if let known = issues.firstIndex(where: { $0.attribute.utf8.elementsEqual(name.utf8) }) {
-      issues[known].count += 1
-    } else {
-      let message = error(fault, slot: slot, row).message
-      issues.append(ExportReport.Issue(attribute: name, message: message, count: 1))
-    }
-  }
-
-  private func error<Row: ExportRow & ~Copyable>(
-    _ fault: SpellingFault,
-    slot: Int,
-    _ row: borrowing Row
-  ) -> ExportError {
-    let attribute = plan.slots[slot].attribute
-    let key = plan.keyColumns.map { column -> String in
-      let isSensitive = plan.level.columns[column].isSensitive
-      return isSensitive ? ForeignText.mask : ForeignText.shortened(row.column(column).text)
-    }.joined(separator: ", ")
-    let name = key.isEmpty ? "with _pk \(row.primaryKey)" : key
-    let owner = plan.slots[slot].entity
-    let place = owner.utf8.elementsEqual(plan.entity.name.utf8) ? "" : "\(owner) in "
-    return ExportError(
-      .value,
-      "\(attribute.name) of \(place)\(plan.entity.name) \(name) \(fault.message).",
-      help: "mend the value or the map, or export with `isLossy` to write it as well as can be"
-    )
-  }
 }
 
 extension ValueSpeller.Token {
@@ -364,19 +337,6 @@ extension ValueSpeller.Token {
     case .text(let bytes), .word(let bytes), .literal(let bytes), .json(let bytes):
       words.contains { bytes.elementsEqual($0) }
     case .fault: false
-    }
-  }
-}
-
-extension ColumnValue {
-  /// The value as text, for messages.
-  fileprivate var text: String {
-    switch self {
-    case .null: "null"
-    case .integer(let value): String(value)
-    case .real(let value): String(value)
-    case .text(let bytes): String(decoding: bytes, as: UTF8.self)
-    case .blob(let bytes): "\(bytes.count) bytes"
     }
   }
 }

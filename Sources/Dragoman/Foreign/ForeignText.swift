@@ -44,17 +44,36 @@ enum ForeignText {
     batch.text(node.text, min(node.length, UInt32(8 * maximumLength)))
   }
 
-  /// The text on one line, control characters made visible, cut where it is too long.
+  /// The text on one line, cut where it is too long, with everything spelled out that would move the
+  /// cursor or turn the reading direction.
   static func shortened(_ text: String) -> String {
     var shortened = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
-      if shortened.count == maximumLength { return String(shortened) + "…" }
+      if shortened.count >= maximumLength { return String(shortened) + "…" }
       switch scalar.value {
       case 0..<0x20: shortened.append(Unicode.Scalar(0x2400 + scalar.value) ?? "␣")
       case 0x7F..<0xA0: shortened.append("␡")
-      default: shortened.append(scalar)
+      default:
+        if scalar.value > 0x9F, scalar.isInvisible {
+          shortened.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
+        } else {
+          shortened.append(scalar)
+        }
       }
     }
     return String(shortened)
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it moves the cursor, or turns the reading direction, and shows nothing.
+  ///
+  /// Joiners and the tags of flags are format characters too, but belong to what is visible.
+  package var isInvisible: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    case .format: !(0x200C...0x200D).contains(value) && !(0xE0020...0xE007F).contains(value)
+    default: false
+    }
   }
 }

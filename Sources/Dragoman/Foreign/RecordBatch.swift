@@ -64,6 +64,11 @@ final class RecordBatch {
   /// What decimals written without their exponents may not go beyond.
   var arenaLimit = Int.max
 
+  /// What one record may take, in bytes, with the values that are made of its texts.
+  var recordByteLimit = Int.max / 2
+  /// How many values there may be on the tape when the record at hand is mapped.
+  private(set) var nodeLimit = Int.max
+
   /// The tape.
   private(set) var nodes: UnsafeMutableBufferPointer<TapeNode>
   private(set) var nodeCount = 0
@@ -186,6 +191,12 @@ final class RecordBatch {
   func name(_ node: UInt32, as other: UInt32) {
     nodes[Int(node)].key = nodes[Int(other)].key
     nodes[Int(node)].keyLength = nodes[Int(other)].keyLength
+  }
+
+  /// Begins the mapping of a record: values may be appended as far as the record's limit goes.
+  func beginMapping(_ record: Record) {
+    let free = max(0, recordByteLimit - 2 * Int(record.length))
+    nodeLimit = nodeCount + free / MemoryLayout<TapeNode>.stride
   }
 
   /// Makes the node hold everything appended behind it.

@@ -10,7 +10,16 @@ final class SignalWatch {
     let signal = Mutex<Int32?>(nil)
   }
 
-  private static let signals = [SIGINT, SIGTERM, SIGHUP]
+  /// Those that the process did not begin with ignored.
+  ///
+  /// What nohup, a background job of a shell or its `trap` has set aside stays so. It is looked at once,
+  /// since watching ignores them too.
+  private static let signals = [SIGINT, SIGTERM, SIGHUP].filter { number in
+    let before = signal(number, SIG_IGN)
+    let isIgnored = unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    if !isIgnored { signal(number, before) }
+    return !isIgnored
+  }
 
   private let first = Received()
   private let sources: [any DispatchSourceSignal]

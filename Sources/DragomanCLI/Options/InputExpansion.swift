@@ -26,7 +26,8 @@ enum InputExpansion {
 
   /// The inputs in the order of the arguments; files of one folder or glob by name.
   ///
-  /// A folder or glob leaves out maps, files of rejected records, and what the run writes itself.
+  /// A folder or glob leaves out folders, maps, files of rejected records, and what the run writes
+  /// itself.
   ///
   /// - Parameters:
   ///   - arguments: Files, folders, globs, and `-` for standard input.
@@ -53,9 +54,8 @@ enum InputExpansion {
     of argument: String,
     besides outputs: [String]
   ) throws(ReadError) -> [String] {
-    var isFolder: ObjCBool = false
-    if FileManager.default.fileExists(atPath: argument, isDirectory: &isFolder) {
-      return isFolder.boolValue ? try feeds(in: argument, besides: outputs) : [argument]
+    if FileManager.default.fileExists(atPath: argument) {
+      return isFolder(argument) ? try feeds(in: argument, besides: outputs) : [argument]
     }
     guard argument.contains(where: { "*?[".contains($0) }) else {
       throw ReadError(.missing, "There is no file \(argument).")
@@ -67,7 +67,14 @@ enum InputExpansion {
 
   /// Whether a file that nobody named by itself can be meant.
   private static func isFeed(_ path: String, besides outputs: [String]) -> Bool {
-    !ImportMap.isNamed(path) && !outputs.contains(resolved(path)) && !RejectsFile.isThere(at: path)
+    !isFolder(path) && !ImportMap.isNamed(path) && !outputs.contains(resolved(path))
+      && !RejectsFile.isThere(at: path)
+  }
+
+  private static func isFolder(_ path: String) -> Bool {
+    var isFolder: ObjCBool = false
+    return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+      && isFolder.boolValue
   }
 
   private static func resolved(_ path: String) -> String {

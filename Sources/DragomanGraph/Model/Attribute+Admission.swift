@@ -5,7 +5,7 @@ extension Attribute {
   ///
   /// Null always fits: whether it may stay is a rule, checked at the save. Whole numbers are taken
   /// for reals and decimals, since a literal `3` says no more; decimals, dates and UUIDs become
-  /// canonical text.
+  /// canonical text, JSON loses its white space.
   func admitted(_ value: StoredValue) -> StoredValue? {
     if value == .null { return .null }
     switch type {
@@ -32,7 +32,7 @@ extension Attribute {
         (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed))
           != nil
       {
-        return value
+        return CompactJSON.text(text).map(StoredValue.text)
       }
     case .enum:
       if case .text = value { return value }

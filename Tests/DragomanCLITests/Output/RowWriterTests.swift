@@ -165,4 +165,13 @@ struct RowWriterTests {
         == "a  b\n─  ─\n" + String(repeating: "x  y\n", count: 500) + "longer  z\n"
     )
   }
+
+  @Test("JSON with line ends of two bytes stays on one line")
+  func lineEnds() throws {
+    let rows: [[StoredValue]] = [[.text("{\r\n\"a\":\r1\n}")]]
+    #expect(
+      try text(.ndjson, [Attribute(name: "doc", type: .json)], rows)
+        == "{\"doc\":{  \"a\": 1 }}\n"
+    )
+  }
 }

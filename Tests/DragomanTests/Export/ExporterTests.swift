@@ -113,7 +113,7 @@ import Testing
     arguments: [
       (
         "a: {}", #""\u0001""#, ForeignFormat.xml,
-        "a of P 1 holds a control character that XML does not have."
+        "a of P 1 holds a control character that the format does not have."
       ),
       ("a: { type: json }", "[1]", .xml, "a of P 1 is JSON that this format cannot hold."),
       (

@@ -153,7 +153,7 @@ import Testing
     }
     #expect(error?.code == .value)
     #expect(
-      error?.message == "code of Person NO, P-001 names an object that its key cannot lead to."
+      error?.message == "manager of Person NO, P-001 names an object that its key cannot lead to."
     )
   }
 

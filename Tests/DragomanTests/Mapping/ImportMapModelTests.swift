@@ -92,7 +92,7 @@ import Testing
         .text("6ba7b810-9dad-11d1-80b4-00c04fd430c8")
       ), (.uuid, "6ba7", nil), (.url, "https://example.org/a", .text("https://example.org/a")),
       (.url, "not a url", nil), (.data, "AQI=", .blob([1, 2])), (.data, "", .blob([])),
-      (.data, "?", nil), (.json, "{\"a\": [1]}", .text("{\"a\": [1]}")), (.json, "{a: 1}", nil),
+      (.data, "?", nil), (.json, "{\"a\": [1]}", .text("{\"a\":[1]}")), (.json, "{a: 1}", nil),
       (.enum, "any", .text("any")),
     ]
   )

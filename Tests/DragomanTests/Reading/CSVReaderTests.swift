@@ -114,12 +114,12 @@ private func read(
       (
         "a\n1\n\"x\" y\n3\n", 3,
         "csv.syntax: m:3:4 (record 2, byte 7): Something stands between a closing quote and the end"
-          + " of its cell: found “ y␣3␣”."
+          + " of its cell: found “ y”."
       ),
       (
         "a\n1\n\"x\"y\"z\"\n3\n", 3,
         "csv.syntax: m:3:4 (record 2, byte 7): Something stands between a closing quote and the end"
-          + " of its cell: found “y\"z\"␣3␣”."
+          + " of its cell: found “y\"z\"”."
       ),
       (
         "a,b\nx\0y,2\n3,4\n", 2,
@@ -182,7 +182,7 @@ private func read(
       (
         "\"a\"b\n",
         "csv.syntax: m:1:4 (byte 3): Something stands between a closing quote and the"
-          + " end of its cell: found “b␣”."
+          + " end of its cell: found “b”."
       ),
       ("a\0b\n1", "input.encoding: m:1:1 (byte 0): The text holds a NUL byte; CSV is text."),
       (

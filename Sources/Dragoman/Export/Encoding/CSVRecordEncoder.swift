@@ -36,6 +36,8 @@ struct CSVRecordEncoder: RecordEncoder {
   }
 
   mutating func endRecord() {
+    // Readers skip rows without anything in them.
+    if buffer.count == lineStart { buffer.append("\"\"") }
     buffer.append("\r\n")
   }
 
@@ -79,7 +81,7 @@ struct CSVRecordEncoder: RecordEncoder {
     if needsQuotes { buffer.append(UInt8(ascii: "\"")) }
     let isExact = buffer.append(bytes, escaping: .csv)
     if needsQuotes { buffer.append(UInt8(ascii: "\"")) }
-    return isExact ? nil : .encoding
+    return isExact ? nil : bytes.contains(0) ? .character : .encoding
   }
 
   /// Some readers drop spaces that stand outside of quotes.

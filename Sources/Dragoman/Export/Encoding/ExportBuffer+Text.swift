@@ -79,12 +79,15 @@ extension ExportBuffer {
       byte == 0x26 || byte == 0x3C || byte == 0x3E
         || (byte < 0x20 && byte != 0x09 && byte != 0x0A)
     case .xmlAttribute: byte < 0x20 || byte == 0x22 || byte == 0x26 || byte == 0x3C
-    case .csv: byte == 0x22
+    case .csv: byte == 0x22 || byte == 0
     }
   }
 
   private func appendEscape(of byte: UInt8, _ escaping: Escaping) -> Bool {
     switch escaping {
+    case .csv where byte == 0:
+      append("\\u0000")
+      return false
     case .csv: append("\"\"")
     case .json:
       append(UInt8(ascii: "\\"))

@@ -42,6 +42,8 @@ struct ExportLevel: Sendable {
     let tree: Int
     /// Whether it is not written, because something else holds it.
     var isShadowed = false
+    /// How it is written, where that is not at all: reading makes its key of the owner.
+    var unwritten: ExportLink?
   }
 
   /// Whether something of it is not written, here or further inside.
@@ -91,9 +93,27 @@ struct ExportLink: Sendable {
   var shared: [(owner: Int, target: Int)] = []
   /// Columns of the targets for which the map has a value of its own.
   var constants: [(target: Int, value: StoredValue)] = []
-  /// Several keys in one text: what stands between them.
-  var separator: [UInt8]?
+  /// The columns of the targets' keys that are written.
+  var keys: [Int] = []
+  /// The key that reading makes of the owner alone; nil where something of it is written.
+  var ownKey: OwnKey?
+  /// The slot by which messages name it; nil: that of its place.
+  var slot: Int?
+  /// Several keys in one text: how they are told apart.
+  var split: LinkPlan.KeyPart.Split?
   /// XML: whether the element around the targets is written where there are none, as it tells that
   /// the list is empty.
   var hasWrapper = false
+
+  /// A key that is not written, because reading takes it from the owner and from the map.
+  struct OwnKey: Sendable {
+    /// The entity of the target.
+    let entity: String
+    /// Its attributes, with the owner's columns.
+    var columns: [(attribute: String, owner: Int)] = []
+    /// Its attributes, with the map's values.
+    var constants: [(attribute: String, value: StoredValue)] = []
+    /// What becomes of a key that nobody has.
+    let onUnresolved: UnresolvedPolicy
+  }
 }

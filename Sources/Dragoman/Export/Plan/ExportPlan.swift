@@ -10,12 +10,13 @@ struct ExportPlan: Sendable {
     let speller: ValueSpeller
     /// The place of its value in a row.
     let column: Int
-    /// Whether null is written where the request leaves nulls out, because it would come back as
-    /// another value.
-    let needsNull: Bool
-    /// Whether null, written or left out, comes back as another value.
-    let losesNull: Bool
+    /// How null comes back.
+    var nulls = NullSpelling()
     let isMasked: Bool
+    /// What the map wants of its values; nil: nothing.
+    var rules: ValueRules?
+    /// The word that deletes the object when it is read there.
+    var tombstone: [UInt8]?
     /// What is written whatever the row holds: the word that tells the sub-entity.
     var constant: [UInt8]?
     /// The words that may stand there, as they tell the object's entity; nil: whatever the row holds.
@@ -32,8 +33,8 @@ struct ExportPlan: Sendable {
   let links: [ExportLink]
   /// What is read of a record and of what it is linked to.
   let level: ExportLevel
-  /// The columns of the identity, for messages.
-  let keyColumns: [Int]
+  /// The columns of the identity, for messages, and whether they are masked there.
+  let keyColumns: [(column: Int, isMasked: Bool)]
   let sortKeys: [SortKey]
   let writesNulls: Bool
   let isPretty: Bool
@@ -55,6 +56,11 @@ struct ExportPlan: Sendable {
   let overlaps: [String]
   /// How records are read back; nil where everything is written, or nothing is to come back.
   let proof: ExportReadingPlan?
+  /// Whether all of what is read is compared, and not only what stands inside of something else.
+  let provesAll: Bool
+
+  /// Whether rows have no more than one cell.
+  let hasOneColumn: Bool
 
   /// What the records are made for.
   enum Purpose {
@@ -141,6 +147,7 @@ struct ExportPlan: Sendable {
         try Self.checkNames(of: member.map, member.layout, &planner)
       }
     }
+    try planner.settleReadings()
     guard !planner.slots.isEmpty else {
       throw ExportError(
         .map,
@@ -151,12 +158,18 @@ struct ExportPlan: Sendable {
     slots = planner.slots
     links = planner.links
     tree = planner.tree.build(isTable: format == .csv)
+    hasOneColumn = format == .csv && tree.nodes[0].end - tree.nodes[0].start == 1
     if isLocal {
       planner.note("the names are those of the attributes: this map need not read them")
     } else if source == nil, !map.isItsOwnSource {
       let name = format.rawValue.uppercased()
       planner.note(
         "the map has no \(name) source of \(entity.name): what is exported cannot be imported by it"
+      )
+    }
+    if entityLayout.uniqueKeys.isEmpty, !isLocal, source != nil || map.isItsOwnSource {
+      planner.note(
+        "\(entity.name) has no unique key: an import of the export makes its objects once more"
       )
     }
     if slots.contains(where: \.isMasked) {
@@ -166,7 +179,8 @@ struct ExportPlan: Sendable {
     losses = planner.losses
     overlaps = planner.overlaps
     // By local names nothing stands inside of anything else.
-    let isRead = !planner.overlaps.isEmpty && !isLocal
+    let isRead = (!planner.overlaps.isEmpty || planner.readings.areAmbiguous) && !isLocal
+    provesAll = planner.readings.areAmbiguous
     proof =
       isRead
       ? try ExportReadingPlan(
@@ -178,8 +192,12 @@ struct ExportPlan: Sendable {
         code: code,
         masks: request.masksSensitive
       ) : nil
+    let marked = map.markingSensitive()
     keyColumns = (entityLayout.uniqueKeys.first ?? []).compactMap { part in
-      planner.stored(part.name, in: entityLayout).map { level.column(of: $0) }
+      planner.stored(part.name, in: entityLayout).map { stored in
+        let isMasked = stored.isSensitive || marked.isSensitive(part.name, of: entityMap.name)
+        return (level.column(of: stored), isMasked)
+      }
     }
     self.level = level
     sortKeys = try Self.sortKeys(request, map, entityLayout, in: layout)

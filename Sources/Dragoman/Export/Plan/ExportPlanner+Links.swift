@@ -281,6 +281,10 @@ extension ExportPlanner {
     let place = ExportTree.Builder.LinkPlace(local: level.links.count, plan: links.count)
     var made = ExportLevel.Link(layout: link, level: ExportLevel(), tree: level.tree)
     var plan = ExportLink(isToMany: isMany)
+    var ownKey = ExportLink.OwnKey(
+      entity: target.name,
+      onUnresolved: relationship.onUnresolved ?? map.defaults.onUnresolved ?? .clear
+    )
     var base: Int?
     var prefix: [ForeignPath.Step] = []
     for (name, part) in parts.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
@@ -293,17 +297,21 @@ extension ExportPlanner {
       switch part {
       case .attribute(let own):
         guard let ownStored = self.stored(own, in: visit.layout) else { throw .shape }
-        plan.shared.append((level.column(of: ownStored), column))
+        let ownColumn = level.column(of: ownStored)
+        plan.shared.append((ownColumn, column))
+        ownKey.columns.append((stored.name, ownColumn))
       case .value(let text):
         guard let value = attribute.storedValue(ofLiteral: text) else { throw .shape }
         plan.constants.append((column, value))
+        ownKey.constants.append((stored.name, value))
       case .path(let from, let separator):
         guard let path = keyPath(from, isMany: isMany && separator == nil) else { throw .shape }
+        plan.keys.append(column)
         // The pieces of a text are texts, whatever the format.
         let pieces = separator == nil ? nil : ForeignFormat.csv
         guard let speller = try? speller(of: attribute, format: pieces) else { throw .shape }
         if let separator {
-          plan.separator = Array((separator == "whitespace" ? " " : separator).utf8)
+          plan.split = LinkPlan.KeyPart.Split(separator)
           guard parts.count == 1 else { throw .shape }
         }
         if isMany, separator == nil {
@@ -333,6 +341,12 @@ extension ExportPlanner {
         appendSlot(stored, of: target.name, speller, column: column)
       }
     }
+    if plan.keys.isEmpty { plan.ownKey = ownKey }
+    if let speller = try? speller(of: AttributeMap(name: relationship.name)) {
+      plan.slot = slots.count
+      appendSlot(Attribute(name: relationship.name), of: visit.map.name, speller, column: 0)
+    }
+    if plan.ownKey != nil { made.unwritten = plan }
     links.append(plan)
     level.links.append(made)
   }

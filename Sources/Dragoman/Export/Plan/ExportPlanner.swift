@@ -18,6 +18,8 @@ struct ExportPlanner {
   var overlaps: [String] = []
   /// The relationships of all levels.
   var links: [ExportLink] = []
+  /// What is written and read at each place for records.
+  var readings = Readings()
 
   /// Whether objects of sub-entities are written as what they are.
   let writesFamilies: Bool
@@ -225,7 +227,9 @@ struct ExportPlanner {
     } catch {
       throw ExportError(.map, error.description)
     }
+    noteReadings(of: visit, plan, beside: claims)
     let name = visit.isNamed ? nameAttribute(of: visit.map) : nil
+    let identity = identity(of: visit)
     for attribute in placedAttributes(of: visit) {
       guard let stored = stored(attribute.name, in: visit.layout) else {
         note("\(visit.map.name).\(attribute.name): the database does not have it")
@@ -262,14 +266,24 @@ struct ExportPlanner {
         continue
       }
       let slot = plan.slots.first { $0.attribute.name.utf8.elementsEqual(attribute.name.utf8) }
+      let declared = attribute.attribute(
+        isKey: identity.contains { hasSameBytes($0, attribute.name) }
+      )
       let nulls = NullSpelling(
         isLocal ? nil : slot,
+        declared,
         speller,
         format: format,
         path: path,
         yieldsToName: visit.isNamed && readsName(attribute)
       )
+      noteReading(of: attribute, at: path, visit, slot)
       appendSlot(stored, of: visit.map.name, speller, column: level.attribute(stored), nulls)
+      do throws(FormatFault) {
+        if !isLocal { slots[slots.count - 1].rules = try ValueRules(declared) }
+      } catch {
+        throw ExportError(.map, error.description)
+      }
     }
     return covered
   }
@@ -305,6 +319,9 @@ struct ExportPlanner {
       return
     }
     guard let text = word.word else { return }
+    readings.written.append(
+      WrittenPlace(base: visit.base, name: "discriminator", steps: path.steps)
+    )
     do throws(ExportTree.Builder.Obstacle) {
       try tree.add(path.steps, at: visit.base, slot: slots.count, of: visit.context)
     } catch {
@@ -354,7 +371,7 @@ struct ExportPlanner {
     of entity: String,
     _ speller: ValueSpeller,
     column: Int,
-    _ nulls: NullSpelling? = nil
+    _ nulls: NullSpelling = NullSpelling()
   ) {
     slots.append(
       ExportPlan.Slot(
@@ -362,8 +379,7 @@ struct ExportPlanner {
         attribute: attribute,
         speller: speller,
         column: column,
-        needsNull: nulls?.isNeeded ?? false,
-        losesNull: nulls?.isLost ?? false,
+        nulls: nulls,
         isMasked: request.masksSensitive
           && (attribute.isSensitive || map.isSensitive(attribute.name, of: entity))
       )

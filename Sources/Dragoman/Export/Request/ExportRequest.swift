@@ -26,7 +26,9 @@ public struct ExportRequest: Sendable, Adjustable {
   /// Whether the values of sensitive attributes are replaced by `•••`; false by default.
   public var masksSensitive = false
   /// Whether an output file may be replaced that no export made, or that was changed since; false by
-  /// default. The database and the map are never replaced.
+  /// default.
+  ///
+  /// The database and the map are never replaced.
   public var overwrites = false
   /// Whether values that the map cannot read back are written as well as the format can, and told in
   /// the report; else the first of them ends the export.

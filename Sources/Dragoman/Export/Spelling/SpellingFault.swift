@@ -18,7 +18,7 @@ enum SpellingFault: Error, Sendable, Hashable {
   case trimmed
   /// The text is not UTF-8.
   case encoding
-  /// XML has no place for a control character.
+  /// A control character that the format has no place for.
   case character
   /// The stored text is no JSON.
   case json
@@ -38,6 +38,16 @@ enum SpellingFault: Error, Sendable, Hashable {
   case overlap
   /// A value at the place of the word that tells the object's entity, and is no such word.
   case entity
+  /// The word by which a record says that its object is gone.
+  case tombstone
+  /// A value that breaks a rule of the map.
+  case rule
+  /// No link, where reading makes one of the owner's own attributes.
+  case unlinked
+  /// A link to an object whose key is null or empty, which names nobody.
+  case key
+  /// Another path of it, or of what decides about the record, finds what something else wrote.
+  case reading
 
   /// What is wrong, behind the value's name.
   var message: String {
@@ -51,7 +61,7 @@ enum SpellingFault: Error, Sendable, Hashable {
     case .readAsNull: "would be read as null, by emptyAsNull or nulls"
     case .trimmed: "has white space at its ends, which would be trimmed"
     case .encoding: "is not UTF-8"
-    case .character: "holds a control character that XML does not have"
+    case .character: "holds a control character that the format does not have"
     case .json: "is not JSON"
     case .jsonShape: "is JSON that this format cannot hold"
     case .null: "is null, and would be read as another value, or refused"
@@ -59,6 +69,11 @@ enum SpellingFault: Error, Sendable, Hashable {
     case .name: "is no name of one member or element: null, empty, used twice, or none in XML"
     case .overlap: "has the place of another value, and would be read otherwise from there"
     case .entity: "stands where the object's entity is told, and tells another one, or none"
+    case .tombstone: "is the word that deletes its object when it is read"
+    case .rule: "breaks a rule of the map, and would be refused"
+    case .unlinked: "is null, and reading makes a link of the attributes that its key is taken from"
+    case .key: "names an object whose key is null or empty"
+    case .reading: "would be read otherwise: one of its paths leads to what else is written"
     case .empty: "is empty, and would be read as missing"
     }
   }

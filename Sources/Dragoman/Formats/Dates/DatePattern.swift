@@ -171,9 +171,17 @@ struct DatePattern: Sendable {
   }
 
   private func checkCombination() throws(FormatFault) {
-    for field in [Field.day, .hour, .minute, .second, .fraction, .halfDay]
-    where steps.count(where: { $0.field == field }) > 1 {
-      throw FormatFault("The date pattern \"\(text)\" names the \(field) twice.")
+    // The last one would win, and nobody would hear of the others.
+    let groups: [(name: String, fields: [Field])] = [
+      ("year", [.year, .shortYear]), ("month", [.month, .monthName, .monthWholeName]),
+      ("day", [.day]), ("weekday", [.weekdayName, .weekdayWholeName]),
+      ("hour", [.hour, .hourFromOne, .halfDayHour, .halfDayHourFromZero]),
+      ("minute", [.minute]), ("second", [.second]), ("fraction", [.fraction]),
+      ("halfDay", [.halfDay]),
+    ]
+    for group in groups
+    where steps.count(where: { group.fields.contains($0.field) }) > 1 {
+      throw FormatFault("The date pattern \"\(text)\" names the \(group.name) twice.")
     }
     let zones: [Field] = [.offset, .basicOffset, .offsetWithoutZ, .zoneName, .zoneIdentifier]
     for step in steps

@@ -144,6 +144,7 @@ struct FeedReading {
       batch.records.records.removeLast(max(0, batch.records.records.count - remaining))
       remaining -= batch.records.records.count
       batch.records.arenaLimit = batch.records.arenaEnd + recordLimit.byteCount
+      batch.records.recordByteLimit = recordLimit.byteCount
       for index in batch.records.records.indices {
         plan.mappers[batch.records.records[index].source].map(index, into: batch)
       }

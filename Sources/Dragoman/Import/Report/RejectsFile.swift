@@ -1,4 +1,3 @@
-import CSimdJSON
 import DragomanGraph
 import Foundation
 
@@ -175,10 +174,7 @@ package final class RejectsFile {
   /// A record as a value: JSON on one line, everything else as a string of its source text.
   func recordText(_ record: RecordBatch.Record, in batch: RecordBatch) -> [UInt8] {
     var text: [UInt8] = []
-    let isJSON =
-      record.node != RecordBatch.malformedNode
-      && Int(batch.nodes[Int(record.node)].kind) != TAPE_ELEMENT
-    if isJSON {
+    if record.node != RecordBatch.malformedNode, !batch.isXML {
       batch.appendJSON(of: record.node, to: &text)
     } else {
       var source = String(decoding: batch.sourceText(of: record), as: UTF8.self)

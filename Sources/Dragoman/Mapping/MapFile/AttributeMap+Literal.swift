@@ -23,7 +23,7 @@ extension AttributeMap {
         .map { .text(String(decoding: $0, as: UTF8.self)) }
     case .url: text.withBytes { URLText.isURL($0) } ? .text(text) : nil
     case .data: data(text).map { .blob($0) }
-    case .json: isJSON(text) ? .text(text) : nil
+    case .json: isJSON(text) ? CompactJSON.text(text).map { .text($0) } : nil
     case .enum: isRawValue(text) ? .text(text) : nil
     }
   }

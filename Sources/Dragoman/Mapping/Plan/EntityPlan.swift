@@ -66,10 +66,13 @@ final class EntityPlan: Sendable {
     let paths: [Candidate]
     /// Whether some of the paths are not in the tree.
     let hasOwnPaths: Bool
+    /// Whether a sensitive attribute stands there.
+    let isSensitive: Bool
 
-    init(slot: Int, paths: [Candidate]) {
+    init(slot: Int, paths: [Candidate], isSensitive: Bool) {
       self.slot = slot
       self.paths = paths
+      self.isSensitive = isSensitive
       hasOwnPaths = paths.contains { !$0.isInTree }
     }
   }
@@ -153,7 +156,9 @@ final class EntityPlan: Sendable {
     var builder = PathTree.Builder()
     var takesWhole = false
     var takesArrays = false
-    for owner in lineage.reversed() {
+    for (depth, owner) in lineage.enumerated().reversed() {
+      // The sub-entity's own word first, then that of the entity that has the attribute.
+      let levels = lineage[...depth].map(\.policies)
       for attributeMap in owner.attributes {
         guard let place = layout.attributeSlot(named: attributeMap.name) else { continue }
         let attribute = layout.attributes[place]
@@ -181,7 +186,7 @@ final class EntityPlan: Sendable {
             code: slotCode,
             paths: candidates,
             isKey: keys.contains { $0.utf8.elementsEqual(attribute.name.utf8) },
-            policies: [attributeMap.policies, map.policies, file.defaults.policies],
+            policies: [attributeMap.policies] + levels + [file.defaults.policies],
             position: attributeMap.position
           )
         )
@@ -196,19 +201,21 @@ final class EntityPlan: Sendable {
     var next = slots.count + 1
     tombstone = lineage.lazy.compactMap(\.deleteWhen).first.map { rule in
       Tombstone(
-        criterion: Self.criterion(rule.from, &builder, slot: slots.count, format),
+        criterion: Self.criterion(rule.from, of: map, in: file, &builder, slots.count, format),
         equals: Array(rule.equals.utf8)
       )
     }
     let compiler = LinkCompiler(file: file, format: format, layout: model, planOf: planOf)
     var links: [LinkPlan] = []
-    for owner in lineage.reversed() {
+    for (depth, owner) in lineage.enumerated().reversed() {
+      let levels = lineage[...depth].map(\.policies)
       for relationship in owner.relationships {
         guard let place = layout.linkSlot(named: relationship.name) else { continue }
         let link = try compiler.compile(
           relationship,
           layout.relationships[place],
           of: owner,
+          policies: levels,
           slots: slots,
           builder: &builder,
           next: &next
@@ -228,7 +235,7 @@ final class EntityPlan: Sendable {
         planOf(name).map { (Array(word.utf8), $0) }
       }
       return Discriminator(
-        criterion: Self.criterion(rule.from, &builder, slot: next, format),
+        criterion: Self.criterion(rule.from, of: map, in: file, &builder, next, format),
         plans: plans
       )
     }
@@ -255,107 +262,20 @@ final class EntityPlan: Sendable {
       && slots.indices.allSatisfy { slot in pathUses.contains { $0.slot == slot } }
   }
 
-  /// What one slot of the walker is for.
-  struct PathUse: Sendable {
-    let slot: Int
-    /// The entity whose map has it: the entity itself, or one that it inherits from.
-    let entity: String
-    /// The attribute or relationship; `discriminator` or `deleteWhen`.
-    let property: String
-    /// Its paths as the map has them.
-    let paths: [ForeignPath]
-    /// Whether sub-entities do not inherit it.
-    var isOwn = false
-    /// Whether nothing is amiss where no record has it.
-    var isImplied = false
-    /// Whether the map itself says what holds for records that do not have it.
-    var mayBeMissing = false
-  }
-
-  private static func pathUses(
-    _ slots: [Slot],
-    _ links: [LinkPlan],
-    _ tombstone: Tombstone?,
-    _ discriminator: Discriminator?,
-    _ lineage: [EntityMap]
-  ) -> [PathUse] {
-    /// Every record has what is not read from its members.
-    func isNamed(_ path: ForeignPath) -> Bool {
-      (path.root == .record || path.root == .parent || path.root == .document)
-        && !path.steps.isEmpty
-    }
-    var uses: [PathUse] = []
-    for (index, slot) in slots.enumerated() where !slot.paths.isEmpty {
-      let paths = slot.paths.map(\.path)
-      guard paths.allSatisfy(isNamed) else { continue }
-      let owner = lineage.first { $0.attribute(named: slot.attribute.name) != nil }
-      let map = owner?.attribute(named: slot.attribute.name)
-      uses.append(
-        PathUse(
-          slot: index,
-          entity: owner?.name ?? lineage[0].name,
-          property: slot.attribute.name,
-          // A name with dots is tried as a whole first.
-          paths: paths.filter { path in
-            paths.count == 1 || path.steps.count > 1 || !path.text.contains(".")
-          },
-          mayBeMissing: map?.policies.onMissing != nil
-        )
-      )
-    }
-    for link in links {
-      let isSame = { (map: RelationshipMap) in map.name.utf8.elementsEqual(link.name.utf8) }
-      let owner = lineage.first { $0.relationships.contains(where: isSame) }
-      let map = owner?.relationships.first(where: isSame)
-      for finding in link.findings where finding.paths.allSatisfy({ isNamed($0.path) }) {
-        uses.append(
-          PathUse(
-            slot: finding.slot,
-            entity: owner?.name ?? lineage[0].name,
-            property: link.name,
-            paths: finding.paths.map(\.path),
-            isImplied: finding.isImplied,
-            mayBeMissing: map?.policies.onMissing != nil
-          )
-        )
-      }
-    }
-    if let discriminator {
-      uses.append(
-        PathUse(
-          slot: discriminator.criterion.slot,
-          entity: lineage[0].name,
-          property: "discriminator",
-          paths: discriminator.criterion.paths.map(\.path),
-          isOwn: true
-        )
-      )
-    }
-    if let tombstone {
-      uses.append(
-        PathUse(
-          slot: tombstone.criterion.slot,
-          entity: (lineage.first { $0.deleteWhen != nil } ?? lineage[0]).name,
-          property: "deleteWhen",
-          paths: tombstone.criterion.paths.map(\.path),
-          isImplied: true
-        )
-      )
-    }
-    return uses
-  }
-
   private static func criterion(
     _ from: ForeignPaths,
+    of entity: EntityMap,
+    in file: ImportMap,
     _ builder: inout PathTree.Builder,
-    slot: Int,
+    _ slot: Int,
     _ format: ForeignFormat
   ) -> Criterion {
     var candidates: [Candidate] = []
     for path in from.paths(in: format) {
       candidates += add(path, to: &builder, slot: slot, from: candidates.count, format)
     }
-    return Criterion(slot: slot, paths: candidates)
+    let isSensitive = file.hidesPlace(of: from, in: entity)
+    return Criterion(slot: slot, paths: candidates, isSensitive: isSensitive)
   }
 
   /// The slots of the identity, in its order, where more than the identity is required of an

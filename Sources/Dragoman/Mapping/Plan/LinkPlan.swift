@@ -23,13 +23,20 @@ final class LinkPlan: Sendable {
     /// For each path, whether the members of what is found are meant, not its elements:
     /// `currencies.*`.
     let walksMembers: [Bool]
-    /// The walker's slot of the element around repeated elements: where it is there and they are
-    /// not, the list is empty and not missing.
-    let wrapper: Int?
+    /// What the elements stand in, a path each: where it is there and they are not, the list is empty and
+    /// not missing.
+    let wrappers: [Wrapper]
     /// Whether a path is the record itself: members of the owner make the target.
     let isRecord: Bool
     /// Whether the map says no path: a record that has no members has no target there either.
     var isImplied = false
+  }
+
+  /// The element around repeated elements.
+  struct Wrapper: Sendable {
+    let path: ForeignPath
+    /// The walker's slot; nil where the walk over a record cannot follow the path.
+    let slot: Int?
   }
 
   /// One attribute of the target's key.
@@ -66,6 +73,11 @@ final class LinkPlan: Sendable {
   /// The relationship, and where the store keeps its links.
   let layout: RelationshipLayout
   let origin: Origin
+  /// The paths of a to-many's keys, where each part has one; nil: which of them count differs from
+  /// record to record.
+  let keyTree: KeyTree?
+  /// Whether what stands in the place of the targets or of their keys is masked in messages.
+  let isSensitive: Bool
   let policies: ResolvedPolicies
   /// Whether the record's targets are all that remain.
   let replaces: Bool
@@ -76,18 +88,36 @@ final class LinkPlan: Sendable {
 
   init(
     _ map: RelationshipMap,
-    of entity: EntityMap,
+    policies: [ValuePolicies],
     in file: ImportMap,
+    _ format: ForeignFormat,
     layout: RelationshipLayout,
     origin: Origin
   ) {
     self.layout = layout
     self.origin = origin
-    policies = ResolvedPolicies([map.policies, entity.policies, file.defaults.policies])
+    keyTree = Self.keyTree(origin, format)
+    switch origin {
+    case .nested: isSensitive = file.hasSensitive(map.entity)
+    case .key(let parts): isSensitive = parts.contains { $0.slot.attribute.isSensitive }
+    }
+    self.policies = ResolvedPolicies(policies)
     replaces = map.assign != .union
     deletesUnlinked = map.onUnlink == .delete
     onUnresolved = map.onUnresolved ?? file.defaults.onUnresolved ?? .clear
     position = map.position
+  }
+
+  private static func keyTree(_ origin: Origin, _ format: ForeignFormat) -> KeyTree? {
+    guard case .key(let parts) = origin else { return nil }
+    var tree = KeyTree()
+    for (index, part) in parts.enumerated() {
+      guard case .found(let finding, _) = part.source else { continue }
+      guard finding.paths.count == 1 else { return nil }
+      let leaf = KeyTree.Leaf(part: index, walksMembers: finding.walksMembers[0])
+      tree.add(finding.paths[0].path, leaf, format)
+    }
+    return tree
   }
 
   /// The relationship's name.
@@ -133,6 +163,7 @@ struct LinkCompiler {
   ///   - map: The relationship.
   ///   - link: Its layout.
   ///   - entity: The map of the entity that declares it.
+  ///   - levels: The policies of entities that hold for it, the innermost first.
   ///   - slots: The slots of the owner.
   ///   - builder: Where its paths go.
   ///   - next: The walker's next free slot; advanced.
@@ -142,15 +173,17 @@ struct LinkCompiler {
     _ map: RelationshipMap,
     _ link: RelationshipLayout,
     of entity: EntityMap,
+    policies levels: [ValuePolicies],
     slots: [EntityPlan.Slot],
     builder: inout PathTree.Builder,
     next: inout Int
   ) throws(FormatFault) -> LinkPlan? {
     guard file.readsFeed(map, of: entity) else { return nil }
+    let policies = [map.policies] + levels + [file.defaults.policies]
     let origin: LinkPlan.Origin
     if let key = map.key {
       guard
-        let parts = try keyParts(key, map, link, entity, slots, builder: &builder, next: &next)
+        let parts = try keyParts(key, map, link, slots, builder: &builder, next: &next)
       else { return nil }
       origin = .key(parts)
     } else {
@@ -161,7 +194,7 @@ struct LinkCompiler {
       finding.isImplied = map.from == nil
       origin = .nested(plan: plan, finding)
     }
-    return LinkPlan(map, of: entity, in: file, layout: link, origin: origin)
+    return LinkPlan(map, policies: policies, in: file, format, layout: link, origin: origin)
   }
 
   /// Puts paths into the tree.
@@ -187,13 +220,14 @@ struct LinkCompiler {
       candidates += EntityPlan.add(path, to: &builder, slot: slot, from: candidates.count, format)
       while walksMembers.count < candidates.count { walksMembers.append(last == .anyMember) }
     }
-    var wrapper: Int?
-    if format == .xml, !isToOne, paths.count == 1, paths[0].root == .record,
-      paths[0].steps.count > 1, !paths[0].hasWildcard
-    {
-      wrapper = next
-      let around = ForeignPath(steps: Array(paths[0].steps.dropLast()), text: paths[0].text)
-      _ = EntityPlan.add(around, to: &builder, slot: next, from: 0, format)
+    var wrappers: [LinkPlan.Wrapper] = []
+    for path in paths where format == .xml && !isToOne {
+      guard let around = path.aroundElements else { continue }
+      guard EntityPlan.add(around, to: &builder, slot: next, from: 0, format)[0].isInTree else {
+        wrappers.append(LinkPlan.Wrapper(path: around, slot: nil))
+        continue
+      }
+      wrappers.append(LinkPlan.Wrapper(path: around, slot: next))
       next += 1
     }
     return LinkPlan.Finding(
@@ -201,7 +235,7 @@ struct LinkCompiler {
       paths: candidates,
       hasOwnPaths: candidates.contains { !$0.isInTree },
       walksMembers: walksMembers,
-      wrapper: wrapper,
+      wrappers: wrappers,
       isRecord: paths.contains { $0.root == .record && $0.steps.isEmpty }
     )
   }
@@ -210,7 +244,6 @@ struct LinkCompiler {
     _ key: [String: RelationshipMap.KeyPart],
     _ map: RelationshipMap,
     _ link: RelationshipLayout,
-    _ owner: EntityMap,
     _ slots: [EntityPlan.Slot],
     builder: inout PathTree.Builder,
     next: inout Int
@@ -235,7 +268,7 @@ struct LinkCompiler {
         let paths = paths.paths(in: format)
         if paths.isEmpty { return nil }
         finding = self.finding(paths, isToOne: link.isToOne, &builder, &next)
-        split = separator.map { $0 == "whitespace" ? .whitespace : .character(Array($0.utf8)) }
+        split = separator.map { LinkPlan.KeyPart.Split($0) }
       case .attribute(let attribute):
         own = slots.firstIndex { $0.attribute.name.utf8.elementsEqual(attribute.utf8) }
           .map { .own($0) }
@@ -254,7 +287,8 @@ struct LinkCompiler {
         ),
         paths: finding?.paths ?? [],
         isKey: false,
-        policies: [map.policies, owner.policies, file.defaults.policies],
+        // The relationship's policies decide.
+        policies: [map.policies, file.defaults.policies],
         position: map.position
       )
       guard
@@ -263,6 +297,17 @@ struct LinkCompiler {
       parts.append(LinkPlan.KeyPart(name: part.name, slot: described, source: source))
     }
     return parts
+  }
+}
+
+extension ForeignPath {
+  /// The path of what the repeated elements of an XML path stand in: without the last element and what
+  /// is read of it; nil where that is the record itself, or where a wildcard makes the list.
+  fileprivate var aroundElements: ForeignPath? {
+    guard !hasWildcard else { return nil }
+    let last = steps.lastIndex { if case .member = $0 { true } else { false } }
+    guard let last, last > 0 else { return nil }
+    return ForeignPath(root: root, steps: Array(steps[..<last]), text: text)
   }
 }
 

@@ -36,6 +36,9 @@ struct PathWalker {
   private var successors: [Int32]
   /// For each node, the child that came first last time.
   private var firsts: [Int32]
+  /// For each child, the visit of an object in which it came last.
+  private var visits: [Int]
+  private var visitCount = 0
   /// The reader's numbers for the tree's namespaces; -1 where the feed does not have one.
   private var spaces: [Int32]
   /// The namespaces that `spaces` numbers: every reader has numbers of its own.
@@ -54,6 +57,7 @@ struct PathWalker {
     spaces = tree.namespaces.map { $0.isEmpty ? 0 : -1 }
     firsts = tree.nodes.map { Int32($0.children.lowerBound) }
     successors = tree.children.indices.map { Int32($0 + 1) }
+    visits = tree.children.map { _ in 0 }
   }
 
   /// Forgets what the last record had.
@@ -114,6 +118,9 @@ struct PathWalker {
     _ batch: RecordBatch
   ) {
     var previous = -1
+    visitCount &+= 1
+    let visit = visitCount
+    let isObject = Int(batch.nodes[Int(node)].kind) == TAPE_OBJECT
     var member = node + 1
     let end = batch.nodes[Int(node)].next
     while member < end {
@@ -129,6 +136,16 @@ struct PathWalker {
           }
         }
         previous = match
+        // What ends there is known to be twice when it is set.
+        if isObject, tree.nodes[tree.children[match].node].isInner {
+          if visits[match] == visit {
+            // Whatever the two hold: nobody knows which of them is meant.
+            setTwice(tree.children[match].node, member)
+            member = value.next
+            continue
+          }
+          visits[match] = visit
+        }
         meet(tree.children[match].node, member, batch)
       } else if notesUnknown, place == 0, unknown == 0 {
         unknown = member
@@ -223,6 +240,16 @@ struct PathWalker {
       set(tree.targets[index], node, state)
     }
     setBelow(treeNode, node, state, exceptPointers: exceptPointers)
+  }
+
+  /// All targets at a tree node and below it have no value, because the record has two.
+  private mutating func setTwice(_ place: Int, _ node: UInt32) {
+    for target in tree.nodes[place].targets.map({ tree.targets[$0] })
+    where target.candidate <= found[target.slot].candidate {
+      found[target.slot] = Found(state: .repeated, candidate: target.candidate, node: node)
+    }
+    for child in tree.nodes[place].children { setTwice(tree.children[child].node, node) }
+    for element in tree.nodes[place].elements { setTwice(tree.elements[element].node, node) }
   }
 
   @inline(__always)

@@ -17,6 +17,10 @@ extension ValueConverter {
     case data
     case blocked
     case repeated
+    /// An element of a list of keys that does not have all parts of its key.
+    case keyless
+    /// A text with more keys than a record may have values.
+    case tooManyKeys
     case limits
     case length
     case pattern

@@ -27,21 +27,41 @@ struct ValueRules {
     if minimum == nil && maximum == nil && length == nil && pattern == nil { return nil }
   }
 
-  /// Which rule the value breaks; nil: none.
+  /// Which rule a value breaks that was read; nil: none.
   func check(_ value: RowValue, in batch: RecordBatch) -> ValueConverter.Fault? {
-    if minimum != nil || maximum != nil {
-      let stored = value.stored(in: UnsafeRawBufferPointer(batch.arena))
-      if let minimum, minimum.isLarger(than: stored, as: type) { return .limits }
-      if let maximum, stored.isLarger(than: maximum, as: type) { return .limits }
+    if let fault = checkLimits(value.stored(in: UnsafeRawBufferPointer(batch.arena))) {
+      return fault
     }
     guard value.kind == .text else { return nil }
+    return check(text: batch.bytes(UInt32(value.offset), value.length))
+  }
+
+  /// Which rule a stored value breaks; nil: none.
+  func check(_ value: ColumnValue) -> ValueConverter.Fault? {
+    switch value {
+    case .null, .blob: nil
+    case .integer(let integer): checkLimits(.integer(integer))
+    case .real(let real): checkLimits(.real(real))
+    case .text(let bytes):
+      checkLimits(.text(String(decoding: bytes, as: UTF8.self))) ?? check(text: bytes)
+    }
+  }
+
+  private func checkLimits(_ value: @autoclosure () -> StoredValue) -> ValueConverter.Fault? {
+    guard minimum != nil || maximum != nil else { return nil }
+    let stored = value()
+    if let minimum, minimum.isLarger(than: stored, as: type) { return .limits }
+    if let maximum, stored.isLarger(than: maximum, as: type) { return .limits }
+    return nil
+  }
+
+  private func check(text bytes: UnsafeRawBufferPointer) -> ValueConverter.Fault? {
     if let length {
-      let bytes = batch.bytes(UInt32(value.offset), value.length)
       let count = bytes.count { $0 & 0xC0 != 0x80 }
       if count < length.minimum || count > length.maximum { return .length }
     }
     if let pattern {
-      let text = batch.text(UInt32(value.offset), value.length)
+      let text = String(decoding: bytes, as: UTF8.self)
       let whole = NSRange(text.startIndex..., in: text)
       if pattern.firstMatch(in: text, range: whole)?.range != whole { return .pattern }
     }

@@ -70,7 +70,7 @@ extension RecordMapper {
       issue.message = "\(name): \(fault.message(for: part.slot))"
     }
     issue.value = ForeignText.excerpt(of: node, in: step.batch)
-    if part?.slot.attribute.isSensitive == true { issue.value = ForeignText.mask }
+    if link.isSensitive { issue.value = ForeignText.mask }
     return issue
   }
 
@@ -95,6 +95,8 @@ extension ValueConverter.Fault {
     switch self {
     case .blocked: "the path runs through a value that has no members."
     case .repeated: "the path names more than one value."
+    case .keyless: "an element of the list has no key."
+    case .tooManyKeys: "the text names more keys than one record may hold."
     default: "the value is not of the type of the target's key."
     }
   }

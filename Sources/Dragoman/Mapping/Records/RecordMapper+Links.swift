@@ -113,12 +113,7 @@ extension RecordMapper {
       return own
     }
     switch found.state {
-    case .missing:
-      guard let wrapper = finding.wrapper else { return .missing }
-      let around = set.found[step.base + wrapper]
-      guard around.state == .value else { return .missing }
-      let isNull = Int(batch.nodes[Int(around.node)].kind) == TAPE_NULL
-      return isNull ? .null(around.node) : .list([])
+    case .missing: return emptyList(finding, step)
     case .blocked: return finding.isImplied ? .missing : .invalid(.blocked, found.node)
     case .repeated:
       guard !link.isToOne, batch.isXML else { return .invalid(.repeated, found.node) }
@@ -128,6 +123,48 @@ extension RecordMapper {
     case .value:
       let walksMembers = finding.walksMembers[Int(found.candidate)]
       return targets(in: found.node, link, walksMembers, takesSingle, batch)
+    }
+  }
+
+  /// What a record says that has none of the elements: where what they would stand in is there, their
+  /// list is empty.
+  func emptyList(_ finding: LinkPlan.Finding, _ step: LinkStep) -> Nodes {
+    for wrapper in finding.wrappers {
+      var nodes: [UInt32] = []
+      if let slot = wrapper.slot {
+        let around = set.found[step.base + slot]
+        guard around.state == .value || around.state == .repeated else { continue }
+        nodes = [around.node]
+        if around.state == .repeated { return .list([]) }
+      } else {
+        nodes = follow(wrapper.path, step.record, step.batch).nodes
+      }
+      guard let node = nodes.first else { continue }
+      let isNull = nodes.count == 1 && Int(step.batch.nodes[Int(node)].kind) == TAPE_NULL
+      return isNull ? .null(node) : .list([])
+    }
+    return .missing
+  }
+
+  /// The first path of a finding that leads anywhere, by its place; nil: none does.
+  func candidate(of finding: LinkPlan.Finding, _ step: LinkStep) -> Int? {
+    let found = set.found[step.base + finding.slot]
+    return finding.paths.indices.first { number in
+      finding.paths[number].isInTree
+        ? found.state != .missing && number == Int(found.candidate)
+        : follow(finding.paths[number].path, step.record, step.batch).isAnything
+    }
+  }
+
+  /// The node that a path begins at; nil where there is none.
+  func root(of path: ForeignPath, _ step: LinkStep) -> UInt32? {
+    switch path.root {
+    case .record: step.record.node
+    case .document: step.batch.document
+    case .parent: step.record.parent
+    // These have no steps: they are values.
+    case .index, .line, .file, .fileName, .fileStem, .key:
+      follow(path, step.record, step.batch).nodes.first
     }
   }
 
@@ -181,6 +218,7 @@ extension RecordMapper {
       guard number < Int(candidate) else { return nil }
       let trail = follow(own.path, step.record, step.batch)
       if trail.isAnything { use.noteOwn(finding.slot) }
+      if let repeated = trail.repeated { return .invalid(.repeated, repeated) }
       if let blocked = trail.blocked { return .invalid(.blocked, blocked) }
       if let null = trail.null { return .null(null) }
       let nodes = trail.nodes
@@ -240,20 +278,20 @@ extension RecordMapper {
     case .failure(let refusal):
       return .refused(qualified(refusal.issue, link, finding, place: place))
     }
-    let issue = mapper.mapObject(
+    let refusal = mapper.mapObject(
       of: nested,
       parent: step.object,
       isTombstone: false,
       depth: step.depth + 1,
       into: step.drafts
     )
-    if let issue {
+    if let refusal {
       // Without a key among the members of the owner that make the target, the record does not have it.
-      if finding.isRecord && issue.code == .keyMissing && issue.entity == mapper.plan.name {
+      if finding.isRecord, refusal.isOwn, refusal.issue.code == .keyMissing {
         step.drafts.restore(mark)
         return outcome(of: mapper.hasNullKey(in: batch) ? .null(node) : .missing, link, step)
       }
-      return .refused(qualified(issue, link, finding, place: place))
+      return .refused(qualified(refusal.issue, link, finding, place: place))
     }
     set.targets.append(mapper.reference(of: object, from: mark, in: step.drafts) ?? .object(object))
     return nil
@@ -310,51 +348,5 @@ extension RecordMapper {
       issue.path = issue.path.map { $0 == "." ? own : "\(own).\($0)" } ?? own
     }
     return issue
-  }
-
-  // MARK: - Sub-entities
-
-  /// The mapper of the entity that a walked record says it is; this one where it says nothing.
-  func chooseMapper(
-    for record: RecordBatch.Record,
-    in batch: RecordBatch
-  ) -> Result<RecordMapper, Refusal> {
-    guard let rule = plan.discriminator else { return .success(self) }
-    let found = found(rule.criterion, record, batch)
-    if found.state == .repeated {
-      return .failure(repeated("discriminator", rule.criterion, found, record, batch))
-    }
-    guard found.state == .value else { return .success(self) }
-    let node = batch.nodes[Int(found.node)]
-    if Int(node.kind) == TAPE_NULL { return .success(self) }
-    let bytes = batch.bytes(node.text, node.length)
-    for (word, index) in rule.plans where word.count == bytes.count && bytes.has(word, at: 0) {
-      return .success(set.mappers[index])
-    }
-    var issue = describe(
-      .word,
-      record,
-      node.origin,
-      batch,
-      "The discriminator of \(plan.name) does not have this word."
-    )
-    issue.value = ForeignText.excerpt(of: found.node, in: batch)
-    issue.tried = rule.plans.map { String(decoding: $0.word, as: UTF8.self) }
-    return .failure(Refusal(issue: issue))
-  }
-}
-
-extension RecordBatch {
-  /// The values that a value holds: elements, members, child elements; no XML attributes.
-  func children(of node: UInt32) -> [UInt32] {
-    var found: [UInt32] = []
-    var child = node + 1
-    let end = nodes[Int(node)].next
-    while child < end {
-      let value = nodes[Int(child)]
-      if value.flags & UInt8(TAPE_ATTRIBUTE) == 0 { found.append(child) }
-      child = value.next
-    }
-    return found
   }
 }

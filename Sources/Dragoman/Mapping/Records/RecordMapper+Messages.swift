@@ -92,7 +92,7 @@ extension RecordMapper {
         case .value(let value) = slot.converter.convert(walker.found[index].node, in: batch)
       else { return nil }
       if slot.attribute.isSensitive { return ForeignText.mask }
-      return value.stored(in: UnsafeRawBufferPointer(batch.arena)).text
+      return ForeignText.shortened(value.stored(in: UnsafeRawBufferPointer(batch.arena)).text)
     }
     let known = parts.compactMap { $0 }
     return known.isEmpty || known.count < parts.count ? nil : known.joined(separator: ", ")

@@ -29,7 +29,10 @@ extension RecordMapper {
       if candidate.isInTree { continue }
       let trail = follow(candidate.path, record, batch)
       let takesList = takesList && trail.list != nil
-      if let blocked = trail.blocked {
+      if let repeated = trail.repeated {
+        found.state = .repeated
+        found.node = repeated
+      } else if let blocked = trail.blocked {
         found.state = .blocked
         found.node = blocked
       } else if let null = trail.null {
@@ -71,8 +74,12 @@ extension RecordMapper {
     var null: UInt32?
     /// The first value in the way that has no such elements or members.
     var blocked: UInt32?
+    /// The second of two members of one name.
+    var repeated: UInt32?
     /// Whether the path led anywhere.
-    var isAnything: Bool { !nodes.isEmpty || list != nil || null != nil || blocked != nil }
+    var isAnything: Bool {
+      !nodes.isEmpty || list != nil || null != nil || blocked != nil || repeated != nil
+    }
   }
 
   /// The nodes that a path names.
@@ -126,28 +133,29 @@ extension RecordMapper {
       return
     }
     if case .having(let test) = step {
-      guard passes(test, node, batch) else { return }
+      guard batch.passes(test, node) else { return }
       return follow(path, steps.dropFirst(), from: node, batch, &trail)
     }
-    switch Int(container.kind) {
-    case TAPE_NULL:
+    if Int(container.kind) == TAPE_NULL {
       // Behind a wildcard a null is one of the values.
       if trail.list == nil { trail.null = node } else { trail.nodes.append(node) }
       return
-    case TAPE_ELEMENT: break
-    case TAPE_ARRAY where step.isForArrays: break
-    case TAPE_OBJECT where !step.isForArrays: break
-    case TAPE_OBJECT where step != .all && path.isPointer: break
-    default:
+    }
+    guard batch.holds(step, in: container, isPointer: path.isPointer) else {
       trail.blocked = trail.blocked ?? node
       return
     }
     if step == .all || step == .anyMember { trail.list = trail.list ?? node }
+    // In an object a name leads to one member; elements may be repeated.
+    let isOne = Int(container.kind) == TAPE_OBJECT && step != .anyMember
+    var isFound = false
     var child = node + 1
     var index = 0
     while child < container.next {
       let value = batch.nodes[Int(child)]
-      if matches(step, value, index: index, in: node, batch, isPointer: path.isPointer) {
+      if batch.leads(step, to: value, at: index, in: container, isPointer: path.isPointer) {
+        if isOne, isFound { trail.repeated = trail.repeated ?? child }
+        isFound = true
         // An element has no name: `$key` is that of the list it is in.
         if step == .all { batch.name(child, as: node) }
         follow(path, steps.dropFirst(), from: child, batch, &trail)
@@ -155,58 +163,6 @@ extension RecordMapper {
       child = value.next
       index += 1
     }
-  }
-
-  private func matches(
-    _ step: ForeignPath.Step,
-    _ value: TapeNode,
-    index: Int,
-    in container: UInt32,
-    _ batch: RecordBatch,
-    isPointer: Bool
-  ) -> Bool {
-    let isArray = Int(batch.nodes[Int(container)].kind) == TAPE_ARRAY
-    let isAttribute = value.flags & UInt8(TAPE_ATTRIBUTE) != 0
-    switch step {
-    case .member(let name, let namespace):
-      return !isArray && !isAttribute && isNamed(value, name, namespace, batch)
-    case .attribute(let name, let namespace):
-      return isAttribute && isNamed(value, name, namespace, batch)
-    case .index(let wanted) where isArray: return index == wanted
-    case .index(let wanted): return isPointer && isNamed(value, String(wanted), nil, batch)
-    case .all: return isArray
-    case .anyMember: return !isArray && !isAttribute
-    case .text, .having: return false
-    }
-  }
-
-  /// Whether an element's attribute is as a filter wants it.
-  private func passes(
-    _ test: ForeignPath.AttributeTest,
-    _ element: UInt32,
-    _ batch: RecordBatch
-  ) -> Bool {
-    var child = element + 1
-    while child < batch.nodes[Int(element)].next {
-      let value = batch.nodes[Int(child)]
-      guard value.flags & UInt8(TAPE_ATTRIBUTE) != 0 else { break }
-      if isNamed(value, test.name, test.namespace, batch) {
-        let isWanted = test.value?.utf8.elementsEqual(batch.bytes(value.text, value.length)) ?? true
-        return isWanted != test.isNegated
-      }
-      child = value.next
-    }
-    return test.isNegated
-  }
-
-  private func isNamed(
-    _ value: TapeNode,
-    _ name: String,
-    _ namespace: String?,
-    _ batch: RecordBatch
-  ) -> Bool {
-    name.utf8.elementsEqual(batch.bytes(value.key, value.keyLength))
-      && (namespace ?? "").utf8.elementsEqual(batch.namespaces[Int(value.space)].utf8)
   }
 
   // MARK: - Values that are not in the text

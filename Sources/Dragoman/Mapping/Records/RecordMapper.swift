@@ -73,10 +73,17 @@ final class RecordMapper {
     }
     let mark = drafts.mark
     let object = drafts.objects.count
-    let issue = mapObject(of: record, parent: -1, isTombstone: isTombstone, depth: 0, into: drafts)
-    if let issue {
+    batch.beginMapping(record)
+    let refusal = mapObject(
+      of: record,
+      parent: -1,
+      isTombstone: isTombstone,
+      depth: 0,
+      into: drafts
+    )
+    if let refusal {
       drafts.restore(mark)
-      reject(issue, in: drafts)
+      reject(refusal.issue, in: drafts)
     } else {
       drafts.drafts.append(isTombstone ? .tombstone(object: object) : .row(object: object))
     }
@@ -96,7 +103,7 @@ final class RecordMapper {
     isTombstone: Bool,
     depth: Int,
     into drafts: DraftBatch
-  ) -> ImportIssue? {
+  ) -> Refusal? {
     let object = drafts.objects.count
     drafts.objects.append(
       DraftBatch.Object(
@@ -109,12 +116,14 @@ final class RecordMapper {
     )
     let batch = drafts.records
     if let issue = mapValues(of: record, in: batch, keyOnly: isTombstone, into: drafts) {
-      return issue
+      return Refusal(issue: issue, isOwn: true)
     }
     if plan.links.isEmpty { return nil }
-    return isTombstone
+    let issue =
+      isTombstone
       ? mapLinks(plan.tombstoneLinks, of: record, object: object, depth: depth, into: drafts)
       : mapLinks(plan.links.indices, of: record, object: object, depth: depth, into: drafts)
+    return issue.map { Refusal(issue: $0) }
   }
 
   /// Walks a record, and returns the mapper of the entity that it says it is: with what it found.
@@ -137,38 +146,6 @@ final class RecordMapper {
       }
     }
     return .success(mapper)
-  }
-
-  /// Whether the record says that its object is gone.
-  @inline(__always)
-  private func isTombstone(
-    _ record: RecordBatch.Record,
-    _ batch: RecordBatch
-  ) -> Result<Bool, Refusal> {
-    guard let rule = plan.tombstone else { return .success(false) }
-    let found = found(rule.criterion, record, batch)
-    if found.state == .repeated {
-      return .failure(repeated("deleteWhen", rule.criterion, found, record, batch))
-    }
-    guard found.state == .value else { return .success(false) }
-    let node = batch.nodes[Int(found.node)]
-    let bytes = batch.bytes(node.text, node.length)
-    return .success(bytes.count == rule.equals.count && bytes.has(rule.equals, at: 0))
-  }
-
-  /// A value that decides what becomes of a record must be one.
-  func repeated(
-    _ rule: String,
-    _ criterion: EntityPlan.Criterion,
-    _ found: PathWalker.Found,
-    _ record: RecordBatch.Record,
-    _ batch: RecordBatch
-  ) -> Refusal {
-    let place = batch.nodes[Int(found.node)].origin
-    let message = "The record gives the value of `\(rule)` more than once."
-    var issue = describe(.repeated, record, place, batch, message)
-    issue.path = criterion.paths[min(Int(found.candidate), criterion.paths.count - 1)].path.text
-    return Refusal(issue: issue)
   }
 
   /// Why the record cannot be mapped at all; nil: it can.
@@ -248,6 +225,8 @@ final class RecordMapper {
   /// A refused record, on its way out.
   struct Refusal: Error {
     let issue: ImportIssue
+    /// Whether a value of the object itself is at fault, and not what is linked to it.
+    var isOwn = false
   }
 
   @inline(__always)

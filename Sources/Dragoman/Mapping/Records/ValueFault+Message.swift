@@ -15,6 +15,8 @@ extension ValueConverter.Fault {
     case .duration, .uuid, .url, .data, .length, .pattern: .text
     case .blocked: .path
     case .repeated: .repeated
+    case .keyless: .keyMissing
+    case .tooManyKeys: .recordSize
     }
   }
 
@@ -38,6 +40,8 @@ extension ValueConverter.Fault {
     case .data: return "The text is neither base64 nor \\x and hexadecimal digits."
     case .blocked: return "The path runs through a value that has no members."
     case .repeated: return "The path names more than one value."
+    case .keyless: return "An element of the list has no key."
+    case .tooManyKeys: return "The text names more keys than one record may hold."
     case .limits: return "The value is outside of the limits that the map sets."
     case .length: return "The text is shorter or longer than the map admits."
     case .pattern: return "The text does not match the map's pattern."

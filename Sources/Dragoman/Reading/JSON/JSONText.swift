@@ -119,7 +119,10 @@ final class JSONText {
   static func excerpt(_ batch: RecordBatch, _ offset: Int) -> String {
     let end = min(offset + 20, batch.sourceCount)
     guard offset < end else { return "the end of the text" }
-    let text = String(decoding: batch.source[offset..<end], as: UTF8.self)
-    return "“\(text.unicodeScalars.prefix(12).map { $0.value < 0x20 ? "␣" : String($0) }.joined())”"
+    // What stands in the next line, or row, has nothing to do with it.
+    let line = batch.source[offset..<end].prefix { $0 != 0x0A && $0 != 0x0D }
+    guard !line.isEmpty else { return "the end of the line" }
+    let text = String(decoding: line, as: UTF8.self).unicodeScalars.prefix(12)
+    return "“\(text.map { $0.value < 0x20 || $0.isInvisible ? "␣" : String($0) }.joined())”"
   }
 }

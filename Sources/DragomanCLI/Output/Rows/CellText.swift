@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 import Foundation
 
@@ -31,7 +32,7 @@ enum CellText {
       case "\r": result += "\\r"
       case "\t": result += "\\t"
       default:
-        if isInvisible(scalar) {
+        if scalar.isInvisible {
           result += "\\u{\(String(scalar.value, radix: 16))}"
         } else {
           result.unicodeScalars.append(scalar)
@@ -39,16 +40,6 @@ enum CellText {
       }
     }
     return result
-  }
-
-  /// Joiners and the tags of flags are format characters too, but belong to what is visible.
-  private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: true
-    case .format:
-      !(0x200C...0x200D).contains(scalar.value) && !(0xE0020...0xE007F).contains(scalar.value)
-    default: false
-    }
   }
 
   private static func instant(_ text: String) -> String {

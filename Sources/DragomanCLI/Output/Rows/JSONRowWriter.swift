@@ -52,11 +52,20 @@ struct JSONRowWriter: RowWriter {
       switch attribute.type {
       case .decimal where isNumber(text): return text
       // A line break can only stand between tokens, where a space means the same.
-      case .json: return text.replacing("\n", with: " ").replacing("\r", with: " ")
+      case .json: return isLine(text) ? text : line(text)
       default: return string(text)
       }
     case .blob: return string(text)
     }
+  }
+
+  private static func isLine(_ text: String) -> Bool {
+    !text.utf8.contains { $0 == 0x0A || $0 == 0x0D }
+  }
+
+  /// Byte by byte, because CR LF is one character to Swift.
+  private static func line(_ text: String) -> String {
+    String(decoding: text.utf8.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }, as: UTF8.self)
   }
 
   /// The text as a JSON string (RFC 8259, section 7).

@@ -39,6 +39,7 @@ package enum OutputMark {
   ///   - kind: What the file should be.
   ///   - path: The file, behind symbolic links.
   ///   - status: What the system says of the file.
+  /// - Returns: Whether there is one, and what it says.
   static func read(_ kind: String, at path: String, _ status: stat) -> Reading {
     var bytes = [UInt8](repeating: 0, count: 128)
     let count = dragoman_getxattr(path, name, &bytes, bytes.count)

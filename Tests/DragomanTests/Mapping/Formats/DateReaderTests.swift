@@ -306,6 +306,15 @@ struct DateReaderTests {
       ),
       (["dd.MM.yyyy dd"], .date, nil, "The date pattern \"dd.MM.yyyy dd\" names the day twice."),
       (
+        ["yyyy-MM-dd MMM yyyy"], .date, nil,
+        "The date pattern \"yyyy-MM-dd MMM yyyy\" names the year twice."
+      ),
+      (
+        ["dd.MM. MMMM yyyy"], .date, nil,
+        "The date pattern \"dd.MM. MMMM yyyy\" names the month twice."
+      ),
+      (["HH:mm (hh a)"], .time, nil, "The date pattern \"HH:mm (hh a)\" names the hour twice."),
+      (
         ["yyyy-MM-dd zzzz"], .date, nil,
         "\"zzzz\" at character 12 of the date pattern \"yyyy-MM-dd zzzz\" is no field that can be read."
       ),

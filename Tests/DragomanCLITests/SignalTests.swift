@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+/// Signals, and what stands in a folder beside the feeds.
+@Suite struct SignalTests {
+  private let folder: ToolFolder
+
+  init() throws {
+    folder = try ToolFolder()
+    try folder.write(
+      "version: 1\nentities: { P: { unique: id, attributes: { id: id } } }\n",
+      to: "p.map.yaml"
+    )
+  }
+
+  /// Imports from a pipe that stays open until the signal has come, after what the shell does before it.
+  private func importing(_ before: String, signal name: String) throws -> ToolFolder.Run {
+    try folder.shell(
+      """
+      mkfifo feed
+      \(before)
+      "$D" import p.map.yaml feed -d p.db > out 2> err & tool=$!
+      exec 3> feed
+      printf '{"id":"1"}\\n' >&3
+      # The database is there once the tool watches.
+      while [ ! -e p.db ]; do sleep 0.05; done
+      sleep 0.3
+      kill -s \(name) $tool
+      sleep 0.3
+      (printf '{"id":"2"}\\n' >&3) 2> /dev/null
+      exec 3>&-
+      wait $tool; status=$?
+      cat err >&2
+      exit $status
+      """
+    )
+  }
+
+  @Test("A signal that was ignored when the tool began stays ignored", arguments: ["HUP", "TERM"])
+  func ignored(name: String) throws {
+    let run = try importing("trap '' \(name)", signal: name)
+    #expect(run.status == 0, "\(run)")
+    #expect(run.errors.contains("inserted  2"), "\(run)")
+  }
+
+  @Test("A signal that was not ignored stops an import")
+  func stops() throws {
+    let run = try importing("", signal: "TERM")
+    #expect(run.status != 0 && run.errors.contains("Stopped by SIGTERM"), "\(run)")
+  }
+
+  @Test("Folders are no feeds of a glob or a folder")
+  func folders() throws {
+    for name in ["gl/sub", "gl/x.json"] {
+      try FileManager.default.createDirectory(
+        at: folder.url.appending(path: name),
+        withIntermediateDirectories: true
+      )
+    }
+    try folder.write(#"[{"id":"1"}]"#, to: "gl/a.json")
+    for argument in ["gl/*", "gl"] {
+      let run = try folder.run("import", "p.map.yaml", argument, "-d", "\(argument.count).db")
+      #expect(run.status == 0 && run.errors.contains("inserted  1"), "\(run)")
+    }
+    #expect(try folder.run("import", "p.map.yaml", "gl/s*", "-d", "x.db").status == 66)
+  }
+}
