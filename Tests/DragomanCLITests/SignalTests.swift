@@ -22,8 +22,8 @@ import Testing
       "$D" import p.map.yaml feed -d p.db > out 2> err & tool=$!
       exec 3> feed
       printf '{"id":"1"}\\n' >&3
-      # The database is there once the tool watches.
-      while [ ! -e p.db ]; do sleep 0.05; done
+      # The database, or what it is built in, is there once the tool watches.
+      while ! ls p.db* > /dev/null 2>&1; do sleep 0.05; done
       sleep 0.3
       kill -s \(name) $tool
       sleep 0.3
