@@ -1,3 +1,5 @@
+import DragomanGraph
+
 /// Writes what was guessed as a map for people: YAML with aligned columns and a comment where one helps.
 struct MapText {
   private let guess: FeedGuess
@@ -95,7 +97,9 @@ struct MapText {
     let name = YAML.scalar(attribute.name)
     let padding = String(repeating: " ", count: max(0, width - name.count))
     var entries: [GuessedEntry] = []
-    if attribute.path != attribute.name { entries.append(("from", YAML.scalar(attribute.path))) }
+    if !hasSameBytes(attribute.path, attribute.name) {
+      entries.append(("from", YAML.scalar(attribute.path)))
+    }
     if attribute.type != .string { entries.append(("type", attribute.type.rawValue)) }
     // A few records do not tell what every record has.
     if attribute.isAlwaysThere, !isKey, isSure { entries.append(("required", "true")) }

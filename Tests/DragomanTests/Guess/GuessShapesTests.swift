@@ -22,6 +22,44 @@ import Testing
     #expect(below.map.entities.map(\.name) == ["Currency"])
   }
 
+  @Test("Lists in a dictionary are one list, with the dictionary's names as an attribute")
+  func dictionaryOfLists() async throws {
+    let text =
+      #"{"2023":[{"id":1,"n":"a"}],"2024":[{"id":2,"n":"b"},{"id":3,"n":"c"}],"2025":[{"id":4,"n":"d"}]}"#
+    // An export cannot write records there.
+    let guess = try await GuessCircle(
+      [.bytes(Array(text.utf8), name: "years.json")],
+      exports: false
+    ).guess
+    #expect(guess.map.sources.map { $0.records?.text } == ["/*[*]"])
+    #expect(guess.map.entities[0].attributes.map(\.name) == ["key", "id", "n"])
+  }
+
+  @Test("Plain values are records with one attribute")
+  func plainValues() async throws {
+    #expect(
+      try await circle(#"["a","b","c"]"#, "words.json").map.entities[0].uniqueKeys == [["value"]]
+    )
+    #expect(
+      try await circle("1\n2\n3\n", "numbers.ndjson").map.entities[0].uniqueKeys == [["value"]]
+    )
+  }
+
+  @Test("Several samples of a feed are one; of another kind or format they are refused")
+  func severalSamples() throws {
+    func input(_ text: String, _ name: String) -> ImportInput {
+      .bytes(Array(text.utf8), name: name)
+    }
+    let first = input(#"[{"id":1,"a":"x"}]"#, "one.json")
+    // What is unique in each is not in both.
+    let both = try MapGuess(of: [first, input(#"[{"id":1,"a":"y"}]"#, "two.json")])
+    #expect(both.map.entities[0].uniqueKeys == [["a"]])
+    for other in [input(#"[{"genre":1,"title":"x"}]"#, "b.json"), input("a,b\n1,2\n", "c.csv")] {
+      let error = #expect(throws: ReadError.self) { try MapGuess(of: [first, other]) }
+      #expect(error?.code == .format)
+    }
+  }
+
   @Test("A nested object is an entity of its own where its id means the same object everywhere")
   func shared() async throws {
     let text = """
@@ -168,6 +206,17 @@ import Testing
     #expect(bounded.map.entities[0].uniqueKeys == [["id"]])
     let error = #expect(throws: ReadError.self) { try MapGuess(of: [input], .init(records: "/c")) }
     #expect(error?.help == "records stand at /a, /b")
+  }
+
+  @Test("What is nested without end is refused, also where it is larger than the window")
+  func depth() {
+    for count in [2_000, 400_000] {
+      let text = [UInt8](repeating: UInt8(ascii: "["), count: count)
+      let error = #expect(throws: ReadError.self) {
+        try MapGuess(of: [.bytes(text, name: "deep.json")])
+      }
+      #expect(error?.code == .limit || error?.code == .truncated)
+    }
   }
 
   @Test("A text larger than the window is read in parts, with the same outcome")

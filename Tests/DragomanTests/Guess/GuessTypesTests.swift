@@ -74,7 +74,7 @@ import Testing
         #"{ type: date, strings: { emptyAsNull: true, nulls: ["0000-00-00"] } }"#
       ),
       (#"5|"x""#, "{ coerce: true }"),
-      (#""12E4"|"13E4""#, "v"),
+      (#""12E4"|"13E4""#, "v"), ("1e4000|1", "{ type: json }"), ("1.5e3|1", "{ type: decimal }"),
       ("[1,2,3]|[]", "{ type: json }"),
       (#"null|null"#, "v"),
     ]

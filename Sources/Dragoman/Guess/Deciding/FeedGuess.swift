@@ -53,6 +53,14 @@ final class FeedGuess {
       entity.attributes.append(GuessedAttribute(name: key, path: "$key", isAlwaysThere: true))
       entity.unique = [key]
       entity.uniqueRemarks.append("the names of the dictionary's members")
+    } else if list.isOfLists {
+      entity.attributes.append(
+        GuessedAttribute(
+          name: entity.freeName("key"),
+          path: "$key",
+          remarks: ["the name of the record's list"]
+        )
+      )
     }
     fill(entity, depth: 0)
     let words = NameWords(list.plural.isEmpty ? sample.format.rawValue : list.plural)
@@ -154,14 +162,13 @@ final class FeedGuess {
     let canNest = way.depth < Self.maximumDepth
     if conventions.isXML {
       guard !member.isRepeated else { return addChildren(member, way, to: entity, isList: true) }
-      if member.values.textCount > 0 || kinds.objects == 0 {
+      let isEntity = isShared(member, isList: false) && canNest
+      if !isEntity, member.values.textCount > 0 || kinds.objects == 0 {
         let isAlways = way.isAlways && kinds.texts == kinds.total
         addValue(member, steps: way.steps, names: way.names, to: entity, isAlways: isAlways)
       }
       guard kinds.objects > 0 else { return }
-      if isShared(member, isList: false), canNest {
-        return addChildren(member, way, to: entity, isList: false)
-      }
+      if isEntity { return addChildren(member, way, to: entity, isList: false) }
       return flatten(member, way, into: entity)
     }
     if kinds.arrays > 0, kinds.scalars == 0, kinds.objects == 0, let element = member.element {
@@ -327,7 +334,7 @@ final class FeedGuess {
       switch step {
       case .member(let shape): shape.nameText
       case .index(let index): String(index + 1)
-      case .anyMember: ""
+      case .anyMember, .anyList: ""
       }
     }
     return NameWords(names.joined(separator: " ")).property

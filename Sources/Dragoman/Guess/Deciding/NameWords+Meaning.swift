@@ -9,6 +9,15 @@ extension NameWords {
     return words.contains { money.contains($0) }
   }
 
+  /// Whether digits of such a name are a code and no number.
+  var isCode: Bool {
+    let codes: Set = [
+      "zip", "postal", "postcode", "plz", "phone", "telephone", "fax", "mobile", "isbn", "ean",
+      "gtin",
+    ]
+    return words.contains { codes.contains($0) }
+  }
+
   /// Whether times have such a name.
   var isTime: Bool {
     let times: Set = [

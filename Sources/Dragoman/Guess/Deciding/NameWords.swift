@@ -29,16 +29,19 @@ struct NameWords {
 
   private init(words: [String]) { self.words = words }
 
+  private static let maximumLength = 60
+
   /// A name for a property: `ticketNumber`.
   var property: String {
     guard let first = words.first else { return "value" }
-    let name = first + words.dropFirst().map(Self.capitalized).joined()
+    let whole = first + words.dropFirst().map(Self.capitalized).joined()
+    let name = String(whole.prefix(Self.maximumLength))
     return name.unicodeScalars.first?.properties.numericType == nil ? name : "n" + name
   }
 
   /// A name for an entity: `TicketNumber`.
   var type: String {
-    let name = words.map(Self.capitalized).joined()
+    let name = String(words.map(Self.capitalized).joined().prefix(Self.maximumLength))
     guard let first = name.unicodeScalars.first else { return "Record" }
     return first.properties.numericType == nil ? name : "N" + name
   }

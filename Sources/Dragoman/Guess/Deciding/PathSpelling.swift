@@ -10,6 +10,8 @@ struct PathSpelling {
     case member(FeedShape)
     case index(Int)
     case anyMember
+    /// The elements of the lists that all members are.
+    case anyList
   }
 
   init(_ format: ForeignFormat, namespaces: [String]) {
@@ -71,6 +73,7 @@ struct PathSpelling {
       switch step {
       case .index(let index): text += "[\(index)]"
       case .anyMember: text += text.isEmpty ? "*" : ".*"
+      case .anyList: text += text.isEmpty ? "*[*]" : ".*[*]"
       case .member(let shape):
         let name = shape.nameText
         let isPlain = !name.isEmpty && name != "*" && !name.contains { ".[]/".contains($0) }
@@ -87,6 +90,7 @@ struct PathSpelling {
       switch step {
       case .index(let index): text += "/\(index)"
       case .anyMember: text += "/*"
+      case .anyList: text += "/*[*]"
       case .member(let shape):
         let name = shape.nameText
         guard name != "*", name != "*[*]" else { return nil }

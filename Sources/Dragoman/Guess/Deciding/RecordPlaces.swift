@@ -9,6 +9,8 @@ struct RecordPlaces {
     var plural: String
     var name: NameWords
     var isDictionary = false
+    /// Whether it is all lists of a dictionary.
+    var isOfLists = false
     var remark: String
   }
 
@@ -87,6 +89,11 @@ struct RecordPlaces {
   ]
 
   private mutating func search(_ shape: FeedShape, _ steps: [PathSpelling.Step], depth: Int) {
+    if let merged = Self.mergedLists(of: shape) {
+      addList(merged, steps + [.anyList], "lists")
+      if !lists.isEmpty { lists[lists.count - 1].isOfLists = true }
+      return
+    }
     for member in shape.members {
       let steps = steps + [.member(member)]
       if let element = member.element, member.kinds.objects == 0, element.kinds.objects > 0 {
@@ -173,9 +180,23 @@ struct RecordPlaces {
   /// Whether the members of an object are records of one kind, by their names.
   static func isDictionary(_ shape: FeedShape) -> Bool {
     let members = shape.members
-    guard members.count >= 3, members.allSatisfy({ $0.kinds.objects == $0.kinds.total }) else {
-      return false
-    }
+    return members.allSatisfy { $0.kinds.objects == $0.kinds.total } && areAlike(members)
+  }
+
+  /// The elements of all members of an object as one place, where they are lists of one kind.
+  private static func mergedLists(of shape: FeedShape) -> FeedShape? {
+    guard shape.members.allSatisfy({ $0.kinds.arrays == $0.kinds.total }) else { return nil }
+    let elements = shape.members.compactMap(\.element).filter { $0.kinds.total > 0 }
+    guard elements.allSatisfy({ $0.kinds.objects > 0 }), areAlike(elements) else { return nil }
+    let merged = FeedShape()
+    for element in elements { merged.merge(element) }
+    if let rest = shape.others?.element { merged.merge(rest) }
+    return merged
+  }
+
+  /// Whether three or more places have the same members for the most part.
+  private static func areAlike(_ members: [FeedShape]) -> Bool {
+    guard members.count >= 3 else { return false }
     var counts: [[UInt8]: Int] = [:]
     for name in members.flatMap({ $0.members.map(\.name) }) { counts[name, default: 0] += 1 }
     // A name that half of the members have is common to them.

@@ -110,7 +110,7 @@ struct ReferenceGuess {
     let name = wanted == attribute.name ? wanted : entity.freeName(wanted)
     entity.attributes.removeAll { $0.name == attribute.name }
     var entries: [GuessedEntry] = [
-      ("key", "{ \(target.key.name): \(YAML.scalar(attribute.path)) }")
+      ("key", "{ \(YAML.scalar(target.key.name)): \(YAML.scalar(attribute.path)) }")
     ]
     if isList { entries += [("ordered", "true"), ("repeats", "true")] }
     entity.relationships.append(

@@ -41,6 +41,11 @@ struct TypeGuess {
   // MARK: - Numbers
 
   private mutating func guess(_ numbers: NumberProfile, _ name: NameWords) {
+    guard !numbers.hasHugeExponent else {
+      type = .json
+      remarks.append("beyond what a number can be here: kept as it is written")
+      return
+    }
     guard numbers.isWhole else {
       let isMoney = name.isMoney && numbers.fractionDigits <= 4
       if isMoney, !numbers.hasExponent {
@@ -148,7 +153,7 @@ struct TypeGuess {
     _ name: NameWords,
     _ conventions: Conventions
   ) {
-    if common.contains(.whole), !conventions.isTextual || values.longestText > 18 {
+    if common.contains(.whole), !conventions.isTextual || values.longestText > 18 || name.isCode {
       remarks.append("digits alone: type: int64 with numbers: { decimal: \".\" } takes them")
       return
     }

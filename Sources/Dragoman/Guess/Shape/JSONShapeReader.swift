@@ -93,7 +93,7 @@ final class JSONShapeReader {
       var length = jsonScanValue(&state, pointer, available, 0)
       if length == 0 {
         if isContainer, available >= Self.wholeByteCount {
-          return enter(shape, isObject: isObject, owner: owner, isElement: isElement)
+          return try enter(shape, isObject: isObject, owner: owner, isElement: isElement)
         }
         if try window.fill(batch) { continue }
         length = available
@@ -111,7 +111,19 @@ final class JSONShapeReader {
     }
   }
 
-  private func enter(_ shape: FeedShape, isObject: Bool, owner: Int, isElement: Bool) {
+  private func enter(
+    _ shape: FeedShape,
+    isObject: Bool,
+    owner: Int,
+    isElement: Bool
+  ) throws(ReadError) {
+    guard frames.count < Int(JSON_MAX_DEPTH) else {
+      throw ReadError(
+        .limit,
+        "The text is nested deeper than \(JSON_MAX_DEPTH) levels.",
+        at: batch.origin(at: UInt32(window.position), record: nil)
+      )
+    }
     window.position += 1
     if isElement { recorder.enterRecord(shape, in: owner) }
     frames.append(

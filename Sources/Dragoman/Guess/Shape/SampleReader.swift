@@ -31,6 +31,7 @@ struct SampleReader {
       )
     }
     sample.inputCount += 1
+    let earlier = KindCheck(sample.root)
     sample.separator = sample.separator ?? format.separator
     sample.encoding = sample.encoding ?? format.encoding
     switch format.format {
@@ -43,6 +44,7 @@ struct SampleReader {
       try readList(CSVReader(source: try text(source, sample), separator: separator), sample)
     }
     recorder.endInput()
+    try earlier.check(sample, input.name)
     sample.byteCount += source.consumedByteCount
     sample.namespaces = recorder.namespaces
   }

@@ -9,6 +9,8 @@ struct NumberProfile {
   private(set) var fractionDigits = 0
   private(set) var significantDigits = 0
   private(set) var hasExponent = false
+  /// Whether an exponent has three digits or more.
+  private(set) var hasHugeExponent = false
 
   /// Sees a number as JSON writes it.
   mutating func see(_ digits: UnsafeRawBufferPointer) {
@@ -17,10 +19,15 @@ struct NumberProfile {
     var isWhole = true
     var fraction = 0
     var significant = 0
+    var exponent: Int?
     let isNegative = digits.first == UInt8(ascii: "-")
     for byte in digits {
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        if let digits = exponent {
+          exponent = digits + 1
+          continue
+        }
         let digit = Int64(byte - UInt8(ascii: "0"))
         if significant > 0 || digit > 0 { significant += 1 }
         if fraction > 0 {
@@ -39,9 +46,11 @@ struct NumberProfile {
       case UInt8(ascii: "e"), UInt8(ascii: "E"):
         isWhole = false
         hasExponent = true
+        exponent = 0
       default: break
       }
     }
+    if exponent ?? 0 > 2 { hasHugeExponent = true }
     fractionDigits = max(fractionDigits, fraction - 1)
     significantDigits = max(significantDigits, significant)
     if isWhole {
@@ -60,5 +69,6 @@ struct NumberProfile {
     fractionDigits = max(fractionDigits, other.fractionDigits)
     significantDigits = max(significantDigits, other.significantDigits)
     hasExponent = hasExponent || other.hasExponent
+    hasHugeExponent = hasHugeExponent || other.hasHugeExponent
   }
 }

@@ -27,7 +27,9 @@ final class TextFormReader {
 
   /// Whether a text is one of the words that feeds write where they have no value.
   static func isSentinel(_ text: UnsafeRawBufferPointer) -> Bool {
-    guard text.count <= 19 else { return false }
+    guard text.count <= 19, let first = text.first, "Nn-k#?0".utf8.contains(first) else {
+      return false
+    }
     return sentinels.contains { $0.count == text.count && text.has($0, at: 0) }
   }
 

@@ -58,11 +58,11 @@ final class ValueProfile {
     if !hasManyWords { countWord(hash, text) }
     if text.count <= Self.maximumKeyLength { insert(hash, budget) } else { distinct = nil }
     textCount += 1
-    guard !isPlainText else { return hash }
     if TextFormReader.isSentinel(text) {
       count(hash, text, in: &sentinels)
       return hash
     }
+    guard !isPlainText else { return hash }
     // What earlier texts were is tried first.
     var form = known.isEmpty ? [] : reader.forms(of: text, among: known)
     if form.isEmpty { form = reader.forms(of: text, among: .all) }
