@@ -108,6 +108,25 @@ import Testing
     #expect(try line("0|1").remark == "0 and 1 alone: type: bool takes them, too")
   }
 
+  @Test("Where there is no room for all values, the first tell whether they differ")
+  func room() throws {
+    func values(_ texts: [String]) throws -> DistinctValues {
+      let profile = ValueProfile()
+      let reader = try TextFormReader()
+      let budget = HashBudget(free: 64)
+      for text in texts {
+        var text = text
+        _ = text.withUTF8 { profile.see(text: UnsafeRawBufferPointer($0), reader, budget) }
+      }
+      return profile.differentValues
+    }
+    let numbers = (0..<100).map(String.init)
+    #expect(try values(numbers).hashes == nil)
+    #expect(try values(numbers).firstCount == 48)
+    #expect(try values(["0"] + numbers).firstCount == 0)
+    #expect(try values(Array(numbers.prefix(40))).hashes?.count == 40)
+  }
+
   @Test("Amounts have a scale, and a column takes the day of another that tells")
   func conventions() throws {
     #expect(try line("12.5|3.20", name: "price").entries == "{ type: decimal, scale: 2 }")

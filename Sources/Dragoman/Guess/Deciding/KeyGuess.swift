@@ -6,8 +6,10 @@ struct KeyGuess {
   private let conventions: Conventions
   private let words: [String]
 
-  /// Values longer than that are texts to read.
+  /// How many attributes are tried together.
   private static let maximumColumnCount = 12
+  /// So many different values are no chance.
+  private static let manyCount = 100_000
 
   init(_ entity: GuessedEntity, _ conventions: Conventions) {
     self.entity = entity
@@ -27,7 +29,9 @@ struct KeyGuess {
     if let inverse = entity.inverse { return applyChild(inverse, singles) }
     guard let best = singles.first else { return applyComposite() }
     entity.unique = [best.attribute.name]
-    let evidence = "unique in all \(entity.count), never missing"
+    let firstCount = best.attribute.shape?.values.differentValues.firstCount ?? 0
+    let scope = firstCount > 0 ? "the first \(firstCount)" : "all \(entity.count)"
+    let evidence = "unique in \(scope), never missing"
     entity.uniqueRemarks.append(
       best.rank == 0 || entity.count < 3 ? "unsure: \(evidence)" : evidence
     )
@@ -56,7 +60,12 @@ struct KeyGuess {
 
   /// Attributes whose values are all there and all different, the likeliest first.
   private var singles: [Candidate] {
-    candidates.filter { $0.attribute.shape?.values.distinctCount == entity.count }
+    candidates.filter { candidate in
+      guard let values = candidate.attribute.shape?.values else { return false }
+      // Of very many values the first are held against each other.
+      return values.distinctCount == entity.count
+        || (candidate.rank >= 60 && values.differentValues.firstCount >= Self.manyCount)
+    }
   }
 
   /// Attributes that may be part of a key, the likeliest first.

@@ -24,8 +24,8 @@ final class ValueProfile {
   /// The first different texts, while they are few.
   private(set) var words: [Word] = []
   private(set) var hasManyWords = false
-  /// The different values; nil where they are too many or too long to tell.
-  private(set) var distinct: HashSet? = HashSet()
+  /// The different values.
+  private(set) var differentValues = DistinctValues()
 
   private static let maximumWordCount = 16
   private static let maximumWordLength = 40
@@ -35,15 +35,20 @@ final class ValueProfile {
 
   /// Sees a number, and returns the hash of its digits.
   func see(number digits: UnsafeRawBufferPointer, _ budget: HashBudget) -> UInt64 {
-    numbers.see(digits)
     let hash = HashSet.hash(of: digits)
-    if numbers.isWhole { insert(hash, budget) } else { distinct = nil }
+    let seenCount = numbers.count + textCount
+    numbers.see(digits)
+    if numbers.isWhole {
+      differentValues.insert(hash, seenCount: seenCount, budget)
+    } else {
+      differentValues.exclude()
+    }
     return hash
   }
 
   /// Sees a boolean, and returns its hash.
   func see(boolean value: Bool) -> UInt64 {
-    distinct = nil
+    differentValues.exclude()
     return value ? 2 : 1
   }
 
@@ -56,7 +61,11 @@ final class ValueProfile {
     let hash = HashSet.hash(of: text)
     longestText = max(longestText, text.count)
     if !hasManyWords { countWord(hash, text) }
-    if text.count <= Self.maximumKeyLength { insert(hash, budget) } else { distinct = nil }
+    if text.count <= Self.maximumKeyLength {
+      differentValues.insert(hash, seenCount: numbers.count + textCount, budget)
+    } else {
+      differentValues.exclude()
+    }
     textCount += 1
     if TextFormReader.isSentinel(text) {
       count(hash, text, in: &sentinels)
@@ -90,21 +99,14 @@ final class ValueProfile {
     for word in other.sentinels { add(word, to: &sentinels) }
     for word in other.words where !hasManyWords { add(word, to: &words) }
     hasManyWords = hasManyWords || other.hasManyWords || words.count > Self.maximumWordCount
-    if let added = other.distinct { distinct?.formUnion(added) } else { distinct = nil }
+    differentValues.merge(other.differentValues)
   }
+
+  /// The hashes of the different values; nil where they are too many or too long to tell.
+  var distinct: HashSet? { differentValues.hashes }
 
   /// How many different values there are, where that is known.
   var distinctCount: Int? { distinct?.count }
-
-  private func insert(_ hash: UInt64, _ budget: HashBudget) {
-    guard distinct != nil else { return }
-    if distinct?.isFull == true, !budget.grows(from: distinct?.capacity ?? 0) {
-      budget.release(distinct?.capacity ?? 0)
-      distinct = nil
-      return
-    }
-    distinct?.insert(hash)
-  }
 
   private func countWord(_ hash: UInt64, _ text: UnsafeRawBufferPointer) {
     if text.count > Self.maximumWordLength || words.count > Self.maximumWordCount {
@@ -165,7 +167,10 @@ struct FractionDigits {
 
 /// How many hashes all places together may keep.
 final class HashBudget {
-  private var free = 6 << 20
+  private var free: Int
+
+  /// - Parameter free: How many hashes there is room for.
+  init(free: Int = 6 << 20) { self.free = free }
 
   /// Takes what a set needs to double; false where there is not so much.
   func grows(from capacity: Int) -> Bool {
