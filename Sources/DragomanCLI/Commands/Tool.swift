@@ -25,8 +25,8 @@ struct Tool: AsyncParsableCommand {
     version: "0.1.0",
     subcommands: [
       ImportCommand.self, FetchCommand.self, ExportCommand.self, CheckCommand.self,
-      DiffCommand.self, InfoCommand.self, HistoryCommand.self, SchemaCommand.self,
-      MigrateCommand.self, BackupCommand.self, WatchCommand.self,
+      DiffCommand.self, GuessCommand.self, InfoCommand.self, HistoryCommand.self,
+      SchemaCommand.self, MigrateCommand.self, BackupCommand.self, WatchCommand.self,
     ]
   )
 

@@ -5,7 +5,9 @@ import Testing
 
 /// Stores that imports have filled, migrated to another map.
 @Suite struct MigratedStoreTests {
-  private static func map(_ attributes: String, policy: String = "stub", list: String = "") -> String {
+  private static func map(_ attributes: String, policy: String = "stub", list: String = "")
+    -> String
+  {
     """
     version: 1
     entities:
@@ -40,7 +42,8 @@ import Testing
     let later = try ImportFixture(Self.map(attributes, policy: policy), in: fixture.store)
     try fixture.store.migrate(to: later.map.model())
     #expect(try fixture.store.stubs(of: "B").map(\.key) == stubs)
-    let report = try await later.run(#"{"p":[{"id":1,"boss":"x"}],"b":[{"code":"y","name":"Y"}]}"#) {
+    let report = try await later.run(#"{"p":[{"id":1,"boss":"x"}],"b":[{"code":"y","name":"Y"}]}"#)
+    {
       $0.prune = ImportRequest.Prune()
     }
     #expect(report.pruned == 0)
@@ -95,7 +98,9 @@ import Testing
     try await later.run(#"{"b":[{"code":"z","name":2.5}]}"#)
     let notes = try sql(fixture.store, "SELECT note FROM B ORDER BY code")
     #expect(notes == ["mine", "none"])
-    let clashing = try ImportMap(yaml: Self.map("code: code, name: { from: name, type: decimal }, note: note"))
+    let clashing = try ImportMap(
+      yaml: Self.map("code: code, name: { from: name, type: decimal }, note: note")
+    )
     let error = #expect(throws: StoreError.self) { try fixture.store.grow(to: clashing.model()) }
     #expect(error?.code == .modelConflict, "\(String(describing: error))")
   }

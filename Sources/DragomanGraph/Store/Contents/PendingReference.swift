@@ -26,6 +26,7 @@ extension PendingReference {
   /// one code of `ListCode`.
   ///
   /// - Parameter parts: The names of the key's attributes, and an expression for the value of each.
+  /// - Returns: The expression.
   static func json(_ parts: [(name: String, value: String)]) -> String {
     let members = parts.map { "\(Schema.literal($0.name)), \(json($0.value))" }
     return "json_object(\(members.joined(separator: ", ")))"

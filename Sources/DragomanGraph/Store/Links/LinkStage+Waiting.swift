@@ -119,7 +119,8 @@ extension LinkStage {
     do {
       let rows = try Row.fetchAll(
         try database.cachedStatement(
-          sql: "SELECT seq, owner, node, record, ordinal FROM \(links) WHERE target IS NULL ORDER BY seq"
+          sql: "SELECT seq, owner, node, record, ordinal FROM \(links) WHERE target IS NULL"
+            + " ORDER BY seq"
         )
       )
       guard !rows.isEmpty else { return [] }

@@ -31,7 +31,8 @@ extension MigrationRun {
         // What has no new form keeps the old one, and goes on waiting.
         value = "coalesce(CASE _e.key \(branches.joined(separator: " ")) END, \(value))"
       }
-      let name = names.attributes.isEmpty ? "_e.key" : "CASE _e.key \(names.attributes) ELSE _e.key END"
+      let name =
+        names.attributes.isEmpty ? "_e.key" : "CASE _e.key \(names.attributes) ELSE _e.key END"
       let key =
         "(SELECT json_group_object(_p.name, \(PendingReference.json("_p.value"))) FROM"
         + " (SELECT \(name) AS name, \(value) AS value FROM json_each(_dragoman_pending.key) AS _e) AS _p)"

@@ -66,7 +66,9 @@ final class FlatWriter {
     try store.write { session in
       try session.begin()
       try session.check(context.root.layout)
-      guard session.layout.takesRows(of: context.root.layout) else { throw FlatTargets.NeedsObjects() }
+      guard session.layout.takesRows(of: context.root.layout) else {
+        throw FlatTargets.NeedsObjects()
+      }
       var rows = EntityStatements(entity: binding.entity, slots: binding.rowSlots, mode: .upsert)
       // Without it the writer does not tell which object it met.
       if keepsIDs { rows.noted = [] }

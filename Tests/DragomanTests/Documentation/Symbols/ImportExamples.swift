@@ -31,6 +31,13 @@ private enum ImportExamples {
     try lines()
   }
 
+  static func guess() throws {
+    // docs: begin guess
+    let guess = try MapGuess(of: [.file("orders.json")])
+    print(guess.text)  // YAML, with comments where the samples leave a doubt
+    // docs: end
+  }
+
   // MARK: Values
 
   static func values(birthday: Date) {

@@ -56,7 +56,10 @@ import Testing
     #expect(try links(bytes) == ["1|b"])
   }
 
-  @Test("The name of a key's attribute may hold anything", arguments: ["a\"b", "a\\b", "a.b", "a$[0]"])
+  @Test(
+    "The name of a key's attribute may hold anything",
+    arguments: ["a\"b", "a\\b", "a.b", "a$[0]"]
+  )
   func names(name: String) async throws {
     let fixture = try ImportFixture(Self.map("string", "pending", name: name))
     try await fixture.run(#"{"p":[{"id":1,"boss":"Z"}]}"#)

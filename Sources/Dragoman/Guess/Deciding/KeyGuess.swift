@@ -1,0 +1,160 @@
+import DragomanGraph
+
+/// Chooses what identifies the records of an entity, by what their values show.
+struct KeyGuess {
+  private let entity: GuessedEntity
+  private let conventions: Conventions
+  private let words: [String]
+
+  /// How many attributes are tried together.
+  private static let maximumColumnCount = 12
+  /// So many different values are no chance.
+  private static let manyCount = 100_000
+
+  init(_ entity: GuessedEntity, _ conventions: Conventions) {
+    self.entity = entity
+    self.conventions = conventions
+    words = NameWords(entity.name).words
+  }
+
+  /// Sets the key of the entity, and says why.
+  func apply() {
+    guard entity.unique.isEmpty else { return }
+    let singles = self.singles
+    if entity.isNested, entity.inverse == nil, let name = sharedKey {
+      entity.unique = [name]
+      entity.uniqueRemarks.append("the records that have it nested share it")
+      return
+    }
+    if let inverse = entity.inverse { return applyChild(inverse, singles) }
+    guard let best = singles.first else { return applyComposite() }
+    entity.unique = [best.attribute.name]
+    let firstCount = best.attribute.shape?.values.differentValues.firstCount ?? 0
+    let scope = firstCount > 0 ? "the first \(firstCount)" : "all \(entity.count)"
+    let evidence = "unique in \(scope), never missing"
+    entity.uniqueRemarks.append(
+      best.rank == 0 || entity.count < 3 ? "unsure: \(evidence)" : evidence
+    )
+    let others = singles.dropFirst().prefix(3).map(\.attribute.name)
+    if !others.isEmpty {
+      entity.uniqueRemarks.append(
+        "so \(others.count == 1 ? "is" : "are") \(others.joined(separator: ", "))"
+      )
+    }
+  }
+
+  /// The id of objects that are nested in several records.
+  private var sharedKey: String? {
+    guard let identity = entity.shape.identity else { return nil }
+    return entity.attributes.first { attribute in
+      attribute.shape?.name == identity.name
+        && entity.shape.members.contains { $0 === attribute.shape }
+    }?.name
+  }
+
+  private struct Candidate {
+    let attribute: GuessedAttribute
+    let rank: Int
+    let place: Int
+  }
+
+  /// Attributes whose values are all there and all different, the likeliest first.
+  private var singles: [Candidate] {
+    candidates.filter { candidate in
+      guard let values = candidate.attribute.shape?.values else { return false }
+      // Of very many values the first are held against each other.
+      return values.distinctCount == entity.count
+        || (candidate.rank >= 60 && values.differentValues.firstCount >= Self.manyCount)
+    }
+  }
+
+  /// Attributes that may be part of a key, the likeliest first.
+  private var candidates: [Candidate] {
+    var found: [Candidate] = []
+    for (place, attribute) in entity.attributes.enumerated() {
+      guard attribute.isAlwaysThere, let shape = attribute.shape,
+        ![.double, .float, .json, .bool, .duration].contains(attribute.type),
+        !attribute.entries.contains(where: { $0.key == "coerce" }),
+        shape.values.longestText <= 100
+      else { continue }
+      let last = attribute.path.split(whereSeparator: { "./@:".contains($0) }).last.map(String.init)
+      let own = NameWords(last ?? attribute.path).keyRank(of: words)
+      let whole = NameWords(attribute.name).keyRank(of: words)
+      let base =
+        switch attribute.type {
+        case .date, .timestamp: 8
+        case .string, .uuid: 5
+        default: 0
+        }
+      let isDeep = attribute.path.contains { "./[".contains($0) }
+      let rank = max(isDeep ? own - 20 : own, whole - (isDeep ? 20 : 0)) + (isDeep ? 0 : base)
+      let isAmount = attribute.type == .decimal || NameWords(attribute.name).isMoney
+      found.append(Candidate(attribute: attribute, rank: isAmount ? -10 : rank, place: place))
+    }
+    return found.sorted { ($0.rank, $1.place) > ($1.rank, $0.place) }
+  }
+
+  private func applyChild(_ inverse: String, _ singles: [Candidate]) {
+    if let best = singles.first, best.rank >= 60, entity.count > 2 {
+      entity.unique = [best.attribute.name]
+      entity.uniqueRemarks.append("unique in all \(entity.count)")
+      return
+    }
+    if let rows = entity.shape.rows, rows.isComplete {
+      for candidate in candidates.prefix(Self.maximumColumnCount) where candidate.rank > 0 {
+        guard let shape = candidate.attribute.shape, let column = rows.column(of: shape),
+          rows.isUnique([0, column])
+        else { continue }
+        entity.unique = [inverse, candidate.attribute.name]
+        entity.uniqueRemarks.append("each only once in its \(inverse)")
+        return
+      }
+    }
+    addIndex(in: inverse)
+  }
+
+  /// Two or three attributes that are together different in every record.
+  private func applyComposite() {
+    let columns = entity.shape.rows.map { rows in
+      candidates.filter { $0.rank >= 0 }.prefix(Self.maximumColumnCount).compactMap { candidate in
+        candidate.attribute.shape.flatMap(rows.column(of:)).map { (candidate.attribute.name, $0) }
+      }
+    }
+    guard let rows = entity.shape.rows, let columns, rows.rowCount > 1 else {
+      return addIndex(in: nil)
+    }
+    var sets: [[Int]] = []
+    for a in columns.indices {
+      for b in columns.indices where b > a { sets.append([a, b]) }
+    }
+    for a in columns.indices {
+      for b in columns.indices where b > a {
+        for c in columns.indices where c > b { sets.append([a, b, c]) }
+      }
+    }
+    for set in sets where rows.isUnique(set.map { columns[$0].1 }) {
+      entity.unique = set.sorted { columns[$0].1 < columns[$1].1 }.map { columns[$0].0 }
+      let scope = rows.isComplete ? "all \(entity.count)" : "the first \(rows.rowCount)"
+      entity.uniqueRemarks.append("unsure: no attribute is unique, these together are in \(scope)")
+      return
+    }
+    addIndex(in: nil)
+  }
+
+  /// The place in the list, where the values tell no key.
+  private func addIndex(in inverse: String?) {
+    let name = entity.freeName("place")
+    entity.attributes.insert(
+      GuessedAttribute(name: name, path: "$index", type: .int64, isAlwaysThere: true).with {
+        $0.entries = [("export", "false")]
+      },
+      at: 0
+    )
+    entity.unique = [inverse, name].compactMap { $0 }
+    entity.uniqueRemarks.append(
+      inverse == nil
+        ? "unsure: no values are unique, so the place in the feed is the key"
+        : "no values are unique in it, so the place in the list is the key"
+    )
+  }
+}

@@ -1,0 +1,103 @@
+/// Spells paths as a map does.
+struct PathSpelling {
+  let format: ForeignFormat
+  /// The prefixes of namespaces, by the numbers of names; "" for none.
+  private(set) var prefixes: [String] = [""]
+  private let uris: [String]
+
+  /// A step from a record to a value.
+  enum Step {
+    case member(FeedShape)
+    case index(Int)
+    case anyMember
+    /// The elements of the lists that all members are.
+    case anyList
+  }
+
+  init(_ format: ForeignFormat, namespaces: [String]) {
+    self.format = format
+    uris = namespaces
+    for uri in namespaces.dropFirst() {
+      if uri == "http://www.w3.org/XML/1998/namespace" {
+        prefixes.append("xml")
+        continue
+      }
+      let last = uri.split(whereSeparator: { "/#:".contains($0) }).last.map(String.init) ?? "n"
+      let letters = NameWords(last).words.joined().filter { $0.isASCII && $0.isLetter }.prefix(6)
+      var prefix = letters.isEmpty || letters == "xml" ? "n" : String(letters)
+      let wanted = prefix
+      var number = 2
+      while prefixes.contains(prefix) {
+        prefix = wanted + String(number)
+        number += 1
+      }
+      prefixes.append(prefix)
+    }
+  }
+
+  /// The namespaces that the prefixes of a text name.
+  func namespaces(in text: String) -> [(prefix: String, uri: String)] {
+    zip(prefixes, uris).dropFirst().filter { $0.0 != "xml" && text.contains("\($0.0):") }
+      .map { (prefix: $0.0, uri: $0.1) }
+  }
+
+  /// A path from a record; nil where the language of paths cannot say it.
+  func path(_ steps: [Step]) -> String? {
+    guard !steps.isEmpty else { return "." }
+    switch format {
+    case .xml: return steps.map(element).joined(separator: "/")
+    case .csv:
+      guard case .member(let shape) = steps[0] else { return nil }
+      let name = shape.nameText
+      return [".", ""].contains(name) || Self.roots.contains(where: name.hasPrefix) ? nil : name
+    case .json, .ndjson: return dotted(steps) ?? pointer(steps)
+    }
+  }
+
+  private static let roots = ["$index", "$file", "$line", "$root", "$parent", "$key"]
+
+  /// The path of records from the top; nil where the language of paths cannot say it.
+  func records(_ steps: [Step]) -> String? {
+    format == .xml ? "/" + steps.map(element).joined(separator: "/") : pointer(steps)
+  }
+
+  private func element(_ step: Step) -> String {
+    guard case .member(let shape) = step else { return "*" }
+    let prefix = shape.space == 0 ? "" : prefixes[shape.space] + ":"
+    return (shape.isAttribute ? "@" : "") + prefix + shape.nameText
+  }
+
+  private func dotted(_ steps: [Step]) -> String? {
+    var text = ""
+    for step in steps {
+      switch step {
+      case .index(let index): text += "[\(index)]"
+      case .anyMember: text += text.isEmpty ? "*" : ".*"
+      case .anyList: text += text.isEmpty ? "*[*]" : ".*[*]"
+      case .member(let shape):
+        let name = shape.nameText
+        let isPlain = !name.isEmpty && name != "*" && !name.contains { ".[]/".contains($0) }
+        guard isPlain, !text.isEmpty || !name.hasPrefix("$") else { return nil }
+        text += (text.isEmpty ? "" : ".") + name
+      }
+    }
+    return text
+  }
+
+  private func pointer(_ steps: [Step]) -> String? {
+    var text = ""
+    for step in steps {
+      switch step {
+      case .index(let index): text += "/\(index)"
+      case .anyMember: text += "/*"
+      case .anyList: text += "/*[*]"
+      case .member(let shape):
+        let name = shape.nameText
+        guard name != "*", name != "*[*]" else { return nil }
+        text +=
+          "/" + name.replacing("~", with: "~0").replacing("/", with: "~1")
+      }
+    }
+    return text
+  }
+}

@@ -1,0 +1,258 @@
+/// Where the records of a sample stand.
+struct RecordPlaces {
+  /// A list of records, or a dictionary of them, or a single one.
+  struct List {
+    var shape: FeedShape
+    /// The path as it stands in the map; nil: the root.
+    var path: String?
+    /// The name of the list, and the words for one of its records.
+    var plural: String
+    var name: NameWords
+    var isDictionary = false
+    /// Whether it is all lists of a dictionary.
+    var isOfLists = false
+    var remark: String
+  }
+
+  private(set) var lists: [List] = []
+  private(set) var remarks: [String] = []
+  private let sample: FeedSample
+  private let spelling: PathSpelling
+  /// Members beside the records.
+  private var besides: [String] = []
+
+  private static let maximumDepth = 4
+  private static let generic: Set<String> = [
+    "data", "items", "item", "results", "result", "records", "record", "rows", "row", "objects",
+    "object", "entries", "values", "list", "hits", "content", "response", "payload", "root",
+    "stdin",
+  ]
+
+  init(_ sample: FeedSample, _ spelling: PathSpelling) {
+    self.sample = sample
+    self.spelling = spelling
+    let root = sample.root
+    switch sample.format {
+    case .csv, .ndjson:
+      if let element = root.element, element.kinds.total > 0 { addList(element, [], "lines") }
+    case .json: findJSON(root)
+    case .xml: findXML(root)
+    }
+    if !besides.isEmpty, !lists.isEmpty {
+      remarks.append("beside the records, not mapped: " + besides.joined(separator: ", "))
+    }
+  }
+
+  // MARK: - JSON
+
+  private mutating func findJSON(_ root: FeedShape) {
+    if let element = root.element, root.kinds.objects == 0 {
+      if element.kinds.objects > 0 {
+        addList(element, [], "array")
+      } else if element.kinds.scalars > 0, element.kinds.arrays == 0 {
+        addList(element, [], "array", path: "[*]")
+      }
+      return
+    }
+    guard root.kinds.objects > 0 else { return }
+    if Self.isDictionary(root) {
+      return addDictionary(root, [])
+    }
+    guard !isErrorObject else { return }
+    let isRecord = root.members.contains { ["id", "_id"].contains($0.nameText.lowercased()) }
+    if !isRecord { search(root, [], depth: 0) }
+    if lists.isEmpty, !root.members.isEmpty {
+      besides = []
+      lists.append(
+        List(
+          shape: root,
+          path: nil,
+          plural: "",
+          name: Self.words(of: sample.name),
+          remark: "one record: the whole text"
+        )
+      )
+    }
+  }
+
+  /// Whether the text is what a service answers when something went wrong.
+  private var isErrorObject: Bool {
+    let names = Set(sample.root.members.map { $0.nameText.lowercased() })
+    let tellsError = !names.isDisjoint(with: ["error", "errors", "message", "exception", "detail"])
+    return sample.format == .json && tellsError && names.isSubset(of: Self.errorWords)
+  }
+
+  private static let errorWords: Set<String> = [
+    "error", "errors", "message", "exception", "detail", "details", "title", "type", "status",
+    "code", "statuscode", "status_code", "error_code", "error_description", "success", "ok",
+    "timestamp", "path", "trace", "request_id", "requestid", "instance", "documentation_url",
+  ]
+
+  private mutating func search(_ shape: FeedShape, _ steps: [PathSpelling.Step], depth: Int) {
+    if let merged = Self.mergedLists(of: shape) {
+      addList(merged, steps + [.anyList], "lists")
+      if !lists.isEmpty { lists[lists.count - 1].isOfLists = true }
+      return
+    }
+    for member in shape.members {
+      let steps = steps + [.member(member)]
+      if let element = member.element, member.kinds.objects == 0, element.kinds.objects > 0 {
+        addList(element, steps, "list")
+      } else if member.kinds.objects > 0, member.kinds.arrays == 0, depth < Self.maximumDepth {
+        if Self.isDictionary(member) {
+          addDictionary(member, steps)
+        } else {
+          search(member, steps, depth: depth + 1)
+        }
+      } else if depth == 0, member.kinds.scalars > 0 {
+        besides.append("$root.\(member.nameText)")
+      }
+    }
+  }
+
+  private mutating func addDictionary(_ shape: FeedShape, _ steps: [PathSpelling.Step]) {
+    let count = lists.count
+    addList(Self.merged(shape), steps + [.anyMember], "dictionary")
+    if lists.count > count { lists[count].isDictionary = true }
+  }
+
+  // MARK: - XML
+
+  private mutating func findXML(_ document: FeedShape) {
+    guard let root = document.members.first else { return }
+    search(document: root, [.member(root)], depth: 0)
+    guard lists.isEmpty else { return }
+    // Nothing repeats: the children with members are records, or the root is one.
+    let children = root.members.filter { !$0.isAttribute && $0.kinds.objects > 0 }
+    let isEnvelope = !children.isEmpty && children.count == root.members.count { !$0.isAttribute }
+    for child in isEnvelope ? children : [] {
+      addList(child, [.member(root), .member(child)], "elements")
+    }
+    if lists.isEmpty, root.kinds.total > 0 { addList(root, [.member(root)], "document") }
+  }
+
+  private mutating func search(document shape: FeedShape, _ steps: [PathSpelling.Step], depth: Int)
+  {
+    for member in shape.members where !member.isAttribute {
+      let steps = steps + [.member(member)]
+      if member.isRepeated {
+        addList(member, steps, "elements")
+      } else if depth < Self.maximumDepth, member.kinds.objects > 0 {
+        search(document: member, steps, depth: depth + 1)
+      }
+    }
+  }
+
+  // MARK: - Lists
+
+  private mutating func addList(
+    _ shape: FeedShape,
+    _ steps: [PathSpelling.Step],
+    _ kind: String,
+    path: String? = nil
+  ) {
+    let text = steps.isEmpty ? path : spelling.records(steps)
+    guard steps.isEmpty || text != nil else { return }
+    var last = ""
+    for case .member(let member) in steps { last = member.nameText }
+    let isGeneric = last.isEmpty || Self.generic.contains(last.lowercased())
+    let count = shape.kinds.total
+    lists.append(
+      List(
+        shape: shape,
+        path: text,
+        plural: last,
+        name: isGeneric ? Self.words(of: sample.name) : NameWords(last).singular,
+        remark: "\(count) \(count == 1 ? "record" : "records")"
+      )
+    )
+  }
+
+  /// The words for a record of a file.
+  private static func words(of file: String) -> NameWords {
+    let name = file.split(separator: "/").last.map(String.init) ?? file
+    let stem = name.split(separator: ".").first.map(String.init) ?? name
+    let words = NameWords(stem)
+    return words.words.isEmpty || generic.contains(stem.lowercased())
+      ? NameWords("record") : words.singular
+  }
+
+  /// Whether the members of an object are records of one kind, by their names.
+  static func isDictionary(_ shape: FeedShape) -> Bool {
+    let members = shape.members
+    return members.allSatisfy { $0.kinds.objects == $0.kinds.total } && areAlike(members)
+  }
+
+  /// The elements of all members of an object as one place, where they are lists of one kind.
+  private static func mergedLists(of shape: FeedShape) -> FeedShape? {
+    guard shape.members.allSatisfy({ $0.kinds.arrays == $0.kinds.total }) else { return nil }
+    let elements = shape.members.compactMap(\.element).filter { $0.kinds.total > 0 }
+    guard elements.allSatisfy({ $0.kinds.objects > 0 }), areAlike(elements) else { return nil }
+    let merged = FeedShape()
+    for element in elements { merged.merge(element) }
+    if let rest = shape.others?.element { merged.merge(rest) }
+    return merged
+  }
+
+  /// Whether three or more places have the same members for the most part.
+  private static func areAlike(_ members: [FeedShape]) -> Bool {
+    guard members.count >= 3 else { return false }
+    var counts: [[UInt8]: Int] = [:]
+    for name in members.flatMap({ $0.members.map(\.name) }) { counts[name, default: 0] += 1 }
+    // A name that half of the members have is common to them.
+    let common = counts.filter { $0.value * 2 > members.count }.count
+    return common > 0 && common * 2 >= counts.count
+  }
+
+  /// All members of a dictionary as one place.
+  static func merged(_ shape: FeedShape) -> FeedShape {
+    let merged = FeedShape()
+    for member in shape.members { merged.merge(member) }
+    if let rest = shape.others { merged.merge(rest) }
+    return merged
+  }
+
+  // MARK: - Faults
+
+  private var place: Origin { Origin(file: sample.name, line: 1, column: 1, byte: 0) }
+
+  /// What is said where there are no records.
+  var nothing: ReadError {
+    if sample.malformedCount > 0 {
+      return ReadError(
+        .noRecords,
+        "\(sample.name) has no record that can be read: \(sample.malformedCount) lines or rows are"
+          + " not well-formed.",
+        at: place
+      )
+    }
+    if isErrorObject {
+      return ReadError(
+        .noRecords,
+        "\(sample.name) looks like an error message, not like a feed: its members are"
+          + " \(sample.root.members.map(\.nameText).joined(separator: ", ")).",
+        at: place,
+        help: "look at what it says, and fetch the feed again"
+      )
+    }
+    return ReadError(
+      .noRecords,
+      sample.root.element?.kinds.arrays ?? 0 > 0
+        ? "\(sample.name) is an array of arrays: there are no names to make attributes of."
+        : "\(sample.name) has no records: there is nothing to guess from.",
+      at: place,
+      help: "give a sample with at least one record"
+    )
+  }
+
+  /// What is said of a record path that is none.
+  func unknown(_ path: String) -> ReadError {
+    let known = lists.map { $0.path ?? "/" }.joined(separator: ", ")
+    return ReadError(
+      .noRecords,
+      "\(sample.name) has no records at \(path).",
+      at: place,
+      help: known.isEmpty ? nil : "records stand at \(known)"
+    )
+  }
+}

@@ -1,0 +1,167 @@
+import DragomanGraph
+
+/// Writes what was guessed as a map for people: YAML with aligned columns and a comment where one helps.
+struct MapText {
+  private let guess: FeedGuess
+  private let isGuessedOf: [String]
+  private let name: String
+
+  private static let commentColumn = 46
+
+  init(_ guess: FeedGuess, name: String, inputs: [String]) {
+    self.guess = guess
+    self.name = name
+    isGuessedOf = inputs
+  }
+
+  /// The text of the map.
+  var text: String {
+    var lines = head
+    lines += ["version: 1", "name: \(YAML.scalar(name))", ""]
+    lines += defaults
+    lines += ["", "entities:"]
+    for entity in guess.entities { lines += section(entity) + [""] }
+    lines.append("sources:")
+    for source in guess.sources { lines.append(spelled(source)) }
+    let nulls = guess.entities.contains { entity in
+      entity.attributes.contains { ($0.shape?.kinds.nulls ?? 0) > 0 }
+    }
+    if nulls { lines += ["", "export: { nulls: write }"] }
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  private var head: [String] {
+    let files = isGuessedOf.prefix(3).joined(separator: ", ")
+    let more = isGuessedOf.count > 3 ? " and \(isGuessedOf.count - 3) more" : ""
+    var lines = [
+      "# Guessed by dragoman from \(files)\(more). Every line is a guess: read it, and correct what you"
+        + " know better.",
+      "# dragoman check tells what fits, docs/maps.md what can be said.",
+    ]
+    if guess.sample.malformedCount > 0 {
+      lines.append(
+        "# \(guess.sample.malformedCount) records are not well-formed: an import rejects them."
+      )
+    }
+    if guess.sample.encoding != nil {
+      lines.append("# The text is not UTF-8: windows-1252 takes any bytes, but may be wrong.")
+    }
+    return lines.map(YAML.comment) + guess.remarks.map { YAML.comment("# \($0)") }
+  }
+
+  private var defaults: [String] {
+    var lines = ["defaults:"]
+    func add(_ entry: String, _ comment: String) {
+      lines.append(Self.commented("  " + entry, comment))
+    }
+    if guess.hasTimestamps { add("timeZone: UTC", "of times that name no zone") }
+    add("onMissing: keep", "what a record does not have stays as it is")
+    add("onNull: clear", "what is null becomes null")
+    add("onInvalid: reject", "what cannot be converted rejects its record")
+    return lines
+  }
+
+  private func section(_ entity: GuessedEntity) -> [String] {
+    var lines = [
+      Self.commented("  \(YAML.scalar(entity.name)):", entity.remarks.joined(separator: "; "))
+    ]
+    if !entity.unique.isEmpty {
+      let names = entity.unique.map(YAML.scalar)
+      let key = names.count == 1 ? names[0] : "[\(names.joined(separator: ", "))]"
+      lines.append(
+        Self.commented("    unique: \(key)", entity.uniqueRemarks.joined(separator: "; "))
+      )
+    }
+    lines.append(entity.attributes.isEmpty ? "    attributes: {}" : "    attributes:")
+    if !entity.attributes.isEmpty {
+      let width =
+        entity.attributes.map { YAML.scalar($0.name).count }.filter { $0 <= 24 }.max() ?? 0
+      for attribute in entity.attributes {
+        let isKey = entity.unique.contains(attribute.name)
+        lines.append(spelled(attribute, isKey: isKey, isSure: entity.count >= 10, width))
+      }
+    }
+    if !entity.relationships.isEmpty {
+      lines.append("    relationships:")
+      for relationship in entity.relationships { lines.append(spelled(relationship)) }
+    }
+    return lines
+  }
+
+  private func spelled(
+    _ attribute: GuessedAttribute,
+    isKey: Bool,
+    isSure: Bool,
+    _ width: Int
+  ) -> String {
+    let name = YAML.scalar(attribute.name)
+    let padding = String(repeating: " ", count: max(0, width - name.count))
+    var entries: [GuessedEntry] = []
+    if !hasSameBytes(attribute.path, attribute.name) {
+      entries.append(("from", YAML.scalar(attribute.path)))
+    }
+    if attribute.type != .string { entries.append(("type", attribute.type.rawValue)) }
+    // A few records do not tell what every record has.
+    if attribute.isAlwaysThere, !isKey, isSure { entries.append(("required", "true")) }
+    entries += attribute.entries
+    if entries.isEmpty { entries.append(("from", YAML.scalar(attribute.path))) }
+    let value =
+      entries.count == 1 && entries[0].key == "from" ? entries[0].value : Self.mapping(entries)
+    return Self.commented(
+      "      \(name): \(padding)\(value)",
+      attribute.remarks.joined(separator: "; ")
+    )
+  }
+
+  private func spelled(_ relationship: GuessedRelationship) -> String {
+    let entries: [GuessedEntry] =
+      [
+        ("entity", YAML.scalar(relationship.entity)),
+        ("kind", relationship.isToMany ? "toMany" : "toOne"),
+      ] + relationship.entries
+    return Self.commented(
+      "      \(YAML.scalar(relationship.name)): \(Self.mapping(entries))",
+      relationship.remarks.joined(separator: "; ")
+    )
+  }
+
+  private func spelled(_ source: GuessedSource) -> String {
+    let format = guess.sample.format
+    var entries: [GuessedEntry] = [
+      ("format", format.rawValue), ("entity", YAML.scalar(source.entity)),
+    ]
+    if let records = source.records { entries.append(("records", YAML.scalar(records))) }
+    if format == .xml {
+      let named = [source.records ?? ""] + guess.entities.flatMap(Self.paths)
+      let spaces = guess.spelling.namespaces(in: named.joined(separator: " "))
+      if !spaces.isEmpty {
+        let members = spaces.map { "\($0.prefix): \(YAML.quoted($0.uri))" }
+        entries.append(("namespaces", "{ \(members.joined(separator: ", ")) }"))
+      }
+    }
+    if let encoding = guess.sample.encoding { entries.append(("encoding", encoding)) }
+    if let separator = guess.sample.separator, separator != UInt8(ascii: ",") {
+      entries.append(("separator", YAML.quoted(String(decoding: [separator], as: UTF8.self))))
+    }
+    return "  \(YAML.scalar(source.name)): \(Self.mapping(entries))"
+  }
+
+  private static func paths(of entity: GuessedEntity) -> [String] {
+    entity.attributes.map(\.path)
+      + entity.relationships.flatMap {
+        $0.entries.filter { ["from", "key"].contains($0.key) }.map(\.value)
+      }
+      + entity.relationships.map(\.name)
+  }
+
+  private static func mapping(_ entries: [GuessedEntry]) -> String {
+    "{ \(entries.map { "\($0.key): \($0.value)" }.joined(separator: ", ")) }"
+  }
+
+  /// A line with a comment behind it, in the same column where there is room.
+  private static func commented(_ line: String, _ comment: String) -> String {
+    guard !comment.isEmpty else { return line }
+    let padding = String(repeating: " ", count: max(2, commentColumn - line.count))
+    return line + padding + YAML.comment("# \(comment)")
+  }
+}

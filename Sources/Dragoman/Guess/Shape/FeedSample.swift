@@ -1,0 +1,24 @@
+/// What samples of one format are: their shape, and how they are read.
+final class FeedSample {
+  let format: ForeignFormat
+  /// The root: of JSON the text's value, of XML the document, of lines and rows a list.
+  let root = FeedShape()
+  /// The name that stands for the samples: of the first of them.
+  let name: String
+  var recordCount = 0
+  var byteCount = 0
+  var inputCount = 0
+  /// What is between the cells of CSV.
+  var separator: UInt8?
+  /// The encoding, where the text neither is UTF-8 nor says what it is.
+  var encoding: String?
+  /// Records that could not be parsed.
+  var malformedCount = 0
+  /// The namespaces of XML, by the numbers of names.
+  var namespaces = [""]
+
+  init(_ format: ForeignFormat, name: String) {
+    self.format = format
+    self.name = name
+  }
+}

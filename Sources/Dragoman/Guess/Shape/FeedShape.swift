@@ -1,0 +1,149 @@
+/// What samples have at one place: how often, of which kinds, with which values, and what is below.
+///
+/// The places of all records of a list are one: `people[*].name` is one shape, whatever their number.
+final class FeedShape {
+  /// How often a place had values of each kind.
+  struct Kinds {
+    var nulls = 0
+    var booleans = 0
+    var numbers = 0
+    var texts = 0
+    var arrays = 0
+    /// Objects, and XML elements with attributes or child elements.
+    var objects = 0
+    /// XML elements with others or attributes in them that have a text besides: they count as both.
+    var mixed = 0
+
+    var total: Int { nulls + scalars + arrays + objects - mixed }
+    var scalars: Int { booleans + numbers + texts }
+  }
+
+  /// In how many of the objects around it the place is, and how often in one of them.
+  struct Presence {
+    var owners = 0
+    var lastOwner = 0
+    var run = 0
+    var longestRun = 0
+  }
+
+  /// The name of the member or element, or of the attribute without its `@`.
+  let name: [UInt8]
+  /// The number of the name's namespace among those of all samples; 0: none.
+  let space: Int
+  let isAttribute: Bool
+  var kinds = Kinds()
+  var presence = Presence()
+  /// Members, XML attributes and child elements, in the order in which they came first.
+  private(set) var members: [FeedShape] = []
+  /// All members beyond the first `maximumMemberCount`, as one place.
+  private(set) var others: FeedShape?
+  /// The elements of arrays.
+  private(set) var element: FeedShape?
+  /// The shortest and the longest array.
+  var lengths = 0...0
+  /// What its texts and numbers are.
+  let values = ValueProfile()
+  /// The records of which this is one, and the place of a value among those of its record.
+  var rows: RowTable?
+  var column: RowTable.Column?
+  /// Whether nested objects of one id are the same.
+  var identity: IdentityProof?
+
+  /// Objects of more members are dictionaries, or too wide for a table.
+  static let maximumMemberCount = 500
+
+  init(name: [UInt8] = [], space: Int = 0, isAttribute: Bool = false) {
+    self.name = name
+    self.space = space
+    self.isAttribute = isAttribute
+  }
+
+  /// The name as text.
+  var nameText: String { String(decoding: name, as: UTF8.self) }
+
+  /// Whether several stand in one XML element.
+  var isRepeated: Bool { presence.longestRun > 1 }
+
+  /// The member of a name, made where there is none.
+  ///
+  /// - Parameters:
+  ///   - name: The bytes of the name.
+  ///   - space: The number of its namespace.
+  ///   - isAttribute: Whether it is an XML attribute.
+  ///   - place: Where it is looked for first; moved behind it.
+  /// - Returns: The member; of an object that has too many, the place of all others.
+  func member(
+    _ name: UnsafeRawBufferPointer,
+    space: Int,
+    isAttribute: Bool,
+    at place: inout Int
+  ) -> FeedShape {
+    func fits(_ shape: FeedShape) -> Bool {
+      shape.name.count == name.count && shape.space == space && shape.isAttribute == isAttribute
+        && shape.name.elementsEqual(name)
+    }
+    if place < members.count, fits(members[place]) {
+      place += 1
+      return members[place - 1]
+    }
+    if let found = members.firstIndex(where: fits) {
+      place = found + 1
+      return members[found]
+    }
+    guard members.count < Self.maximumMemberCount else {
+      let rest = others ?? FeedShape()
+      others = rest
+      return rest
+    }
+    let new = FeedShape(name: Array(name), space: space, isAttribute: isAttribute)
+    members.append(new)
+    place = members.count
+    return new
+  }
+
+  /// The shape of the elements of arrays, made where there is none.
+  func madeElement() -> FeedShape {
+    let shape = element ?? FeedShape()
+    element = shape
+    return shape
+  }
+
+  /// Adds what another place has: members of a dictionary are one place.
+  func merge(_ other: FeedShape) {
+    kinds.nulls += other.kinds.nulls
+    kinds.booleans += other.kinds.booleans
+    kinds.numbers += other.kinds.numbers
+    kinds.texts += other.kinds.texts
+    kinds.arrays += other.kinds.arrays
+    kinds.objects += other.kinds.objects
+    kinds.mixed += other.kinds.mixed
+    presence.owners += other.presence.owners
+    presence.longestRun = max(presence.longestRun, other.presence.longestRun)
+    if other.kinds.arrays > 0 {
+      lengths =
+        kinds.arrays == other.kinds.arrays
+        ? other.lengths
+        : min(
+          lengths.lowerBound,
+          other.lengths.lowerBound
+        )...max(
+          lengths.upperBound,
+          other.lengths.upperBound
+        )
+    }
+    values.merge(other.values)
+    var place = 0
+    for member in other.members {
+      let own = member.name.withUnsafeBytes {
+        self.member($0, space: member.space, isAttribute: member.isAttribute, at: &place)
+      }
+      own.merge(member)
+    }
+    if let element = other.element { madeElement().merge(element) }
+    if let rest = other.others {
+      let own = others ?? FeedShape()
+      others = own
+      own.merge(rest)
+    }
+  }
+}

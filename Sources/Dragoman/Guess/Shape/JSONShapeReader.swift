@@ -1,0 +1,210 @@
+import CSimdJSON
+
+/// Reads one JSON text of whatever size and adds all of it to a shape.
+///
+/// Values of up to `wholeByteCount` bytes are parsed as a whole, larger containers are gone through
+/// member by member: so only one window of the text is in memory, wherever its records stand.
+final class JSONShapeReader {
+  /// A container that the reader is inside of.
+  private struct Frame {
+    let shape: FeedShape
+    let isObject: Bool
+    /// The shape of elements, of arrays.
+    let element: FeedShape?
+    /// The object that holds the value, or that the container is.
+    let owner: Int
+    /// The record that the container is; nil: it is none.
+    let record: FeedShape?
+    var count = 0
+    var place = 0
+  }
+
+  private var window: SourceWindow
+  private let text: JSONText
+  private let recorder: ShapeRecorder
+  private let batch = RecordBatch()
+  private var frames: [Frame] = []
+
+  private static let wholeByteCount = 256 << 10
+
+  init(source: any ByteSource, _ recorder: ShapeRecorder) throws(ReadError) {
+    window = SourceWindow(source: source, limit: .standard)
+    text = try JSONText()
+    self.recorder = recorder
+  }
+
+  /// Reads all of the text.
+  func read(as root: FeedShape) throws(ReadError) {
+    window.open(batch)
+    try window.skipByteOrderMark(batch)
+    try takeValue(as: root, owner: 0, isElement: false)
+    while let frame = frames.last {
+      if window.position >= SourceWindow.targetByteCount {
+        window.close(batch)
+        window.open(batch)
+      }
+      if frame.isObject { try takeMember(of: frame) } else { try takeElement(of: frame) }
+    }
+    guard try peek() != nil else { return }
+    throw fault("Something stands behind the end of the JSON text")
+  }
+
+  private func takeMember(of frame: Frame) throws(ReadError) {
+    guard try separator(closing: UInt8(ascii: "}")) else { return }
+    guard try peek() == UInt8(ascii: "\"") else { throw fault("A member's name is missing") }
+    let length = try scan()
+    let node = batch.nodes[Int(try text.parse(batch, start: window.position, length: length))]
+    let member = frame.shape.member(
+      batch.bytes(node.text, node.length),
+      space: 0,
+      isAttribute: false,
+      at: &frames[frames.count - 1].place
+    )
+    recorder.enterMember(member, of: frame.owner)
+    forget()
+    window.position += length
+    guard try peek() == UInt8(ascii: ":") else { throw fault("A colon is missing") }
+    window.position += 1
+    try takeValue(as: member, owner: frame.owner, isElement: false)
+  }
+
+  private func takeElement(of frame: Frame) throws(ReadError) {
+    guard try separator(closing: UInt8(ascii: "]")), let element = frame.element else { return }
+    guard frame.count < recorder.recordLimit else {
+      _ = try peek()
+      window.position += try scan()
+      return
+    }
+    try takeValue(as: element, owner: frame.owner, isElement: true)
+  }
+
+  /// Takes the value at the position, or enters it where it is large.
+  private func takeValue(
+    as shape: FeedShape,
+    owner: Int,
+    isElement: Bool
+  ) throws(ReadError) {
+    guard let byte = try peek() else { throw cutOff() }
+    let isObject = byte == UInt8(ascii: "{")
+    let isContainer = isObject || byte == UInt8(ascii: "[")
+    var state = JSONScan()
+    while true {
+      let available = batch.sourceCount - window.position
+      var length = jsonScanValue(&state, pointer, available, 0)
+      if length == 0 {
+        if isContainer, available >= Self.wholeByteCount {
+          return try enter(shape, isObject: isObject, owner: owner, isElement: isElement)
+        }
+        if try window.fill(batch) { continue }
+        length = available
+      }
+      try window.limit.check(batch, start: window.position, length: length)
+      let node = try text.parse(batch, start: window.position, length: length)
+      if isElement {
+        recorder.see(record: node, batch, as: shape, in: owner)
+      } else {
+        recorder.see(node, batch, as: shape, nil, owner)
+      }
+      forget()
+      window.position += length
+      return
+    }
+  }
+
+  private func enter(
+    _ shape: FeedShape,
+    isObject: Bool,
+    owner: Int,
+    isElement: Bool
+  ) throws(ReadError) {
+    guard frames.count < Int(JSON_MAX_DEPTH) else {
+      throw ReadError(
+        .limit,
+        "The text is nested deeper than \(JSON_MAX_DEPTH) levels.",
+        at: batch.origin(at: UInt32(window.position), record: nil)
+      )
+    }
+    window.position += 1
+    if isElement { recorder.enterRecord(shape, in: owner) }
+    frames.append(
+      Frame(
+        shape: shape,
+        isObject: isObject,
+        element: isObject ? nil : recorder.enterArray(shape),
+        owner: isObject ? recorder.enterObject(shape) : owner,
+        record: isElement ? shape : nil
+      )
+    )
+  }
+
+  /// Moves over white space and the comma before the next element or member.
+  ///
+  /// - Returns: false when the container ended; it is then left.
+  private func separator(closing: UInt8) throws(ReadError) -> Bool {
+    guard let byte = try peek() else { throw cutOff() }
+    let last = frames.count - 1
+    if byte == closing {
+      window.position += 1
+      let frame = frames.removeLast()
+      if !frame.isObject { recorder.leaveArray(frame.shape, count: frame.count) }
+      if let record = frame.record { recorder.leaveRecord(record) }
+      return false
+    }
+    if frames[last].count > 0 {
+      guard byte == UInt8(ascii: ",") else { throw fault("A comma is missing") }
+      window.position += 1
+      if try peek() == closing { throw fault("Something is missing behind the comma") }
+    }
+    frames[last].count += 1
+    return true
+  }
+
+  private func forget() {
+    batch.didAppendNodes(to: 0)
+    batch.arenaEnd = 0
+  }
+
+  private func peek() throws(ReadError) -> UInt8? {
+    while true {
+      while window.position < batch.sourceCount {
+        let byte = batch.source[window.position]
+        if !isJSONSpace(byte) { return byte }
+        window.position += 1
+      }
+      if try !window.fill(batch) { return nil }
+    }
+  }
+
+  private func scan() throws(ReadError) -> Int {
+    var state = JSONScan()
+    while true {
+      let available = batch.sourceCount - window.position
+      let length = jsonScanValue(&state, pointer, available, 0)
+      if length > 0 { return length }
+      if try !window.fill(batch) { return available }
+    }
+  }
+
+  private var pointer: UnsafePointer<UInt8>? {
+    batch.source.baseAddress.map {
+      UnsafePointer($0.assumingMemoryBound(to: UInt8.self) + window.position)
+    }
+  }
+
+  private func cutOff() -> ReadError {
+    ReadError(
+      .truncated,
+      "The text ends before its JSON is complete.",
+      at: batch.origin(at: UInt32(window.position), record: nil),
+      help: "the feed was cut off: fetch it again"
+    )
+  }
+
+  private func fault(_ message: String) -> ReadError {
+    ReadError(
+      .json,
+      "\(message): found \(JSONText.excerpt(batch, window.position)).",
+      at: batch.origin(at: UInt32(window.position), record: nil)
+    )
+  }
+}

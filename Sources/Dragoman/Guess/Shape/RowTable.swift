@@ -1,0 +1,70 @@
+/// The first records of a list as rows of hashes, in which combinations of values are looked for that
+/// occur once.
+final class RowTable {
+  /// A column of a table.
+  struct Column {
+    let table: ObjectIdentifier
+    /// From 1: column 0 is the record around.
+    let index: Int
+  }
+
+  /// How many values of a record are kept, with that of the record around it.
+  static let width = 25
+  /// How many values are kept in all.
+  private static let maximumCellCount = 2_000_000
+
+  private var cells: [UInt64] = []
+  private var row = [UInt64](repeating: 0, count: width)
+  private var columnCount = 1
+  /// How many records there were.
+  private(set) var recordCount = 0
+
+  /// How many rows are kept.
+  var rowCount: Int { cells.count / Self.width }
+  /// Whether the rows are all records.
+  var isComplete: Bool { rowCount == recordCount }
+
+  /// Begins a record that stands in another one.
+  func begin(in owner: Int) {
+    for index in row.indices { row[index] = 0 }
+    row[0] = UInt64(truncatingIfNeeded: owner)
+  }
+
+  /// Ends the record.
+  func end() {
+    recordCount += 1
+    if cells.count < Self.maximumCellCount { cells.append(contentsOf: row) }
+  }
+
+  /// Sets the record's value at a place.
+  func set(_ hash: UInt64, for shape: FeedShape) {
+    if let column = shape.column, column.table == ObjectIdentifier(self) {
+      row[column.index] = hash
+      return
+    }
+    guard columnCount < Self.width else { return }
+    shape.column = Column(table: ObjectIdentifier(self), index: columnCount)
+    row[columnCount] = hash
+    columnCount += 1
+  }
+
+  /// The column of a place, where it has one here.
+  func column(of shape: FeedShape) -> Int? {
+    guard let column = shape.column, column.table == ObjectIdentifier(self) else { return nil }
+    return column.index
+  }
+
+  /// Whether no two rows have the same values in the columns.
+  func isUnique(_ columns: [Int]) -> Bool {
+    guard rowCount > 0 else { return false }
+    var seen = HashSet()
+    var start = 0
+    while start < cells.count {
+      var hash: UInt64 = 0
+      for column in columns { hash = HashSet.mixed(hash ^ cells[start + column]) }
+      if !seen.insert(hash) { return false }
+      start += Self.width
+    }
+    return true
+  }
+}

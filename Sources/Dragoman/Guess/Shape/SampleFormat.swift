@@ -1,0 +1,78 @@
+import CSimdJSON
+
+/// What a sample is: its format, and what has to be known besides to read it.
+struct SampleFormat {
+  private(set) var format: ForeignFormat
+  /// What is between the cells of CSV.
+  private(set) var separator: UInt8?
+  /// The encoding, where the text neither is UTF-8 nor says what it is.
+  private(set) var encoding: String?
+
+  /// Tells what a sample is by its first bytes, then by its name.
+  ///
+  /// - Throws: `ReadError` for what is no feed, saying what it looks like.
+  init(_ source: PeekableSource, _ head: [UInt8], name: String) throws(ReadError) {
+    format = try FormatDetection.format(of: source, name: name, sources: [])
+    let isWide = ByteOrderMark(head).map { $0 != .utf8 } ?? false
+    guard !isWide, format != .xml else { return }
+    guard !head.contains(0) else { throw Self.refusal("binary data", name) }
+    let isUTF8 = Self.isUTF8(head)
+    if format == .json {
+      let text = head.starts(with: [0xEF, 0xBB, 0xBF]) ? head.dropFirst(3) : head[...]
+      let first = text.first { !isJSONSpace($0) } ?? 0
+      if !"{[".utf8.contains(first) {
+        guard let separator = Self.separator(of: text) else {
+          throw Self.refusal(isUTF8 ? "plain text" : "binary data", name)
+        }
+        format = .csv
+        self.separator = separator
+      }
+    } else if format == .csv {
+      separator = Self.separator(of: head[...]) ?? (FormatDetection.isTabSeparated(name) ? 9 : 44)
+    }
+    if !isUTF8 { encoding = "windows-1252" }
+  }
+
+  private static func refusal(_ what: String, _ name: String) -> ReadError {
+    ReadError(
+      .format,
+      "\(name) looks like \(what): it is neither JSON, NDJSON, XML nor CSV with a header.",
+      at: Origin(file: name, line: 1, column: 1, byte: 0),
+      help: "look at it, and at where it came from"
+    )
+  }
+
+  /// Whether the bytes are UTF-8, but for a character that is cut at the end.
+  private static func isUTF8(_ head: [UInt8]) -> Bool {
+    guard !head.isEmpty else { return true }
+    for cut in 0...min(3, head.count - 1) {
+      let isText = head.withUnsafeBufferPointer { bytes in
+        CSimdJSON.isUTF8(bytes.baseAddress, bytes.count - cut)
+      }
+      if isText { return true }
+    }
+    return false
+  }
+
+  /// The byte that divides the first lines into the most cells, as many in each; nil: none does.
+  private static func separator(of text: ArraySlice<UInt8>) -> UInt8? {
+    let lines = text.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).prefix(20)
+    guard lines.count > 1 else { return nil }
+    var best: (separator: UInt8, count: Int)?
+    for separator in [UInt8(ascii: ","), UInt8(ascii: ";"), 9, UInt8(ascii: "|")] {
+      let counts = lines.map { line in
+        var isQuoted = false
+        return line.count { byte in
+          if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+          return byte == separator && !isQuoted
+        }
+      }
+      guard counts[0] > 0, counts.contains(where: { $0 == counts[0] }), counts[0] > best?.count ?? 0
+      else { continue }
+      // A line end may stand in quotes: half of the lines are enough.
+      guard counts.count(where: { $0 == counts[0] }) * 2 >= counts.count else { continue }
+      best = (separator, counts[0])
+    }
+    return best?.separator
+  }
+}

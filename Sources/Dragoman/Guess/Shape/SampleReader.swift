@@ -1,0 +1,148 @@
+/// Opens samples, tells what they are, and reads all their records into a shape.
+struct SampleReader {
+  private let recorder: ShapeRecorder
+  private(set) var sample: FeedSample?
+
+  /// How many bytes tell what a sample is.
+  private static let headByteCount = 64 << 10
+  private static let batchSize = 4096
+
+  /// - Parameter recordLimit: How many records of each list are looked at.
+  /// - Throws: `FormatFault` where a form of ours cannot be compiled.
+  init(recordLimit: Int) throws(FormatFault) {
+    recorder = try ShapeRecorder(recordLimit: recordLimit)
+  }
+
+  /// Reads one sample.
+  ///
+  /// - Throws: `ReadError` for what is no feed, cannot be read, or has another format than those before.
+  mutating func read(_ input: ImportInput) throws {
+    let source = PeekableSource(try Self.open(input))
+    let head = Array(try source.peek(Self.headByteCount))
+    let format = try SampleFormat(source, head, name: input.name)
+    let sample = self.sample ?? FeedSample(format.format, name: input.name)
+    self.sample = sample
+    guard sample.format == format.format else {
+      throw ReadError(
+        .format,
+        "\(input.name) is \(format.format.rawValue.uppercased()), and \(sample.name) is"
+          + " \(sample.format.rawValue.uppercased()).",
+        help: "guess a map for each format, and put their sources into one"
+      )
+    }
+    sample.inputCount += 1
+    let earlier = KindCheck(sample.root)
+    sample.separator = sample.separator ?? format.separator
+    sample.encoding = sample.encoding ?? format.encoding
+    switch format.format {
+    case .json:
+      try JSONShapeReader(source: try text(source, sample), recorder).read(as: sample.root)
+    case .xml: try readDocument(source, input, sample)
+    case .ndjson: try readList(NDJSONReader(source: try text(source, sample)), sample)
+    case .csv:
+      let separator = sample.separator ?? UInt8(ascii: ",")
+      try readList(CSVReader(source: try text(source, sample), separator: separator), sample)
+    }
+    recorder.endInput()
+    try earlier.check(sample, input.name)
+    sample.byteCount += source.consumedByteCount
+    sample.namespaces = recorder.namespaces
+  }
+
+  private static func open(_ input: ImportInput) throws(ReadError) -> any ByteSource {
+    switch input {
+    case .file(let path): try openSource(path: path)
+    case .standardInput: try openSource(path: "-")
+    case .bytes(let bytes, let name): try decoded(MemorySource(bytes, name: name))
+    case .records(_, let name):
+      throw ReadError(.unsupported, "\(name) are records in memory: a map is guessed from text.")
+    }
+  }
+
+  private func text(
+    _ source: PeekableSource,
+    _ sample: FeedSample
+  ) throws(ReadError) -> any ByteSource {
+    if let encoding = sample.encoding { return try TextDecoder(source, encoding: encoding) }
+    return try decodedByMark(source)
+  }
+
+  /// Reads lines or rows: a list without a text around it.
+  private func readList(_ reader: any RecordReader, _ sample: FeedSample) throws(ReadError) {
+    let batch = RecordBatch()
+    let element = recorder.enterArray(sample.root)
+    var isMore = true
+    var count = 0
+    while isMore, count < recorder.recordLimit {
+      isMore = try reader.read(into: batch, limit: Self.batchSize)
+      for record in batch.records.prefix(recorder.recordLimit - count) {
+        if record.node == RecordBatch.malformedNode {
+          sample.malformedCount += 1
+        } else {
+          recorder.see(record: record.node, batch, as: element, in: 0)
+        }
+      }
+      count += batch.records.count
+    }
+    recorder.leaveArray(sample.root, count: count)
+  }
+
+  /// Reads an XML document by the children of its root, or where one of them is very large by theirs.
+  private func readDocument(
+    _ source: PeekableSource,
+    _ input: ImportInput,
+    _ sample: FeedSample
+  ) throws(ReadError) {
+    let reader = try XMLReader(
+      source: source,
+      paths: [XMLRecordPath([.any, .any])],
+      encoding: sample.encoding,
+      keeping: .named([])
+    )
+    let batch = RecordBatch()
+    var root: FeedShape?
+    var owner = 0
+    var isMore = true
+    var place = 0
+    while isMore {
+      isMore = try reader.read(into: batch, limit: Self.batchSize)
+      recorder.begin(batch)
+      if root == nil, let document = batch.document {
+        let node = batch.nodes[Int(document)]
+        let shape = sample.root.member(
+          batch.bytes(node.key, node.keyLength),
+          space: recorder.space(of: node),
+          isAttribute: false,
+          at: &place
+        )
+        recorder.see(document, batch, as: shape, nil, 0)
+        owner = recorder.enterObject(shape)
+        shape.kinds.objects = max(1, shape.kinds.objects - 1)
+        root = shape
+        place = 0
+      }
+      guard let root else { continue }
+      for record in batch.records {
+        let node = batch.nodes[Int(record.node)]
+        let member = root.member(
+          batch.bytes(node.key, node.keyLength),
+          space: recorder.space(of: node),
+          isAttribute: false,
+          at: &place
+        )
+        place = max(0, place - 1)
+        recorder.enterMember(member, of: owner)
+        if member.rows == nil { member.rows = RowTable() }
+        if member.kinds.total < recorder.recordLimit {
+          recorder.see(record: record.node, batch, as: member, in: owner)
+        }
+      }
+    }
+    guard root == nil else { return }
+    throw ReadError(
+      .noRecords,
+      "\(input.name) has no elements below its root: there is nothing to guess from.",
+      at: Origin(file: input.name, line: 1, column: 1, byte: 0)
+    )
+  }
+}

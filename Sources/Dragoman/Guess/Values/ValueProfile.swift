@@ -1,0 +1,185 @@
+/// What the scalar values of a place are: in which forms they are written, which and how many there are.
+final class ValueProfile {
+  /// A text and how often it came.
+  struct Word {
+    let hash: UInt64
+    let text: String
+    var count: Int
+  }
+
+  private(set) var numbers = NumberProfile()
+  /// Texts that are not empty.
+  private(set) var textCount = 0
+  private(set) var emptyCount = 0
+  private(set) var longestText = 0
+  /// How often texts were of each combination of forms; empty once a text was of none.
+  private(set) var forms: [TextForms: Int] = [:]
+  private var known: TextForms = []
+  /// Whether a text was of no form: then all are texts.
+  private(set) var isPlainText = false
+  /// The most and the fewest digits behind the last point, and behind the last comma.
+  private(set) var fractions = FractionDigits()
+  /// Words that stand for no value, and how often they came.
+  private(set) var sentinels: [Word] = []
+  /// The first different texts, while they are few.
+  private(set) var words: [Word] = []
+  private(set) var hasManyWords = false
+  /// The different values.
+  private(set) var differentValues = DistinctValues()
+
+  private static let maximumWordCount = 16
+  private static let maximumWordLength = 40
+  /// A value of more bytes is no key.
+  private static let maximumKeyLength = 128
+  private static let maximumFormCount = 24
+
+  /// Sees a number, and returns the hash of its digits.
+  func see(number digits: UnsafeRawBufferPointer, _ budget: HashBudget) -> UInt64 {
+    let hash = HashSet.hash(of: digits)
+    let seenCount = numbers.count + textCount
+    numbers.see(digits)
+    if numbers.isWhole {
+      differentValues.insert(hash, seenCount: seenCount, budget)
+    } else {
+      differentValues.exclude()
+    }
+    return hash
+  }
+
+  /// Sees a boolean, and returns its hash.
+  func see(boolean value: Bool) -> UInt64 {
+    differentValues.exclude()
+    return value ? 2 : 1
+  }
+
+  /// Sees a text, and returns the hash of its bytes.
+  func see(text: UnsafeRawBufferPointer, _ reader: TextFormReader, _ budget: HashBudget) -> UInt64 {
+    guard !text.isEmpty else {
+      emptyCount += 1
+      return 3
+    }
+    let hash = HashSet.hash(of: text)
+    longestText = max(longestText, text.count)
+    if !hasManyWords { countWord(hash, text) }
+    if text.count <= Self.maximumKeyLength {
+      differentValues.insert(hash, seenCount: numbers.count + textCount, budget)
+    } else {
+      differentValues.exclude()
+    }
+    textCount += 1
+    if TextFormReader.isSentinel(text) {
+      count(hash, text, in: &sentinels)
+      return hash
+    }
+    guard !isPlainText else { return hash }
+    // What earlier texts were is tried first.
+    var form = known.isEmpty ? [] : reader.forms(of: text, among: known)
+    if form.isEmpty { form = reader.forms(of: text, among: .all) }
+    if form.isEmpty || (forms[form] == nil && forms.count == Self.maximumFormCount) {
+      isPlainText = true
+      forms = [:]
+    } else {
+      forms[form, default: 0] += 1
+      known.formUnion(form)
+      if form.isNumber { fractions.see(text) }
+    }
+    return hash
+  }
+
+  /// Adds what another place has.
+  func merge(_ other: ValueProfile) {
+    numbers.merge(other.numbers)
+    textCount += other.textCount
+    emptyCount += other.emptyCount
+    longestText = max(longestText, other.longestText)
+    isPlainText = isPlainText || other.isPlainText
+    known.formUnion(other.known)
+    forms = isPlainText ? [:] : forms.merging(other.forms) { $0 + $1 }
+    fractions.merge(other.fractions)
+    for word in other.sentinels { add(word, to: &sentinels) }
+    for word in other.words where !hasManyWords { add(word, to: &words) }
+    hasManyWords = hasManyWords || other.hasManyWords || words.count > Self.maximumWordCount
+    differentValues.merge(other.differentValues)
+  }
+
+  /// The hashes of the different values; nil where they are too many or too long to tell.
+  var distinct: HashSet? { differentValues.hashes }
+
+  /// How many different values there are, where that is known.
+  var distinctCount: Int? { distinct?.count }
+
+  private func countWord(_ hash: UInt64, _ text: UnsafeRawBufferPointer) {
+    if text.count > Self.maximumWordLength || words.count > Self.maximumWordCount {
+      hasManyWords = true
+      words = []
+    } else {
+      count(hash, text, in: &words)
+    }
+  }
+
+  private func count(_ hash: UInt64, _ text: UnsafeRawBufferPointer, in words: inout [Word]) {
+    if let place = words.firstIndex(where: { $0.hash == hash }) {
+      words[place].count += 1
+    } else {
+      words.append(Word(hash: hash, text: String(decoding: text, as: UTF8.self), count: 1))
+    }
+  }
+
+  private func add(_ word: Word, to words: inout [Word]) {
+    if let place = words.firstIndex(where: { $0.hash == word.hash }) {
+      words[place].count += word.count
+    } else {
+      words.append(word)
+    }
+  }
+}
+
+/// The digits behind the last point and behind the last comma of numbers in texts.
+struct FractionDigits {
+  private(set) var point: ClosedRange<Int>?
+  private(set) var comma: ClosedRange<Int>?
+
+  mutating func see(_ text: UnsafeRawBufferPointer) {
+    Self.add(Self.digits(behind: UInt8(ascii: "."), in: text), to: &point)
+    Self.add(Self.digits(behind: UInt8(ascii: ","), in: text), to: &comma)
+  }
+
+  mutating func merge(_ other: FractionDigits) {
+    if let range = other.point {
+      Self.add(range.lowerBound, to: &point)
+      Self.add(range.upperBound, to: &point)
+    }
+    if let range = other.comma {
+      Self.add(range.lowerBound, to: &comma)
+      Self.add(range.upperBound, to: &comma)
+    }
+  }
+
+  private static func digits(behind separator: UInt8, in text: UnsafeRawBufferPointer) -> Int {
+    guard let place = text.lastIndex(of: separator) else { return 0 }
+    return text[(place + 1)...].prefix { ASCII.isDigit($0) }.count
+  }
+
+  private static func add(_ count: Int, to range: inout ClosedRange<Int>?) {
+    range = range.map { min($0.lowerBound, count)...max($0.upperBound, count) } ?? count...count
+  }
+}
+
+/// How many hashes all places together may keep.
+final class HashBudget {
+  private var free: Int
+
+  /// - Parameter free: How many hashes there is room for.
+  init(free: Int = 6 << 20) { self.free = free }
+
+  /// Takes what a set needs to double; false where there is not so much.
+  func grows(from capacity: Int) -> Bool {
+    let more = max(16, capacity)
+    guard free >= more else { return false }
+    free -= more
+    return true
+  }
+
+  /// Gives back what a set had.
+  func release(_ capacity: Int) { free += capacity }
+}

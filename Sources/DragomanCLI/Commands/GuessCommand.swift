@@ -1,0 +1,100 @@
+import ArgumentParser
+import Dragoman
+import DragomanGraph
+import Foundation
+
+/// `dragoman guess SAMPLE… [-o MAP]`: writes a map for feeds that there is none for yet.
+struct GuessCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "guess",
+    abstract: "Write a map for these files, with comments where unsure.",
+    discussion: """
+      All records are read; what they leave open stands in a comment. Try the map with check and \
+      import, and correct it: it is a start, not the truth.
+
+        dragoman guess orders.json -o orders.map.yaml
+        dragoman check orders.map.yaml orders.json
+
+      Exit codes: 0 done, 64 usage, 65 no feed or nothing to guess from, 66 no such file, \
+      73 the output cannot be created.
+      """
+  )
+
+  @Argument(help: "Samples, all of one format: files, folders, quoted globs, - for standard input.")
+  var samples: [String]
+
+  @Option(
+    name: .shortAndLong,
+    help: "The map to write; it must not exist. Without it: standard output."
+  )
+  var output: String?
+
+  @Option(help: "The name of the first entity.")
+  var entity: String?
+
+  @Option(help: "Where the records stand, as `records:` says it: /data/items.")
+  var records: String?
+
+  @Option(name: .customLong("sample"), help: "Look at the first N records of each list only.")
+  var sampleCount: Int?
+
+  @Flag(help: "Replace the file at -o.")
+  var overwrite = false
+
+  func validate() throws {
+    if let sampleCount, sampleCount < 1 { throw ValidationError("--sample wants 1 or more.") }
+    if output?.isEmpty == true { throw ValidationError("-o wants the name of a file.") }
+  }
+
+  func run() throws {
+    let inputs = try InputExpansion.inputs(samples, besides: [output])
+    if let output { _ = try place(of: output, inputs) }
+    let guess = try MapGuess(
+      of: inputs,
+      MapGuess.Options(entity: entity, records: records, sampleCount: sampleCount)
+    )
+    guard let output, output != "-" else { return try OutputBuffer.print(guess.text) }
+    try write(guess.text, to: output, try place(of: output, inputs))
+    let entities = guess.map.entities
+    let count = entities.reduce(0) { $0 + $1.attributes.count }
+    Messages.print(
+      "\(output): \(entities.count) \(entities.count == 1 ? "entity" : "entities"),"
+        + " \(count) \(count == 1 ? "attribute" : "attributes"). Try: dragoman check \(output)"
+        + " \(samples.joined(separator: " "))\n"
+    )
+  }
+
+  /// Refuses a place where there is something: a map that a person wrote is not replaced.
+  private func place(of path: String, _ inputs: [ImportInput]) throws -> OutputPlace? {
+    guard path != "-" else { return nil }
+    let kept = inputs.map { OutputPlace.Kept($0.name, as: "a sample") }
+    do throws(OutputPlace.Refusal) {
+      let place = try OutputPlace(path, besides: kept, proof: .needless)
+      if case .file = place, !overwrite {
+        throw OutputPlace.Refusal(
+          "exists, so it is not replaced",
+          help: "name another file, or set `overwrites`"
+        )
+      }
+      return place
+    } catch {
+      throw ExportError(.output, "The map \(path) \(error.reason).", help: error.help)
+    }
+  }
+
+  private func write(_ text: String, to path: String, _ place: OutputPlace?) throws {
+    let url = URL(fileURLWithPath: OutputPlace.resolved(path))
+    do {
+      if case .stream = place {
+        try FileHandle(forWritingTo: url).write(contentsOf: Data(text.utf8))
+      } else {
+        try Data(text.utf8).write(to: url, options: overwrite ? .atomic : .withoutOverwriting)
+      }
+    } catch {
+      throw ExportError(
+        .output,
+        "The map \(path) cannot be created: \(error.localizedDescription)."
+      )
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import Testing
+
+@testable import Dragoman
+@testable import DragomanGraph
+
+/// The types and formats that values tell, an attribute a case.
+@Suite struct GuessTypesTests {
+  /// The line of the attribute `v` that is guessed from values of JSON, without its name and comment.
+  private func line(_ values: String, name: String = "v") throws -> (
+    entries: String, remark: String
+  ) {
+    let elements = values.split(separator: "|").enumerated().map {
+      "{\"id\":\"k\($0.offset)\",\"\(name)\":\($0.element)}"
+    }
+    let guess = try MapGuess(of: [
+      .bytes(Array("[\(elements.joined(separator: ","))]".utf8), name: "things.json")
+    ])
+    let property = NameWords(name).property
+    let line = guess.text.split(separator: "\n").first { $0.hasPrefix("      \(property): ") } ?? ""
+    let parts = line.split(separator: "#", maxSplits: 1).map(String.init)
+    let text = (parts.first ?? "").dropFirst(property.count + 8)
+    return (
+      text.trimmingSpaces, parts.count > 1 ? parts[1].dropFirst().trimmingSpaces : ""
+    )
+  }
+
+  @Test(
+    "What all values agree with is the type",
+    arguments: [
+      (#""007"|"010""#, "v"),
+      (#""12"|"345""#, "v"),
+      ("9007199254740993|1", "{ type: int64 }"),
+      ("18446744073709551615|1", "{ type: decimal }"),
+      ("1.5|2", "{ type: double }"),
+      ("1234567890.12345678|2", "{ type: decimal }"),
+      ("true|false", "{ type: bool }"),
+      (#""true"|"false""#, #"{ type: bool, trueValues: ["true"], falseValues: ["false"] }"#),
+      (#""yes"|"no""#, #"{ type: bool, trueValues: ["yes"], falseValues: ["no"] }"#),
+      (#""yes"|"yes""#, "v"),
+      (#""2024-05-01"|"2024-05-02""#, "{ type: date }"),
+      (#""2024-02-30"|"2024-05-02""#, "v"),
+      (#""2024-05-01T10:00:00Z"|"2024-05-02T10:00:00.5+02:00""#, "{ type: timestamp }"),
+      (
+        #""2024-05-01 10:00:00"|"2024-05-02 11:00:00""#,
+        #"{ type: timestamp, dates: ["yyyy-MM-dd HH:mm:ss"] }"#
+      ),
+      (#""31.12.2024"|"01.05.2024""#, "{ type: date, dates: [dd.MM.yyyy] }"),
+      (#""31/12/2024"|"01/05/2024""#, "{ type: date, dates: [dd/MM/yyyy] }"),
+      (#""12/31/2024"|"01/05/2024""#, "{ type: date, dates: [MM/dd/yyyy] }"),
+      (
+        #""Mon, 05 Jan 1998 15:59:20 +0000"|"Tue, 06 Jan 1998 15:59:20 +0000""#,
+        "{ type: timestamp, dates: [rfc2822] }"
+      ),
+      (#""14:30"|"09:05""#, #"{ type: time, dates: ["HH:mm"] }"#),
+      (
+        #""1.234,50"|"12,00""#,
+        #"{ type: decimal, scale: 2, numbers: { decimal: ",", group: "." } }"#
+      ),
+      (#""3.20"|"14.50""#, #"{ type: decimal, numbers: { decimal: "." } }"#),
+      (
+        #""19 %"|"5,5 %""#,
+        #"{ type: decimal, numbers: { decimal: ",", group: ".", style: percent } }"#
+      ),
+      (
+        #""550e8400-e29b-41d4-a716-446655440000"|"550e8400-e29b-41d4-a716-446655440001""#,
+        "{ type: uuid }"
+      ),
+      (#""550E8400-e29b-41d4-a716-446655440000"|"550e8400-e29b-41d4-a716-446655440001""#, "v"),
+      (#""https://a.example/1"|"https://a.example/2""#, "{ type: url }"),
+      (#""P1D"|"PT5M""#, "{ type: duration }"),
+      (#"5|"N/A""#, "{ type: int64, strings: { nulls: [N/A] } }"),
+      (
+        #""2024-05-01"|"0000-00-00"|"""#,
+        #"{ type: date, strings: { emptyAsNull: true, nulls: ["0000-00-00"] } }"#
+      ),
+      (#"5|"x""#, "{ coerce: true }"),
+      (#""12E4"|"13E4""#, "v"), ("1e4000|1", "{ type: json }"), ("1.5e3|1", "{ type: decimal }"),
+      ("[1,2,3]|[]", "{ type: json }"),
+      (#"null|null"#, "v"),
+    ]
+  )
+  func types(values: String, expected: String) throws {
+    #expect(try line(values).entries == expected)
+  }
+
+  @Test("An epoch is told by the name and the range together")
+  func epochs() throws {
+    #expect(
+      try line("1793836800123|1793836800124", name: "updated").entries
+        == "{ type: timestamp, dates: [unix-ms] }"
+    )
+    #expect(
+      try line("1793836800|1793836801", name: "created_at").entries
+        == "{ from: created_at, type: timestamp, dates: [unix] }"
+    )
+    #expect(try line("1793836800123|1793836800124", name: "serial").entries == "{ type: int64 }")
+    #expect(try line("12|13", name: "time").entries == "{ type: int64 }")
+  }
+
+  @Test("What the values cannot tell is a remark: day and month, few values, words for nothing")
+  func remarks() throws {
+    let date = try line(#""03/04/2024"|"05/06/2024""#)
+    #expect(date.entries == "{ type: date, dates: [dd/MM/yyyy] }")
+    #expect(date.remark == "ambiguous: no day is above 12, it may be MM/dd/yyyy")
+    let words = (0..<12).map { $0 % 3 == 0 ? "\"open\"" : "\"closed\"" }.joined(separator: "|")
+    #expect(try line(words).remark == "few values, type: enum? open 4, closed 8")
+    #expect(try line(#""a"|"b"|"N/A""#).remark.hasPrefix("N/A 1 times"))
+    #expect(try line("0|1").remark == "0 and 1 alone: type: bool takes them, too")
+  }
+
+  @Test("Where there is no room for all values, the first tell whether they differ")
+  func room() throws {
+    func values(_ texts: [String]) throws -> DistinctValues {
+      let profile = ValueProfile()
+      let reader = try TextFormReader()
+      let budget = HashBudget(free: 64)
+      for text in texts {
+        var text = text
+        _ = text.withUTF8 { profile.see(text: UnsafeRawBufferPointer($0), reader, budget) }
+      }
+      return profile.differentValues
+    }
+    let numbers = (0..<100).map(String.init)
+    #expect(try values(numbers).hashes == nil)
+    #expect(try values(numbers).firstCount == 48)
+    #expect(try values(["0"] + numbers).firstCount == 0)
+    #expect(try values(Array(numbers.prefix(40))).hashes?.count == 40)
+  }
+
+  @Test("Amounts have a scale, and a column takes the day of another that tells")
+  func conventions() throws {
+    #expect(try line("12.5|3.20", name: "price").entries == "{ type: decimal, scale: 2 }")
+    let csv = "id,a,b\nx,03/04/2024,03/25/2024\ny,05/06/2024,12/01/2024\n"
+    let text = try MapGuess(of: [.bytes(Array(csv.utf8), name: "d.csv")]).text
+    #expect(text.contains("a:  { type: date, dates: [MM/dd/yyyy] }"))
+    #expect(text.contains("day and month stand as elsewhere in the feed"))
+  }
+}
+
+extension StringProtocol {
+  fileprivate var trimmingSpaces: String {
+    String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+  }
+}
