@@ -94,7 +94,8 @@ extension LinkStage {
       } else {
         try resolveColumn(of: table, &finish)
       }
-      if table.place != nil, plan.replaces {
+      // Lists with repeats are stored in their order already, which no target's place tells.
+      if table.place != nil, plan.replaces, !allowsRepeats {
         try order(table, of: "SELECT owner FROM \(waiting) WHERE state = 1")
       }
     } else if case .column(let column) = plan.link.storage {

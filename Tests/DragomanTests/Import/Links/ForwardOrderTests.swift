@@ -105,6 +105,20 @@ import Testing
     #expect(again.summary == "read 1, unchanged 1")
   }
 
+  @Test("Repeats of targets that nobody has yet stand where the record has them")
+  func repeatsOfStubs() async throws {
+    for policy in ["stub", "clear"] {
+      let fixture = try fixture(.table, ", repeats: true, onUnresolved: \(policy)")
+      try await fixture.run(feed([(2, "5,9"), (1, "4,5,6,5"), (3, "7,8,7")], 4, 5, 6, 7, 8, 9))
+      #expect(try lists(fixture, .table) == ["1: 4 5 6 5", "2: 5 9", "3: 7 8 7"])
+      let again = try await fixture.run(feed([(1, "4,5,6,5"), (3, "7,8,7")]))
+      #expect(again.summary == "read 2, unchanged 2")
+    }
+    let stubs = try fixture(.table, ", repeats: true, onUnresolved: stub")
+    try await stubs.run(feed([(2, "5,9"), (1, "4,5,6,5")]))
+    #expect(try lists(stubs, .table) == ["1: 4 5 6 5", "2: 5 9"])
+  }
+
   @Test("Stubs and references that wait in the store")
   func policies() async throws {
     let stubs = try fixture(.table, ", onUnresolved: stub")
