@@ -269,14 +269,14 @@ public final class SQLiteStore: Sendable {
     try database.execute(sql: "PRAGMA wal_autocheckpoint=8000")
   }
 
-  /// A file that nobody else sees and that goes with any failure needs no journal on the disk, and is written
-  /// through once (`NewFile.publish()`).
+  /// A file that nobody else sees and that goes with any failure is written through once
+  /// (`NewFile.publish()`).
   ///
-  /// The journal in memory is for what is undone within the transaction: of a file that was empty before it
-  /// holds nothing else.
+  /// Its journal holds nothing, since the file was empty before. It is on the disk all the same: SQLite would
+  /// keep in memory, too, the pages that a savepoint may have to bring back.
   private static func buildAside(_ database: Database) throws {
     try database.execute(
-      sql: "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF"
+      sql: "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=DELETE; PRAGMA synchronous=OFF"
     )
   }
 

@@ -68,7 +68,7 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let store = try opened()
     try fill(store)
-    #expect(try names() == ["p.db.building"])
+    #expect(try names() == ["p.db.building", "p.db.building-journal"])
     try store.close()
     #expect(try names() == ["p.db"])
     let header = try Data(contentsOf: URL(fileURLWithPath: path)).prefix(20)

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A database file that is built beside its place and gets its name when it is whole.
 ///
-/// Nobody looks into such a file before, so that it needs no journal: what a power failure, a kill or a full disk
+/// Nobody looks into such a file before, so that nothing of it is synchronised until it is whole: what a power failure, a kill or a full disk
 /// leaves is a file beside the place, which the next one who builds there takes over. Who builds holds a lock
 /// (`flock`), which the system releases with the process: a second one waits.
 ///
