@@ -44,6 +44,53 @@ import Testing
     if !isGone { #expect(person[many: list].isEmpty && person["name"] == "theirs") }
   }
 
+  @Test(
+    "Where the store wins, a link to what somebody deleted goes with it",
+    arguments: [MergePolicy.storeTrumps, .rollback],
+    [
+      "only", "kids", "rows", "wife", "tags", "path", "songs", "clubs", "ranks", "tops", "parent",
+      "husband", "fans", "bottoms",
+    ]
+  )
+  func linksToGone(policy: MergePolicy, link: String) async throws {
+    let stack = try Stack(everyLink(.nullify), at: .inMemory)
+    try await stack.write { context in
+      for _ in 0..<2 { _ = try (context.insert("A"), context.insert("B")) }
+    }
+    await Task { @MainActor in }.value
+    let main = stack.main
+    main.mergePolicy = policy
+    let isBack = ["parent", "husband", "fans", "bottoms"].contains(link)
+    let owner = try main.object(with: id(isBack ? "B" : "A", 1))
+    let new = try main.insert(isBack ? "B" : "A")
+    let (gone, there) = try (
+      main.object(with: id(isBack ? "A" : "B", 1)), main.object(with: id(isBack ? "A" : "B", 2))
+    )
+    _ = (owner["n"], gone["n"], there["n"])
+    let isToOne = ["only", "wife", "parent", "husband"].contains(link)
+    if isToOne {
+      owner[one: link] = gone
+      new[one: link] = there
+    } else {
+      owner[many: link] = [there, gone]
+    }
+    owner["n"] = 7
+    try stack.elsewhere("DELETE FROM \(isBack ? "A" : "B") WHERE _pk = 1")
+    try main.save()
+    #expect(try stack.sql("SELECT n FROM \(isBack ? "B" : "A") WHERE _pk = 1") == ["7"])
+    if isToOne {
+      #expect(owner[one: link] == nil && new[one: link] === there)
+    } else {
+      #expect(owner[many: link].map(\.place.key) == [2])
+    }
+    #expect(try stack.sql("PRAGMA foreign_key_check") == [])
+    // What was saved can be changed and saved again.
+    owner["n"] = 8
+    if isToOne { owner[one: link] = there } else { owner[many: link] = [] }
+    try main.save()
+    #expect(try stack.sql("SELECT n FROM \(isBack ? "B" : "A") WHERE _pk = 1") == ["8"])
+  }
+
   @Test("A deletion that the policy gives up keeps its place in lists", arguments: [1, 2])
   func place(given: Int64) async throws {
     let stack = try Stack(everyLink(.nullify), at: .inMemory)

@@ -18,13 +18,16 @@ extension Model {
     for (index, entity) in new.entities.enumerated() where match.entities[index] == nil {
       merged.append(entity)
     }
-    var model = Model(entities: merged)
-    for index in model.entities.indices {
-      if let root = model.ancestors(of: model.entities[index]).last {
-        model.entities[index].table = root.table
-      }
+    return Model(entities: merged).withTablesOfRoots().completingInverses()
+  }
+
+  /// The model with each entity in the table of its root.
+  func withTablesOfRoots() -> Model {
+    var model = self
+    for index in entities.indices {
+      if let root = ancestors(of: entities[index]).last { model.entities[index].table = root.table }
     }
-    return model.completingInverses()
+    return model
   }
 }
 

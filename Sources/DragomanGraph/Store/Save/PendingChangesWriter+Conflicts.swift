@@ -60,6 +60,34 @@ extension PendingChangesWriter {
     }
   }
 
+  /// Whether a link may not be written because somebody deleted what it leads to and the store wins.
+  func isGone(_ place: RowKey) throws -> Bool {
+    switch policy {
+    case .storeTrumps, .rollback: try version(place) == nil
+    case .error, .objectTrumps, .overwrite: false
+    }
+  }
+
+  /// Where the store wins a row leads no more to what somebody deleted; a required link is refused at
+  /// the commit.
+  func clearLinksToGone(of change: RowChange, at place: RowKey) throws {
+    guard policy == .storeTrumps || policy == .rollback else { return }
+    var cleared: [Int: StoredValue] = [:]
+    for column in layout.linkColumns[place.table] {
+      let link = layout.links[column.link]
+      let isNew = change.kind == .inserted
+      guard !link.relationship.isRequired, !outcome.dropped.contains(place),
+        let key = (isNew ? change.whole(column.column) : change.values[column.column])?.integer,
+        try isGone(RowKey(table: layout.entities[link.destination].tableIndex, key: key))
+      else { continue }
+      cleared[column.column] = .null
+      if let order = column.order { cleared[order] = .null }
+    }
+    guard !cleared.isEmpty, try update(place, cleared, version: nil) else { return }
+    outcome.versions[place] = try version(place)
+    outcome.merged.insert(place)
+  }
+
   /// The values of a row as the store has them now.
   func current(_ place: RowKey) throws -> [StoredValue]? {
     let table = layout.tables[place.table]

@@ -3,7 +3,8 @@ extension PendingChangesWriter {
   func write(_ links: LinkRows) throws {
     let byKey: (LinkKey, LinkKey) -> Bool = { ($0.link, $0.owner) < ($1.link, $1.owner) }
     for owner in links.owners.sorted(by: byKey) {
-      guard let join = join(owner.link), !isDropped(owner.owner, layout.links[owner.link].owner)
+      guard let join = join(owner.link), !isDropped(owner.owner, layout.links[owner.link].owner),
+        try !isGone(owner.owner, layout.links[owner.link].owner)
       else { continue }
       if let list = links.lists[owner] {
         try write(list, owner, join)
@@ -28,6 +29,11 @@ extension PendingChangesWriter {
 
   private func join(_ link: Int) -> RelationshipLayout.JoinTable? {
     if case .joinTable(let join, isOwner: true) = layout.links[link].storage { join } else { nil }
+  }
+
+  /// Whether a link to this object may not be written: it is gone, and the store wins.
+  private func isGone(_ key: Int64, _ entity: Int) throws -> Bool {
+    try isGone(RowKey(table: layout.entities[entity].tableIndex, key: key))
   }
 
   /// Whether the policy gave up the changes of a row.
@@ -55,6 +61,10 @@ extension PendingChangesWriter {
     for (target, isThere) in targets
     where isThere || !isOwnerKept && !isKept(target, link.destination) {
       if join.isSymmetric, isDropped(target, link.destination) { continue }
+      if isThere, try isGone(target, link.destination) {
+        outcome.merged.insert(RowKey(table: layout.entities[link.owner].tableIndex, key: owner.owner))
+        continue
+      }
       let statement = isThere ? insertion : removal
       statement.bind(integer: owner.owner, 1)
       statement.bind(integer: target, 2)
@@ -94,6 +104,7 @@ extension PendingChangesWriter {
       case .objectTrumps, .overwrite: break
       }
     }
+    targets = try targets.filter { try stored.contains($0) || !isGone($0, link.destination) }
     outcome.lists[owner] = targets
     if targets == stored { return }
     let table = Schema.quoted(join.name)

@@ -86,6 +86,7 @@ final class PendingChangesWriter {
     }
     try write(changes.links)
     for (place, change) in rows where change.kind != .deleted {
+      try clearLinksToGone(of: change, at: place)
       if let mark = change.mark { try write(mark, of: change, at: place) }
     }
     // What still leads to a deleted row is not of this save.

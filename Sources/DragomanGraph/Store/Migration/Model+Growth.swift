@@ -1,0 +1,148 @@
+extension Model {
+  /// What comes of joining two models.
+  struct Growth {
+    /// Everything both models name.
+    let model: Model
+    /// Where the two contradict each other, a sentence each; not empty: nothing may be added.
+    let conflicts: [String]
+  }
+
+  /// Joins another model to this one: a migration that may only add.
+  ///
+  /// Rules that the file does not depend on (required, default, limits, sensitivity) follow the
+  /// newer model; types, columns, tables, names and the identity may not change.
+  func growing(by other: Model) -> Growth {
+    let stored = withTablesOfRoots()
+    let other = other.withTablesOfRoots()
+    let match = ModelMatch(from: stored, to: other)
+    var newer = other
+    var conflicts: [String] = []
+    for (index, entity) in other.entities.enumerated() {
+      if let known = match.entities[index].map({ stored.entities[$0] }) {
+        conflicts += known.conflicts(with: entity)
+      }
+      for (property, attribute) in entity.attributes.enumerated() {
+        guard let place = match.attributes[index][property] else { continue }
+        let owner = stored.entities[place.entity]
+        let known = owner.attributes[place.property]
+        let conflict = Growth.conflict(known.name, of: owner, attribute.name, of: entity)
+        conflicts += conflict.map { [$0] } ?? known.conflicts(with: attribute, of: owner.name)
+      }
+      for (property, relationship) in entity.relationships.enumerated() {
+        guard let place = match.relationships[index][property] else { continue }
+        let owner = stored.entities[place.entity]
+        let known = owner.relationships[place.property]
+        let conflict = Growth.conflict(known.name, of: owner, relationship.name, of: entity)
+        conflicts += conflict.map { [$0] } ?? known.conflicts(with: relationship, of: owner.name)
+        // A side that says nothing of its inverse does not take it away.
+        if relationship.inverse == nil {
+          newer.entities[index].relationships[property].inverse = known.inverse
+        }
+      }
+    }
+    return Growth(model: stored.migrated(to: newer, match, drops: false), conflicts: conflicts)
+  }
+}
+
+extension Model.Growth {
+  /// Why a property cannot go on with another one: it has another name, or stands elsewhere in the
+  /// hierarchy.
+  fileprivate static func conflict(
+    _ name: String,
+    of owner: Entity,
+    _ newName: String,
+    of newOwner: Entity
+  ) -> String? {
+    if !hasSameBytes(name, newName) {
+      return "\(owner.name).\(name) is called \(newName) in the map."
+    }
+    // That the entity has another name is told once, of the entity.
+    if !hasSameBytes(owner.name, newOwner.name), newOwner.renamedFrom != owner.name {
+      return "\(name) is a property of \(owner.name) in the database and of \(newOwner.name) in the map."
+    }
+    return nil
+  }
+}
+
+extension Entity {
+  fileprivate func conflicts(with newer: Entity) -> [String] {
+    guard hasSameBytes(name, newer.name) else {
+      return ["\(name) is called \(newer.name) in the map."]
+    }
+    var conflicts: [String] = []
+    if table != newer.table {
+      conflicts.append(
+        "\(name) is stored in table \(table) and the map wants table \(newer.table)."
+      )
+    }
+    if let identity, let wanted = newer.identity, identity != wanted {
+      conflicts.append(
+        "\(name)'s unique key is [\(identity.joined(separator: ", "))] in the database"
+          + " and [\(wanted.joined(separator: ", "))] in the map."
+      )
+    }
+    if parent != newer.parent {
+      conflicts.append(
+        "\(name)'s parent is \(parent ?? "none") in the database"
+          + " and \(newer.parent ?? "none") in the map."
+      )
+    }
+    return conflicts
+  }
+}
+
+extension Relationship {
+  fileprivate func conflicts(with newer: Relationship, of entity: String) -> [String] {
+    var conflicts: [String] = []
+    let name = "\(entity).\(name)"
+    if destination != newer.destination {
+      conflicts.append(
+        "\(name) leads to \(destination) in the database and to \(newer.destination) in the map."
+      )
+    }
+    if kind != newer.kind {
+      conflicts.append(
+        "\(name) is \(kind.rawValue) in the database and \(newer.kind.rawValue) in the map."
+      )
+    }
+    if isOrdered != newer.isOrdered || allowsRepeats != newer.allowsRepeats {
+      conflicts.append(
+        "\(name) is \(order) in the database and \(newer.order) in the map."
+      )
+    }
+    if let wanted = newer.inverse, inverse != wanted {
+      conflicts.append(
+        "\(name) has the inverse \(inverse ?? "none") in the database and \(wanted) in the map."
+      )
+    }
+    return conflicts
+  }
+
+  private var order: String {
+    (isOrdered ? "ordered" : "unordered") + (allowsRepeats ? " with repeats" : "")
+  }
+}
+
+extension Attribute {
+  fileprivate func conflicts(with newer: Attribute, of entity: String) -> [String] {
+    var conflicts: [String] = []
+    if type != newer.type {
+      conflicts.append(
+        "\(entity).\(name) is \(type.rawValue) in the database"
+          + " and \(newer.type.rawValue) in the map."
+      )
+    }
+    if column != newer.column {
+      conflicts.append(
+        "\(entity).\(name) is column \(column) in the database and \(newer.column) in the map."
+      )
+    }
+    if rules.scale != newer.rules.scale {
+      conflicts.append(
+        "\(entity).\(name) has scale \(rules.scale.map(String.init) ?? "none") in the database"
+          + " and \(newer.rules.scale.map(String.init) ?? "none") in the map."
+      )
+    }
+    return conflicts
+  }
+}
