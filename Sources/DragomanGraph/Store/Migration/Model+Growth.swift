@@ -58,7 +58,8 @@ extension Model.Growth {
     }
     // That the entity has another name is told once, of the entity.
     if !hasSameBytes(owner.name, newOwner.name), newOwner.renamedFrom != owner.name {
-      return "\(name) is a property of \(owner.name) in the database and of \(newOwner.name) in the map."
+      return
+        "\(name) is a property of \(owner.name) in the database and of \(newOwner.name) in the map."
     }
     return nil
   }

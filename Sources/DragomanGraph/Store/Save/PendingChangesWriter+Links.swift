@@ -62,7 +62,9 @@ extension PendingChangesWriter {
     where isThere || !isOwnerKept && !isKept(target, link.destination) {
       if join.isSymmetric, isDropped(target, link.destination) { continue }
       if isThere, try isGone(target, link.destination) {
-        outcome.merged.insert(RowKey(table: layout.entities[link.owner].tableIndex, key: owner.owner))
+        outcome.merged.insert(
+          RowKey(table: layout.entities[link.owner].tableIndex, key: owner.owner)
+        )
         continue
       }
       let statement = isThere ? insertion : removal
