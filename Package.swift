@@ -30,7 +30,7 @@ let package = Package(
     .target(
       name: "DragomanGraph",
       dependencies: [
-        "CExtendedAttributes", "CSwiftRuntime",
+        "CExtendedAttributes", "CSQLiteSession", "CSwiftRuntime", "CZlib",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "HashTreeCollections", package: "swift-collections"),
@@ -87,6 +87,8 @@ let package = Package(
     .target(name: "CSwiftRuntime"),
     // What the C library's module leaves out.
     .target(name: "CExtendedAttributes"),
+    // SQLite's session extension, which its header hides.
+    .target(name: "CSQLiteSession"),
 
     // C and C++ libraries of the system; Scripts/setup.sh installs them.
     .target(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dragoman
 import DragomanGraph
 import Foundation
 
@@ -8,7 +9,9 @@ struct HistoryCommand: ParsableCommand {
     commandName: "history",
     abstract: "Print the imports into a database, oldest first.",
     discussion: """
-      An import that is "running" and that no process works at was stopped between two batches.
+      An import that is "running" and that no process works at was stopped between two batches; one that \
+      is "undone" was taken back. --changes prints what an import did, object by object, as far as it and \
+      all later ones are recorded (see import --record).
 
       Exit codes: 0 done, 65 no database of Dragoman or damaged, 66 no such file.
       """
@@ -20,11 +23,17 @@ struct HistoryCommand: ParsableCommand {
   @Option(help: "How many of the last imports; all without it.")
   var limit: Int?
 
-  @Flag(help: "Print one JSON document on standard output.")
+  @Option(help: ArgumentHelp("Print what this import did, value by value.", valueName: "run"))
+  var changes: Int64?
+
+  @Flag(help: "Print one JSON document on standard output; with --changes NDJSON.")
   var json = false
 
   func validate() throws {
     if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
+    if changes != nil, limit != nil {
+      throw ValidationError("--changes is of one import: no --limit.")
+    }
   }
 
   func run() throws {
@@ -32,10 +41,16 @@ struct HistoryCommand: ParsableCommand {
       at: .file(database),
       options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
     )
-    let entries = try store.history(limit: limit)
-    try store.close()
     let output = OutputBuffer(descriptor: STDOUT_FILENO)
     do {
+      if let changes {
+        let writer = ChangeWriter(json ? .ndjson : .onTerminal, to: output)
+        try store.changes(ofImport: changes) { try writer.write($0) }
+        try store.close()
+        return try writer.flush()
+      }
+      let entries = try store.history(limit: limit)
+      try store.close()
       if json {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

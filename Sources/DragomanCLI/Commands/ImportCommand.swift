@@ -69,6 +69,15 @@ struct ImportCommand: AsyncParsableCommand {
   )
   var resume = false
 
+  @Flag(
+    inversion: .prefixedNo,
+    help: """
+      Keep in the database what the import does, so that dragoman undo can take it back; by default up \
+      to a million changed rows.
+      """
+  )
+  var record: Bool?
+
   @Option(help: ArgumentHelp("Stop after that many records.", valueName: "n"))
   var limit: Int?
 
@@ -137,6 +146,7 @@ struct ImportCommand: AsyncParsableCommand {
     request.changes = changes?.observer
     request.tellsNetChanges = true
     request.resumes = resume
+    if let record { request.recording = record ? .always : .never }
     bounds.apply(to: &request)
     let store = try openStore(commits: commit ?? importMap.importOptions.commit ?? .all)
     var logger = Logger(label: "dragoman", factory: { StreamLogHandler.standardError(label: $0) })

@@ -26,7 +26,8 @@ struct Tool: AsyncParsableCommand {
     subcommands: [
       ImportCommand.self, FetchCommand.self, ExportCommand.self, CheckCommand.self,
       DiffCommand.self, GuessCommand.self, InfoCommand.self, HistoryCommand.self,
-      SchemaCommand.self, MigrateCommand.self, BackupCommand.self, WatchCommand.self,
+      UndoCommand.self, SchemaCommand.self, MigrateCommand.self, BackupCommand.self,
+      WatchCommand.self,
     ]
   )
 

@@ -52,7 +52,7 @@ struct ToolError: Error {
     text = faults.map { Self.text(code, database, $0, help: nil) }.joined(separator: "\n")
   }
 
-  private init(_ status: ExitStatus, _ text: String) {
+  init(_ status: ExitStatus, _ text: String) {
     self.status = status
     self.text = text
   }
@@ -106,7 +106,7 @@ struct ToolError: Error {
     text = Self.text(error.code.rawValue, nil, error.message, help: error.help)
   }
 
-  private static func text(
+  static func text(
     _ code: String,
     _ place: String?,
     _ message: String,

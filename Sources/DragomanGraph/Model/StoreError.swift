@@ -34,6 +34,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let badRequest = Code(rawValue: "store.request")
     /// The file was replaced, removed or migrated by another process while it was followed.
     public static let migrated = Code(rawValue: "store.migrated")
+    /// An import cannot be taken back: nothing is kept of it, or what it wrote was changed since.
+    public static let undo = Code(rawValue: "store.undo")
     /// SQLite refused for a reason that none of the other codes covers.
     public static let refused = Code(rawValue: "store.refused")
   }

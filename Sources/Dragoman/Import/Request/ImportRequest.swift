@@ -77,6 +77,20 @@ public struct ImportRequest: Sendable, Adjustable {
   /// Otherwise it is told of every change, also of those that a later record takes back.
   public var tellsNetChanges = false
 
+  /// Whether what the import does is kept in the file, so that it can be taken back
+  /// (`SQLiteStore.undoImport`).
+  public var recording = Recording.upToAMillionRows
+
+  /// What is kept of an import so that it can be taken back.
+  public enum Recording: String, Sendable, Hashable, CaseIterable {
+    /// Everything, unless more than a million rows change that were there before, or, in batches, at all.
+    case upToAMillionRows
+    /// Everything, however much it is.
+    case always
+    /// Nothing.
+    case never
+  }
+
   /// Deletion of objects that a complete feed does not have: of exactly the entities that records of its
   /// sources can be.
   ///

@@ -24,6 +24,8 @@ final class ImportWriting {
   private var modelHash = ""
   /// Who this import is, where it keeps in the store what it knows.
   private var mark: RunMark?
+  /// What is recorded so that it can be taken back.
+  private var recorder: RunRecorder?
 
   /// Records a batch.
   ///
@@ -55,7 +57,10 @@ final class ImportWriting {
   /// - Throws: `ReadError`, `StoreError`, `MapFaults` or `ImportError`; what was not committed is
   ///   rolled back by the session.
   func run(_ session: WriteSession) throws -> ImportReport.Status {
-    defer { mark?.end() }
+    defer {
+      mark?.end()
+      recorder?.stop()
+    }
     do {
       let status = try importAll(session)
       try flushRejects()
@@ -83,6 +88,7 @@ final class ImportWriting {
     let model = try session.grow(to: code.model ?? map.model())
     rejects = try makeRejectsFile(beside: session.path)
     try prepareKeeping(session, earlier)
+    try startRecording(session)
     let backend = RowBackend(
       session: session,
       request: request,
@@ -120,6 +126,9 @@ final class ImportWriting {
       if commit == .batch && !request.isDryRun && !isStrange {
         try commitBatch(session, &entry)
         try session.begin()
+      } else if recorder?.isFull == true {
+        try session.record(&entry)
+        if let id = entry.id { try recorder?.keep(as: id) }
       }
       progress(currentProgress)
     }
@@ -260,6 +269,18 @@ final class ImportWriting {
 
   // MARK: - Going on with an earlier import
 
+  /// Begins to record what is done, where that is wanted.
+  private func startRecording(_ session: WriteSession) throws {
+    guard !request.isDryRun, request.recording != .never else { return }
+    let limit = request.recording == .always ? nil : WriteSession.recordedRowCount
+    recorder = try session.recorder(isWhole: commit == .all, limit: limit)
+    if recorder == nil, request.recording == .always {
+      notices.add(
+        "the SQLite of this system cannot record what an import does: it cannot be taken back"
+      )
+    }
+  }
+
   /// The part of this import that is committed, where it is to be gone on with.
   private func findEarlierPart(_ session: WriteSession) throws -> EarlierPart? {
     guard request.resumes else { return nil }
@@ -350,6 +371,19 @@ final class ImportWriting {
     entry.byteCount = byteCount
     try session.record(&entry)
     if entry.status == .running { try keep(session, entry) }
+    if let id = entry.id, let recorder {
+      if entry.status == .running {
+        try recorder.keep(as: id)
+      } else {
+        try recorder.finish(as: id, hasCounts: entry.counts.changed > 0)
+      }
+      if recorder.isOver {
+        notices.add(
+          "more than \(WriteSession.recordedRowCount) rows changed: the import cannot be taken back"
+        )
+        self.recorder = nil
+      }
+    }
     try session.commit()
     committed = entry.committed
     logger.debug("committed", metadata: ["records": "\(committed)"])

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// What a column of ours can hold: a type of Swift, and the storage class of SQLite that it is.
@@ -30,6 +31,14 @@ extension String: StoredColumn {
 
   static func stored(_ value: DatabaseValue) -> String? {
     if case .string(let text) = value.storage { text } else { nil }
+  }
+}
+
+extension Data: StoredColumn {
+  static var storedName: String { "bytes" }
+
+  static func stored(_ value: DatabaseValue) -> Data? {
+    if case .blob(let data) = value.storage { data } else { nil }
   }
 }
 

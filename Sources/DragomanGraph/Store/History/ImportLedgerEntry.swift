@@ -13,6 +13,8 @@ public struct ImportLedgerEntry: Sendable, Hashable {
     case done
     /// It was stopped between two batches by the user.
     case cancelled
+    /// It was taken back.
+    case undone
   }
 
   /// The row's number; nil until it is written.
@@ -55,6 +57,9 @@ public struct ImportLedgerEntry: Sendable, Hashable {
     /// Records refused.
     public var rejected = 0
 
+    /// Records that made, changed or deleted an object.
+    package var changed: Int { inserted + updated + deleted }
+
     /// Makes zeros.
     public init() {}
   }
@@ -74,6 +79,26 @@ public struct ImportLedgerEntry: Sendable, Hashable {
     self.started = started
     status = .running
   }
+
+  /// The import that this entry took back; nil for an import.
+  public var undoes: Int64? {
+    guard mapHash.isEmpty, fingerprint.hasPrefix(Self.undoMark) else { return nil }
+    return Int64(fingerprint.dropFirst(Self.undoMark.count))
+  }
+
+  /// An entry for taking back an import, of its number.
+  public init(undoing run: ImportLedgerEntry, started: String) {
+    let number = run.id ?? 0
+    self.init(
+      source: "undo of import \(number)",
+      fingerprint: "\(Self.undoMark)\(number)",
+      map: run.map,
+      mapHash: "",
+      started: started
+    )
+  }
+
+  private static let undoMark = "undo:"
 
   /// Reads a row of `_dragoman_imports`.
   ///

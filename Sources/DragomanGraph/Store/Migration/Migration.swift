@@ -59,7 +59,7 @@ public struct Migration: Sendable, Hashable {
     let old = old.completingInverses()
     let wanted = new.completingInverses()
     let first = ModelMatch(from: old, to: wanted)
-    model = old.migrated(to: wanted, first, drops: drops)
+    model = old.migrated(to: wanted, first, drops: drops).withTablesOfRoots()
     var faults = first.faults
     faults += wanted.validate().map { "The model is faulty: \($0)" }
     if faults.isEmpty {

@@ -12,25 +12,21 @@ extension Model {
   /// Rules that the file does not depend on (required, default, limits, sensitivity) follow the
   /// newer model; types, columns, tables, names and the identity may not change.
   func growing(by other: Model) -> Growth {
-    let stored = withTablesOfRoots()
-    let other = other.withTablesOfRoots()
-    let match = ModelMatch(from: stored, to: other)
+    let match = ModelMatch(from: self, to: other)
     var newer = other
     var conflicts: [String] = []
     for (index, entity) in other.entities.enumerated() {
-      if let known = match.entities[index].map({ stored.entities[$0] }) {
-        conflicts += known.conflicts(with: entity)
-      }
+      if let known = match.entities[index] { conflicts += entities[known].conflicts(with: entity) }
       for (property, attribute) in entity.attributes.enumerated() {
         guard let place = match.attributes[index][property] else { continue }
-        let owner = stored.entities[place.entity]
+        let owner = entities[place.entity]
         let known = owner.attributes[place.property]
         let conflict = Growth.conflict(known.name, of: owner, attribute.name, of: entity)
         conflicts += conflict.map { [$0] } ?? known.conflicts(with: attribute, of: owner.name)
       }
       for (property, relationship) in entity.relationships.enumerated() {
         guard let place = match.relationships[index][property] else { continue }
-        let owner = stored.entities[place.entity]
+        let owner = entities[place.entity]
         let known = owner.relationships[place.property]
         let conflict = Growth.conflict(known.name, of: owner, relationship.name, of: entity)
         conflicts += conflict.map { [$0] } ?? known.conflicts(with: relationship, of: owner.name)
@@ -40,7 +36,7 @@ extension Model {
         }
       }
     }
-    return Growth(model: stored.migrated(to: newer, match, drops: false), conflicts: conflicts)
+    return Growth(model: migrated(to: newer, match, drops: false), conflicts: conflicts)
   }
 }
 
@@ -71,7 +67,8 @@ extension Entity {
       return ["\(name) is called \(newer.name) in the map."]
     }
     var conflicts: [String] = []
-    if table != newer.table {
+    // Sub-entities are in the table of their root.
+    if parent == nil, newer.parent == nil, table != newer.table {
       conflicts.append(
         "\(name) is stored in table \(table) and the map wants table \(newer.table)."
       )

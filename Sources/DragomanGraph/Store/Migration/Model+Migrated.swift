@@ -18,7 +18,7 @@ extension Model {
     for (index, entity) in new.entities.enumerated() where match.entities[index] == nil {
       merged.append(entity)
     }
-    return Model(entities: merged).withTablesOfRoots().completingInverses()
+    return Model(entities: merged).completingInverses()
   }
 
   /// The model with each entity in the table of its root.

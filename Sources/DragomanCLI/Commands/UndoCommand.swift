@@ -1,0 +1,61 @@
+import ArgumentParser
+import Dragoman
+import DragomanGraph
+import Foundation
+
+/// `dragoman undo -d DB [RUN]`: takes an import back.
+struct UndoCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "undo",
+    abstract: "Take an import back: all objects are as before it.",
+    discussion: """
+      What an import does is recorded with it, for the last ten that changed something (see import \
+      --record). An object that was changed since is named, and nothing is done then. An undo is in the \
+      history, too, and can be taken back itself.
+
+      Exit codes: 0 done, 64 no such import, 65 cannot be taken back, 66 no such database, 75 database \
+      busy or the import still running.
+      """
+  )
+
+  @Option(name: [.short, .customLong("database")], help: "The database file.")
+  var database: String
+
+  @Argument(
+    help: ArgumentHelp(
+      "The import, by its number in the history; the last one without.",
+      valueName: "run"
+    )
+  )
+  var number: Int64?
+
+  @Flag(help: "Do everything and keep nothing; print what would change on standard output.")
+  var dryRun = false
+
+  @Flag(help: "Print one JSON document on standard output; with --dry-run the changes as NDJSON.")
+  var json = false
+
+  @Flag(name: .shortAndLong, help: "Print nothing but errors.")
+  var quiet = false
+
+  func run() throws {
+    let store = try SQLiteStore(
+      at: .file(database),
+      options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)
+    )
+    let output = OutputBuffer(descriptor: STDOUT_FILENO)
+    let writer = ChangeWriter(json ? .ndjson : .onTerminal, to: output)
+    let report: UndoReport
+    do {
+      report = try store.undoImport(number, isDryRun: dryRun, changes: dryRun ? writer.write : nil)
+      try writer.flush()
+    } catch let error as OutputError where error.isClosedPipe {
+      // Whoever read has enough.
+      return try store.close()
+    }
+    try store.close()
+    if json, !dryRun { try OutputBuffer.print(UndoText.json(report) + "\n") }
+    if !report.isPossible { throw ToolError(report) }
+    if !quiet { Messages.print(UndoText.text(report, isDryRun: dryRun)) }
+  }
+}

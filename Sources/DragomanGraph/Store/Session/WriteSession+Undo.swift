@@ -1,0 +1,143 @@
+import GRDB
+
+/// What imports did, recorded and taken back.
+extension WriteSession {
+  /// How many changed rows are recorded of an import that says nothing of it.
+  package static let recordedRowCount = 1_000_000
+
+  /// Begins to record what is done to the store's objects from here on.
+  ///
+  /// Needs an open transaction, after `grow(to:)`.
+  ///
+  /// - Parameters:
+  ///   - isWhole: Whether this transaction holds everything that is to be recorded.
+  ///   - limit: How many changed rows are recorded at most; nil: all.
+  /// - Returns: nil where the SQLite of this system cannot record.
+  /// - Throws: `StoreError`.
+  package func recorder(isWhole: Bool, limit: Int?) throws(StoreError) -> RunRecorder? {
+    guard ChangesetRecording.isAvailable else { return nil }
+    return try run {
+      try RunRecorder(layout, in: database, path: path, isWhole: isWhole, limit: limit)
+    }
+  }
+
+  /// The imports that can be taken back, the last one first.
+  package func recordedRuns() throws(StoreError) -> [Int64] {
+    try run { try RecordedRun.all(in: database) }
+  }
+
+  /// Takes back what an import did.
+  ///
+  /// Needs an open transaction, which is to be rolled back where something is in the way. Its entry in the
+  /// ledger says then that it is undone.
+  ///
+  /// - Parameters:
+  ///   - entry: The import.
+  ///   - later: The later ones that are to be taken back before, the last one first; they come to nothing.
+  ///   - raisesVersions: Whether objects that come back have versions that they never had: whoever has read
+  ///     what the import wrote sees that it is gone.
+  ///   - keep: Called between portions of the work.
+  /// - Returns: What was done, and what is in the way.
+  /// - Throws: `StoreError`; `.undo` where nothing is kept of it.
+  package func takeBack(
+    _ entry: ImportLedgerEntry,
+    after later: [Int64] = [],
+    raisesVersions: Bool = true,
+    _ keep: () throws -> Void = {}
+  ) throws -> UndoReport {
+    try withoutActuallyEscaping(keep) { keep in
+      do {
+        var reversal = RunReversal(layout, in: database, path: path, keep: keep)
+        for run in later + [entry.id ?? 0] where reversal.conflictCount == 0 {
+          try reversal.takeBack(run)
+        }
+        if raisesVersions { try reversal.raiseVersions() }
+        let report = try report(entry, reversal)
+        if report.isPossible {
+          var undone = entry
+          undone.status = .undone
+          try undone.save(to: database)
+        }
+        return report
+      } catch let error as DatabaseError {
+        throw StoreError(error, path: path)
+      }
+    }
+  }
+
+  private func report(_ entry: ImportLedgerEntry, _ reversal: RunReversal) throws -> UndoReport {
+    var conflicts = try reversal.conflicts.map { try conflict($0) }
+    var count = reversal.conflictCount
+    if conflicts.isEmpty {
+      conflicts = try danglingConflicts()
+      count = conflicts.count
+    }
+    var entities: [String: UndoReport.Counts] = [:]
+    for (index, table) in layout.tables.enumerated() {
+      let (restored, deleted, changed) = reversal.counts(of: index)
+      guard restored + deleted + changed > 0 else { continue }
+      var counts = UndoReport.Counts()
+      (counts.restored, counts.deleted, counts.changed) = (restored, deleted, changed)
+      entities[layout.entities[table.root].name] = counts
+    }
+    return UndoReport(
+      run: entry,
+      entities: entities,
+      conflicts: conflicts,
+      conflictCount: count
+    )
+  }
+
+  private func conflict(_ conflict: RunReversal.Conflict) throws -> UndoReport.Conflict {
+    let entity = layout.entities[layout.tables[conflict.table].root]
+    let reason: UndoReport.Conflict.Reason =
+      switch conflict.reason {
+      case .changed: .changed
+      case .gone: .deleted
+      case .taken, .refused: .taken
+      }
+    let object = conflict.key.map { ObjectID(entity: entity.name, primaryKey: $0) }
+    return UndoReport.Conflict(
+      entity: entity.name,
+      object: object,
+      key: try object.flatMap { try key(of: $0, entity) },
+      links: conflict.links,
+      reason: reason
+    )
+  }
+
+  private func key(of object: ObjectID, _ entity: EntityLayout) throws -> ObjectKey? {
+    let found = try ObjectKeyReader(entity, in: layout).objects(
+      where: "t._pk = ?",
+      [object.primaryKey],
+      database
+    ).first
+    return found.flatMap { $0.key.parts.isEmpty ? nil : $0.key }
+  }
+
+  /// Objects that the import did not make and that refer to some that it made.
+  ///
+  /// Runs `PRAGMA foreign_key_check`, which looks at everything.
+  private func danglingConflicts() throws -> [UndoReport.Conflict] {
+    let rows = try Row.fetchAll(
+      database,
+      sql: "SELECT \"table\", rowid FROM pragma_foreign_key_check LIMIT 100"
+    )
+    return try rows.map { row in
+      let name: String = try row.stored(0, of: "foreign_key_check")
+      let key: Int64? = try row.stored(1, of: "foreign_key_check")
+      let table = layout.tables.first { hasSameBytes($0.name, name) }
+      let entity = table.map { layout.entities[$0.root] }
+      let object = key.flatMap { key in
+        entity.map { ObjectID(entity: $0.name, primaryKey: key) }
+      }
+      return UndoReport.Conflict(
+        entity: entity?.name ?? name,
+        object: object,
+        key: try object.flatMap { object in try entity.flatMap { try self.key(of: object, $0) } },
+        links: entity == nil ? name : nil,
+        reason: .referenced
+      )
+    }
+  }
+}

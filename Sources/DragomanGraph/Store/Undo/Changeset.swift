@@ -1,0 +1,225 @@
+import CSQLiteSession
+import CZlib
+import GRDB
+import GRDBSQLite
+
+/// Notes which rows of some tables are changed, and what was in them before: SQLite's session extension
+/// (https://www.sqlite.org/sessionintro.html).
+final class ChangesetRecording {
+  private let handle: OpaquePointer
+
+  /// Whether SQLite has the extension here.
+  static var isAvailable: Bool { dragoman_has_sessions() != 0 }
+
+  /// Begins to note; it must be gone before the connection is.
+  init(of tables: [String], in database: Database) throws(DatabaseError) {
+    var handle: OpaquePointer?
+    try Changeset.check(sqlite3session_create(database.sqliteConnection, "main", &handle))
+    guard let handle else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
+    self.handle = handle
+    for table in tables { try Changeset.check(sqlite3session_attach(handle, table)) }
+  }
+
+  deinit { sqlite3session_delete(handle) }
+
+  /// How many bytes the notes take.
+  var byteCount: Int { Int(clamping: sqlite3session_memory_used(handle)) }
+
+  /// What differs now from when it began.
+  func changeset() throws(DatabaseError) -> Changeset {
+    var count: Int32 = 0
+    var bytes: UnsafeMutableRawPointer?
+    try Changeset.check(sqlite3session_changeset(handle, &count, &bytes))
+    return Changeset(taking: bytes, count)
+  }
+}
+
+/// Rows that differ between two states of a database, as SQLite's session extension writes them.
+struct Changeset {
+  /// What happened to a row.
+  enum Operation {
+    case inserted
+    case updated
+    case deleted
+  }
+
+  /// One row, lent while it is looked at.
+  struct Row {
+    let table: String
+    let operation: Operation
+    fileprivate let iterator: OpaquePointer
+
+    /// The value of a column before; nil for a new row, and where it did not change.
+    func old(_ column: Int32) -> StoredValue? { value(sqlite3changeset_old, column) }
+
+    /// The value of a column after; nil for a row that is gone, and where it did not change.
+    func new(_ column: Int32) -> StoredValue? { value(sqlite3changeset_new, column) }
+
+    /// The value of a column of the key.
+    func key(_ column: Int32) -> StoredValue? {
+      operation == .inserted ? new(column) : old(column)
+    }
+
+    private func value(
+      _ read: (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Int32,
+      _ column: Int32
+    ) -> StoredValue? {
+      var value: OpaquePointer?
+      guard read(iterator, column, &value) == SQLITE_OK, let value else { return nil }
+      return StoredValue(ColumnValue(value))
+    }
+
+    fileprivate init?(_ iterator: OpaquePointer) {
+      var name: UnsafePointer<CChar>?
+      var (count, operation, isIndirect): (Int32, Int32, Int32) = (0, 0, 0)
+      guard
+        sqlite3changeset_op(iterator, &name, &count, &operation, &isIndirect) == SQLITE_OK,
+        let name
+      else { return nil }
+      table = String(cString: name)
+      self.iterator = iterator
+      switch operation {
+      case SQLITE_INSERT: self.operation = .inserted
+      case SQLITE_UPDATE: self.operation = .updated
+      default: self.operation = .deleted
+      }
+    }
+  }
+
+  /// Why a row was left as it is.
+  enum Conflict {
+    /// The row has other values than it had.
+    case changed
+    /// The row is gone.
+    case gone
+    /// There is a row with its key, or with a unique key that it has.
+    case taken
+    /// A constraint is in the way.
+    case refused
+  }
+
+  /// The bytes as SQLite wrote them.
+  private let bytes: [UInt8]
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Copies SQLite's memory and frees it.
+  fileprivate init(taking memory: UnsafeMutableRawPointer?, _ count: Int32) {
+    bytes = memory.map { Array(UnsafeRawBufferPointer(start: $0, count: Int(count))) } ?? []
+    sqlite3_free(memory)
+  }
+
+  var isEmpty: Bool { bytes.isEmpty }
+
+  /// What leads back.
+  func inverted() throws(DatabaseError) -> Changeset {
+    var count: Int32 = 0
+    var inverted: UnsafeMutableRawPointer?
+    try Self.check(sqlite3changeset_invert(Int32(clamping: bytes.count), bytes, &count, &inverted))
+    return Changeset(taking: inverted, count)
+  }
+
+  /// Lends each row to the closure.
+  func forEach(_ body: (Row) throws -> Void) throws {
+    if isEmpty { return }
+    var bytes = bytes
+    try bytes.withUnsafeMutableBytes { buffer in
+      var iterator: OpaquePointer?
+      try Self.check(
+        sqlite3changeset_start(&iterator, Int32(clamping: buffer.count), buffer.baseAddress)
+      )
+      guard let iterator else { return }
+      defer { sqlite3changeset_finalize(iterator) }
+      while true {
+        switch sqlite3changeset_next(iterator) {
+        case SQLITE_ROW: if let row = Row(iterator) { try body(row) }
+        case SQLITE_DONE: return
+        case let code: try Self.check(code)
+        }
+      }
+    }
+  }
+
+  /// Makes the changes, and leaves the rows alone that are not as they were.
+  ///
+  /// - Parameter left: Called with each row that is left alone.
+  func apply(to database: Database, _ left: (Row, Conflict) -> Void) throws(DatabaseError) {
+    if isEmpty { return }
+    var bytes = bytes
+    try withoutActuallyEscaping(left) { left throws(DatabaseError) in
+      let listener = Listener(left)
+      let code = bytes.withUnsafeMutableBytes { buffer in
+        sqlite3changeset_apply(
+          database.sqliteConnection,
+          Int32(clamping: buffer.count),
+          buffer.baseAddress,
+          nil,
+          { context, kind, iterator in
+            // 0 is SQLITE_CHANGESET_OMIT. Links that lead nowhere are looked for at the end.
+            guard let context, let iterator, let conflict = Conflict(kind),
+              let row = Row(iterator)
+            else { return 0 }
+            Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue().left(row, conflict)
+            return 0
+          },
+          Unmanaged.passUnretained(listener).toOpaque()
+        )
+      }
+      try withExtendedLifetime(listener) { () throws(DatabaseError) in try Self.check(code) }
+    }
+  }
+
+  private final class Listener {
+    let left: (Row, Conflict) -> Void
+
+    init(_ left: @escaping (Row, Conflict) -> Void) { self.left = left }
+  }
+
+  fileprivate static func check(_ code: Int32) throws(DatabaseError) {
+    guard code != SQLITE_OK else { return }
+    throw DatabaseError(resultCode: ResultCode(rawValue: code))
+  }
+}
+
+extension Changeset.Conflict {
+  fileprivate init?(_ kind: Int32) {
+    switch kind {
+    case DRAGOMAN_CHANGESET_DATA: self = .changed
+    case DRAGOMAN_CHANGESET_NOTFOUND: self = .gone
+    case DRAGOMAN_CHANGESET_CONFLICT: self = .taken
+    case DRAGOMAN_CHANGESET_CONSTRAINT: self = .refused
+    default: return nil
+    }
+  }
+}
+
+// MARK: - In the file
+
+extension Changeset {
+  /// The bytes as the file keeps them: their number, and deflated.
+  func packed() -> [UInt8] {
+    var length = compressBound(uLong(bytes.count))
+    var packed = [UInt8](repeating: 0, count: Int(length))
+    // Only a buffer that is too small fails.
+    compress2(&packed, &length, bytes, uLong(bytes.count), Z_BEST_SPEED)
+    return withUnsafeBytes(of: UInt64(bytes.count).littleEndian, Array.init)
+      + packed.prefix(Int(length))
+  }
+
+  /// Reads what `packed()` made; nil for anything else.
+  init?(packed: [UInt8]) {
+    guard packed.count >= 8 else { return nil }
+    let count = packed.prefix(8).enumerated().reduce(UInt64(0)) { sum, byte in
+      sum | UInt64(byte.element) << UInt64(8 * byte.offset)
+    }
+    // SQLite's changesets have less than 2 GB, and deflate makes a thousandth at best.
+    guard count < UInt64(Int32.max), count <= UInt64(packed.count) * 1100 else { return nil }
+    var bytes = [UInt8](repeating: 0, count: Int(count))
+    var length = uLong(count)
+    let code = packed.withUnsafeBufferPointer { buffer in
+      uncompress(&bytes, &length, buffer.baseAddress.map { $0 + 8 }, uLong(buffer.count - 8))
+    }
+    guard code == Z_OK, length == uLong(count) else { return nil }
+    self.bytes = bytes
+  }
+}

@@ -1,0 +1,306 @@
+import GRDB
+
+/// Takes back what an import did, in an open transaction.
+///
+/// Every row must be as the import left it: one that is not is named, and left alone. The caller rolls the
+/// transaction back then.
+struct RunReversal {
+  /// A row that was changed since, and how.
+  struct Conflict {
+    /// The table of objects; its number in the model.
+    let table: Int
+    /// The object: of links their owner; nil where only the table is known.
+    let key: Int64?
+    /// The table of links, where it is about one.
+    let links: String?
+    let reason: Changeset.Conflict
+  }
+
+  /// What is done to a row.
+  private struct Effect {
+    /// Whether the row is there before.
+    let isThere: Bool
+    /// Whether it is there afterwards.
+    var stays: Bool
+    /// The version that the import left.
+    var version: Int64
+  }
+
+  /// How many conflicts are named.
+  private static let maximumConflictCount = 100
+  /// How many rows are deleted at once.
+  private static let portion: Int64 = 20_000
+
+  private let layout: ModelLayout
+  private let database: Database
+  private let path: String?
+  private let keep: () throws -> Void
+  private var recorded = RecordedRun(tables: [])
+  private var effects: [RowKey: Effect] = [:]
+  private(set) var conflicts: [Conflict] = []
+  private(set) var conflictCount = 0
+  /// How many rows of new tables were deleted, by table; those that `effects` has are not counted.
+  private var deletions: [Int: Int] = [:]
+
+  /// - Parameter keep: Called between portions of the work.
+  init(
+    _ layout: ModelLayout,
+    in database: Database,
+    path: String?,
+    keep: @escaping () throws -> Void
+  ) {
+    self.layout = layout
+    self.database = database
+    self.path = path
+    self.keep = keep
+  }
+
+  /// Takes back one import, after all later ones that are to be taken back.
+  ///
+  /// - Parameter run: The import's number in the ledger.
+  /// - Throws: `.undo` where it is not recorded, or the tables are others by now.
+  mutating func takeBack(_ run: Int64) throws {
+    recorded = try load(run)
+    var waiting: [[StoredValue]] = []
+    try RecordedRun.forEachChangeset(of: run, in: database) { changes in
+      let inverted = try changes.inverted()
+      try inverted.forEach { note($0) }
+      var found: [Conflict] = []
+      try inverted.apply(to: database) { row, reason in
+        if row.table == PendingReference.table {
+          // A number may have been given anew since.
+          if row.operation == .inserted { waiting.append((1...4).map { row.new($0) ?? .null }) }
+        } else if let conflict = conflict(row, reason) {
+          found.append(conflict)
+        }
+      }
+      for conflict in found { add(conflict) }
+      try keep()
+    }
+    for values in waiting {
+      let statement = try RawStatement(
+        kept: "INSERT INTO \(PendingReference.table) (owner, relationship, entity, key)"
+          + " VALUES (?, ?, ?, ?)",
+        in: database
+      )
+      for (index, value) in values.enumerated() { try statement.bind(value, Int32(index) + 1) }
+      try statement.run()
+    }
+    for links in recorded.newLinks { try check(links) }
+    for table in recorded.newTables { try check(table) }
+    // Nothing will stand, and the objects in the way have to be named.
+    guard conflictCount == 0 else { return }
+    for links in recorded.newLinks { try delete(links) }
+    for table in recorded.newTables { try delete(table) }
+  }
+
+  private func load(_ run: Int64) throws -> RecordedRun {
+    guard let recorded = try RecordedRun.load(run, from: database) else {
+      throw StoreError(
+        .undo,
+        "Of import \(run) nothing is kept that could be taken back.",
+        help:
+          "the last \(RecordedRun.keptCount) imports that changed something are kept, of a million rows each"
+          + " at most, unless an import was told otherwise",
+        path: path
+      )
+    }
+    for table in recorded.tables {
+      let columns = try database.columnNames(of: table.name)
+      guard columns.starts(with: table.columns, by: hasSameBytes) else {
+        throw StoreError(
+          .undo,
+          "The table \(table.name) was migrated since import \(run), which cannot be taken back any more.",
+          path: path
+        )
+      }
+    }
+    for table in recorded.newTables.map(\.name) + recorded.newLinks.map(\.name)
+    where try !database.hasTable(table) {
+      throw StoreError(
+        .undo,
+        "The table \(table) of import \(run) is not there any more.",
+        path: path
+      )
+    }
+    return recorded
+  }
+
+  /// How many rows of a table of objects came back, went, and have their former values.
+  func counts(of table: Int) -> (restored: Int, deleted: Int, changed: Int) {
+    var counts = (restored: 0, deleted: deletions[table] ?? 0, changed: 0)
+    for (place, effect) in effects where place.table == table {
+      switch (effect.isThere, effect.stays) {
+      case (false, true): counts.restored += 1
+      case (true, false): counts.deleted += 1
+      case (true, true): counts.changed += 1
+      case (false, false): break
+      }
+    }
+    return counts
+  }
+
+  // MARK: - Rows
+
+  private func columns(of table: String) -> [String]? {
+    recorded.tables.first { hasSameBytes($0.name, table) }?.columns
+  }
+
+  private func tableIndex(_ name: String) -> Int? {
+    layout.tables.firstIndex { hasSameBytes($0.name, name) }
+  }
+
+  private mutating func note(_ row: Changeset.Row) {
+    guard let table = tableIndex(row.table), let columns = columns(of: row.table),
+      let keyColumn = columns.firstIndex(of: "_pk"),
+      let versionColumn = columns.firstIndex(of: "_v"),
+      let key = row.key(Int32(keyColumn))?.integer
+    else { return }
+    let version =
+      (row.operation == .inserted ? row.new(Int32(versionColumn)) : row.old(Int32(versionColumn)))?
+      .integer ?? 0
+    let place = RowKey(table: table, key: key)
+    var effect =
+      effects[place]
+      ?? Effect(isThere: row.operation != .inserted, stays: true, version: version)
+    effect.stays = row.operation != .deleted
+    effect.version = max(effect.version, version)
+    effects[place] = effect
+  }
+
+  /// What is told of a row that was left alone; nil: it is as it should be all the same.
+  private func conflict(_ row: Changeset.Row, _ reason: Changeset.Conflict) -> Conflict? {
+    // Somebody has deleted already what is to be deleted.
+    if row.operation == .deleted, reason == .gone { return nil }
+    if let table = tableIndex(row.table) {
+      let column = columns(of: row.table)?.firstIndex(of: "_pk") ?? 0
+      return Conflict(
+        table: table,
+        key: row.key(Int32(column))?.integer,
+        links: nil,
+        reason: reason
+      )
+    }
+    guard let columns = columns(of: row.table), let owner = columns.firstIndex(of: "owner") else {
+      return nil
+    }
+    // The same link, made again.
+    if row.operation == .inserted, reason == .taken, !columns.contains("position") { return nil }
+    guard let owners = owners(of: row.table) else { return nil }
+    return Conflict(
+      table: owners,
+      key: row.key(Int32(owner))?.integer,
+      links: row.table,
+      reason: reason
+    )
+  }
+
+  /// The table of the owners of a table of links.
+  private func owners(of links: String) -> Int? {
+    for link in layout.links {
+      if case .joinTable(let join, isOwner: true) = link.storage, hasSameBytes(join.name, links) {
+        return tableIndex(join.ownerTable)
+      }
+    }
+    return nil
+  }
+
+  private mutating func add(_ conflict: Conflict) {
+    conflictCount += 1
+    if conflicts.count < Self.maximumConflictCount { conflicts.append(conflict) }
+  }
+
+  // MARK: - Tables that were empty
+
+  private mutating func check(_ links: RecordedRun.NewLinks) throws {
+    guard let owners = recorded.newTable(links.owners) else { return }
+    let digest = try RecordedRun.digest(of: links.name, owners, in: database)
+    if digest != links.digest, let table = tableIndex(links.owners) {
+      add(Conflict(table: table, key: nil, links: links.name, reason: .changed))
+    }
+  }
+
+  /// Versions only rise: a row that has the one that the import left is as it left it.
+  private mutating func check(_ new: RecordedRun.NewTable) throws {
+    guard let table = tableIndex(new.name) else { return }
+    let changed = try Row.fetchCursor(
+      database,
+      sql: "SELECT _pk, _v FROM main.\(Schema.quoted(new.name))"
+        + " WHERE _v IS NOT 1 AND _pk BETWEEN ? AND ?",
+      arguments: [new.first, new.last]
+    )
+    while let row = try changed.next() {
+      let key: Int64 = try row.stored(0, of: new.name)
+      if new.versions[key] != (try row.stored(1, of: new.name, as: Int64?.self)) {
+        add(Conflict(table: table, key: key, links: nil, reason: .changed))
+      }
+    }
+  }
+
+  private func delete(_ links: RecordedRun.NewLinks) throws {
+    guard let owners = recorded.newTable(links.owners) else { return }
+    try forEachPortion(of: owners) { first, last in
+      try database.execute(
+        sql: "DELETE FROM main.\(Schema.quoted(links.name)) WHERE owner BETWEEN ? AND ?",
+        arguments: [first, last]
+      )
+    }
+  }
+
+  private mutating func delete(_ new: RecordedRun.NewTable) throws {
+    guard let table = tableIndex(new.name) else { return }
+    var count = 0
+    try forEachPortion(of: new) { first, last in
+      try database.execute(
+        sql: "DELETE FROM main.\(Schema.quoted(new.name)) WHERE _pk BETWEEN ? AND ?",
+        arguments: [first, last]
+      )
+      count += database.changesCount
+    }
+    for (place, effect) in effects
+    where place.table == table && effect.stays && (new.first...new.last).contains(place.key) {
+      effects[place]?.stays = false
+      count -= 1
+    }
+    deletions[table, default: 0] += count
+    for link in layout.links where layout.entities[link.owner].tableIndex == table {
+      try database.execute(
+        sql: """
+          DELETE FROM main.\(PendingReference.table)
+          WHERE relationship = ? AND owner BETWEEN ? AND ?
+          """,
+        arguments: ["\(layout.entities[link.owner].name).\(link.name)", new.first, new.last]
+      )
+    }
+  }
+
+  private func forEachPortion(
+    of table: RecordedRun.NewTable,
+    _ body: (Int64, Int64) throws -> Void
+  ) throws {
+    var first = table.first
+    while first <= table.last {
+      let last = min(first.addingReportingOverflow(Self.portion - 1).partialValue, table.last)
+      try body(first, last)
+      try keep()
+      if last == table.last { return }
+      first = last + 1
+    }
+  }
+
+  // MARK: - Versions
+
+  /// No version is given twice: who has read what the import wrote must see that it is gone.
+  func raiseVersions() throws {
+    for (place, effect) in effects where effect.stays {
+      let table = Schema.quoted(layout.tables[place.table].name)
+      let statement = try RawStatement(
+        kept: "UPDATE main.\(table) SET _v = max(_v, ?2) + 1 WHERE _pk = ?1",
+        in: database
+      )
+      statement.bind(integer: place.key, 1)
+      statement.bind(integer: effect.version, 2)
+      try statement.run()
+    }
+  }
+}

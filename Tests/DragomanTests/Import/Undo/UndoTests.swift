@@ -1,0 +1,237 @@
+import Foundation
+import Testing
+
+@testable import Dragoman
+@testable import DragomanGraph
+
+/// Imports taken back: what is in the way, what is kept, what is refused.
+@Suite("Imports taken back")
+struct UndoTests {
+  private static let shop = """
+    version: 1
+    entities:
+      Product: { unique: sku, attributes: { sku: { type: string }, price: { type: int64 } } }
+      Line:
+        unique: no
+        attributes: { no: { type: int64 } }
+        relationships:
+          product: { entity: Product, kind: toOne, key: { sku: sku }, onUnresolved: pending }
+    sources:
+      products: { format: json, entity: Product, records: products }
+      lines: { format: json, entity: Line, records: lines }
+    """
+
+  private func conflicts(_ report: UndoReport) -> [String] {
+    report.conflicts.map { conflict in
+      let key = conflict.key?.parts.map { "\($0.value.integer ?? 0)" }.joined(separator: ",") ?? "-"
+      return "\(conflict.entity) \(conflict.object?.primaryKey ?? 0) \(key) \(conflict.reason)"
+    }
+  }
+
+  @Test("Who has read what the import wrote sees that it is gone")
+  func versions() async throws {
+    let fixture = try ImportFixture(attributes: "name: { type: string }")
+    try await fixture.run(#"[{"id":1,"name":"a"},{"id":2,"name":"x"}]"#)
+    try await fixture.run(#"[{"id":1,"name":"b"}]"#)
+    let read = try sql(fixture.store, "SELECT _v FROM P WHERE id = 1")
+    _ = try fixture.store.undoImport()
+    #expect(try sql(fixture.store, "SELECT name, _v FROM P ORDER BY id") == ["a|3", "x|1"])
+    #expect(read == ["2"])
+    // What comes next has a version that nobody had.
+    try await fixture.run(#"[{"id":1,"name":"c"}]"#)
+    #expect(try sql(fixture.store, "SELECT name, _v FROM P WHERE id = 1") == ["c|4"])
+    try await fixture.run(#"[{"id":1,"name":"c"}]"#)
+    let report = try fixture.store.undoImport()
+    #expect(report.run.id == 4 && report.entities["P"]?.changed == 1)
+  }
+
+  @Test(
+    "What was changed since is named, and nothing is done",
+    arguments: [
+      ("UPDATE P SET name = 'mine', _v = _v + 1 WHERE id = 1", "P 1 1 changed"),
+      ("UPDATE P SET name = 'mine' WHERE id = 1", "P 1 1 changed"),
+      ("DELETE FROM P WHERE id = 1", "P 1 - deleted"),
+      ("INSERT INTO P (_pk, _v, id) VALUES (9, 1, 3)", "P 3 - taken"),
+      ("INSERT INTO P (_pk, _v, id) VALUES (3, 1, 9)", "P 3 9 taken"),
+    ]
+  )
+  func conflict(change: String, expected: String) async throws {
+    let fixture = try ImportFixture(attributes: "name: { type: string }")
+    try await fixture.run(#"[{"id":1,"name":"a"},{"id":2},{"id":3}]"#)
+    try await fixture.run(#"[{"id":1,"name":"b"},{"id":2},{"id":4}]"#) { $0.prune = .init() }
+    try fixture.store.write { session in
+      try session.begin()
+      try session.database.execute(sql: change)
+      try session.commit()
+    }
+    let before = try sql(fixture.store, "SELECT * FROM P ORDER BY _pk")
+    let report = try fixture.store.undoImport()
+    #expect(conflicts(report) == [expected] && !report.isPossible && report.conflictCount == 1)
+    #expect(try sql(fixture.store, "SELECT * FROM P ORDER BY _pk") == before)
+    #expect(try fixture.store.history().map(\.status) == [.done, .done])
+  }
+
+  @Test("Who has deleted already what goes is not in the way")
+  func goneAlready() async throws {
+    let fixture = try ImportFixture(attributes: "name: { type: string }")
+    try await fixture.run(#"[{"id":1}]"#)
+    try await fixture.run(#"[{"id":2},{"id":3}]"#)
+    try fixture.store.write { session in
+      try session.begin()
+      try session.database.execute(sql: "DELETE FROM P WHERE id = 2")
+      try session.commit()
+    }
+    #expect(try fixture.store.undoImport().isPossible)
+    #expect(try sql(fixture.store, "SELECT id FROM P") == ["1"])
+  }
+
+  @Test("Who refers to what the import made is named", arguments: [false, true])
+  func referenced(isBatch: Bool) async throws {
+    let fixture = try ImportFixture(Self.shop)
+    try await fixture.run(#"{"products":[{"sku":"a"}],"lines":[]}"#) {
+      $0.options.commit = isBatch ? .batch : .all
+    }
+    try await fixture.run(#"{"products":[],"lines":[{"no":1,"sku":"a"}]}"#)
+    let report = try fixture.store.undoImport(1)
+    #expect(conflicts(report) == ["Line 1 1 referenced"])
+    #expect(try fixture.store.undoImport(2).isPossible)
+    #expect(try fixture.store.undoImport(1).isPossible)
+    #expect(try UndoPropertyTests.state(of: fixture.store) == [])
+  }
+
+  @Test("A reference that waited waits again", arguments: [1, 2])
+  func pending(round: Int) async throws {
+    let fixture = try ImportFixture(Self.shop)
+    if round == 2 { try await fixture.run(#"{"products":[{"sku":"z"}],"lines":[{"no":9}]}"#) }
+    try await fixture.run(#"{"products":[],"lines":[{"no":1,"sku":"a"}]}"#)
+    let before = try UndoPropertyTests.state(of: fixture.store)
+    try await fixture.run(#"{"products":[{"sku":"a"}],"lines":[{"no":2,"sku":"b"}]}"#)
+    _ = try fixture.store.undoImport()
+    #expect(try UndoPropertyTests.state(of: fixture.store) == before)
+    #expect(before.contains { $0.hasPrefix("_dragoman_pending") })
+    // And it is found when its target comes after all.
+    try await fixture.run(#"{"products":[{"sku":"a"}],"lines":[]}"#)
+    #expect(
+      try sql(fixture.store, "SELECT no, sku FROM Line JOIN Product ON product = Product._pk")
+        == ["1|a"]
+    )
+  }
+
+  @Test("The last ten imports that changed something are kept")
+  func kept() async throws {
+    let fixture = try ImportFixture(attributes: "n: { type: int64 }")
+    for number in 1...12 {
+      try await fixture.run("[{\"id\":1,\"n\":\(number)}]")
+      // This one changes nothing, and takes nobody's place.
+      try await fixture.run("[{\"id\":1,\"n\":\(number)}]")
+    }
+    #expect(try sql(fixture.store, "SELECT count(DISTINCT run) FROM _dragoman_undo") == ["10"])
+    for number in (2...11).reversed() {
+      #expect(try fixture.store.undoImport().isPossible)
+      #expect(try sql(fixture.store, "SELECT n FROM P") == ["\(number)"])
+    }
+    #expect(throws: StoreError.self) { try fixture.store.undoImport(1) }
+  }
+
+  @Test("An import that is not recorded, or too large, cannot be taken back")
+  func unrecorded() async throws {
+    let fixture = try ImportFixture(attributes: "n: { type: int64 }")
+    try await fixture.run(#"[{"id":1}]"#) { $0.recording = .never }
+    #expect(throws: StoreError.self) { try fixture.store.undoImport() }
+    do {
+      _ = try fixture.store.undoImport(1)
+      Issue.record("it is taken back")
+    } catch let error as StoreError {
+      #expect(error.code == .undo && error.message.contains("import 1"))
+    }
+    try fixture.store.write { session in
+      try session.begin()
+      let recorder = try #require(try session.recorder(isWhole: false, limit: 2))
+      try session.database.execute(
+        sql: "INSERT INTO P (_pk, _v, id) VALUES (7, 1, 7), (8, 1, 8), (9, 1, 9)"
+      )
+      try recorder.finish(as: 7, hasCounts: true)
+      #expect(recorder.isOver)
+      try session.commit()
+    }
+    #expect(try fixture.store.write { try $0.recordedRuns() } == [])
+  }
+
+  @Test("Of a migrated model, of an undone import, of a strange number and of damage it is told")
+  func refusals() async throws {
+    let fixture = try ImportFixture(attributes: "name: { type: string }")
+    try await fixture.run(#"[{"id":1,"name":"a"}]"#)
+    try await fixture.run(#"[{"id":1,"name":"b"}]"#)
+    func code(_ run: Int64?) -> StoreError.Code? {
+      do {
+        _ = try fixture.store.undoImport(run)
+        return nil
+      } catch { return (error as? StoreError)?.code }
+    }
+    #expect(code(7) == .badRequest && code(0) == .badRequest && code(-1) == .badRequest)
+    #expect(code(2) == nil && code(2) == .undo)
+    // The undo of 2 is import 3; it can be taken back once.
+    #expect(code(3) == nil && code(3) == .undo)
+    try fixture.store.write { session in
+      try session.begin()
+      try session.database.execute(
+        sql:
+          "UPDATE _dragoman_undo SET changes = x'0102030405060708090a' WHERE run = 4 AND part = 1"
+      )
+      try session.commit()
+    }
+    #expect(code(4) == .damaged)
+    try fixture.store.write { session in
+      try session.begin()
+      try session.database.execute(
+        sql: "UPDATE _dragoman_undo SET changes = 7 WHERE run = 4 AND part = 0"
+      )
+      try session.commit()
+    }
+    #expect(code(4) == .damaged)
+  }
+
+  @Test("An import in batches that broke off is taken back as far as it came")
+  func brokenOff() async throws {
+    let fixture = try ImportFixture(attributes: "name: { type: string }")
+    try await fixture.run(#"[{"id":1,"name":"a"}]"#)
+    let before = try UndoPropertyTests.state(of: fixture.store)
+    await #expect(throws: ImportFailure.self) {
+      try await fixture.run(#"[{"id":1,"name":"b"},{"id":2},{"id":3},{"#) {
+        $0.options.commit = .batch
+        $0.options.batchSize = 1
+      }
+    }
+    #expect(try sql(fixture.store, "SELECT count(*) FROM P") != ["1"])
+    let report = try fixture.store.undoImport()
+    #expect(report.isPossible && report.run.id == 2)
+    #expect(try UndoPropertyTests.state(of: fixture.store) == before)
+    // Nothing is left that could be gone on with.
+    #expect(
+      try sql(fixture.store, "SELECT name FROM sqlite_master WHERE name GLOB '_dragoman_run*'")
+        == []
+    )
+  }
+
+  @Test("A dry run keeps nothing, and a new file is taken back like any other")
+  func newFile() async throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).db").path
+    defer {
+      for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
+    }
+    var options = SQLiteStore.Options()
+    options.buildsAside = true
+    let store = try SQLiteStore(at: .file(path), options: options)
+    let fixture = try ImportFixture(Self.shop, in: store)
+    try await fixture.run(
+      #"{"products":[{"sku":"a"},{"sku":"a","price":2}],"lines":[{"no":1,"sku":"a"},{"no":2,"sku":"q"}]}"#
+    )
+    try store.close()
+    let again = try SQLiteStore(at: .file(path))
+    let report = try again.undoImport(isDryRun: true)
+    #expect(report.entities["Product"]?.deleted == 1 && report.entities["Line"]?.deleted == 2)
+    #expect(try sql(again, "SELECT price FROM Product") == ["2"])
+    #expect(try again.undoImport().entities == report.entities)
+    #expect(try UndoPropertyTests.state(of: again) == [])
+  }
+}
