@@ -183,10 +183,11 @@ public struct Exporter: Sendable {
     )
     let proof = try ExportProof(plan)
     try store.withSnapshot { snapshot in
-      let writer = RecordWriter(plan, encoder, buffer: work.buffer, proof: proof) { request in
+      var writer = RecordWriter(plan, encoder, buffer: work.buffer, proof: proof) { request in
         try snapshot.has(request)
       }
-      let writing = RecordWriting(writer, work, cancellation)
+      writer.begin()
+      let writing = RecordWriting(work, cancellation) { row in try writer.write(row) }
       defer { writing.stop() }
       var rest = LeftOut(plan, stubs: try snapshot.stubs(of: plan.entity.name))
       let readers = try LinkTree.prepare(plan.level, in: snapshot)
@@ -203,10 +204,12 @@ public struct Exporter: Sendable {
       }
       try batch.readLinks(readers)
       try writing.finish(batch)
+      writer.end()
+      try writing.pass()
       report.recordCount = writing.recordCount
       report.byteCount = writing.byteCount
-      report.losses += rest.losses + writing.losses
-      report.issues = writing.issues
+      report.losses += rest.losses + writer.losses
+      report.issues = writer.issues
     }
     return report
   }

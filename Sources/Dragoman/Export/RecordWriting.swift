@@ -13,8 +13,9 @@ struct ExportWork {
 /// batches and nothing is asked of the store.
 // @unchecked: all but the queue and the semaphore belongs to one thread at a time: to the one that writes, from its start
 // until `finish(_:)` or `stop()` has waited for it, and to the one that reads before and after that.
-final class RecordWriting<Encoder: RecordEncoder>: @unchecked Sendable {
-  @exclusivity(unchecked) private var writer: RecordWriter<Encoder>
+final class RecordWriting: @unchecked Sendable {
+  /// Writes a record; a closure, so that it is compiled for the encoder that it writes with.
+  private let writeRecord: (RowBatch.Row) throws -> Void
   private let work: ExportWork
   private let cancellation: Cancellation
   private let queue: BatchQueue<RowBatch>
@@ -30,21 +31,19 @@ final class RecordWriting<Encoder: RecordEncoder>: @unchecked Sendable {
   /// Bytes are handed on in pieces of about this size.
   private static var pieceByteCount: Int { 128 << 10 }
 
-  init(_ writer: RecordWriter<Encoder>, _ work: ExportWork, _ cancellation: Cancellation) {
-    self.writer = writer
+  init(
+    _ work: ExportWork,
+    _ cancellation: Cancellation,
+    writeRecord: @escaping (RowBatch.Row) throws -> Void
+  ) {
+    self.writeRecord = writeRecord
     self.work = work
     self.cancellation = cancellation
     let level = work.plan.level
     mayHaveThread = !level.asksStore
     // What records are linked to is in their batch: with links there are no more of them than two threads need.
     queue = BatchQueue((0..<(level.links.isEmpty ? 3 : 2)).map { _ in RowBatch(level) })
-    self.writer.begin()
   }
-
-  /// What was passed over of the records, by attribute.
-  var issues: [ExportReport.Issue] { writer.issues }
-  /// What does not come back of them, each a sentence.
-  var losses: [String] { writer.losses }
 
   /// An empty batch.
   ///
@@ -64,11 +63,10 @@ final class RecordWriting<Encoder: RecordEncoder>: @unchecked Sendable {
     queue.put(batch)
     guard !isRunning else { return }
     isRunning = true
-    let thread: any Runnable = self
-    WorkThread.start("dragoman.encode") { thread.run() }
+    WorkThread.start("dragoman.encode") { self.run() }
   }
 
-  /// Writes the last batch, and what stands behind the records.
+  /// Writes the last batch; from then on the closure is the caller's.
   ///
   /// - Throws: What the writing failed with.
   func finish(_ last: RowBatch) throws {
@@ -80,8 +78,13 @@ final class RecordWriting<Encoder: RecordEncoder>: @unchecked Sendable {
     } else {
       try writeRecords(of: last)
     }
-    writer.end()
-    try pass()
+  }
+
+  /// Hands what is written to the output.
+  func pass() throws {
+    byteCount += work.buffer.count
+    try work.sink.write(work.buffer.bytes)
+    work.buffer.truncate(to: 0)
   }
 
   /// Ends the thread before its time.
@@ -97,7 +100,7 @@ final class RecordWriting<Encoder: RecordEncoder>: @unchecked Sendable {
     isRunning = false
   }
 
-  fileprivate func run() {
+  private func run() {
     defer { hasEnded.signal() }
     do {
       while let batch = try queue.next(unless: cancellation) {
@@ -111,9 +114,9 @@ final class RecordWriting<Encoder: RecordEncoder>: @unchecked Sendable {
     }
   }
 
-  private func writeRecords(of batch: RowBatch) throws(ExportError) {
+  private func writeRecords(of batch: RowBatch) throws {
     for index in 0..<batch.count {
-      try writer.write(batch[index])
+      try writeRecord(batch[index])
       recordCount += 1
       guard work.buffer.count >= Self.pieceByteCount else { continue }
       try pass()
@@ -122,21 +125,8 @@ final class RecordWriting<Encoder: RecordEncoder>: @unchecked Sendable {
     batch.removeAll()
   }
 
-  private func pass() throws(ExportError) {
-    byteCount += work.buffer.count
-    try work.sink.write(work.buffer.bytes)
-    work.buffer.truncate(to: 0)
-  }
-
   private static var stopped: ExportError { ExportError(.cancelled, "The export was stopped.") }
 }
-
-/// What a thread runs; with it a closure needs not know the type of the encoder.
-private protocol Runnable: Sendable {
-  func run()
-}
-
-extension RecordWriting: Runnable {}
 
 extension ExportLevel {
   /// Whether the store is asked for objects while records are written.
