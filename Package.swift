@@ -56,7 +56,7 @@ let package = Package(
     .executableTarget(
       name: "DragomanCLI",
       dependencies: [
-        "Dragoman",
+        "Dragoman", "CSQLiteSettings",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -85,6 +85,8 @@ let package = Package(
 
     // One function of Swift's runtime that Swift itself may not name.
     .target(name: "CSwiftRuntime"),
+    // One function of SQLite that Swift does not import; what uses it is linked with SQLite anyway.
+    .target(name: "CSQLiteSettings"),
     // What the C library's module leaves out.
     .target(name: "CExtendedAttributes"),
     // SQLite's session extension, which its header hides.
@@ -93,6 +95,8 @@ let package = Package(
     // C and C++ libraries of the system; Scripts/setup.sh installs them.
     .target(
       name: "CSimdJSON",
+      // simdjson's checks of its own callers.
+      cxxSettings: [.define("NDEBUG", .when(configuration: .release))],
       linkerSettings: [.linkedLibrary("simdjson")]
     ),
     .systemLibrary(

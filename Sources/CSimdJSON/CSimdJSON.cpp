@@ -5,6 +5,7 @@
 
 #include "CSimdJSON.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -12,8 +13,21 @@
 
 using namespace simdjson;
 
+namespace {
+
+// A member's name that is on the tape: where its text is in the source, and in the arena.
+struct Name {
+  const char *raw;
+  uint32_t text, length;
+};
+
+constexpr size_t maximumNameCount = 64;
+
+}  // namespace
+
 struct JSONParser {
   ondemand::parser parser;
+  Name names[maximumNameCount];
 };
 
 namespace {
@@ -26,7 +40,7 @@ struct Failure {
 
 // Everything the walk needs, in one place.
 struct Walk {
-  ondemand::parser &parser;
+  JSONParser &parser;
   ondemand::document *document;
   const uint8_t *source;
   const uint8_t *end;  // of the text
@@ -36,6 +50,9 @@ struct Walk {
   size_t count;
   size_t capacity;
   Failure failure;
+  // The names that values of a list have in common, in their order, and which one is expected next.
+  size_t nameCount = 0;
+  size_t nextName = 0;
 
   bool fail(JSONStatus status, const void *at) {
     failure = {status, static_cast<const uint8_t *>(at)};
@@ -77,6 +94,7 @@ struct Walk {
   }
 
   bool string(ondemand::raw_json_string raw, uint32_t &text, uint32_t &length);
+  bool name(ondemand::raw_json_string raw, uint32_t &text, uint32_t &length);
   bool scalar(std::string_view token, TapeNode *node);
   // Where the iterator stands, for messages.
   const void *here() {
@@ -93,6 +111,8 @@ struct Walk {
   bool value(ondemand::value value, int depth, uint32_t key, uint32_t keyLength);
   bool array(ondemand::array array, size_t self, int depth);
   bool object(ondemand::object object, size_t self, int depth);
+  size_t list(ondemand::array list, JSONPlace *places, size_t placeCapacity);
+  const uint8_t *endOf(size_t node, const uint8_t *start);
 };
 
 // Whether unescaped bytes hold a surrogate: the source was valid UTF-8, so it came from an escape.
@@ -122,7 +142,7 @@ const char *surrogateEscape(const char *at, const char *end) {
 bool Walk::string(ondemand::raw_json_string raw, uint32_t &text, uint32_t &length) {
   uint8_t *start = free;
   std::string_view unescaped;
-  error_code error = parser.unescape(raw, free).get(unescaped);
+  error_code error = parser.parser.unescape(raw, free).get(unescaped);
   if (error) {
     const char *escape = surrogateEscape(raw.raw(), reinterpret_cast<const char *>(end));
     return escape ? fail(JSON_SURROGATE, escape) : fail(JSON_STRING, raw.raw() - 1);
@@ -132,6 +152,31 @@ bool Walk::string(ondemand::raw_json_string raw, uint32_t &text, uint32_t &lengt
   length = static_cast<uint32_t>(unescaped.size());
   return true;
 }
+
+// A member's name: values of a list have the same ones in the same order, most likely, and share their text.
+bool Walk::name(ondemand::raw_json_string raw, uint32_t &text, uint32_t &length) {
+  constexpr size_t reach = 4;  // members that a value may leave out
+  const char *start = raw.raw();
+  size_t last = std::min(nextName + reach, nameCount);
+  for (size_t i = nextName; i < last; i++) {
+    const Name &known = parser.names[i];
+    // The quote behind it is compared, too.
+    if (*start != *known.raw || memcmp(start, known.raw, known.length + 1) != 0) continue;
+    text = known.text;
+    length = known.length;
+    nextName = i + 1;
+    return true;
+  }
+  if (!string(raw, text, length)) return false;
+  bool isPlain = start[length] == '"' && memchr(start, '\\', length) == nullptr;
+  if (isPlain && nextName < maximumNameCount) {
+    parser.names[nextName++] = {start, text, length};
+    nameCount = std::max(nameCount, nextName);
+  }
+  return true;
+}
+
+bool isSpace(uint8_t c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -161,9 +206,7 @@ bool Walk::scalar(std::string_view token, TapeNode *node) {
   const uint8_t *start = reinterpret_cast<const uint8_t *>(token.data());
   size_t length = token.size();
   if (start + length > end) length = start < end ? end - start : 0;
-  while (length > 0 && (start[length - 1] == ' ' || start[length - 1] == '\n' ||
-                        start[length - 1] == '\r' || start[length - 1] == '\t'))
-    length--;
+  while (length > 0 && isSpace(start[length - 1])) length--;
   std::string_view text(token.data(), length);
   node->text = static_cast<uint32_t>(free - arena);
   node->length = static_cast<uint32_t>(length);
@@ -240,7 +283,9 @@ bool Walk::value(ondemand::value value, int depth, uint32_t key, uint32_t keyLen
 }
 
 bool Walk::array(ondemand::array array, size_t self, int depth) {
+  const size_t firstName = nextName;
   for (auto element : array) {
+    nextName = firstName;
     ondemand::value child;
     if (error_code error = std::move(element).get(child)) return fail(error, here());
     if (!value(child, depth + 1, 0, 0)) return false;
@@ -254,11 +299,61 @@ bool Walk::object(ondemand::object object, size_t self, int depth) {
     ondemand::field field;
     if (error_code error = std::move(member).get(field)) return fail(error, here());
     uint32_t key, keyLength;
-    if (!string(field.key(), key, keyLength)) return false;
+    if (!name(field.key(), key, keyLength)) return false;
     if (!value(field.value(), depth + 1, key, keyLength)) return false;
   }
   nodes[self].next = static_cast<uint32_t>(count);
   return true;
+}
+
+// The end of the value that was read last; nullptr where it took the list's own end for its.
+const uint8_t *Walk::endOf(size_t node, const uint8_t *start) {
+  // A number or a literal is on the tape as it stands; the iterator is still in front of it.
+  if (nodes[node].kind <= TAPE_NUMBER) return start + nodes[node].length;
+  // Behind all others stands a comma, or the end of the list.
+  const uint8_t *behind = static_cast<const uint8_t *>(here());
+  if (behind == end) return nullptr;
+  while (behind > start && isSpace(behind[-1])) behind--;
+  return behind;
+}
+
+// Appends values up to the first one that is not whole; returns how many there are.
+size_t Walk::list(ondemand::array list, JSONPlace *places, size_t placeCapacity) {
+  size_t found = 0;
+  for (auto element : list) {
+    if (found == placeCapacity) break;
+    ondemand::value value;
+    if (std::move(element).get(value)) break;
+    const size_t node = count;
+    uint8_t *const freeBefore = free;
+    const uint8_t *start = reinterpret_cast<const uint8_t *>(value.raw_json_token().data());
+    nextName = 0;
+    const uint8_t *behind = this->value(value, 1, 0, 0) ? endOf(node, start) : nullptr;
+    if (behind == nullptr) {
+      count = node;
+      free = freeBefore;
+      break;
+    }
+    places[found++] = {static_cast<uint32_t>(node), offset(start),
+                       static_cast<uint32_t>(behind - start)};
+  }
+  return found;
+}
+
+// The last byte in front of a place that is not white space; 0: there is none.
+uint8_t lastByte(const uint8_t *source, size_t place) {
+  while (place > 0 && isSpace(source[place - 1])) place--;
+  return place > 0 ? source[place - 1] : 0;
+}
+
+// The last comma behind a byte that may end a value, or the white space in front of it.
+uint8_t *endOfValue(uint8_t *start, uint8_t *end, uint8_t closing) {
+  uint8_t next = 0;
+  for (uint8_t *at = end - 1; at > start; at--) {
+    if (*at == closing && next == ',') return at + 1;
+    if (!isSpace(*at)) next = *at;
+  }
+  return nullptr;
 }
 
 // simdjson's first stage tells that a text is faulty, not where: find the place.
@@ -301,7 +396,7 @@ JSONStatus jsonParse(JSONParser *parser, const uint8_t *source, size_t start, si
                      size_t capacity, size_t *errorAt) {
   const uint8_t *text = source + start;
   ondemand::document document;
-  Walk walk{parser->parser, &document, source,   text + length,  arena, arena + *arenaEnd,
+  Walk walk{*parser, &document, source,   text + length,  arena, arena + *arenaEnd,
             nodes,          *count,    capacity, {JSON_OK, text}};
   error_code error =
       parser->parser.iterate(text, length, length + SIMDJSON_PADDING).get(document);
@@ -314,6 +409,42 @@ JSONStatus jsonParse(JSONParser *parser, const uint8_t *source, size_t start, si
   *arenaEnd = static_cast<size_t>(walk.free - arena);
   *count = walk.count;
   return JSON_OK;
+}
+
+JSONStatus jsonParseList(JSONParser *parser, uint8_t *source, size_t start, size_t length,
+                         uint8_t *arena, size_t *arenaEnd, TapeNode *nodes, size_t *count,
+                         size_t capacity, JSONPlace *places, size_t *placeCount) {
+  size_t placeCapacity = *placeCount;
+  *placeCount = 0;
+  if (start == 0 || source[start] != ',') return JSON_SYNTAX;
+  const uint8_t closing = lastByte(source, start);
+  uint8_t *open = source + start;
+  uint8_t *end = open + length;
+  JSONStatus status = JSON_INCOMPLETE;
+  // Where the text of a string looks like the end of a value, another one is tried.
+  for (int attempt = 0; attempt < 3 && *placeCount == 0; attempt++) {
+    end = endOfValue(open, end, closing);
+    if (end == nullptr) return status;
+    // A list of its own as long as it is parsed: simdjson's first stage is run once for all of it.
+    const uint8_t comma = *end;
+    *open = '[';
+    *end = ']';
+    ondemand::document document;
+    Walk walk{*parser, &document, source,   end + 1,  arena, arena + *arenaEnd,
+              nodes,   *count,    capacity, {JSON_OK, open}};
+    size_t size = end + 1 - open;
+    ondemand::array list;
+    if (!parser->parser.iterate(open, size, size + SIMDJSON_PADDING).get(document) &&
+        !document.get_array().get(list))
+      *placeCount = walk.list(list, places, placeCapacity);
+    *open = ',';
+    *end = comma;
+    *arenaEnd = static_cast<size_t>(walk.free - arena);
+    *count = walk.count;
+    status = walk.failure.status;
+    if (status == JSON_NODES) return status;
+  }
+  return status;
 }
 
 size_t jsonScanValue(JSONScan *scan, const uint8_t *text, size_t length, int atEnd) {
@@ -391,7 +522,13 @@ size_t jsonCountValues(const uint8_t *text, size_t length) {
 
 size_t countLineFeeds(const uint8_t *text, size_t length) {
   size_t count = 0;
-  for (size_t i = 0; i < length; i++) count += text[i] == '\n';
+  // As many as a byte counts: then the compiler compares and adds many bytes at a time.
+  for (size_t start = 0; start < length; start += 255) {
+    size_t end = std::min(start + 255, length);
+    uint8_t feeds = 0;
+    for (size_t i = start; i < end; i++) feeds += text[i] == '\n';
+    count += feeds;
+  }
   return count;
 }
 

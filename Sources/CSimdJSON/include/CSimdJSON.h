@@ -86,6 +86,26 @@ JSONStatus jsonParse(JSONParser *parser, const uint8_t *source, size_t start, si
                      uint8_t *arena, size_t *arenaEnd, TapeNode *nodes, size_t *count,
                      size_t capacity, size_t *errorAt);
 
+// Where a value is: its node, and its text in the source.
+typedef struct JSONPlace {
+  uint32_t node;
+  uint32_t start;
+  uint32_t length;
+} JSONPlace;
+
+// Parses values of a list together, from the comma at source[start] on, as far as they stand whole and faultless
+// in source[start ..< start + length]; each ends as the value in front of that comma does.
+//
+//   source      is as it was afterwards; padding bytes behind start + length must be readable
+//   places      where the values are
+//   placeCount  in: how many places there are; out: how many values were parsed
+//
+// Returns JSON_NODES where the tape is full: what was parsed stands. Whatever else ends it, `jsonParse` of the
+// value behind the last one tells.
+JSONStatus jsonParseList(JSONParser *parser, uint8_t *source, size_t start, size_t length,
+                         uint8_t *arena, size_t *arenaEnd, TapeNode *nodes, size_t *count,
+                         size_t capacity, JSONPlace *places, size_t *placeCount);
+
 // Finds the end of the JSON value that starts at text[0], without validating it.
 // The scan can be resumed when more bytes have come: pass the same state again.
 typedef struct JSONScan {

@@ -62,12 +62,13 @@ final class RowBatch {
   /// What its rows have.
   let level: ExportLevel
   private let columnCount: Int
-  private var values: [RowValue] = []
-  private var keys: [Int64] = []
+  // One thread has a batch, and nothing here runs code of others: exclusive access needs no check at run time.
+  @exclusivity(unchecked) private var values: [RowValue] = []
+  @exclusivity(unchecked) private var keys: [Int64] = []
   /// What the rows are among the kinds of the level; empty where there is one.
-  private var kinds: [Int] = []
+  @exclusivity(unchecked) private var kinds: [Int] = []
   private let texts = ExportBuffer(capacity: 1 << 16)
-  private var links: [Linked] = []
+  @exclusivity(unchecked) private var links: [Linked] = []
 
   /// Makes an empty batch for the rows of a level.
   init(_ level: ExportLevel) {
@@ -179,6 +180,7 @@ final class RowBatch {
 
   /// Reads what the rows are linked to, level by level.
   func readLinks(_ readers: [LinkTree]) throws {
+    if readers.isEmpty { return }
     let all = Array(Set(keys)).sorted()
     for (index, tree) in readers.enumerated() {
       let batch = links[index].batch

@@ -14,6 +14,8 @@ import Foundation
 ///
 /// ```text
 /// FetchedRow         a row of SQLite's, its texts where SQLite holds them
+/// RowBatch           copies of rows, with what they are linked to
+/// RecordWriting      a thread: writes a batch while the next one is read
 ///   ValueSpeller     a stored value -> the spelling that the map reads
 ///   RecordWriter     walks the tree of members that the map describes
 ///     RecordEncoder  writes a member as JSON, XML or CSV
@@ -24,10 +26,7 @@ public struct Exporter: Sendable {
   private let map: ImportMap
   private let store: SQLiteStore
 
-  /// Bytes are handed on in pieces of about this size.
-  private static let pieceByteCount = 128 << 10
-
-  /// Links are read for so many records at once, or for records of so much text.
+  /// So many records are read and written at once, with their links, or records of so much text.
   private static let batchRowCount = 512
   private static let batchByteCount = 1 << 20
 
@@ -99,7 +98,12 @@ public struct Exporter: Sendable {
         for: .records
       )
       var records: [ForeignValue] = []
-      let work = Work(request: request, plan: plan, buffer: ExportBuffer(), sink: MemorySink())
+      let work = ExportWork(
+        request: request,
+        plan: plan,
+        buffer: ExportBuffer(),
+        sink: MemorySink()
+      )
       let encoder = DictionaryRecordEncoder(plan) { records.append($0) }
       try check(try write(work, encoder, cancellation), request)
       return records
@@ -144,7 +148,7 @@ public struct Exporter: Sendable {
   ) throws -> ExportReport {
     do {
       let buffer = ExportBuffer()
-      let work = Work(request: request, plan: plan, buffer: buffer, sink: sink)
+      let work = ExportWork(request: request, plan: plan, buffer: buffer, sink: sink)
       var report =
         switch plan.format {
         case .json, .ndjson:
@@ -160,21 +164,12 @@ public struct Exporter: Sendable {
     }
   }
 
-  /// What an export works with.
-  private struct Work {
-    let request: ExportRequest
-    let plan: ExportPlan
-    let buffer: ExportBuffer
-    let sink: any ExportSink
-  }
-
   private func write<Encoder: RecordEncoder>(
-    _ work: Work,
+    _ work: ExportWork,
     _ encoder: Encoder,
     _ cancellation: Cancellation
   ) throws -> ExportReport {
     let plan = work.plan
-    let buffer = work.buffer
     var report = ExportReport(
       entity: plan.entity.name,
       notices: plan.notices,
@@ -187,54 +182,35 @@ public struct Exporter: Sendable {
       limit: work.request.limit
     )
     let proof = try ExportProof(plan)
-    func pass() throws(ExportError) {
-      report.byteCount += buffer.count
-      try work.sink.write(buffer.bytes)
-      buffer.truncate(to: 0)
-    }
-    func wrote() throws(ExportError) {
-      report.recordCount += 1
-      guard buffer.count >= Self.pieceByteCount else { return }
-      try pass()
-      if cancellation.isCancelled { throw ExportError(.cancelled, "The export was stopped.") }
-    }
     try store.withSnapshot { snapshot in
-      var writer = RecordWriter(plan, encoder, buffer: buffer, proof: proof) { request in
+      var writer = RecordWriter(plan, encoder, buffer: work.buffer, proof: proof) { request in
         try snapshot.has(request)
       }
       writer.begin()
+      let writing = RecordWriting(work, cancellation) { row in try writer.write(row) }
+      defer { writing.stop() }
       var rest = LeftOut(plan, stubs: try snapshot.stubs(of: plan.entity.name))
-      if plan.level.links.isEmpty {
-        try snapshot.forEachRow(fetch, reading: plan.level.columns) { row in
-          if rest.takes(row) { return }
-          try writer.write(row)
-          try wrote()
+      let readers = try LinkTree.prepare(plan.level, in: snapshot)
+      var batch = try writing.takeBatch()
+      try snapshot.forEachRow(fetch, reading: plan.level.columns) { row in
+        if rest.takes(row) { return }
+        try batch.append(row)
+        guard batch.count >= Self.batchRowCount || batch.textByteCount >= Self.batchByteCount else {
+          return
         }
-      } else {
-        let batch = RowBatch(plan.level)
-        let readers = try LinkTree.prepare(plan.level, in: snapshot)
-        func flush() throws {
-          try batch.readLinks(readers)
-          for index in 0..<batch.count {
-            try writer.write(batch[index])
-            try wrote()
-          }
-          batch.removeAll()
-        }
-        try snapshot.forEachRow(fetch, reading: plan.level.columns) { row in
-          if rest.takes(row) { return }
-          try batch.append(row)
-          if batch.count >= Self.batchRowCount || batch.textByteCount >= Self.batchByteCount {
-            try flush()
-          }
-        }
-        try flush()
+        try batch.readLinks(readers)
+        try writing.write(batch)
+        batch = try writing.takeBatch()
       }
+      try batch.readLinks(readers)
+      try writing.finish(batch)
       writer.end()
+      try writing.pass()
+      report.recordCount = writing.recordCount
+      report.byteCount = writing.byteCount
       report.losses += rest.losses + writer.losses
       report.issues = writer.issues
     }
-    try pass()
     return report
   }
 
@@ -257,7 +233,7 @@ public struct Exporter: Sendable {
     let cancellation = Cancellation()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { done in
-        Importer.thread("dragoman.export") { done.resume(with: Result { try body(cancellation) }) }
+        WorkThread.start("dragoman.export") { done.resume(with: Result { try body(cancellation) }) }
       }
     } onCancel: {
       cancellation.cancel()

@@ -38,6 +38,7 @@ final class RecordBatch {
   /// The value of `Record.node` for a record whose text is not well-formed.
   static let malformedNode = UInt32.max
 
+  // Nothing here runs code of others: exclusive access needs no check at run time.
   /// The file the records come from, as the user named it (`-` for standard input).
   var file = ""
   /// Whether the records were read from text; values in memory have a record's number for a place.
@@ -55,12 +56,12 @@ final class RecordBatch {
   private var counted = (offset: 0, line: 1, column: 1)
 
   /// The bytes as they came; the first `sourceCount` are in use.
-  private(set) var source: UnsafeMutableRawBufferPointer
-  var sourceCount = 0
+  @exclusivity(unchecked) private(set) var source: UnsafeMutableRawBufferPointer
+  @exclusivity(unchecked) var sourceCount = 0
 
   /// Text of values and names; the first `arenaEnd` bytes are in use.
-  private(set) var arena: UnsafeMutableRawBufferPointer
-  var arenaEnd = 0
+  @exclusivity(unchecked) private(set) var arena: UnsafeMutableRawBufferPointer
+  @exclusivity(unchecked) var arenaEnd = 0
   /// What decimals written without their exponents may not go beyond.
   var arenaLimit = Int.max
 
@@ -70,11 +71,11 @@ final class RecordBatch {
   private(set) var nodeLimit = Int.max
 
   /// The tape.
-  private(set) var nodes: UnsafeMutableBufferPointer<TapeNode>
-  private(set) var nodeCount = 0
+  @exclusivity(unchecked) private(set) var nodes: UnsafeMutableBufferPointer<TapeNode>
+  @exclusivity(unchecked) private(set) var nodeCount = 0
 
   /// The records, in the order of the feed.
-  var records: [Record] = []
+  @exclusivity(unchecked) var records: [Record] = []
   /// Why a record's text could not be parsed, by the record's place in `records`.
   ///
   /// NDJSON and CSV only: elsewhere the whole feed is refused.

@@ -25,15 +25,15 @@ struct RecordLimit: Sendable, Equatable {
   /// How long a text can be: it is there twice, as it came and unescaped.
   var textByteCount: Int { byteCount / 2 }
 
+  /// How long a text of JSON can be that takes no more whatever it holds: no text has more values than bytes.
+  var uncheckedByteCount: Int { byteCount / (2 + MemoryLayout<TapeNode>.stride) }
+
   /// Checks a text of JSON before it is parsed, and makes room for its values.
   ///
   /// - Throws: `.limit` at the record, where it would take too much.
   func check(_ batch: RecordBatch, start: Int, length: Int) throws(ReadError) {
     let nodeByteCount = MemoryLayout<TapeNode>.stride
-    // No text has more values than bytes.
-    guard length * (2 + nodeByteCount) > byteCount, let source = batch.source.baseAddress else {
-      return
-    }
+    guard length > uncheckedByteCount, let source = batch.source.baseAddress else { return }
     let text = source.assumingMemoryBound(to: UInt8.self) + start
     let count = jsonCountValues(text, length)
     guard 2 * length + count * nodeByteCount <= byteCount else {

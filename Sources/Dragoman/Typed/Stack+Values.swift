@@ -109,7 +109,7 @@ private struct FeedContextImport {
     )
     let isOutermost = context.finder.beginImport()
     defer { if isOutermost { context.finder.endImport() } }
-    let queue = BatchQueue()
+    let queue = BatchQueue<DraftBatch>()
     let notices = NoticeLog()
     let reading = FeedReading(
       map: map,
@@ -123,7 +123,7 @@ private struct FeedContextImport {
       notices: notices,
       logger: Logger(label: "dragoman")
     )
-    Importer.thread("dragoman.read") { reading.run() }
+    WorkThread.start("dragoman.read") { reading.run() }
     defer { queue.stop() }
     while let batch = try queue.next(unless: cancellation) {
       try walker.apply(batch)

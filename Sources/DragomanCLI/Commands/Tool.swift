@@ -1,4 +1,5 @@
 import ArgumentParser
+import CSQLiteSettings
 import Dispatch
 import DragomanGraph
 import Foundation
@@ -12,6 +13,8 @@ enum Main {
     StandardStreams.occupy()
     // A reader that goes away ends the output, not the process: writing then fails with EPIPE.
     signal(SIGPIPE, SIG_IGN)
+    // Nobody asks the tool's SQLite for its memory, which it would count under a lock.
+    dragoman_sqlite_counts_no_memory()
     Task { exit(await Tool.status()) }
     dispatchMain()
   }

@@ -4,13 +4,13 @@ import Logging
 /// The reading half of an import: opens input after input, reads batches of records, maps them,
 /// and hands them to the writer.
 ///
-/// It runs on a thread of its own, so that parsing and mapping overlap with writing.
+/// It runs on a thread of its own, and mapping on another one (`BatchMapping`), so that both overlap with writing.
 struct FeedReading {
   let map: ImportMap
   let code: ImportCode
   let model: Model
   let request: ImportRequest
-  let queue: BatchQueue
+  let queue: BatchQueue<DraftBatch>
   let cancellation: Cancellation
   /// Records a batch.
   let batchSize: Int
@@ -22,10 +22,12 @@ struct FeedReading {
 
   /// Reads all inputs; every batch goes into the queue, which is told how it ended.
   func run() {
-    queue.finish(Result { try readInputs() })
+    let mapping = BatchMapping(queue)
+    defer { mapping.end() }
+    queue.finish(Result { try readInputs(mapping) })
   }
 
-  private func readInputs() throws {
+  private func readInputs(_ mapping: BatchMapping) throws {
     var plans: [ForeignFormat: CompiledPlan] = [:]
     defer { tellUnmatched(plans) }
     var remaining = request.limit ?? .max
@@ -34,6 +36,7 @@ struct FeedReading {
       guard remaining > 0, !cancellation.isCancelled else { return }
       let read = try readInput(
         input,
+        mapping,
         plans: &plans,
         remaining: &remaining,
         earlierByteCount: earlierByteCount
@@ -48,12 +51,13 @@ struct FeedReading {
   /// - Returns: How many bytes it had; nil when the import is to stop.
   private func readInput(
     _ input: ImportInput,
+    _ mapping: BatchMapping,
     plans: inout [ForeignFormat: CompiledPlan],
     remaining: inout Int,
     earlierByteCount: Int
   ) throws -> Int? {
     if case .records(let values, let name) = input {
-      return try readRecords(values, name: name, plans: &plans, remaining: &remaining)
+      return try readRecords(values, name: name, mapping, plans: &plans, remaining: &remaining)
     }
     let source = PeekableSource(try open(input))
     let candidates = InputSources.candidates(of: map, request, for: input.name)
@@ -73,6 +77,7 @@ struct FeedReading {
     guard
       let isMore = try readBatches(
         of: reader,
+        mapping,
         input: input,
         plan: plan,
         sources: &sources,
@@ -89,6 +94,7 @@ struct FeedReading {
   private func readRecords(
     _ values: [ForeignValue],
     name: String,
+    _ mapping: BatchMapping,
     plans: inout [ForeignFormat: CompiledPlan],
     remaining: inout Int
   ) throws -> Int? {
@@ -99,6 +105,7 @@ struct FeedReading {
     var sources = try inputSources(of: plan, candidates, input, isInMemory: true)
     let isMore = try readBatches(
       of: DictionaryReader(values, name: name),
+      mapping,
       input: input,
       plan: plan,
       sources: &sources,
@@ -108,11 +115,12 @@ struct FeedReading {
     return isMore == nil ? nil : 0
   }
 
-  /// Reads, maps and hands over batch after batch.
+  /// Reads batch after batch, and hands them to who maps them; all are mapped at the end.
   ///
   /// - Returns: Whether there may be more behind the limit; nil when the import is to stop.
   private func readBatches(
     of reader: any RecordReader,
+    _ mapping: BatchMapping,
     input: ImportInput,
     plan: CompiledPlan,
     sources: inout InputSources,
@@ -122,6 +130,7 @@ struct FeedReading {
     var isMore = true
     var isBegun = false
     for mapper in plan.mappers { mapper.use.beginInput() }
+    defer { mapping.wait() }
     while isMore && remaining > 0 {
       guard !cancellation.isCancelled, let batch = queue.takeFree() else { return nil }
       batch.removeAll()
@@ -145,14 +154,10 @@ struct FeedReading {
       remaining -= batch.records.records.count
       batch.records.arenaLimit = batch.records.arenaEnd + recordLimit.byteCount
       batch.records.recordByteLimit = recordLimit.byteCount
-      for index in batch.records.records.indices {
-        plan.mappers[batch.records.records[index].source].map(index, into: batch)
-      }
       batch.plan = plan.plan
       batch.sources = sources.all
-      batch.isStrange = sources.all.contains { plan.mappers[$0].use.isStrange }
       batch.consumedByteCount = earlierByteCount + reader.consumedByteCount
-      queue.put(batch)
+      mapping.map(batch, by: plan, isLast: !isMore || remaining == 0 || failure != nil)
       if let failure { throw failure }
     }
     return isMore
@@ -194,25 +199,5 @@ struct FeedReading {
     RecordLimit(
       byteCount: request.options.maximumRecordByteCount ?? map.importOptions.maximumRecordByteCount
     )
-  }
-}
-
-/// A plan with the mappers of its sources; mappers belong to the reading thread.
-final class CompiledPlan {
-  let plan: ImportPlan
-  /// The mappers of the sources.
-  let mappers: [RecordMapper]
-  private let set: MapperSet
-
-  /// The paths that no record had.
-  var unmatchedPaths: [UnmatchedPath] {
-    self.set.unmatchedPaths(format: plan.format)
-  }
-
-  init(_ plan: ImportPlan, mapFile: String?) throws {
-    self.plan = plan
-    let set = try MapperSet(plan, mapFile: mapFile)
-    mappers = plan.sources.map { set.mappers[$0.plan] }
-    self.set = set
   }
 }

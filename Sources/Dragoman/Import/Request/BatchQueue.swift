@@ -1,22 +1,24 @@
 import Foundation
 
-/// Carries batches from the reading thread to the writing thread, and back for reuse.
+/// Carries batches from the thread that reads to the thread that writes, and back for reuse.
 ///
 /// There are a few batches in all, so that memory is bounded: a reader that is ahead waits.
 // @unchecked: all state is guarded by the condition's lock, and a batch is used only by the thread
 // that took it out of the queue.
-final class BatchQueue: @unchecked Sendable {
-  /// One is being read, one is being written, and one may wait.
-  static let batchCount = 3
-
+final class BatchQueue<Batch: AnyObject>: @unchecked Sendable {
   private let condition = NSCondition()
-  private var free: [DraftBatch] = (0..<batchCount).map { _ in DraftBatch() }
-  private var filled: [DraftBatch] = []
+  private var free: [Batch]
+  private var filled: [Batch] = []
   private var ending: Result<Void, any Error>?
   private var isStopped = false
 
+  /// Makes a queue for batches that are empty.
+  init(_ batches: [Batch]) {
+    free = batches
+  }
+
   /// A batch to fill; nil when the writer has stopped.
-  func takeFree() -> DraftBatch? {
+  func takeFree() -> Batch? {
     condition.withLock {
       while free.isEmpty && !isStopped { condition.wait() }
       return isStopped ? nil : free.removeLast()
@@ -24,7 +26,7 @@ final class BatchQueue: @unchecked Sendable {
   }
 
   /// Hands a filled batch to the writer.
-  func put(_ batch: DraftBatch) {
+  func put(_ batch: Batch) {
     condition.withLock {
       filled.append(batch)
       condition.broadcast()
@@ -42,7 +44,7 @@ final class BatchQueue: @unchecked Sendable {
   /// The next batch to write; nil at the end, or when the import is cancelled.
   ///
   /// - Throws: What the reader failed with, after the batches before it.
-  func next(unless cancellation: Cancellation) throws -> DraftBatch? {
+  func next(unless cancellation: Cancellation) throws -> Batch? {
     try condition.withLock {
       // A reader that waits for a pipe does not wake us: look for a cancellation by ourselves.
       while filled.isEmpty && ending == nil && !cancellation.isCancelled {
@@ -56,7 +58,7 @@ final class BatchQueue: @unchecked Sendable {
   }
 
   /// Gives a batch back to the reader.
-  func reuse(_ batch: DraftBatch) {
+  func reuse(_ batch: Batch) {
     condition.withLock {
       free.append(batch)
       condition.broadcast()
@@ -69,5 +71,12 @@ final class BatchQueue: @unchecked Sendable {
       isStopped = true
       condition.broadcast()
     }
+  }
+}
+
+extension BatchQueue<DraftBatch> {
+  /// A queue for an import: one batch is being read, one mapped and one written, and one may wait.
+  convenience init() {
+    self.init((0..<4).map { _ in DraftBatch() })
   }
 }

@@ -239,8 +239,8 @@ final class ImportWriting {
     try rejects?.flush()
   }
 
-  private func startReading(_ model: Model, passing committedCount: Int) -> BatchQueue {
-    let queue = BatchQueue()
+  private func startReading(_ model: Model, passing committedCount: Int) -> BatchQueue<DraftBatch> {
+    let queue = BatchQueue<DraftBatch>()
     let reading = FeedReading(
       map: map,
       code: code,
@@ -253,7 +253,7 @@ final class ImportWriting {
       notices: notices,
       logger: logger
     )
-    Importer.thread("dragoman.read") { reading.run() }
+    WorkThread.start("dragoman.read") { reading.run() }
     return queue
   }
 
@@ -317,7 +317,7 @@ final class ImportWriting {
   /// Reads over what is committed.
   private func skip(
     _ earlier: EarlierPart,
-    _ queue: BatchQueue,
+    _ queue: BatchQueue<DraftBatch>,
     _ walker: DraftWalker<RowBackend>
   ) throws {
     committed = earlier.entry.committed

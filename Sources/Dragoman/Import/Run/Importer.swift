@@ -15,6 +15,7 @@ import Logging
 /// ```text
 /// FeedReading        a thread: opens the input, tells its format
 ///   RecordReader     bytes -> RecordBatch (tape of values + origins)
+/// BatchMapping       a thread: maps a batch while the next one is read
 ///   RecordMapper     RecordBatch -> DraftBatch (typed rows, rejects)
 /// BatchQueue         hands the batch over
 /// DraftWalker        a thread: what a draft means, counts, rejects
@@ -62,7 +63,7 @@ public struct Importer: Sendable {
 
   /// Imports, and waits for the end.
   ///
-  /// The work is done on two threads of its own; the caller's is not blocked. Cancelling the
+  /// The work is done on threads of its own; the caller's is not blocked. Cancelling the
   /// caller's task stops between two batches.
   /// - Throws: `ImportFailure` with the cause and the report until then. Under `commit: all` nothing
   ///   was written.
@@ -85,7 +86,7 @@ public struct Importer: Sendable {
     )
     let task = Task.detached {
       await withCheckedContinuation { done in
-        Self.thread("dragoman.write") {
+        WorkThread.start("dragoman.write") {
           let result = Result { () throws(ImportFailure) in
             try self.importFeeds(request, cancellation) { continuation.yield($0) }
           }
@@ -121,15 +122,5 @@ public struct Importer: Sendable {
       report.status = .failed
       throw ImportFailure(cause: error, report: report)
     }
-  }
-
-  /// Runs blocking work on a thread of its own: never on the cooperative pool.
-  static func thread(_ name: String, _ body: @escaping @Sendable () -> Void) {
-    let thread = Thread(block: body)
-    thread.name = name
-    // Nested records are parsed, mapped and written by recursion, up to a depth that this stack
-    // holds; only what is used of it takes memory.
-    thread.stackSize = 64 << 20
-    thread.start()
   }
 }

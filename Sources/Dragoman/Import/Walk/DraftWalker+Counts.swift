@@ -50,6 +50,14 @@ extension DraftWalker {
     }
   }
 
+  /// Counts objects of an entity.
+  func count(_ objects: ImportReport.EntityCounts, of entity: String) {
+    guard objects != ImportReport.EntityCounts() else { return }
+    entities[entity, default: .init()].inserted += objects.inserted
+    entities[entity, default: .init()].updated += objects.updated
+    entities[entity, default: .init()].unchanged += objects.unchanged
+  }
+
   /// An object that was counted as unchanged was changed by a reference that waited.
   func recountUnchanged(of entity: String, isTop: Bool) {
     if isTop {

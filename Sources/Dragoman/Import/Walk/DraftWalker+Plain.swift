@@ -7,31 +7,65 @@ import DragomanGraph
 /// keys; all others commute with it. They are written in the order of the feed when the table has its indexes:
 /// what becomes of each, and of its object, is what it would be without loading.
 extension DraftWalker {
-  /// Writes a record that is nothing but a row.
-  func writePlain(
-    _ target: Target,
-    _ batch: DraftBatch,
+  /// Writes a record that is nothing but a row, and those behind it as far as they are such rows of the same entity.
+  ///
+  /// - Returns: Their places in the batch.
+  func writePlain(from first: Int, _ target: Target, _ batch: DraftBatch) throws -> Range<Int> {
+    guard case .row(let object) = batch.drafts[first] else { return first..<first }
+    let plan = batch.objects[object].plan
+    let arena = try Self.arena(of: batch)
+    // A dictionary is asked once, and not for every row.
+    var objects = ImportReport.EntityCounts()
+    defer { count(objects, of: target.plan.name) }
+    return try batch.values.withUnsafeBufferPointer { values in
+      var index = first
+      while index < batch.drafts.count, case .row(let object) = batch.drafts[index],
+        batch.objects[object].plan == plan
+      {
+        if index > first {
+          counts.read += 1
+          ordinal += 1
+        }
+        let start = batch.objects[object].start
+        let row = UnsafeBufferPointer(rebasing: values[start..<start + target.width])
+        if try target.writer.isUndecided(row, arena: arena, isTombstone: false) {
+          try setAside(object, target, isTombstone: false, record: index, in: batch)
+        } else {
+          let outcome = try target.writer.write(row, arena: arena)
+          try take(outcome, of: object, record: index, in: batch, &objects)
+        }
+        index += 1
+      }
+      return first..<index
+    }
+  }
+
+  /// Counts what became of a row.
+  @inline(__always)
+  private func take(
+    _ outcome: EntityWriter.Outcome,
+    of object: Int,
     record index: Int,
-    object: Int
+    in batch: DraftBatch,
+    _ objects: inout ImportReport.EntityCounts
   ) throws {
-    let outcome: EntityWriter.Outcome? = try Self.withRow(of: object, target, in: batch) {
-      row,
-      arena in
-      if try target.writer.isUndecided(row, arena: arena, isTombstone: false) { return nil }
-      return try target.writer.write(row, arena: arena)
-    }
-    guard let outcome else {
-      return try setAside(object, target, isTombstone: false, record: index, in: batch)
-    }
     if backend.isObserved, [.inserted, .updated, .deleted].contains(outcome) {
       try tell(of: index, in: batch)
     }
     switch outcome {
-    case .inserted, .updated, .unchanged, .skipped, .deleted:
-      count(outcome, of: target.plan.name, isTop: true)
+    case .inserted:
+      counts.inserted += 1
+      objects.inserted += 1
+    case .updated:
+      counts.updated += 1
+      objects.updated += 1
+    case .unchanged:
+      counts.unchanged += 1
+      objects.unchanged += 1
+    case .skipped: counts.skipped += 1
+    case .deleted: counts.deleted += 1
     default:
-      let stop = RecordStop.refused(object: object, outcome)
-      try reject(stop, object, record: index, in: batch)
+      try reject(RecordStop.refused(object: object, outcome), object, record: index, in: batch)
     }
   }
 

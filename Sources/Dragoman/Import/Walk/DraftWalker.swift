@@ -125,7 +125,7 @@ final class DraftWalker<Backend: DraftBackend> {
       case .row(let object):
         let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
         if target.isPlain {
-          try writePlain(target, batch, record: index, object: object)
+          together = try writePlain(from: index, target, batch)
         } else {
           try writeRecord(object, record: index, in: batch, plan)
         }

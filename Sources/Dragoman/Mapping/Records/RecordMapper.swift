@@ -10,9 +10,12 @@ final class RecordMapper {
   /// The plan's place in `ImportPlan.entities`.
   let index: Int
   /// The mappers of all plans, for nested records.
-  unowned let set: MapperSet
+  ///
+  /// It keeps this mapper, and whoever maps keeps it: `unowned(unsafe)` counts no references, of which a nested record
+  /// would take a dozen.
+  unowned(unsafe) let set: MapperSet
   let mapFile: String?
-  private(set) var walker: PathWalker
+  @exclusivity(unchecked) private(set) var walker: PathWalker
   /// The slots of the identity, where an object cannot be made of them alone; else empty.
   let bareKey: [Int]
   /// Which paths no record has had.
@@ -23,7 +26,7 @@ final class RecordMapper {
   /// How many examples of each kind of passed-over value were described so far.
   private var described: [IssueGroup: Int] = [:]
   /// The record as a value, for the closures that compute from it; made once a record.
-  var recordValue: ForeignRecord?
+  @exclusivity(unchecked) var recordValue: ForeignRecord?
   /// What the last closure that failed threw.
   var closureMessage: String?
 

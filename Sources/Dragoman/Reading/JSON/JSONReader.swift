@@ -30,11 +30,14 @@ final class JSONReader: RecordReader {
     case complete
   }
 
-  private var window: SourceWindow
+  // Nothing here runs code of others: exclusive access needs no check at run time.
+  @exclusivity(unchecked) private var window: SourceWindow
   private let text: JSONText
   private let paths: JSONRecordPaths
-  private var frames: [Frame] = []
-  private var state: State
+  @exclusivity(unchecked) private var frames: [Frame] = []
+  @exclusivity(unchecked) private var state: State
+  /// Up to where records of the batch were looked for together, and were not found so.
+  @exclusivity(unchecked) private var triedEnd = 0
   /// Which members of the root object before the records are kept for `$root`, and their JSON text.
   private let kept: DocumentMembers
   private var documentMembers: [UInt8] = []
@@ -43,7 +46,7 @@ final class JSONReader: RecordReader {
   /// The name of the member whose value is expected, between two batches.
   private var pendingName: [UInt8] = []
   /// How many records each path had; nil while its place was not met.
-  private(set) var recordCounts: [Int?]
+  @exclusivity(unchecked) private(set) var recordCounts: [Int?]
 
   /// The most bytes that are kept for `$root`: they are parsed for every batch.
   static let documentByteCount = 1 << 20
@@ -81,6 +84,7 @@ final class JSONReader: RecordReader {
     carryNames(into: batch)
     defer { keepName(of: batch) }
     isDocumentStale = false
+    triedEnd = 0
     while batch.records.count < limit && window.position < SourceWindow.targetByteCount
       && !isDocumentStale
     {
@@ -136,10 +140,54 @@ final class JSONReader: RecordReader {
   /// Reads records from their array until it ends or the batch is full.
   private func readRecords(_ batch: RecordBatch, of source: Int, limit: Int) throws(ReadError) {
     while batch.records.count < limit && window.position < SourceWindow.targetByteCount {
+      if readTogether(batch, of: source, limit: limit - batch.records.count) { continue }
       guard try separator(batch, closing: UInt8(ascii: "]")) else { return }
       guard try peek(batch) != nil else { throw cutOff(batch) }
       try readRecord(batch, of: source, key: 0..<0)
     }
+  }
+
+  /// How many bytes of records are parsed together.
+  private static let togetherByteCount = 256 << 10
+
+  /// Reads the records behind an earlier one as far as they stand whole in the window.
+  ///
+  /// They are parsed in one go. What is not surely a record without fault is left to `readRecord`, which tells
+  /// what is wrong with it.
+  /// - Returns: Whether there was any.
+  private func readTogether(_ batch: RecordBatch, of source: Int, limit: Int) -> Bool {
+    guard let frame = frames.last, frame.count > 0, kept == .none || batch.document != nil else {
+      return false
+    }
+    let most = min(Self.togetherByteCount, window.limit.uncheckedByteCount)
+    let end = min(batch.sourceCount, window.position + most, SourceWindow.targetByteCount)
+    // A few records are not worth it, and what was tried in vain is not tried again.
+    guard end - window.position >= most / 64, window.position >= triedEnd else { return false }
+    var comma = window.position
+    while comma < end, isJSONSpace(batch.source[comma]) { comma += 1 }
+    guard comma > 0, comma < end, batch.source[comma] == UInt8(ascii: ",") else { return false }
+    let found = text.parseList(batch, start: comma, length: end - comma, limit: limit)
+    guard let last = found.last else {
+      triedEnd = end
+      return false
+    }
+    var number = recordCounts[source] ?? 0
+    for place in found {
+      number += 1
+      batch.records.append(
+        RecordBatch.Record(
+          node: place.node,
+          start: place.start,
+          length: place.length,
+          number: number,
+          source: source
+        )
+      )
+    }
+    recordCounts[source] = number
+    frames[frames.count - 1].count += found.count
+    window.position = Int(last.start + last.length)
+    return true
   }
 
   /// Takes the value at the position as a record.

@@ -3,6 +3,8 @@ import CSimdJSON
 /// simdjson's parser, owned: turns one JSON text in a batch's buffer into nodes of its tape.
 final class JSONText {
   private let parser: OpaquePointer
+  /// Where values that were parsed together are.
+  private let places = UnsafeMutableBufferPointer<JSONPlace>.allocate(capacity: 1024)
 
   /// - Throws: `.limit` when there is no memory for a parser.
   init() throws(ReadError) {
@@ -14,6 +16,7 @@ final class JSONText {
 
   deinit {
     jsonParserDestroy(parser)
+    places.deallocate()
   }
 
   /// Parses and validates `length` source bytes at `start`, and appends the nodes to the batch's
@@ -35,6 +38,45 @@ final class JSONText {
     )
     guard status == JSON_OK else { throw Self.error(status, batch: batch, at: errorAt) }
     return root
+  }
+
+  /// Parses values of a list together, from the comma at `start` on, as far as they stand whole and faultless in
+  /// `length` source bytes.
+  ///
+  /// - Returns: Where they are; empty where the first one is not whole, or faulty. Valid until the next call.
+  func parseList(
+    _ batch: RecordBatch,
+    start: Int,
+    length: Int,
+    limit: Int
+  ) -> UnsafeBufferPointer<JSONPlace> {
+    batch.reserveSource(batch.sourceCount)
+    batch.reserveArena(length + jsonPadding())
+    while true {
+      var count = batch.nodeCount
+      var arenaEnd = batch.arenaEnd
+      var placeCount = min(limit, places.count)
+      let status = jsonParseList(
+        parser,
+        batch.source.baseAddress?.assumingMemoryBound(to: UInt8.self),
+        start,
+        length,
+        batch.arena.baseAddress?.assumingMemoryBound(to: UInt8.self),
+        &arenaEnd,
+        batch.nodes.baseAddress,
+        &count,
+        batch.nodes.count,
+        places.baseAddress,
+        &placeCount
+      )
+      if status == JSON_NODES, placeCount == 0 {
+        batch.reserveNodes(batch.nodes.count * 2)
+        continue
+      }
+      batch.arenaEnd = arenaEnd
+      batch.didAppendNodes(to: count)
+      return UnsafeBufferPointer(rebasing: places[..<placeCount])
+    }
   }
 
   /// Parses a text that is not part of the source; origins on the tape then mean nothing.

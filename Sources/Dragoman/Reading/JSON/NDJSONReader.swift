@@ -1,4 +1,5 @@
 import CSimdJSON
+import Foundation
 
 /// Reads newline-delimited JSON: one record a line, blank lines skipped.
 ///
@@ -6,9 +7,10 @@ import CSimdJSON
 /// others are read. Only a last line without its line feed that ends inside a value refuses the
 /// feed: it was cut off.
 final class NDJSONReader: RecordReader {
-  private var window: SourceWindow
+  // Nothing here runs code of others: exclusive access needs no check at run time.
+  @exclusivity(unchecked) private var window: SourceWindow
   private let text: JSONText
-  private var recordCount = 0
+  @exclusivity(unchecked) private var recordCount = 0
 
   /// - Throws: `.limit` when there is no memory for a parser.
   init(source: any ByteSource, limit: RecordLimit = .standard) throws(ReadError) {
@@ -38,9 +40,10 @@ final class NDJSONReader: RecordReader {
   ) throws(ReadError) -> (line: Range<Int>, isTerminated: Bool)? {
     var searched = window.position
     while true {
-      let rest = UnsafeRawBufferPointer(rebasing: batch.source[searched..<batch.sourceCount])
-      if let feed = rest.firstIndex(of: UInt8(ascii: "\n")) {
-        return (window.position..<searched + feed, true)
+      if let source = batch.source.baseAddress, searched < batch.sourceCount,
+        let feed = memchr(source + searched, CInt(UInt8(ascii: "\n")), batch.sourceCount - searched)
+      {
+        return (window.position..<UnsafeRawPointer(feed) - UnsafeRawPointer(source), true)
       }
       searched = batch.sourceCount
       if try !window.fill(batch) {

@@ -7,8 +7,9 @@ import CSimdJSON
 struct SourceWindow {
   /// A batch is closed when it has consumed about this many source bytes.
   static let targetByteCount = 1 << 20
-  /// How many bytes are asked of the source at a time.
-  private static let chunkByteCount = 256 << 10
+  /// How many bytes are asked of the source at a time, at most and at least: what is read beyond a batch is copied to
+  /// the next one.
+  private static let chunkByteCounts = (most: 256 << 10, least: 64 << 10)
 
   let source: any ByteSource
   /// What a single record may take.
@@ -67,7 +68,8 @@ struct SourceWindow {
     guard batch.sourceCount - position < limit.textByteCount else {
       throw limit.error(at: batch.origin(at: UInt32(position), record: nil))
     }
-    let end = batch.sourceCount + Self.chunkByteCount
+    let wanted = min(Self.chunkByteCounts.most, Self.targetByteCount - batch.sourceCount)
+    let end = batch.sourceCount + max(Self.chunkByteCounts.least, wanted)
     batch.reserveSource(end)
     let free = UnsafeMutableRawBufferPointer(rebasing: batch.source[batch.sourceCount..<end])
     let count = try source.read(into: free)

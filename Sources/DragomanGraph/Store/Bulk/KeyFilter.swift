@@ -33,7 +33,14 @@ final class KeyFilter {
   @exclusivity(unchecked) private var levels: ContiguousArray<Level> = []
   @exclusivity(unchecked) private var room = 0
 
-  deinit { for level in levels { level.blocks.deallocate() } }
+  deinit { removeAll() }
+
+  /// Forgets all keys, and gives the memory back.
+  func removeAll() {
+    for level in levels { level.blocks.deallocate() }
+    levels = []
+    room = 0
+  }
 
   /// Whether there is no room for further keys.
   var isFull: Bool { room == 0 && levels.count == Self.sizes.count }

@@ -18,8 +18,9 @@ final class RowLoader {
 
   private let load: TableLoad
   private let insert: PreparedSentence
-  /// The parts of the unique keys of the table, one key behind the other.
-  private let parts: ContiguousArray<Part>
+  /// The parts of the unique keys of the table, one key behind the other; plain memory, so that a row retains nothing.
+  private let parts: UnsafeMutableBufferPointer<Part>
+  private let filter: KeyFilter
   private let constants: [StoredValue]
   /// Which of them is the identity of the rows.
   private let identity: Int?
@@ -38,7 +39,7 @@ final class RowLoader {
     fallbacks = slots.indices.compactMap { slot in
       defaults[slots[slot].column].flatMap { $0 == .null ? nil : (slot, $0) }
     }
-    var (parts, constants): (ContiguousArray<Part>, [StoredValue]) = ([], [])
+    var (parts, constants): ([Part], [StoredValue]) = ([], [])
     for key in load.keys {
       for (place, column) in key.columns.enumerated() {
         let constant = defaults[column].flatMap { $0 == .null ? nil : $0 }
@@ -52,7 +53,10 @@ final class RowLoader {
         if let constant { constants.append(constant) }
       }
     }
-    (self.parts, self.constants) = (parts, constants)
+    self.parts = .allocate(capacity: parts.count)
+    _ = self.parts.initialize(fromContentsOf: parts)
+    self.constants = constants
+    filter = load.filter
     let columns = statements.entity.uniqueKeys.first?.map(\.column)
     identity = columns.flatMap { columns in
       load.keys.firstIndex { $0.columns.elementsEqual(columns) { hasSameBytes($0, $1) } }
@@ -64,6 +68,8 @@ final class RowLoader {
     required = given.count == mandatory.count ? given : nil
     insert = try PreparedSentence(statements.insert(Array(slots.indices)), in: database)
   }
+
+  deinit { parts.deallocate() }
 
   /// Whether the table still is loaded.
   @inline(__always)
@@ -86,7 +92,7 @@ final class RowLoader {
     var isUnknown = true
     forEachKey(row, arena) { _, hash in
       // All keys are added, whatever the others say.
-      if let hash, load.filter.insert(hash) { isUnknown = false }
+      if let hash, filter.insert(hash) { isUnknown = false }
     }
     return isUnknown
   }
@@ -135,10 +141,10 @@ final class RowLoader {
 
   /// Whether there surely is no object that has the identity of a row.
   func lacksObject(_ row: UnsafeBufferPointer<RowValue>, _ arena: UnsafeRawPointer) -> Bool {
-    guard let identity, !load.filter.isFull, !load.isUnclear else { return false }
+    guard let identity, !filter.isFull, !load.isUnclear else { return false }
     var isUnknown = true
     forEachKey(row, arena) { number, hash in
-      if number == identity, let hash, load.filter.contains(hash) { isUnknown = false }
+      if number == identity, let hash, filter.contains(hash) { isUnknown = false }
     }
     return isUnknown
   }

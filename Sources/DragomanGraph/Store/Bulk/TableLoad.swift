@@ -14,7 +14,7 @@ final class TableLoad {
   /// The unique keys, in no order.
   let keys: [Key]
   /// The keys of the rows so far, and of those that are set aside.
-  @exclusivity(unchecked) private(set) var filter = KeyFilter()
+  let filter = KeyFilter()
   /// Whether keys are not known any more: a row that is set aside may give an object another one.
   @exclusivity(unchecked) var isUnclear = false
   /// Whether the indexes are still away.
@@ -74,7 +74,7 @@ final class TableLoad {
   func end(in database: Database) throws {
     guard isOpen else { return }
     isOpen = false
-    filter = KeyFilter()
+    filter.removeAll()
     for sql in indexes { try database.execute(sql: sql) }
   }
 }

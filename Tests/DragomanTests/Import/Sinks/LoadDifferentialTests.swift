@@ -145,6 +145,8 @@ struct LoadDifferentialTests {
 private struct LoadCase {
   let scheme: ImportScheme
   let rounds: [ImportRequest]
+  /// Records a batch, where the same is committed in batches.
+  let batchSize: Int
 
   init(_ random: inout SplitMix) {
     let scheme = ImportScheme.random(&random)
@@ -167,6 +169,7 @@ private struct LoadCase {
       rounds.append(request)
     }
     self.rounds = rounds
+    batchSize = .random(in: 1...30, using: &random)
   }
 
   /// What an import came to, as text.
@@ -179,20 +182,47 @@ private struct LoadCase {
     let (loaded, observed) = (
       try SQLiteStore(at: .inMemory), try SQLiteStore(at: .inMemory)
     )
+    var batched: SQLiteStore? = try SQLiteStore(at: .inMemory)
     for (number, request) in rounds.enumerated() {
       var told = request
       told.changes = { _ in }
       let expected = try await result(of: told, in: observed)
       let found = try await result(of: request, in: loaded)
       total.add(expected.counts)
-      let names = expected.parts.keys.filter { expected.parts[$0] != found.parts[$0] }
-      if !names.isEmpty {
-        return names.sorted().map {
-          "\(number) \($0):\n  \(found.parts[$0] ?? [])\n  \(expected.parts[$0] ?? [])\n\(scheme)"
-        }
+      let differences = differences(of: found, from: expected, "\(number)")
+      if !differences.isEmpty { return differences }
+      // Of an import that fails a part is committed then. Issues come in another order.
+      guard let store = batched, expected.parts["failure"] == nil else {
+        batched = nil
+        continue
       }
+      var inBatches = request
+      inBatches.options.commit = .batch
+      inBatches.options.batchSize = batchSize
+      let committed = try await result(of: inBatches, in: store)
+      let others = self.differences(
+        of: committed,
+        from: expected,
+        "\(number) in batches",
+        [
+          "issues"
+        ]
+      )
+      if !others.isEmpty { return others }
     }
     return []
+  }
+
+  private func differences(
+    of found: Result,
+    from expected: Result,
+    _ name: String,
+    _ ignored: [String] = []
+  ) -> [String] {
+    let parts = expected.parts.keys.filter { !ignored.contains($0) }
+    return parts.filter { expected.parts[$0] != found.parts[$0] }.sorted().map {
+      "\(name) \($0):\n  \(found.parts[$0] ?? [])\n  \(expected.parts[$0] ?? [])\n\(scheme)"
+    }
   }
 
   private func result(of request: ImportRequest, in store: SQLiteStore) async throws -> Result {
@@ -218,6 +248,11 @@ private struct LoadCase {
     result.parts["notices"] = report.notices
     result.parts["paths"] = ["\(report.unmatchedPaths)"]
     result.parts["issues"] = report.issues.map { "\($0)" }
+    // Their order is that of the batches, within which what the mapper told comes first.
+    result.parts["issue counts"] =
+      report.issues.map {
+        "\($0.code.rawValue) \($0.entity).\($0.attribute ?? "") \($0.count)"
+      }.sorted()
     if let text = try? String(contentsOfFile: rejects, encoding: .utf8) {
       result.parts["rejects"] = text.split(separator: "\n").map(String.init).sorted()
     }
