@@ -6,6 +6,9 @@
 struct FilterCompiler {
   /// The values of the `?`, in the order in which they were written.
   private(set) var arguments: [StoredValue] = []
+  /// Which of them are compared with values of a sensitive attribute, by their places.
+  private(set) var sensitiveArguments: Set<Int> = []
+  private var isSensitive = false
   /// The SQL of the columns of a table, for conditions on its rows.
   private let columns: [String]
 
@@ -73,6 +76,8 @@ struct FilterCompiler {
     _ outer: FetchScope
   ) -> String {
     let options = comparison.options
+    isSensitive = comparison.left.attribute.isSensitive
+    defer { isSensitive = false }
     let value = folded(plain, options)
     let collation = collation(comparison.left.attribute)
     switch comparison.test {
@@ -114,6 +119,7 @@ struct FilterCompiler {
   }
 
   private mutating func bind(_ value: StoredValue) -> String {
+    if isSensitive { sensitiveArguments.insert(arguments.count) }
     arguments.append(value)
     return "?"
   }
