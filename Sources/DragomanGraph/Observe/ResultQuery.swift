@@ -182,6 +182,9 @@ extension ResolvedExpression {
   fileprivate func collectHops(into hops: inout [ResolvedPath.Hop]) {
     switch source {
     case .path(let path), .aggregate(_, let path): hops += path.hops
+    case .subquery(let subquery):
+      hops += subquery.path.hops + subquery.value.hops
+      subquery.condition.collectHops(into: &hops)
     case .column: break
     }
   }

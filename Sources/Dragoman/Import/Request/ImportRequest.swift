@@ -76,6 +76,8 @@ public struct ImportRequest: Sendable, Adjustable {
   ///
   /// Otherwise it is told of every change, also of those that a later record takes back.
   public var tellsNetChanges = false
+  /// Sees what records become before it is written; nil: nobody.
+  var observer: (any DraftObserver)?
 
   /// Deletion of objects that a complete feed does not have: of exactly the entities that records of its
   /// sources can be.

@@ -75,7 +75,7 @@ extension FetchPlan {
     let limits: [StoredValue] =
       hasSlice ? [.integer(Int64(request.limit ?? -1)), .integer(Int64(request.offset))] : []
     // The columns before FROM is read: they may join tables to it.
-    var columns = request.columns.map { Self.column($0, compiler, scope) }
+    var columns = request.columns.map { Self.column($0, &compiler, scope) }
     let values = columns
     let rowsSQL: String
     let source: String
@@ -99,7 +99,7 @@ extension FetchPlan {
       source =
         "\(table.isDistinct ? "DISTINCT " : "")\((["0"] + names[..<columns.count]).joined(separator: ", "))\(places)"
         + " FROM (\(rows))\(having)"
-      let order = Self.order(request.sortKeys + request.tieBreakers, rowCompiler, scope)
+      let order = Self.order(request.sortKeys + request.tieBreakers, &rowCompiler, scope)
       rowsSQL =
         "SELECT \(source)" + (order.isEmpty ? "" : " ORDER BY \(order.joined(separator: ", "))")
         + slice
@@ -107,7 +107,7 @@ extension FetchPlan {
       columns.insert("\(scope.alias(of: []))._pk", at: 0)
       if request.entity.hasEntityColumn { columns.append("\(scope.alias(of: []))._entity") }
       columns += placeKeys.map { compiler.expression($0.expression, in: scope) }
-      let order = Self.order(request.sortKeys, compiler, scope) + ["\(scope.alias(of: []))._pk"]
+      let order = Self.order(request.sortKeys, &compiler, scope) + ["\(scope.alias(of: []))._pk"]
       tail =
         " FROM \(scope.sources)\(condition) ORDER BY \(order.joined(separator: ", "))\(slice)"
       rowsSQL = "SELECT \(columns.joined(separator: ", "))\(tail)"
@@ -136,7 +136,7 @@ extension FetchPlan {
 
   private static func column(
     _ column: ResolvedRequest.Column,
-    _ compiler: FilterCompiler,
+    _ compiler: inout FilterCompiler,
     _ scope: FetchScope
   ) -> String {
     guard let expression = column.expression else { return "count(*)" }
@@ -148,10 +148,10 @@ extension FetchPlan {
 
   private static func order(
     _ keys: [ResolvedSortKey],
-    _ compiler: FilterCompiler,
+    _ compiler: inout FilterCompiler,
     _ scope: FetchScope
   ) -> [String] {
-    keys.flatMap { key in
+    keys.flatMap { key -> [String] in
       let value = compiler.expression(key.expression, in: scope)
       let direction =
         compiler.collation(key.expression.attribute) + (key.isAscending ? "" : " DESC")
