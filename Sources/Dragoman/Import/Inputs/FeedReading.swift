@@ -58,6 +58,31 @@ struct FeedReading {
     let source = PeekableSource(try open(input))
     let candidates = InputSources.candidates(of: map, request, for: input.name)
     let format = try FormatDetection.format(of: source, name: input.name, sources: candidates)
+    let answer = ErrorAnswer(Array(try source.peek(ErrorAnswer.maximumByteCount + 1)))
+    do {
+      return try readFeed(
+        source,
+        input,
+        format,
+        candidates,
+        plans: &plans,
+        remaining: &remaining,
+        earlierByteCount: earlierByteCount
+      )
+    } catch {
+      throw answer?.told(in: error) ?? error
+    }
+  }
+
+  private func readFeed(
+    _ source: PeekableSource,
+    _ input: ImportInput,
+    _ format: ForeignFormat,
+    _ candidates: [SourceMap],
+    plans: inout [ForeignFormat: CompiledPlan],
+    remaining: inout Int,
+    earlierByteCount: Int
+  ) throws -> Int? {
     let plan = try plans[format] ?? compile(for: format)
     plans[format] = plan
     var sources = try inputSources(of: plan, candidates, input)
