@@ -37,6 +37,7 @@ import Testing
       (#"{"Error": {"code": 1}, "request": "x"}"#, "it has “Error”"),
       (#"{"message": "who are you?", "status": 401}"#, "“message” is “who are you?”"),
       (#"{"data": null, "errors": [{"message": "no"}]}"#, "it has “errors”"),
+      (#"{"data": [], "error": "rate limit"}"#, "“error” is “rate limit”"),
       ("<?xml version=\"1.0\"?>\n<Error><Code>AccessDenied</Code></Error>", "the element <Error>"),
       (#"{"error": "\u001b[31mred"}"#, "“error” is “␛[31mred”"),
     ]

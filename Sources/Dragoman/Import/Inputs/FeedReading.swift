@@ -60,7 +60,8 @@ struct FeedReading {
     let format = try FormatDetection.format(of: source, name: input.name, sources: candidates)
     let answer = ErrorAnswer(Array(try source.peek(ErrorAnswer.maximumByteCount + 1)))
     do {
-      return try readFeed(
+      let wanted = remaining
+      let byteCount = try readFeed(
         source,
         input,
         format,
@@ -69,6 +70,12 @@ struct FeedReading {
         remaining: &remaining,
         earlierByteCount: earlierByteCount
       )
+      // An empty list is a feed, but none with an error beside it.
+      if let answer, byteCount != nil, remaining == wanted {
+        let origin = Origin(file: input.name, line: 1, column: 1, byte: 0)
+        throw answer.told(in: ReadError(.noRecords, "There are no records.", at: origin))
+      }
+      return byteCount
     } catch {
       throw answer?.told(in: error) ?? error
     }
