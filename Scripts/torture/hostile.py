@@ -118,7 +118,10 @@ def mutated_maps(torture):
     predicates = [
         b"price > 12.5 AND name CONTAINS[cd] 'alpha'", b"category.title MATCHES '.*(a|b)+$' OR ANY tags.name IN {'a', 'b'}",
         b"tags.@count >= 2 AND updated BETWEEN {'2011-01-01T00:00:00Z', $now} AND NOT (note == nil)",
+        b"SUBQUERY(tags, $t, $t.name != nil AND SUBQUERY($t.items, $i, $i.price > price).@count > 1).@min.name IN {nil, 'a'}",
+        b"updated > now() - 7 days + 1 month OR updated < today() - 1000000000 years",
     ]
+    place = b"MQoxCjIKdEl0ZW0KdG5hbWUKdHg"
     for number in range(torture.times(150, 40000)):
         path = folder / "mutant.map.yaml"
         path.write_bytes(mutant(good, chance))
@@ -126,6 +129,9 @@ def mutated_maps(torture):
         predicate = mutant(chance.choice(predicates), chance).replace(b"\x00", b"").decode("utf-8", "surrogateescape")
         outcome = torture.run("fetch", "Item", "-d", store, "--where", os.fsencode(predicate).decode("utf-8", "replace"), timeout=20)
         is_bounded(torture, outcome, f"predicate {number}: {predicate!r}")
+        after = mutant(place, chance).replace(b"\x00", b"").decode("utf-8", "replace").lstrip("-") or "x"
+        outcome = torture.run("fetch", "Item", "-d", store, "--sort", "name", "--limit", "2", f"--after={after}", timeout=20)
+        is_bounded(torture, outcome, f"place {number}: {after!r}")
     torture.end()
 
 
@@ -249,11 +255,23 @@ def injected(torture):
         if outcome and text:
             torture.check(text in [row["name"] for row in json.loads(outcome.out or b"[]")], f"fetched by {text[:20]!r}", outcome.text[:300])
     torture.check([name for name in tables if not name.startswith("_")] == ["Thing"], f"tables {tables}")
+    ids = []
+    after = []
+    while True:
+        outcome = torture.run("fetch", "Thing", "-d", store, "--sort", "-name[cd],id", "--limit", "3", "--json", *after)
+        page = json.loads(outcome.out)
+        ids += [row["id"] for row in page["rows"]]
+        if page["next"] is None or len(ids) > 2 * len(nasty):
+            break
+        after = ["--after", page["next"]]
+    torture.check(sorted(ids) == sorted(rows), f"pages of nasty texts have {len(ids)} rows")
     for style in ("table", "markdown", "line"):
         outcome = torture.run("fetch", "Thing", "-d", store, "-f", style)
         torture.check(not re.search(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\u202a-\u202e\u2066-\u2069]", outcome.out.decode()), f"-f {style} prints control characters")
     bad = folder / "bad.json"
     bad.write_text(json.dumps([{"id": None, "name": text} for text in nasty] + [{"\x1b[31mid": 1}]))
+    outcome = torture.run("check", plain, bad, "--coverage")
+    torture.check("\x1b" not in outcome.text and "\x9b" not in outcome.text, "coverage prints control characters")
     outcome = torture.run("import", plain, bad, "-d", store)
     torture.check("\x1b" not in outcome.text and "\x9b" not in outcome.text, "messages print control characters")
     torture.end()

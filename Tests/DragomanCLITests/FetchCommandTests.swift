@@ -44,7 +44,7 @@ struct FetchCommandTests {
           columns: ["a", "b"]
         )
     )
-    #expect(command.format == .csv)
+    #expect(command.destination.format == .csv)
   }
 
   @Test(

@@ -60,8 +60,130 @@ public struct Exporter: Sendable {
       let format = request.format ?? Self.format(of: output)
       let plan = try ExportPlan(request, map, format: format, layout: store.layout)
       let sink = try makeSink(output, overwrites: request.overwrites)
-      return try export(request, plan, to: sink, cancellation)
+      return try store.withSnapshot { snapshot in
+        do {
+          var report = try export(request, plan, to: sink, snapshot, cancellation)
+          if let notice = try sink.finish() { report.notices.append(notice) }
+          return report
+        } catch {
+          sink.discard()
+          throw error
+        }
+      }
     }
+  }
+
+  /// Exports several entities, each into a file of its own: `Entity.json` in a folder.
+  ///
+  /// All of them come from one snapshot of the store. No file gets its name before all are complete.
+  ///
+  /// - Parameters:
+  ///   - entities: The entities; empty: those whose records the sources of the map bring.
+  ///   - request: What is the same for all; its filter has to fit each of them.
+  ///   - folder: The folder; it is made where there is none.
+  /// - Returns: The reports in the order of the entities, with the paths of the files.
+  /// - Throws: `ExportError`, or `StoreError` where the store cannot be read.
+  public func run(
+    _ entities: [String],
+    _ request: ExportRequest,
+    toFolder folder: String
+  ) async throws -> [(path: String, report: ExportReport)] {
+    try await onThread { cancellation in
+      let format = request.format ?? .json
+      let works = try folderWorks(entities, request, folder, format)
+      do {
+        var reports: [(path: String, report: ExportReport)] = []
+        try store.withSnapshot { snapshot in
+          for work in works {
+            let report = try export(work.request, work.plan, to: work.sink, snapshot, cancellation)
+            reports.append((work.path, report))
+          }
+        }
+        for (index, work) in works.enumerated() {
+          if let notice = try work.sink.finish() { reports[index].report.notices.append(notice) }
+        }
+        return reports
+      } catch {
+        for work in works { work.sink.discard() }
+        throw error
+      }
+    }
+  }
+
+  /// One file of several.
+  private struct FileWork {
+    let path: String
+    let request: ExportRequest
+    let plan: ExportPlan
+    let sink: any ExportSink
+  }
+
+  private func folderWorks(
+    _ entities: [String],
+    _ request: ExportRequest,
+    _ folder: String,
+    _ format: ForeignFormat
+  ) throws -> [FileWork] {
+    let names = entities.isEmpty ? map.exportedEntities(format) : entities
+    guard !names.isEmpty else {
+      throw ExportError(
+        .request,
+        "No source of the map brings records, so there is nothing to tell which entities are meant.",
+        help: "name them with `entity`"
+      )
+    }
+    if let name = names.enumerated().first(where: { names[..<$0].contains($1) })?.element {
+      throw ExportError(.request, "The entity \(name) is named twice.")
+    }
+    // All plans before the first file, so that what cannot be exported leaves nothing behind.
+    let plans = try names.map { name in
+      let own = request.with { $0.entity = name }
+      return (own, try ExportPlan(own, map, format: format, layout: store.layout))
+    }
+    try Self.make(folder: folder)
+    let start = folder.hasSuffix("/") ? folder : folder + "/"
+    var works: [FileWork] = []
+    do {
+      for (own, plan) in plans {
+        let path = start + Self.fileName(of: plan.entity.name) + "." + format.rawValue
+        if let other = works.first(where: { $0.path == path }) {
+          throw ExportError(
+            .request,
+            "\(other.plan.entity.name) and \(plan.entity.name) would be written to one file, \(path).",
+            help: "export them one by one"
+          )
+        }
+        let sink = try makeSink(.file(path), overwrites: request.overwrites)
+        works.append(FileWork(path: path, request: own, plan: plan, sink: sink))
+      }
+    } catch {
+      for work in works { work.sink.discard() }
+      throw error
+    }
+    return works
+  }
+
+  private static func make(folder: String) throws(ExportError) {
+    do {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    } catch {
+      throw ExportError(
+        .output,
+        "The folder \(folder) cannot be created.",
+        help: "name another one"
+      )
+    }
+  }
+
+  /// An entity's name as a file's: what a path takes otherwise is `_`.
+  private static func fileName(of entity: String) -> String {
+    var name = String(
+      String.UnicodeScalarView(
+        entity.unicodeScalars.map { $0 == "/" || $0.value < 0x20 || $0.value == 0x7F ? "_" : $0 }
+      )
+    )
+    if name.hasPrefix(".") { name = "_" + name.dropFirst() }
+    return name
   }
 
   /// Exports into memory.
@@ -75,7 +197,10 @@ public struct Exporter: Sendable {
     try await onThread { cancellation in
       let plan = try ExportPlan(request, map, format: request.format ?? .json, layout: store.layout)
       let sink = MemorySink()
-      try check(try export(request, plan, to: sink, cancellation), request)
+      let report = try store.withSnapshot { snapshot in
+        try export(request, plan, to: sink, snapshot, cancellation)
+      }
+      try check(report, request)
       return sink.bytes
     }
   }
@@ -105,7 +230,10 @@ public struct Exporter: Sendable {
         sink: MemorySink()
       )
       let encoder = DictionaryRecordEncoder(plan) { records.append($0) }
-      try check(try write(work, encoder, cancellation), request)
+      let report = try store.withSnapshot { snapshot in
+        try write(work, encoder, snapshot, cancellation)
+      }
+      try check(report, request)
       return records
     }
   }
@@ -138,35 +266,30 @@ public struct Exporter: Sendable {
 
   // MARK: - The work
 
-  /// Writes everything into the sink, and completes it.
-  @discardableResult
+  /// Writes everything into the sink, which is left to be finished.
   private func export(
     _ request: ExportRequest,
     _ plan: ExportPlan,
     to sink: any ExportSink,
+    _ snapshot: StoreSnapshot,
     _ cancellation: Cancellation
   ) throws -> ExportReport {
-    do {
-      let buffer = ExportBuffer()
-      let work = ExportWork(request: request, plan: plan, buffer: buffer, sink: sink)
-      var report =
-        switch plan.format {
-        case .json, .ndjson:
-          try write(work, JSONRecordEncoder(plan, to: buffer), cancellation)
-        case .xml: try write(work, XMLRecordEncoder(plan, to: buffer), cancellation)
-        case .csv: try write(work, CSVRecordEncoder(plan, to: buffer), cancellation)
-        }
-      if let notice = try sink.finish() { report.notices.append(notice) }
-      return report
-    } catch {
-      sink.discard()
-      throw error
+    let buffer = ExportBuffer()
+    let work = ExportWork(request: request, plan: plan, buffer: buffer, sink: sink)
+    return
+      switch plan.format
+    {
+    case .json, .ndjson:
+      try write(work, JSONRecordEncoder(plan, to: buffer), snapshot, cancellation)
+    case .xml: try write(work, XMLRecordEncoder(plan, to: buffer), snapshot, cancellation)
+    case .csv: try write(work, CSVRecordEncoder(plan, to: buffer), snapshot, cancellation)
     }
   }
 
   private func write<Encoder: RecordEncoder>(
     _ work: ExportWork,
     _ encoder: Encoder,
+    _ snapshot: StoreSnapshot,
     _ cancellation: Cancellation
   ) throws -> ExportReport {
     let plan = work.plan
@@ -179,38 +302,37 @@ public struct Exporter: Sendable {
       plan.entity.name,
       filter: work.request.filter,
       sortKeys: plan.sortKeys,
-      limit: work.request.limit
+      limit: work.request.limit,
+      offset: work.request.offset
     )
     let proof = try ExportProof(plan)
-    try store.withSnapshot { snapshot in
-      var writer = RecordWriter(plan, encoder, buffer: work.buffer, proof: proof) { request in
-        try snapshot.has(request)
-      }
-      writer.begin()
-      let writing = RecordWriting(work, cancellation) { row in try writer.write(row) }
-      defer { writing.stop() }
-      var rest = LeftOut(plan, stubs: try snapshot.stubs(of: plan.entity.name))
-      let readers = try LinkTree.prepare(plan.level, in: snapshot)
-      var batch = try writing.takeBatch()
-      try snapshot.forEachRow(fetch, reading: plan.level.columns) { row in
-        if rest.takes(row) { return }
-        try batch.append(row)
-        guard batch.count >= Self.batchRowCount || batch.textByteCount >= Self.batchByteCount else {
-          return
-        }
-        try batch.readLinks(readers)
-        try writing.write(batch)
-        batch = try writing.takeBatch()
+    var writer = RecordWriter(plan, encoder, buffer: work.buffer, proof: proof) { request in
+      try snapshot.has(request)
+    }
+    writer.begin()
+    let writing = RecordWriting(work, cancellation) { row in try writer.write(row) }
+    defer { writing.stop() }
+    var rest = LeftOut(plan, stubs: try snapshot.stubs(of: plan.entity.name))
+    let readers = try LinkTree.prepare(plan.level, in: snapshot)
+    var batch = try writing.takeBatch()
+    try snapshot.forEachRow(fetch, reading: plan.level.columns) { row in
+      if rest.takes(row) { return }
+      try batch.append(row)
+      guard batch.count >= Self.batchRowCount || batch.textByteCount >= Self.batchByteCount else {
+        return
       }
       try batch.readLinks(readers)
-      try writing.finish(batch)
-      writer.end()
-      try writing.pass()
-      report.recordCount = writing.recordCount
-      report.byteCount = writing.byteCount
-      report.losses += rest.losses + writer.losses
-      report.issues = writer.issues
+      try writing.write(batch)
+      batch = try writing.takeBatch()
     }
+    try batch.readLinks(readers)
+    try writing.finish(batch)
+    writer.end()
+    try writing.pass()
+    report.recordCount = writing.recordCount
+    report.byteCount = writing.byteCount
+    report.losses += rest.losses + writer.losses
+    report.issues = writer.issues
     return report
   }
 

@@ -3,13 +3,14 @@ import Dragoman
 import DragomanGraph
 import Foundation
 
-/// `dragoman check MAP [SAMPLE…] [--json]`: lints a map, and tries it on samples.
+/// `dragoman check MAP [SAMPLE…] [--coverage] [--json]`: lints a map, and tries it on samples.
 struct CheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
     abstract: "Check a map for faults, for what is probably not meant, and against samples.",
     discussion: """
-      Samples are imported into a temporary database that is thrown away.
+      Samples are imported into a temporary database that is thrown away. --coverage tells what the \
+      samples have and the map makes of it: the values of each attribute, and what nothing reads.
 
       Exit codes: 0 no faults (warnings may be printed), 3 some records of the samples would be \
       rejected, 65 faults in the map, paths that no record of the samples has, or samples that are \
@@ -26,11 +27,20 @@ struct CheckCommand: AsyncParsableCommand {
   @OptionGroup
   var bounds: FeedBounds
 
+  @Flag(
+    help: "Tell the values of each attribute, repeated keys, and what of the samples is not read."
+  )
+  var coverage = false
+
   @Flag(help: "Print every finding, however many there are.")
   var all = false
 
   @Flag(help: "Print one JSON document on standard output.")
   var json = false
+
+  func validate() throws {
+    if coverage, samples.isEmpty { throw ValidationError("--coverage wants samples.") }
+  }
 
   func run() async throws {
     var report = CheckReport(map: map, samples: samples, isComplete: all)
@@ -40,7 +50,7 @@ struct CheckCommand: AsyncParsableCommand {
       let outlook = importMap.exportOutlook()
       report.losses = outlook.losses
       report.differences = importMap.spellingsThatDiffer() + outlook.overlaps
-      if !samples.isEmpty { report.trial = try await trial(of: importMap) }
+      if !samples.isEmpty { (report.trial, report.coverage) = try await trial(of: importMap) }
     } catch let faults as MapFaults {
       report.faults = faults.faults
     }
@@ -48,17 +58,24 @@ struct CheckCommand: AsyncParsableCommand {
       try OutputBuffer.print(try report.json() + "\n")
     } else {
       Messages.print(report.findings)
+      if let coverage = report.coverage {
+        let output = OutputBuffer(descriptor: nil)
+        try CoverageText(coverage: coverage, isComplete: all)
+          .write(to: output, columnCount: Terminal.columnCount(of: STDOUT_FILENO))
+        try OutputBuffer.print(String(decoding: output.bytes, as: UTF8.self))
+      }
       try OutputBuffer.print(report.summary + "\n")
     }
     if let status = report.exitStatus { throw ExitCode(status.rawValue) }
   }
 
   /// Imports the samples into a temporary database, without keeping anything.
-  private func trial(of importMap: ImportMap) async throws -> ImportReport {
+  private func trial(of importMap: ImportMap) async throws -> (ImportReport, FeedCoverage?) {
     var request = ImportRequest(try InputExpansion.inputs(samples), isDryRun: true)
     bounds.apply(to: &request)
     let store = try SQLiteStore(at: .temporary)
-    return try await Importer(map: importMap, store: store).run(request)
+    let importer = Importer(map: importMap, store: store)
+    return coverage ? try await importer.check(request) : (try await importer.run(request), nil)
   }
 }
 
@@ -76,6 +93,8 @@ struct CheckReport {
   var losses: [String] = []
   /// What importing the samples would do.
   var trial: ImportReport?
+  /// What of the samples the map reads; nil where nobody asked.
+  var coverage: FeedCoverage?
 
   /// The exit code; nil where there is nothing to complain about.
   var exitStatus: ToolError.ExitStatus? {
@@ -143,7 +162,8 @@ struct CheckReport {
       isCanonical: differences.map { $0.isEmpty && losses.isEmpty },
       differences: differences,
       losses: differences == nil ? nil : losses,
-      samples: trial.map { ImportReportJSON($0, failure: nil) }
+      samples: trial.map { ImportReportJSON($0, failure: nil) },
+      coverage: coverage.map(CoverageJSON.init)
     )
     return String(decoding: try encoder.encode(document), as: UTF8.self)
   }
@@ -158,6 +178,7 @@ struct CheckReport {
     var differences: [String]?
     var losses: [String]?
     var samples: ImportReportJSON?
+    var coverage: CoverageJSON?
   }
 
   private struct Finding: Encodable {

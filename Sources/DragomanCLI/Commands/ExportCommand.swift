@@ -13,6 +13,7 @@ struct ExportCommand: AsyncParsableCommand {
 
         dragoman export Maps/people.map.yaml -d people.db -o people.xml
         dragoman export Maps/people.map.yaml -d people.db -f csv --sort lastName
+        dragoman export Maps/shop.map.yaml -d shop.db --entity Order,Customer -o out/
 
       The format is told by the name of the output (.json, .ndjson, .xml, .csv, each with .gz or .zst \
       behind it), else it is JSON. A file is complete or not there: it is written beside and renamed. It \
@@ -31,10 +32,19 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(name: [.short, .customLong("database")], help: "The database file.")
   var database: String
 
-  @Option(help: "The entity; the map's choice without it.")
-  var entity: String?
+  @Option(
+    help: ArgumentHelp(
+      "The entity; the map's choice without it. Several, or all that sources bring, go to a folder.",
+      valueName: "entity,…"
+    )
+  )
+  var entity: [String] = []
 
-  @Option(name: .shortAndLong, help: "The file to write, or - for standard output.")
+  @Option(
+    name: .shortAndLong,
+    help:
+      "The file to write, a folder (with / at its end) for a file an entity, or - for standard output."
+  )
   var output = "-"
 
   @Option(name: .shortAndLong, help: "The format: json, ndjson, xml or csv.")
@@ -42,6 +52,17 @@ struct ExportCommand: AsyncParsableCommand {
 
   @OptionGroup
   var selection: SelectionOptions
+
+  @Option(help: "How many objects to leave out at the beginning.")
+  var offset = 0
+
+  @Option(
+    help: ArgumentHelp(
+      "The attributes and relationships to write, beside the unique key; all without it.",
+      valueName: "a,b"
+    )
+  )
+  var columns: String?
 
   @Option(help: "Names of members: foreign (the feed's) or local (the attributes').")
   var names: ExportStyle.Names?
@@ -69,7 +90,17 @@ struct ExportCommand: AsyncParsableCommand {
 
   func validate() throws {
     if output.isEmpty { throw ValidationError("-o wants the name of a file.") }
+    if offset < 0 { throw ValidationError("--offset must be 0 or more.") }
+    if entities.count > 1, !isFolder {
+      throw ValidationError("Several entities go to a folder, a file each: -o FOLDER/.")
+    }
   }
+
+  /// The entities that are named.
+  private var entities: [String] { entity.flatMap(SelectionOptions.names) }
+
+  /// Whether the output is a folder.
+  private var isFolder: Bool { output.hasSuffix("/") }
 
   func run() async throws {
     let importMap = try ImportMap(contentsOf: map)
@@ -78,29 +109,31 @@ struct ExportCommand: AsyncParsableCommand {
       at: .file(database),
       options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
     )
-    let task = Task {
-      try await Exporter(map: importMap, store: store)
-        .run(request, to: output == "-" ? .standardOutput : .file(output))
+    let exporter = Exporter(map: importMap, store: store)
+    let task = Task { () -> [(path: String, report: ExportReport)] in
+      if isFolder { return try await exporter.run(entities, request, toFolder: output) }
+      let target = output == "-" ? ExportOutput.standardOutput : .file(output)
+      return [(output, try await exporter.run(request, to: target))]
     }
     let signals = SignalWatch { task.cancel() }
-    let report: ExportReport
+    let reports: [(path: String, report: ExportReport)]
     do {
-      report = try await task.value
+      reports = try await task.value
     } catch let error as ExportError where error.isClosedPipe {
       // Whoever read has enough.
       return
     } catch let error as ExportError where error.code == .cancelled {
       throw ExitCode(128 + (signals.received ?? SIGINT))
     }
-    if !quiet { Messages.print(text(of: report)) }
-    let isLossless = report.issues.isEmpty && (lossy || report.losses.isEmpty)
+    if !quiet { for (path, report) in reports { Messages.print(text(of: report, at: path)) } }
+    let isLossless = reports.allSatisfy { $1.issues.isEmpty && (lossy || $1.losses.isEmpty) }
     if !isLossless { throw ExitCode(ToolError.ExitStatus.someRejected.rawValue) }
   }
 
   /// The request that the options spell.
   func request() throws(StoreError) -> ExportRequest {
     ExportRequest(
-      entity: entity,
+      entity: entities.first,
       format: format,
       filter: try selection.filter(),
       sortKeys: try selection.sortKeys(),
@@ -109,21 +142,23 @@ struct ExportCommand: AsyncParsableCommand {
       isLossy: lossy
     ).with {
       $0.masksSensitive = mask
+      $0.offset = offset
+      $0.columns = columns.map(SelectionOptions.names)
       $0.overwrites = overwrite
     }
   }
 
   /// What was left out and what does not come back; and how much a file got.
-  private func text(of report: ExportReport) -> String {
+  private func text(of report: ExportReport, at path: String) -> String {
     var lines = report.notices.map { "note: \(ToolWords.spelled($0))" }
     lines += report.losses.map { lossy ? "note: \($0)" : "warning[export.map]: \($0)" }
     for issue in report.issues {
       let others = issue.count > 1 ? " (and \(issue.count - 1) more)" : ""
       lines.append("warning[export.value]: \(issue.message)\(others)")
     }
-    if output != "-" {
+    if path != "-" {
       let count = report.recordCount
-      lines.append("\(output): \(count) \(count == 1 ? "record" : "records")")
+      lines.append("\(path): \(count) \(count == 1 ? "record" : "records")")
     }
     return lines.map { $0 + "\n" }.joined()
   }

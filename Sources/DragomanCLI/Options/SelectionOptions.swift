@@ -41,9 +41,19 @@ struct SelectionOptions: ParsableArguments {
   /// The filter that the predicate and its variables spell; nil without a predicate.
   ///
   /// - Throws: `StoreError`, `.badRequest` for a predicate that is none, or a variable that it lacks.
-  func filter() throws(StoreError) -> Filter? {
-    let filter = try predicate.map { (text) throws(StoreError) in try Filter(parsing: text) }
-    let known = filter?.variables ?? []
+  func filter() throws(StoreError) -> Filter? { try filters()[0] }
+
+  /// The filters of the predicate, and of another one that takes the same variables.
+  ///
+  /// - Parameter other: The other predicate; nil: there is none.
+  /// - Returns: Two filters, nil where there is no predicate.
+  /// - Throws: `StoreError`, `.badRequest` for a predicate that is none, or a variable that none of them has.
+  func filters(and other: String? = nil) throws(StoreError) -> [Filter?] {
+    var filters: [Filter?] = []
+    for text in [predicate, other] {
+      filters.append(try text.map { (text) throws(StoreError) in try Filter(parsing: text) })
+    }
+    let known = filters.reduce(into: Set<String>()) { $0.formUnion($1?.variables ?? []) }
     var variables: [String: Filter.Operand] = [:]
     for text in parameter {
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -57,7 +67,7 @@ struct SelectionOptions: ParsableArguments {
       }
       variables[name] = .value(.string(String(parts[1])))
     }
-    return filter?.substituting(variables)
+    return filters.map { $0?.substituting(variables) }
   }
 
   /// The order; nil without one.
@@ -72,17 +82,30 @@ struct SelectionOptions: ParsableArguments {
   /// - Parameters:
   ///   - entity: The entity's name.
   ///   - columns: Key paths with commas between them; nil for all attributes.
+  ///   - having: A predicate on rows of a table, which takes the same variables; nil: there is none.
   /// - Returns: The request, which nobody has checked against a store so far.
-  /// - Throws: `StoreError`, as `filter()` and `sortKeys()` do.
-  func request(_ entity: String, columns: String?) throws(StoreError) -> FetchRequest {
-    FetchRequest(
+  /// - Throws: `StoreError`, as `filters(and:)` and `sortKeys()` do.
+  func request(
+    _ entity: String,
+    columns: String?,
+    having: String? = nil
+  ) throws(StoreError) -> FetchRequest {
+    let filters = try filters(and: having)
+    var request = FetchRequest(
       entity,
-      filter: try filter(),
+      filter: filters[0],
       sortKeys: try sortKeys() ?? [],
       limit: limit,
-      columns: columns?.split(separator: ",", omittingEmptySubsequences: false).map {
-        FetchColumn($0.trimmingCharacters(in: .whitespaces))
-      }
+      columns: columns.map { Self.names($0).map { FetchColumn($0) } }
     )
+    request.having = filters[1]
+    return request
+  }
+
+  /// The names of a list with commas between them.
+  static func names(_ list: String) -> [String] {
+    list.split(separator: ",", omittingEmptySubsequences: false).map {
+      $0.trimmingCharacters(in: .whitespaces)
+    }
   }
 }

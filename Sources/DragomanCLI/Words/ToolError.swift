@@ -81,7 +81,13 @@ struct ToolError: Error {
       case .output: .outputFailed
       default: .badData
       }
-    text = Self.text(error.code.rawValue, error.path, error.message, help: error.help)
+    text = Self.text(
+      error.code.rawValue,
+      error.path,
+      error.message,
+      at: error.place,
+      help: error.help
+    )
   }
 
   private init(_ error: ImportError) {
@@ -110,11 +116,15 @@ struct ToolError: Error {
     _ code: String,
     _ place: String?,
     _ message: String,
+    at excerpt: TextPlace? = nil,
     help: String?
   ) -> String {
     var text = "error[\(code)]: "
     if let place { text += "\(place): " }
     text += message
+    if let excerpt {
+      text += Excerpt.lines(excerpt, label: "  at       ").map { "\n" + $0 }.joined()
+    }
     if let help { text += "\n  help     \(ToolWords.spelled(help))" }
     return text
   }

@@ -4,7 +4,7 @@ extension FetchRequest {
   ///
   /// A to-one relationship among the columns becomes the unique key of its object: one column under
   /// the relationship's name, or `name.part` for each part of a key that has several. Objects without
-  /// a unique key stay their primary key. Of an entity that has no attributes all to-ones are shown
+  /// a unique key stay their primary key. Groups by such a relationship are groups by that key, too. Of an entity that has no attributes all to-ones are shown
   /// where no columns are asked for.
   ///
   /// - Parameter layout: The model of the store.
@@ -18,9 +18,11 @@ extension FetchRequest {
     }
     guard let columns = request.columns else { return self }
     let resolved = try ResolvedRequest(request, in: layout)
+    var shown: [String] = []
     request.columns = zip(columns, resolved.columns).flatMap { column, found -> [FetchColumn] in
       guard column.aggregate == nil, let object = found.expression?.object else { return [column] }
       let paths = layout.entities[object].keyPaths(in: layout)
+      shown += paths.map { "\(column.path).\($0)" }
       return paths.isEmpty
         ? [column]
         : paths.map { path in
@@ -30,6 +32,8 @@ extension FetchRequest {
           )
         }
     }
+    // In front of the relationships, so that groups come in the order of the keys that are seen.
+    if !groupBy.isEmpty { request.groupBy = shown.filter { !groupBy.contains($0) } + groupBy }
     return request
   }
 }

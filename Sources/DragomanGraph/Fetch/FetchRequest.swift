@@ -28,6 +28,10 @@ public struct FetchRequest: Sendable, Hashable, Adjustable {
   public var limit: Int?
   /// How many objects to leave out at the beginning, 0 or more.
   public var offset: Int
+  /// The place behind which the answer begins, the last row of the page before; nil: the first row.
+  ///
+  /// The offset counts from there.
+  public var after: FetchCursor?
   /// The values to read, in order; nil is all attributes, as declared.
   public var columns: [FetchColumn]?
   /// The attributes, or paths through to-one relationships to some, whose equal values make one row.

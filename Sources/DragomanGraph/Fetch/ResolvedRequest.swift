@@ -17,7 +17,7 @@ package struct ResolvedRequest {
     /// Whether there are groups or aggregates.
     package let isGrouped: Bool
     /// The condition on the rows; its columns are those of the answer, then the groups.
-    package let having: ResolvedFilter?
+    package internal(set) var having: ResolvedFilter?
     /// Whether equal rows come once.
     package let isDistinct: Bool
   }
@@ -33,7 +33,9 @@ package struct ResolvedRequest {
   /// The columns.
   package let columns: [Column]
   /// What makes it a table; nil: it is a list of objects.
-  package let table: Table?
+  package internal(set) var table: Table?
+  /// What its places (`FetchCursor`) are told by.
+  let orderName: [String]
   /// How many at most.
   package internal(set) var limit: Int?
   /// How many to leave out.
@@ -55,9 +57,12 @@ package struct ResolvedRequest {
     var filters = FilterResolver(paths)
     filter = try request.filter.map { (filter) throws(StoreError) in try filters.resolve(filter) }
     columns = try Self.columns(request, entity, paths)
-    guard let table = try Self.table(request, columns, paths) else {
+    let table = try Self.table(request, columns, paths)
+    orderName = Self.orderName(request, isTable: table != nil)
+    guard let table else {
       self.table = nil
       sortKeys = try Self.sortKeys(request, paths)
+      if let cursor = request.after { try begin(after: cursor) }
       return
     }
     let names = Self.names(request, columns, table)
@@ -72,6 +77,7 @@ package struct ResolvedRequest {
       having: try request.having.map { (having) throws(StoreError) in try rows.resolve(having) },
       isDistinct: table.isDistinct
     )
+    if let cursor = request.after { try begin(after: cursor) }
   }
 
   private static func entities(_ request: FetchRequest, _ entity: EntityLayout) -> [Int]? {

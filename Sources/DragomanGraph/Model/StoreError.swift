@@ -48,6 +48,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
   public let help: String?
   /// The database file, where one is concerned.
   public internal(set) var path: String?
+  /// Where in the text of a predicate the fault is, if it is in one.
+  public internal(set) var place: TextPlace?
 
   /// Makes an error.
   public init(_ code: Code, _ message: String, help: String? = nil, path: String? = nil) {

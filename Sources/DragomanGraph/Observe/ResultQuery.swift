@@ -80,7 +80,7 @@ struct ResultQuery {
         help: "follow the objects, and fetch the table again when they change"
       )
     }
-    guard request.offset == 0 else {
+    guard request.offset == 0, request.after == nil else {
       throw StoreError(
         .badRequest,
         "Results that are followed begin with the first object: they have no offset.",
@@ -138,59 +138,17 @@ struct ResultQuery {
     )
   }
 
-  /// The rows that come behind a row, or in front of it: `a > ? OR (a IS ? AND (b > ? OR …))`.
-  ///
-  /// Nulls come first ascending and last descending, as in the order itself.
   private func filter(beyond row: ResultRow, isReversed: Bool) -> ResolvedFilter {
-    var filter = comparison(
-      resolved.identity,
-      [],
-      .compares(isReversed ? .lessThan : .greaterThan, .integer(row.key))
+    resolved.filter(
+      beyond: Array(row.values[..<order.parts.count]),
+      resolved.sortKeys,
+      key: row.key,
+      isReversed: isReversed
     )
-    var place = order.parts.count
-    for key in resolved.sortKeys.reversed() {
-      for fold in key.folds.reversed() {
-        place -= 1
-        let value = row.values[place]
-        let isUpward = key.isAscending != isReversed
-        let beyond: ResolvedFilter =
-          switch (value, isUpward) {
-          case (.null, true): comparison(key.expression, fold, .isPresent)
-          case (.null, false): .constant(false)
-          case (_, true): comparison(key.expression, fold, .compares(.greaterThan, value))
-          case (_, false):
-            .or([
-              comparison(key.expression, fold, .compares(.lessThan, value)),
-              comparison(key.expression, fold, .isNull),
-            ])
-          }
-        // BETWEEN compares by the type's order, == by bytes: of decimals these may differ.
-        let same = comparison(
-          key.expression,
-          fold,
-          value == .null ? .isNull : .between(value, value)
-        )
-        filter = .or([beyond, .and([same, filter])])
-      }
-    }
-    return filter
-  }
-
-  private func comparison(
-    _ left: ResolvedExpression,
-    _ options: Filter.Comparison.Options,
-    _ test: ResolvedComparison.Test
-  ) -> ResolvedFilter {
-    .comparison(ResolvedComparison(quantifier: .one, left: left, options: options, test: test))
   }
 }
 
 extension ResolvedRequest {
-  /// Adds a condition.
-  fileprivate mutating func narrow(_ condition: ResolvedFilter) {
-    filter = filter.map { .and([$0, condition]) } ?? condition
-  }
-
   /// Keeps the objects of these primary keys only.
   mutating func narrow(toKeys keys: [Int64]) {
     narrow(
@@ -202,15 +160,6 @@ extension ResolvedRequest {
           test: .isOne(of: ValueList(keys.map(StoredValue.integer)), orNull: false)
         )
       )
-    )
-  }
-
-  /// The object itself, whose key breaks ties.
-  fileprivate var identity: ResolvedExpression {
-    ResolvedExpression(
-      source: .path(ResolvedPath(hops: [], entity: entity, end: .object)),
-      attribute: Attribute(name: "SELF", type: .int64),
-      object: nil
     )
   }
 }
@@ -233,6 +182,9 @@ extension ResolvedExpression {
   fileprivate func collectHops(into hops: inout [ResolvedPath.Hop]) {
     switch source {
     case .path(let path), .aggregate(_, let path): hops += path.hops
+    case .subquery(let subquery):
+      hops += subquery.path.hops + subquery.value.hops
+      subquery.condition.collectHops(into: &hops)
     case .column: break
     }
   }

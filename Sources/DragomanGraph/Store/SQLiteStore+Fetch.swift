@@ -32,6 +32,80 @@ extension SQLiteStore {
     }
   }
 
+  /// Lends the rows of a page to the closure, and tells where the next one begins.
+  ///
+  ///     var request = FetchRequest("Person", sortKeys: [SortKey("name")], limit: 100)
+  ///     request.after = try store.forEachRow(inPage: request) { print($0.values) }
+  ///
+  /// Runs the statement of `forEachRow(_:_:)` with the values of the sort keys as further columns, one row
+  /// more than the limit, and behind a place under the condition `a > ? OR (a BETWEEN ? AND ? AND (b > ? OR …))`:
+  /// an index on the first sort key serves it.
+  ///
+  /// - Parameters:
+  ///   - request: What to fetch: `limit` rows at most, behind `after`.
+  ///   - body: Gets each row; it must not use the store. What it throws ends the fetch.
+  /// - Returns: The place of the page's last row; nil where there are no more rows behind it, or no limit
+  ///   or one of 0.
+  /// - Throws: `StoreError`: as `forEachRow(_:_:)`, and `.badRequest` for a place in another order; and what
+  ///   `body` throws.
+  public func forEachRow(
+    inPage request: FetchRequest,
+    _ body: (borrowing FetchedRow) throws -> Void
+  ) throws -> FetchCursor? {
+    guard let limit = request.limit, limit > 0, limit < .max else {
+      try forEachRow(request, body)
+      return nil
+    }
+    var wider = request
+    wider.limit = limit + 1
+    let plan = try FetchPlan(wider, in: layout, readsPlaces: true)
+    var last: FetchCursor?
+    var count = 0
+    try withSnapshot { snapshot in
+      try FetchStatement.forEachRow(plan, snapshot.database) { row in
+        count += 1
+        guard count <= limit else { return false }
+        if count == limit { last = row.place }
+        try body(row)
+        return true
+      }
+    }
+    return count > limit ? last : nil
+  }
+
+  /// How SQLite answers a request: the statement, its values, and the plan.
+  ///
+  /// Runs `EXPLAIN QUERY PLAN`, and nothing of the request itself.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - counts: Whether the statement of `count(_:)` is meant rather than that of the rows.
+  /// - Returns: The explanation.
+  /// - Throws: `StoreError`, `.badRequest` for a request that does not fit the model.
+  public func explain(
+    _ request: FetchRequest,
+    counts: Bool = false
+  ) throws(StoreError) -> FetchExplanation {
+    let plan = try FetchPlan(request, in: layout)
+    let sql = counts ? plan.countSQL : plan.rowsSQL
+    var steps: [FetchExplanation.Step] = []
+    try read { database in
+      var depths: [Int64: Int] = [:]
+      try FetchStatement.run("EXPLAIN QUERY PLAN " + sql, plan.arguments, database) { row in
+        let depth = depths[row.integer(1)].map { $0 + 1 } ?? 0
+        depths[row.integer(0)] = depth
+        steps.append(FetchExplanation.Step(depth: depth, text: row.text(3)))
+        return true
+      }
+    }
+    return FetchExplanation(
+      sql: sql,
+      values: plan.arguments,
+      sensitiveValues: plan.sensitiveArguments,
+      steps: steps
+    )
+  }
+
   /// The number of objects that a request fetches, its limit and offset included.
   ///
   /// Runs `SELECT count(*) FROM …`.

@@ -153,6 +153,7 @@ extension Filter {
     case .comparison(let comparison):
       comparison.quantifier == .one
         && [comparison.left, comparison.right].allSatisfy { operand in
+          if case .subquery = operand { return false }
           guard case .path(let path) = operand else { return true }
           return path.steps.count == 1 && path.steps.allSatisfy(binding.isAttribute)
         }

@@ -41,7 +41,7 @@ enum CivilText {
   ///
   /// The arithmetic of https://howardhinnant.github.io/date_algorithms.html, within one era more
   /// than the years 0000 … 9999 need.
-  private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
+  static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let y = year - (month <= 2 ? 1 : 0)
     let era = (y >= 0 ? y : y - 399) / 400
     let yearOfEra = y - era * 400
@@ -49,7 +49,17 @@ enum CivilText {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
   }
 
-  private static func dayText(_ number: Int) -> String? {
+  static func dayText(_ number: Int) -> String? {
+    let day = civil(number)
+    guard (0...9999).contains(day.year) else { return nil }
+    return "\(padded(day.year, 4))-\(padded(day.month, 2))-\(padded(day.day, 2))"
+  }
+
+  /// The number of 1970-01-01.
+  static let epoch = dayNumber(1970, 1, 1)
+
+  /// The day with a number, in any year.
+  static func civil(_ number: Int) -> (year: Int, month: Int, day: Int) {
     let era = (number >= 0 ? number : number - 146_096) / 146_097
     let dayOfEra = number - era * 146_097
     let yearOfEra =
@@ -58,12 +68,10 @@ enum CivilText {
     let shifted = (5 * dayOfYear + 2) / 153
     let day = dayOfYear - (153 * shifted + 2) / 5 + 1
     let month = shifted < 10 ? shifted + 3 : shifted - 9
-    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    guard (0...9999).contains(year) else { return nil }
-    return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
+    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
   }
 
-  private static func timeText(_ seconds: Int, _ fraction: String) -> String {
+  static func timeText(_ seconds: Int, _ fraction: String) -> String {
     "\(padded(seconds / 3600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))"
       + (fraction.isEmpty ? "" : "." + fraction)
   }

@@ -1,5 +1,5 @@
 /// Decimals as docs/file.md writes them: canonical text, compared without ever being a double.
-enum DecimalText {
+package enum DecimalText {
   /// How many digits an exponent may move the point; more would let a short literal fill memory.
   static let maximumExponent = 10_000
 
@@ -51,7 +51,8 @@ enum DecimalText {
   ///
   /// Texts that are no canonical decimals (a hand-edited file) come last, so that the order is
   /// total, as SQLite demands of a collation (https://www.sqlite.org/c3ref/create_collation.html).
-  static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
+  package static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int
+  {
     switch (Parts(left), Parts(right)) {
     case (.some(let a), .some(let b)): a.order(b)
     case (.some, nil): -1

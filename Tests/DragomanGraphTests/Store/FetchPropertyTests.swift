@@ -211,7 +211,7 @@ private func meaning(
   _ options: Filter.Comparison.Options
 ) -> Meaning {
   switch value {
-  case .null, .boolean, .data, .objectID: return .null
+  case .null, .boolean, .data, .objectID, .moment: return .null
   case .number(let digits):
     if column == 2 { return Double(digits).map(Meaning.real) ?? .null }
     return Decimal(string: digits).map(Meaning.number) ?? .null
@@ -293,7 +293,7 @@ private func text(_ operand: Filter.Operand) -> String {
   case .path(let path): path.text
   case .variable(let name): "$" + name
   case .list(let elements): "{" + elements.map(text).joined(separator: ", ") + "}"
-  case .value(.null), .value(.data), .value(.objectID): "nil"
+  case .value(.null), .value(.data), .value(.objectID), .value(.moment), .subquery: "nil"
   case .value(.boolean(let value)): value ? "TRUE" : "FALSE"
   case .value(.number(let digits)): digits
   case .value(.string(let text)): "'" + text.replacing("\u{0}", with: "\\u0000") + "'"

@@ -251,23 +251,6 @@ struct FetchTests {
 extension SQLiteStore {
   /// How SQLite would run a request: the lines of EXPLAIN QUERY PLAN.
   func explanation(of request: FetchRequest) throws -> [String] {
-    let plan = try FetchPlan(request, in: layout)
-    let explained = FetchPlan(
-      entity: plan.entity,
-      attributes: ["parent", "unused", "detail"].map { Attribute(name: $0) },
-      rowsSQL: "EXPLAIN QUERY PLAN " + plan.rowsSQL,
-      countSQL: plan.countSQL,
-      existsSQL: plan.existsSQL,
-      arguments: plan.arguments,
-      namesEntity: false
-    )
-    var details: [String] = []
-    try read { database in
-      try FetchStatement.forEachRow(explained, database) { row in
-        if case .text(let detail) = row[2] { details.append(detail) }
-        return true
-      }
-    }
-    return details
+    try explain(request).steps.map(\.text)
   }
 }

@@ -4,6 +4,8 @@
 struct RandomGraph {
   var random: SeededGenerator
   private(set) var graph: ObjectGraph
+  /// The variables of the subqueries that are being written.
+  private var variables: [(name: String, entity: EntityLayout)] = []
   private var layout: ModelLayout { graph.layout }
 
   init(seed: UInt64) throws {
@@ -188,8 +190,35 @@ struct RandomGraph {
     case 6: .not(filter(entity, depth: depth - 1))
     case 7: .and([filter(entity, depth: depth - 1), filter(entity, depth: depth - 1)])
     case 8: .or([filter(entity, depth: depth - 1), filter(entity, depth: depth - 1)])
-    default: .comparison(comparison(entity))
+    default: .comparison(comparison(entity, depth: depth))
     }
+  }
+
+  /// Some of the objects behind a path, and a number of them.
+  private mutating func subquery(
+    _ entity: EntityLayout,
+    depth: Int
+  ) -> (FilterSubquery, Attribute)? {
+    for _ in 0..<20 {
+      let path = self.path(entity)
+      guard path.isMany, path.attribute == nil else { continue }
+      let target = layout.entities[path.entity]
+      let name = "v\(variables.count)"
+      variables.append((name, target))
+      let condition = filter(entity, depth: depth - 1)
+      variables.removeLast()
+      let attribute = target.attributes.randomElement(using: &random) ?? target.attributes[0]
+      var names: [FetchColumn.Aggregate] = [.count, .count]
+      if attribute.type.isOrdered { names += [.min, .max] }
+      if ValueSum.Kind(attribute.type) != nil { names += [.sum, .average] }
+      let aggregate = names.randomElement(using: &random) ?? .count
+      guard let result = try? aggregate.attribute(of: attribute, named: "") else { continue }
+      let value = aggregate == .count ? [] : [attribute.name]
+      return (
+        FilterSubquery(path.operand, name, condition, aggregate: aggregate, of: value), result
+      )
+    }
+    return nil
   }
 
   // MARK: Paths
@@ -200,7 +229,10 @@ struct RandomGraph {
     /// The attribute at the end, or what stands for it; nil: an object of `family`.
     var attribute: Attribute?
     var root = 0
+    var entity = 0
+    var variable: String?
     var text: String { steps.joined(separator: ".") }
+    var operand: FilterPath { FilterPath(steps: steps, from: variable) }
     var type: AttributeType { attribute?.type ?? .int64 }
   }
 
@@ -215,7 +247,15 @@ struct RandomGraph {
 
   private mutating func path(_ start: EntityLayout) -> Path {
     var entity = start
-    var path = Path(steps: chance(10) ? ["SELF"] : [], isMany: false)
+    var path = Path(steps: [], isMany: false)
+    if !variables.isEmpty, !chance(4) {
+      let place =
+        chance(3) ? Int.random(in: variables.indices, using: &random) : variables.count - 1
+      path.variable = variables[place].name
+      entity = variables[place].entity
+    } else if chance(10) {
+      path.steps = ["SELF"]
+    }
     for _ in 0..<Int.random(in: 0...3, using: &random) {
       guard let link = entity.relationships.randomElement(using: &random) else { break }
       path.steps.append(link.name)
@@ -223,6 +263,7 @@ struct RandomGraph {
       entity = layout.entities[link.destination]
     }
     path.root = entity.root
+    path.entity = entity.index
     if path.isMany, chance(3) {
       let attribute = entity.attributes.randomElement(using: &random) ?? entity.attributes[0]
       var names: [FetchColumn.Aggregate] = [.count]
@@ -242,7 +283,7 @@ struct RandomGraph {
         type: .enum,
         allowedValues: entity.family.map { layout.entities[$0].name }
       )
-    } else if path.steps.isEmpty || !chance(5) {
+    } else if path.steps.isEmpty && path.variable == nil || !chance(5) {
       let attribute = entity.attributes.randomElement(using: &random) ?? entity.attributes[0]
       path.steps.append(attribute.name)
       path.attribute = attribute
@@ -250,9 +291,13 @@ struct RandomGraph {
     return path
   }
 
-  private mutating func comparison(_ entity: EntityLayout) -> Filter.Comparison {
-    let path = path(entity)
-    let left = Filter.Operand.path(FilterPath(steps: path.steps))
+  private mutating func comparison(_ entity: EntityLayout, depth: Int) -> Filter.Comparison {
+    var path = path(entity)
+    var left = Filter.Operand.path(path.operand)
+    if depth > 0, chance(4), let (subquery, attribute) = subquery(entity, depth: depth) {
+      left = .subquery(subquery)
+      path = Path(steps: [], isMany: false, attribute: attribute)
+    }
     let quantifier: Filter.Comparison.Quantifier =
       path.isMany ? [.any, .all, .none].randomElement(using: &random) ?? .any : .one
     guard let attribute = path.attribute else {
@@ -275,7 +320,7 @@ struct RandomGraph {
         guard !other.isMany, let partner = other.attribute,
           attribute.type.compares(with: partner.type)
         else { continue }
-        let right = Filter.Operand.path(FilterPath(steps: other.steps))
+        let right = Filter.Operand.path(other.operand)
         return .init(left, relation, right, options: options, quantifier: quantifier)
       }
     }
@@ -318,7 +363,7 @@ struct RandomGraph {
       for _ in 0..<20 {
         let other = self.path(entity)
         guard !other.isMany, other.attribute == nil, other.root == path.root else { continue }
-        let right = Filter.Operand.path(FilterPath(steps: other.steps))
+        let right = Filter.Operand.path(other.operand)
         return .init(left, chance(2) ? .equalTo : .notEqualTo, right, quantifier: quantifier)
       }
       return .init(left, .equalTo, id(&random), quantifier: quantifier)

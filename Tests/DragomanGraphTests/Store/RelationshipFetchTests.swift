@@ -117,6 +117,39 @@ struct RelationshipFetchTests {
       ("phones CONTAINS 'dragoman:///Phone/4'", [3]), ("company.boss IN friends", [2]),
       ("SELF IN {'dragoman:///Person/2', 'dragoman:///Person/4'}", [2, 4]),
       ("company.boss.age > 30", [1, 2]),
+      ("SUBQUERY(phones, $p, $p.kind == 'work').@count == 2", [3]),
+      ("SUBQUERY(phones, $p, $p.kind == 'work').@count == 1", [1]),
+      ("SUBQUERY(phones, $p, $p.kind == 'work' AND $p.minutes > 2).@count == 1", [3]),
+      ("SUBQUERY(phones, $p, $p.kind == nil).@count > 0", [2]),
+      ("SUBQUERY(phones, $p, $p.kind == 'work').@sum.minutes > 5", [3]),
+      ("SUBQUERY(phones, $p, $p.kind == 'x').@max.minutes == nil", [1, 2, 3, 4]),
+      ("SUBQUERY(phones, $p, $p.minutes > 0).@min.kind BEGINSWITH 'h'", [1]),
+      ("SUBQUERY(phones, $p, $p.minutes > 0).@min.kind IN {nil, 'home'}", [1, 2, 4]),
+      (
+        "SUBQUERY(company.employees, $e, $e.town == town AND $e != SELF).@count == 0", [1, 2, 3, 4]
+      ),
+      ("SUBQUERY(company.employees, $e, $e.pay < pay).@count == 1", [1]),
+      ("SUBQUERY(friends.company, $c, $c.name == nil).@count == 0", [1, 2, 3, 4]),
+      ("SUBQUERY(friends.phones, $p, $p.kind == 'home').@count == 1", [2]),
+      ("SUBQUERY(shelf, $d, $d.title == 'Notes').@count == 2", [1]),
+      (
+        "SUBQUERY(friends, $f, SUBQUERY($f.phones, $p, $p.kind == 'work' AND town == $f.town).@count > 0)"
+          + ".@count > 0", []
+      ),
+      (
+        "SUBQUERY(friends, $f, SUBQUERY($f.phones, $p, $p.kind != $f.name AND name < $f.name).@count == 2)"
+          + ".@count > 0", [2]
+      ),
+      ("SUBQUERY(friends, $f, ANY $f.phones.kind == 'home').@count == 1", [2]),
+      ("SUBQUERY(friends, $f, $f.phones.@count > phones.@count).@count == 2", [2]),
+      ("2 == SUBQUERY(phones, $p, TRUEPREDICATE).@count", [1, 3]),
+      (
+        "SUBQUERY(phones, $p, $p.kind == 'home').@count < SUBQUERY(phones, $p, $p.kind == 'work').@count",
+        [3]
+      ),
+      ("NOT SUBQUERY(phones, $p, NOT $p.kind == 'work').@count == 0", [1, 2]),
+      ("SUBQUERY(friends, $f, $f == 'dragoman:///Person/2').@count == 1", [1, 3]),
+      ("SUBQUERY(wrote, $d, $d.@entity == 'Letter').@count == 1", [1, 3]),
     ] as [(String, [Int64])]
   )
   func selects(predicate: String, expected: [Int64]) throws {

@@ -7,9 +7,22 @@ import Foundation
 /// so a crash, a full disk or a signal leaves what stood there before. What is no regular file (a
 /// pipe, a terminal) is written directly.
 final class FileSink: ExportSink {
-  /// What its mark says.
-  private static let kind = "export"
+  /// What writes a file.
+  enum Kind: String {
+    case export
+    case fetch
 
+    /// What such a file is called in messages.
+    var name: String {
+      switch self {
+      case .export: "an export"
+      case .fetch: "an output of a fetch"
+      }
+    }
+  }
+
+  /// What its mark says.
+  private let kind: Kind
   private let path: String
   /// The hidden file; nil where the path is written directly.
   private let hidden: String?
@@ -17,16 +30,19 @@ final class FileSink: ExportSink {
   private let place: () throws(ExportError) -> OutputPlace
 
   /// - Parameters:
+  ///   - kind: What writes it.
   ///   - path: The output.
   ///   - kept: The files that it must not replace.
-  ///   - overwrites: Whether it may replace a file that no export made.
+  ///   - overwrites: Whether it may replace a file that is no such output.
   /// - Throws: `.output` when the file cannot be created or replaced.
   init(
+    _ kind: Kind = .export,
     path: String,
     besides kept: [OutputPlace.Kept],
     overwrites: Bool
   ) throws(ExportError) {
-    let proof = OutputPlace.Proof.mark(name: "an export", kind: Self.kind)
+    self.kind = kind
+    let proof = OutputPlace.Proof.mark(name: kind.name, kind: kind.rawValue)
     place = { () throws(ExportError) in
       do throws(OutputPlace.Refusal) {
         return try OutputPlace(path, besides: kept, proof: overwrites ? .needless : proof)
@@ -83,7 +99,7 @@ final class FileSink: ExportSink {
       discard()
       return nil
     }
-    let isMarked = OutputMark.set(Self.kind, on: descriptor)
+    let isMarked = OutputMark.set(kind.rawValue, on: descriptor)
     guard fsync(descriptor) == 0 else { throw failure() }
     // Much may have happened under the name since the export began.
     _ = try place()
@@ -92,7 +108,7 @@ final class FileSink: ExportSink {
     descriptor = -1
     Self.synchronize(folder: URL(fileURLWithPath: path).deletingLastPathComponent().path)
     return isMarked
-      ? nil : "\(path) cannot be marked as an export: the next one over it wants `overwrites`"
+      ? nil : "\(path) cannot be marked as \(kind.name): the next one over it wants `overwrites`"
   }
 
   private func failure() -> ExportError {

@@ -90,8 +90,8 @@ struct ExportPlan: Sendable {
     for purpose: Purpose = .document,
     code: ImportCode = ImportCode()
   ) throws(ExportError) {
-    let map = request.masksSensitive ? map.markingSensitive() : map
-    let entityMap = try Self.entity(request.entity, of: map, format)
+    var map = request.masksSensitive ? map.markingSensitive() : map
+    var entityMap = try Self.entity(request.entity, of: map, format)
     guard let entityLayout = layout.entity(named: entityMap.name) else {
       throw ExportError(
         .request,
@@ -99,6 +99,14 @@ struct ExportPlan: Sendable {
         help: nearest(to: entityMap.name, in: layout.entities.map(\.name))
           .map { "did you mean \($0)?" } ?? "import something by this map first"
       )
+    }
+    guard request.offset >= 0, request.limit ?? 0 >= 0 else {
+      throw ExportError(.request, "The limit and the offset of an export cannot be negative.")
+    }
+    var choices: [String] = []
+    if let columns = request.columns {
+      choices = try map.choose(columns, of: entityMap, entityLayout, in: layout)
+      entityMap = map.entity(named: entityMap.name) ?? entityMap
     }
     let entity = entityLayout.entity
     self.format = format
@@ -147,6 +155,7 @@ struct ExportPlan: Sendable {
         try Self.checkNames(of: member.map, member.layout, &planner)
       }
     }
+    for choice in choices { planner.note(choice) }
     try planner.settleReadings()
     guard !planner.slots.isEmpty else {
       throw ExportError(

@@ -21,6 +21,13 @@ public struct ExportRequest: Sendable, Adjustable {
   public var sortKeys: [SortKey]?
   /// How many objects at most; nil is any number.
   public var limit: Int?
+  /// How many objects to leave out at the beginning, 0 or more.
+  public var offset = 0
+  /// The attributes and relationships that are written, beside the unique key and the words that tell an
+  /// entity; nil is all that the map writes.
+  ///
+  /// An import of such an export changes these alone.
+  public var columns: [String]?
   /// What records look like; what it leaves open is the map's choice.
   public var style: ExportStyle
   /// Whether the values of sensitive attributes are replaced by `•••`; false by default.

@@ -62,6 +62,38 @@ struct FeedReading {
     let source = PeekableSource(try open(input))
     let candidates = InputSources.candidates(of: map, request, for: input.name)
     let format = try FormatDetection.format(of: source, name: input.name, sources: candidates)
+    let answer = ErrorAnswer(Array(try source.peek(ErrorAnswer.maximumByteCount + 1)))
+    do {
+      let wanted = remaining
+      let byteCount = try readFeed(
+        source,
+        input,
+        format,
+        candidates,
+        plans: &plans,
+        remaining: &remaining,
+        earlierByteCount: earlierByteCount
+      )
+      // An empty list is a feed, but none with an error beside it.
+      if let answer, byteCount != nil, remaining == wanted {
+        let origin = Origin(file: input.name, line: 1, column: 1, byte: 0)
+        throw answer.told(in: ReadError(.noRecords, "There are no records.", at: origin))
+      }
+      return byteCount
+    } catch {
+      throw answer?.told(in: error) ?? error
+    }
+  }
+
+  private func readFeed(
+    _ source: PeekableSource,
+    _ input: ImportInput,
+    _ format: ForeignFormat,
+    _ candidates: [SourceMap],
+    plans: inout [ForeignFormat: CompiledPlan],
+    remaining: inout Int,
+    earlierByteCount: Int
+  ) throws -> Int? {
     let plan = try plans[format] ?? compile(for: format)
     plans[format] = plan
     var sources = try inputSources(of: plan, candidates, input)

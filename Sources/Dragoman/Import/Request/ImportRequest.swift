@@ -76,6 +76,8 @@ public struct ImportRequest: Sendable, Adjustable {
   ///
   /// Otherwise it is told of every change, also of those that a later record takes back.
   public var tellsNetChanges = false
+  /// Sees what records become before it is written; nil: nobody.
+  var observer: (any DraftObserver)?
 
   /// Whether what the import does is kept in the file, so that it can be taken back
   /// (`SQLiteStore.undoImport`).

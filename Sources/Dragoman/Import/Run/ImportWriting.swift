@@ -110,6 +110,7 @@ final class ImportWriting {
     defer { queue.stop() }
     if let earlier { try skip(earlier, queue, walker) }
     while let batch = try queue.next(unless: cancellation) {
+      request.observer?.see(batch)
       do {
         try apply(batch, walker, session)
       } catch  where cancellation.isCancelled {

@@ -22,8 +22,8 @@ import Logging
 ///   RowBackend       -> SQLite: one prepared statement a row shape
 /// ```
 public struct Importer: Sendable {
-  private let map: ImportMap
-  private let code: ImportCode
+  let map: ImportMap
+  let code: ImportCode
   private let store: SQLiteStore
   private let logger: Logger
 

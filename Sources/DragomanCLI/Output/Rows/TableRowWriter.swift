@@ -3,8 +3,9 @@ import DragomanGraph
 /// Rows as aligned columns for people: numbers to the right, null as `∅`.
 ///
 /// The widths are those of a first window of rows, so memory stays constant. On a terminal the
-/// columns share its width and what is longer ends in `…`; elsewhere nothing is ever cut, and a
-/// cell that is wider than its column moves the rest of its line.
+/// columns share its width and what is longer ends in `…`; columns that it has no room for are named behind
+/// the last row. Elsewhere nothing is ever cut, and a cell that is wider than its column moves the rest of
+/// its line.
 struct TableRowWriter: RowWriter {
   /// How null looks.
   static let null = "∅"
@@ -21,11 +22,14 @@ struct TableRowWriter: RowWriter {
   private var window: [[String]] = []
   private var byteCount = 0
   private var widths: [Int]?
+  /// How many of the columns the terminal has room for.
+  private var shownCount: Int
 
   init(_ attributes: [Attribute], to output: OutputBuffer, columnCount: Int?) {
     self.attributes = attributes
     self.output = output
     self.columnCount = columnCount
+    shownCount = attributes.count
   }
 
   mutating func write(_ row: [StoredValue]) throws(OutputError) {
@@ -40,6 +44,11 @@ struct TableRowWriter: RowWriter {
 
   mutating func finish() throws(OutputError) {
     if widths == nil { try start() }
+    let hidden = attributes[shownCount...].map { CellText.visible($0.name) }
+    guard let columnCount, !hidden.isEmpty else { return }
+    let count = hidden.count == 1 ? "1 more column" : "\(hidden.count) more columns"
+    let text = "… \(count): \(hidden.joined(separator: ", "))"
+    try output.write(DisplayWidth.truncate(text, to: columnCount) + "\n")
   }
 
   private mutating func start() throws(OutputError) {
@@ -50,6 +59,8 @@ struct TableRowWriter: RowWriter {
         natural[index] = max(natural[index], DisplayWidth.of(cells[index]))
       }
     }
+    shownCount = roomFor(natural)
+    natural.removeSubrange(shownCount...)
     let widths = fit(natural)
     self.widths = widths
     try line(header, widths)
@@ -57,6 +68,17 @@ struct TableRowWriter: RowWriter {
     try line(rules, widths)
     for cells in window { try line(cells, widths) }
     window = []
+  }
+
+  /// How many of the columns fit though they be as narrow as can be; one at least.
+  private func roomFor(_ natural: [Int]) -> Int {
+    guard let columnCount else { return natural.count }
+    var used = -Self.gap.count
+    let fitting = natural.prefix { width in
+      used += Self.gap.count + min(width, Self.minimumWidth)
+      return used <= columnCount
+    }
+    return min(natural.count, max(1, fitting.count))
   }
 
   /// The widest columns give way first, down to a minimum; room that is left goes to the last one.
@@ -69,7 +91,7 @@ struct TableRowWriter: RowWriter {
     }
     var widths = natural.map { min($0, limit) }
     let rest = room - widths.reduce(0, +)
-    if rest > 0, !widths.isEmpty, attributes.last?.type.isNumeric == false {
+    if rest > 0, !widths.isEmpty, !attributes[widths.count - 1].type.isNumeric {
       widths[widths.count - 1] += rest
     }
     return widths
@@ -77,7 +99,7 @@ struct TableRowWriter: RowWriter {
 
   private func line(_ cells: [String], _ widths: [Int]) throws(OutputError) {
     var text = ""
-    for index in cells.indices {
+    for index in widths.indices {
       let cell =
         columnCount == nil ? cells[index] : DisplayWidth.truncate(cells[index], to: widths[index])
       let padding = String(repeating: " ", count: max(0, widths[index] - DisplayWidth.of(cell)))
@@ -85,7 +107,7 @@ struct TableRowWriter: RowWriter {
       if attributes[index].type.isNumeric {
         text += padding + cell
       } else {
-        text += cell + (index < cells.count - 1 ? padding : "")
+        text += cell + (index < widths.count - 1 ? padding : "")
       }
     }
     try output.write(text + "\n")

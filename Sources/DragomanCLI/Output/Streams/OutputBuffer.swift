@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 import Foundation
 
@@ -5,27 +6,55 @@ import Foundation
 struct OutputError: Error, CustomStringConvertible {
   /// The system's error number.
   let code: Int32
+  /// What happened to a file; nil of a stream, which has no name.
+  private let reason: String?
+
+  /// A failure of a stream.
+  init(code: Int32) {
+    self.code = code
+    reason = nil
+  }
+
+  /// A failure of a file.
+  init(_ error: ExportError) {
+    code = error.isClosedPipe ? EPIPE : EIO
+    reason = error.message
+  }
 
   /// Whether the reader of the pipe went away, as `head` does: no error worth a message.
   var isClosedPipe: Bool { code == EPIPE }
 
   /// A sentence for people.
-  var description: String { "The output cannot be written: \(String(cString: strerror(code)))." }
+  var description: String {
+    reason ?? "The output cannot be written: \(String(cString: strerror(code)))."
+  }
 }
 
-/// Bytes on their way to a file descriptor, written in large pieces; or kept in memory.
+/// Bytes on their way to a file or a file descriptor, written in large pieces; or kept in memory.
 ///
 /// Whoever makes one calls `flush()` at the end.
 final class OutputBuffer {
   private static let capacity = 64 << 10
 
-  /// What has not been written yet; everything, where there is no descriptor.
+  private enum Target {
+    case memory
+    case descriptor(Int32)
+    case file(OutputFile)
+  }
+
+  /// What has not been written yet; everything, where there is no target.
   private(set) var bytes: [UInt8] = []
-  private let descriptor: Int32?
+  private let target: Target
 
   /// Makes a buffer in front of a descriptor, or one in memory for nil.
   init(descriptor: Int32?) {
-    self.descriptor = descriptor
+    target = descriptor.map(Target.descriptor) ?? .memory
+    bytes.reserveCapacity(Self.capacity)
+  }
+
+  /// Makes a buffer in front of a file, which is somebody else's to finish.
+  init(_ file: OutputFile) {
+    target = .file(file)
     bytes.reserveCapacity(Self.capacity)
   }
 
@@ -57,9 +86,23 @@ final class OutputBuffer {
 
   /// Hands everything to the system.
   func flush() throws(OutputError) {
-    guard let descriptor else { return }
-    let code = bytes.withUnsafeBytes { FileOutput.write($0, to: descriptor) }
-    bytes.removeAll(keepingCapacity: true)
-    if let code { throw OutputError(code: code) }
+    switch target {
+    case .memory: return
+    case .descriptor(let descriptor):
+      let code = bytes.withUnsafeBytes { FileOutput.write($0, to: descriptor) }
+      bytes.removeAll(keepingCapacity: true)
+      if let code { throw OutputError(code: code) }
+    case .file(let file):
+      defer { bytes.removeAll(keepingCapacity: true) }
+      let failure = bytes.withUnsafeBytes { bytes -> ExportError? in
+        do throws(ExportError) {
+          try file.write(bytes)
+          return nil
+        } catch {
+          return error
+        }
+      }
+      if let failure { throw OutputError(failure) }
+    }
   }
 }

@@ -241,6 +241,7 @@ extension Filter {
     case .comparison(let comparison):
       comparison.quantifier != .one
         || [comparison.left, comparison.right].contains { operand in
+          if case .subquery = operand { return true }
           guard case .path(let path) = operand else { return false }
           return path.steps.count > 1 || path.steps.contains(where: isForeign)
         }

@@ -10,6 +10,7 @@ extension Attribute {
   /// - Throws: `StoreError.Code.badRequest`, saying what was found and what was wanted.
   func stored(_ literal: FilterValue) throws(StoreError) -> StoredValue {
     if case .null = literal { return .null }
+    if case .moment(let moment) = literal, let text = moment.stored(as: type) { return .text(text) }
     let stored: StoredValue? =
       switch type {
       case .string, .url, .json: text(literal).map(StoredValue.text)
@@ -54,6 +55,8 @@ extension Attribute {
 
   private func help(for literal: FilterValue) -> String? {
     switch (type, literal) {
+    case (.timestamp, .moment), (.date, .moment): "it is outside of the years 0000 to 9999"
+    case (.time, .moment): "now() has a time of day, today() has none"
     case (.string, .number(let digits)), (.enum, .number(let digits)):
       "write it in quotes: \"\(digits)\""
     case (.enum, .string(let text)):

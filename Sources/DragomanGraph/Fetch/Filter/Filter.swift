@@ -50,6 +50,8 @@ extension Filter {
     case list([Operand])
     /// A place to be filled by `substituting(_:)`, written `$NAME`.
     case variable(String)
+    /// An aggregate of some of the objects behind a to-many path.
+    indirect case subquery(FilterSubquery)
 
     /// An attribute by its name, dots included: it is never split into steps.
     public static func name(_ name: String) -> Operand { .path(FilterPath(steps: [name])) }
@@ -133,6 +135,8 @@ extension Filter {
     public var right: Operand
     /// What is overlooked.
     public var options: Options
+    /// Where left side, relation and right side stand.
+    var places = FilterPlaces.none
 
     /// Makes a comparison.
     public init(
@@ -158,22 +162,33 @@ extension Filter {
 /// on with `@count`, or with `@sum`, `@avg`, `@min` or `@max` and an attribute. Null anywhere on the way
 /// is null at its end.
 public struct FilterPath: Sendable, Hashable {
-  /// The steps, at least one.
+  /// The steps, at least one where there is no variable.
   public var steps: [String]
+  /// The variable of a `FilterSubquery` at whose object the path begins; nil: the object of the fetch.
+  public var variable: String?
+  /// Where the steps stand.
+  var places = FilterPlaces.none
 
   /// Makes a path.
-  public init(steps: [String]) { self.steps = steps }
+  public init(steps: [String], from variable: String? = nil) {
+    self.steps = steps
+    self.variable = variable
+  }
 
   /// The path as it is written: steps joined by dots.
-  public var text: String { steps.joined(separator: ".") }
+  public var text: String {
+    ((variable.map { ["$" + $0] } ?? []) + steps).joined(separator: ".")
+  }
 
   /// Compares the bytes of the names.
   public static func == (left: FilterPath, right: FilterPath) -> Bool {
     left.steps.map { Array($0.utf8) } == right.steps.map { Array($0.utf8) }
+      && left.variable.map { Array($0.utf8) } == right.variable.map { Array($0.utf8) }
   }
   /// Hashes what `==` compares.
   public func hash(into hasher: inout Hasher) {
     for step in steps { hasher.combine(Array(step.utf8)) }
+    hasher.combine(variable.map { Array($0.utf8) })
   }
 }
 

@@ -10,55 +10,63 @@ package struct FilterEvaluator {
   /// - Throws: `StoreError.Code.badRequest` where SQL would be stopped: a regular expression without
   ///   end, a sum of integers beyond 64 bits.
   package func admits(_ subject: some FilterSubject) throws(StoreError) -> Bool {
-    try Self.admits(subject, filter)
+    try Self.admits(subject, filter, in: [])
   }
 
-  private static func admits(
-    _ subject: some FilterSubject,
-    _ filter: ResolvedFilter
+  /// Whether an object inside of subqueries satisfies a condition; `outer` are the objects around it.
+  static func admits<Subject: FilterSubject>(
+    _ subject: Subject,
+    _ filter: ResolvedFilter,
+    in outer: [Subject]
   ) throws(StoreError) -> Bool {
     switch filter {
     case .constant(let value): return value
     case .and(let parts):
-      for part in parts where try !admits(subject, part) { return false }
+      for part in parts where try !admits(subject, part, in: outer) { return false }
       return true
     case .or(let parts):
-      for part in parts where try admits(subject, part) { return true }
+      for part in parts where try admits(subject, part, in: outer) { return true }
       return false
-    case .not(let part): return try !admits(subject, part)
-    case .comparison(let comparison): return try admits(subject, comparison)
+    case .not(let part): return try !admits(subject, part, in: outer)
+    case .comparison(let comparison): return try admits(subject, comparison, outer)
     }
   }
 
-  private static func admits(
-    _ subject: some FilterSubject,
-    _ comparison: ResolvedComparison
+  private static func admits<Subject: FilterSubject>(
+    _ subject: Subject,
+    _ comparison: ResolvedComparison,
+    _ outer: [Subject]
   ) throws(StoreError) -> Bool {
     switch (comparison.quantifier, comparison.left.source) {
     case (.any, .path(let path)):
-      for value in path.values(of: subject) where try passes(value, comparison, subject) {
+      for value in path.values(of: subject, in: outer)
+      where try passes(value, comparison, subject, outer) {
         return true
       }
       return false
     case (.none, .path(let path)):
-      for value in path.values(of: subject) where try passes(value, comparison, subject) {
+      for value in path.values(of: subject, in: outer)
+      where try passes(value, comparison, subject, outer) {
         return false
       }
       return true
     case (.all, .path(let path)):
-      for value in path.values(of: subject) where try !passes(value, comparison, subject) {
+      for value in path.values(of: subject, in: outer)
+      where try !passes(value, comparison, subject, outer) {
         return false
       }
       return true
     default:
-      return try passes(comparison.left.value(of: subject), comparison, subject)
+      let value = try comparison.left.value(of: subject, in: outer)
+      return try passes(value, comparison, subject, outer)
     }
   }
 
-  private static func passes(
+  private static func passes<Subject: FilterSubject>(
     _ value: StoredValue,
     _ comparison: ResolvedComparison,
-    _ subject: some FilterSubject
+    _ subject: Subject,
+    _ outer: [Subject]
   ) throws(StoreError) -> Bool {
     let asDecimals = comparison.left.attribute.type == .decimal
     switch comparison.test {
@@ -96,7 +104,7 @@ package struct FilterEvaluator {
       }
     case .relates(let relation, let right):
       let left = fold(value, comparison.options)
-      let right = fold(try right.value(of: subject), comparison.options)
+      let right = fold(try right.value(of: subject, in: outer), comparison.options)
       let order = ValueOrder.order(left, right, asDecimals: asDecimals)
       switch relation {
       case .equalTo: return order == 0

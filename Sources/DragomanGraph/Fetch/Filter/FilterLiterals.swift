@@ -16,12 +16,20 @@ struct FilterLiterals {
         .badRequest,
         "The variable $\(name) of the predicate has no value.",
         help: "give it one: `substituting([\"\(name)\": …])`"
-      )
+      ).at(2, of: comparison.places)
     }
     return operand
   }
 
   func value(_ operand: Filter.Operand) throws(StoreError) -> StoredValue {
+    do throws(StoreError) {
+      return try stored(operand)
+    } catch {
+      throw error.at(2, of: comparison.places)
+    }
+  }
+
+  private func stored(_ operand: Filter.Operand) throws(StoreError) -> StoredValue {
     guard case .value(let literal) = try resolved(operand) else {
       throw StoreError(
         .badRequest,
@@ -42,7 +50,7 @@ struct FilterLiterals {
         .badRequest,
         "\(comparison.relation.rawValue) cannot compare \(expression.attribute.name) with nil.",
         help: "nil goes with == and != only"
-      )
+      ).at(2, of: comparison.places)
     }
     return value
   }
@@ -50,6 +58,7 @@ struct FilterLiterals {
   func elements(_ operand: Filter.Operand) throws(StoreError) -> [Filter.Operand] {
     guard case .list(let elements) = try resolved(operand) else {
       throw StoreError(.badRequest, "\(comparison.relation.rawValue) wants a list, {a, b}.")
+        .at(2, of: comparison.places)
     }
     return elements
   }

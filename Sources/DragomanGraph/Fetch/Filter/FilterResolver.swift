@@ -31,7 +31,7 @@ struct FilterResolver {
           help: "compare with a list: name IN {…}"
         )
       }
-      return .comparison(try resolve(comparison))
+      return .comparison(try resolve(comparison, depth))
     }
   }
 
@@ -47,27 +47,92 @@ struct FilterResolver {
 
   // MARK: Comparisons
 
-  private func resolve(_ comparison: Filter.Comparison) throws(StoreError) -> ResolvedComparison {
-    switch (comparison.left, comparison.right) {
-    case (.path(let left), .path(let right)):
-      return try relation(paths.expression(left), comparison, paths.expression(right))
-    case (.path(let path), let operand):
-      let left = try paths.expression(path)
-      if comparison.relation == .contains, left.object != nil {
-        return try resolve(membership(comparison, of: operand), left, operand)
+  private mutating func resolve(
+    _ comparison: Filter.Comparison,
+    _ depth: Int
+  ) throws(StoreError) -> ResolvedComparison {
+    let left = try side(comparison.left, 0, comparison, depth)
+    let right = try side(comparison.right, 2, comparison, depth)
+    do throws(StoreError) {
+      switch (left, right) {
+      case (let left?, let right?):
+        return try relation(left, comparison, right)
+      case (let left?, nil):
+        if comparison.relation == .contains, left.object != nil {
+          return try resolve(membership(comparison, of: comparison.right), left, comparison.right)
+        }
+        return try resolve(comparison, left, comparison.right)
+      case (nil, let right?):
+        if comparison.relation == .in, right.isMany {
+          var membership = try membership(comparison, of: comparison.left)
+          membership.places = comparison.places.mirrored
+          return try resolve(membership, right, comparison.left)
+        }
+        var mirrored = comparison
+        mirrored.relation = try mirror(comparison.relation)
+        mirrored.places = comparison.places.mirrored
+        return try resolve(mirrored, right, comparison.left)
+      case (nil, nil):
+        throw StoreError(.badRequest, "A comparison names no attribute on either side.")
+          .at(0, of: comparison.places)
       }
-      return try resolve(comparison, left, operand)
-    case (let operand, .path(let path)):
-      let right = try paths.expression(path)
-      if comparison.relation == .in, right.isMany {
-        return try resolve(membership(comparison, of: operand), right, operand)
-      }
-      var mirrored = comparison
-      mirrored.relation = try mirror(comparison.relation)
-      return try resolve(mirrored, right, operand)
-    default:
-      throw StoreError(.badRequest, "A comparison names no attribute on either side.")
+    } catch {
+      throw error.at(1, of: comparison.places)
     }
+  }
+
+  /// The expression on one side of a comparison; nil where there is a literal.
+  private mutating func side(
+    _ operand: Filter.Operand,
+    _ part: Int,
+    _ comparison: Filter.Comparison,
+    _ depth: Int
+  ) throws(StoreError) -> ResolvedExpression? {
+    do throws(StoreError) {
+      switch operand {
+      case .path(let path): return try paths.expression(path)
+      case .subquery(let subquery): return try expression(subquery, depth)
+      case .value, .list, .variable: return nil
+      }
+    } catch {
+      throw error.at(part, of: comparison.places)
+    }
+  }
+
+  private mutating func expression(
+    _ subquery: FilterSubquery,
+    _ depth: Int
+  ) throws(StoreError) -> ResolvedExpression {
+    let objects = try paths.expression(subquery.path)
+    guard case .path(let path) = objects.source, path.isMany, objects.object != nil else {
+      throw StoreError(
+        .badRequest,
+        "SUBQUERY wants a path to many objects; \(subquery.path.text) leads to "
+          + (objects.isMany ? "values." : "one.")
+      ).at(0, of: subquery.path.places)
+    }
+    var inside = FilterResolver(paths.inside(of: subquery.variable, path.entity))
+    inside.termCount = termCount
+    let condition = try inside.resolve(subquery.condition, depth: depth + 1)
+    termCount = inside.termCount
+    let (value, attribute) = try paths.aggregate(
+      subquery.aggregate,
+      of: subquery.value,
+      from: path.entity,
+      named: subquery.text
+    )
+    return ResolvedExpression(
+      source: .subquery(
+        ResolvedSubquery(
+          path: path,
+          condition: condition,
+          aggregate: subquery.aggregate,
+          value: value
+        )
+      ),
+      attribute: attribute,
+      object: nil
+    )
   }
 
   /// `value IN path` and `path CONTAINS object` say `ANY path == value`.
@@ -117,6 +182,7 @@ struct FilterResolver {
       }
       var mirrored = comparison
       mirrored.relation = try mirror(comparison.relation)
+      mirrored.places = comparison.places.mirrored
       return try relation(right, mirrored, left)
     }
     if comparison.relation == .contains, left.isMany, left.object != nil {
@@ -209,8 +275,9 @@ struct FilterResolver {
     }
     guard case .value(.string(let pattern)) = try literals.resolved(operand) else {
       throw StoreError(.badRequest, "\(relation.rawValue) wants a string on its right side.")
+        .at(2, of: comparison.places)
     }
-    if relation == .like { try checkWildcards(of: pattern) }
+    if relation == .like { try checkWildcards(of: pattern, comparison) }
     let kind: TextTest.Kind
     switch relation {
     case .contains: return .contains(TextFold.fold(pattern, comparison.options))
@@ -223,6 +290,7 @@ struct FilterResolver {
       return .fits(kind, pattern, try TextTest(kind, pattern, comparison.options))
     } catch {
       throw StoreError(.badRequest, "\(relation.rawValue) cannot be used: \(error.message).")
+        .at(2, of: comparison.places)
     }
   }
 
@@ -231,7 +299,10 @@ struct FilterResolver {
   /// Refuses a pattern with SQL's wildcard in place of `*` and `?`: it is a text that nobody has.
   ///
   /// Who means that very text writes `\%`.
-  private func checkWildcards(of pattern: String) throws(StoreError) {
+  private func checkWildcards(
+    of pattern: String,
+    _ comparison: Filter.Comparison
+  ) throws(StoreError) {
     guard pattern.replacing("\\%", with: "").contains("%"),
       !pattern.contains(where: { "*?".contains($0) })
     else { return }
@@ -239,7 +310,7 @@ struct FilterResolver {
       .badRequest,
       "LIKE has the wildcards * and ?; in \"\(pattern)\" there is neither.",
       help: "write LIKE \"\(pattern.replacing("%", with: "*"))\", or == for the very text"
-    )
+    ).at(2, of: comparison.places)
   }
 
   private func checkQuantifier(
@@ -253,13 +324,13 @@ struct FilterResolver {
         .badRequest,
         "\(left.attribute.name) leads to many values where one is compared.",
         help: "put ANY, ALL or NONE in front, or compare its @count"
-      )
+      ).at(0, of: comparison.places)
     case (_, false):
       throw StoreError(
         .badRequest,
         "\(comparison.quantifier.rawValue) wants a path through a to-many relationship; "
           + "\(left.attribute.name) leads to one value."
-      )
+      ).at(0, of: comparison.places)
     }
   }
 

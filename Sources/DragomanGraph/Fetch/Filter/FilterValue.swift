@@ -16,6 +16,8 @@ public enum FilterValue: Sendable {
   case data([UInt8])
   /// An object, for comparisons with a relationship or `SELF`.
   case objectID(ObjectID)
+  /// A moment relative to now, for comparisons with dates and times.
+  indirect case moment(FilterMoment)
 
   /// Takes over a stored value: reals in their shortest exact spelling.
   public init(_ value: StoredValue) {
@@ -37,6 +39,7 @@ public enum FilterValue: Sendable {
     case .string(let text): "the string \"\(text.prefix(40))\(text.count > 40 ? "…" : "")\""
     case .data(let bytes): "\(bytes.count) bytes"
     case .objectID(let id): "the object \(id.uri)"
+    case .moment(let moment): moment.text
     }
   }
 }
@@ -51,6 +54,7 @@ extension FilterValue: Hashable {
       a.utf8.elementsEqual(b.utf8)
     case (.data(let a), .data(let b)): a == b
     case (.objectID(let a), .objectID(let b)): a == b
+    case (.moment(let a), .moment(let b)): a == b
     default: false
     }
   }
@@ -63,6 +67,7 @@ extension FilterValue: Hashable {
     case .number(let text), .string(let text): hasher.combine(Array(text.utf8))
     case .data(let bytes): hasher.combine(bytes)
     case .objectID(let id): hasher.combine(id)
+    case .moment(let moment): hasher.combine(moment)
     }
   }
 }

@@ -8,6 +8,20 @@ struct PathResolver {
 
   let layout: ModelLayout
   let ground: Ground
+  /// The variables of the subqueries around the place, the outermost first, and what they stand for.
+  private(set) var variables: [(name: String, entity: EntityLayout)] = []
+
+  init(layout: ModelLayout, ground: Ground) {
+    self.layout = layout
+    self.ground = ground
+  }
+
+  /// The same inside of a subquery.
+  func inside(of variable: String, _ entity: EntityLayout) -> PathResolver {
+    var paths = self
+    paths.variables.append((variable, entity))
+    return paths
+  }
 
   /// The expression of a path as a sort key or column spells it: a name first, then its dots.
   func expression(_ text: String) throws(StoreError) -> ResolvedExpression {
@@ -22,10 +36,40 @@ struct PathResolver {
   ///
   /// - Throws: `StoreError.Code.badRequest` that names the nearest property.
   func expression(_ path: FilterPath) throws(StoreError) -> ResolvedExpression {
-    switch ground {
-    case .entity(let entity): try expression(path, from: entity)
-    case .columns(let columns): try expression(path, among: columns)
+    if let variable = path.variable {
+      guard
+        let place = variables.lastIndex(where: { $0.name.utf8.elementsEqual(variable.utf8) })
+      else {
+        throw StoreError(
+          .badRequest,
+          "The path \(path.text) begins at a variable that no subquery around it has.",
+          help: Self.help(variable, variables.map(\.name))
+        )
+      }
+      return try expression(path, from: variables[place].entity, variables.count - 1 - place)
     }
+    switch ground {
+    case .entity(let entity): return try expression(path, from: entity, variables.count)
+    case .columns(let columns): return try expression(path, among: columns)
+    }
+  }
+
+  /// An aggregate of a path that begins at the objects of a subquery.
+  ///
+  /// - Parameters:
+  ///   - aggregate: Which.
+  ///   - steps: The path's steps; none for the count of objects.
+  ///   - entity: The entity of the objects.
+  ///   - text: What messages call it.
+  /// - Returns: The path, and the attribute that the aggregate is.
+  func aggregate(
+    _ aggregate: FetchColumn.Aggregate,
+    of steps: [String],
+    from entity: EntityLayout,
+    named text: String
+  ) throws(StoreError) -> (path: ResolvedPath, attribute: Attribute) {
+    var walk = Walk(layout: layout, entity: entity, text: text)
+    return try walk.aggregate(aggregate, steps[...])
   }
 
   // MARK: Columns
@@ -49,23 +93,43 @@ struct PathResolver {
 
   private func expression(
     _ path: FilterPath,
-    from entity: EntityLayout
+    from entity: EntityLayout,
+    _ level: Int
   ) throws(StoreError) -> ResolvedExpression {
-    guard let first = path.steps.first else {
+    var walk = Walk(layout: layout, entity: entity, text: path.text, level: level)
+    var rest = path.steps[...]
+    if let first = path.steps.first {
+      if path.variable == nil, entity.property(named: first) == nil, first.uppercased() == "SELF" {
+        rest.removeFirst()
+      }
+    } else if path.variable == nil {
       throw StoreError(.badRequest, "A path of the fetch is empty.")
     }
-    var walk = Walk(layout: layout, entity: entity, text: path.text)
-    var rest = path.steps[...]
-    if entity.property(named: first) == nil, first.uppercased() == "SELF" { rest.removeFirst() }
     while let step = rest.popFirst() {
-      if step.hasPrefix("@") {
-        return try walk.operation(step, rest)
-      }
-      if case .attribute(let slot) = try walk.property(step, isLast: rest.isEmpty) {
-        return walk.attribute(slot)
+      do throws(StoreError) {
+        if step.hasPrefix("@") {
+          return try walk.operation(step, rest)
+        }
+        if case .attribute(let slot) = try walk.property(step, isLast: rest.isEmpty) {
+          return walk.attribute(slot)
+        }
+      } catch {
+        throw inElement(error, path).at(walk.place ?? rest.startIndex - 1, of: path.places)
       }
     }
     return walk.object()
+  }
+
+  /// The error, and the variable that may have been forgotten in front of a name.
+  private func inElement(_ error: StoreError, _ path: FilterPath) -> StoreError {
+    guard path.variable == nil, let inner = variables.last, let first = path.steps.first,
+      inner.entity.property(named: first) != nil
+    else { return error }
+    return StoreError(
+      error.code,
+      error.message,
+      help: "did you mean \"$\(inner.name).\(path.text)\"?"
+    )
   }
 
   /// A path on its way.
@@ -73,6 +137,9 @@ struct PathResolver {
     let layout: ModelLayout
     var entity: EntityLayout
     let text: String
+    var level = 0
+    /// The step behind an aggregate that was looked at last.
+    var place: Int?
     var hops: [ResolvedPath.Hop] = []
 
     /// Takes one step; an attribute must be the last.
@@ -129,10 +196,12 @@ struct PathResolver {
         )
       }
       guard let aggregate = FetchColumn.Aggregate(rawValue: String(name.dropFirst())) else {
+        let known = FetchColumn.Aggregate.allCases.map(\.rawValue) + ["entity"]
         throw StoreError(
           .badRequest,
           "The path \(text) has an unknown step \"\(name)\".",
-          help: "there are @count, @sum, @avg, @min, @max and @entity"
+          help: nearest(to: String(name.dropFirst()), in: known).map { "did you mean @\($0)?" }
+            ?? "there are @count, @sum, @avg, @min, @max and @entity"
         )
       }
       guard hops.contains(where: { !$0.link.isToOne }) else {
@@ -141,26 +210,36 @@ struct PathResolver {
           "\(name) wants a to-many relationship in front of it; \(text) has none."
         )
       }
+      let found = try self.aggregate(aggregate, steps)
+      return expression(.aggregate(aggregate, found.path), found.attribute)
+    }
+
+    /// The way on to the values of an aggregate, and what it is of them.
+    mutating func aggregate(
+      _ aggregate: FetchColumn.Aggregate,
+      _ steps: ArraySlice<String>
+    ) throws(StoreError) -> (path: ResolvedPath, attribute: Attribute) {
       if aggregate == .count {
         guard steps.isEmpty else {
           throw StoreError(.badRequest, "The path \(text) cannot go on behind @count.")
         }
-        return expression(
-          .aggregate(.count, path(.object)),
-          Attribute(name: text, type: .int64)
-        )
+        return (path(.object), Attribute(name: text, type: .int64))
       }
       var rest = steps
       while let step = rest.popFirst() {
+        place = rest.startIndex - 1
         guard case .attribute(let slot) = try property(step, isLast: rest.isEmpty) else { continue }
         let attribute = try aggregate.attribute(of: entity.attributes[slot], named: text)
-        return expression(.aggregate(aggregate, path(.attribute(slot))), attribute)
+        return (path(.attribute(slot)), attribute)
       }
-      throw StoreError(.badRequest, "\(name) wants an attribute behind it: \(text).name.")
+      throw StoreError(
+        .badRequest,
+        "@\(aggregate.rawValue) wants an attribute behind it: \(text).name."
+      )
     }
 
     private func path(_ end: ResolvedPath.End) -> ResolvedPath {
-      ResolvedPath(hops: hops, entity: entity, end: end)
+      ResolvedPath(level: level, hops: hops, entity: entity, end: end)
     }
 
     private func expression(

@@ -1,20 +1,42 @@
 extension ResolvedExpression {
   /// The value of the expression for an object; of a row, its columns are attributes.
-  package func value<Subject: FilterSubject>(of subject: Subject) throws(StoreError) -> StoredValue
-  {
+  ///
+  /// `outer` are the objects of the subqueries around the expression, the outermost first.
+  package func value<Subject: FilterSubject>(
+    of subject: Subject,
+    in outer: [Subject] = []
+  ) throws(StoreError) -> StoredValue {
     switch source {
-    case .path(let path): return path.value(of: subject)
+    case .path(let path): return path.value(of: subject, in: outer)
     case .column(let index): return subject.attribute(index)
     case .aggregate(let aggregate, let path):
-      return try aggregate.value(of: path.values(of: subject), attribute)
+      return try aggregate.value(of: path.values(of: subject, in: outer), attribute)
+    case .subquery(let subquery):
+      return try subquery.aggregate.value(of: subquery.values(of: subject, in: outer), attribute)
     }
+  }
+}
+
+extension ResolvedSubquery {
+  /// What the aggregate is taken of.
+  fileprivate func values<Subject: FilterSubject>(
+    of subject: Subject,
+    in outer: [Subject]
+  ) throws(StoreError) -> [StoredValue] {
+    let inside = outer + [subject]
+    var values: [StoredValue] = []
+    for case let object? in path.objects(of: subject, in: outer)
+    where try FilterEvaluator.admits(object, condition, in: inside) {
+      values += value.values(of: object, in: inside)
+    }
+    return values
   }
 }
 
 extension ResolvedPath {
   /// The single value at the end of a path through to-one relationships; null anywhere is null.
-  func value<Subject: FilterSubject>(of subject: Subject) -> StoredValue {
-    var current = subject
+  func value<Subject: FilterSubject>(of subject: Subject, in outer: [Subject]) -> StoredValue {
+    var current = start(subject, outer)
     for hop in hops {
       guard let next = current.toOne(hop.slot) else { return .null }
       current = next
@@ -23,14 +45,23 @@ extension ResolvedPath {
   }
 
   /// The values at the end of a path, null for each object in front of a to-one that has no target.
-  func values<Subject: FilterSubject>(of subject: Subject) -> [StoredValue] {
-    var current: [Subject?] = [subject]
+  func values<Subject: FilterSubject>(of subject: Subject, in outer: [Subject]) -> [StoredValue] {
+    objects(of: subject, in: outer).map { $0.map(value(at:)) ?? .null }
+  }
+
+  /// The objects behind the hops, nil for each object in front of a to-one that has no target.
+  func objects<Subject: FilterSubject>(of subject: Subject, in outer: [Subject]) -> [Subject?] {
+    var current: [Subject?] = [start(subject, outer)]
     for hop in hops {
       current =
         hop.link.isToOne
         ? current.map { $0?.toOne(hop.slot) } : current.flatMap { $0?.toMany(hop.slot) ?? [] }
     }
-    return current.map { $0.map(value(at:)) ?? .null }
+    return current
+  }
+
+  private func start<Subject>(_ subject: Subject, _ outer: [Subject]) -> Subject {
+    level == 0 ? subject : outer[outer.count - level]
   }
 
   private func value<Subject: FilterSubject>(at subject: Subject) -> StoredValue {

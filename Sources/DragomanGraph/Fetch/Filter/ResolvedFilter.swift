@@ -64,6 +64,8 @@ package struct ResolvedExpression {
     case aggregate(FetchColumn.Aggregate, ResolvedPath)
     /// A column of a table's row.
     case column(Int)
+    /// An aggregate over those of the objects of a path that satisfy a condition.
+    indirect case subquery(ResolvedSubquery)
   }
 
   /// Where the value comes from.
@@ -77,6 +79,18 @@ package struct ResolvedExpression {
   package var isMany: Bool {
     if case .path(let path) = source { path.isMany } else { false }
   }
+}
+
+/// A subquery with its names looked up.
+package struct ResolvedSubquery {
+  /// The path to the objects.
+  let path: ResolvedPath
+  /// What they have to satisfy; paths of level 0 in it begin at one of them.
+  let condition: ResolvedFilter
+  /// What is taken of those that do.
+  let aggregate: FetchColumn.Aggregate
+  /// The path from them to the values of the aggregate.
+  let value: ResolvedPath
 }
 
 /// A path with its names looked up.
@@ -98,6 +112,8 @@ package struct ResolvedPath {
     case entityName([String])
   }
 
+  /// How many subqueries further out than the place where it stands the path begins.
+  var level = 0
   /// The relationships, in order.
   package let hops: [Hop]
   /// The entity at the end.

@@ -20,6 +20,14 @@ struct FetchPlan {
   var objects = (alias: "", tail: "")
   /// The SQL of the columns' values; of a request for objects.
   var values: [String] = []
+  /// What the places of the rows are told by; nil where no row has its place.
+  var orderName: [String]?
+  /// How many values a place has, the last columns of a row.
+  var placeCount = 0
+  /// Whether any of them is of a sensitive attribute.
+  var hasSensitivePlaces = false
+  /// Which of the `arguments` are compared with values of a sensitive attribute.
+  var sensitiveArguments: Set<Int> = []
 
   /// The rows of a request for objects with other columns of the entity's table.
   func objectsSQL(_ names: [String]) -> String {
@@ -36,12 +44,21 @@ struct FetchPlan {
 
 extension FetchPlan {
   /// Checks and compiles; throws `StoreError.Code.badRequest`.
-  init(_ request: FetchRequest, in layout: ModelLayout) throws(StoreError) {
-    self.init(try ResolvedRequest(request, in: layout), in: layout)
+  init(
+    _ request: FetchRequest,
+    in layout: ModelLayout,
+    readsPlaces: Bool = false
+  ) throws(StoreError) {
+    self.init(try ResolvedRequest(request, in: layout), in: layout, readsPlaces: readsPlaces)
   }
 
   /// Compiles what was checked.
-  init(_ request: ResolvedRequest, in layout: ModelLayout) {
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - layout: The model.
+  ///   - readsPlaces: Whether each row has the values of its place behind everything else.
+  init(_ request: ResolvedRequest, in layout: ModelLayout, readsPlaces: Bool = false) {
     let scope = FetchScope(request.entity, in: layout)
     var compiler = FilterCompiler()
     var conditions: [String] = []
@@ -51,12 +68,14 @@ extension FetchPlan {
     if let filter = request.filter { conditions.append(compiler.condition(filter, in: scope)) }
     let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
     var arguments = compiler.arguments
+    var sensitiveArguments = compiler.sensitiveArguments
+    let placeKeys = readsPlaces ? request.placeKeys : []
     let hasSlice = request.limit != nil || request.offset > 0
     let slice = hasSlice ? " LIMIT ? OFFSET ?" : ""
     let limits: [StoredValue] =
       hasSlice ? [.integer(Int64(request.limit ?? -1)), .integer(Int64(request.offset))] : []
     // The columns before FROM is read: they may join tables to it.
-    var columns = request.columns.map { Self.column($0, compiler, scope) }
+    var columns = request.columns.map { Self.column($0, &compiler, scope) }
     let values = columns
     let rowsSQL: String
     let source: String
@@ -73,18 +92,22 @@ extension FetchPlan {
       }
       var rowCompiler = FilterCompiler(columns: names)
       let having = table.having.map { " WHERE " + rowCompiler.condition($0, in: scope) } ?? ""
+      sensitiveArguments.formUnion(rowCompiler.sensitiveArguments.map { $0 + arguments.count })
       arguments += rowCompiler.arguments
+      let places = placeKeys.map { ", " + rowCompiler.expression($0.expression, in: scope) }
+        .joined()
       source =
-        "\(table.isDistinct ? "DISTINCT " : "")\((["0"] + names[..<columns.count]).joined(separator: ", "))"
+        "\(table.isDistinct ? "DISTINCT " : "")\((["0"] + names[..<columns.count]).joined(separator: ", "))\(places)"
         + " FROM (\(rows))\(having)"
-      let order = Self.order(request.sortKeys + request.tieBreakers, rowCompiler, scope)
+      let order = Self.order(request.sortKeys + request.tieBreakers, &rowCompiler, scope)
       rowsSQL =
         "SELECT \(source)" + (order.isEmpty ? "" : " ORDER BY \(order.joined(separator: ", "))")
         + slice
     } else {
       columns.insert("\(scope.alias(of: []))._pk", at: 0)
       if request.entity.hasEntityColumn { columns.append("\(scope.alias(of: []))._entity") }
-      let order = Self.order(request.sortKeys, compiler, scope) + ["\(scope.alias(of: []))._pk"]
+      columns += placeKeys.map { compiler.expression($0.expression, in: scope) }
+      let order = Self.order(request.sortKeys, &compiler, scope) + ["\(scope.alias(of: []))._pk"]
       tail =
         " FROM \(scope.sources)\(condition) ORDER BY \(order.joined(separator: ", "))\(slice)"
       rowsSQL = "SELECT \(columns.joined(separator: ", "))\(tail)"
@@ -103,13 +126,17 @@ extension FetchPlan {
       arguments: arguments + limits,
       namesEntity: request.table == nil && request.entity.hasEntityColumn,
       objects: (scope.alias(of: []), tail),
-      values: request.table == nil ? values : []
+      values: request.table == nil ? values : [],
+      orderName: readsPlaces ? request.orderName : nil,
+      placeCount: placeKeys.count,
+      hasSensitivePlaces: placeKeys.contains { $0.expression.attribute.isSensitive },
+      sensitiveArguments: sensitiveArguments
     )
   }
 
   private static func column(
     _ column: ResolvedRequest.Column,
-    _ compiler: FilterCompiler,
+    _ compiler: inout FilterCompiler,
     _ scope: FetchScope
   ) -> String {
     guard let expression = column.expression else { return "count(*)" }
@@ -121,10 +148,10 @@ extension FetchPlan {
 
   private static func order(
     _ keys: [ResolvedSortKey],
-    _ compiler: FilterCompiler,
+    _ compiler: inout FilterCompiler,
     _ scope: FetchScope
   ) -> [String] {
-    keys.flatMap { key in
+    keys.flatMap { key -> [String] in
       let value = compiler.expression(key.expression, in: scope)
       let direction =
         compiler.collation(key.expression.attribute) + (key.isAscending ? "" : " DESC")

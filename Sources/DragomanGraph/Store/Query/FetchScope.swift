@@ -28,6 +28,10 @@ final class FetchScope {
   private(set) var sources: String
   /// What joins the scope to the one around it.
   let condition: String?
+  /// The scope around the condition of a subquery.
+  private var around: FetchScope?
+  /// The hops that lead from the first table to the objects of a subquery, at which its paths begin.
+  private var base: [ResolvedPath.Hop] = []
   private var nodes: [[Int]: Node] = [:]
 
   /// The scope of a statement.
@@ -70,11 +74,31 @@ final class FetchScope {
     return (FetchScope(path.hops[place], of: owner, in: self), Array(path.hops[(place + 1)...]))
   }
 
+  /// The scope for the condition of a subquery: its paths begin at one of the objects.
+  ///
+  /// - Parameter path: The path to the objects.
+  /// - Returns: The scope, whose `out(_:)` leads to this one.
+  func objects(of path: ResolvedPath) -> FetchScope {
+    let (scope, hops) = out(path.level).subquery(for: path)
+    scope.around = self
+    scope.base = hops
+    return scope
+  }
+
+  /// The scope so many subqueries further out.
+  func out(_ level: Int) -> FetchScope {
+    guard level > 0 else { return self }
+    guard let around else { preconditionFailure("a path begins outside of the statement") }
+    return around.out(level - 1)
+  }
+
   /// The SQL of the primary key of the object at the end of the hops.
-  func key(of hops: [ResolvedPath.Hop]) -> String { node(hops).key }
+  func key(of hops: [ResolvedPath.Hop]) -> String { node(base + hops).key }
 
   /// The alias of the table of the object at the end of the hops.
-  func alias(of hops: [ResolvedPath.Hop]) -> String {
+  func alias(of hops: [ResolvedPath.Hop]) -> String { joined(base + hops) }
+
+  private func joined(_ hops: [ResolvedPath.Hop]) -> String {
     var node = node(hops)
     if let alias = node.alias { return alias }
     let alias = aliases.next()
@@ -98,9 +122,9 @@ final class FetchScope {
     let entity = layout.entities[hop.link.destination]
     let links = LinkQuery(hop.link, in: layout)
     if links.own == "_pk" {
-      return Node(key: "\(alias(of: hops)).\(links.other)", alias: nil, entity: entity)
+      return Node(key: "\(joined(hops)).\(links.other)", alias: nil, entity: entity)
     }
-    let owner = key(of: hops)
+    let owner = node(hops).key
     let alias = aliases.next()
     if hop.link.isToOne {
       // Of a one-to-one link the other side has one at most; should a file have more, it is the first.

@@ -5,9 +5,15 @@ public struct FetchedRow: ~Copyable {
   /// The number of columns.
   public let count: Int
   private let row: StoredRow
+  private let orderName: [String]?
+  private let placeCount: Int
+  private let hasSensitivePlace: Bool
 
   init(_ plan: FetchPlan, _ row: StoredRow) {
     entity = plan.entity
+    orderName = plan.orderName
+    placeCount = plan.placeCount
+    hasSensitivePlace = plan.hasSensitivePlaces
     namesEntity = plan.namesEntity
     count = plan.attributes.count
     self.row = row
@@ -17,6 +23,9 @@ public struct FetchedRow: ~Copyable {
   init(_ entity: EntityLayout, count: Int, _ row: StoredRow) {
     self.entity = entity
     namesEntity = false
+    orderName = nil
+    placeCount = 0
+    hasSensitivePlace = false
     self.count = count
     self.row = row
   }
@@ -48,6 +57,18 @@ public struct FetchedRow: ~Copyable {
 
   /// All values, in the order of the columns.
   public var values: [StoredValue] { (0..<count).map { self[$0] } }
+
+  /// The row's place in the order of the request; nil where the fetch does not read places.
+  var place: FetchCursor? {
+    guard let orderName else { return nil }
+    let first = Int32(count) + 1 + (namesEntity ? 1 : 0)
+    return FetchCursor(
+      order: orderName,
+      values: (0..<Int32(placeCount)).map { row.stored(first + $0) },
+      key: primaryKey,
+      isSensitive: hasSensitivePlace
+    )
+  }
 
   /// The value of an attribute without a copy, by its place among the columns of the request.
   ///

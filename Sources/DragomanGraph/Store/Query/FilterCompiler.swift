@@ -6,6 +6,9 @@
 struct FilterCompiler {
   /// The values of the `?`, in the order in which they were written.
   private(set) var arguments: [StoredValue] = []
+  /// Which of them are compared with values of a sensitive attribute, by their places.
+  private(set) var sensitiveArguments: Set<Int> = []
+  private var isSensitive = false
   /// The SQL of the columns of a table, for conditions on its rows.
   private let columns: [String]
 
@@ -58,7 +61,7 @@ struct FilterCompiler {
     guard comparison.quantifier != .one, case .path(let path) = comparison.left.source else {
       return test(expression(comparison.left, in: scope), comparison, scope)
     }
-    let (inner, hops) = scope.subquery(for: path)
+    let (inner, hops) = scope.out(path.level).subquery(for: path)
     let value = value(path.end, path.entity, hops, inner)
     var test = test(value, comparison, scope)
     if comparison.quantifier == .all { test = "(\(test)) IS NOT TRUE" }
@@ -73,6 +76,13 @@ struct FilterCompiler {
     _ outer: FetchScope
   ) -> String {
     let options = comparison.options
+    let wasSensitive = isSensitive
+    isSensitive = comparison.left.attribute.isSensitive
+    defer { isSensitive = wasSensitive }
+    if case .subquery = comparison.left.source, comparison.test.namesValueTwice, plain != "v" {
+      // Its values are bound once, so it may stand in the statement only once.
+      return "(WITH s(v) AS (SELECT \(plain)) SELECT \(test("v", comparison, outer)) FROM s)"
+    }
     let value = folded(plain, options)
     let collation = collation(comparison.left.attribute)
     switch comparison.test {
@@ -114,6 +124,7 @@ struct FilterCompiler {
   }
 
   private mutating func bind(_ value: StoredValue) -> String {
+    if isSensitive { sensitiveArguments.insert(arguments.count) }
     arguments.append(value)
     return "?"
   }
@@ -121,16 +132,36 @@ struct FilterCompiler {
   // MARK: Values
 
   /// The SQL of a single value.
-  func expression(_ expression: ResolvedExpression, in scope: FetchScope) -> String {
+  mutating func expression(_ expression: ResolvedExpression, in scope: FetchScope) -> String {
     switch expression.source {
     case .column(let index): return columns[index]
-    case .path(let path): return value(path.end, path.entity, path.hops, scope)
+    case .path(let path): return value(path.end, path.entity, path.hops, scope.out(path.level))
+    case .subquery(let subquery): return self.subquery(subquery, expression.attribute, scope)
     case .aggregate(let aggregate, let path):
-      let (inner, hops) = scope.subquery(for: path)
+      let (inner, hops) = scope.out(path.level).subquery(for: path)
       let value = value(path.end, path.entity, hops, inner)
       let result = self.aggregate(aggregate, of: value, path.attribute, expression.attribute)
       return "(SELECT \(result) FROM \(inner.sources) WHERE \(inner.condition ?? "1"))"
     }
+  }
+
+  private mutating func subquery(
+    _ subquery: ResolvedSubquery,
+    _ attribute: Attribute,
+    _ scope: FetchScope
+  ) -> String {
+    let inner = scope.objects(of: subquery.path)
+    // A null at the end of a path is no object.
+    let isObject = "\(inner.key(of: [])) IS NOT NULL"
+    let path = subquery.value
+    let value = value(path.end, path.entity, path.hops, inner)
+    let result = aggregate(subquery.aggregate, of: value, path.attribute, attribute)
+    let wasSensitive = isSensitive
+    isSensitive = false
+    let test = condition(subquery.condition, in: inner)
+    isSensitive = wasSensitive
+    return "(SELECT \(result) FROM \(inner.sources) WHERE \(inner.condition ?? "1") AND \(isObject)"
+      + " AND \(test))"
   }
 
   /// The SQL of an aggregate.
@@ -178,6 +209,17 @@ struct FilterCompiler {
   /// The collation that orders decimals by their value.
   func collation(_ attribute: Attribute) -> String {
     attribute.type == .decimal ? " COLLATE \(FetchFunctions.decimalCollation)" : ""
+  }
+}
+
+extension ResolvedComparison.Test {
+  /// Whether the SQL of the test has the value in two places.
+  fileprivate var namesValueTwice: Bool {
+    switch self {
+    case .begins: true
+    case .isOne(_, let orNull): orNull
+    default: false
+    }
   }
 }
 

@@ -55,6 +55,21 @@ private enum GraphExamples {
     use(request, payroll, columns)
   }
 
+  static func pages(store: SQLiteStore) throws {
+    do {
+      // docs: begin page
+      var request = FetchRequest("Person", sortKeys: [SortKey("name")], limit: 100)
+      request.after = try store.forEachRow(inPage: request) { print($0.values) }
+      // docs: end
+    }
+    // docs: begin pages
+    var request = FetchRequest("Person", sortKeys: [SortKey("name")], limit: 100)
+    repeat {
+      request.after = try store.forEachRow(inPage: request) { print($0.values) }
+    } while request.after != nil
+    // docs: end
+  }
+
   static func filters(id: ObjectID) throws {
     @Lines func lines() throws {
       // docs: begin parsing

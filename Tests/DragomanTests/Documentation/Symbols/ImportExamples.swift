@@ -38,6 +38,14 @@ private enum ImportExamples {
     // docs: end
   }
 
+  static func coverage(map: ImportMap, store: SQLiteStore, request: ImportRequest) async throws {
+    // docs: begin coverage
+    let (report, coverage) = try await Importer(map: map, store: store).check(request)
+    for place in coverage.unread { print(place.path, place.count) }
+    // docs: end
+    use(report)
+  }
+
   // MARK: Values
 
   static func values(birthday: Date) {

@@ -193,16 +193,26 @@ struct FilterLexer {
       return pair
     }
     let single = scalars[position]
-    guard "=<>!(){},.[]-".unicodeScalars.contains(single) else {
-      throw Self.fault(column: position + 1, "\"\(single)\" has no meaning in a predicate")
+    guard "=<>!(){},.[]-+".unicodeScalars.contains(single) else {
+      throw Self.fault(
+        column: position + 1,
+        "\"\(single)\" has no meaning in a predicate",
+        help: FilterWords.help(forSymbol: single)
+      )
     }
     position += 1
     return String(single)
   }
 
-  /// A malformed predicate, with its column.
-  static func fault(column: Int, _ message: String) -> StoreError {
-    StoreError(.badRequest, "The predicate is malformed at column \(column): \(message).")
+  /// A malformed predicate, with its column; who has the text fills it in.
+  static func fault(column: Int, _ message: String, help: String? = nil) -> StoreError {
+    var error = StoreError(
+      .badRequest,
+      "The predicate is malformed at column \(column): \(message).",
+      help: help
+    )
+    error.place = TextPlace(text: "", column: column)
+    return error
   }
 }
 

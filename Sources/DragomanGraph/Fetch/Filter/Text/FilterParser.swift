@@ -6,17 +6,25 @@
 ///     primary      = "(" disjunction ")" | "TRUEPREDICATE" | "FALSEPREDICATE" | comparison
 ///     comparison   = [ "ANY" | "SOME" | "ALL" | "NONE" ] operand relation [ "[" options "]" ] operand
 ///     operand      = path | literal | "$" name | "%" directive | "{" [ operand { "," operand } ] "}"
-///     path         = name { "." name }
+///                  | moment | subquery
+///     path         = [ "$" name "." ] name { "." name }
+///     moment       = ("now" | "today") "(" ")" { ("+" | "-") number unit }
+///     subquery     = "SUBQUERY" "(" path "," "$" name "," disjunction ")" "." "@" aggregate { "." name }
 struct FilterParser {
   /// Parentheses and `NOT`s inside one another, at most.
   static let maximumDepth = 100
 
+  private let text: String
   private let places: [FilterLexer.Place]
   private var position = 0
   private var arguments: ArraySlice<Filter.Operand>
-  private var depth = 0
+  /// How many parentheses, `NOT`s and subqueries are open.
+  var depth = 0
+  /// The variables of the subqueries around the place.
+  var bound: [String] = []
 
   init(_ text: String, arguments: [Filter.Operand]) throws(StoreError) {
+    self.text = text
     places = try FilterLexer.tokens(of: text)
     self.arguments = arguments[...]
   }
@@ -25,7 +33,9 @@ struct FilterParser {
   mutating func parse() throws(StoreError) -> Filter {
     let filter = try disjunction()
     guard place.token == .end else {
-      throw fault("AND, OR or the end of the predicate")
+      var help: String?
+      if case .word(let word, _) = place.token { help = FilterWords.help(forConjunction: word) }
+      throw fault("AND, OR or the end of the predicate", help: help)
     }
     guard arguments.isEmpty else {
       throw StoreError(
@@ -36,15 +46,20 @@ struct FilterParser {
     return filter
   }
 
-  private var place: FilterLexer.Place { places[position] }
+  /// The token at hand.
+  var place: FilterLexer.Place { places[position] }
 
-  private mutating func advance() {
+  /// The token behind it.
+  var next: FilterLexer.Place { places[min(position + 1, places.count - 1)] }
+
+  /// Goes to the next token.
+  mutating func advance() {
     if position < places.count - 1 { position += 1 }
   }
 
   // MARK: Conditions
 
-  private mutating func disjunction() throws(StoreError) -> Filter {
+  mutating func disjunction() throws(StoreError) -> Filter {
     var parts = [try conjunction()]
     while accept(keyword: "OR") || accept(symbol: "||") { parts.append(try conjunction()) }
     return parts.count == 1 ? parts[0] : .or(parts)
@@ -78,7 +93,7 @@ struct FilterParser {
     return .comparison(try comparison())
   }
 
-  private mutating func descend(_ column: Int) throws(StoreError) {
+  mutating func descend(_ column: Int) throws(StoreError) {
     depth += 1
     guard depth <= Self.maximumDepth else {
       throw FilterLexer.fault(
@@ -99,16 +114,21 @@ struct FilterParser {
     } else if accept(keyword: "NONE") {
       quantifier = .none
     }
+    var columns = [place.column]
     let left = try operand("an attribute, a value or \"(\"")
+    columns.append(place.column)
     let relation = try relation()
     let options = try options()
-    return Filter.Comparison(
+    columns.append(place.column)
+    var comparison = Filter.Comparison(
       left,
       relation,
       try operand("a value"),
       options: options,
       quantifier: quantifier
     )
+    comparison.places = FilterPlaces(text: text, columns: columns)
+    return comparison
   }
 
   private mutating func relation() throws(StoreError) -> Filter.Comparison.Relation {
@@ -123,7 +143,14 @@ struct FilterParser {
       default: nil
       }
     guard let relation else {
-      throw fault("a comparison (==, !=, <, <=, >, >=, IN, BETWEEN, CONTAINS, LIKE, …)")
+      var help: String?
+      if case .word(let word, _) = place.token {
+        help = FilterWords.help(forRelation: word.uppercased())
+      }
+      throw fault(
+        "a comparison (==, !=, <, <=, >, >=, IN, BETWEEN, CONTAINS, LIKE, …)",
+        help: help
+      )
     }
     advance()
     return relation
@@ -147,18 +174,30 @@ struct FilterParser {
 
   // MARK: Operands
 
-  private mutating func operand(
+  mutating func operand(
     _ wanted: String,
     inList: Bool = false
   ) throws(StoreError) -> Filter.Operand {
-    let token = place.token
-    switch token {
+    if let function = try function() {
+      if inList, case .subquery = function { throw fault("a literal") }
+      return function
+    }
+    switch place.token {
     case .number(let digits):
       advance()
       return .value(.number(digits))
     case .string(let text):
       advance()
       return .value(.string(text))
+    case .variable(let name) where bound.contains(name) && !inList:
+      let column = place.column
+      advance()
+      guard accept(symbol: ".") else {
+        var path = FilterPath(steps: [], from: name)
+        path.places = FilterPlaces(text: text, columns: [column])
+        return .path(path)
+      }
+      return try path(from: name)
     case .variable(let name):
       advance()
       return .variable(name)
@@ -195,15 +234,19 @@ struct FilterParser {
     return .list(elements)
   }
 
-  private mutating func path() throws(StoreError) -> Filter.Operand {
+  private mutating func path(from variable: String? = nil) throws(StoreError) -> Filter.Operand {
     var steps: [String] = []
+    var columns: [Int] = []
     repeat {
+      columns.append(place.column)
       guard steps.count < Self.maximumDepth else { throw fault("a shorter key path") }
       guard case .word(let word, _) = place.token else { throw fault("a name after \".\"") }
       steps.append(word)
       advance()
     } while accept(symbol: ".")
-    return .path(FilterPath(steps: steps))
+    var path = FilterPath(steps: steps, from: variable)
+    path.places = FilterPlaces(text: text, columns: columns)
+    return .path(path)
   }
 
   /// The next argument, which must be a name for `%K` and anything else for the other directives.
@@ -232,7 +275,7 @@ struct FilterParser {
 
   // MARK: Tokens
 
-  private mutating func accept(symbol: String) -> Bool {
+  mutating func accept(symbol: String) -> Bool {
     guard place.token == .symbol(symbol) else { return false }
     advance()
     return true
@@ -245,7 +288,8 @@ struct FilterParser {
     return true
   }
 
-  private func fault(_ wanted: String) -> StoreError {
+  /// What was wanted in place of the token at hand.
+  func fault(_ wanted: String, help: String? = nil) -> StoreError {
     let found =
       switch place.token {
       case .word(let text, _), .number(let text), .symbol(let text): "\"\(text.prefix(40))\""
@@ -254,8 +298,15 @@ struct FilterParser {
       case .directive(let letters): "%\(letters)"
       case .end: "the end"
       }
-    return FilterLexer.fault(column: place.column, "expected \(wanted), found \(found)")
+    return FilterLexer.fault(
+      column: place.column,
+      "expected \(wanted), found \(found)",
+      help: help
+    )
   }
+
+  /// Whether the word, in capitals, is no name.
+  static func isKeyword(_ word: String) -> Bool { keywords.contains(word) || literals[word] != nil }
 
   private static let literals: [String: FilterValue] = [
     "NIL": .null, "NULL": .null,

@@ -1,0 +1,168 @@
+import DragomanGraph
+
+/// Which places of a feed a map reads, and which attributes it reads there.
+final class ReadPlaces {
+  private struct Visit: Hashable {
+    let plan: Int
+    let shape: ObjectIdentifier
+  }
+
+  private let plan: ImportPlan
+  private let sample: FeedSample
+  private var read: Set<ObjectIdentifier> = []
+  /// What is read with all that is in it.
+  private var whole: Set<ObjectIdentifier> = []
+  private var visits: Set<Visit> = []
+  /// The records, and their entities.
+  private(set) var records: [ObjectIdentifier: String] = [:]
+  /// The places of the values of each attribute, in the order of the map.
+  private(set) var attributes: [(entity: String, attribute: Attribute, shapes: [FeedShape])] = []
+
+  /// - Parameters:
+  ///   - plan: The map, compiled for the sample's format.
+  ///   - sample: What the feed has.
+  init(_ plan: ImportPlan, _ sample: FeedSample) {
+    self.plan = plan
+    self.sample = sample
+    for source in plan.sources {
+      let shapes = recordShapes(source.map)
+      let name = plan.entities[source.plan].name
+      for shape in shapes {
+        records[ObjectIdentifier(shape)] = records[ObjectIdentifier(shape)] ?? name
+      }
+      visit(source.plan, shapes, in: documents)
+    }
+  }
+
+  /// Whether anything at the place or inside of it is read.
+  func touches(_ shape: FeedShape) -> Bool {
+    let id = ObjectIdentifier(shape)
+    return read.contains(id) || whole.contains(id) || records[id] != nil
+      || shape.members.contains(where: touches) || shape.others.map(touches) == true
+      || shape.element.map(touches) == true
+  }
+
+  /// Whether all that is in the place is read.
+  func readsWhole(_ shape: FeedShape) -> Bool { whole.contains(ObjectIdentifier(shape)) }
+
+  // MARK: - The map
+
+  /// Where paths of `$root` begin.
+  private var documents: [FeedShape] { [sample.root] + sample.root.members }
+
+  /// Where the records of a source stand.
+  private func recordShapes(_ source: SourceMap) -> [FeedShape] {
+    let root = sample.root
+    switch sample.format {
+    case .ndjson, .csv: return [root.element].compactMap { $0 }
+    case .xml:
+      return source.records.map { find($0.steps, from: [root]) } ?? root.members.flatMap(\.members)
+    case .json:
+      let found = source.records.map { find($0.steps, from: [root]) } ?? [root]
+      return found.map { $0.kinds.arrays > 0 ? $0.element ?? $0 : $0 }
+    }
+  }
+
+  private func visit(_ index: Int, _ shapes: [FeedShape], in around: [FeedShape]) {
+    let shapes = shapes.filter {
+      visits.insert(Visit(plan: index, shape: ObjectIdentifier($0))).inserted
+    }
+    guard !shapes.isEmpty else { return }
+    let entity = plan.entities[index]
+    for shape in shapes { read.insert(ObjectIdentifier(shape)) }
+    for slot in entity.slots {
+      let isWhole = slot.attribute.type == .json || slot.code != nil
+      let found = slot.paths.flatMap { find($0.path, shapes, around) }
+      mark(found, isWhole: isWhole)
+      // The record itself has no values.
+      let values = found.filter { place in isWhole || !shapes.contains { $0 === place } }
+      attributes.append((entity.name, slot.attribute, values))
+    }
+    for criterion in [entity.discriminator?.criterion, entity.tombstone?.criterion] {
+      mark(criterion?.paths.flatMap { find($0.path, shapes, around) } ?? [])
+    }
+    for link in entity.links { visit(link, shapes, in: around) }
+    for (_, plan) in entity.discriminator?.plans ?? [] { visit(plan, shapes, in: around) }
+  }
+
+  private func visit(_ link: LinkPlan, _ shapes: [FeedShape], in around: [FeedShape]) {
+    guard case .nested(let plan, let finding) = link.origin else {
+      for finding in link.findings {
+        mark(finding.paths.flatMap { find($0.path, shapes, around) })
+      }
+      return
+    }
+    var targets: [FeedShape] = finding.isRecord ? shapes : []
+    for (path, walksMembers) in zip(finding.paths, finding.walksMembers) {
+      let found = find(path.path, shapes, around)
+      mark(found)
+      for shape in found {
+        if walksMembers { targets += shape.members.filter { !$0.isAttribute } }
+        if let element = shape.element { targets.append(element) }
+        if shape.element == nil || shape.kinds.objects > 0 { targets.append(shape) }
+      }
+    }
+    visit(plan, targets, in: shapes)
+  }
+
+  private func mark(_ shapes: [FeedShape], isWhole: Bool = false) {
+    for shape in shapes {
+      read.insert(ObjectIdentifier(shape))
+      // The elements of a list are what is read of it.
+      if let element = shape.element { read.insert(ObjectIdentifier(element)) }
+      if isWhole { whole.insert(ObjectIdentifier(shape)) }
+    }
+  }
+
+  // MARK: - Paths
+
+  private func find(
+    _ path: ForeignPath,
+    _ shapes: [FeedShape],
+    _ around: [FeedShape]
+  ) -> [FeedShape] {
+    switch path.root {
+    case .record: find(path.steps, from: shapes)
+    case .parent: find(path.steps, from: around)
+    case .document: find(path.steps, from: documents)
+    default: []
+    }
+  }
+
+  private func find(_ steps: [ForeignPath.Step], from start: [FeedShape]) -> [FeedShape] {
+    var shapes = start
+    for step in steps {
+      shapes = shapes.flatMap { next(step, from: $0) }
+      if shapes.isEmpty { break }
+    }
+    return shapes
+  }
+
+  private func next(_ step: ForeignPath.Step, from shape: FeedShape) -> [FeedShape] {
+    func named(_ name: String, _ namespace: String?, isAttribute: Bool) -> [FeedShape] {
+      shape.members.filter { member in
+        guard member.isAttribute == isAttribute, member.name.elementsEqual(name.utf8) else {
+          return false
+        }
+        // Without a prefix any element is meant, but no attribute of a namespace.
+        guard let namespace else { return !isAttribute || member.space == 0 }
+        return hasSameBytes(sample.namespaces[member.space], namespace)
+      }
+    }
+    switch step {
+    case .member(let name, let namespace):
+      let found = named(name, namespace, isAttribute: false)
+      // In XML several elements of one name are one place.
+      return found
+    case .attribute(let name, let namespace): return named(name, namespace, isAttribute: true)
+    case .index, .all:
+      return sample.format == .xml ? [shape] : [shape.element].compactMap { $0 }
+    case .anyMember:
+      return shape.members.filter { !$0.isAttribute } + [shape.others].compactMap { $0 }
+    case .text: return [shape]
+    case .having(let test):
+      mark(named(test.name, test.namespace, isAttribute: true))
+      return [shape]
+    }
+  }
+}

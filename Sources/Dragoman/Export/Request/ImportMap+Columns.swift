@@ -1,0 +1,68 @@
+import DragomanGraph
+
+/// The columns of an export, as a map that writes nothing else of an entity.
+extension ImportMap {
+  /// Leaves out what is not among the columns of an entity, except for its unique key.
+  ///
+  /// - Parameters:
+  ///   - columns: The names of attributes and relationships of the entity, of its ancestors and of its
+  ///     sub-entities.
+  ///   - entity: The entity.
+  ///   - layout: Its layout.
+  ///   - model: The model of the store.
+  /// - Returns: What an import of the export does to what is left out, where that is anything.
+  /// - Throws: `.request` for a name that there is not.
+  mutating func choose(
+    _ columns: [String],
+    of entity: EntityMap,
+    _ layout: EntityLayout,
+    in model: ModelLayout
+  ) throws(ExportError) -> [String] {
+    var family = Set(lineage(of: entity).map { Array($0.name.utf8) })
+    for index in layout.family { family.insert(Array(model.entities[index].name.utf8)) }
+    let places = entities.indices.filter { family.contains(Array(entities[$0].name.utf8)) }
+    let names = places.flatMap { place in
+      entities[place].attributes.map(\.name) + entities[place].relationships.map(\.name)
+    }
+    for column in columns where !names.contains(where: { hasSameBytes($0, column) }) {
+      let known = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+      throw ExportError(
+        .request,
+        "The map has no attribute or relationship \"\(column)\" of \(entity.name).",
+        help: nearest(to: column, in: known).map { "did you mean \"\($0)\"?" }
+          ?? "it has \(known.prefix(20).joined(separator: ", "))\(known.count > 20 ? ", …" : "")"
+      )
+    }
+    let kept = columns + (layout.uniqueKeys.first ?? []).map(\.name)
+    let isKept = { (name: String) in kept.contains { hasSameBytes($0, name) } }
+    var notes: [String] = []
+    for place in places {
+      for index in entities[place].attributes.indices {
+        let attribute = entities[place].attributes[index]
+        guard !isKept(attribute.name), attribute.isExported else { continue }
+        entities[place].attributes[index].isExported = false
+        if attribute.defaultValue != nil {
+          notes.append(
+            "\(entities[place].name).\(attribute.name) is not among the columns: an import of the export"
+              + " gives it its default"
+          )
+        }
+      }
+      for index in entities[place].relationships.indices
+      where !isKept(entities[place].relationships[index].name) {
+        entities[place].relationships[index].export = ExportOptions.Inclusion.none
+      }
+    }
+    for name in exportOptions.include.keys where !isKept(name) { exportOptions.include[name] = nil }
+    return notes
+  }
+
+  /// The entities whose records the sources bring, of a format or, where none is of it, of all; each
+  /// once, in the order of the map.
+  func exportedEntities(_ format: ForeignFormat) -> [String] {
+    let own = sources.filter { $0.format == format }
+    let names = (own.isEmpty ? sources : own).map(\.entity)
+    if names.isEmpty, entities.count == 1 { return entities.map(\.name) }
+    return entities.map(\.name).filter { name in names.contains { hasSameBytes($0, name) } }
+  }
+}

@@ -1,0 +1,5 @@
+/// Sees what records became before it is written; runs on the writing thread.
+protocol DraftObserver: Sendable {
+  /// Sees a batch, which is lent.
+  func see(_ batch: DraftBatch)
+}

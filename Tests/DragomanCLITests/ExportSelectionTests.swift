@@ -1,0 +1,167 @@
+import Foundation
+import Testing
+
+/// `dragoman export` of a part of what there is: columns, offsets, several entities.
+@Suite("dragoman export, selections") struct ExportSelectionTests {
+  private let folder: ToolFolder
+
+  init() throws {
+    folder = try ToolFolder()
+    try folder.write(
+      """
+      version: 1
+      entities:
+        Order:
+          unique: number
+          attributes:
+            number: { type: int32 }
+            state: { default: open }
+            note: note
+            pin: { sensitive: true }
+          relationships: { customer: { entity: Customer, kind: toOne, key: { code: customer } } }
+          discriminator: { from: kind, values: { rush: Rush } }
+        Rush: { parent: Order, attributes: { fee: { type: int32 } } }
+        Customer: { unique: code, attributes: { code: code, name: name } }
+      sources:
+        customers: { format: json, entity: Customer, records: /customers }
+        orders: { format: json, entity: Order, records: /orders }
+      """,
+      to: "m.map.yaml"
+    )
+    try folder.write(
+      #"""
+      {"customers": [{"code":"A","name":"Ada"},{"code":"B","name":"Bo"}],
+       "orders": [{"number":1,"state":"sent","note":"x","pin":"7","customer":"A"},
+        {"number":2,"note":"y","customer":"B","kind":"rush","fee":3}, {"number":3}]}
+      """#,
+      to: "f.json"
+    )
+    let made = try folder.run("import", "-q", "m.map.yaml", "f.json", "-d", "p.db")
+    #expect(made.status == 0, "\(made.errors)")
+  }
+
+  private func export(_ arguments: String...) throws -> ToolFolder.Run {
+    try folder.run(["export", "m.map.yaml", "-d", "p.db", "-f", "ndjson"] + arguments)
+  }
+
+  @Test("Columns are written beside the key and the word of a sub-entity, and nothing else")
+  func columns() throws {
+    let run = try export("--entity", "Order", "--columns", "note,fee")
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(
+      run.output == #"""
+        {"number":1,"note":"x"}
+        {"number":2,"note":"y","fee":3,"kind":"rush"}
+        {"number":3}
+
+        """#
+    )
+    #expect(run.errors.contains("Order.state is not among the columns: an import"))
+    #expect(
+      try export("--entity", "Order", "--columns", "customer", "--limit", "1").output
+        == "{\"number\":1,\"customer\":\"A\"}\n"
+    )
+    #expect(
+      try export("--entity", "Customer", "--columns", "code").output
+        == "{\"code\":\"A\"}\n{\"code\":\"B\"}\n"
+    )
+  }
+
+  @Test("An import of columns changes these alone")
+  func back() throws {
+    _ = try folder.run(
+      "export",
+      "m.map.yaml",
+      "-d",
+      "p.db",
+      "--entity",
+      "Customer",
+      "--columns",
+      "name",
+      "-o",
+      "n.json"
+    )
+    let changed = try folder.read("n.json").replacingOccurrences(of: "Ada", with: "Eve")
+    try folder.write(changed, to: "c.json")
+    let run = try folder.run("import", "m.map.yaml", "c.json", "-d", "p.db", "--json")
+    #expect(
+      run.output.contains("\"updated\":1") && run.output.contains("\"unchanged\":1"),
+      "\(run.output)"
+    )
+    #expect(
+      try folder.run("fetch", "Customer", "-d", "p.db", "-f", "csv").output
+        == "code,name\r\nA,Eve\r\nB,Bo\r\n"
+    )
+  }
+
+  @Test("An offset leaves out the first objects of the order")
+  func offset() throws {
+    #expect(
+      try export("--entity", "Order", "--columns", "number", "--offset", "1", "--limit", "1").output
+        == "{\"number\":2,\"kind\":\"rush\"}\n"
+    )
+    #expect(
+      try export("--entity", "Order", "--columns", "number", "--sort=-number", "--offset", "2")
+        .output
+        == "{\"number\":1}\n"
+    )
+    #expect(try export("--entity", "Order", "--offset", "9").output.isEmpty)
+  }
+
+  @Test(
+    "What makes no sense is refused",
+    arguments: [
+      (["--entity", "Order", "--columns", "nots"], 64, "did you mean \"note\"?"),
+      (["--entity", "Order", "--columns", ""], 64, "no attribute or relationship"),
+      (["--entity", "Order", "--offset=-1"], 64, "--offset must be 0 or more"),
+      (["--entity", "Order,Customer"], 64, "Several entities go to a folder"),
+      (["--entity", "Order", "--entity", "Customer", "-o", "x.json"], 64, "go to a folder"),
+      (["--entity", "Order,Order", "-o", "out/"], 64, "named twice"),
+      (["--entity", "Order,Custmer", "-o", "out/"], 64, "did you mean Customer?"),
+      (["-o", "f.json/"], 73, "cannot be created"),
+    ] as [([String], Int32, String)]
+  )
+  func refused(options: [String], status: Int32, words: String) throws {
+    let run = try folder.run(["export", "m.map.yaml", "-d", "p.db"] + options)
+    #expect(run.status == status, "\(run.errors)")
+    #expect(run.errors.contains(words), "\(run.errors)")
+    #expect(try folder.files.filter { !$0.hasPrefix("p.db") } == ["f.json", "m.map.yaml"])
+  }
+
+  @Test(
+    "Several entities are files of a folder, which an import reads again",
+    arguments: [[], ["--entity", "Order,Customer"]]
+  )
+  func several(entities: [String]) throws {
+    let run = try folder.run(["export", "m.map.yaml", "-d", "p.db", "-o", "out/"] + entities)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(
+      Set(run.errors.split(separator: "\n")) == [
+        "out/Customer.json: 2 records", "out/Order.json: 3 records",
+      ]
+    )
+    let names = try FileManager.default.contentsOfDirectory(
+      atPath: folder.url.appendingPathComponent("out").path
+    )
+    #expect(names.sorted() == ["Customer.json", "Order.json"])
+    for database in ["p.db", "new.db"] {
+      let again = try folder.run("import", "m.map.yaml", "out", "-d", database, "--json")
+      #expect(again.status == 0, "\(again.errors)")
+      let words = database == "p.db" ? "\"unchanged\":5" : "\"inserted\":5"
+      #expect(again.output.contains(words), "\(again.output)")
+    }
+    #expect(try folder.run("diff", "m.map.yaml", "out", "-d", "p.db").status == 0)
+    // A second export replaces them, and nothing that is somebody else's.
+    #expect(
+      try folder.run(["export", "m.map.yaml", "-d", "p.db", "-o", "out/"] + entities).status == 0
+    )
+    try folder.write("mine\n", to: "out/Order.json")
+    let before = try folder.read("out/Customer.json")
+    let refused = try folder.run(
+      ["export", "m.map.yaml", "-d", "p.db", "-o", "out/", "--where", "FALSEPREDICATE"] + entities
+    )
+    #expect(refused.status == 73)
+    #expect(try folder.read("out/Order.json") == "mine\n")
+    #expect(try folder.read("out/Customer.json") == before)
+  }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import Testing
+
+@testable import DragomanGraph
+
+/// Pages of a request, one behind the other.
+@Suite("Fetching pages")
+struct PageFetchTests {
+  private static let entity = Entity(
+    name: "T",
+    attributes: [
+      Attribute(name: "id", type: .int64), Attribute(name: "s", isIndexed: true),
+      Attribute(name: "d", type: .decimal), Attribute(name: "iban").with { $0.isSensitive = true },
+    ]
+  )
+
+  /// Text in both normal forms and with NUL, decimals of one value in two spellings, nulls.
+  private static let rows: [[StoredValue]] = [
+    [1, "\u{E9}", "10", "x"], [2, "e\u{301}", "9", "y"], [3, .null, "-1", .null],
+    [4, "a\u{0}b", "10", "x"], [5, "a", .null, "x"], [6, .null, .null, .null],
+    [7, "E", "100", "z"],
+  ]
+
+  private func pages(
+    _ request: FetchRequest,
+    _ store: SQLiteStore,
+    of size: Int
+  ) throws -> [[StoredValue]] {
+    var request = request
+    var rows: [[StoredValue]] = []
+    request.limit = size
+    repeat {
+      var count = 0
+      let next = try store.forEachRow(inPage: request) { row in
+        rows.append(row.values)
+        count += 1
+      }
+      if let next {
+        let again = try FetchCursor(next.text)
+        #expect(count == size && again == next)
+      }
+      // As it comes back from a command line.
+      request.after = try next.map { try FetchCursor($0.text) }
+    } while request.after != nil && rows.count < 1_000
+    return rows
+  }
+
+  @Test(
+    "Pages are the whole, in every order and of every size",
+    arguments: ["", "s", "-s", "d,-s", "-d,s[cd]", "s[c],-id", "-s[l],d", "iban,-d"]
+  )
+  func whole(order: String) throws {
+    let store = try store(Self.entity, Self.rows)
+    let request = FetchRequest("T", sortKeys: order.isEmpty ? [] : try SortKey.parse(order))
+    let whole = try store.rows(request)
+    #expect(whole.count == 7)
+    for size in 1...8 { #expect(try pages(request, store, of: size) == whole, "size \(size)") }
+  }
+
+  @Test("Random requests give the same by pages, from SQL and from memory")
+  func random() throws {
+    var tables = 0
+    var longest = 0
+    for _ in 0..<8 {
+      let seed = UInt64.random(in: 0...UInt64.max)
+      var sample = try RandomGraph(seed: seed)
+      let store = try sample.graph.store()
+      for number in 0..<40 {
+        var request = sample.request()
+        request.limit = nil
+        request.offset = 0
+        let place: Comment = "seed \(seed), request \(number): \(request)"
+        // A sum that leaves 64 bits, and SQL's wildcard: FetchDifferentialTests has them.
+        guard let whole = try? store.rows(request) else { continue }
+        #expect(try pages(request, store, of: 2) == whole, place)
+        if try ResolvedRequest(request, in: store.layout).table != nil { tables += 1 }
+        longest = max(longest, whole.count)
+        guard whole.count > 2 else { continue }
+        request.limit = 2
+        request.after = try store.forEachRow(inPage: request) { _ in }
+        request.limit = nil
+        let memory = MemoryFetch(try ResolvedRequest(request, in: sample.graph.layout))
+        let rest = try memory.rows(of: sample.graph.family(of: request.entity))
+        #expect(rest == Array(whole.dropFirst(2)), place)
+        #expect(try store.count(request) == whole.count - 2, place)
+      }
+    }
+    #expect(tables > 20 && longest > 5)
+  }
+
+  @Test("A page goes on where the one before ended, whatever came and went in front of it")
+  func changes() throws {
+    let attributes = [Attribute(name: "n", type: .int64)]
+    let entity = Entity(name: "T", attributes: attributes)
+    let before = try store(entity, [[1], [3], [5], [7]])
+    var request = FetchRequest("T", sortKeys: [SortKey("n")], limit: 2)
+    request.after = try before.forEachRow(inPage: request) { _ in }
+    // The row of the place is gone, one in front of it and one behind it are new.
+    let later = try store(entity, [[0], [1], [4], [5], [7]])
+    #expect(try later.rows(request) == [[4], [5]])
+  }
+
+  @Test("Nothing behind the last row, without a limit and with one of 0 or too many")
+  func ends() throws {
+    let store = try store(Self.entity, Self.rows)
+    for limit in [nil, 0, 7, 8, Int.max] {
+      var request = FetchRequest("T", limit: limit)
+      #expect(try store.forEachRow(inPage: request) { _ in } == nil)
+      request.filter = .constant(false)
+      #expect(try store.forEachRow(inPage: request) { _ in } == nil)
+    }
+  }
+
+  @Test("The offset counts from the place, a filter may be another one")
+  func offset() throws {
+    let store = try store(Self.entity, Self.rows)
+    var request = FetchRequest("T", sortKeys: [SortKey("id")], limit: 2, columns: ["id"])
+    request.after = try store.forEachRow(inPage: request) { _ in }
+    request.offset = 1
+    #expect(try store.rows(request) == [[4], [5]])
+    request.filter = try Filter(parsing: "s != nil")
+    #expect(try store.rows(request) == [[5], [7]])
+  }
+
+  @Test("A place in another order is refused")
+  func otherOrder() throws {
+    let store = try store(Self.entity, Self.rows)
+    var request = FetchRequest("T", sortKeys: [SortKey("s")], limit: 1)
+    request.after = try store.forEachRow(inPage: request) { _ in }
+    for keys in [[], [SortKey("s", ascending: false)], [SortKey("s"), SortKey("d")]] {
+      request.sortKeys = keys
+      let error = #expect(throws: StoreError.self) { try store.rows(request) }
+      #expect(error?.message.hasPrefix("The place is one in another order") == true)
+    }
+    request.sortKeys = [SortKey("s")]
+    request.columns = ["s"]
+    request.isDistinct = true
+    #expect(throws: StoreError.self) { try store.rows(request) }
+  }
+
+  @Test(
+    "A text that is no place is refused",
+    arguments: ["", "x", "MQ", "é", "MQoxCjE", "MQoxCjkKdGE"]
+  )
+  func noPlace(text: String) {
+    let error = #expect(throws: StoreError.self) { try FetchCursor(text) }
+    #expect(error?.code == .badRequest)
+  }
+
+  @Test("A place tells whether it holds what must not be printed")
+  func sensitive() throws {
+    let store = try store(Self.entity, Self.rows)
+    for (key, isSensitive) in [("id", false), ("iban", true)] {
+      let request = FetchRequest("T", sortKeys: [SortKey(key)], limit: 1)
+      let place = try store.forEachRow(inPage: request) { _ in }
+      #expect(place?.isSensitive == isSensitive)
+    }
+    let explanation = try store.explain(
+      FetchRequest("T", filter: try Filter(parsing: "id == 3 AND iban IN {'x'} AND s == 'y'"))
+    )
+    #expect(explanation.sensitiveValues == [1])
+    #expect(explanation.values.count == 3)
+  }
+
+  @Test("An index finds the beginning of a page")
+  func index() throws {
+    let store = try store(Self.entity, Self.rows)
+    var request = FetchRequest("T", sortKeys: [SortKey("s")], limit: 2)
+    request.after = FetchCursor(order: ["T", "s"], values: ["a"], key: 5)
+    #expect(try store.rows(request).map { $0[0] } == [4, 2])
+    let steps = try store.explain(request).steps
+    #expect(steps.map(\.text) == ["SEARCH t0 USING INDEX T_s (s>?)"])
+    request.sortKeys = []
+    request.after = FetchCursor(order: ["T"], values: [], key: 5)
+    #expect(
+      try store.explain(request).steps.map(\.text) == [
+        "SEARCH t0 USING INTEGER PRIMARY KEY (rowid>?)"
+      ]
+    )
+  }
+}
