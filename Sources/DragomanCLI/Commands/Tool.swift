@@ -27,6 +27,7 @@ struct Tool: AsyncParsableCommand {
       ImportCommand.self, FetchCommand.self, ExportCommand.self, CheckCommand.self,
       DiffCommand.self, GuessCommand.self, InfoCommand.self, HistoryCommand.self,
       SchemaCommand.self, MigrateCommand.self, BackupCommand.self, WatchCommand.self,
+      DeleteCommand.self,
     ]
   )
 

@@ -52,6 +52,33 @@ struct ToolError: Error {
     text = faults.map { Self.text(code, database, $0, help: nil) }.joined(separator: "\n")
   }
 
+  /// Nobody can be asked whether to go on.
+  static var noTerminal: ToolError {
+    ToolError(
+      .usage,
+      text(
+        "tool.terminal",
+        nil,
+        "There is no terminal to ask at whether to go on.",
+        help: "say --yes to go on, or --dry-run to see what would be done"
+      )
+    )
+  }
+
+  /// What delete rules say against a deletion.
+  ///
+  /// - Parameters:
+  ///   - protections: A sentence a rule, and what it keeps.
+  ///   - database: The database.
+  init(protections: [(sentence: String, objects: [String])], in database: String) {
+    status = .badData
+    text = protections.map { protection in
+      let objects = protection.objects.map { "\n  object   \($0)" }.joined()
+      return Self.text("store.protected", database, protection.sentence, help: nil) + objects
+        + "\n  help     delete or unlink its targets first, or give the relationship another onDelete"
+    }.joined(separator: "\n")
+  }
+
   private init(_ status: ExitStatus, _ text: String) {
     self.status = status
     self.text = text
