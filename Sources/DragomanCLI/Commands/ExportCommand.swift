@@ -25,11 +25,16 @@ struct ExportCommand: AsyncParsableCommand {
       """
   )
 
-  @Argument(help: "The map: a .map.yaml or .map.json file.")
+  @Argument(
+    help: "The map: a .map.yaml or .map.json file.",
+    completion: .file(extensions: ["yaml", "json"])
+  )
   var map: String
 
-  @Option(name: [.short, .customLong("database")], help: "The database file.")
-  var database: String
+  @OptionGroup
+  var databaseOptions: DatabaseOptions
+
+  private var database: String { databaseOptions.named ?? "" }
 
   @Option(help: "The entity; the map's choice without it.")
   var entity: String?
@@ -71,13 +76,15 @@ struct ExportCommand: AsyncParsableCommand {
     if output.isEmpty { throw ValidationError("-o wants the name of a file.") }
   }
 
-  func run() async throws {
+  mutating func run() async throws {
+    try databaseOptions.resolve()
     let importMap = try ImportMap(contentsOf: map)
     let request = try request()
     let store = try SQLiteStore(
       at: .file(database),
       options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
     )
+    let output = output
     let task = Task {
       try await Exporter(map: importMap, store: store)
         .run(request, to: output == "-" ? .standardOutput : .file(output))

@@ -22,11 +22,16 @@ struct FetchCommand: ParsableCommand {
       """
   )
 
-  @Argument(help: "The entity, as the map names it.")
+  @Argument(
+    help: "The entity, as the map names it.",
+    completion: .custom { words, _, _ in Suggestions(words).entities }
+  )
   var entity: String
 
-  @Option(name: [.short, .customLong("database")], help: "The database file.")
-  var database: String
+  @OptionGroup
+  var databaseOptions: DatabaseOptions
+
+  private var database: String { databaseOptions.named ?? "" }
 
   @OptionGroup
   var selection: SelectionOptions
@@ -34,7 +39,10 @@ struct FetchCommand: ParsableCommand {
   @Option(help: "How many objects to leave out at the beginning.")
   var offset = 0
 
-  @Option(help: ArgumentHelp("The values to print; all attributes without it.", valueName: "a,b.c"))
+  @Option(
+    help: ArgumentHelp("The values to print; all attributes without it.", valueName: "a,b.c"),
+    completion: .custom { words, _, start in Suggestions(words).paths(behind: start) }
+  )
   var columns: String?
 
   @Flag(help: "Print only how many objects there are.")
@@ -48,7 +56,8 @@ struct FetchCommand: ParsableCommand {
     if count, format != nil { throw ValidationError("--count and --format exclude each other.") }
   }
 
-  func run() throws {
+  mutating func run() throws {
+    try databaseOptions.resolve()
     let store = try SQLiteStore(
       at: .file(database),
       options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
@@ -76,7 +85,8 @@ struct FetchCommand: ParsableCommand {
     var writer = format.writer(
       for: try store.attributes(of: request),
       to: output,
-      columnCount: columnCount
+      columnCount: columnCount,
+      isStyled: columnCount != nil && TextStyle.isShown(on: STDOUT_FILENO)
     )
     try store.forEachRow(request) { row in try writer.write(row.values) }
     try writer.finish()

@@ -14,8 +14,10 @@ struct HistoryCommand: ParsableCommand {
       """
   )
 
-  @Option(name: [.short, .customLong("database")], help: "The database file.")
-  var database: String
+  @OptionGroup
+  var databaseOptions: DatabaseOptions
+
+  private var database: String { databaseOptions.named ?? "" }
 
   @Option(help: "How many of the last imports; all without it.")
   var limit: Int?
@@ -27,7 +29,8 @@ struct HistoryCommand: ParsableCommand {
     if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
   }
 
-  func run() throws {
+  mutating func run() throws {
+    try databaseOptions.resolve()
     let store = try SQLiteStore(
       at: .file(database),
       options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
@@ -77,7 +80,12 @@ struct HistoryCommand: ParsableCommand {
     ]
     attributes += shown.map { Attribute(name: $0.0, type: .int64) }
     attributes.append(Attribute(name: "source"))
-    var writer = TableRowWriter(attributes, to: output, columnCount: columnCount)
+    var writer = TableRowWriter(
+      attributes,
+      to: output,
+      columnCount: columnCount,
+      isStyled: TextStyle.isShown(on: STDOUT_FILENO)
+    )
     for entry in entries {
       var row: [StoredValue] = [
         .integer(entry.id ?? 0), .text(LedgerEntryJSON.second(entry.started)),

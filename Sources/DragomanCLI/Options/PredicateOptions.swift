@@ -6,7 +6,8 @@ struct PredicateOptions: ParsableArguments {
   @Option(
     name: .customLong("where"),
     parsing: .unconditional,
-    help: ArgumentHelp("Which objects; all without it.", valueName: "predicate")
+    help: ArgumentHelp("Which objects; all without it.", valueName: "predicate"),
+    completion: .custom { words, _, start in Suggestions(words).paths(behind: start) }
   )
   var predicate: String?
 

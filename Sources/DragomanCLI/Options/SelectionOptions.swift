@@ -13,7 +13,8 @@ struct SelectionOptions: ParsableArguments {
     help: ArgumentHelp(
       "The order: a,-b is a ascending, then b descending; a[cd] overlooks case and diacritics.",
       valueName: "keys"
-    )
+    ),
+    completion: .custom { words, _, start in Suggestions(words).paths(behind: start) }
   )
   var sort: String?
 

@@ -21,11 +21,16 @@ struct DeleteCommand: ParsableCommand {
       """
   )
 
-  @Argument(help: "The entity, as the map names it.")
+  @Argument(
+    help: "The entity, as the map names it.",
+    completion: .custom { words, _, _ in Suggestions(words).entities }
+  )
   var entity: String
 
-  @Option(name: [.short, .customLong("database")], help: "The database file.")
-  var database: String
+  @OptionGroup
+  var databaseOptions: DatabaseOptions
+
+  private var database: String { databaseOptions.named ?? "" }
 
   @OptionGroup
   var condition: PredicateOptions
@@ -56,7 +61,8 @@ struct DeleteCommand: ParsableCommand {
     if dryRun && yes { throw ValidationError("--dry-run and --yes exclude each other.") }
   }
 
-  func run() throws {
+  mutating func run() throws {
+    try databaseOptions.resolve(tells: !quiet && !dryRun)
     let store = try SQLiteStore(
       at: .file(database),
       options: SQLiteStore.Options(
