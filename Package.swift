@@ -60,6 +60,8 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
+      // A link to docs/errors.md: what `dragoman explain` prints.
+      resources: [.embedInCode("Words/Explained/errors.md")],
       swiftSettings: swiftSettings
     ),
 

@@ -51,7 +51,7 @@ struct FetchCommandTests {
     "Options that contradict themselves are refused",
     arguments: [
       ["P", "-d", "x", "--limit", "-1"], ["P", "-d", "x", "--offset", "-1"],
-      ["P", "-d", "x", "--count", "-f", "csv"], ["P", "-d", "x", "-p", "=1"], ["P"],
+      ["P", "-d", "x", "--count", "-f", "csv"], ["P", "-d", "x", "-p", "=1"], [],
       ["P", "-d", "x", "-p", "name"], ["P", "-d", "x", "-f", "xls"],
     ]
   )

@@ -4,7 +4,7 @@ public struct Origin: Sendable, Hashable, Codable {
   public var file: String
   /// The line, from 1; 0 for values that came from memory and not from text.
   public var line: Int
-  /// The column in Unicode scalars, from 1; 0 for values from memory.
+  /// The column in Unicode scalars, from 1; 0 for values from memory, and for records of a rejects file.
   public var column: Int
   /// Bytes from the start of the decoded text (after gzip or a change of encoding), from 0.
   public var byte: Int
@@ -27,6 +27,36 @@ extension Origin: CustomStringConvertible {
   public var description: String {
     if line == 0 { return file + (record.map { " (record \($0))" } ?? "") }
     let record = record.map { "record \($0), " } ?? ""
+    if column == 0 { return "\(file):\(line) (\(record)byte \(byte))" }
     return "\(file):\(line):\(column) (\(record)byte \(byte))"
   }
+}
+
+/// Where a record of a rejects file stood in its feed.
+struct RejectPlace: Sendable, Hashable {
+  /// The line of the rejects file, from 1.
+  let number: Int
+  /// The line of what was wrong, from 1, and its byte, from 0.
+  let line: Int
+  let byte: Int
+  /// The line that the record began on, from 1.
+  let recordLine: Int
+  /// What stands in the line behind the record and tells its surroundings, as members of JSON.
+  let context: [UInt8]
+}
+
+/// The declarations of namespaces around the records of a document, from some place of the source on.
+struct XMLScope {
+  /// One `xmlns:prefix="uri"`; the prefix of `xmlns="uri"` is empty.
+  struct Declaration: Hashable {
+    let prefix: String
+    let uri: String
+    /// The depth of the element that has it.
+    let depth: Int
+  }
+
+  /// The first byte of the batch's source that it holds for.
+  let start: UInt32
+  /// What elements around declare, the outermost first: a later one of the same prefix counts.
+  let declarations: [Declaration]
 }

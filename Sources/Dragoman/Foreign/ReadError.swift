@@ -36,6 +36,8 @@ public struct ReadError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let noRecords = Code(rawValue: "input.norecords")
     /// The format of the text could not be told, or the map has no source for it.
     public static let format = Code(rawValue: "input.format")
+    /// A line of what should be a rejects file is none.
+    public static let rejects = Code(rawValue: "input.rejects")
     /// A Swift value of a type that no foreign record can hold.
     public static let value = Code(rawValue: "input.value")
   }

@@ -83,6 +83,11 @@ final class RecordBatch {
   /// The node of the members that stand before the records (`$root`), if the reader keeps them.
   var document: UInt32?
 
+  /// The declarations of namespaces around XML records, by the place from which on they hold.
+  var scopes: [XMLScope] = []
+  /// Where records of a rejects file stood in their feeds, by the records' numbers; empty for feeds.
+  var retried: [Int: RejectPlace] = [:]
+
   /// Namespace URIs, by the number in `TapeNode.space`; number 0 is "no namespace".
   ///
   /// XML only. The reader owns the numbering and keeps it for the whole file.
@@ -121,6 +126,8 @@ final class RecordBatch {
     records.removeAll(keepingCapacity: true)
     failures.removeAll()
     document = nil
+    scopes.removeAll()
+    retried.removeAll()
     lineBreak = UInt8(ascii: "\n")
     isText = true
     isXML = false
@@ -255,11 +262,28 @@ final class RecordBatch {
     Array(source[Int(record.start)..<Int(record.start) + Int(record.length)])
   }
 
+  /// The line that a record begins on, from 1.
+  func line(of record: Record) -> Int {
+    retried[record.number]?.recordLine ?? origin(at: record.start, record: nil).line
+  }
+
+  /// Copies bytes behind the source and returns their place there.
+  func appendSource(_ bytes: some Collection<UInt8>) -> Int {
+    let start = sourceCount
+    reserveSource(start + bytes.count)
+    UnsafeMutableRawBufferPointer(rebasing: source[start...]).copyBytes(from: bytes)
+    sourceCount += bytes.count
+    return start
+  }
+
   /// Where the byte at `offset` of the source stands in the file.
   ///
   /// Counted on from the last place that was asked for: places asked for in the order of the feed
   /// cost O(batch) together.
   func origin(at offset: UInt32, record: Int?) -> Origin {
+    if !retried.isEmpty, let place = record.flatMap({ retried[$0] }) {
+      return Origin(file: file, line: place.line, column: 0, byte: place.byte, record: record)
+    }
     guard isText else { return Origin(file: file, line: 0, column: 0, byte: 0, record: record) }
     let offset = min(Int(offset), sourceCount)
     if offset < counted.offset { counted = (0, line, column) }

@@ -133,6 +133,11 @@ extension RecordBatch {
 
   /// Appends a string in quotes, escaping only what RFC 8259, section 7 wants escaped.
   func appendJSONString(_ text: UnsafeRawBufferPointer, to json: inout [UInt8]) {
+    Self.appendJSONString(text, to: &json)
+  }
+
+  /// Appends a string in quotes, escaping only what RFC 8259, section 7 wants escaped.
+  static func appendJSONString(_ text: UnsafeRawBufferPointer, to json: inout [UInt8]) {
     json.append(UInt8(ascii: "\""))
     var copied = 0
     for index in text.indices {
@@ -148,7 +153,7 @@ extension RecordBatch {
     json.append(UInt8(ascii: "\""))
   }
 
-  private func appendEscape(of byte: UInt8, to json: inout [UInt8]) {
+  private static func appendEscape(of byte: UInt8, to json: inout [UInt8]) {
     json.append(UInt8(ascii: "\\"))
     switch byte {
     case 0x08: json.append(UInt8(ascii: "b"))

@@ -101,6 +101,9 @@ private struct FeedContextImport {
 
   func run() throws -> ImportedObjects {
     let start = ContinuousClock().now
+    if request.retriedFile != nil {
+      throw ImportError(.request, "A rejects file is imported again into a store, not as objects.")
+    }
     let backend = ObjectBackend(context, code: code)
     let walker = DraftWalker(
       backend,
@@ -121,6 +124,7 @@ private struct FeedContextImport {
       batchSize: 1000,
       committedCount: 0,
       notices: notices,
+      retried: RetriedLines(),
       logger: Logger(label: "dragoman")
     )
     WorkThread.start("dragoman.read") { reading.run() }

@@ -17,8 +17,10 @@ struct BackupCommand: ParsableCommand {
       """
   )
 
-  @Option(name: [.short, .customLong("database")], help: "The database file.")
-  var database: String
+  @OptionGroup
+  var databaseOptions: DatabaseOptions
+
+  private var database: String { databaseOptions.named ?? "" }
 
   @Argument(help: "The file of the copy.")
   var file: String
@@ -29,7 +31,8 @@ struct BackupCommand: ParsableCommand {
   @Flag(name: .shortAndLong, help: "Print nothing but errors.")
   var quiet = false
 
-  func run() throws {
+  mutating func run() throws {
+    try databaseOptions.resolve()
     let start = ContinuousClock().now
     let store = try SQLiteStore(
       at: .file(database),

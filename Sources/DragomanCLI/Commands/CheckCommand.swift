@@ -18,7 +18,10 @@ struct CheckCommand: AsyncParsableCommand {
       """
   )
 
-  @Argument(help: "The map: a .map.yaml or .map.json file.")
+  @Argument(
+    help: "The map: a .map.yaml or .map.json file.",
+    completion: .file(extensions: ["yaml", "json"])
+  )
   var map: String
 
   @Argument(help: "Feeds to try the map on: files, folders, quoted globs, - for standard input.")

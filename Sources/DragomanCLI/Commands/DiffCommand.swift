@@ -18,14 +18,19 @@ struct DiffCommand: AsyncParsableCommand {
       """
   )
 
-  @Argument(help: "The map: a .map.yaml or .map.json file.")
+  @Argument(
+    help: "The map: a .map.yaml or .map.json file.",
+    completion: .file(extensions: ["yaml", "json"])
+  )
   var map: String
 
-  @Argument(help: "The feeds.")
+  @Argument(help: "The feeds.", completion: .file())
   var inputs: [String] = []
 
-  @Option(name: [.short, .customLong("database")], help: "The database file.")
-  var database: String
+  @OptionGroup
+  var databaseOptions: DatabaseOptions
+
+  private var database: String { databaseOptions.named ?? "" }
 
   @OptionGroup
   var sources: SourceOptions
@@ -64,7 +69,8 @@ struct DiffCommand: AsyncParsableCommand {
     }
   }
 
-  func run() async throws {
+  mutating func run() async throws {
+    try databaseOptions.resolve()
     let importMap = try InputExpansion.map(map, before: inputs)
     let writer = ChangeWriter(
       format ?? (json ? .ndjson : .onTerminal),

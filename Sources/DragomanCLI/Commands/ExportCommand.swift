@@ -26,11 +26,16 @@ struct ExportCommand: AsyncParsableCommand {
       """
   )
 
-  @Argument(help: "The map: a .map.yaml or .map.json file.")
+  @Argument(
+    help: "The map: a .map.yaml or .map.json file.",
+    completion: .file(extensions: ["yaml", "json"])
+  )
   var map: String
 
-  @Option(name: [.short, .customLong("database")], help: "The database file.")
-  var database: String
+  @OptionGroup
+  var databaseOptions: DatabaseOptions
+
+  private var database: String { databaseOptions.named ?? "" }
 
   @Option(
     help: ArgumentHelp(
@@ -60,7 +65,8 @@ struct ExportCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "The attributes and relationships to write, beside the unique key; all without it.",
       valueName: "a,b"
-    )
+    ),
+    completion: .custom { words, _, start in Suggestions(words).paths(behind: start) }
   )
   var columns: String?
 
@@ -102,7 +108,8 @@ struct ExportCommand: AsyncParsableCommand {
   /// Whether the output is a folder.
   private var isFolder: Bool { output.hasSuffix("/") }
 
-  func run() async throws {
+  mutating func run() async throws {
+    try databaseOptions.resolve()
     let importMap = try ImportMap(contentsOf: map)
     let request = try request()
     let store = try SQLiteStore(
@@ -110,6 +117,7 @@ struct ExportCommand: AsyncParsableCommand {
       options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
     )
     let exporter = Exporter(map: importMap, store: store)
+    let (output, entities, isFolder) = (output, entities, isFolder)
     let task = Task { () -> [(path: String, report: ExportReport)] in
       if isFolder { return try await exporter.run(entities, request, toFolder: output) }
       let target = output == "-" ? ExportOutput.standardOutput : .file(output)

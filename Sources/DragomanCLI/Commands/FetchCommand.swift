@@ -30,11 +30,16 @@ struct FetchCommand: ParsableCommand {
       """
   )
 
-  @Argument(help: "The entity, as the map names it.")
+  @Argument(
+    help: "The entity, as the map names it.",
+    completion: .custom { words, _, _ in Suggestions(words).entities }
+  )
   var entity: String
 
-  @Option(name: [.short, .customLong("database")], help: "The database file.")
-  var database: String
+  @OptionGroup
+  var databaseOptions: DatabaseOptions
+
+  private var database: String { databaseOptions.named ?? "" }
 
   @OptionGroup
   var selection: SelectionOptions
@@ -72,7 +77,8 @@ struct FetchCommand: ParsableCommand {
     }
   }
 
-  func run() throws {
+  mutating func run() throws {
+    try databaseOptions.resolve()
     let store = try SQLiteStore(
       at: .file(database),
       options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
@@ -179,7 +185,8 @@ struct FetchCommand: ParsableCommand {
       var writer: any RowWriter = destination.format(columnCount: columnCount).writer(
         for: attributes,
         to: output,
-        columnCount: destination.full ? nil : columnCount
+        columnCount: destination.full ? nil : columnCount,
+        isStyled: columnCount != nil && TextStyle.isShown(on: STDOUT_FILENO)
       )
       try rows(to: &writer)
       try writer.finish()

@@ -17,8 +17,10 @@ struct HistoryCommand: ParsableCommand {
       """
   )
 
-  @Option(name: [.short, .customLong("database")], help: "The database file.")
-  var database: String
+  @OptionGroup
+  var databaseOptions: DatabaseOptions
+
+  private var database: String { databaseOptions.named ?? "" }
 
   @Option(help: "How many of the last imports; all without it.")
   var limit: Int?
@@ -36,7 +38,8 @@ struct HistoryCommand: ParsableCommand {
     }
   }
 
-  func run() throws {
+  mutating func run() throws {
+    try databaseOptions.resolve()
     let store = try SQLiteStore(
       at: .file(database),
       options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
@@ -92,7 +95,12 @@ struct HistoryCommand: ParsableCommand {
     ]
     attributes += shown.map { Attribute(name: $0.0, type: .int64) }
     attributes.append(Attribute(name: "source"))
-    var writer = TableRowWriter(attributes, to: output, columnCount: columnCount)
+    var writer = TableRowWriter(
+      attributes,
+      to: output,
+      columnCount: columnCount,
+      isStyled: TextStyle.isShown(on: STDOUT_FILENO)
+    )
     for entry in entries {
       var row: [StoredValue] = [
         .integer(entry.id ?? 0), .text(LedgerEntryJSON.second(entry.started)),

@@ -23,14 +23,19 @@ struct ImportCommand: AsyncParsableCommand {
       """
   )
 
-  @Argument(help: "The map: a .map.yaml or .map.json file.")
+  @Argument(
+    help: "The map: a .map.yaml or .map.json file.",
+    completion: .file(extensions: ["yaml", "json"])
+  )
   var map: String
 
-  @Argument(help: "The feeds.")
+  @Argument(help: "The feeds.", completion: .file())
   var inputs: [String] = []
 
-  @Option(name: [.short, .customLong("database")], help: "The database file; made if missing.")
-  var database: String
+  @OptionGroup
+  var databaseOptions: DatabaseOptions
+
+  private var database: String { databaseOptions.named ?? "" }
 
   @OptionGroup
   var sources: SourceOptions
@@ -117,7 +122,8 @@ struct ImportCommand: AsyncParsableCommand {
     }
   }
 
-  func run() async throws {
+  mutating func run() async throws {
+    try databaseOptions.resolve(tells: !quiet && !dryRun)
     let importMap = try InputExpansion.map(map, before: inputs)
     let changes =
       diff

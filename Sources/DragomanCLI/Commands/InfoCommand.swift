@@ -15,8 +15,10 @@ struct InfoCommand: ParsableCommand {
       """
   )
 
-  @Option(name: [.short, .customLong("database")], help: "The database file.")
-  var database: String
+  @OptionGroup
+  var databaseOptions: DatabaseOptions
+
+  private var database: String { databaseOptions.named ?? "" }
 
   @Flag(help: "List all stubs and pending references, not the first five of each kind.")
   var all = false
@@ -24,7 +26,8 @@ struct InfoCommand: ParsableCommand {
   @Flag(help: "Print one JSON document on standard output.")
   var json = false
 
-  func run() throws {
+  mutating func run() throws {
+    try databaseOptions.resolve()
     let store = try SQLiteStore(
       at: .file(database),
       options: SQLiteStore.Options(isReadOnly: true, createsFile: false)

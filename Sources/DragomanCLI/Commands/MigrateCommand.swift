@@ -18,11 +18,16 @@ struct MigrateCommand: ParsableCommand {
       """
   )
 
-  @Argument(help: "The map: a .map.yaml or .map.json file.")
+  @Argument(
+    help: "The map: a .map.yaml or .map.json file.",
+    completion: .file(extensions: ["yaml", "json"])
+  )
   var map: String
 
-  @Option(name: [.short, .customLong("database")], help: "The database file.")
-  var database: String
+  @OptionGroup
+  var databaseOptions: DatabaseOptions
+
+  private var database: String { databaseOptions.named ?? "" }
 
   @Flag(help: "Print the plan and what is in the way, and change nothing.")
   var dryRun = false
@@ -33,7 +38,8 @@ struct MigrateCommand: ParsableCommand {
   @Flag(help: "Print one JSON document on standard output.")
   var json = false
 
-  func run() throws {
+  mutating func run() throws {
+    try databaseOptions.resolve(tells: !dryRun)
     let model = try ImportMap(contentsOf: map).model()
     let store = try SQLiteStore(
       at: .file(database),

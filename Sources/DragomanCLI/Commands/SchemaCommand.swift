@@ -31,8 +31,8 @@ struct SchemaCommand: ParsableCommand {
   @Option(name: .shortAndLong, help: "The map: a .map.yaml or .map.json file.")
   var map: String?
 
-  @Option(name: [.short, .customLong("database")], help: "The database file.")
-  var database: String?
+  @OptionGroup
+  var databaseOptions: DatabaseOptions
 
   @Option(name: .shortAndLong, help: "The format.")
   var format = Format.text
@@ -42,13 +42,13 @@ struct SchemaCommand: ParsableCommand {
 
   func validate() throws {
     if mapLanguage {
-      guard map == nil, database == nil else {
+      guard map == nil, databaseOptions.named == nil else {
         throw ValidationError("The map language is the same for all maps: leave out -m and -d.")
       }
       return
     }
-    guard (map == nil) != (database == nil) else {
-      throw ValidationError("Name either a map with -m or a database with -d.")
+    guard map == nil || databaseOptions.named == nil else {
+      throw ValidationError("Name either a map with -m or a database with -d, not both.")
     }
   }
 
@@ -61,7 +61,7 @@ struct SchemaCommand: ParsableCommand {
   private func model() throws -> Model {
     if let map { return try ImportMap(contentsOf: map).model() }
     let store = try SQLiteStore(
-      at: .file(database ?? ""),
+      at: .file(try databaseOptions.choice().path),
       options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
     )
     let model = store.model

@@ -31,6 +31,8 @@ struct Tool: AsyncParsableCommand {
       DiffCommand.self, GuessCommand.self, InfoCommand.self, HistoryCommand.self,
       UndoCommand.self, SchemaCommand.self, MigrateCommand.self, BackupCommand.self,
       WatchCommand.self,
+      DeleteCommand.self, RejectsCommand.self, RunCommand.self, ExplainCommand.self,
+      CompletionCommand.self, ManCommand.self,
     ]
   )
 
@@ -73,9 +75,10 @@ struct Tool: AsyncParsableCommand {
   /// Refuses a command that there is not, before the options behind it are held against those of the
   /// tool itself.
   private static func checkCommand(of arguments: [String]) throws {
-    let names = configuration.subcommands.compactMap { $0.configuration.commandName }
+    let names = configuration.subcommands.filter { $0.configuration.shouldDisplay }
+      .compactMap { $0.configuration.commandName }
     guard let word = arguments.dropFirst().first(where: { $0 != "help" }), !word.hasPrefix("-"),
-      !names.contains(word)
+      !names.contains(word), word != ManCommand.configuration.commandName
     else { return }
     let help =
       nearest(to: word, in: names).map { "Did you mean \($0)?" }

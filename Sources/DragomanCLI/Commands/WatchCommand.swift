@@ -30,16 +30,24 @@ struct WatchCommand: AsyncParsableCommand {
     case ndjson
   }
 
-  @Argument(help: "The entity, as the map names it.")
+  @Argument(
+    help: "The entity, as the map names it.",
+    completion: .custom { words, _, _ in Suggestions(words).entities }
+  )
   var entity: String
 
-  @Option(name: [.short, .customLong("database")], help: "The database file.")
-  var database: String
+  @OptionGroup
+  var databaseOptions: DatabaseOptions
+
+  private var database: String { databaseOptions.named ?? "" }
 
   @OptionGroup
   var selection: SelectionOptions
 
-  @Option(help: ArgumentHelp("The values to show; all attributes without it.", valueName: "a,b.c"))
+  @Option(
+    help: ArgumentHelp("The values to show; all attributes without it.", valueName: "a,b.c"),
+    completion: .custom { words, _, start in Suggestions(words).paths(behind: start) }
+  )
   var columns: String?
 
   @Option(help: ArgumentHelp("How often to look for changes.", valueName: "seconds"))
@@ -54,7 +62,8 @@ struct WatchCommand: AsyncParsableCommand {
     }
   }
 
-  func run() async throws {
+  mutating func run() async throws {
+    try databaseOptions.resolve()
     let store = try SQLiteStore(
       at: .file(database),
       options: SQLiteStore.Options(isReadOnly: true, createsFile: false)

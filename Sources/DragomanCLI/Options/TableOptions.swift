@@ -3,7 +3,10 @@ import DragomanGraph
 
 /// Which values `fetch` prints: columns of objects, or a table of groups and aggregates.
 struct TableOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The values to print; all attributes without it.", valueName: "a,b.c"))
+  @Option(
+    help: ArgumentHelp("The values to print; all attributes without it.", valueName: "a,b.c"),
+    completion: .custom { words, _, start in Suggestions(words).paths(behind: start) }
+  )
   var columns: String?
 
   @Flag(help: "Print equal rows once; wants --columns.")
@@ -13,23 +16,36 @@ struct TableOptions: ParsableArguments {
     help: ArgumentHelp(
       "A row for each group of objects that have these values alike.",
       valueName: "a,b.c"
-    )
+    ),
+    completion: .custom { words, _, start in Suggestions(words).paths(behind: start) }
   )
   var group: [String] = []
 
   @Flag(help: "Print only how many objects there are; with groups and sums: a column of it.")
   var count = false
 
-  @Option(help: ArgumentHelp("A column sum_a: the sum, exactly.", valueName: "a,b.c"))
+  @Option(
+    help: ArgumentHelp("A column sum_a: the sum, exactly.", valueName: "a,b.c"),
+    completion: .custom { words, _, start in Suggestions(words).paths(behind: start) }
+  )
   var sum: [String] = []
 
-  @Option(help: ArgumentHelp("A column avg_a: the mean.", valueName: "a,b.c"))
+  @Option(
+    help: ArgumentHelp("A column avg_a: the mean.", valueName: "a,b.c"),
+    completion: .custom { words, _, start in Suggestions(words).paths(behind: start) }
+  )
   var avg: [String] = []
 
-  @Option(help: ArgumentHelp("A column min_a: the smallest value.", valueName: "a,b.c"))
+  @Option(
+    help: ArgumentHelp("A column min_a: the smallest value.", valueName: "a,b.c"),
+    completion: .custom { words, _, start in Suggestions(words).paths(behind: start) }
+  )
   var min: [String] = []
 
-  @Option(help: ArgumentHelp("A column max_a: the largest value.", valueName: "a,b.c"))
+  @Option(
+    help: ArgumentHelp("A column max_a: the largest value.", valueName: "a,b.c"),
+    completion: .custom { words, _, start in Suggestions(words).paths(behind: start) }
+  )
   var max: [String] = []
 
   @Option(

@@ -52,6 +52,100 @@ struct ToolError: Error {
     text = faults.map { Self.text(code, database, $0, help: nil) }.joined(separator: "\n")
   }
 
+  /// No command line, environment or settings name a database.
+  static var noDatabase: ToolError {
+    ToolError(
+      .usage,
+      text(
+        "tool.database",
+        nil,
+        "Which database?",
+        help: "say -d FILE, set DRAGOMAN_DB, or write database: into a dragoman.yaml"
+      )
+    )
+  }
+
+  /// There are no settings, and the command needs some.
+  static var noSettings: ToolError {
+    ToolError(
+      .inputMissing,
+      text(
+        "config.missing",
+        nil,
+        "There is no dragoman.yaml in this folder or one above it, up to the home.",
+        help: "write one, or name one with --config FILE"
+      )
+    )
+  }
+
+  /// Settings above the working directory that somebody else has written.
+  static func foreignSettings(_ file: String) -> ToolError {
+    ToolError(
+      .permission,
+      text(
+        "config.owner",
+        file,
+        "These settings belong to another user.",
+        help: "say --config \(file) if they are meant"
+      )
+    )
+  }
+
+  /// A feed that the settings do not have, or none named.
+  static func noFeed(_ name: String?, _ known: [String], in file: String) -> ToolError {
+    let list = known.isEmpty ? "there are none" : "there are \(known.joined(separator: ", "))"
+    let near = name.flatMap { nearest(to: $0, in: known) }
+    return ToolError(
+      .usage,
+      text(
+        "tool.feed",
+        file,
+        name.map { "There is no feed \($0)." } ?? "Which feed?",
+        help: near.map { "did you mean \($0)?" } ?? "\(list); --all runs all of them"
+      )
+    )
+  }
+
+  /// A code that no error has.
+  static func noCode(_ word: String, nearest: String?) -> ToolError {
+    ToolError(
+      .usage,
+      text(
+        "tool.code",
+        nil,
+        "There is no error code \(word).",
+        help: nearest.map { "did you mean \($0)?" } ?? "`dragoman explain` lists all of them"
+      )
+    )
+  }
+
+  /// Nobody can be asked whether to go on.
+  static var noTerminal: ToolError {
+    ToolError(
+      .usage,
+      text(
+        "tool.terminal",
+        nil,
+        "There is no terminal to ask at whether to go on.",
+        help: "say --yes to go on, or --dry-run to see what would be done"
+      )
+    )
+  }
+
+  /// What delete rules say against a deletion.
+  ///
+  /// - Parameters:
+  ///   - protections: A sentence a rule, and what it keeps.
+  ///   - database: The database.
+  init(protections: [(sentence: String, objects: [String])], in database: String) {
+    status = .badData
+    text = protections.map { protection in
+      let objects = protection.objects.map { "\n  object   \($0)" }.joined()
+      return Self.text("store.protected", database, protection.sentence, help: nil) + objects
+        + "\n  help     delete or unlink its targets first, or give the relationship another onDelete"
+    }.joined(separator: "\n")
+  }
+
   init(_ status: ExitStatus, _ text: String) {
     self.status = status
     self.text = text

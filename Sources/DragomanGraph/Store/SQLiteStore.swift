@@ -64,6 +64,8 @@ public final class SQLiteStore: Sendable {
   public let path: String?
   /// Whether this store made the file.
   public let isNew: Bool
+  /// Whether nothing may be written.
+  let isReadOnly: Bool
   private let database: any DatabaseWriter
   private let stored: Mutex<StoredModel>
   /// The thread that has the connection that writes.
@@ -77,6 +79,7 @@ public final class SQLiteStore: Sendable {
   ///   `.damaged` or `.busy`.
   public init(at location: Location, options: Options = Options()) throws(StoreError) {
     let configuration = Self.configuration(options)
+    isReadOnly = options.isReadOnly
     let newFile = try Self.claim(location, options)
     self.newFile = newFile
     do {

@@ -19,7 +19,7 @@ import Testing
     where path.hasSuffix(".swift") {
       let file = sources.appending(path: path)
       let text = try String(contentsOf: file, encoding: .utf8)
-      for match in text.matches(of: /(?:Code\(rawValue: |Self\.text\()"([a-z]+\.[a-z]+)"/) {
+      for match in text.matches(of: /(?:Code\(rawValue: |text\(\s*)"([a-z]+\.[a-z]+)"/) {
         codes.insert(String(match.output.1))
       }
     }

@@ -55,7 +55,7 @@ struct SampleReader {
 
   private static func open(_ input: ImportInput) throws(ReadError) -> any ByteSource {
     switch input {
-    case .file(let path): try openSource(path: path)
+    case .file(let path), .rejects(let path): try openSource(path: path)
     case .standardInput: try openSource(path: "-")
     case .bytes(let bytes, let name): try decoded(MemorySource(bytes, name: name))
     case .records(_, let name):

@@ -18,6 +18,8 @@ struct FeedReading {
   let committedCount: Int
   /// Told once, when an input's sources are known.
   let notices: NoticeLog
+  /// Told which lines of a rejects file are left alone.
+  let retried: RetriedLines
   let logger: Logger
 
   /// Reads all inputs; every batch goes into the queue, which is told how it ended.
@@ -29,7 +31,8 @@ struct FeedReading {
 
   private func readInputs(_ mapping: BatchMapping) throws {
     var plans: [ForeignFormat: CompiledPlan] = [:]
-    defer { tellUnmatched(plans) }
+    // What a few records do not have says nothing of the map.
+    defer { if request.retriedFile == nil { tellUnmatched(plans) } }
     var remaining = request.limit ?? .max
     var earlierByteCount = 0
     for input in request.inputs {
@@ -59,6 +62,7 @@ struct FeedReading {
     if case .records(let values, let name) = input {
       return try readRecords(values, name: name, mapping, plans: &plans, remaining: &remaining)
     }
+    if case .rejects(let path) = input { return try readRejects(path, plans: &plans) }
     let source = PeekableSource(try open(input))
     let candidates = InputSources.candidates(of: map, request, for: input.name)
     let format = try FormatDetection.format(of: source, name: input.name, sources: candidates)
@@ -195,7 +199,7 @@ struct FeedReading {
     return isMore
   }
 
-  private func compile(for format: ForeignFormat) throws -> CompiledPlan {
+  func compile(for format: ForeignFormat) throws -> CompiledPlan {
     var names = request.sources
     if !names.isEmpty { names += request.sourcesByInput.values.flatMap { $0 } }
     let plan = try ImportPlan(map, format: format, names: names, model: model, code: code)
@@ -211,7 +215,7 @@ struct FeedReading {
     case .bytes(let bytes, let name):
       try decoded(MemorySource(bytes, name: name), maximumByteCount: maximum)
     // Read without bytes, before this.
-    case .records(_, let name): MemorySource([], name: name)
+    case .records(_, let name), .rejects(let name): MemorySource([], name: name)
     }
   }
 

@@ -8,7 +8,7 @@ import Foundation
 ///
 /// The file is emptied with the first batch, not before: a run that fails over its inputs leaves the
 /// rejects of the run before. From then on it has all rejects so far, whatever becomes of the run.
-package final class RejectsFile {
+package final class RejectsFile: RejectsOutput {
   private let path: String
   private let descriptor: Int32
   private let place: OutputPlace
@@ -99,40 +99,8 @@ package final class RejectsFile {
     return true
   }
 
-  /// Writes the line of one reject.
-  ///
-  /// - Throws: `.inputOutput` when the file cannot be written.
-  func write(
-    _ issue: ImportIssue,
-    _ record: RecordBatch.Record,
-    in batch: RecordBatch
-  ) throws(ImportError) {
-    try write(issue, text: recordText(record, in: batch), in: batch)
-  }
-
-  /// Writes the line of a reject whose record is text already.
-  ///
-  /// - Throws: `.inputOutput` when the file cannot be written.
-  func write(
-    _ issue: ImportIssue,
-    text: [UInt8],
-    in batch: RecordBatch
-  ) throws(ImportError) {
-    buffer.append(contentsOf: "{\"file\":".utf8)
-    string(issue.origin.file, in: batch)
-    number("line", issue.origin.line)
-    number("byte", issue.origin.byte)
-    number("index", (issue.origin.record ?? 1) - 1)
-    member("entity", issue.entity, in: batch)
-    member("key", issue.key, in: batch)
-    member("code", issue.code.rawValue, in: batch)
-    member("attribute", issue.attribute, in: batch)
-    member("path", issue.path, in: batch)
-    member("value", issue.value, in: batch)
-    member("message", issue.message, in: batch)
-    buffer.append(contentsOf: ",\"record\":".utf8)
-    buffer.append(contentsOf: text)
-    buffer.append(contentsOf: "}\n".utf8)
+  func write(_ issue: ImportIssue, _ record: RejectedRecord) throws(ImportError) {
+    record.appendLine(of: issue, to: &buffer)
     if buffer.count > 64 << 10 { try flush() }
   }
 
@@ -169,35 +137,5 @@ package final class RejectsFile {
       .inputOutput,
       "The rejects file \(path) cannot be written: \(String(cString: strerror(code)))."
     )
-  }
-
-  /// A record as a value: JSON on one line, everything else as a string of its source text.
-  func recordText(_ record: RecordBatch.Record, in batch: RecordBatch) -> [UInt8] {
-    var text: [UInt8] = []
-    if record.node != RecordBatch.malformedNode, !batch.isXML {
-      batch.appendJSON(of: record.node, to: &text)
-    } else {
-      var source = String(decoding: batch.sourceText(of: record), as: UTF8.self)
-      source.withUTF8 { batch.appendJSONString(UnsafeRawBufferPointer($0), to: &text) }
-    }
-    return text
-  }
-
-  private func number(_ name: String, _ value: Int) {
-    buffer.append(contentsOf: ",\"\(name)\":\(value)".utf8)
-  }
-
-  private func member(_ name: String, _ value: String?, in batch: RecordBatch) {
-    buffer.append(contentsOf: ",\"\(name)\":".utf8)
-    if let value {
-      string(value, in: batch)
-    } else {
-      buffer.append(contentsOf: "null".utf8)
-    }
-  }
-
-  private func string(_ text: String, in batch: RecordBatch) {
-    var text = text
-    text.withUTF8 { batch.appendJSONString(UnsafeRawBufferPointer($0), to: &buffer) }
   }
 }

@@ -14,6 +14,12 @@ public enum ImportInput: Sendable, Hashable {
   /// What is no `.object` is rejected by its number, and the import goes on.
   case records([ForeignValue], name: String = "records")
 
+  /// The records of a rejects file, each as one of the source and the place that it was rejected from.
+  ///
+  /// What goes in leaves the file when everything is committed; what is rejected again has the new reason in its
+  /// line; what the map has no source for stays as it is. It is the only input of its request.
+  case rejects(String)
+
   /// The name for messages.
   public var name: String {
     switch self {
@@ -21,6 +27,7 @@ public enum ImportInput: Sendable, Hashable {
     case .standardInput: "-"
     case .bytes(_, let name): name
     case .records(_, let name): name
+    case .rejects(let path): path
     }
   }
 }
@@ -125,5 +132,13 @@ public struct ImportRequest: Sendable, Adjustable {
     self.limit = limit
     self.prune = prune
     self.isDryRun = isDryRun
+  }
+}
+
+extension ImportRequest {
+  /// The rejects file whose records are imported again.
+  var retriedFile: String? {
+    for case .rejects(let path) in inputs { return path }
+    return nil
   }
 }

@@ -4,7 +4,7 @@ extension ImportInput {
   /// How many bytes the input has; nil where it does not tell.
   var byteCount: Int? {
     switch self {
-    case .file(let path): Self.attributes(path)?[.size] as? Int
+    case .file(let path), .rejects(let path): Self.attributes(path)?[.size] as? Int
     case .standardInput: nil
     case .bytes(let bytes, _): bytes.count
     case .records: nil
@@ -14,7 +14,7 @@ extension ImportInput {
   /// Name, size and time of modification: enough to see that a feed is the same as before.
   var fingerprint: String {
     switch self {
-    case .file(let path):
+    case .file(let path), .rejects(let path):
       let attributes = Self.attributes(path)
       let time = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
       return "\(name):\(byteCount ?? 0):\(Int(time))"

@@ -12,10 +12,13 @@ final class ImportWriting {
   private let progress: (ImportProgress) -> Void
   private let start = ContinuousClock().now
   private let notices = NoticeLog()
+  private let retried = RetriedLines()
   private var commit: ImportMap.ImportOptions.Commit
   private var walker: DraftWalker<RowBackend>?
   private var pruned = 0
   private var rejects: RejectsFile?
+  /// The file whose rejects are imported again, in place of `rejects`.
+  private var retry: RejectsRewriting?
   private var committed = 0
   private var byteCount = 0
   /// The records so far, for who may have to go on behind them.
@@ -48,7 +51,8 @@ final class ImportWriting {
     self.cancellation = cancellation
     self.logger = logger
     self.progress = progress
-    commit = request.options.commit ?? map.importOptions.commit ?? .all
+    commit =
+      request.retriedFile == nil ? request.options.commit ?? map.importOptions.commit ?? .all : .all
   }
 
   /// Imports everything into the session's store.
@@ -86,7 +90,13 @@ final class ImportWriting {
     try session.begin()
     let earlier = try findEarlierPart(session)
     let model = try session.grow(to: code.model ?? map.model())
-    rejects = try makeRejectsFile(beside: session.path)
+    if let path = request.retriedFile {
+      // Whether it can be read is told first.
+      _ = try RejectLines(path)
+      retry = request.isDryRun ? nil : try RejectsRewriting(path, retried)
+    } else {
+      rejects = try makeRejectsFile(beside: session.path)
+    }
     try prepareKeeping(session, earlier)
     try startRecording(session)
     let backend = RowBackend(
@@ -101,7 +111,7 @@ final class ImportWriting {
       backend,
       mode: request.mode,
       maximumRejects: request.options.maximumRejects ?? map.importOptions.maximumRejects,
-      rejects: rejects
+      rejects: retry ?? rejects
     )
     self.walker = walker
     var entry = earlier?.entry ?? makeLedgerEntry()
@@ -210,6 +220,15 @@ final class ImportWriting {
     if let size = request.options.maximumRecordByteCount, !RecordLimit.range.contains(size) {
       throw ImportError(.request, "A record may take 1 MB to 1 GB of memory, not \(size) bytes.")
     }
+    if request.retriedFile != nil,
+      request.inputs.count > 1 || request.prune != nil || request.limit != nil || request.resumes
+        || request.options.commit == .batch
+    {
+      throw ImportError(
+        .request,
+        "Rejects are imported again for themselves and as a whole: one file, in one transaction, without pruning."
+      )
+    }
     if let size = request.maximumInputByteCount, size < 1 {
       throw ImportError(.request, "An input has 1 byte or more, not at most \(size).")
     }
@@ -228,7 +247,7 @@ final class ImportWriting {
       switch input {
       case .file(let path): kept.append(OutputPlace.Kept(path, as: "an input"))
       case .standardInput: kept.append(OutputPlace.Kept("/dev/stdin", as: "an input"))
-      case .bytes, .records: break
+      case .bytes, .records, .rejects: break
       }
     }
     return try RejectsFile(path: path, besides: kept)
@@ -252,6 +271,7 @@ final class ImportWriting {
       batchSize: batchSize,
       committedCount: committedCount,
       notices: notices,
+      retried: retried,
       logger: logger
     )
     WorkThread.start("dragoman.read") { reading.run() }
@@ -401,6 +421,8 @@ final class ImportWriting {
     } else {
       if session.keepsRun { try session.dropRun() }
       try commitBatch(session, &entry)
+      // What went in stands in the file until now: a retry that is stopped here finds it unchanged.
+      try retry?.finish()
     }
     return report.counts.rejected > 0 ? .rejected : .done
   }

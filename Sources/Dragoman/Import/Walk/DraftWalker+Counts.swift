@@ -87,13 +87,15 @@ extension DraftWalker {
   /// Counts a rejected record and writes it to the rejects file.
   func reject(_ issue: ImportIssue, record index: Int, in batch: DraftBatch) throws {
     try settleSetAside(batch.plan)
-    try rejects?.write(issue, batch.records.records[index], in: batch.records)
+    if let rejects {
+      try rejects.write(issue, RejectedRecord(batch.records.records[index], in: batch))
+    }
     try countReject(issue)
   }
 
   /// Counts a held record that is rejected in the end.
   func reject(_ issue: ImportIssue, held record: HeldRecords.Record) throws {
-    try rejects?.write(issue, text: record.text, in: record.batch.records)
+    if let rejects, let text = record.reject { try rejects.write(issue, text) }
     try countReject(issue, at: record.issuePlace)
   }
 

@@ -41,7 +41,7 @@ extension DraftWalker {
       isTombstone: isTombstone,
       origin: batch.records.origin(at: record.start, record: record.number),
       ordinal: ordinal,
-      text: rejects?.recordText(record, in: batch.records) ?? [],
+      reject: rejects == nil ? nil : RejectedRecord(record, in: batch),
       keys: keys(of: object, isTombstone: isTombstone, in: batch, plan),
       needs: isTombstone ? [] : needs(of: object, in: batch, plan, all: true)
     )

@@ -132,7 +132,7 @@ extension DraftWalker {
       isTombstone: isTombstone,
       origin: batch.records.origin(at: record.start, record: record.number),
       ordinal: ordinal,
-      text: rejects?.recordText(record, in: batch.records) ?? [],
+      reject: rejects == nil ? nil : RejectedRecord(record, in: batch),
       keys: HeldRecords.Keys(),
       needs: [],
       reservedKey: isTombstone ? nil : target.writer.reserveKey(),

@@ -21,7 +21,7 @@ final class DraftWalker<Backend: DraftBackend> {
   let backend: Backend
   /// What happens to objects that exist; nil is the map's word.
   let mode: EntityWriter.Mode?
-  let rejects: RejectsFile?
+  let rejects: (any RejectsOutput)?
   /// More rejected records than this and the import fails; nil: no limit.
   let maximumRejects: Int?
   var issues = IssueLog()
@@ -92,7 +92,7 @@ final class DraftWalker<Backend: DraftBackend> {
     _ backend: Backend,
     mode: EntityWriter.Mode?,
     maximumRejects: Int?,
-    rejects: RejectsFile? = nil
+    rejects: (any RejectsOutput)? = nil
   ) {
     self.backend = backend
     self.mode = mode

@@ -38,8 +38,8 @@ final class HeldRecords {
     let origin: Origin
     /// Its number in the import, from 1.
     let ordinal: Int
-    /// The line of the rejects file, from the record on.
-    let text: [UInt8]
+    /// What the rejects file gets of it.
+    let reject: RejectedRecord?
     let keys: Keys
     /// What it must not be written without.
     let needs: [Need]
@@ -157,7 +157,7 @@ final class HeldRecords {
     }
     if let own = record.keys.own { ownKeys.insert(own) }
     nestedKeys.formUnion(record.keys.nested)
-    byteCount += record.text.count + (batch.records.arenaEnd - firstByte)
+    byteCount += (record.reject?.bytes.count ?? 0) + (batch.records.arenaEnd - firstByte)
     byteCount += (batch.values.count - firstValue) * MemoryLayout<RowValue>.stride
     var record = record
     record.batch = batch

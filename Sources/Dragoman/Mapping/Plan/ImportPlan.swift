@@ -20,6 +20,8 @@ struct ImportPlan: Sendable {
   let model: ModelLayout
   /// What `$root` paths ask for.
   let documentMembers: DocumentMembers
+  /// Whether some path is `$line`.
+  let asksForLines: Bool
   /// What the tool cannot run: closures that no program registered.
   let notices: [String]
 
@@ -61,6 +63,7 @@ struct ImportPlan: Sendable {
       Source(name: $0.source.name, map: $0.source, plan: $0.plan, entity: entities[$0.plan])
     }
     documentMembers = DocumentMembers(of: entities.flatMap(\.paths))
+    asksForLines = entities.contains { $0.paths.contains { $0.root == .line } }
     notices = Self.notices(of: entities.compactMap { map.entity(named: $0.name) }, code)
   }
 

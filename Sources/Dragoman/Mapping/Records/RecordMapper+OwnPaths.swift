@@ -97,8 +97,7 @@ extension RecordMapper {
       trail.nodes = [appendNumber(record.place ?? record.number - 1, to: batch, record)]
     case .line:
       guard batch.isText else { break }
-      let line = batch.origin(at: record.start, record: nil).line
-      trail.nodes = [appendNumber(line, to: batch, record)]
+      trail.nodes = [appendNumber(batch.line(of: record), to: batch, record)]
     case .file: trail.nodes = [appendScalar(batch.file, kind: TAPE_STRING, to: batch, record)]
     case .fileName, .fileStem:
       let name =

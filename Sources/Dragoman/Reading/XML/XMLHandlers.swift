@@ -50,8 +50,20 @@ enum XMLHandlers {
   private static func makeHandler() -> xmlSAXHandler {
     var handler = xmlSAXHandler()
     handler.initialized = UInt32(XML_SAX2_MAGIC)
-    handler.startElementNs = { builder, name, _, space, _, _, attributeCount, _, attributes in
+    handler.startElementNs = {
+      builder,
+      name,
+      _,
+      space,
+      namespaceCount,
+      namespaces,
+      attributeCount,
+      _,
+      attributes in
       guard let builder, let name else { return }
+      if namespaceCount > 0, let namespaces {
+        events(builder).pointee.declare(namespaces, count: Int(namespaceCount))
+      }
       events(builder).pointee.startElement(
         name,
         space: space,

@@ -40,6 +40,7 @@ struct XMLTapeBuilder {
   /// What stands before the records.
   private var head: XMLDocumentHead
   private var spaces: XMLNamespaceTable
+  private var declarations = XMLDeclarations()
   /// The frame of the element at each depth, from 1.
   private let frames: UnsafeMutableBufferPointer<XMLElementFrame>
 
@@ -132,6 +133,15 @@ struct XMLTapeBuilder {
 
   // MARK: Events
 
+  /// Declarations of namespaces in the start tag that comes next; those in records are in their text.
+  mutating func declare(
+    _ namespaces: UnsafeMutablePointer<UnsafePointer<UInt8>?>,
+    count: Int
+  ) {
+    guard recordDepth == 0 else { return }
+    declarations.add(namespaces, count: count, depth: depth + 1)
+  }
+
   /// A start tag: appends the element's node and those of its attributes.
   ///
   /// - Parameters:
@@ -213,6 +223,7 @@ struct XMLTapeBuilder {
     } else {
       head.leave(depth: depth)
     }
+    if recordDepth == 0 { declarations.leave(depth: depth) }
     if depth <= matcher.longest { matcher.leave(depth: depth) }
   }
 
@@ -310,6 +321,7 @@ struct XMLTapeBuilder {
       recordDepth = depth
       openRecord = batch.records.count
       heldByteCount = byteCount(at: place)
+      declarations.tell(batch, from: place)
     }
     for path in 0..<matcher.count where matcher.isComplete(path, depth: depth) {
       let number = matcher.open(path, record: batch.records.count)

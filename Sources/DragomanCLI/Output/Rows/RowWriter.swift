@@ -24,14 +24,17 @@ enum FetchFormat: String, CaseIterable, ExpressibleByArgument {
   ///   - attributes: What the rows hold.
   ///   - output: Where they go.
   ///   - columnCount: The width of the terminal; nil if the output is none.
+  ///   - isStyled: Whether the names of the columns of a table stand out.
   /// - Returns: A writer that has written nothing yet.
   func writer(
     for attributes: [Attribute],
     to output: OutputBuffer,
-    columnCount: Int?
+    columnCount: Int?,
+    isStyled: Bool = false
   ) -> any RowWriter {
     switch self {
-    case .table: TableRowWriter(attributes, to: output, columnCount: columnCount)
+    case .table:
+      TableRowWriter(attributes, to: output, columnCount: columnCount, isStyled: isStyled)
     case .ndjson: JSONRowWriter(attributes, to: output, isArray: false)
     case .json: JSONRowWriter(attributes, to: output, isArray: true)
     case .csv: DelimitedRowWriter(attributes, to: output, dialect: .csv)

@@ -19,13 +19,21 @@ struct TableRowWriter: RowWriter {
   private let attributes: [Attribute]
   private let output: OutputBuffer
   private let columnCount: Int?
+  /// Whether the names of the columns stand out.
+  private let isStyled: Bool
   private var window: [[String]] = []
   private var byteCount = 0
   private var widths: [Int]?
   /// How many of the columns the terminal has room for.
   private var shownCount: Int
 
-  init(_ attributes: [Attribute], to output: OutputBuffer, columnCount: Int?) {
+  init(
+    _ attributes: [Attribute],
+    to output: OutputBuffer,
+    columnCount: Int?,
+    isStyled: Bool = false
+  ) {
+    self.isStyled = isStyled
     self.attributes = attributes
     self.output = output
     self.columnCount = columnCount
@@ -63,7 +71,7 @@ struct TableRowWriter: RowWriter {
     natural.removeSubrange(shownCount...)
     let widths = fit(natural)
     self.widths = widths
-    try line(header, widths)
+    try line(header, widths, isStyled ? .bold : nil)
     let rules = zip(natural, widths).map { String(repeating: "─", count: min($0, $1)) }
     try line(rules, widths)
     for cells in window { try line(cells, widths) }
@@ -97,7 +105,11 @@ struct TableRowWriter: RowWriter {
     return widths
   }
 
-  private func line(_ cells: [String], _ widths: [Int]) throws(OutputError) {
+  private func line(
+    _ cells: [String],
+    _ widths: [Int],
+    _ style: TextStyle? = nil
+  ) throws(OutputError) {
     var text = ""
     for index in widths.indices {
       let cell =
@@ -110,6 +122,6 @@ struct TableRowWriter: RowWriter {
         text += cell + (index < widths.count - 1 ? padding : "")
       }
     }
-    try output.write(text + "\n")
+    try output.write((style?.styled(text) ?? text) + "\n")
   }
 }

@@ -25,7 +25,9 @@ enum Messages {
   static func print(_ text: String) {
     let output = OutputBuffer(descriptor: STDERR_FILENO)
     do {
-      try output.write(text)
+      try output.write(
+        TextStyle.isShown(on: STDERR_FILENO) ? TextStyle.coloured(messages: text) : text
+      )
       try output.flush()
     } catch {
       // There is no other place to tell it.

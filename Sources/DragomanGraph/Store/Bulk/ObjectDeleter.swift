@@ -14,11 +14,11 @@ package final class ObjectDeleter: StatementRunner {
     package var denied: String?
   }
 
-  private static let table = "temp._dragoman_doomed"
+  static let table = "temp._dragoman_doomed"
 
   let database: Database
   let path: String?
-  private let layout: ModelLayout
+  let layout: ModelLayout
 
   init(database: Database, path: String?, layout: ModelLayout) throws {
     self.database = database
@@ -71,25 +71,25 @@ package final class ObjectDeleter: StatementRunner {
     return outcome
   }
 
-  private func roots(where test: String = "1") throws(StoreError) -> [Int] {
+  func roots(where test: String = "1") throws(StoreError) -> [Int] {
     try integers("SELECT DISTINCT root FROM \(Self.table) WHERE \(test)").map { Int($0) }
   }
 
   // MARK: - Rules
 
-  private func doomed(_ root: Int) -> String {
+  func doomed(_ root: Int) -> String {
     "(SELECT pk FROM \(Self.table) WHERE root = \(root))"
   }
 
   /// The relationships that objects of a root's table may have, each once.
-  private func links(of root: Int) -> [RelationshipLayout] {
+  func links(of root: Int) -> [RelationshipLayout] {
     layout.entities.filter { $0.root == root }.flatMap { entity in
       entity.relationships.filter { $0.owner == entity.index }
     }
   }
 
   /// Adds what `cascade` takes along, until nothing new is found.
-  private func spread() throws(StoreError) {
+  func spread() throws(StoreError) {
     while true {
       let roots = try roots(where: "done = 0")
       if roots.isEmpty { return }

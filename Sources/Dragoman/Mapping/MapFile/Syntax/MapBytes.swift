@@ -1,18 +1,18 @@
 import Foundation
 
 /// The bytes of a map file: of a regular file, or of a pipe that somebody writes into.
-enum MapBytes {
+package enum MapBytes {
   /// Why there are none.
-  struct Failure: Error {
+  package struct Failure: Error {
     /// A part of a sentence: "there is no such file".
-    let reason: String
+    package let reason: String
   }
 
   /// How long a pipe may have no writer: one that is about to open it takes a moment.
   private static let patience: Int32 = 1000
 
   /// Reads a map, never more than a byte beyond what one may have: the limit is checked on the text.
-  static func read(_ path: String) throws(Failure) -> [UInt8] {
+  package static func read(_ path: String) throws(Failure) -> [UInt8] {
     // Opened without waiting: a named pipe that nobody writes into would wait for ever.
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else {

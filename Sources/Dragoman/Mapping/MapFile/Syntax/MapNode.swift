@@ -1,9 +1,9 @@
 /// A piece of a map file as it stands there: text, a list or a mapping, with its place.
 ///
 /// Scalars stay text: what `NO`, `007` or `1e3` means is decided by the key they belong to.
-struct MapNode: Sendable {
+package struct MapNode: Sendable {
   /// What the node holds.
-  enum Content: Sendable {
+  package enum Content: Sendable {
     /// A scalar; `isPlain` is false where it stood in quotes or as a block.
     case scalar(String, isPlain: Bool)
     case sequence([MapNode])
@@ -11,10 +11,16 @@ struct MapNode: Sendable {
   }
 
   /// One key of a mapping and its value.
-  struct Member: Sendable {
-    var key: String
-    var keyPosition: MapPosition
-    var value: MapNode
+  package struct Member: Sendable {
+    package var key: String
+    package var keyPosition: MapPosition
+    package var value: MapNode
+
+    package init(key: String, keyPosition: MapPosition, value: MapNode) {
+      self.key = key
+      self.keyPosition = keyPosition
+      self.value = value
+    }
   }
 
   /// The largest file read, in bytes.
@@ -24,17 +30,17 @@ struct MapNode: Sendable {
   /// The most nodes a file may have, aliases written out.
   static let maximumNodeCount = 100_000
 
-  var content: Content
-  var position: MapPosition
+  package var content: Content
+  package var position: MapPosition
 
   /// Whether this is the absence of a value: nothing, `~` or `null`, not in quotes.
-  var isNull: Bool {
+  package var isNull: Bool {
     guard case .scalar(let text, isPlain: true) = content else { return false }
     return ["", "~", "null"].contains(text)
   }
 
   /// What the node is, in the words of messages.
-  var kind: String {
+  package var kind: String {
     switch content {
     case .scalar(let text, _): isNull ? "nothing" : "\"\(text)\""
     case .sequence: "a list"
@@ -43,7 +49,7 @@ struct MapNode: Sendable {
   }
 
   /// Reads YAML or JSON text; the faults are those of the text, not of its meaning.
-  static func parse(
+  package static func parse(
     _ text: String,
     as syntax: MapSyntax,
     file: String?
@@ -67,7 +73,7 @@ struct MapNode: Sendable {
 }
 
 /// The two spellings of a map.
-enum MapSyntax {
+package enum MapSyntax {
   case yaml
   case json
 

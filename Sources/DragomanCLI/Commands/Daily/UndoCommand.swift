@@ -18,8 +18,10 @@ struct UndoCommand: ParsableCommand {
       """
   )
 
-  @Option(name: [.short, .customLong("database")], help: "The database file.")
-  var database: String
+  @OptionGroup
+  var databaseOptions: DatabaseOptions
+
+  private var database: String { databaseOptions.named ?? "" }
 
   @Argument(
     help: ArgumentHelp(
@@ -38,7 +40,8 @@ struct UndoCommand: ParsableCommand {
   @Flag(name: .shortAndLong, help: "Print nothing but errors.")
   var quiet = false
 
-  func run() throws {
+  mutating func run() throws {
+    try databaseOptions.resolve()
     let store = try SQLiteStore(
       at: .file(database),
       options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)

@@ -1,0 +1,89 @@
+import DragomanGraph
+
+/// Records of a rejects file, read again.
+extension FeedReading {
+  /// Reads a rejects file: records of one feed and source that stand together make batches.
+  ///
+  /// - Returns: How many bytes it had; nil when the import is to stop.
+  func readRejects(_ path: String, plans: inout [ForeignFormat: CompiledPlan]) throws -> Int? {
+    let lines = try RejectLines(path)
+    let reader = try RejectedRecordReader(limit: recordLimit)
+    var absent: [String: Int] = [:]
+    var byteCount = 0
+    var line = try lines.next()
+    while let first = line {
+      guard !cancellation.isCancelled else { return nil }
+      byteCount += first.bytes.count
+      guard let (format, index) = try source(of: first, &plans), let plan = plans[format] else {
+        // It may be a reject of another map.
+        retried.keep(first.number)
+        absent[first.source ?? first.entity, default: 0] += 1
+        line = try lines.next()
+        continue
+      }
+      guard let batch = queue.takeFree() else { return nil }
+      batch.removeAll()
+      batch.records.removeAll()
+      try reader.begin(batch.records, with: first, of: plan.plan, source: index)
+      line = try lines.next()
+      while let next = line, batch.records.records.count < batchSize,
+        reader.takes(next, into: batch.records)
+      {
+        byteCount += next.bytes.count
+        try reader.add(next, to: batch.records)
+        line = try lines.next()
+      }
+      hand(batch, of: plan, index, byteCount: byteCount)
+    }
+    for (name, count) in absent.sorted(by: { $0.key < $1.key }) {
+      notices.add(
+        "\(count) \(count == 1 ? "reject stays" : "rejects stay"): the map has no source for \(name)"
+      )
+    }
+    return byteCount
+  }
+
+  /// Maps the records of a batch, and hands it over.
+  private func hand(_ batch: DraftBatch, of plan: CompiledPlan, _ source: Int, byteCount: Int) {
+    batch.records.arenaLimit = batch.records.arenaEnd + recordLimit.byteCount
+    batch.records.recordByteLimit = recordLimit.byteCount
+    plan.mappers[source].use.beginInput()
+    for index in batch.records.records.indices { plan.mappers[source].map(index, into: batch) }
+    batch.plan = plan.plan
+    batch.sources = [source]
+    batch.isStrange = false
+    batch.consumedByteCount = byteCount
+    queue.put(batch)
+  }
+
+  /// The format and the source that a record is read by; nil where the map has none.
+  private func source(
+    of line: RejectLine,
+    _ plans: inout [ForeignFormat: CompiledPlan]
+  ) throws -> (ForeignFormat, Int)? {
+    guard let wanted = line.source ?? fittingSource(line) else { return nil }
+    let declared = map.sources.first { $0.name.utf8.elementsEqual(wanted.utf8) }
+    guard map.sources.isEmpty || declared != nil else { return nil }
+    guard let format = line.format ?? declared?.format else { return nil }
+    if plans[format] == nil {
+      do {
+        plans[format] = try compile(for: format)
+      } catch let error as ImportError where error.code == .request {
+        // No source of the map reads the format.
+        return nil
+      }
+    }
+    guard let plan = plans[format] else { return nil }
+    let index = plan.plan.sources.firstIndex { $0.name.utf8.elementsEqual(wanted.utf8) }
+    return index.map { (format, $0) }
+  }
+
+  /// The only source that a line without one can be of.
+  private func fittingSource(_ line: RejectLine) -> String? {
+    let fitting = map.sources.filter { source in
+      (source.format == .xml) == (line.text != nil)
+        && (source.entity == line.entity || map.sources.count == 1)
+    }
+    return fitting.count == 1 ? fitting[0].name : nil
+  }
+}

@@ -1,0 +1,169 @@
+import CSimdJSON
+import DragomanGraph
+import Foundation
+
+/// Puts records of a rejects file on the tape as their feeds had them.
+///
+/// A batch has records of one feed, source and `$root`; of XML one record, which is read for itself.
+final class RejectedRecordReader {
+  private let limit: RecordLimit
+  private let text: JSONText
+  private var first: RejectLine?
+  private var source = 0
+
+  /// - Throws: `.limit` when there is no memory for a parser.
+  init(limit: RecordLimit) throws(ReadError) {
+    self.limit = limit
+    text = try JSONText()
+  }
+
+  /// Begins a batch with a record.
+  ///
+  /// - Parameters:
+  ///   - batch: An empty batch.
+  ///   - line: The record.
+  ///   - plan: The plan of its format.
+  ///   - source: Its source there.
+  /// - Throws: `.limit` for a record that is too large.
+  func begin(
+    _ batch: RecordBatch,
+    with line: RejectLine,
+    of plan: ImportPlan,
+    source: Int
+  ) throws(ReadError) {
+    first = line
+    self.source = source
+    if plan.format == .xml {
+      readElement(line, of: plan, into: batch)
+      batch.file = line.file
+      batch.retried = [line.index + 1: line.place]
+    } else {
+      batch.file = line.file
+      if let root = line.root { batch.document = try? text.parse(batch, detached: root) }
+      try add(line, to: batch)
+    }
+  }
+
+  /// Whether a record may follow in the same batch.
+  func takes(_ line: RejectLine, into batch: RecordBatch) -> Bool {
+    guard let first, !batch.isXML else { return false }
+    return line.file.utf8.elementsEqual(first.file.utf8) && line.format == first.format
+      && line.source == first.source && line.entity.utf8.elementsEqual(first.entity.utf8)
+      && line.root == first.root && batch.retried[line.index + 1] == nil
+      && batch.sourceCount < SourceWindow.targetByteCount
+  }
+
+  /// Adds a record that is JSON, or a row as JSON.
+  ///
+  /// - Throws: `.limit` for a record that is too large.
+  func add(_ line: RejectLine, to batch: RecordBatch) throws(ReadError) {
+    let start = batch.appendSource(line.bytes)
+    let length = line.bytes.last == UInt8(ascii: "\n") ? line.bytes.count - 1 : line.bytes.count
+    try limit.check(batch, start: start, length: length)
+    var record = RecordBatch.Record(
+      node: RecordBatch.malformedNode,
+      start: UInt32(start),
+      length: UInt32(length),
+      number: line.index + 1,
+      source: source
+    )
+    do throws(ReadError) {
+      let root = try text.parse(batch, start: start, length: length)
+      batch.forEachChild(of: root) { child, node in
+        switch batch.text(node.key, node.keyLength) {
+        case "record": record.node = child
+        case "name" where Int(node.kind) == TAPE_STRING:
+          (record.key, record.keyLength) = (node.text, node.length)
+        default: break
+        }
+      }
+      if line.code == ImportIssue.Code.recordSyntax.rawValue, let source = line.text {
+        try readText(source, of: line, into: &record, batch)
+      }
+    } catch {
+      var error = error
+      error.origin = Origin(file: line.file, line: line.line, column: 0, byte: line.place.byte)
+      batch.failures[batch.records.count] = error
+    }
+    batch.records.append(record)
+    batch.retried[record.number] = line.place
+  }
+
+  /// Reads a record whose text could not be read.
+  private func readText(
+    _ source: String,
+    of line: RejectLine,
+    into record: inout RecordBatch.Record,
+    _ batch: RecordBatch
+  ) throws(ReadError) {
+    record.node = RecordBatch.malformedNode
+    record.start = UInt32(batch.appendSource(source.utf8))
+    record.length = UInt32(source.utf8.count)
+    guard line.format != .csv else {
+      throw ReadError(
+        .csv,
+        line.message.isEmpty ? "The row is not well-formed." : line.message,
+        help:
+          "a row alone does not tell its columns: put an object of them, {\"column\":\"text\"}, in place of `record`"
+      )
+    }
+    record.node = try text.parse(batch, start: Int(record.start), length: Int(record.length))
+  }
+
+  // MARK: - XML
+
+  /// Reads an element in a document of its own, with what stood around it.
+  private func readElement(_ line: RejectLine, of plan: ImportPlan, into batch: RecordBatch) {
+    let element = line.text ?? ""
+    do throws(ReadError) {
+      let reader = try XMLReader(
+        source: MemorySource(Self.document(of: element, line), name: line.file),
+        paths: [
+          XMLRecordPath([
+            .any, .element("records", namespace: RejectedRecord.wrapperNamespace), .any,
+          ])
+        ],
+        keeping: plan.documentMembers,
+        limit: limit
+      )
+      _ = try reader.read(into: batch, limit: .max)
+      guard batch.records.count == 1 else {
+        throw ReadError(.xml, "The text of the record is not one element.")
+      }
+      batch.records[0].source = source
+      batch.records[0].number = line.index + 1
+    } catch {
+      let isXML = line.text != nil
+      batch.removeAll()
+      batch.isXML = true
+      let start = batch.appendSource(element.utf8)
+      batch.failures[0] = ReadError(
+        error.code,
+        isXML ? error.message : "A record of XML is a string of its text.",
+        at: Origin(file: line.file, line: line.line, column: 0, byte: line.place.byte),
+        help: isXML ? error.help : "put the element as a string in its place"
+      )
+      batch.records = [
+        RecordBatch.Record(
+          node: RecordBatch.malformedNode,
+          start: UInt32(start),
+          length: UInt32(element.utf8.count),
+          number: line.index + 1,
+          source: source
+        )
+      ]
+    }
+  }
+
+  private static func document(of element: String, _ line: RejectLine) -> String {
+    let spaces = line.namespaces.map { prefix, uri in
+      " xmlns\(prefix.isEmpty ? "" : ":" + prefix)=\"\(XMLText.escaped(uri))\""
+    }.joined()
+    let records =
+      "<d:records xmlns:d=\"\(RejectedRecord.wrapperNamespace)\"\(spaces)>\(element)</d:records>"
+    let root = line.root.map { String(decoding: $0, as: UTF8.self) } ?? "<root></root>"
+    // In front of its end tag.
+    guard let end = root.range(of: "</", options: .backwards) else { return root + records }
+    return root[..<end.lowerBound] + records + root[end.lowerBound...]
+  }
+}

@@ -1,0 +1,165 @@
+import CSimdJSON
+import DragomanGraph
+import Foundation
+
+/// One line of a rejects file, read.
+package struct RejectLine {
+  /// The number of the line, from 1.
+  package let number: Int
+  /// The line as it is.
+  let bytes: [UInt8]
+  /// The feed that the record was in.
+  package private(set) var file = ""
+  /// The line of what was wrong, from 1, and its byte, from 0.
+  package private(set) var line = 0
+  private var byte = 0
+  private var recordLine: Int?
+  /// The record's number in its feed, from 0.
+  package private(set) var index = 0
+  /// The entity of what was wrong; a nested record's, where it is in one.
+  package private(set) var entity = ""
+  /// The attribute, where one was concerned.
+  package private(set) var attribute: String?
+  /// The kind of issue.
+  package private(set) var code = ""
+  /// A sentence for people.
+  package private(set) var message = ""
+  /// The source of the map that the record was one of; nil in files of older versions.
+  package private(set) var source: String?
+  /// The format that it was read as; nil as `source` is.
+  private(set) var format: ForeignFormat?
+  /// The text of a record that is a string: one of XML, or one that could not be read.
+  private(set) var text: String?
+  /// What `$root` paths ask for, as JSON; of a record of XML as XML.
+  private(set) var root: [UInt8]?
+  /// The namespaces around a record of XML.
+  private(set) var namespaces: [(prefix: String, uri: String)] = []
+
+  /// The members that tell what was around the record, as they are.
+  private var context: [UInt8] = []
+
+  /// Where the record stood.
+  var place: RejectPlace {
+    RejectPlace(
+      number: number,
+      line: line,
+      byte: byte,
+      recordLine: recordLine ?? line,
+      context: context
+    )
+  }
+
+  /// Reads a line.
+  ///
+  /// - Parameters:
+  ///   - bytes: The line.
+  ///   - number: Its number.
+  ///   - path: The file.
+  ///   - parser: What parses JSON.
+  /// - Throws: `.json` for what is no JSON, `.rejects` for what is no line of such a file, both with the place.
+  init(_ bytes: [UInt8], number: Int, of path: String, _ parser: JSONText) throws(ReadError) {
+    self.bytes = bytes
+    self.number = number
+    let batch = RecordBatch()
+    batch.file = path
+    batch.line = number
+    let count = bytes.last == UInt8(ascii: "\n") ? bytes.count - 1 : bytes.count
+    let root = try parser.parse(batch, start: batch.appendSource(bytes), length: count)
+    var isWhole = false
+    if Int(batch.nodes[Int(root)].kind) == TAPE_OBJECT {
+      batch.forEachChild(of: root) { child, node in
+        if batch.text(node.key, node.keyLength) == "record" { isWhole = true }
+        read(child, node, in: batch)
+      }
+    }
+    guard isWhole, !file.isEmpty else {
+      throw ReadError(
+        .rejects,
+        "This is no line of a rejects file: it has no `file` or no `record`.",
+        at: Origin(file: path, line: number, column: 1, byte: 0),
+        help: "`dragoman import … --rejects FILE` writes one"
+      )
+    }
+  }
+
+  private mutating func read(_ child: UInt32, _ node: TapeNode, in batch: RecordBatch) {
+    let string =
+      Int(node.kind) == TAPE_STRING ? batch.text(node.text, node.length) : nil
+    let number =
+      Int(node.kind) == TAPE_NUMBER ? Int(batch.text(node.text, node.length)) : nil
+    let name = batch.text(node.key, node.keyLength)
+    if ["name", "root", "namespaces"].contains(name) {
+      context += ",\"\(name)\":".utf8
+      batch.appendJSON(of: child, to: &context)
+    }
+    switch name {
+    case "file": file = string ?? ""
+    case "line": line = max(0, number ?? 0)
+    case "byte": byte = max(0, number ?? 0)
+    case "recordLine": recordLine = number
+    // As far as a number of records can go.
+    case "index": index = min(max(0, number ?? 0), Int.max - 1)
+    case "entity": entity = string ?? ""
+    case "attribute": attribute = string
+    case "code": code = string ?? ""
+    case "message": message = string ?? ""
+    case "source": source = string
+    case "format": format = string.flatMap { ForeignFormat(rawValue: $0) }
+    case "record": text = string
+    case "root":
+      if let string {
+        root = Array(string.utf8)
+      } else {
+        var json: [UInt8] = []
+        batch.appendJSON(of: child, to: &json)
+        root = json
+      }
+    case "namespaces":
+      batch.forEachChild(of: child) { _, node in
+        namespaces.append(
+          (batch.text(node.key, node.keyLength), batch.text(node.text, node.length))
+        )
+      }
+    default: break
+    }
+  }
+}
+
+/// Reads a rejects file line by line.
+package final class RejectLines {
+  private let lines: LineReader
+  private let parser: JSONText
+  private let path: String
+  private var number = 0
+
+  /// - Throws: `.missing`, `.permission` or `.inputOutput` where the file cannot be opened.
+  package init(_ path: String) throws(ReadError) {
+    self.path = path
+    guard let lines = LineReader(path) else {
+      let code = errno
+      throw ReadError(
+        code == ENOENT ? .missing : code == EACCES ? .permission : .inputOutput,
+        code == ENOENT
+          ? "There is no file \(path)."
+          : "\(path) cannot be opened: \(String(cString: strerror(code)))."
+      )
+    }
+    self.lines = lines
+    parser = try JSONText()
+  }
+
+  /// The next line that is not blank; nil at the end.
+  ///
+  /// - Throws: `ReadError` with the place for a line that is none of such a file.
+  package func next() throws(ReadError) -> RejectLine? {
+    while let bytes = lines.next() {
+      number += 1
+      if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }) { continue }
+      return try RejectLine(bytes, number: number, of: path, parser)
+    }
+    if lines.hasFailed {
+      throw ReadError(.inputOutput, "\(path) cannot be read to its end.")
+    }
+    return nil
+  }
+}

@@ -1,0 +1,54 @@
+import CSimdJSON
+
+/// An element of the tape as XML text that says the same by prefixes of its own.
+struct XMLText {
+  private(set) var text = ""
+  private let batch: RecordBatch
+
+  /// Writes an element, its attributes, its direct text and its children; it has a start and an end tag.
+  init(of node: UInt32, in batch: RecordBatch) {
+    self.batch = batch
+    append(node, isRoot: true)
+  }
+
+  private mutating func append(_ index: UInt32, isRoot: Bool = false) {
+    let node = batch.nodes[Int(index)]
+    let space = batch.namespaces[Int(node.space)]
+    if space == RejectedRecord.wrapperNamespace { return }
+    let name = (node.space > 0 ? "n\(node.space):" : "") + batch.text(node.key, node.keyLength)
+    text += "<\(name)"
+    if isRoot {
+      for (number, uri) in batch.namespaces.enumerated().dropFirst() {
+        text += " xmlns:n\(number)=\"\(Self.escaped(uri))\""
+      }
+    }
+    if Int(node.kind) == TAPE_NULL {
+      text += " xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:nil=\"true\""
+    }
+    var children: [UInt32] = []
+    batch.forEachChild(of: index) { child, node in
+      guard node.flags & UInt8(TAPE_ATTRIBUTE) != 0 else { return children.append(child) }
+      let name = (node.space > 0 ? "n\(node.space):" : "") + batch.text(node.key, node.keyLength)
+      text += " \(name)=\"\(Self.escaped(batch.text(node.text, node.length)))\""
+    }
+    text += ">"
+    if Int(node.kind) != TAPE_NULL { text += Self.escaped(batch.text(node.text, node.length)) }
+    for child in children { append(child) }
+    text += "</\(name)>"
+  }
+
+  static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": escaped += "&amp;"
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      case "\"": escaped += "&quot;"
+      case "\t", "\n", "\r": escaped += "&#\(scalar.value);"
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
+  }
+}

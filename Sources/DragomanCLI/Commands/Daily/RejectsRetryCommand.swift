@@ -1,0 +1,124 @@
+import ArgumentParser
+import Dragoman
+import DragomanGraph
+import Foundation
+
+/// `dragoman rejects retry FILE MAP -d DB`: imports rejected records again.
+struct RejectsRetryCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "retry",
+    abstract: "Import rejected records again, after the map or the records were mended.",
+    usage: "dragoman rejects retry <file> <map> -d <database> [<options>]",
+    discussion: """
+      What goes in leaves the file. What is rejected again gets the new reason in its line; lines that \
+      the map has no source for stay as they are. Records may be mended in the file: `record` is the \
+      value, or the text of an element of XML.
+
+        dragoman rejects retry rejects.ndjson people.map.yaml -d people.db
+
+      Everything is one transaction, and the file is replaced when it is committed. Who stops in \
+      between runs it again: what is in the database counts as unchanged.
+
+      Exit codes: 0 all are in, 3 some stay, 65 bad data, 66 no such file, 73 the file cannot be \
+      written, 74 I/O error or disk full, 75 database busy.
+      """
+  )
+
+  @Argument(help: "The rejects file.", completion: .file())
+  var file: String
+
+  @Argument(
+    help: "The map: a .map.yaml or .map.json file.",
+    completion: .file(extensions: ["yaml", "json"])
+  )
+  var map: String
+
+  @OptionGroup
+  var databaseOptions: DatabaseOptions
+
+  private var database: String { databaseOptions.named ?? "" }
+
+  @Option(help: "What happens to objects that exist: upsert, insert, ignore, replace.")
+  var mode: EntityWriter.Mode?
+
+  @Flag(help: "Do everything and keep nothing: neither the database nor the file is changed.")
+  var dryRun = false
+
+  @Flag(help: "Print one JSON document on standard output.")
+  var json = false
+
+  @Flag(name: .shortAndLong, help: "Print no report; errors are printed.")
+  var quiet = false
+
+  mutating func run() async throws {
+    try databaseOptions.resolve(tells: !quiet && !dryRun)
+    let importMap = try Self.map(map, behind: file)
+    let request = ImportRequest([.rejects(file)], mode: mode, isDryRun: dryRun)
+    let store = try SQLiteStore(
+      at: .file(database),
+      options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)
+    )
+    let run = Importer(map: importMap, store: store).start(request)
+    let signals = SignalWatch { run.cancel() }
+    let outcome = await Result(of: run)
+    try store.close()
+    try print(outcome, signal: signals.received)
+    if let status = Self.exitStatus(of: outcome, signal: signals.received) {
+      throw ExitCode(status)
+    }
+  }
+
+  /// Reads the map, which stands behind the rejects here.
+  private static func map(_ path: String, behind file: String) throws -> ImportMap {
+    do {
+      return try ImportMap(contentsOf: path)
+    } catch {
+      guard !ImportMap.isNamed(path), ImportMap.isNamed(file) else { throw error }
+      throw ValidationError(
+        "\(path) is no map. The rejects file comes first, the map behind it: put \(path) before \(file)."
+      )
+    }
+  }
+
+  private func print(_ outcome: Result<ImportReport, ImportFailure>, signal: Int32?) throws {
+    let (report, failure): (ImportReport, ToolError?) =
+      switch outcome {
+      case .success(let report): (report, nil)
+      case .failure(let failure): (failure.report, ToolError(failure))
+      }
+    if let failure { Messages.print(failure.text + "\n") }
+    if !quiet {
+      let text = ImportReportText(
+        report: report,
+        inputs: [file],
+        database: database,
+        signal: signal,
+        hasRejectsFile: true
+      ).text
+      Messages.print(text + closing(report))
+    }
+    if json { try OutputBuffer.print(try ImportReportJSON(report, failure: failure).text + "\n") }
+  }
+
+  /// What became of the file.
+  private func closing(_ report: ImportReport) -> String {
+    guard !dryRun, report.status == .done || report.status == .rejected else { return "" }
+    let gone = report.counts.read - report.counts.rejected
+    let rejected = report.counts.rejected
+    let stay = rejected == 0 ? "" : ", \(Figures.grouped(rejected)) rejected again"
+    return "\(file): \(Figures.grouped(gone)) went in\(stay).\n"
+  }
+
+  private static func exitStatus(
+    of outcome: Result<ImportReport, ImportFailure>,
+    signal: Int32?
+  ) -> Int32? {
+    switch outcome {
+    case .failure(let failure): ToolError(failure)?.status.rawValue ?? 1
+    case .success(let report) where report.status == .cancelled: 128 + (signal ?? SIGINT)
+    case .success(let report) where report.status == .rejected:
+      ToolError.ExitStatus.someRejected.rawValue
+    case .success: nil
+    }
+  }
+}

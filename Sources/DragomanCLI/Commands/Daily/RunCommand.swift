@@ -1,0 +1,140 @@
+import ArgumentParser
+import DragomanGraph
+import Foundation
+
+/// `dragoman run NAME…`: imports the feeds that `dragoman.yaml` names.
+struct RunCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Import feeds that dragoman.yaml names.",
+    usage: "dragoman run <name> ... | --all [<options>]",
+    discussion: """
+      A dragoman.yaml stands in the working directory or one above it, up to the home; its paths are \
+      relative to it:
+
+        database: people.db
+        defaults: { rejects: "rejects/{feed}.ndjson", maxRejects: 100 }
+        feeds:
+          nightly:
+            map: people.map.yaml
+            inputs: [inbox/people.json, "inbox/more-*.json"]
+            prune: true
+
+      A feed has the options of import under their names: source, mode, commit, batchSize, rejects, \
+      maxRejects, prune, pruneMax, maxRecordSize, maxBytes; and a database of its own, if need be. They \
+      hold for run and nothing else. Feeds come in the order of the command line, with --all in that of \
+      the file; one that fails ends the run.
+
+      Exit codes: those of import; 3 if records of any feed were rejected.
+      """
+  )
+
+  @Argument(
+    help: "The names of feeds.",
+    completion: .custom { words, _, _ in Suggestions(words).feeds }
+  )
+  var names: [String] = []
+
+  @Flag(help: "All feeds, in the order of the file.")
+  var all = false
+
+  @OptionGroup
+  var database: DatabaseOptions
+
+  @Flag(help: "Do everything and keep nothing.")
+  var dryRun = false
+
+  @Option(help: "How progress is shown: auto, bar, plain, json or none.")
+  var progress: ProgressDisplay.Style = .auto
+
+  @Flag(help: "Print one JSON document a feed on standard output.")
+  var json = false
+
+  @Flag(name: .shortAndLong, help: "Print no reports and no progress; errors are printed.")
+  var quiet = false
+
+  func validate() throws {
+    if all && !names.isEmpty { throw ValidationError("--all and names exclude each other.") }
+  }
+
+  func run() async throws {
+    guard let settings = try ToolSettings.find(named: database.config) else {
+      throw ToolError.noSettings
+    }
+    let feeds = try feeds(of: settings)
+    var status: Int32 = 0
+    for (number, feed) in feeds.enumerated() {
+      let (path, origin) = try database.choice(in: settings, own: feed.options.database)
+      if !quiet {
+        let note = origin.map { " (by \($0))" } ?? ""
+        Messages.print("\(feed.name) -> \(path)\(note)\n")
+      }
+      do {
+        var command = try ImportCommand.parse(arguments(of: feed, in: settings, path))
+        try await command.run()
+      } catch let code as ExitCode where code.rawValue == ToolError.ExitStatus.someRejected.rawValue
+      {
+        status = code.rawValue
+      } catch {
+        let rest = feeds[(number + 1)...].map(\.name)
+        if !rest.isEmpty {
+          Messages.print("note: \(rest.joined(separator: ", ")) did not run\n")
+        }
+        throw error
+      }
+    }
+    if status != 0 { throw ExitCode(status) }
+  }
+
+  /// The feeds that are meant.
+  private func feeds(of settings: ToolSettings) throws -> [ToolSettings.Feed] {
+    let known = settings.feeds.map(\.name)
+    guard !all else { return settings.feeds }
+    guard !names.isEmpty else { throw ToolError.noFeed(nil, known, in: settings.file) }
+    return try names.map { name in
+      guard let feed = settings.feeds.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
+        throw ToolError.noFeed(name, known, in: settings.file)
+      }
+      return feed
+    }
+  }
+
+  /// The command line that imports a feed.
+  private func arguments(
+    of feed: ToolSettings.Feed,
+    in settings: ToolSettings,
+    _ database: String
+  ) -> [String] {
+    func path(_ text: String) -> String {
+      let path = settings.resolved(text)
+      // A name is no option.
+      return path != "-" && path.hasPrefix("-") ? "./" + path : path
+    }
+    let own = feed.options
+    let defaults = settings.defaults
+    var arguments = [path(own.map ?? defaults.map ?? "")]
+    arguments += feed.inputs.map(path)
+    arguments += ["--database=\(database)", "--progress=\(progress.rawValue)"]
+    for source in own.sources.isEmpty ? defaults.sources : own.sources {
+      arguments.append("--source=\(source)")
+    }
+    if let rejects = own.rejects ?? defaults.rejects {
+      let file = rejects.replacing("{feed}", with: feed.name)
+      arguments.append("--rejects=\(settings.resolved(file))")
+    }
+    let named = Set(own.values.map(\.option))
+    for (option, value) in own.values + defaults.values.filter({ !named.contains($0.option) })
+    where option != "--prune-max" || prunes(feed, settings) {
+      arguments.append("\(option)=\(value)")
+    }
+    if prunes(feed, settings) { arguments.append("--prune") }
+    if dryRun { arguments.append("--dry-run") }
+    if json { arguments.append("--json") }
+    if quiet { arguments.append("--quiet") }
+    return arguments
+  }
+
+  private func prunes(_ feed: ToolSettings.Feed, _ settings: ToolSettings) -> Bool {
+    feed.options.prunes ?? settings.defaults.prunes ?? false
+  }
+}

@@ -1,0 +1,99 @@
+import Dragoman
+import DragomanGraph
+import Foundation
+
+/// What a rejects file holds, by reason, as text and as JSON.
+struct RejectGroups {
+  /// Rejects of one kind.
+  struct Group: Encodable {
+    let code: String
+    let entity: String
+    let attribute: String?
+    let source: String?
+    var count = 0
+    /// The first one: its feed, line and number, and what was said of it.
+    let file: String
+    let line: Int
+    let index: Int
+    let message: String
+
+    init(_ first: RejectLine) {
+      code = first.code
+      entity = first.entity
+      attribute = first.attribute
+      source = first.source
+      file = first.file
+      line = first.line
+      index = first.index
+      message = first.message
+    }
+  }
+
+  private struct Document: Encodable {
+    let v = 1
+    let count: Int
+    let groups: [Group]
+  }
+
+  private let file: String
+  private var groups: [Group] = []
+  private var places: [[String]: Int] = [:]
+
+  /// Reads a file.
+  ///
+  /// - Throws: `ReadError` for what cannot be read or is no rejects file.
+  init(of file: String) throws {
+    self.file = file
+    let lines = try RejectLines(file)
+    while let line = try lines.next() { add(line) }
+  }
+
+  private mutating func add(_ line: RejectLine) {
+    let name = [line.code, line.entity, line.attribute ?? "", line.source ?? ""]
+    let place = places[name] ?? groups.count
+    if place == groups.count {
+      places[name] = place
+      groups.append(Group(line))
+    }
+    groups[place].count += 1
+  }
+
+  private var count: Int { groups.reduce(0) { $0 + $1.count } }
+
+  /// One document, with a line feed.
+  func json() throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let document = try encoder.encode(Document(count: count, groups: groups))
+    return String(decoding: document, as: UTF8.self) + "\n"
+  }
+
+  /// A table, and the number of all.
+  func text(columnCount: Int?) throws -> String {
+    let output = OutputBuffer(descriptor: nil)
+    if !groups.isEmpty {
+      let attributes: [Attribute] = [
+        Attribute(name: "count", type: .int64), Attribute(name: "code"), Attribute(name: "of"),
+        Attribute(name: "first"), Attribute(name: "message"),
+      ]
+      var table = TableRowWriter(
+        attributes,
+        to: output,
+        columnCount: columnCount,
+        isStyled: TextStyle.isShown(on: STDOUT_FILENO)
+      )
+      for group in groups { try table.write(Self.row(group)) }
+      try table.finish()
+    }
+    try output.write("\(file): \(Figures.grouped(count)) \(count == 1 ? "reject" : "rejects")\n")
+    return String(decoding: output.bytes, as: UTF8.self)
+  }
+
+  private static func row(_ group: Group) -> [StoredValue] {
+    let subject = group.attribute.map { "\(group.entity).\($0)" } ?? group.entity
+    return [
+      .integer(Int64(group.count)), .text(group.code), .text(subject),
+      .text("\(group.file):\(group.line)"), .text(group.message),
+    ]
+  }
+}

@@ -1,0 +1,34 @@
+import Foundation
+
+/// Colour and weight of text on terminals that show them.
+enum TextStyle: String {
+  case bold = "1"
+  case error = "1;31"
+  case warning = "1;33"
+  case faint = "2"
+
+  /// Whether a stream shows styles: a terminal, unless `NO_COLOR` (https://no-color.org) or `TERM=dumb` speaks
+  /// against it.
+  static func isShown(on descriptor: Int32) -> Bool {
+    guard Terminal.isTerminal(descriptor) else { return false }
+    let environment = ProcessInfo.processInfo.environment
+    return environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+      && environment["TERM"] != nil
+  }
+
+  /// Text in this style.
+  func styled(_ text: some StringProtocol) -> String { "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" }
+
+  /// Messages with the words in front of them coloured: `error[value.date]:`.
+  static func coloured(messages: String) -> String {
+    messages.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      for (start, style) in [
+        ("error[", TextStyle.error), ("Error:", .error), ("warning[", .warning), ("note:", .faint),
+      ] where line.hasPrefix(start) {
+        let end = line.firstIndex(of: ":").map { line.index(after: $0) } ?? line.endIndex
+        return style.styled(line[..<end]) + line[end...]
+      }
+      return String(line)
+    }.joined(separator: "\n")
+  }
+}

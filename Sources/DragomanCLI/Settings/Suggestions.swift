@@ -1,0 +1,69 @@
+import ArgumentParser
+import DragomanGraph
+import Foundation
+
+/// What may stand at the cursor of a command line, by the database or the settings that the line means.
+///
+/// A shell asks for it while somebody types: where something is missing or faulty there is just nothing to suggest.
+struct Suggestions {
+  private let words: [String]
+
+  /// - Parameter words: The words of the command line.
+  init(_ words: [String]) { self.words = words }
+
+  /// The names of the entities.
+  var entities: [String] { layout?.entities.map(\.name) ?? [] }
+
+  /// The names of the feeds.
+  var feeds: [String] {
+    (try? ToolSettings.find(named: value(of: ["--config"])))?.feeds.map(\.name) ?? []
+  }
+
+  /// Key paths of the entity that the line names, behind what is typed of them.
+  ///
+  /// - Parameter typed: What is typed: `lastName,-company.na`.
+  /// - Returns: The whole words, up to the next point of a path.
+  func paths(behind typed: String) -> [String] {
+    guard let layout, var entity = layout.entities.first(where: { words.contains($0.name) }) else {
+      return []
+    }
+    let last = typed.lastIndex { ",- (".contains($0) }.map { typed.index(after: $0) }
+    var start = String(typed[..<(last ?? typed.startIndex)])
+    let steps = typed[(last ?? typed.startIndex)...].split(
+      separator: ".",
+      omittingEmptySubsequences: false
+    )
+    for step in steps.dropLast() {
+      guard let link = entity.relationships.first(where: { $0.name == String(step) }) else {
+        return []
+      }
+      entity = layout.entities[link.destination]
+      start += step + "."
+    }
+    let names = entity.attributes.map(\.name) + entity.relationships.map { $0.name + "." }
+    return names.map { start + $0 }
+  }
+
+  private var layout: ModelLayout? {
+    var options = DatabaseOptions()
+    options.named = value(of: ["-d", "--database"])
+    options.config = value(of: ["--config"])
+    guard let path = try? options.choice().path else { return nil }
+    let store = try? SQLiteStore(
+      at: .file(path),
+      options: SQLiteStore.Options(isReadOnly: true, createsFile: false, readsConcurrently: false)
+    )
+    return store?.layout
+  }
+
+  /// The value of an option on the line.
+  private func value(of names: [String]) -> String? {
+    for (index, word) in words.enumerated() {
+      if names.contains(word), index + 1 < words.count { return words[index + 1] }
+      for name in names where word.hasPrefix(name + "=") {
+        return String(word.dropFirst(name.count + 1))
+      }
+    }
+    return nil
+  }
+}

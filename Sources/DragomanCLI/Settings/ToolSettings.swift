@@ -1,0 +1,73 @@
+import Foundation
+
+/// What a `dragoman.yaml` says: the database, and the feeds that come every day.
+struct ToolSettings {
+  /// One feed: what `dragoman import` is told of it.
+  struct Feed {
+    var name: String
+    var inputs: [String] = []
+    var options = Options()
+  }
+
+  /// What is said of a feed, or of all by `defaults`.
+  struct Options {
+    var map: String?
+    var database: String?
+    var rejects: String?
+    var sources: [String] = []
+    /// The values of options of `import`, by their names, in the order of the file.
+    var values: [(option: String, value: String)] = []
+    var prunes: Bool?
+  }
+
+  /// The file, as messages name it.
+  var file: String
+  /// Its folder, which paths in it are relative to; empty for the working directory.
+  var folder: String
+  var database: String?
+  var defaults = Options()
+  var feeds: [Feed] = []
+
+  /// The name of the file that is looked for.
+  static let fileName = "dragoman.yaml"
+
+  /// A path of the file, seen from the working directory.
+  func resolved(_ path: String) -> String {
+    if path == "-" || path.hasPrefix("/") || folder.isEmpty { return path }
+    return folder + "/" + path
+  }
+
+  /// Finds and reads the settings.
+  ///
+  /// - Parameter named: The file that `--config` names; nil: the nearest `dragoman.yaml` of the working directory
+  ///   and of those above it, up to the home.
+  /// - Returns: nil where there is none.
+  /// - Throws: `MapFaults` for what is wrong with it, `ToolError` for a file that is not the user's own.
+  static func find(named: String?) throws -> ToolSettings? {
+    if let named { return try SettingsReader(named).settings() }
+    guard let found = nearestFile() else { return nil }
+    var status = stat()
+    if stat(found, &status) == 0, status.st_uid != getuid(), status.st_uid != 0 {
+      // Whoever may write above the working directory must not choose the database.
+      throw ToolError.foreignSettings(found)
+    }
+    return try SettingsReader(found).settings()
+  }
+
+  private static func nearestFile() -> String? {
+    let working = FileManager.default.currentDirectoryPath
+    let home = ProcessInfo.processInfo.environment["HOME"].map { canonical($0) }
+    var folder = canonical(working)
+    var path = fileName
+    while true {
+      if FileManager.default.fileExists(atPath: folder + "/" + fileName) { return path }
+      if folder == home || folder == "/" || folder.isEmpty { return nil }
+      folder = (folder as NSString).deletingLastPathComponent
+      path = "../" + path
+    }
+  }
+
+  private static func canonical(_ path: String) -> String {
+    URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+  }
+}

@@ -1,0 +1,98 @@
+import GRDB
+
+/// What a deletion comes to before anything is deleted.
+extension ObjectDeleter {
+  /// Marks the objects of a request.
+  ///
+  /// - Throws: `StoreError`, `.badRequest` for a request that does not fit the model.
+  func mark(_ request: FetchRequest) throws(StoreError) {
+    let plan = try FetchPlan(request, in: layout)
+    try StoreError.naming(path) {
+      try FetchStatement.run(
+        "INSERT OR IGNORE INTO \(Self.table) (root, pk)"
+          + " SELECT \(plan.entity.root), \(plan.objects.alias)._pk\(plan.objects.tail)",
+        plan.arguments,
+        database,
+        { _ in true }
+      )
+    }
+  }
+
+  /// Adds to the marked objects what their rules take along, and tells what deleting them comes to.
+  ///
+  /// - Parameter exampleCount: How many protected objects of each relationship are told.
+  /// - Returns: What `delete()` will do, as long as nothing else is marked.
+  /// - Throws: `StoreError` where the store fails.
+  func outlook(examples exampleCount: Int) throws(StoreError) -> Deletion {
+    let matched = try markedCounts()
+    try spread()
+    let all = try markedCounts()
+    var protections: [Deletion.Protection] = []
+    for root in try roots() {
+      for link in links(of: root) {
+        if let found = try protection(link, of: root, exampleCount) { protections.append(found) }
+      }
+    }
+    let counts = layout.entities.compactMap { entity in
+      all[entity.index].map { count in
+        let own = matched[entity.index] ?? 0
+        return Deletion.Count(entity: entity.name, matched: own, cascaded: count - own)
+      }
+    }
+    return Deletion(counts: counts, protections: protections)
+  }
+
+  /// The numbers of marked objects by their own entity's index.
+  private func markedCounts() throws(StoreError) -> [Int: Int] {
+    var counts: [Int: Int] = [:]
+    for root in try roots() {
+      for entity in layout.entities where entity.root == root {
+        let own = entity.hasEntityColumn ? " AND _entity = \(Schema.literal(entity.name))" : ""
+        let found = try count(
+          "SELECT count(*) FROM \(Schema.quoted(entity.table)) WHERE _pk IN \(doomed(root))\(own)"
+        )
+        if found > 0 { counts[entity.index] = found }
+      }
+    }
+    return counts
+  }
+
+  /// The marked objects of a root's table that a relationship of theirs keeps.
+  private func protection(
+    _ link: RelationshipLayout,
+    of root: Int,
+    _ exampleCount: Int
+  ) throws(StoreError) -> Deletion.Protection? {
+    switch link.relationship.deleteRule {
+    case .deny: break
+    case .noAction:
+      // Its own column goes with the row.
+      if case .column = link.storage { return nil }
+    case .nullify, .cascade: return nil
+    }
+    let query = LinkQuery(link, in: layout)
+    let others = doomed(layout.entities[link.destination].root)
+    let owners =
+      "SELECT DISTINCT \(query.own) FROM \(query.name) WHERE \(query.own) IN \(doomed(root))"
+      + " AND \(query.other) NOT NULL AND \(query.other) NOT IN \(others)"
+    let objectCount = try count("SELECT count(*) FROM (\(owners))")
+    guard objectCount > 0 else { return nil }
+    let owner = layout.entities[link.owner]
+    let examples = try StoreError.naming(path) {
+      try ObjectKeyReader(owner, in: layout)
+        .objects(where: "t._pk IN (\(owners))", limit: exampleCount, database)
+    }
+    return Deletion.Protection(
+      relationship: "\(owner.name).\(link.name)",
+      rule: link.relationship.deleteRule,
+      objectCount: objectCount,
+      examples: examples.map { found in
+        Deletion.Example(
+          objectID: ObjectID(entity: owner.rootName, primaryKey: found.primaryKey),
+          entity: found.entity,
+          key: found.key
+        )
+      }
+    )
+  }
+}

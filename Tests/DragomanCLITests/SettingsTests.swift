@@ -1,0 +1,171 @@
+import Foundation
+import Testing
+
+/// `dragoman.yaml`, `DRAGOMAN_DB` and `dragoman run`.
+@Suite struct SettingsTests {
+  private let folder: ToolFolder
+
+  init() throws {
+    folder = try ToolFolder()
+    try FileManager.default.createDirectory(
+      at: folder.url.appendingPathComponent("sub/deep"),
+      withIntermediateDirectories: true
+    )
+    try folder.write(
+      "version: 1\nentities: { P: { unique: id, attributes: { id: { type: int64 }, n: n } } }\n"
+        + "sources: { s: { format: json, entity: P }, t: { format: json, entity: P, records: /t } }\n",
+      to: "p.map.yaml"
+    )
+    try folder.write(#"[{"id":1},{"id":2}]"#, to: "a.json")
+    try folder.write(#"[{"id":2},{"id":"x"}]"#, to: "b.json")
+    try folder.write(
+      """
+      database: p.db
+      defaults:
+        map: p.map.yaml
+        source: s
+        rejects: "{feed}.rejects"
+      feeds:
+        first: { inputs: a.json }
+        second: { inputs: [b.json], prune: true, mode: upsert }
+
+      """,
+      to: "dragoman.yaml"
+    )
+  }
+
+  /// Runs a line in a folder inside, with a home around.
+  private func run(_ line: String, in inner: String = ".") throws -> ToolFolder.Run {
+    try folder.shell(
+      "HOME='\(folder.url.path)'; export HOME; unset DRAGOMAN_DB; cd \(inner); \(line)"
+    )
+  }
+
+  @Test("Feeds run by their names, from any folder inside, and paths are those of the file")
+  func feeds() throws {
+    let run = try run("$D run first", in: "sub/deep")
+    #expect(run.status == 0)
+    #expect(run.errors.hasPrefix("first -> ../../p.db (by ../../dragoman.yaml)\nRead 2 records"))
+    let count = try self.run("$D fetch P --count", in: "sub")
+    #expect(count.status == 0 && count.errors.isEmpty && count.output == "2\n")
+  }
+
+  @Test("All feeds come in the order of the file; rejects of one make 3, and prune nothing")
+  func all() throws {
+    let run = try run("$D run --all")
+    #expect(run.status == 3)
+    #expect(run.errors.contains("first -> p.db"))
+    #expect(run.errors.contains("second -> p.db"))
+    #expect(run.errors.contains("note: nothing was pruned: of the feed, 1 records were rejected"))
+    #expect(try folder.files.contains("second.rejects"))
+    #expect(try self.run("$D fetch P --count").output == "2\n")
+  }
+
+  @Test("A dry run writes nothing; quiet prints nothing")
+  func dryRun() throws {
+    let run = try run("$D run first --dry-run -q")
+    #expect(run.status == 0 && run.errors.isEmpty && run.output.isEmpty)
+    #expect(try !folder.files.contains("p.db"))
+  }
+
+  @Test(
+    "The flag counts before DRAGOMAN_DB, that before dragoman.yaml; who writes tells where it was named"
+  )
+  func precedence() throws {
+    let byFile = try run("$D import p.map.yaml --source s a.json")
+    #expect(byFile.errors.hasPrefix("note: the database is p.db (by dragoman.yaml)\n"))
+    let byVariable = try run("DRAGOMAN_DB=v.db $D import p.map.yaml --source s a.json")
+    #expect(byVariable.errors.hasPrefix("note: the database is v.db (by DRAGOMAN_DB)\n"))
+    let byFlag = try run("DRAGOMAN_DB=v.db $D import p.map.yaml --source s a.json -d f.db")
+    #expect(byFlag.errors.hasPrefix("Read 2 records"))
+    #expect(try Set(folder.files).isSuperset(of: ["p.db", "v.db", "f.db"]))
+    let feed = try run("DRAGOMAN_DB=w.db $D run first")
+    #expect(feed.errors.hasPrefix("first -> w.db (by DRAGOMAN_DB)\n"))
+    #expect(try run("$D run first -d x.db").errors.hasPrefix("first -> x.db\n"))
+    #expect(try run("DRAGOMAN_DB= $D info").output.hasPrefix("p.db: "))
+  }
+
+  @Test("Without any of them the three ways are told")
+  func none() throws {
+    try FileManager.default.removeItem(at: folder.url.appendingPathComponent("dragoman.yaml"))
+    let run = try run("$D fetch P")
+    #expect(run.status == 64)
+    #expect(
+      run.errors == """
+        error[tool.database]: Which database?
+          help     say -d FILE, set DRAGOMAN_DB, or write database: into a dragoman.yaml
+
+        """
+    )
+    let feed = try self.run("$D run first")
+    #expect(
+      feed.status == 66 && feed.errors.hasPrefix("error[config.missing]: There is no dragoman.yaml")
+    )
+  }
+
+  @Test("Settings above the home are not looked for")
+  func home() throws {
+    let run = try folder.shell(
+      "HOME='\(folder.url.path)/sub' ; export HOME; cd sub/deep; $D fetch P"
+    )
+    #expect(run.status == 64 && run.errors.hasPrefix("error[tool.database]"))
+    let named = try folder.shell(
+      "cd sub/deep; $D run first -q --config ../../dragoman.yaml; $D fetch P --count --config ../../dragoman.yaml"
+    )
+    #expect(named.status == 0 && named.output == "2\n")
+  }
+
+  @Test(
+    "A name that there is not is answered with the nearest",
+    arguments: [
+      ("run frist", "There is no feed frist.\n  help     did you mean first?"),
+      ("run", "Which feed?\n  help     there are first, second; --all runs all of them"),
+      ("run first --all", "--all and names exclude each other"),
+    ]
+  )
+  func names(line: String, words: String) throws {
+    let run = try run("$D \(line)")
+    #expect(run.status == 64)
+    #expect(run.errors.contains(words))
+  }
+
+  @Test("All faults of the settings are told at once, with place and nearest word")
+  func faults() throws {
+    try folder.write(
+      """
+      databse: p.db
+      defaults: { commit: batsh }
+      feeds:
+        one: { inputs: a.json, map: p.map.yaml, maxReject: 3 }
+        two: { inputs: [], map: p.map.yaml, prune: maybe, batchSize: 0 }
+        three: p.json
+
+      """,
+      to: "dragoman.yaml"
+    )
+    let run = try run("$D run one")
+    #expect(run.status == 65)
+    let heads = run.errors.split(separator: "\n").filter { $0.hasPrefix("error") }
+    #expect(heads.count == 7)
+    for words in [
+      "error[config.key]: dragoman.yaml:1:1: There is no key \"databse\" here.",
+      "did you mean \"database\"?",
+      "error[config.value]: dragoman.yaml:2:21: commit is one of all, batch, not batsh.",
+      "did you mean \"batch\"?",
+      "error[config.key]: dragoman.yaml:4:43: There is no key \"maxReject\" here.",
+      "did you mean \"maxRejects\"?",
+      "error[config.key]: dragoman.yaml:5:3: The feed two has no inputs.",
+      "dragoman.yaml:5:46: prune is true or false, not maybe.",
+      "dragoman.yaml:5:64: batchSize is a number, 1 to 1000000, not 0.",
+      "dragoman.yaml:6:10: The feed three is a mapping, not \"p.json\".",
+    ] {
+      #expect(run.errors.contains(words))
+    }
+    try folder.write("database: [\n", to: "dragoman.yaml")
+    let broken = try self.run("$D fetch P")
+    #expect(
+      broken.status == 65
+        && broken.errors.hasPrefix("error[config.file]: dragoman.yaml:2:1: This is not YAML")
+    )
+  }
+}
