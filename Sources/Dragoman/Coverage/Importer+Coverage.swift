@@ -30,7 +30,7 @@ extension Importer {
     )
     var coverage = FeedCoverage(entities: recorder.entities(report))
     let shapes = try await withCheckedThrowingContinuation { done in
-      Self.thread("dragoman.shape") {
+      WorkThread.start("dragoman.shape") {
         done.resume(with: Result { try CoverageShapes(of: request, self.map, self.code) })
       }
     }

@@ -73,7 +73,7 @@ struct FeedReading {
         source,
         input,
         format,
-        candidates,
+        mapping,
         plans: &plans,
         remaining: &remaining,
         earlierByteCount: earlierByteCount
@@ -93,13 +93,14 @@ struct FeedReading {
     _ source: PeekableSource,
     _ input: ImportInput,
     _ format: ForeignFormat,
-    _ candidates: [SourceMap],
+    _ mapping: BatchMapping,
     plans: inout [ForeignFormat: CompiledPlan],
     remaining: inout Int,
     earlierByteCount: Int
   ) throws -> Int? {
     let plan = try plans[format] ?? compile(for: format)
     plans[format] = plan
+    let candidates = InputSources.candidates(of: map, request, for: input.name)
     var sources = try inputSources(of: plan, candidates, input)
     if format == .csv { try chooseColumns(&sources, source) }
     logger.debug(
