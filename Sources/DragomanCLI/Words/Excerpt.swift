@@ -10,6 +10,7 @@ enum Excerpt {
   /// - Parameters:
   ///   - place: The place; behind the end of the text is one, too.
   ///   - label: What stands in front of the text.
+  /// - Returns: The lines, without line ends.
   static func lines(_ place: TextPlace, label: String) -> [String] {
     let scalars = Array(place.text.unicodeScalars)
     let index = min(max(place.column - 1, 0), scalars.count)

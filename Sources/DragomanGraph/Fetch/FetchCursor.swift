@@ -18,8 +18,9 @@ public struct FetchCursor: Sendable, Hashable {
   /// The row's `_pk`; 0 of a row that is no object.
   let key: Int64
 
-  /// Whether the row is sorted by a sensitive attribute, whose value is part of the text: not to be
-  /// printed in messages. False of a place that was read from its text.
+  /// Whether the text holds a value of a sensitive attribute, and is not to be printed in messages.
+  ///
+  /// False of a place that was read from its text.
   public let isSensitive: Bool
 
   init(order: [String], values: [StoredValue], key: Int64, isSensitive: Bool = false) {

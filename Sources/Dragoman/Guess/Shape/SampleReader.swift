@@ -20,10 +20,6 @@ struct SampleReader {
     let source = PeekableSource(try Self.open(input))
     let head = Array(try source.peek(Self.headByteCount))
     let format = try SampleFormat(source, head, name: input.name)
-    // There is nothing to guess from, and a map of it would be one of errors.
-    if let answer = ErrorAnswer(head) {
-      throw answer.told(in: ReadError(.noRecords, "\(input.name) has no records."))
-    }
     let sample = self.sample ?? FeedSample(format.format, name: input.name)
     self.sample = sample
     guard sample.format == format.format else {

@@ -18,10 +18,9 @@ struct ErrorAnswer {
   private static let messages: Set<String> = ["message", "detail", "title", "msg", "reason"]
   private static let codes: Set<String> = ["code", "status", "statuscode", "status_code", "type"]
 
-  /// Looks at an input of which nothing is read yet.
+  /// Looks at an input of which nothing is read yet; nil where it is no such answer.
   ///
   /// - Parameter head: Its first bytes, one more than an answer may have.
-  /// - Returns: nil where it is no such answer.
   init?(_ head: [UInt8]) {
     guard head.count <= Self.maximumByteCount else { return nil }
     guard let first = head.first(where: { !isJSONSpace($0) && $0 < 0x80 }) else { return nil }
@@ -39,7 +38,7 @@ struct ErrorAnswer {
 
   /// The error with what the input looks like, where it says that there is nothing to import in it.
   func told(in error: any Error) -> any Error {
-    let help = "the input looks like an error answer: \(text); look at where it came from"
+    let help = "the input looks like an error message: \(text); look at where it came from"
     switch error {
     case let error as ReadError where error.code == .noRecords:
       return ReadError(error.code, error.message, at: error.origin, help: help)

@@ -15,6 +15,7 @@ struct CoverageText {
   /// - Parameters:
   ///   - output: Where to.
   ///   - columnCount: The width of the terminal; nil if the output is none.
+  /// - Throws: `OutputError`.
   func write(to output: OutputBuffer, columnCount: Int?) throws(OutputError) {
     for entity in coverage.entities { try write(entity, to: output, columnCount) }
     try writeUnread(to: output)

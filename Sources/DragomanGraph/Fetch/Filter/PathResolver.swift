@@ -62,6 +62,7 @@ struct PathResolver {
   ///   - entity: The entity of the objects.
   ///   - text: What messages call it.
   /// - Returns: The path, and the attribute that the aggregate is.
+  /// - Throws: `StoreError.Code.badRequest` for a name that there is not, or a value that has no such aggregate.
   func aggregate(
     _ aggregate: FetchColumn.Aggregate,
     of steps: [String],
