@@ -212,7 +212,9 @@ import Testing
     }
   }
 
-  @Test("A retry that was stopped between its commit and the new file is run again and ends as one that was not")
+  @Test(
+    "A retry that was stopped between its commit and the new file is run again and ends as one that was not"
+  )
   func stopped() throws {
     try mendMap()
     let before = try folder.read("r.ndjson")

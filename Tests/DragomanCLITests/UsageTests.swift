@@ -39,7 +39,10 @@ import Testing
       (["rejects", "rety", "r"], "Error: There is no command rejects rety. Did you mean retry?"),
       (["rejects", "frobnicate"], "The commands are retry, show."),
       (["fetch", "P", "-d", "p.db", "-f", "tabel"], "Did you mean 'table'? Please provide one of"),
-      (["import", "p.map.yaml", "p.json", "--mode", "upsrt"], "Did you mean 'upsert'? Please provide"),
+      (
+        ["import", "p.map.yaml", "p.json", "--mode", "upsrt"],
+        "Did you mean 'upsert'? Please provide"
+      ),
       (["completion", "bsh"], "The value 'bsh' is invalid for '<shell>'. Did you mean 'bash'? "),
       (["fetch", "P", "--colums", "id"], "Did you mean '--columns'?"),
     ]

@@ -112,7 +112,9 @@ struct Tool: AsyncParsableCommand {
       } else {
         // What stands between quotes is every second piece.
         let pieces = line.split(separator: "'", omittingEmptySubsequences: false)
-        for index in stride(from: 1, to: pieces.count, by: 2) { values.append(String(pieces[index])) }
+        for index in stride(from: 1, to: pieces.count, by: 2) {
+          values.append(String(pieces[index]))
+        }
       }
     }
     guard let near = nearest(to: word, in: values) else { return text }

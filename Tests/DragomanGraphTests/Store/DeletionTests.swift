@@ -48,7 +48,10 @@ import Testing
   @Test("Cascades are followed through several entities, and counted by entity")
   func cascade() throws {
     var asked: [Deletion] = []
-    let kept = try store.delete(try owner(1)) { asked.append($0); return false }
+    let kept = try store.delete(try owner(1)) {
+      asked.append($0)
+      return false
+    }
     #expect(!kept.isDone)
     #expect(try count("Owner") == 3)
     let done = try store.delete(try owner(1)) { $0 == kept }
@@ -72,7 +75,9 @@ import Testing
     #expect(found.protections.map(\.relationship) == ["Part.locks"])
     #expect(found.protections.first?.rule == .deny)
     #expect(found.protections.first?.objectCount == 1)
-    #expect(found.protections.first?.examples.map { $0.key.parts.map(\.value) } == [[.integer(200)]])
+    #expect(
+      found.protections.first?.examples.map { $0.key.parts.map(\.value) } == [[.integer(200)]]
+    )
     #expect(try count("Part") == 3)
     // With what it protects from, it goes.
     _ = try store.delete(FetchRequest("Lock"))
