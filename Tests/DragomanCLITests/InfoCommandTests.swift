@@ -212,7 +212,7 @@ import Testing
       (["history", "-d", "none.db"], 66, "error[store.missing]: none.db"),
       (["info", "-d", "p.json"], 65, "error[store.foreign]: p.json"),
       (["schema", "-d", "p.db", "-m", "m.map.yaml"], 64, "Error: Name either a map"),
-      (["schema"], 64, "Error: Name either a map"),
+      (["schema"], 64, "error[tool.database]: Which database?"),
     ]
   )
   func errors(arguments: [String], status: Int32, text: String) throws {

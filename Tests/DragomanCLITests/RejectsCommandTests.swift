@@ -212,6 +212,24 @@ import Testing
     }
   }
 
+  @Test(
+    "A retry that was stopped between its commit and the new file is run again and ends as one that was not"
+  )
+  func stopped() throws {
+    try mendMap()
+    let before = try folder.read("r.ndjson")
+    _ = try retry("mended.map.yaml")
+    let (after, rows) = try (folder.read("r.ndjson"), self.rows())
+    // The file as such a stop leaves it.
+    try folder.write(before, to: "r.ndjson")
+    let again = try retry("mended.map.yaml")
+    #expect(again.status == 3)
+    #expect(again.errors.contains("\n  unchanged 2\n  rejected  4\n"))
+    #expect(try folder.read("r.ndjson") == after)
+    #expect(try self.rows() == rows)
+    #expect(try folder.files.allSatisfy { !$0.hasSuffix(".retry") })
+  }
+
   @Test("Show counts rejects by reason")
   func show() throws {
     let run = try folder.run("rejects", "show", "r.ndjson")

@@ -40,6 +40,7 @@ final class TestTerminal {
   ///   - environment: Variables besides those of the test.
   ///   - showsOutput: Whether standard output is the terminal, too.
   /// - Returns: Its end; `errors` is what was on the screen.
+  /// - Throws: What starting a process throws.
   func run(
     _ arguments: [String],
     in folder: ToolFolder,

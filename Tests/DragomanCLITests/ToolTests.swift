@@ -126,7 +126,7 @@ import Testing
         "import.output"
       ),
       (["import", "m.map.yaml", "good.json", "-d", "x.db", "--source", "s"], 64, "import.request"),
-      (["import", "m.map.yaml", "good.json"], 64, "--database"),
+      (["import", "m.map.yaml", "good.json"], 64, "error[tool.database]: Which database?"),
       (["import", "m.map.yaml", "good.json", "-d", "x.db", "--limit", "-1"], 64, "--limit"),
       (["fetch", "Person", "-d", "x.db"], 66, "store.missing"),
       (["check", "faulty.map.yaml"], 65, "map.key"),

@@ -34,6 +34,26 @@ import Testing
   }
 
   @Test(
+    "A misspelt command of a command, or value of an option, is answered with the nearest one",
+    arguments: [
+      (["rejects", "rety", "r"], "Error: There is no command rejects rety. Did you mean retry?"),
+      (["rejects", "frobnicate"], "The commands are retry, show."),
+      (["fetch", "P", "-d", "p.db", "-f", "tabel"], "Did you mean 'table'? Please provide one of"),
+      (
+        ["import", "p.map.yaml", "p.json", "--mode", "upsrt"],
+        "Did you mean 'upsert'? Please provide"
+      ),
+      (["completion", "bsh"], "The value 'bsh' is invalid for '<shell>'. Did you mean 'bash'? "),
+      (["fetch", "P", "--colums", "id"], "Did you mean '--columns'?"),
+    ]
+  )
+  func words(arguments: [String], help: String) throws {
+    let run = try folder.run(arguments)
+    #expect(run.status == 64)
+    #expect(run.errors.contains(help))
+  }
+
+  @Test(
     "Help and version are still to be had",
     arguments: [["--help"], ["help"], ["help", "import"], ["--version"]]
   )

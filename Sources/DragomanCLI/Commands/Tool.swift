@@ -57,7 +57,7 @@ struct Tool: AsyncParsableCommand {
 
   /// Prints what the argument parser has to say: help and versions are output, the rest is not.
   private static func tell(_ error: any Error) -> Int32 {
-    let text = fullMessage(for: error)
+    let text = namingNearest(fullMessage(for: error))
     let status = exitCode(for: error).rawValue
     guard !text.isEmpty else { return status }
     guard status == 0 else {
@@ -73,16 +73,56 @@ struct Tool: AsyncParsableCommand {
   }
 
   /// Refuses a command that there is not, before the options behind it are held against those of the
-  /// tool itself.
+  /// command around it.
   private static func checkCommand(of arguments: [String]) throws {
-    let names = configuration.subcommands.filter { $0.configuration.shouldDisplay }
+    var path: [String] = []
+    var commands = configuration.subcommands
+    for word in arguments.dropFirst() where word != "help" {
+      if commands.isEmpty || word.hasPrefix("-") { return }
+      guard let next = commands.first(where: { $0.configuration.commandName == word }) else {
+        throw unknownCommand(word, of: commands, behind: path)
+      }
+      path.append(word)
+      commands = next.configuration.subcommands
+    }
+  }
+
+  private static func unknownCommand(
+    _ word: String,
+    of commands: [any ParsableCommand.Type],
+    behind path: [String]
+  ) -> ValidationError {
+    let names = commands.filter { $0.configuration.shouldDisplay }
       .compactMap { $0.configuration.commandName }
-    guard let word = arguments.dropFirst().first(where: { $0 != "help" }), !word.hasPrefix("-"),
-      !names.contains(word), word != ManCommand.configuration.commandName
-    else { return }
     let help =
       nearest(to: word, in: names).map { "Did you mean \($0)?" }
       ?? "The commands are \(names.joined(separator: ", "))."
-    throw ValidationError("There is no command \(word). \(help)")
+    let whole = (path + [word]).joined(separator: " ")
+    return ValidationError("There is no command \(whole). \(help)")
+  }
+
+  /// What the argument parser says of a value that is not one of several, with the nearest of them.
+  static func namingNearest(_ text: String) -> String {
+    let start = "Error: The value '"
+    guard text.hasPrefix(start), let list = text.range(of: "Please provide one of") else {
+      return text
+    }
+    let word = String(text.dropFirst(start.count).prefix { $0 != "'" })
+    var values: [String] = []
+    for line in text[list.upperBound...].split(separator: "\n") {
+      if line.hasPrefix("Help:") { break }
+      if line.hasPrefix("  - ") {
+        values.append(String(line.dropFirst(4)))
+      } else {
+        // What stands between quotes is every second piece.
+        let pieces = line.split(separator: "'", omittingEmptySubsequences: false)
+        for index in stride(from: 1, to: pieces.count, by: 2) {
+          values.append(String(pieces[index]))
+        }
+      }
+    }
+    guard let near = nearest(to: word, in: values) else { return text }
+    return String(text[..<list.lowerBound]) + "Did you mean '\(near)'? "
+      + String(text[list.lowerBound...])
   }
 }

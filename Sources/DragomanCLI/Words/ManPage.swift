@@ -37,6 +37,7 @@ enum ManPage {
   /// - Parameters:
   ///   - help: What `_dumpHelp()` gives, as JSON.
   ///   - version: The tool's version.
+  /// - Returns: A page a command that is shown, the tool first.
   /// - Throws: What decoding throws.
   static func all(
     ofHelp help: String,

@@ -100,8 +100,11 @@ import Testing
       ]
     )
     let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
-    let records = lines.map { $0.split(separator: "\"record\":").last ?? "" }
-    #expect(records == [#"{"id":"2","n":"two","x":"a \"b\""}}"#, "\"3\"}", #""4,5,\"6\"7"}"#])
+    let records = lines.map { line in
+      line.range(of: "\"record\":").map { String(line[$0.upperBound...]) } ?? ""
+    }
+    let expected = [#"{"id":"2","n":"two","x":"a \"b\""}"#, #""3""#, #""4,5,\"6\"7""#]
+    #expect(records == expected.map { $0 + #","source":"csv","format":"csv"}"# })
   }
 
   @Test(

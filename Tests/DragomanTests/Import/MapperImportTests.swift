@@ -187,7 +187,7 @@ import Testing
         {"file":"records","line":0,"byte":0,"index":1,"entity":"Person","key":"B","code":"value.type",\
         "attribute":"age","path":"age","value":"\\"x\\"","message":"The value is of a type that an \
         int16 attribute does not take.","record":{"ticket_number":"B","age":"x",\
-        "at":"1970-01-01T00:00:00Z","d":"AQ=="}}
+        "at":"1970-01-01T00:00:00Z","d":"AQ=="},"source":"Person","format":"json"}
 
         """
     )
