@@ -266,10 +266,10 @@ import Testing
       try String(contentsOfFile: path, encoding: .utf8) == """
         {"file":"feed1","line":2,"byte":29,"index":1,"entity":"P","key":"2","code":"value.range",\
         "attribute":"v","path":"a.v","value":"1e99","message":"The number is outside of what int32 \
-        holds.","record":{"id":2,"a":{"v":1e99}}}
+        holds.","record":{"id":2,"a":{"v":1e99}},"source":"json","format":"json"}
         {"file":"feed2","line":1,"byte":3,"index":0,"entity":"P","key":"3","code":"value.number",\
         "attribute":"v","path":"@v","value":"\\"é&\\"","message":"The text is not a number as the map \
-        declares them.","record":"<p id='3' v='é&amp;'/>"}
+        declares them.","record":"<p id='3' v='é&amp;'/>","source":"xml","format":"xml"}
 
         """
     )
