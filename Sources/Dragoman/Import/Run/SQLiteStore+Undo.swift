@@ -15,20 +15,17 @@ extension SQLiteStore {
   ///   - run: The number of an import, or of an undo, in `history()`; nil: the last import that is recorded and
   ///     not taken back.
   ///   - isDryRun: Whether everything is rolled back at the end.
-  ///   - changes: Told of every object that is made, changed or deleted, in a dry run too.
   /// - Returns: What was done, and what is in the way.
   /// - Throws: `StoreError`: `.badRequest` where there is no such import, `.undo` where nothing is kept of it
-  ///   or the model was migrated since, `.busy` while it runs; what `changes` throws.
+  ///   or the model was migrated since, `.busy` while it runs.
   public func undoImport(
     _ run: Int64? = nil,
-    isDryRun: Bool = false,
-    changes: ((ImportChange) throws -> Void)? = nil
+    isDryRun: Bool = false
   ) throws -> UndoReport {
     try write { session in
       try session.begin()
       let entry = try session.entry(of: run)
       try session.endResumption(of: entry)
-      let log = changes == nil ? nil : try session.changeLog()
       let recorder = try session.recorder(isWhole: false, limit: WriteSession.recordedRowCount)
       defer { recorder?.stop() }
       var own = ImportLedgerEntry(undoing: entry, started: ImportClock.now())
@@ -37,12 +34,6 @@ extension SQLiteStore {
       let later = try session.annihilated(behind: entry)
       let report = try session.takeBack(entry, after: later) {
         if recorder?.isFull == true { try recorder?.keep(as: number) }
-      }
-      if report.isPossible, let changes {
-        try log?.drainNet { change, _ in
-          guard let change = ImportChange(change, isPruning: false, origin: nil) else { return }
-          try changes(change)
-        }
       }
       guard report.isPossible, !isDryRun else { return report }
       for counts in report.entities.values {
@@ -59,6 +50,36 @@ extension SQLiteStore {
     }
   }
 
+  /// Tells what taking an import back would change, object by object; nothing is changed.
+  ///
+  /// It is tried in temporary copies.
+  ///
+  /// - Parameters:
+  ///   - run: As for `undoImport(_:isDryRun:)`.
+  ///   - changes: Called once an object, unless something is in the way.
+  /// - Returns: What would be done, and what is in the way.
+  /// - Throws: As `undoImport(_:isDryRun:)`; what `changes` throws.
+  public func previewUndo(
+    _ run: Int64? = nil,
+    changes: (ImportChange) throws -> Void
+  ) throws -> UndoReport {
+    let report = try undoImport(run, isDryRun: true)
+    guard report.isPossible, let number = report.run.id else { return report }
+    try withoutActuallyEscaping(changes) { changes in
+      try withFolder { folder in
+        let (work, before, after) = (folder + "work.db", folder + "before.db", folder + "after.db")
+        for copy in [work, before, after] { _ = try backup(to: copy) }
+        let done = try SQLiteStore(at: .file(after))
+        _ = try done.undoImport(number)
+        try done.close()
+        let copy = try SQLiteStore(at: .file(work))
+        try copy.takeBack(report.run, telling: changes, lookingIn: [before, after])
+        try copy.close()
+      }
+    }
+    return report
+  }
+
   /// Lends a copy of the store as it was behind an import; what later imports did is taken back in it.
   ///
   /// The copy is a temporary file, and gone afterwards.
@@ -71,21 +92,31 @@ extension SQLiteStore {
   ///   taken back; what `body` throws.
   public func withCopy<T>(asOf run: Int64, _ body: (SQLiteStore) throws -> T) throws -> T {
     let later = try imports(behind: run)
+    return try withFolder { folder in
+      _ = try backup(to: folder + "copy.db")
+      let copy = try SQLiteStore(at: .file(folder + "copy.db"))
+      for entry in later.reversed() { _ = try copy.takeBack(entry) }
+      let result = try body(copy)
+      try copy.close()
+      return result
+    }
+  }
+
+  /// Lends a temporary folder, with `/` at its end.
+  private func withFolder<T>(_ body: (String) throws -> T) throws -> T {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("dragoman-\(UUID().uuidString)")
     do {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      try FileManager.default.createDirectory(
+        at: folder,
+        withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700]
+      )
     } catch {
       throw StoreError(.output, "There is no place for a copy: \(error)", path: folder.path)
     }
     defer { try? FileManager.default.removeItem(at: folder) }
-    let place = folder.appendingPathComponent("copy.db").path
-    _ = try backup(to: place)
-    let copy = try SQLiteStore(at: .file(place))
-    for entry in later.reversed() { _ = try copy.takeBack(entry) }
-    let result = try body(copy)
-    try copy.close()
-    return result
+    return try body(folder.path + "/")
   }
 
   /// Tells what an import did, object by object, as far as it can be taken back.
@@ -103,8 +134,13 @@ extension SQLiteStore {
     // It is taken back unseen, and then done again.
     try withoutActuallyEscaping(body) { body in
       try withCopy(asOf: run) { copy in
-        let undo = try copy.takeBack(entry, isRecorded: true)
-        _ = try copy.takeBack(undo, changes: body)
+        try withFolder { folder in
+          _ = try copy.backup(to: folder + "after.db")
+          let undo = try copy.takeBack(entry)
+          _ = try copy.backup(to: folder + "before.db")
+          let others = [folder + "before.db", folder + "after.db"]
+          try copy.takeBack(undo, telling: body, lookingIn: others)
+        }
       }
     }
   }
@@ -124,34 +160,50 @@ extension SQLiteStore {
 
   /// Takes an import back in a copy, where nobody has to see that objects have other versions.
   ///
-  /// - Parameters:
-  ///   - entry: The import.
-  ///   - isRecorded: Whether that can be taken back itself.
-  ///   - changes: Told of what is done.
-  /// - Returns: The entry of what is done, where it is recorded.
-  private func takeBack(
-    _ entry: ImportLedgerEntry,
-    isRecorded: Bool = false,
-    changes: ((ImportChange) throws -> Void)? = nil
-  ) throws -> ImportLedgerEntry {
+  /// - Parameter entry: The import.
+  /// - Returns: The entry of what is done, which can be taken back itself.
+  /// - Throws: `.undo` where something is in the way.
+  private func takeBack(_ entry: ImportLedgerEntry) throws -> ImportLedgerEntry {
     try write { session in
       try session.begin()
-      let log = changes == nil ? nil : try session.changeLog()
-      let recorder = isRecorded ? try session.recorder(isWhole: false, limit: nil) : nil
+      let recorder = try session.recorder(isWhole: false, limit: nil)
       defer { recorder?.stop() }
       var own = ImportLedgerEntry(undoing: entry, started: ImportClock.now())
-      if isRecorded { try session.record(&own) }
+      try session.record(&own)
+      let number = own.id ?? 0
       let report = try session.takeBack(entry, raisesVersions: false) {
-        if recorder?.isFull == true, let id = own.id { try recorder?.keep(as: id) }
+        if recorder?.isFull == true { try recorder?.keep(as: number) }
       }
       try Self.check(report)
-      try log?.drainNet { change, _ in
-        guard let change = ImportChange(change, isPruning: false, origin: nil) else { return }
-        try changes?(change)
-      }
-      if let id = own.id { try recorder?.finish(as: id, hasCounts: true) }
+      try recorder?.finish(as: number, hasCounts: true)
       try session.commit()
       return own
+    }
+  }
+
+  /// Takes an import back in a copy, and tells what that changes.
+  ///
+  /// - Parameters:
+  ///   - entry: The import.
+  ///   - changes: Called once an object.
+  ///   - others: Files of the states before and afterwards: rows change in any order, and what they refer to
+  ///     is there in one of the two.
+  /// - Throws: `.undo` where something is in the way; what `changes` throws.
+  private func takeBack(
+    _ entry: ImportLedgerEntry,
+    telling changes: (ImportChange) throws -> Void,
+    lookingIn others: [String]
+  ) throws {
+    try write { session in
+      let names = try session.attach(others)
+      try session.begin()
+      let later = try session.annihilated(behind: entry)
+      let log = try session.changeLog(lookingIn: names)
+      try Self.check(try session.takeBack(entry, after: later, raisesVersions: false))
+      try log.drainNet { change, _ in
+        guard let change = ImportChange(change, isPruning: false, origin: nil) else { return }
+        try changes(change)
+      }
     }
   }
 

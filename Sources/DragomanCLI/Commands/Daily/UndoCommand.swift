@@ -50,7 +50,9 @@ struct UndoCommand: ParsableCommand {
     let writer = ChangeWriter(json ? .ndjson : .onTerminal, to: output)
     let report: UndoReport
     do {
-      report = try store.undoImport(number, isDryRun: dryRun, changes: dryRun ? writer.write : nil)
+      report =
+        dryRun
+        ? try store.previewUndo(number) { try writer.write($0) } : try store.undoImport(number)
       try writer.flush()
     } catch let error as OutputError where error.isClosedPipe {
       // Whoever read has enough.

@@ -65,11 +65,18 @@ public final class ChangeLog {
   private let clear: Statement
 
   /// Begins to note; needs an open transaction, after `grow(to:)`.
-  init(layout: ModelLayout, database: Database, path: String?) throws {
+  ///
+  /// - Parameters:
+  ///   - layout: The model.
+  ///   - database: The connection.
+  ///   - path: The file, for messages.
+  ///   - others: Databases of the connection in which targets of links are looked for, too.
+  /// - Throws: What SQLite refuses.
+  init(layout: ModelLayout, database: Database, path: String?, others: [String]) throws {
     self.database = database
     self.path = path
     try Self.end(on: database)
-    tables = ObservedTable.all(of: layout)
+    tables = ObservedTable.all(of: layout, lookingIn: ["main"] + others)
     let values = (0..<(tables.map(\.width).max() ?? 0)).map { ", c\($0)" }.joined()
     try database.execute(
       sql:
@@ -267,7 +274,7 @@ public final class ChangeLog {
         ("INSERT", [(.linked, "NEW")]), ("DELETE", [(.unlinked, "OLD")]),
       ]
         + (table.isOrdered
-          ? [("UPDATE OF position", [(.unlinked, "OLD"), (.linked, "NEW")])] : [])
+          ? [("UPDATE OF position, target", [(.unlinked, "OLD"), (.linked, "NEW")])] : [])
       : [
         ("INSERT", [(.inserted, "NEW")]), ("UPDATE", [(.old, "OLD"), (.new, "NEW")]),
         ("DELETE", [(.deleted, "OLD")]),

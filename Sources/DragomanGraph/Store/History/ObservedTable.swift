@@ -38,14 +38,20 @@ struct ObservedTable {
   private var others: [String: Subject] = [:]
 
   /// The tables of a model: those of objects, and those of links.
-  static func all(of layout: ModelLayout) -> [ObservedTable] {
+  ///
+  /// - Parameters:
+  ///   - layout: The model.
+  ///   - schemas: The databases of the connection in which the objects that rows refer to are looked for, in
+  ///     this order.
+  /// - Returns: The tables of objects, then those of links.
+  static func all(of layout: ModelLayout, lookingIn schemas: [String]) -> [ObservedTable] {
     let roots = layout.entities.filter { $0.root == $0.index }
-    return roots.map { ObservedTable($0, layout) }
-      + layout.links.compactMap { ObservedTable($0, layout) }
+    return roots.map { ObservedTable($0, layout, schemas) }
+      + layout.links.compactMap { ObservedTable($0, layout, schemas) }
   }
 
   /// The table of a family of entities.
-  private init(_ entity: EntityLayout, _ layout: ModelLayout) {
+  private init(_ entity: EntityLayout, _ layout: ModelLayout, _ schemas: [String]) {
     name = entity.table
     objects = name
     isOrdered = false
@@ -62,7 +68,7 @@ struct ObservedTable {
     for relative in family {
       for link in relative.relationships where link.owner == relative.index {
         guard case .column(let column) = link.storage else { continue }
-        let key = Self.key(of: layout.entities[link.destination], layout)
+        let key = Self.key(of: layout.entities[link.destination], layout, schemas)
         linkOfColumn[column] = Subject.Link(
           name: link.name,
           isToOne: true,
@@ -70,7 +76,7 @@ struct ObservedTable {
           places: noted.count..<noted.count + key.count
         )
         let target = layout.entities[link.destination]
-        noted += key.map { Self.value($0.value, of: target, by: column, alias: "_t") }
+        noted += key.map { Self.value($0.value, of: target, by: column, in: schemas) }
       }
     }
     self.noted = noted
@@ -93,20 +99,23 @@ struct ObservedTable {
   }
 
   /// A table of links; nil where it is told from its other side.
-  private init?(_ link: RelationshipLayout, _ layout: ModelLayout) {
+  private init?(_ link: RelationshipLayout, _ layout: ModelLayout, _ schemas: [String]) {
     guard case .joinTable(let join, isOwner: true) = link.storage else { return nil }
     name = join.name
     objects = join.ownerTable
     isOrdered = join.hasPosition
     let (owner, target) = (layout.entities[link.owner], layout.entities[link.destination])
-    let (ownerKey, targetKey) = (Self.key(of: owner, layout), Self.key(of: target, layout))
+    let ownerKey = Self.key(of: owner, layout, schemas)
+    let targetKey = Self.key(of: target, layout, schemas)
     noted = [{ $0("owner") }, { $0("target") }]
-    noted += ownerKey.map { Self.value($0.value, of: owner, by: "owner", alias: "_t") }
-    noted += targetKey.map { Self.value($0.value, of: target, by: "target", alias: "_t") }
+    noted += ownerKey.map { Self.value($0.value, of: owner, by: "owner", in: schemas) }
+    noted += targetKey.map { Self.value($0.value, of: target, by: "target", in: schemas) }
     if isOrdered { noted.append { $0("position") } }
     entityOf = { row in
       guard owner.hasEntityColumn else { return "NULL" }
-      return "(SELECT _entity FROM main.\(Schema.quoted(owner.table)) WHERE _pk = \(row).owner)"
+      return Self.first(of: schemas) {
+        "(SELECT _entity FROM \($0).\(Schema.quoted(owner.table)) WHERE _pk = \(row).owner)"
+      }
     }
     let first = 2 + ownerKey.count
     let subject = Subject(
@@ -145,6 +154,7 @@ struct ObservedTable {
   private static func key(
     of entity: EntityLayout,
     _ layout: ModelLayout,
+    _ schemas: [String],
     depth: Int = 0
   ) -> [(attribute: Attribute, value: Value)] {
     // A chain of to-ones that leads back to itself has no end.
@@ -157,12 +167,13 @@ struct ObservedTable {
         return [(entity.attributes[slot], { $0(Schema.quoted(part.column)) })]
       case .relationship(let slot):
         let target = layout.entities[entity.relationships[slot].destination]
-        let parts = key(of: target, layout, depth: depth + 1)
+        let parts = key(of: target, layout, schemas, depth: depth + 1)
         return parts.map { inner in
           var attribute = inner.attribute
           attribute.name = parts.count == 1 ? part.name : "\(part.name).\(attribute.name)"
-          let alias = "_t\(depth)"
-          return (attribute, value(inner.value, of: target, by: part.column, alias: alias))
+          return (
+            attribute, value(inner.value, of: target, by: part.column, in: schemas, depth: depth)
+          )
         }
       }
     }
@@ -173,12 +184,22 @@ struct ObservedTable {
     _ value: @escaping Value,
     of target: EntityLayout,
     by column: String,
-    alias: String
+    in schemas: [String],
+    depth: Int? = nil
   ) -> Value {
-    { outer in
-      "(SELECT \(value { "\(alias).\($0)" }) FROM main.\(Schema.quoted(target.table)) AS \(alias)"
-        + " WHERE \(alias)._pk = \(outer(Schema.quoted(column))))"
+    let alias = "_t" + (depth.map { "\($0)" } ?? "")
+    return { outer in
+      first(of: schemas) { schema in
+        "(SELECT \(value { "\(alias).\($0)" }) FROM \(schema).\(Schema.quoted(target.table)) AS \(alias)"
+          + " WHERE \(alias)._pk = \(outer(Schema.quoted(column))))"
+      }
     }
+  }
+
+  /// The first of several values that is not null, as SQL.
+  private static func first(of schemas: [String], _ value: (String) -> String) -> String {
+    schemas.count == 1
+      ? value(schemas[0]) : "coalesce(\(schemas.map(value).joined(separator: ", ")))"
   }
 }
 

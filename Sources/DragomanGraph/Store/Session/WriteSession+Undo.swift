@@ -21,6 +21,23 @@ extension WriteSession {
     }
   }
 
+  /// Gives the connection other files to read, until it is closed.
+  ///
+  /// Runs `ATTACH DATABASE`, outside of a transaction.
+  ///
+  /// - Parameter files: Their paths.
+  /// - Returns: What they are called in SQL.
+  /// - Throws: `StoreError`.
+  package func attach(_ files: [String]) throws(StoreError) -> [String] {
+    try run {
+      try files.enumerated().map { number, file in
+        let name = "_dragoman_other_\(number)"
+        try database.execute(sql: "ATTACH DATABASE ? AS \(name)", arguments: [file])
+        return name
+      }
+    }
+  }
+
   /// The imports that can be taken back, the last one first.
   package func recordedRuns() throws(StoreError) -> [Int64] {
     try run { try RecordedRun.all(in: database) }

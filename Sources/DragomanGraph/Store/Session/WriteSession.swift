@@ -339,9 +339,19 @@ public final class WriteSession {
   ///
   /// Needs an open transaction, after `grow(to:)`. Makes a temporary table and temporary triggers,
   /// which are gone when the session is.
-  public func changeLog() throws(StoreError) -> ChangeLog {
+  public func changeLog() throws(StoreError) -> ChangeLog { try changeLog(lookingIn: []) }
+
+  /// A log as above.
+  ///
+  /// - Parameter others: Databases of the connection (`attach(_:)`) in which targets of links are looked for,
+  ///   too: who changes rows in any order may find them there only.
+  /// - Returns: The log.
+  /// - Throws: `StoreError`.
+  package func changeLog(lookingIn others: [String]) throws(StoreError) -> ChangeLog {
     isObserved = true
-    return try run { try ChangeLog(layout: layout, database: database, path: path) }
+    return try run {
+      try ChangeLog(layout: layout, database: database, path: path, others: others)
+    }
   }
 
   /// Drops what `changeLog()` made.

@@ -120,7 +120,7 @@ struct Changeset {
   }
 
   /// Lends each row to the closure.
-  func forEach(_ body: (Row) throws -> Void) throws {
+  func withRows(_ body: (Row) throws -> Void) throws {
     if isEmpty { return }
     var bytes = bytes
     try bytes.withUnsafeMutableBytes { buffer in
@@ -142,7 +142,10 @@ struct Changeset {
 
   /// Makes the changes, and leaves the rows alone that are not as they were.
   ///
-  /// - Parameter left: Called with each row that is left alone.
+  /// - Parameters:
+  ///   - database: The connection, in a transaction.
+  ///   - left: Called with each row that is left alone.
+  /// - Throws: What SQLite refuses.
   func apply(to database: Database, _ left: (Row, Conflict) -> Void) throws(DatabaseError) {
     if isEmpty { return }
     var bytes = bytes

@@ -28,8 +28,11 @@ package final class RunRecorder {
   ///
   /// - Parameters:
   ///   - layout: The tables.
+  ///   - database: The connection.
+  ///   - path: The file, for messages.
   ///   - isWhole: Whether the transaction holds everything that is recorded.
   ///   - limit: How many changed rows are recorded at most; nil: all.
+  /// - Throws: What SQLite refuses.
   init(
     _ layout: ModelLayout,
     in database: Database,
@@ -77,12 +80,13 @@ package final class RunRecorder {
   /// Needs the open transaction. Runs `INSERT INTO _dragoman_undo`.
   ///
   /// - Parameter run: The import's number in the ledger.
+  /// - Throws: `StoreError`.
   package func keep(as run: Int64) throws(StoreError) {
     guard let recording else { return }
     try StoreError.naming(path) {
       let changes = try recording.changeset()
       guard !changes.isEmpty else { return }
-      try changes.forEach { _ in recorded.rowCount += 1 }
+      try changes.withRows { _ in recorded.rowCount += 1 }
       if let limit, recorded.rowCount > limit {
         isOver = true
         self.recording = nil
@@ -99,6 +103,7 @@ package final class RunRecorder {
   /// - Parameters:
   ///   - run: The import's number in the ledger.
   ///   - hasCounts: Whether it counts changes, which may have come to nothing.
+  /// - Throws: `StoreError`.
   package func finish(as run: Int64, hasCounts: Bool) throws(StoreError) {
     try keep(as: run)
     recording = nil

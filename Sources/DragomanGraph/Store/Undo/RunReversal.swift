@@ -34,6 +34,7 @@ struct RunReversal {
   private let layout: ModelLayout
   private let database: Database
   private let path: String?
+  /// Called between portions of the work.
   private let keep: () throws -> Void
   private var recorded = RecordedRun(tables: [])
   private var effects: [RowKey: Effect] = [:]
@@ -42,7 +43,6 @@ struct RunReversal {
   /// How many rows of new tables were deleted, by table; those that `effects` has are not counted.
   private var deletions: [Int: Int] = [:]
 
-  /// - Parameter keep: Called between portions of the work.
   init(
     _ layout: ModelLayout,
     in database: Database,
@@ -64,7 +64,7 @@ struct RunReversal {
     var waiting: [[StoredValue]] = []
     try RecordedRun.forEachChangeset(of: run, in: database) { changes in
       let inverted = try changes.inverted()
-      try inverted.forEach { note($0) }
+      try inverted.withRows { note($0) }
       var found: [Conflict] = []
       try inverted.apply(to: database) { row, reason in
         if row.table == PendingReference.table {

@@ -95,7 +95,9 @@ struct UndoPropertyTests {
     var open = runs
     while let run = open.popLast() {
       let before = states[Int(run) - 1]
-      let dry = try store.undoImport(run, isDryRun: true)
+      var previewed: [ImportChange] = []
+      let dry = try store.previewUndo(run) { previewed.append($0) }
+      if let done = told[run] { #expect(previewed.isEmpty == done.isEmpty, place) }
       #expect(try Self.state(of: store) == states[Int(run)], place)
       let report = try store.undoImport(run)
       #expect(report.isPossible && dry.entities == report.entities, place)
