@@ -77,7 +77,7 @@ package struct RejectLine {
         .rejects,
         "This is no line of a rejects file: it has no `file` or no `record`.",
         at: Origin(file: path, line: number, column: 1, byte: 0),
-        help: "`dragoman import … --rejects FILE` writes one"
+        help: "an import writes one where it is told to"
       )
     }
   }

@@ -10,7 +10,7 @@ enum UndoText {
     var text =
       isDryRun
       ? "Would take back import \(run.id ?? 0)" : "Took back import \(run.id ?? 0)"
-    text += " (\(CellText.visible(run.source)), \(LedgerEntryJSON.second(run.started)))\n"
+    text += " (\(CellText.visible(run.source)))\n"
     if report.entities.isEmpty { text += "  nothing: it had changed no object\n" }
     let width = report.entities.keys.map(DisplayWidth.of).max() ?? 0
     for (name, counts) in report.entities.sorted(by: { $0.key < $1.key }) {

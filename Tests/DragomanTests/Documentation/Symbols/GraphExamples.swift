@@ -109,6 +109,12 @@ private enum GraphExamples {
     // docs: begin backup
     let backup = try store.backup(to: "people-2026-11-21.db")
     // docs: end
+    // docs: begin delete
+    let deletion = try store.delete(
+      FetchRequest("Person", filter: try Filter(parsing: "lastSeen < '2020-01-01'"))
+    ) { $0.matchedCount <= 100 }
+    print(deletion.isDone, deletion.counts)
+    // docs: end
     use(opening, backup)
   }
 

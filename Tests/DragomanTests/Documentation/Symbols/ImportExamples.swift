@@ -31,6 +31,13 @@ private enum ImportExamples {
     try lines()
   }
 
+  static func undo(store: SQLiteStore) throws {
+    // docs: begin undo
+    let report = try store.undoImport()
+    if !report.isPossible { print(report.conflicts) }
+    // docs: end
+  }
+
   static func guess() throws {
     // docs: begin guess
     let guess = try MapGuess(of: [.file("orders.json")])

@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+/// `dragoman undo`, `history --changes` and `import --record`, run as a user runs them.
+@Suite struct UndoCommandTests {
+  private let folder: ToolFolder
+
+  init() throws {
+    folder = try ToolFolder()
+    try folder.write(
+      """
+      version: 1
+      entities:
+        Person:
+          unique: id
+          attributes: { id: { type: int32 }, name: name, pin: { from: pin, sensitive: true } }
+      """,
+      to: "m.map.yaml"
+    )
+    try folder.write(#"[{"id":1,"name":"Ada","pin":"s3cret"},{"id":2,"name":"Bo"}]"#, to: "a.json")
+    try folder.write(#"[{"id":1,"name":"A\u001b[2J","pin":"n3w"},{"id":3}]"#, to: "b.json")
+    _ = try folder.run("import", "m.map.yaml", "a.json", "-d", "p.db", "-q")
+  }
+
+  private func people() throws -> String {
+    try folder.run("fetch", "Person", "-d", "p.db", "--columns", "id,name").output
+  }
+
+  @Test("An import is taken back, and its undo, too; sensitive values stay hidden")
+  func backAndForth() throws {
+    let before = try people()
+    _ = try folder.run("import", "m.map.yaml", "b.json", "-d", "p.db", "-q")
+    let behind = try people()
+    let dry = try folder.run("undo", "-d", "p.db", "--dry-run", "--json")
+    #expect(dry.status == 0 && dry.output.split(separator: "\n").count == 2)
+    #expect(
+      dry.errors == "Would take back import 2 (b.json)\n  Person  1 deleted, 1 changed back\n"
+    )
+    let changes = try folder.run("history", "-d", "p.db", "--changes", "2")
+    #expect(changes.status == 0 && changes.output.contains("\"change\":\"updated\""))
+    for text in [dry.output, changes.output] {
+      #expect(!text.contains("s3cret") && !text.contains("n3w") && !text.contains("\u{1B}"))
+    }
+    #expect(try people() == behind)
+    #expect(try folder.run("undo", "-d", "p.db", "-q").errors == "")
+    #expect(try people() == before)
+    let again = try folder.run("undo", "-d", "p.db", "3", "--json")
+    #expect(again.output.hasPrefix(#"{"conflictCount":0,"conflicts":[],"entities":{"Person":"#))
+    #expect(try people() == behind)
+    let history = try folder.run("history", "-d", "p.db", "--json").output
+    #expect(history.contains("\"status\":\"undone\""))
+  }
+
+  @Test("What is in the way is named with its key, and ends with 65")
+  func inTheWay() throws {
+    _ = try folder.run("import", "m.map.yaml", "b.json", "-d", "p.db", "-q")
+    try folder.write(#"[{"id":1,"name":"later"}]"#, to: "c.json")
+    _ = try folder.run("import", "m.map.yaml", "c.json", "-d", "p.db", "-q")
+    let before = try people()
+    for arguments in [["undo", "-d", "p.db", "2"], ["undo", "-d", "p.db", "2", "--dry-run"]] {
+      let refused = try folder.run(arguments)
+      #expect(refused.status == 65 && refused.output.isEmpty)
+      #expect(refused.errors.hasPrefix("error[store.undo]: Import 2 cannot be taken back"))
+      #expect(refused.errors.contains("\n    Person id 1 was changed since\n"))
+    }
+    let json = try folder.run("undo", "-d", "p.db", "2", "--json")
+    #expect(json.status == 65 && json.output.contains(#""reason":"changed""#))
+    #expect(try people() == before)
+  }
+
+  @Test(
+    "Wrong numbers and missing databases are refused by their code",
+    arguments: [
+      (["undo", "-d", "none.db"], 66), (["undo", "-d", "p.db", "9"], 64),
+      (["undo", "-d", "p.db", "x"], 64), (["history", "-d", "p.db", "--changes", "9"], 64),
+      (["history", "-d", "p.db", "--changes", "1", "--limit", "2"], 64),
+      (["undo", "-d", "m.map.yaml"], 65),
+    ]
+  )
+  func refused(arguments: [String], status: Int) throws {
+    let before = try people()
+    #expect(try Int(folder.run(arguments).status) == status)
+    #expect(try people() == before)
+    #expect(!FileManager.default.fileExists(atPath: folder.url.path + "/none.db"))
+  }
+
+  @Test("--no-record keeps nothing, --record everything")
+  func recorded() throws {
+    _ = try folder.run("import", "m.map.yaml", "b.json", "-d", "p.db", "-q", "--no-record")
+    let refused = try folder.run("undo", "-d", "p.db", "2")
+    #expect(refused.status == 65 && refused.errors.contains("nothing is kept"))
+    try folder.write(#"[{"id":1,"name":"later"}]"#, to: "c.json")
+    _ = try folder.run("import", "m.map.yaml", "c.json", "-d", "p.db", "-q", "--record")
+    #expect(try folder.run("undo", "-d", "p.db").status == 0)
+  }
+}
