@@ -65,8 +65,9 @@ extension WriteSession {
     try withoutActuallyEscaping(keep) { keep in
       do {
         var reversal = RunReversal(layout, in: database, path: path, keep: keep)
-        for run in later + [entry.id ?? 0] where reversal.conflictCount == 0 {
-          try reversal.takeBack(run)
+        let own = entry.id ?? 0
+        for run in later + [own] where reversal.conflictCount == 0 {
+          try reversal.takeBack(run, isLast: run == own)
         }
         if raisesVersions { try reversal.raiseVersions() }
         let report = try report(entry, reversal)

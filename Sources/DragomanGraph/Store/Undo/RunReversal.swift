@@ -24,6 +24,8 @@ struct RunReversal {
     var stays: Bool
     /// The version that the import left.
     var version: Int64
+    /// Whether the last run that is taken back wrote it; all others come to nothing.
+    var isOwn = false
   }
 
   /// How many conflicts are named.
@@ -37,6 +39,7 @@ struct RunReversal {
   /// Called between portions of the work.
   private let keep: () throws -> Void
   private var recorded = RecordedRun(tables: [])
+  private var isLast = false
   private var effects: [RowKey: Effect] = [:]
   private(set) var conflicts: [Conflict] = []
   private(set) var conflictCount = 0
@@ -57,10 +60,13 @@ struct RunReversal {
 
   /// Takes back one import, after all later ones that are to be taken back.
   ///
-  /// - Parameter run: The import's number in the ledger.
+  /// - Parameters:
+  ///   - run: The import's number in the ledger.
+  ///   - isLast: Whether it is the one that is asked for.
   /// - Throws: `.undo` where it is not recorded, or the tables are others by now.
-  mutating func takeBack(_ run: Int64) throws {
+  mutating func takeBack(_ run: Int64, isLast: Bool) throws {
     recorded = try load(run)
+    self.isLast = isLast
     var waiting: [[StoredValue]] = []
     try RecordedRun.forEachChangeset(of: run, in: database) { changes in
       let inverted = try changes.inverted()
@@ -133,7 +139,7 @@ struct RunReversal {
       switch (effect.isThere, effect.stays) {
       case (false, true): counts.restored += 1
       case (true, false): counts.deleted += 1
-      case (true, true): counts.changed += 1
+      case (true, true): counts.changed += effect.isOwn ? 1 : 0
       case (false, false): break
       }
     }
@@ -165,6 +171,7 @@ struct RunReversal {
       ?? Effect(isThere: row.operation != .inserted, stays: true, version: version)
     effect.stays = row.operation != .deleted
     effect.version = max(effect.version, version)
+    effect.isOwn = effect.isOwn || isLast
     effects[place] = effect
   }
 

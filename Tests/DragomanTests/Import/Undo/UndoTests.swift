@@ -71,6 +71,18 @@ struct UndoTests {
     #expect(try fixture.store.history().map(\.status) == [.done, .done])
   }
 
+  @Test("What later runs did and took back is not counted")
+  func netCounts() async throws {
+    let fixture = try ImportFixture(attributes: "name: { type: string }")
+    try await fixture.run(#"[{"id":1},{"id":2}]"#)
+    try await fixture.run(#"[{"id":1,"name":"a"}]"#)
+    try await fixture.run(#"[{"id":2,"name":"b"}]"#)
+    _ = try fixture.store.undoImport()
+    let report = try fixture.store.undoImport()
+    #expect(report.run.id == 2 && report.entities["P"]?.changed == 1)
+    #expect(try sql(fixture.store, "SELECT count(name) FROM P") == ["0"])
+  }
+
   @Test("Who has deleted already what goes is not in the way")
   func goneAlready() async throws {
     let fixture = try ImportFixture(attributes: "name: { type: string }")
