@@ -84,6 +84,26 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.url.path + "/none.db"))
   }
 
+  @Test("fetch --as-of answers as the database was behind an import")
+  func asOf() throws {
+    let before = try people()
+    _ = try folder.run("import", "m.map.yaml", "b.json", "-d", "p.db", "-q")
+    let behind = try people()
+    func fetch(_ run: String, _ more: String...) throws -> ToolFolder.Run {
+      try folder.run(
+        ["fetch", "Person", "-d", "p.db", "--columns", "id,name", "--as-of", run] + more
+      )
+    }
+    #expect(try fetch("1").output == before && fetch("2").output == behind)
+    #expect(try fetch("0").output.isEmpty)
+    #expect(try fetch("7").status == 64 && people() == behind)
+    // The copy's output does not replace the database either.
+    #expect(try fetch("1", "-o", "p.db", "--overwrite").status == 73)
+    #expect(try people() == behind)
+    let count = try folder.run("fetch", "Person", "-d", "p.db", "--as-of", "1", "--count")
+    #expect(count.output == "2\n")
+  }
+
   @Test("--no-record keeps nothing, --record everything")
   func recorded() throws {
     _ = try folder.run("import", "m.map.yaml", "b.json", "-d", "p.db", "-q", "--no-record")

@@ -61,6 +61,14 @@ struct FetchCommand: ParsableCommand {
   @OptionGroup
   var destination: RowOutputOptions
 
+  @Option(
+    help: ArgumentHelp(
+      "As it was behind this import, by its number in the history; 0: before the first one.",
+      valueName: "run"
+    )
+  )
+  var asOf: Int64?
+
   @Flag(help: "Print the SQL, its values and SQLite's plan instead of the rows.")
   var explain = false
 
@@ -83,6 +91,18 @@ struct FetchCommand: ParsableCommand {
       at: .file(database),
       options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
     )
+    let command = self
+    guard let asOf else { return try command.answer(from: store, over: store.path) }
+    try store.withCopy(asOf: asOf) { copy in try command.answer(from: copy, over: store.path) }
+  }
+
+  /// Prints or writes the answer.
+  ///
+  /// - Parameters:
+  ///   - store: The store, or a copy of it.
+  ///   - database: The database, which no output may replace.
+  /// - Throws: `StoreError`, and what the output refuses.
+  private func answer(from store: SQLiteStore, over database: String?) throws {
     let columnCount = destination.columnCount
     guard let path = destination.file else {
       let output = OutputBuffer(descriptor: STDOUT_FILENO)
@@ -97,7 +117,7 @@ struct FetchCommand: ParsableCommand {
     }
     let file = try OutputFile(
       path,
-      besides: OutputPlace.Kept.database(store.path),
+      besides: OutputPlace.Kept.database(database),
       overwrites: destination.overwrite
     )
     defer { file.discard() }
