@@ -49,6 +49,9 @@ import Testing
     #expect(try people() == behind)
     let history = try folder.run("history", "-d", "p.db", "--json").output
     #expect(history.contains("\"status\":\"undone\""))
+    // The import stands again, and can be taken back again.
+    #expect(try folder.run("undo", "-d", "p.db").errors.hasPrefix("Took back import 2 (b.json)"))
+    #expect(try people() == before)
   }
 
   @Test("What is in the way is named with its key, and ends with 65")

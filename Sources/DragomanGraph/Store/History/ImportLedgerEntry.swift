@@ -81,9 +81,15 @@ public struct ImportLedgerEntry: Sendable, Hashable {
   }
 
   /// The import that this entry took back; nil for an import.
-  public var undoes: Int64? {
-    guard mapHash.isEmpty, fingerprint.hasPrefix(Self.undoMark) else { return nil }
-    return Int64(fingerprint.dropFirst(Self.undoMark.count))
+  public var undoes: Int64? { undone?.run }
+
+  /// The import that this entry took back, and how that had ended.
+  var undone: (run: Int64, status: Status)? {
+    let parts = fingerprint.split(separator: ":")
+    guard mapHash.isEmpty, parts.count == 3, parts[0] == Self.undoMark, let run = Int64(parts[1]),
+      let status = Status(rawValue: String(parts[2]))
+    else { return nil }
+    return (run, status)
   }
 
   /// An entry for taking back an import, of its number.
@@ -91,14 +97,14 @@ public struct ImportLedgerEntry: Sendable, Hashable {
     let number = run.id ?? 0
     self.init(
       source: "undo of import \(number)",
-      fingerprint: "\(Self.undoMark)\(number)",
+      fingerprint: "\(Self.undoMark):\(number):\(run.status.rawValue)",
       map: run.map,
       mapHash: "",
       started: started
     )
   }
 
-  private static let undoMark = "undo:"
+  private static let undoMark = "undo"
 
   /// Reads a row of `_dragoman_imports`.
   ///

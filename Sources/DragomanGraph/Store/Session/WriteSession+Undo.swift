@@ -75,11 +75,23 @@ extension WriteSession {
           var undone = entry
           undone.status = .undone
           try undone.save(to: database)
+          try markUndone(by: entry)
         }
         return report
       } catch let error as DatabaseError {
         throw StoreError(error, path: path)
       }
+    }
+  }
+
+  /// Where an undo is taken back, what it took back stands again; where that was an undo itself, its
+  /// import is undone again, and so on.
+  private func markUndone(by entry: ImportLedgerEntry) throws {
+    var (undo, stands) = (entry, true)
+    while let (number, status) = undo.undone, var next = try ledgerEntry(number) {
+      next.status = stands ? status : .undone
+      try next.save(to: database)
+      (undo, stands) = (next, !stands)
     }
   }
 

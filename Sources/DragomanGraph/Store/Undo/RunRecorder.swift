@@ -8,7 +8,7 @@ import GRDB
 /// holds the whole import need no notes: all that is in them afterwards is the import's.
 package final class RunRecorder {
   /// How many bytes of notes are kept in memory.
-  private static let portionByteCount = 16 << 20
+  private static let portionByteCount = 4 << 20
 
   private let database: Database
   private let path: String?
