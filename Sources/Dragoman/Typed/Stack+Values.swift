@@ -137,7 +137,7 @@ private struct FeedContextImport {
     // Half of a feed is not what was asked for.
     if cancellation.isCancelled { throw CancellationError() }
     try walker.finish()
-    var report = walker.report()
+    var report = walker.tally.report()
     report.notices += notices.all
     report.unmatchedPaths = notices.unmatchedPaths
     report.duration = ContinuousClock().now - start

@@ -45,14 +45,16 @@ final class JSONShapeReader {
       }
       if frame.isObject { try takeMember(of: frame) } else { try takeElement(of: frame) }
     }
-    guard try peek() != nil else { return }
-    throw fault("Something stands behind the end of the JSON text")
+    guard try window.peek(batch) != nil else { return }
+    throw window.fault(batch, "Something stands behind the end of the JSON text")
   }
 
   private func takeMember(of frame: Frame) throws(ReadError) {
     guard try separator(closing: UInt8(ascii: "}")) else { return }
-    guard try peek() == UInt8(ascii: "\"") else { throw fault("A member's name is missing") }
-    let length = try scan()
+    guard try window.peek(batch) == UInt8(ascii: "\"") else {
+      throw window.fault(batch, "A member's name is missing")
+    }
+    let length = try window.scan(batch)
     let node = batch.nodes[Int(try text.parse(batch, start: window.position, length: length))]
     let member = frame.shape.member(
       batch.bytes(node.text, node.length),
@@ -63,7 +65,9 @@ final class JSONShapeReader {
     recorder.enterMember(member, of: frame.owner)
     forget()
     window.position += length
-    guard try peek() == UInt8(ascii: ":") else { throw fault("A colon is missing") }
+    guard try window.peek(batch) == UInt8(ascii: ":") else {
+      throw window.fault(batch, "A colon is missing")
+    }
     window.position += 1
     try takeValue(as: member, owner: frame.owner, isElement: false)
   }
@@ -71,8 +75,8 @@ final class JSONShapeReader {
   private func takeElement(of frame: Frame) throws(ReadError) {
     guard try separator(closing: UInt8(ascii: "]")), let element = frame.element else { return }
     guard frame.count < recorder.recordLimit else {
-      _ = try peek()
-      window.position += try scan()
+      _ = try window.peek(batch)
+      window.position += try window.scan(batch)
       return
     }
     try takeValue(as: element, owner: frame.owner, isElement: true)
@@ -84,14 +88,14 @@ final class JSONShapeReader {
     owner: Int,
     isElement: Bool
   ) throws(ReadError) {
-    guard let byte = try peek() else { throw cutOff() }
+    guard let byte = try window.peek(batch) else { throw window.cutOff(batch) }
     let isObject = byte == UInt8(ascii: "{")
     let isContainer = isObject || byte == UInt8(ascii: "[")
     var state = JSONScan()
     while true {
-      let available = batch.sourceCount - window.position
-      var length = jsonScanValue(&state, pointer, available, 0)
+      var length = window.scanned(&state, batch)
       if length == 0 {
+        let available = batch.sourceCount - window.position
         if isContainer, available >= Self.wholeByteCount {
           return try enter(shape, isObject: isObject, owner: owner, isElement: isElement)
         }
@@ -117,13 +121,7 @@ final class JSONShapeReader {
     owner: Int,
     isElement: Bool
   ) throws(ReadError) {
-    guard frames.count < Int(JSON_MAX_DEPTH) else {
-      throw ReadError(
-        .limit,
-        "The text is nested deeper than \(JSON_MAX_DEPTH) levels.",
-        at: batch.origin(at: UInt32(window.position), record: nil)
-      )
-    }
+    guard frames.count < Int(JSON_MAX_DEPTH) else { throw window.tooDeep(batch) }
     window.position += 1
     if isElement { recorder.enterRecord(shape, in: owner) }
     frames.append(
@@ -141,7 +139,7 @@ final class JSONShapeReader {
   ///
   /// - Returns: false when the container ended; it is then left.
   private func separator(closing: UInt8) throws(ReadError) -> Bool {
-    guard let byte = try peek() else { throw cutOff() }
+    guard let byte = try window.peek(batch) else { throw window.cutOff(batch) }
     let last = frames.count - 1
     if byte == closing {
       window.position += 1
@@ -151,9 +149,11 @@ final class JSONShapeReader {
       return false
     }
     if frames[last].count > 0 {
-      guard byte == UInt8(ascii: ",") else { throw fault("A comma is missing") }
+      guard byte == UInt8(ascii: ",") else { throw window.fault(batch, "A comma is missing") }
       window.position += 1
-      if try peek() == closing { throw fault("Something is missing behind the comma") }
+      if try window.peek(batch) == closing {
+        throw window.fault(batch, "Something is missing behind the comma")
+      }
     }
     frames[last].count += 1
     return true
@@ -162,49 +162,5 @@ final class JSONShapeReader {
   private func forget() {
     batch.didAppendNodes(to: 0)
     batch.arenaEnd = 0
-  }
-
-  private func peek() throws(ReadError) -> UInt8? {
-    while true {
-      while window.position < batch.sourceCount {
-        let byte = batch.source[window.position]
-        if !isJSONSpace(byte) { return byte }
-        window.position += 1
-      }
-      if try !window.fill(batch) { return nil }
-    }
-  }
-
-  private func scan() throws(ReadError) -> Int {
-    var state = JSONScan()
-    while true {
-      let available = batch.sourceCount - window.position
-      let length = jsonScanValue(&state, pointer, available, 0)
-      if length > 0 { return length }
-      if try !window.fill(batch) { return available }
-    }
-  }
-
-  private var pointer: UnsafePointer<UInt8>? {
-    batch.source.baseAddress.map {
-      UnsafePointer($0.assumingMemoryBound(to: UInt8.self) + window.position)
-    }
-  }
-
-  private func cutOff() -> ReadError {
-    ReadError(
-      .truncated,
-      "The text ends before its JSON is complete.",
-      at: batch.origin(at: UInt32(window.position), record: nil),
-      help: "the feed was cut off: fetch it again"
-    )
-  }
-
-  private func fault(_ message: String) -> ReadError {
-    ReadError(
-      .json,
-      "\(message): found \(JSONText.excerpt(batch, window.position)).",
-      at: batch.origin(at: UInt32(window.position), record: nil)
-    )
   }
 }

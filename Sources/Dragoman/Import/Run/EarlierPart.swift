@@ -89,7 +89,7 @@ struct EarlierPart {
   /// Holds the records read again against those that were committed.
   ///
   /// - Throws: `.resume` where they are others.
-  func check(_ count: Int, _ records: UInt64) throws(ImportError) {
+  func check(_ count: Int, _ records: UInt64?) throws(ImportError) {
     if count < state.passed {
       throw Self.refusal(
         "The feed has changed: it has \(count) records, and \(state.passed) were read before."
@@ -130,7 +130,7 @@ extension ImportRequest {
   }
 }
 
-extension DraftWalker {
+extension ImportTally {
   /// Takes over what an earlier part counted and left for the end.
   func goOn(behind earlier: EarlierPart) {
     counts = earlier.entry.counts

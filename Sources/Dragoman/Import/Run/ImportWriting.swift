@@ -21,14 +21,10 @@ final class ImportWriting {
   private var retry: RejectsRewriting?
   private var committed = 0
   private var byteCount = 0
-  /// The records so far, for who may have to go on behind them.
-  private var records = FeedHash()
-  /// A hash of the store's model.
-  private var modelHash = ""
-  /// Who this import is, where it keeps in the store what it knows.
-  private var mark: RunMark?
+  /// What it keeps in the store, for one that goes on with it.
+  private var keeper: RunKeeper?
   /// What is recorded so that it can be taken back.
-  private var recorder: RunRecorder?
+  private var recording: ImportRecording?
 
   /// Records a batch.
   ///
@@ -62,8 +58,8 @@ final class ImportWriting {
   ///   rolled back by the session.
   func run(_ session: WriteSession) throws -> ImportReport.Status {
     defer {
-      mark?.end()
-      recorder?.stop()
+      keeper?.end()
+      recording?.stop()
     }
     do {
       let status = try importAll(session)
@@ -84,7 +80,7 @@ final class ImportWriting {
   }
 
   private func importAll(_ session: WriteSession) throws -> ImportReport.Status {
-    try checkRequest()
+    try request.check(batchSize: batchSize)
     try map.checkPaths()
     try code.checkNoHooks()
     try session.begin()
@@ -97,8 +93,13 @@ final class ImportWriting {
     } else {
       rejects = try makeRejectsFile(beside: session.path)
     }
-    try prepareKeeping(session, earlier)
-    try startRecording(session)
+    keeper = try RunKeeper(session, request, commit, behind: earlier)
+    if let state = earlier?.state, let byteCount = state.rejectsByteCount, let rejects,
+      !rejects.goOn(behind: byteCount, state.rejectsHash)
+    {
+      notices.add("the rejects file has only the rejects behind those that were committed")
+    }
+    recording = try ImportRecording(session, request, commit, notices)
     let backend = RowBackend(
       session: session,
       request: request,
@@ -121,13 +122,15 @@ final class ImportWriting {
     if let earlier { try skip(earlier, queue, walker) }
     while let batch = try queue.next(unless: cancellation) {
       request.observer?.see(batch)
+      // Others may write while the next batch is on its way.
+      try session.beginIfNeeded()
       do {
         try apply(batch, walker, session)
       } catch  where cancellation.isCancelled {
         try cancel(session, &entry)
         return .cancelled
       }
-      if session.keepsRun { records.add(batch.records) }
+      keeper?.see(batch)
       byteCount = batch.consumedByteCount
       let isStrange = batch.isStrange
       queue.reuse(batch)
@@ -136,13 +139,12 @@ final class ImportWriting {
       // Of an input that may prove to be another map's nothing is kept.
       if commit == .batch && !request.isDryRun && !isStrange {
         try commitBatch(session, &entry)
-        try session.begin()
-      } else if recorder?.isFull == true {
-        try session.record(&entry)
-        if let id = entry.id { try recorder?.keep(as: id) }
+      } else {
+        try recording?.keepIfFull(&entry, session)
       }
       progress(currentProgress)
     }
+    try session.beginIfNeeded()
     do {
       try session.interruptible(
         when: { [cancellation] in cancellation.isCancelled },
@@ -183,14 +185,14 @@ final class ImportWriting {
         "The source \(absent) matched nothing: pruning would delete what it should have brought."
       )
     }
-    let outcome = try walker.backend.prune(rule, after: walker.counts)
+    let outcome = try walker.backend.prune(rule, after: walker.tally.counts)
     pruned = outcome.count
     for notice in outcome.notices { notices.add(notice) }
   }
 
   /// What was done so far.
   var report: ImportReport {
-    var report = walker?.report() ?? ImportReport()
+    var report = walker?.tally.report() ?? ImportReport()
     report.pruned = pruned
     report.committed = committed
     report.byteCount = byteCount
@@ -202,40 +204,6 @@ final class ImportWriting {
   }
 
   // MARK: - Beginning
-
-  private func checkRequest() throws(ImportError) {
-    if request.inputs.isEmpty { throw ImportError(.request, "There is nothing to import.") }
-    guard (1...1_000_000).contains(batchSize) else {
-      throw ImportError(.request, "A batch has 1 to 1,000,000 records, not \(batchSize).")
-    }
-    if request.prune != nil, request.limit != nil {
-      throw ImportError(.prune, "A limited import is not complete, and cannot prune.")
-    }
-    if request.resumes, request.isDryRun || request.options.commit == .all {
-      throw ImportError(
-        .request,
-        "What is to be resumed is an import in batches: no dry run, and not one transaction."
-      )
-    }
-    if let size = request.options.maximumRecordByteCount, !RecordLimit.range.contains(size) {
-      throw ImportError(.request, "A record may take 1 MB to 1 GB of memory, not \(size) bytes.")
-    }
-    if request.retriedFile != nil,
-      request.inputs.count > 1 || request.prune != nil || request.limit != nil || request.resumes
-        || request.options.commit == .batch
-    {
-      throw ImportError(
-        .request,
-        "Rejects are imported again for themselves and as a whole: one file, in one transaction, without pruning."
-      )
-    }
-    if let size = request.maximumInputByteCount, size < 1 {
-      throw ImportError(.request, "An input has 1 byte or more, not at most \(size).")
-    }
-    if let limit = request.limit, limit < 0 {
-      throw ImportError(.request, "The limit is a number of records, not \(limit).")
-    }
-  }
 
   /// The request's file, or the map's beside the map; a dry run writes none.
   private func makeRejectsFile(beside database: String?) throws(ImportError) -> RejectsFile? {
@@ -255,7 +223,7 @@ final class ImportWriting {
 
   /// Writes the rejects so far; a run that has read nothing leaves the file alone.
   private func flushRejects() throws {
-    guard let walker, walker.counts.read > 0 else { return }
+    guard let walker, walker.tally.counts.read > 0 else { return }
     try rejects?.flush()
   }
 
@@ -290,18 +258,6 @@ final class ImportWriting {
 
   // MARK: - Going on with an earlier import
 
-  /// Begins to record what is done, where that is wanted.
-  private func startRecording(_ session: WriteSession) throws {
-    guard !request.isDryRun, request.recording != .never else { return }
-    let limit = request.recording == .always ? nil : WriteSession.recordedRowCount
-    recorder = try session.recorder(isWhole: commit == .all, limit: limit)
-    if recorder == nil, request.recording == .always {
-      notices.add(
-        "the SQLite of this system cannot record what an import does: it cannot be taken back"
-      )
-    }
-  }
-
   /// The part of this import that is committed, where it is to be gone on with.
   private func findEarlierPart(_ session: WriteSession) throws -> EarlierPart? {
     guard request.resumes else { return nil }
@@ -311,28 +267,6 @@ final class ImportWriting {
     }
     commit = .batch
     return earlier
-  }
-
-  /// Prepares the store for what this import keeps there until its end.
-  private func prepareKeeping(_ session: WriteSession, _ earlier: EarlierPart?) throws {
-    guard !request.isDryRun else { return }
-    if earlier == nil {
-      // What cannot be read is nobody's who runs. Where another import is under way, only that one can be
-      // resumed.
-      if let kept = try session.keptRun(), (try? ImportRunState(kept))?.mark.isRunning == true {
-        return
-      }
-      try session.dropRun()
-    }
-    guard commit == .batch else { return }
-    try session.keepRun()
-    mark = RunMark()
-    modelHash = try session.storedModel().map(FeedHash.text) ?? ""
-    if let byteCount = earlier?.state.rejectsByteCount, let rejects,
-      !rejects.goOn(behind: byteCount, earlier?.state.rejectsHash)
-    {
-      notices.add("the rejects file has only the rejects behind those that were committed")
-    }
   }
 
   /// Reads over what is committed.
@@ -346,37 +280,14 @@ final class ImportWriting {
       let batch = try queue.next(unless: cancellation)
     {
       try walker.skip(batch, holding: earlier.kept.held)
-      records.add(batch.records)
+      keeper?.see(batch)
       byteCount = batch.consumedByteCount
       queue.reuse(batch)
       progress(currentProgress)
     }
-    if !cancellation.isCancelled { try earlier.check(walker.ordinal, records.value) }
-    walker.goOn(behind: earlier)
+    if !cancellation.isCancelled { try earlier.check(walker.ordinal, keeper?.recordsHash) }
+    walker.tally.goOn(behind: earlier)
     notices.add("went on behind \(earlier.state.passed) records that were read earlier")
-  }
-
-  /// Writes down how far the import is.
-  private func keep(_ session: WriteSession, _ entry: ImportLedgerEntry) throws {
-    guard let mark, let ledger = entry.id else { return }
-    let report = self.report
-    let state = ImportRunState(
-      mark: mark,
-      ledger: ledger,
-      inputs: request.inputs.map(\.name),
-      options: request.fingerprint,
-      model: modelHash,
-      passed: walker?.ordinal ?? 0,
-      records: records.value,
-      rejectsByteCount: (rejects?.byteCount).map { Int($0) },
-      rejectsHash: rejects?.hash.value,
-      entities: report.entities,
-      relationships: report.relationships,
-      issues: report.issues.map {
-        .init(code: $0.code.rawValue, entity: $0.entity, attribute: $0.attribute, count: $0.count)
-      }
-    )
-    try session.keep(state: String(decoding: try JSONEncoder().encode(state), as: UTF8.self))
   }
 
   // MARK: - Commits
@@ -391,20 +302,10 @@ final class ImportWriting {
     entry.committed = entry.counts.read
     entry.byteCount = byteCount
     try session.record(&entry)
-    if entry.status == .running { try keep(session, entry) }
-    if let id = entry.id, let recorder {
-      if entry.status == .running {
-        try recorder.keep(as: id)
-      } else {
-        try recorder.finish(as: id, hasCounts: entry.counts.changed > 0)
-      }
-      if recorder.isOver {
-        notices.add(
-          "more than \(WriteSession.recordedRowCount) rows changed: the import cannot be taken back"
-        )
-        self.recorder = nil
-      }
+    if entry.status == .running {
+      try keeper?.keep(entry, report, passed: walker?.ordinal ?? 0, rejects, session)
     }
+    try recording?.keep(entry)
     try session.commit()
     committed = entry.committed
     logger.debug("committed", metadata: ["records": "\(committed)"])
@@ -442,7 +343,7 @@ final class ImportWriting {
 
   private var currentProgress: ImportProgress {
     ImportProgress(
-      counts: walker?.counts ?? .init(),
+      counts: walker?.tally.counts ?? .init(),
       byteCount: byteCount,
       totalByteCount: totalByteCount,
       duration: ContinuousClock().now - start

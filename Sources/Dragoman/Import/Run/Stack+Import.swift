@@ -235,7 +235,7 @@ struct ContextImport {
       if !walker.isWaiting { try flush() }
     }
     try walker.finish()
-    var report = walker.report()
+    var report = walker.tally.report()
     report.unmatchedPaths = mappers.unmatchedPaths
     report.duration = ContinuousClock().now - start
     return ImportedObjects(ids: backend.objects, report: report)

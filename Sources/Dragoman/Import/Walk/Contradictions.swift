@@ -174,7 +174,7 @@ extension DraftWalker {
     in batch: DraftBatch,
     _ plan: ImportPlan
   ) throws {
-    let object = written[number]
+    let object = tally.written[number]
     let target = try target(of: object.plan, in: plan, isNested: !object.isTop)
     guard !object.isTop || target.isShared else { return }
     let place = ObjectPlace(target.plan.layout.root, key)

@@ -95,8 +95,10 @@ extension DraftWalker {
           try stage.add(key, position: position, target: child.key, standing)
         }
         if child.standing == .linkedNow || child.standing == .made {
-          countLinks(of: stage.name, linked: 1, unlinked: child.formerParent == nil ? 0 : 1)
-          if written[number].outcome == .unchanged { written[number].outcome = .updated }
+          tally.countLinks(of: stage.name, linked: 1, unlinked: child.formerParent == nil ? 0 : 1)
+          if tally.written[number].outcome == .unchanged {
+            tally.written[number].outcome = .updated
+          }
         }
       case .key(let start, let node):
         try batch.values.withUnsafeBufferPointer { values in
@@ -179,7 +181,8 @@ extension DraftWalker {
     }
     let isNew =
       number < 0
-      || written[number].outcome == .inserted && written[number].flushCount == flushCount
+      || tally.written[number].outcome == .inserted
+        && tally.written[number].flushCount == flushCount
     try stage.begin(owner, isNew: isNew, number: number, list: list)
     staged.append((stage, owner))
     return isNew

@@ -50,9 +50,9 @@ extension DraftWalker {
       noteContradictions(object, key, outcome, isNested: isNested, target, in: batch)
     }
     let (standing, formerParent) = standing(under: parent, outcome, target)
-    let number = written.count
+    let number = tally.written.count
     if outcome != .skipped {
-      written.append(
+      tally.written.append(
         Written(
           plan: draft.plan,
           outcome: outcome,
@@ -178,7 +178,7 @@ extension DraftWalker {
     in batch: DraftBatch,
     _ plan: ImportPlan
   ) throws {
-    let isNew = written[number].outcome == .inserted
+    let isNew = tally.written[number].outcome == .inserted
     for (column, index, nested) in singles {
       let link = batch.links[index]
       let linkPlan = target.plan.links[link.slot]
@@ -198,12 +198,12 @@ extension DraftWalker {
               at: place(of: reference(at: node), in: batch)
             )
           }
-          waits.append(Wait(owner: ObjectPlace(target.plan.layout.root, key), number: number))
+          tally.waits.append(Wait(owner: ObjectPlace(target.plan.layout.root, key), number: number))
         }
       }
       let former = isNew ? nil : target.writer.previous(column.number)
       if targetKey != former {
-        countLinks(
+        tally.countLinks(
           of: target.linkNames[link.slot],
           linked: targetKey == nil ? 0 : 1,
           unlinked: former == nil ? 0 : 1
@@ -227,8 +227,10 @@ extension DraftWalker {
         let wasTaken = try claim(targetKey, for: key, stage, batch)
         // It had the target, and would have lost it had the earlier record's links been stored.
         if wasTaken, targetKey == former {
-          countLinks(of: target.linkNames[link.slot], linked: 1, unlinked: 1)
-          if written[number].outcome == .unchanged { written[number].outcome = .updated }
+          tally.countLinks(of: target.linkNames[link.slot], linked: 1, unlinked: 1)
+          if tally.written[number].outcome == .unchanged {
+            tally.written[number].outcome = .updated
+          }
         }
       }
     }
@@ -264,10 +266,10 @@ extension DraftWalker {
   ///
   /// Links to it that earlier records gave are stored first, and go with it.
   func deleteUnlinked(_ batch: DraftBatch) throws {
-    for stage in ownStages where !stage.isEmpty { try flush(stage, batch) }
+    for stage in stages.own where !stage.isEmpty { try flush(stage, batch) }
     unlinked.removeAll { given.contains(ObjectPlace($0.entity.root, $0.key)) }
     if unlinked.isEmpty { return }
-    if allStages.contains(where: { !$0.isEmpty }) {
+    if stages.all.contains(where: { !$0.isEmpty }) {
       guard mayFlush else { throw RecordStop.full }
       try flushStages(batch)
     }

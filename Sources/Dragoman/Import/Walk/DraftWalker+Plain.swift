@@ -16,14 +16,14 @@ extension DraftWalker {
     let arena = try Self.arena(of: batch)
     // A dictionary is asked once, and not for every row.
     var objects = ImportReport.EntityCounts()
-    defer { count(objects, of: target.plan.name) }
+    defer { tally.count(objects, of: target.plan.name) }
     return try batch.values.withUnsafeBufferPointer { values in
       var index = first
       while index < batch.drafts.count, case .row(let object) = batch.drafts[index],
         batch.objects[object].plan == plan
       {
         if index > first {
-          counts.read += 1
+          tally.counts.read += 1
           ordinal += 1
         }
         let start = batch.objects[object].start
@@ -54,16 +54,16 @@ extension DraftWalker {
     }
     switch outcome {
     case .inserted:
-      counts.inserted += 1
+      tally.counts.inserted += 1
       objects.inserted += 1
     case .updated:
-      counts.updated += 1
+      tally.counts.updated += 1
       objects.updated += 1
     case .unchanged:
-      counts.unchanged += 1
+      tally.counts.unchanged += 1
       objects.unchanged += 1
-    case .skipped: counts.skipped += 1
-    case .deleted: counts.deleted += 1
+    case .skipped: tally.counts.skipped += 1
+    case .deleted: tally.counts.deleted += 1
     default:
       try reject(RecordStop.refused(object: object, outcome), object, record: index, in: batch)
     }
@@ -132,14 +132,14 @@ extension DraftWalker {
       isTombstone: isTombstone,
       origin: batch.records.origin(at: record.start, record: record.number),
       ordinal: ordinal,
-      reject: rejects == nil ? nil : RejectedRecord(record, in: batch),
+      reject: tally.rejects == nil ? nil : RejectedRecord(record, in: batch),
       keys: HeldRecords.Keys(),
       needs: [],
       reservedKey: isTombstone ? nil : target.writer.reserveKey(),
-      issuePlace: issues.takePlace()
+      issuePlace: tally.issues.takePlace()
     )
     setAside.add(made, plan, keepsRecord: false)
-    counts.read -= 1
+    tally.counts.read -= 1
     let isMuch =
       setAside.count >= Self.setAsideCount || setAside.byteCount >= Self.setAsideByteCount
     // Where so many are rejected that the import ends, it ends at the record at which it would anyway.
@@ -153,7 +153,7 @@ extension DraftWalker {
 
   /// Whether more records than admitted are rejected, if all are that were set aside.
   private var mayRejectTooMany: Bool {
-    maximumRejects.map { counts.rejected + setAside.count >= $0 } ?? false
+    tally.maximumRejects.map { tally.counts.rejected + setAside.count >= $0 } ?? false
   }
 
   /// Makes the indexes of all tables that are loaded, and writes what was set aside.
@@ -171,8 +171,8 @@ extension DraftWalker {
       if cancellation?.isCancelled == true { throw CancellationError() }
       guard let plan = record.batch.plan else { continue }
       try prepare(for: plan)
-      counts.read += 1
-      if let issue = try write(setAside: record, plan) { try reject(issue, held: record) }
+      tally.counts.read += 1
+      if let issue = try write(setAside: record, plan) { try tally.reject(issue, held: record) }
     }
     if let plan { try prepare(for: plan) }
   }
@@ -194,7 +194,7 @@ extension DraftWalker {
       }
       switch outcome {
       case .inserted, .updated, .unchanged, .skipped, .deleted:
-        count(outcome, of: target.plan.name, isTop: true)
+        tally.count(outcome, of: target.plan.name, isTop: true)
         return nil
       default: throw RecordStop.refused(object: object, outcome)
       }

@@ -35,6 +35,12 @@ extension DraftWalker {
     }
   }
 
+  /// Counts a rejected record and writes it to the rejects file.
+  func reject(_ issue: ImportIssue, record index: Int, in batch: DraftBatch) throws {
+    try settleSetAside(batch.plan)
+    try tally.reject(issue) { RejectedRecord(batch.records.records[index], in: batch) }
+  }
+
   /// What becomes of a record that was stopped: why it is rejected, or nil where it is skipped.
   func settle(
     _ stop: RecordStop,
@@ -52,7 +58,7 @@ extension DraftWalker {
     case .denied(let name): return issue(of: object).denied(by: name)
     case .hook(let object, let error): return issue(of: object).refused(by: error)
     case .skipped, .waits, .full:
-      counts.skipped += 1
+      tally.counts.skipped += 1
       let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
       if let key = target.writer.key {
         backend.didApply(key, of: target.plan.layout, ordinal: ordinal)
@@ -99,7 +105,7 @@ extension DraftWalker {
       if isUndoable { try backend.release() }
       let layout = plan.entities[batch.objects[object].plan].layout
       backend.didApply(key, of: layout, ordinal: ordinal)
-      contradictions.keep(in: &issues)
+      contradictions.keep(in: &tally.issues)
     } catch let stop as RecordStop {
       try undo(to: mark)
       throw stop
@@ -126,25 +132,29 @@ extension DraftWalker {
 
   private func begin(_ isUndoable: Bool, mayFlush: Bool) throws -> Mark {
     staged.removeAll(keepingCapacity: true)
-    linksOfRecord.removeAll(keepingCapacity: true)
+    tally.linksOfRecord.removeAll(keepingCapacity: true)
     self.mayFlush = mayFlush
     if isUndoable {
-      for stage in allStages { stage.mark() }
+      for stage in stages.all { stage.mark() }
       try backend.begin()
     }
-    return Mark(isUndoable: isUndoable, writtenCount: written.count, waitCount: waits.count)
+    return Mark(
+      isUndoable: isUndoable,
+      writtenCount: tally.written.count,
+      waitCount: tally.waits.count
+    )
   }
 
   private func undo(to mark: Mark) throws {
-    written.removeLast(written.count - mark.writtenCount)
-    waits.removeLast(waits.count - mark.waitCount)
-    uncountLinks()
+    tally.written.removeLast(tally.written.count - mark.writtenCount)
+    tally.waits.removeLast(tally.waits.count - mark.waitCount)
+    tally.uncountLinks()
     contradictions.drop()
     guard mark.isUndoable else { return }
     try backend.undo()
-    for stage in allStages { stage.undo() }
+    for stage in stages.all { stage.undo() }
     if mayFlush {
-      for stage in allStages { stage.forgetAll() }
+      for stage in stages.all { stage.forgetAll() }
     } else {
       for (stage, owner) in staged { stage.forget(owner) }
     }
@@ -192,7 +202,7 @@ extension DraftWalker {
     _ plan: ImportPlan
   ) throws -> Range<Int>? {
     // Whoever observes the changes is told record by record.
-    guard Backend.isBulk, !backend.isObserved, crossedStages.isEmpty else { return nil }
+    guard Backend.isBulk, !backend.isObserved, stages.crossed.isEmpty else { return nil }
     if aloneCount > 0 {
       aloneCount -= 1
       return nil
@@ -200,22 +210,22 @@ extension DraftWalker {
     guard try runObject(at: first, in: batch, plan) != nil,
       try runObject(at: first + 1, in: batch, plan) != nil
     else { return nil }
-    let earlier = (count: counts.read, ordinal: ordinal)
+    let earlier = (count: tally.counts.read, ordinal: ordinal)
     var count = 0
     let mark = try begin(true, mayFlush: false)
     do {
       while count < runLength, let object = try runObject(at: first + count, in: batch, plan) {
-        counts.read += 1
+        tally.counts.read += 1
         ordinal += 1
         recordNumber = batch.records.records[first + count].number
         _ = try write(record: object, in: batch, plan)
         count += 1
       }
       try backend.release()
-      contradictions.keep(in: &issues)
+      contradictions.keep(in: &tally.issues)
     } catch is RecordStop {
       try undo(to: mark)
-      (counts.read, ordinal) = earlier
+      (tally.counts.read, ordinal) = earlier
       // What comes up to the record that was stopped is written alone. Where records are stopped
       // again and again, runs are tried now and then only.
       aloneCount = runLength > 4 ? count : 256

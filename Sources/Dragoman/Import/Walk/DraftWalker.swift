@@ -9,7 +9,7 @@ import DragomanGraph
 /// `DraftWalker+Records` writes a record whole or not at all, `DraftWalker+Objects` its objects and
 /// `DraftWalker+Lists` their to-manies, `DraftWalker+Links` stores what links them, `DraftWalker+Held`
 /// keeps the records that wait for their targets, `DraftWalker+Plain` writes records without links, also into
-/// tables that are loaded, `DraftWalker+Counts` counts.
+/// tables that are loaded; `ImportTally` counts.
 ///
 /// Most of its properties are memory that is kept from record to record, so that a record allocates
 /// nothing of its own. One thread has it, and no access to what is marked runs code of others:
@@ -21,29 +21,15 @@ final class DraftWalker<Backend: DraftBackend> {
   let backend: Backend
   /// What happens to objects that exist; nil is the map's word.
   let mode: EntityWriter.Mode?
-  let rejects: (any RejectsOutput)?
-  /// More rejected records than this and the import fails; nil: no limit.
-  let maximumRejects: Int?
-  var issues = IssueLog()
+  /// What became of the records and objects so far.
+  let tally: ImportTally
   @exclusivity(unchecked) var contradictions = Contradictions()
-  /// The counts over the top-level records so far; `report()` completes them.
-  @exclusivity(unchecked) var counts = ImportLedgerEntry.Counts()
-  /// The counts of objects, nested ones included, by entity.
-  @exclusivity(unchecked) var entities: [String: ImportReport.EntityCounts] = [:]
-  @exclusivity(unchecked) var relationships: [String: ImportReport.RelationshipCounts] = [:]
 
   /// The targets of the plan at hand: those of records, and those of nested records.
   @exclusivity(unchecked) private var targets: [(record: Target?, nested: Target?)] = []
   private var knownTargets: [String: Target] = [:]
   private var planFormat: ForeignFormat?
-  /// The stages by `Entity.relationship`.
-  var stages: [String: Stage] = [:]
-  /// The stages in the order in which they are flushed.
-  var allStages: [Stage] = []
-  /// What becomes of references by stage that nobody has.
-  var unresolvedPolicies: [String: UnresolvedPolicy] = [:]
-  /// Stages whose links other rows write as well: never left full from record to record.
-  var crossedStages: [Stage] = []
+  let stages: WalkStages<Backend>
   /// How many records are written under one savepoint, as long as none is stopped.
   var runLength = 64
   /// How many records are written each by itself before the next run.
@@ -57,23 +43,12 @@ final class DraftWalker<Backend: DraftBackend> {
   /// How often links were stored so far: an object has none before the next time.
   @exclusivity(unchecked) var flushCount = 0
 
-  /// The objects written since the last tally.
-  @exclusivity(unchecked) var written: [Written] = []
-  /// Which of them have references that wait.
-  @exclusivity(unchecked) var waits: [Wait] = []
-  /// Objects that were counted as unchanged, and that have references that wait.
-  var unchangedOwners: [ObjectPlace: UnchangedOwner] = [:]
   /// The owners that the record at hand staged, or the run of records.
   @exclusivity(unchecked) var staged: [(stage: Stage, owner: Int64)] = []
-  /// The links that the record at hand counted, or the run of records.
-  @exclusivity(unchecked) var linksOfRecord: [(name: String, linked: Int, unlinked: Int)] = []
   /// What was written of the objects of the lists at hand, one list behind the other.
   @exclusivity(unchecked) var listed: [WrittenPlace] = []
   /// The targets of the link at hand.
   @exclusivity(unchecked) var listOfLink: ContiguousArray<LinkStage.Listed> = []
-  /// Stages that are stored with each record: what they unlink is to be deleted, and that may be forbidden,
-  /// or other records may be about it.
-  var ownStages: [Stage] = []
   /// Whether something of the plan at hand deletes what it unlinks.
   var keepsGiven = false
   /// The objects that the record at hand has, nested or as to-ones, where that matters.
@@ -95,9 +70,9 @@ final class DraftWalker<Backend: DraftBackend> {
     rejects: (any RejectsOutput)? = nil
   ) {
     self.backend = backend
+    stages = WalkStages(backend)
     self.mode = mode
-    self.maximumRejects = maximumRejects
-    self.rejects = rejects
+    tally = ImportTally(maximumRejects: maximumRejects, rejects: rejects)
   }
 
   /// Writes the objects of a batch, in the order of the feed, and takes note of its rejects.
@@ -119,7 +94,7 @@ final class DraftWalker<Backend: DraftBackend> {
         together = range
         continue
       }
-      counts.read += 1
+      tally.counts.read += 1
       ordinal += 1
       switch draft {
       case .row(let object):
@@ -132,18 +107,18 @@ final class DraftWalker<Backend: DraftBackend> {
       case .tombstone(let object):
         try writeTombstone(object, record: index, in: batch, plan)
       case .reject(let issue):
-        for passedOver in batch.issues[reported..<issue] { issues.add(passedOver) }
+        for passedOver in batch.issues[reported..<issue] { tally.issues.add(passedOver) }
         reported = issue + 1
         try reject(batch.issues[issue], record: index, in: batch)
       }
     }
-    for passedOver in batch.issues[reported...] { issues.add(passedOver) }
-    for (group, count) in batch.repeatedIssues { issues.add(count, of: group) }
-    if backend.isLoading, allStages.contains(where: { !$0.isEmpty }) { try endLoads(plan) }
+    for passedOver in batch.issues[reported...] { tally.issues.add(passedOver) }
+    for (group, count) in batch.repeatedIssues { tally.issues.add(count, of: group) }
+    if backend.isLoading, stages.all.contains(where: { !$0.isEmpty }) { try endLoads(plan) }
     try flushAll(batch)
     // Links are stored by then: what they changed is told with the batch.
     try backend.tell(at: nil)
-    try tally(plan)
+    try settleTally(plan)
   }
 
   /// Passes over a batch that an earlier import has committed, but for the records that it held until the
@@ -155,7 +130,7 @@ final class DraftWalker<Backend: DraftBackend> {
     try prepare(for: plan)
     backend.cover(batch, plan)
     for (index, draft) in batch.drafts.enumerated() {
-      counts.read += 1
+      tally.counts.read += 1
       ordinal += 1
       guard ordinals.contains(ordinal) else { continue }
       recordNumber = batch.records.records[index].number
@@ -168,8 +143,13 @@ final class DraftWalker<Backend: DraftBackend> {
     }
   }
 
+  /// Counts the objects written, after their links are stored.
+  func settleTally(_ plan: ImportPlan) throws {
+    try tally.settle(plan) { try backend.keep($0, unchanged: $1) }
+  }
+
   /// Whether references wait for the end of the import.
-  var isWaiting: Bool { !waits.isEmpty || allStages.contains { $0.isWaiting } }
+  var isWaiting: Bool { !tally.waits.isEmpty || stages.all.contains { $0.isWaiting } }
 
   // MARK: - Plans
 
@@ -183,8 +163,7 @@ final class DraftWalker<Backend: DraftBackend> {
       for index in plan.entities.indices { _ = try target(of: index, in: plan, isNested: true) }
     }
     try backend.prepare(for: plan)
-    ownStages = deletingStages(in: plan)
-    crossedStages = crossed(in: plan) + ownStages
+    stages.prepare(for: plan)
     keepsGiven = plan.entities.contains { $0.links.contains(where: \.deletesUnlinked) }
   }
 
@@ -202,7 +181,7 @@ final class DraftWalker<Backend: DraftBackend> {
         mode: isNested ? upsert : mode ?? upsert,
         isNested: isNested,
         backend: backend,
-        stage: { try self.stage(of: $0, in: plan) }
+        stage: { [stages] in try stages.stage(of: $0, in: plan) }
       )
     knownTargets[name] = made
     if isNested { targets[index].nested = made } else { targets[index].record = made }
@@ -261,7 +240,7 @@ final class DraftWalker<Backend: DraftBackend> {
     guard [.deleted, .skipped, .unchanged].contains(outcome) else {
       throw RecordStop.refused(object: object, outcome)
     }
-    count(outcome, of: target.plan.name, isTop: true)
+    tally.count(outcome, of: target.plan.name, isTop: true)
   }
 
   // MARK: - Keys
@@ -314,24 +293,6 @@ struct ObjectPlace: Hashable {
     self.root = root
     self.key = key
   }
-}
-
-/// An object that was written.
-struct Written {
-  let plan: Int
-  var outcome: EntityWriter.Outcome
-  let isTop: Bool
-  /// `flushCount` when its row was written.
-  let flushCount: Int
-  /// Its draft, and the number of its record.
-  let object: Int
-  let record: Int
-}
-
-/// An object with references that wait, and its number in `written`.
-struct Wait {
-  let owner: ObjectPlace
-  let number: Int
 }
 
 /// The relationship that an object is nested by, where its links are a column of the object.

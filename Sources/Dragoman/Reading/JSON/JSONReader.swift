@@ -38,18 +38,14 @@ final class JSONReader: RecordReader {
   @exclusivity(unchecked) private var state: State
   /// Up to where records of the batch were looked for together, and were not found so.
   @exclusivity(unchecked) private var triedEnd = 0
-  /// Which members of the root object before the records are kept for `$root`, and their JSON text.
-  private let kept: DocumentMembers
-  private var documentMembers: [UInt8] = []
+  /// Members before the records, for `$root`.
+  private var head: JSONDocumentHead
   /// Whether members were kept behind records of the batch: they are for later records only.
   private var isDocumentStale = false
   /// The name of the member whose value is expected, between two batches.
   private var pendingName: [UInt8] = []
   /// How many records each path had; nil while its place was not met.
   @exclusivity(unchecked) private(set) var recordCounts: [Int?]
-
-  /// The most bytes that are kept for `$root`: they are parsed for every batch.
-  static let documentByteCount = 1 << 20
 
   /// Makes a reader.
   ///
@@ -71,7 +67,7 @@ final class JSONReader: RecordReader {
     text = try JSONText()
     self.paths = JSONRecordPaths(paths, pointers: pointers)
     state = .value(self.paths.all, key: 0..<0)
-    kept = keeping
+    head = JSONDocumentHead(keeping: keeping)
     recordCounts = paths.map { _ in nil }
   }
 
@@ -104,8 +100,8 @@ final class JSONReader: RecordReader {
           try nextElement(batch, of: frame)
         }
       case .complete:
-        guard try peek(batch) != nil else { return false }
-        throw fault(
+        guard try window.peek(batch) != nil else { return false }
+        throw window.fault(
           batch,
           "Something stands behind the end of the JSON text",
           help: "one JSON text a line is NDJSON: name the file .ndjson"
@@ -142,7 +138,7 @@ final class JSONReader: RecordReader {
     while batch.records.count < limit && window.position < SourceWindow.targetByteCount {
       if readTogether(batch, of: source, limit: limit - batch.records.count) { continue }
       guard try separator(batch, closing: UInt8(ascii: "]")) else { return }
-      guard try peek(batch) != nil else { throw cutOff(batch) }
+      guard try window.peek(batch) != nil else { throw window.cutOff(batch) }
       try readRecord(batch, of: source, key: 0..<0)
     }
   }
@@ -156,7 +152,7 @@ final class JSONReader: RecordReader {
   /// what is wrong with it.
   /// - Returns: Whether there was any.
   private func readTogether(_ batch: RecordBatch, of source: Int, limit: Int) -> Bool {
-    guard let frame = frames.last, frame.count > 0, kept == .none || batch.document != nil else {
+    guard let frame = frames.last, frame.count > 0, head.isUnused || batch.document != nil else {
       return false
     }
     let most = min(Self.togetherByteCount, window.limit.uncheckedByteCount)
@@ -197,7 +193,7 @@ final class JSONReader: RecordReader {
     key: Range<UInt32>
   ) throws(ReadError) {
     if batch.document == nil { try appendDocument(to: batch) }
-    let length = try scan(batch)
+    let length = try window.scan(batch)
     let number = (recordCounts[source] ?? 0) + 1
     let start = window.position
     let node: UInt32
@@ -231,9 +227,11 @@ final class JSONReader: RecordReader {
     _ candidates: [JSONRecordPaths.Candidate],
     key: Range<UInt32>
   ) throws(ReadError) {
-    guard let byte = try peek(batch) else {
-      if frames.isEmpty { throw fault(batch, "The input is empty: there is no JSON text in it") }
-      throw cutOff(batch)
+    guard let byte = try window.peek(batch) else {
+      if frames.isEmpty {
+        throw window.fault(batch, "The input is empty: there is no JSON text in it")
+      }
+      throw window.cutOff(batch)
     }
     let isObject = byte == UInt8(ascii: "{")
     let isArray = byte == UInt8(ascii: "[")
@@ -277,13 +275,13 @@ final class JSONReader: RecordReader {
 
   /// A scalar stands where the records should be: null means that there are none.
   private func takeNoRecords(_ batch: RecordBatch, of source: Int) throws(ReadError) {
-    let length = try scan(batch)
+    let length = try window.scan(batch)
     let node = try text.parse(batch, start: window.position, length: length)
     guard batch.nodes[Int(node)].kind == UInt8(TAPE_NULL), !frames.isEmpty else {
       throw ReadError(
         .noRecords,
         "There are no records: \(JSONText.excerpt(batch, window.position)) stands in their place.",
-        at: place(batch),
+        at: window.place(batch),
         help: "records are objects; `records:` in the map names the array that holds them"
       )
     }
@@ -297,18 +295,12 @@ final class JSONReader: RecordReader {
     let start = window.position
     var state = JSONScan()
     while true {
-      let available = batch.sourceCount - start
-      let length = jsonScanValue(&state, pointer(batch, start), available, 0)
+      let length = window.scanned(&state, batch)
       if length > 0 { return try validate(batch, length: length) }
+      let available = batch.sourceCount - start
       // A container larger than the window is gone through element by element.
       if isContainer && available >= skippedByteCount {
-        guard frames.count < Int(JSON_MAX_DEPTH) else {
-          throw ReadError(
-            .limit,
-            "The text is nested deeper than \(JSON_MAX_DEPTH) levels.",
-            at: place(batch)
-          )
-        }
+        guard frames.count < Int(JSON_MAX_DEPTH) else { throw window.tooDeep(batch) }
         let isObject = batch.source[start] == UInt8(ascii: "{")
         return enter(isObject: isObject, candidates: [], records: nil)
       }
@@ -340,25 +332,25 @@ final class JSONReader: RecordReader {
   private func nextMember(_ batch: RecordBatch, of frame: Frame) throws(ReadError) {
     guard try separator(batch, closing: UInt8(ascii: "}")) else { return }
     let nameStart = window.position
-    switch try peek(batch) {
+    switch try window.peek(batch) {
     case UInt8(ascii: "\""): break
-    case nil: throw cutOff(batch)
-    default: throw fault(batch, "A member's name in double quotes is missing")
+    case nil: throw window.cutOff(batch)
+    default: throw window.fault(batch, "A member's name in double quotes is missing")
     }
-    let length = try scan(batch)
+    let length = try window.scan(batch)
     // Parsing may move the nodes: they are looked at after it.
     let place = try text.parse(batch, start: window.position, length: length)
     let node = batch.nodes[Int(place)]
     batch.didAppendNodes(to: batch.nodeCount - 1)
     window.position += length
-    switch try peek(batch) {
+    switch try window.peek(batch) {
     case UInt8(ascii: ":"): window.position += 1
-    case nil: throw cutOff(batch)
-    default: throw fault(batch, "A colon is missing behind the member's name")
+    case nil: throw window.cutOff(batch)
+    default: throw window.fault(batch, "A colon is missing behind the member's name")
     }
     let name = batch.bytes(node.text, node.length)
     let next = paths.follow(frame.candidates, toMember: name)
-    if frames.count == 1 && next.isEmpty && kept.has(name) {
+    if frames.count == 1 && next.isEmpty && head.has(name) {
       try keepForDocument(batch, from: nameStart)
     } else {
       state = .value(next, key: node.text..<node.text + node.length)
@@ -369,45 +361,30 @@ final class JSONReader: RecordReader {
 
   /// Keeps the text of the member whose value stands at the position.
   private func keepForDocument(_ batch: RecordBatch, from nameStart: Int) throws(ReadError) {
-    guard try peek(batch) != nil else { throw cutOff(batch) }
-    var scan = JSONScan()
+    guard try window.peek(batch) != nil else { throw window.cutOff(batch) }
+    func limit() -> ReadError {
+      JSONDocumentHead.limit(at: batch.origin(at: UInt32(nameStart), record: nil))
+    }
+    var state = JSONScan()
     while true {
-      let available = batch.sourceCount - window.position
-      var length = jsonScanValue(&scan, pointer(batch, window.position), available, 0)
+      var length = window.scanned(&state, batch)
       if length == 0 {
-        guard available <= Self.documentByteCount else { throw documentLimit(batch, nameStart) }
+        let available = batch.sourceCount - window.position
+        guard available <= JSONDocumentHead.maximumByteCount else { throw limit() }
         if try window.fill(batch) { continue }
         length = available
       }
       try validate(batch, length: length)
       break
     }
-    let member = batch.source[nameStart..<window.position]
-    guard documentMembers.count + member.count < Self.documentByteCount else {
-      throw documentLimit(batch, nameStart)
-    }
-    documentMembers.append(contentsOf: documentMembers.isEmpty ? [] : [UInt8(ascii: ",")])
-    documentMembers.append(contentsOf: member)
+    guard head.keep(batch.source[nameStart..<window.position]) else { throw limit() }
     isDocumentStale = batch.document != nil
-  }
-
-  private func documentLimit(_ batch: RecordBatch, _ nameStart: Int) -> ReadError {
-    ReadError(
-      .limit,
-      "The members before the records that `$root` paths name have more than"
-        + " \(Self.documentByteCount >> 20) MB, with the one that begins here.",
-      at: batch.origin(at: UInt32(nameStart), record: nil),
-      help: "name a smaller member in the map's `$root` paths, or move it into the records"
-    )
   }
 
   /// Puts the members kept so far on the batch's tape.
   private func appendDocument(to batch: RecordBatch) throws(ReadError) {
-    guard kept != .none else { return }
-    batch.document = try text.parse(
-      batch,
-      detached: [UInt8(ascii: "{")] + documentMembers + [UInt8(ascii: "}")]
-    )
+    guard !head.isUnused else { return }
+    batch.document = try text.parse(batch, detached: head.text)
   }
 
   // MARK: - Bytes
@@ -416,7 +393,7 @@ final class JSONReader: RecordReader {
   ///
   /// - Returns: false when the container ended; it is then left.
   private func separator(_ batch: RecordBatch, closing: UInt8) throws(ReadError) -> Bool {
-    guard let byte = try peek(batch) else { throw cutOff(batch) }
+    guard let byte = try window.peek(batch) else { throw window.cutOff(batch) }
     let last = frames.count - 1
     if byte == closing {
       window.position += 1
@@ -424,72 +401,19 @@ final class JSONReader: RecordReader {
       return false
     }
     if frames[last].count > 0 {
-      guard byte == UInt8(ascii: ",") else { throw fault(batch, "A comma is missing") }
+      guard byte == UInt8(ascii: ",") else { throw window.fault(batch, "A comma is missing") }
       window.position += 1
-      if try peek(batch) == closing { throw fault(batch, "Something is missing behind the comma") }
+      if try window.peek(batch) == closing {
+        throw window.fault(batch, "Something is missing behind the comma")
+      }
     }
     frames[last].count += 1
     return true
-  }
-
-  /// The next byte that is not white space; nil at the end.
-  ///
-  /// Moves to it.
-  @inline(__always)
-  private func peek(_ batch: RecordBatch) throws(ReadError) -> UInt8? {
-    while true {
-      while window.position < batch.sourceCount {
-        let byte = batch.source[window.position]
-        if !isJSONSpace(byte) { return byte }
-        window.position += 1
-      }
-      if try !window.fill(batch) { return nil }
-    }
-  }
-
-  /// The length of the value at the position, reading on until it ends.
-  private func scan(_ batch: RecordBatch) throws(ReadError) -> Int {
-    var state = JSONScan()
-    while true {
-      let available = batch.sourceCount - window.position
-      let length = jsonScanValue(&state, pointer(batch, window.position), available, 0)
-      if length > 0 { return length }
-      if try !window.fill(batch) { return available }
-    }
-  }
-
-  private func pointer(_ batch: RecordBatch, _ offset: Int) -> UnsafePointer<UInt8>? {
-    batch.source.baseAddress.map { UnsafePointer($0.assumingMemoryBound(to: UInt8.self) + offset) }
-  }
-
-  // MARK: - Faults
-
-  private func place(_ batch: RecordBatch) -> Origin {
-    batch.origin(at: UInt32(window.position), record: nil)
   }
 
   private func numbered(_ error: ReadError, record: Int) -> ReadError {
     var error = error
     error.origin?.record = record
     return error
-  }
-
-  private func cutOff(_ batch: RecordBatch) -> ReadError {
-    ReadError(
-      .truncated,
-      "The text ends before its JSON is complete.",
-      at: place(batch),
-      help: "the feed was cut off: fetch it again"
-    )
-  }
-
-  private func fault(_ batch: RecordBatch, _ message: String, help: String? = nil) -> ReadError {
-    let found = JSONText.excerpt(batch, window.position)
-    return ReadError(
-      .json,
-      "\(message): found \(found).",
-      at: place(batch),
-      help: found.contains("<") ? "this looks like HTML or XML, not JSON" : help
-    )
   }
 }

@@ -93,9 +93,3 @@ struct SourceWindow {
     if batch.source[..<3].elementsEqual([0xEF, 0xBB, 0xBF]) { position = 3 }
   }
 }
-
-/// White space as RFC 8259 has it.
-@inline(__always)
-func isJSONSpace(_ byte: UInt8) -> Bool {
-  byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
-}

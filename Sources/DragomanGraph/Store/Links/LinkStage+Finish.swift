@@ -125,12 +125,18 @@ extension LinkStage {
     if allowsRepeats, table.place != nil, plan.replaces {
       return try resolveRepeats(table, &finish)
     }
-    let place = plan.replaces ? "\(Self.firstUnorderedPlace) + seq" : "position"
     let group = allowsRepeats ? "seq" : "owner, target"
+    var place = "\(Self.firstUnorderedPlace) + seq"
+    if let column = table.place, !plan.replaces {
+      // Another import may have taken the place that was kept since the last batch of this one.
+      place =
+        "CASE WHEN EXISTS (SELECT 1 FROM \(table.name) AS _t WHERE _t.\(table.own) = _w.owner"
+        + " AND _t.\(column) = _w.position) THEN \(place) ELSE position END"
+    }
     try run(
       "INSERT INTO \(links) (owner, position, target, fresh) SELECT owner, \(place), target, 0"
         + " FROM (SELECT owner, position, target, min(seq) AS seq FROM \(waiting)"
-        + " WHERE state = 1 GROUP BY \(group)) ORDER BY seq"
+        + " WHERE state = 1 GROUP BY \(group)) AS _w ORDER BY seq"
     )
     var outcome = Outcome()
     var changed: [Int64] = []

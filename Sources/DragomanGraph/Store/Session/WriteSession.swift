@@ -44,6 +44,11 @@ public final class WriteSession {
     }
   }
 
+  /// The same, unless a transaction is open.
+  package func beginIfNeeded() throws(StoreError) {
+    if !database.isInsideTransaction { try begin() }
+  }
+
   /// Takes over what others have made of the model, as far as nothing was made for the old one.
   private func lookAtModel() throws {
     guard let now = try committed.changed(in: database) else { return }

@@ -1,7 +1,33 @@
 import DragomanGraph
 
-/// What the walker counts, and what it refuses.
-extension DraftWalker {
+/// What an import counts: what became of its records and objects, and what is said of them.
+///
+/// One thread has it, and no access to what is marked runs code of others: exclusive access needs no check at
+/// run time.
+final class ImportTally {
+  /// More rejected records than this and the import fails; nil: no limit.
+  let maximumRejects: Int?
+  let rejects: (any RejectsOutput)?
+  @exclusivity(unchecked) var issues = IssueLog()
+  /// The counts over the top-level records so far; `report()` completes them.
+  @exclusivity(unchecked) var counts = ImportLedgerEntry.Counts()
+  /// The counts of objects, nested ones included, by entity.
+  @exclusivity(unchecked) var entities: [String: ImportReport.EntityCounts] = [:]
+  @exclusivity(unchecked) var relationships: [String: ImportReport.RelationshipCounts] = [:]
+  /// The objects written since they were last counted.
+  @exclusivity(unchecked) var written: [Written] = []
+  /// Which of them have references that wait.
+  @exclusivity(unchecked) var waits: [Wait] = []
+  /// Objects that were counted as unchanged, and that have references that wait.
+  var unchangedOwners: [ObjectPlace: UnchangedOwner] = [:]
+  /// The links that the record at hand counted, or the run of records.
+  @exclusivity(unchecked) var linksOfRecord: [(name: String, linked: Int, unlinked: Int)] = []
+
+  init(maximumRejects: Int?, rejects: (any RejectsOutput)?) {
+    self.maximumRejects = maximumRejects
+    self.rejects = rejects
+  }
+
   /// The report of everything applied so far.
   func report() -> ImportReport {
     var report = ImportReport()
@@ -14,7 +40,9 @@ extension DraftWalker {
   }
 
   /// Counts the objects written, after their links are stored.
-  func tally(_ plan: ImportPlan) throws {
+  ///
+  /// - Parameter keep: Called for owners of references that wait: as what they are counted until then.
+  func settle(_ plan: ImportPlan, _ keep: (ObjectPlace, UnchangedOwner?) throws -> Void) throws {
     for wait in waits {
       let object = written[wait.number]
       let unchanged: UnchangedOwner? =
@@ -22,7 +50,7 @@ extension DraftWalker {
       let former = unchangedOwners[wait.owner]
       unchangedOwners[wait.owner] = unchanged
       if unchanged != nil || former != nil {
-        try backend.keep(wait.owner, unchanged: unchanged)
+        try keep(wait.owner, unchanged)
       }
     }
     waits.removeAll(keepingCapacity: true)
@@ -85,11 +113,8 @@ extension DraftWalker {
   }
 
   /// Counts a rejected record and writes it to the rejects file.
-  func reject(_ issue: ImportIssue, record index: Int, in batch: DraftBatch) throws {
-    try settleSetAside(batch.plan)
-    if let rejects {
-      try rejects.write(issue, RejectedRecord(batch.records.records[index], in: batch))
-    }
+  func reject(_ issue: ImportIssue, _ record: () -> RejectedRecord) throws {
+    if let rejects { try rejects.write(issue, record()) }
     try countReject(issue)
   }
 
@@ -112,4 +137,22 @@ extension DraftWalker {
       )
     }
   }
+}
+
+/// An object that was written.
+struct Written {
+  let plan: Int
+  var outcome: EntityWriter.Outcome
+  let isTop: Bool
+  /// `flushCount` when its row was written.
+  let flushCount: Int
+  /// Its draft, and the number of its record.
+  let object: Int
+  let record: Int
+}
+
+/// An object with references that wait, and its number in `written`.
+struct Wait {
+  let owner: ObjectPlace
+  let number: Int
 }

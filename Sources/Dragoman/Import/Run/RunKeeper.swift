@@ -1,0 +1,84 @@
+import DragomanGraph
+import Foundation
+
+/// Keeps in the store, with each batch, how far an import in batches has come, for one that goes on with it.
+final class RunKeeper {
+  private let request: ImportRequest
+  /// Who this import is.
+  private let mark: RunMark
+  /// A hash of the store's model.
+  private let modelHash: String
+  /// The records so far.
+  private var records = FeedHash()
+
+  /// Prepares the store for what an import keeps there until its end.
+  ///
+  /// - Parameter earlier: The part that is gone on with.
+  /// - Returns: nil where nothing is kept: by an import in one transaction, a dry run, or beside another one
+  ///   that keeps its own.
+  /// - Throws: `StoreError`.
+  init?(
+    _ session: WriteSession,
+    _ request: ImportRequest,
+    _ commit: ImportMap.ImportOptions.Commit,
+    behind earlier: EarlierPart?
+  ) throws {
+    guard !request.isDryRun else { return nil }
+    if earlier == nil {
+      // What cannot be read is nobody's who runs. Where another import is under way, only that one can be
+      // resumed.
+      if let kept = try session.keptRun(), (try? ImportRunState(kept))?.mark.isRunning == true {
+        return nil
+      }
+      try session.dropRun()
+    }
+    guard commit == .batch else { return nil }
+    try session.keepRun()
+    modelHash = try session.storedModel().map(FeedHash.text) ?? ""
+    self.request = request
+    mark = RunMark()
+  }
+
+  /// A hash of the records so far.
+  var recordsHash: UInt64 { records.value }
+
+  /// Sees the records of a batch.
+  func see(_ batch: DraftBatch) { records.add(batch.records) }
+
+  /// Writes down how far the import is.
+  ///
+  /// - Parameters:
+  ///   - entry: The import in the ledger.
+  ///   - report: What it did so far.
+  ///   - passed: How many records it read.
+  ///   - rejects: The file of its rejects, flushed.
+  func keep(
+    _ entry: ImportLedgerEntry,
+    _ report: ImportReport,
+    passed: Int,
+    _ rejects: RejectsFile?,
+    _ session: WriteSession
+  ) throws {
+    guard let ledger = entry.id else { return }
+    let state = ImportRunState(
+      mark: mark,
+      ledger: ledger,
+      inputs: request.inputs.map(\.name),
+      options: request.fingerprint,
+      model: modelHash,
+      passed: passed,
+      records: records.value,
+      rejectsByteCount: (rejects?.byteCount).map { Int($0) },
+      rejectsHash: rejects?.hash.value,
+      entities: report.entities,
+      relationships: report.relationships,
+      issues: report.issues.map {
+        .init(code: $0.code.rawValue, entity: $0.entity, attribute: $0.attribute, count: $0.count)
+      }
+    )
+    try session.keep(state: String(decoding: try JSONEncoder().encode(state), as: UTF8.self))
+  }
+
+  /// The import has ended.
+  func end() { mark.end() }
+}

@@ -1,0 +1,137 @@
+import DragomanGraph
+
+/// Of which objects a record speaks, and which it needs.
+extension DraftBatch {
+  /// The targets that a record needs, nested records included.
+  ///
+  /// With `all`, those count, too, that are part of an identity: they are needed in the end, but the
+  /// row itself finds out.
+  func needs(
+    of object: Int,
+    _ plan: ImportPlan,
+    all: Bool
+  ) -> [HeldRecords.Need] {
+    var found: [HeldRecords.Need] = []
+    let arena = UnsafeRawBufferPointer(records.arena)
+    for index in object..<objects[object].end {
+      let draft = objects[index]
+      let entity = plan.entities[draft.plan]
+      for link in draft.links.map({ links[$0] }) {
+        let linkPlan = entity.links[link.slot]
+        let isIdentity = all && entity.isIdentity(linkPlan)
+        guard linkPlan.onUnresolved == .reject || isIdentity,
+          let key = linkPlan.referenceKey(in: plan.model)
+        else { continue }
+        let target = plan.model.entities[linkPlan.layout.destination]
+        for place in link.targets {
+          guard case .key(let start, _) = targets[place] else { continue }
+          let values = key.indices.map { self.values[start + $0].stored(in: arena) }
+          let text =
+            key.isSensitive ? ForeignText.mask : values.map(\.text).joined(separator: ", ")
+          found.append(
+            HeldRecords.Need(
+              key: HeldRecords.Key(target, key.map(\.name), values),
+              link: linkPlan.layout,
+              text: text,
+              entity: target,
+              columns: key,
+              values: values,
+              isIdentity: isIdentity
+            )
+          )
+        }
+      }
+    }
+    return found
+  }
+
+  /// The keys of the objects that a record speaks of.
+  func keys(
+    of object: Int,
+    isTombstone: Bool,
+    _ plan: ImportPlan
+  ) -> HeldRecords.Keys {
+    var keys = HeldRecords.Keys()
+    for index in object..<(isTombstone ? object + 1 : objects[object].end) {
+      let draft = objects[index]
+      let entity = plan.entities[draft.plan]
+      for (number, unique) in entity.layout.uniqueKeys.enumerated() {
+        let values = unique.compactMap { value(of: $0, of: index, plan) }
+        guard values.count == unique.count else { continue }
+        let key = HeldRecords.Key(entity.layout, unique.map(\.name), values)
+        if !isTombstone { keys.made.append((key, entity.layout.index)) }
+        guard number == 0 else { continue }
+        if index == object {
+          keys.own = key
+        } else if saysMore(than: unique, draft, entity) {
+          keys.nested.append(key)
+        }
+      }
+    }
+    return keys
+  }
+
+  /// Whether a draft gives more than the key.
+  private func saysMore(
+    than key: [EntityLayout.KeyPart],
+    _ draft: DraftBatch.Object,
+    _ entity: EntityPlan
+  ) -> Bool {
+    entity.slots.indices.contains {
+      !entity.slots[$0].isKey && values[draft.start + $0].kind != .absent
+    } || draft.links.contains { !entity.isIdentity(entity.links[links[$0].slot]) }
+  }
+
+  /// The value of a part of a key that a draft gives, as references have it; nil: it gives none.
+  private func value(
+    of part: EntityLayout.KeyPart,
+    of index: Int,
+    _ plan: ImportPlan,
+    depth: Int = 0
+  ) -> StoredValue? {
+    let draft = objects[index]
+    let entity = plan.entities[draft.plan]
+    let arena = UnsafeRawBufferPointer(records.arena)
+    let isNamed = { (name: String) in name.utf8.elementsEqual(part.name.utf8) }
+    guard case .relationship = part.property else {
+      guard let slot = entity.slots.firstIndex(where: { isNamed($0.attribute.name) }) else {
+        return nil
+      }
+      let value = values[draft.start + slot]
+      return value.kind == .absent || value.kind == .null ? nil : value.stored(in: arena)
+    }
+    /// The identity of another object of the record; a chain that leads back to itself has no end.
+    func identity(of other: Int) -> StoredValue? {
+      let key = plan.entities[objects[other].plan].layout.uniqueKeys.first
+      guard let key, key.count == 1, depth <= plan.entities.count else { return nil }
+      return value(of: key[0], of: other, plan, depth: depth + 1)
+    }
+    for link in draft.links.map({ links[$0] }) where isNamed(entity.links[link.slot].name) {
+      guard let first = link.targets.first else { return nil }
+      switch targets[first] {
+      case .object(let nested): return identity(of: nested)
+      case .key(let start, _):
+        guard entity.links[link.slot].referenceKey(in: plan.model)?.count == 1 else { return nil }
+        return values[start].stored(in: arena)
+      }
+    }
+    // It may be the object that this one is nested in.
+    guard draft.parent >= 0 else { return nil }
+    let parent = objects[draft.parent]
+    let isNestedBy = parent.links.map { links[$0] }.contains { link in
+      let inverse = plan.entities[parent.plan].links[link.slot].layout.relationship.inverse
+      return (inverse.map(isNamed) ?? false)
+        && link.targets.contains {
+          if case .object(index) = targets[$0] { true } else { false }
+        }
+    }
+    return isNestedBy ? identity(of: draft.parent) : nil
+  }
+}
+
+extension EntityPlan {
+  /// Whether a to-one is a part of the identity.
+  func isIdentity(_ link: LinkPlan) -> Bool {
+    layout.uniqueKeys.first?.contains { $0.name.utf8.elementsEqual(link.name.utf8) } ?? false
+  }
+}

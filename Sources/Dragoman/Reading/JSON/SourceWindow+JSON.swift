@@ -1,0 +1,79 @@
+import CSimdJSON
+
+/// White space as RFC 8259 has it.
+@inline(__always)
+func isJSONSpace(_ byte: UInt8) -> Bool {
+  byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+}
+
+// The tokens of a JSON text that stand in a window, and what is wrong with them.
+extension SourceWindow {
+  /// The next byte that is not white space; nil at the end.
+  ///
+  /// Moves to it.
+  @inline(__always)
+  mutating func peek(_ batch: RecordBatch) throws(ReadError) -> UInt8? {
+    while true {
+      while position < batch.sourceCount {
+        let byte = batch.source[position]
+        if !isJSONSpace(byte) { return byte }
+        position += 1
+      }
+      if try !fill(batch) { return nil }
+    }
+  }
+
+  /// The length of the value at the position, reading on until it ends.
+  mutating func scan(_ batch: RecordBatch) throws(ReadError) -> Int {
+    var state = JSONScan()
+    while true {
+      let length = scanned(&state, batch)
+      if length > 0 { return length }
+      if try !fill(batch) { return batch.sourceCount - position }
+    }
+  }
+
+  /// The length of the value at the position; 0 where it does not end in what was read.
+  ///
+  /// - Parameter state: Where an earlier call for the same value came to.
+  @inline(__always)
+  func scanned(_ state: inout JSONScan, _ batch: RecordBatch) -> Int {
+    let start = batch.source.baseAddress.map { $0.assumingMemoryBound(to: UInt8.self) + position }
+    return jsonScanValue(&state, start, batch.sourceCount - position, 0)
+  }
+
+  /// The position as a place.
+  func place(_ batch: RecordBatch) -> Origin {
+    batch.origin(at: UInt32(position), record: nil)
+  }
+
+  /// The text ends where it must go on.
+  func cutOff(_ batch: RecordBatch) -> ReadError {
+    ReadError(
+      .truncated,
+      "The text ends before its JSON is complete.",
+      at: place(batch),
+      help: "the feed was cut off: fetch it again"
+    )
+  }
+
+  /// Something else stands at the position than must.
+  func fault(_ batch: RecordBatch, _ message: String, help: String? = nil) -> ReadError {
+    let found = JSONText.excerpt(batch, position)
+    return ReadError(
+      .json,
+      "\(message): found \(found).",
+      at: place(batch),
+      help: found.contains("<") ? "this looks like HTML or XML, not JSON" : help
+    )
+  }
+
+  /// The value at the position lies in too many others.
+  func tooDeep(_ batch: RecordBatch) -> ReadError {
+    ReadError(
+      .limit,
+      "The text is nested deeper than \(JSON_MAX_DEPTH) levels.",
+      at: place(batch)
+    )
+  }
+}
