@@ -5,11 +5,14 @@ import DragomanGraph
 struct PredicateOptions: ParsableArguments {
   @Option(
     name: .customLong("where"),
-    parsing: .unconditional,
-    help: ArgumentHelp("Which objects; all without it.", valueName: "predicate"),
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Which objects.", valueName: "predicate"),
     completion: .custom { words, _, start in Suggestions(words).paths(behind: start) }
   )
-  var predicate: String?
+  var predicates: [String] = []
+
+  /// The predicate.
+  var predicate: String? { predicates.first }
 
   @Option(
     name: .shortAndLong,
@@ -19,6 +22,9 @@ struct PredicateOptions: ParsableArguments {
   var parameter: [String] = []
 
   func validate() throws {
+    if predicates.count > 1 {
+      throw ValidationError("There is one --where: join the predicates by AND or OR.")
+    }
     for text in parameter where !text.dropFirst().contains("=") {
       throw ValidationError("-p \(text) is not of the form NAME=VALUE.")
     }

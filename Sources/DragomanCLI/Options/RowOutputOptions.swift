@@ -29,6 +29,12 @@ struct RowOutputOptions: ParsableArguments {
   func validate() throws {
     if output.isEmpty { throw ValidationError("-o wants the name of a file.") }
     if json, format != nil { throw ValidationError("--json and --format exclude each other.") }
+    if !json, format == nil, let file, named(file) == nil, !ending(of: file).isEmpty {
+      throw ValidationError(
+        "\(file): which format? Say -f with one of"
+          + " \(FetchFormat.allCases.map(\.rawValue).joined(separator: ", "))."
+      )
+    }
   }
 
   /// The file; nil for standard output.
@@ -43,15 +49,22 @@ struct RowOutputOptions: ParsableArguments {
   func format(columnCount: Int?) -> FetchFormat {
     if let format { return format }
     guard let file else { return columnCount == nil ? .ndjson : .table }
-    var name = file.lowercased()
-    for ending in [".gz", ".zst"] where name.hasSuffix(ending) {
-      name.removeLast(ending.count)
-    }
-    let formats: [(String, FetchFormat)] = [
-      (".json", .json), (".csv", .csv), (".tsv", .tsv), (".md", .markdown),
-      (".markdown", .markdown),
-      (".txt", .table),
+    return named(file) ?? .ndjson
+  }
+
+  /// The format that a file's name tells.
+  private func named(_ file: String) -> FetchFormat? {
+    let formats: [String: FetchFormat] = [
+      "ndjson": .ndjson, "jsonl": .ndjson, "json": .json, "csv": .csv, "tsv": .tsv,
+      "md": .markdown, "markdown": .markdown, "txt": .table,
     ]
-    return formats.first { name.hasSuffix($0.0) }?.1 ?? .ndjson
+    return formats[ending(of: file)]
+  }
+
+  /// The ending of a file's name, without that of a compressed one.
+  private func ending(of file: String) -> String {
+    let name = file.lowercased() as NSString
+    let isPacked = ["gz", "zst"].contains(name.pathExtension)
+    return isPacked ? (name.deletingPathExtension as NSString).pathExtension : name.pathExtension
   }
 }

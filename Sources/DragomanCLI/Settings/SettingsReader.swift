@@ -105,7 +105,29 @@ struct SettingsReader {
         )
       )
     }
+    checkRejects(settings)
     return settings
+  }
+
+  /// Each import makes its rejects file anew: what one feed left there the next one would throw away.
+  private mutating func checkRejects(_ settings: ToolSettings) {
+    var owners: [String: String] = [:]
+    for feed in settings.feeds {
+      guard let file = settings.rejectsFile(of: feed) else { continue }
+      if let owner = owners[file] {
+        faults.append(
+          MapFault(
+            .settingsValue,
+            "The feeds \(owner) and \(feed.name) have one rejects file, \(file), which each of them makes anew.",
+            place: "feeds.\(feed.name)",
+            file: self.file,
+            position: places[feed.name],
+            rule: "say {feed} in its name, as in rejects-{feed}.ndjson"
+          )
+        )
+      }
+      owners[file] = feed.name
+    }
   }
 
   private mutating func feed(_ member: MapNode.Member) -> ToolSettings.Feed? {

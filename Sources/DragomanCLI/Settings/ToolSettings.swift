@@ -37,6 +37,13 @@ struct ToolSettings {
     return folder + "/" + path
   }
 
+  /// Where the rejects of a feed go; nil: the settings do not say.
+  func rejectsFile(of feed: Feed) -> String? {
+    (feed.options.rejects ?? defaults.rejects).map {
+      resolved($0.replacing("{feed}", with: feed.name))
+    }
+  }
+
   /// Finds and reads the settings.
   ///
   /// - Parameter named: The file that `--config` names; nil: the nearest `dragoman.yaml` of the working directory

@@ -12,7 +12,9 @@ extension FetchRequest {
   /// - Throws: `StoreError.Code.badRequest` for a request that does not fit.
   package func showingKeys(in layout: ModelLayout) throws(StoreError) -> FetchRequest {
     var request = self
-    let entity = try ResolvedRequest(self, in: layout).entity
+    // The place is one among the rows with the keys.
+    request.after = nil
+    let entity = try ResolvedRequest(request, in: layout).entity
     if columns == nil, entity.attributes.isEmpty {
       request.columns = entity.relationships.filter(\.isToOne).map { FetchColumn($0.name) }
     }
@@ -32,6 +34,7 @@ extension FetchRequest {
           )
         }
     }
+    request.after = after
     // In front of the relationships, so that groups come in the order of the keys that are seen.
     if !groupBy.isEmpty { request.groupBy = shown.filter { !groupBy.contains($0) } + groupBy }
     return request

@@ -25,7 +25,7 @@ extension ResolvedRequest {
       throw StoreError(
         .badRequest,
         "The place is one in another order than that of this fetch of \(entity.name)"
-          + (wanted.isEmpty ? "." : " by \(wanted.joined(separator: ",")))."),
+          + (wanted.isEmpty ? "." : " by \(wanted.joined(separator: ","))."),
         help: "ask for the same entity, sort keys and groups as the page before"
       )
     }

@@ -9,7 +9,8 @@ extension SQLiteStore {
   /// One transaction, and a few statements however many objects there are: `INSERT INTO
   /// temp._dragoman_doomed … SELECT t0._pk FROM …`, the same for what `cascade` takes along, `UPDATE … SET
   /// link = NULL` for links to them, and `DELETE FROM … WHERE _pk IN …` for each table. On a store that is open
-  /// for reading only it tells what would be deleted.
+  /// for reading only it tells what would be deleted. The ledger gets a line for it, and what is deleted is
+  /// recorded, so that it can be taken back as an import can.
   ///
   /// - Parameters:
   ///   - request: The objects. With an order and a limit, the first ones.
@@ -33,7 +34,13 @@ extension SQLiteStore {
       guard !isReadOnly, !deletion.counts.isEmpty, deletion.protections.isEmpty,
         try proceeds(deletion)
       else { return deletion }
-      _ = try deleter.delete()
+      var entry = ImportLedgerEntry(deleting: request.entity)
+      let recorder = try session.recorder(isWhole: false, limit: WriteSession.recordedRowCount)
+      defer { recorder?.stop() }
+      entry.counts.deleted = try deleter.delete().deleted.values.reduce(0, +)
+      entry.finish()
+      try session.record(&entry)
+      if let number = entry.id { try recorder?.finish(as: number) }
       try session.commit()
       deletion.isDone = true
       return deletion

@@ -78,6 +78,8 @@ extension SQLiteStore {
     try ConversionFunction.with(plan.conversions, on: database) {
       try MigrationRun(database: database, plan: plan, beforeStatement: beforeStatement).run()
     }
+    // Values that imports replaced would come back as they were before.
+    if !plan.onlyAdds { try RecordedRun.dropAll(from: database) }
     try beforeStatement()
     try StoredModel.save(migration.model, to: database)
     session.adopt(plan.new)

@@ -1,4 +1,5 @@
 import GRDB
+import Logging
 
 @testable import Dragoman
 @testable import DragomanGraph
@@ -47,6 +48,30 @@ struct ImportFixture {
     )
     change(&request)
     return try await Importer(map: map, store: store).run(request)
+  }
+
+  /// Imports lines of NDJSON, a record a batch, on this thread.
+  ///
+  /// - Parameter behind: Called behind each batch, when it is committed.
+  func runInBatches(
+    _ text: String,
+    behind: @escaping () throws -> Void = {}
+  ) throws {
+    var request = ImportRequest([.bytes(Array(text.utf8), name: "feed.ndjson")])
+    request.options.commit = .batch
+    request.options.batchSize = 1
+    var fault: (any Error)?
+    let writing = ImportWriting(
+      map: map,
+      code: ImportCode(),
+      request: request,
+      cancellation: Cancellation(),
+      logger: Logger(label: "test")
+    ) { _ in
+      do { try behind() } catch { fault = error }
+    }
+    _ = try store.write { try writing.run($0) }
+    if let fault { throw fault }
   }
 
   /// The rows of an entity in the order of their insertion, values as text: `1|a|null`.

@@ -217,8 +217,14 @@ extension ExportPlanner {
     // A record inside of itself would have no end.
     let isReference =
       byKey || isAround || isKey(relationship.name, of: visit)
-      || (isSilent && isInverse(relationship, visit))
+      || (isSilent && isInverse(relationship, visit) && hasRecords(relationship.entity))
     return .nested(isReference: isReference)
+  }
+
+  /// Whether an entity has records of its own, so that nobody else has to say what it is.
+  private func hasRecords(_ entity: String) -> Bool {
+    guard let root = layout.entity(named: entity)?.root else { return false }
+    return map.sources.contains { layout.entity(named: $0.entity)?.root == root }
   }
 
   /// Whether another relationship leads the other way.

@@ -75,7 +75,8 @@ extension FeedReading {
     }
     guard let plan = plans[format] else { return nil }
     let index = plan.plan.sources.firstIndex { $0.name.utf8.elementsEqual(wanted.utf8) }
-    return index.map { (format, $0) }
+    guard let index, plan.plan.canHave(line.entity, in: index) else { return nil }
+    return (format, index)
   }
 
   /// The only source that a line without one can be of.
@@ -85,5 +86,22 @@ extension FeedReading {
         && (source.entity == line.entity || map.sources.count == 1)
     }
     return fitting.count == 1 ? fitting[0].name : nil
+  }
+}
+
+extension ImportPlan {
+  /// Whether a record of a source can be, or hold, an object of an entity: what another map calls by the same name
+  /// is something else.
+  fileprivate func canHave(_ entity: String, in source: Int) -> Bool {
+    var seen: Set<Int> = []
+    var next = [sources[source].entity.layout.index]
+    while let index = next.popLast() {
+      guard seen.insert(index).inserted else { continue }
+      let layout = model.entities[index]
+      if layout.name.utf8.elementsEqual(entity.utf8) { return true }
+      next += layout.family
+      next += layout.relationships.map(\.destination)
+    }
+    return false
   }
 }

@@ -76,10 +76,11 @@ final class RejectsRewriting: RejectsOutput {
   ///   database already unchanged.
   func finish() throws(ImportError) {
     guard fflush(fresh) == 0 else { throw failure(errno) }
-    let made = path + ".retry"
-    unlink(made)
-    let descriptor = open(made, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    // A name that nobody has: what stands beside is somebody's.
+    var name = Array("\(path).XXXXXX".utf8CString)
+    let descriptor = mkstemp(&name)
     guard descriptor >= 0 else { throw failure(errno) }
+    let made = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     do throws(ImportError) {
       defer { close(descriptor) }
       try copyLines(to: descriptor)

@@ -4,21 +4,31 @@ import DragomanGraph
 final class ImportRecording {
   private let recorder: RunRecorder
   private let notices: NoticeLog
+  private var isOver = false
 
   /// Begins to record what is done in a session's open transaction.
   ///
-  /// - Returns: nil where nothing is recorded.
+  /// - Parameter earlier: The number of the import whose earlier part is gone on with.
+  /// - Returns: nil where nothing is recorded; then nothing is kept of the earlier part either.
   /// - Throws: `StoreError`.
   init?(
     _ session: WriteSession,
     _ request: ImportRequest,
     _ commit: ImportMap.ImportOptions.Commit,
+    behind earlier: Int64?,
     _ notices: NoticeLog
   ) throws {
-    guard !request.isDryRun, request.recording != .never else { return nil }
+    if request.isDryRun { return nil }
+    guard request.recording != .never else {
+      if let earlier { try session.forgetRecord(of: earlier) }
+      return nil
+    }
     let limit = request.recording == .always ? nil : WriteSession.recordedRowCount
-    guard let recorder = try session.recorder(isWhole: commit == .all, limit: limit) else {
-      if request.recording == .always {
+    let recorder = try session.recorder(isWhole: commit == .all, behind: earlier, limit: limit)
+    guard let recorder else {
+      if earlier != nil, WriteSession.canRecord {
+        notices.add("the earlier part of this import is not recorded: it cannot be taken back")
+      } else if request.recording == .always {
         notices.add(
           "the SQLite of this system cannot record what an import does: it cannot be taken back"
         )
@@ -30,24 +40,19 @@ final class ImportRecording {
   }
 
   /// Writes the notes into the file where there are as many as memory should hold.
-  func keepIfFull(_ entry: inout ImportLedgerEntry, _ session: WriteSession) throws {
-    guard !recorder.isOver, recorder.isFull else { return }
-    try session.record(&entry)
-    try keep(entry)
-  }
+  func keepIfFull() throws { try recorder.keepIfFull() }
 
   /// Writes the notes that belong to a transaction into the file; of an import that has ended, the last ones.
   func keep(_ entry: ImportLedgerEntry) throws {
-    guard !recorder.isOver, let run = entry.id else { return }
+    guard !isOver, let run = entry.id else { return }
     if entry.status == .running {
       try recorder.keep(as: run)
     } else {
-      try recorder.finish(as: run, hasCounts: entry.counts.changed > 0)
+      try recorder.finish(as: run)
     }
-    if recorder.isOver {
-      notices.add(
-        "more than \(WriteSession.recordedRowCount) rows changed: the import cannot be taken back"
-      )
+    if let ending = recorder.ending {
+      isOver = true
+      notices.add("\(ending): the import cannot be taken back")
     }
   }
 

@@ -99,7 +99,8 @@ final class ImportWriting {
     {
       notices.add("the rejects file has only the rejects behind those that were committed")
     }
-    recording = try ImportRecording(session, request, commit, notices)
+    let ledger = earlier?.state.ledger
+    recording = try ImportRecording(session, request, commit, behind: ledger, notices)
     let backend = RowBackend(
       session: session,
       request: request,
@@ -140,7 +141,7 @@ final class ImportWriting {
       if commit == .batch && !request.isDryRun && !isStrange {
         try commitBatch(session, &entry)
       } else {
-        try recording?.keepIfFull(&entry, session)
+        try recording?.keepIfFull()
       }
       progress(currentProgress)
     }
@@ -315,8 +316,7 @@ final class ImportWriting {
     _ session: WriteSession,
     _ entry: inout ImportLedgerEntry
   ) throws -> ImportReport.Status {
-    entry.status = .done
-    entry.finished = ImportClock.now()
+    entry.finish()
     if request.isDryRun {
       session.rollbackIfOpen()
     } else {
@@ -331,9 +331,9 @@ final class ImportWriting {
   /// Undoes what is not committed; of what is, the ledger says that it was stopped.
   private func cancel(_ session: WriteSession, _ entry: inout ImportLedgerEntry) throws {
     session.rollbackIfOpen()
-    guard entry.id != nil else { return }
-    entry.status = .cancelled
-    entry.finished = ImportClock.now()
+    // Of one transaction nothing is left to tell of.
+    guard commit == .batch, entry.id != nil else { return }
+    entry.finish(.cancelled)
     try session.begin()
     try session.record(&entry)
     try session.commit()

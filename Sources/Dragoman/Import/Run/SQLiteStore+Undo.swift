@@ -25,26 +25,24 @@ extension SQLiteStore {
     try write { session in
       try session.begin()
       let entry = try session.entry(of: run)
-      try session.endResumption(of: entry)
+      try session.checkIsOver(entry)
       let recorder = try session.recorder(isWhole: false, limit: WriteSession.recordedRowCount)
       defer { recorder?.stop() }
       var own = ImportLedgerEntry(undoing: entry, started: ImportClock.now())
       try session.record(&own)
       let number = own.id ?? 0
       let later = try session.annihilated(behind: entry)
-      let report = try session.takeBack(entry, after: later) {
-        if recorder?.isFull == true { try recorder?.keep(as: number) }
-      }
+      var report = try session.takeBack(entry, after: later) { try recorder?.keepIfFull() }
       guard report.isPossible, !isDryRun else { return report }
       for counts in report.entities.values {
         own.counts.inserted += counts.restored
         own.counts.updated += counts.changed
         own.counts.deleted += counts.deleted
       }
-      own.status = .done
-      own.finished = ImportClock.now()
+      own.finish()
       try session.record(&own)
-      try recorder?.finish(as: number, hasCounts: true)
+      try recorder?.finish(as: number)
+      report.isRecorded = recorder != nil && recorder?.ending == nil
       try session.commit()
       return report
     }
@@ -145,16 +143,16 @@ extension SQLiteStore {
     }
   }
 
-  /// The imports behind one, oldest first, that did something.
+  /// The imports behind one, oldest first, that did something, or of which that is not known.
   private func imports(behind run: Int64) throws -> [ImportLedgerEntry] {
     let all = try history()
     guard run == 0 || all.contains(where: { $0.id == run }) else {
       throw WriteSession.noSuchImport(run, all)
     }
-    let recorded = try Set(write { try $0.recordedRuns() })
+    let empty = try Set(write { try $0.recordedRuns() }.filter(\.isEmpty).map(\.number))
     return all.filter { entry in
       guard let id = entry.id else { return false }
-      return id > run && (recorded.contains(id) || entry.counts.changed > 0)
+      return id > run && !empty.contains(id)
     }
   }
 
@@ -172,10 +170,10 @@ extension SQLiteStore {
       try session.record(&own)
       let number = own.id ?? 0
       let report = try session.takeBack(entry, raisesVersions: false) {
-        if recorder?.isFull == true { try recorder?.keep(as: number) }
+        try recorder?.keepIfFull()
       }
       try Self.check(report)
-      try recorder?.finish(as: number, hasCounts: true)
+      try recorder?.finish(as: number)
       try session.commit()
       return own
     }
@@ -210,10 +208,11 @@ extension SQLiteStore {
   private static func check(_ report: UndoReport) throws(StoreError) {
     guard let first = report.conflicts.first else { return }
     let object = first.object.map { "\($0.entity) \($0.primaryKey)" } ?? first.entity
+    let others = report.conflictCount - 1
     throw StoreError(
       .undo,
-      "Import \(report.run.id ?? 0) cannot be taken back: \(object) was changed since, and"
-        + " \(report.conflictCount - 1) more."
+      "How it was before import \(report.run.id ?? 0) cannot be told: what the import wrote was changed since"
+        + " by something that is not recorded, \(object)\(others > 0 ? " and \(others) more" : "")."
     )
   }
 }
@@ -222,8 +221,10 @@ extension WriteSession {
   /// The import of that number; nil: the last one that is recorded.
   fileprivate func entry(of run: Int64?) throws(StoreError) -> ImportLedgerEntry {
     guard let run else {
-      for number in try recordedRuns() {
-        if let entry = try ledgerEntry(number), entry.undoes == nil, entry.status != .undone {
+      for (number, isEmpty) in try recordedRuns() {
+        if let entry = try ledgerEntry(number), entry.undoes == nil, entry.status != .undone,
+          !isEmpty || entry.counts.changed > 0
+        {
           return entry
         }
       }
@@ -242,7 +243,7 @@ extension WriteSession {
   /// - Returns: None where one of them has an effect that stays, or is not recorded.
   fileprivate func annihilated(behind entry: ImportLedgerEntry) throws(StoreError) -> [Int64] {
     let first = entry.id ?? 0
-    let runs = try recordedRuns().filter { $0 > first }
+    let runs = try recordedRuns().filter { $0.number > first && !$0.isEmpty }.map(\.number)
     for run in runs {
       guard let later = try ledgerEntry(run) else { return [] }
       let comesToNothing = later.status == .undone || later.undoes.map { $0 > first } == true
@@ -259,19 +260,22 @@ extension WriteSession {
     )
   }
 
-  /// What an import in batches has kept to go on with is worth nothing once it is taken back.
-  fileprivate func endResumption(of entry: ImportLedgerEntry) throws {
-    guard let kept = try keptRun(), let state = try? ImportRunState(kept),
-      state.ledger == entry.id
-    else { return }
-    if state.mark.isRunning {
+  /// Refuses an import that still runs; what one in batches has kept to go on with is worth nothing once it is
+  /// taken back.
+  fileprivate func checkIsOver(_ entry: ImportLedgerEntry) throws {
+    let run = entry.id ?? 0
+    let kept = try keptRun().flatMap { try? ImportRunState($0) }
+    let isKept = kept?.ledger == run
+    var mark = try recordingMark(of: run)
+    if isKept, let keeper = kept?.mark, keeper.isRunning { mark = keeper }
+    if let mark {
       throw StoreError(
         .busy,
-        "Import \(state.ledger) is still running, as process \(state.mark.process).",
+        "Import \(run) is still running, as process \(mark.process).",
         help: "wait for its end, or stop it",
         path: path
       )
     }
-    try dropRun()
+    if isKept { try dropRun() }
   }
 }

@@ -85,8 +85,11 @@ struct Contradictions {
     describe: () -> (origin: Origin, key: String?)
   ) {
     let isMasked = slot.attribute.isSensitive
-    let earlier = isMasked ? ForeignText.mask : ForeignText.shortened(former.text)
-    let later = isMasked ? ForeignText.mask : ForeignText.shortened(value.text)
+    func told(_ value: StoredValue) -> String {
+      if isMasked { return ForeignText.mask }
+      return value.text.isEmpty ? "\"\"" : ForeignText.shortened(value.text)
+    }
+    let (earlier, later) = (told(former), told(value))
     add(
       IssueGroup(code: .contradiction, entity: plan.name, attribute: slot.attribute.name),
       "An earlier record of the feed says \(earlier), this one says \(later); the last one counts.",

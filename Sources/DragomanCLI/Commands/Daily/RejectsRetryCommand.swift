@@ -103,10 +103,13 @@ struct RejectsRetryCommand: AsyncParsableCommand {
   /// What became of the file.
   private func closing(_ report: ImportReport) -> String {
     guard !dryRun, report.status == .done || report.status == .rejected else { return "" }
-    let gone = report.counts.read - report.counts.rejected
+    let skipped = report.counts.skipped
+    let gone = report.counts.read - report.counts.rejected - skipped
     let rejected = report.counts.rejected
     let stay = rejected == 0 ? "" : ", \(Figures.grouped(rejected)) rejected again"
-    return "\(file): \(Figures.grouped(gone)) went in\(stay).\n"
+    let left =
+      skipped == 0 ? "" : ", \(Figures.grouped(skipped)) left alone what is there and are gone"
+    return "\(file): \(Figures.grouped(gone)) went in\(left)\(stay).\n"
   }
 
   private static func exitStatus(

@@ -13,7 +13,7 @@ struct RunCommand: AsyncParsableCommand {
       relative to it:
 
         database: people.db
-        defaults: { rejects: "rejects/{feed}.ndjson", maxRejects: 100 }
+        defaults: { rejects: "rejects-{feed}.ndjson", maxRejects: 100 }
         feeds:
           nightly:
             map: people.map.yaml
@@ -89,7 +89,7 @@ struct RunCommand: AsyncParsableCommand {
   /// The feeds that are meant.
   private func feeds(of settings: ToolSettings) throws -> [ToolSettings.Feed] {
     let known = settings.feeds.map(\.name)
-    guard !all else { return settings.feeds }
+    if all && !known.isEmpty { return settings.feeds }
     guard !names.isEmpty else { throw ToolError.noFeed(nil, known, in: settings.file) }
     return try names.map { name in
       guard let feed = settings.feeds.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
@@ -118,10 +118,7 @@ struct RunCommand: AsyncParsableCommand {
     for source in own.sources.isEmpty ? defaults.sources : own.sources {
       arguments.append("--source=\(source)")
     }
-    if let rejects = own.rejects ?? defaults.rejects {
-      let file = rejects.replacing("{feed}", with: feed.name)
-      arguments.append("--rejects=\(settings.resolved(file))")
-    }
+    if let file = settings.rejectsFile(of: feed) { arguments.append("--rejects=\(file)") }
     let named = Set(own.values.map(\.option))
     for (option, value) in own.values + defaults.values.filter({ !named.contains($0.option) })
     where option != "--prune-max" || prunes(feed, settings) {

@@ -21,6 +21,9 @@ enum UndoText {
       let padding = String(repeating: " ", count: width - DisplayWidth.of(name))
       text += "  \(name)\(padding)  \(parts.joined(separator: ", "))\n"
     }
+    if !report.isRecorded {
+      text += "note: so much is not recorded: this cannot be taken back itself\n"
+    }
     return text
   }
 

@@ -15,7 +15,7 @@ struct ErrorPage {
   /// The first sentence, for a list.
   var summary: String {
     let text = paragraphs.first ?? ""
-    guard let end = text.firstMatch(of: /[.:;](?: |$)/) else { return text }
+    guard let end = text.firstMatch(of: /\.(?: |$)/) else { return text }
     return String(text[..<end.range.lowerBound])
   }
 

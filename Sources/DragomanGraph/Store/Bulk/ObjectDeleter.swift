@@ -19,8 +19,23 @@ package final class ObjectDeleter: StatementRunner {
   let database: Database
   let path: String?
   let layout: ModelLayout
+  private let onPortion: () throws(StoreError) -> Void
+  /// How many rows are deleted at once.
+  private static let portion = 64
 
-  init(database: Database, path: String?, layout: ModelLayout) throws {
+  /// - Parameters:
+  ///   - database: The connection.
+  ///   - path: The file, for messages.
+  ///   - layout: The tables.
+  ///   - onPortion: Called between portions of rows.
+  /// - Throws: What SQLite refuses.
+  init(
+    database: Database,
+    path: String?,
+    layout: ModelLayout,
+    onPortion: @escaping () throws(StoreError) -> Void
+  ) throws {
+    self.onPortion = onPortion
     self.database = database
     self.path = path
     self.layout = layout
@@ -59,9 +74,7 @@ package final class ObjectDeleter: StatementRunner {
     // While the rows are there, whoever tells of the changes finds their keys.
     for root in roots { try clearLinks(to: root, leavesLinks: false) }
     for root in roots {
-      let table = Schema.quoted(layout.entities[root].table)
-      try run("DELETE FROM \(table) WHERE _pk IN \(doomed(root))")
-      outcome.deleted[layout.entities[root].name, default: 0] += database.changesCount
+      outcome.deleted[layout.entities[root].name, default: 0] += try deleteRows(of: root)
     }
     for root in roots {
       try clearLinks(to: root, leavesLinks: true)
@@ -69,6 +82,30 @@ package final class ObjectDeleter: StatementRunner {
     }
     try run("DELETE FROM \(Self.table)")
     return outcome
+  }
+
+  /// Deletes the doomed rows of a root's table.
+  ///
+  /// - Returns: How many there were.
+  private func deleteRows(of root: Int) throws(StoreError) -> Int {
+    let table = Schema.quoted(layout.entities[root].table)
+    var (count, behind) = (0, Int64.min)
+    while true {
+      let keys = try integers(
+        "SELECT pk FROM \(Self.table) WHERE root = ? AND pk >= ? ORDER BY pk LIMIT \(Self.portion)",
+        [root, behind]
+      )
+      guard let first = keys.first, let last = keys.last else { return count }
+      try run(
+        "DELETE FROM \(table) WHERE _pk IN"
+          + " (SELECT pk FROM \(Self.table) WHERE root = ? AND pk BETWEEN ? AND ?)",
+        [root, first, last]
+      )
+      count += database.changesCount
+      try onPortion()
+      if keys.count < Self.portion || last == .max { return count }
+      behind = last + 1
+    }
   }
 
   func roots(where test: String = "1") throws(StoreError) -> [Int] {

@@ -106,6 +106,23 @@ public struct ImportLedgerEntry: Sendable, Hashable {
 
   private static let undoMark = "undo"
 
+  /// An entry for the deletion of objects of an entity, which begins.
+  init(deleting entity: String) {
+    self.init(
+      source: "delete \(entity)",
+      fingerprint: "",
+      map: "",
+      mapHash: "",
+      started: ImportClock.now()
+    )
+  }
+
+  /// The end has come.
+  package mutating func finish(_ status: Status = .done) {
+    self.status = status
+    finished = ImportClock.now()
+  }
+
   /// Reads a row of `_dragoman_imports`.
   ///
   /// - Throws: `StoreError`, `.damaged`, for a value that no import writes.

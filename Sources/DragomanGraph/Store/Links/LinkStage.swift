@@ -101,7 +101,7 @@ package final class LinkStage: StatementRunner {
   package internal(set) var waitingCount = 0
   private var markedWaitingCount = 0
   /// Whether references of this relationship wait from earlier imports.
-  var hasPending: Bool
+  var hasPending = false
 
   /// One target of a list as its record gave it.
   package enum Listed: Sendable, Equatable {
@@ -196,15 +196,21 @@ package final class LinkStage: StatementRunner {
       in: database
     )
     insertOwner = try RawStatement("INSERT OR IGNORE INTO \(owners) VALUES (?)", in: database)
+    if isKept {
+      waitingCount = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(waiting)") ?? 0
+    }
+    try lookForPending()
+  }
+
+  /// Looks whether references wait from earlier imports, or from one beside this one, at the beginning of a
+  /// transaction.
+  func lookForPending() throws {
     hasPending =
       try Bool.fetchOne(
         database,
         sql: "SELECT EXISTS (SELECT 1 FROM _dragoman_pending WHERE relationship = ?)",
         arguments: [name]
       ) ?? false
-    if isKept {
-      waitingCount = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(waiting)") ?? 0
-    }
     // Files of earlier versions have none.
     if hasPending { try database.execute(sql: Schema.pendingIndex) }
   }

@@ -75,6 +75,17 @@ struct MigrationPlan: Sendable {
     }
   }
 
+  /// Whether rows of the old tables are rows of the new ones, as they are.
+  var onlyAdds: Bool {
+    conversions.isEmpty && goneEntities.isEmpty
+      && oldSchema.tables.allSatisfy { old in
+        guard let new = newSchema.table(named: old.name) else { return false }
+        return old.columns.allSatisfy { column in
+          new.columns.contains { hasSameBytes($0.name, column.name) && $0.type == column.type }
+        }
+      }
+  }
+
   /// The old table of a new one.
   func oldTable(of new: String) -> String? { tables.first { $0.new == new }?.old }
 

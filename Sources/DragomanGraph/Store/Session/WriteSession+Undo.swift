@@ -5,20 +5,58 @@ extension WriteSession {
   /// How many changed rows are recorded of an import that says nothing of it.
   package static let recordedRowCount = 1_000_000
 
+  /// Whether the SQLite of this system can record.
+  package static var canRecord: Bool { ChangesetRecording.isAvailable }
+
   /// Begins to record what is done to the store's objects from here on.
   ///
   /// Needs an open transaction, after `grow(to:)`.
   ///
   /// - Parameters:
   ///   - isWhole: Whether this transaction holds everything that is to be recorded.
+  ///   - earlier: The number of the import whose earlier part is gone on with.
   ///   - limit: How many changed rows are recorded at most; nil: all.
-  /// - Returns: nil where the SQLite of this system cannot record.
+  /// - Returns: nil where it cannot be recorded: by the SQLite of this system, or because the earlier part
+  ///   was not.
   /// - Throws: `StoreError`.
-  package func recorder(isWhole: Bool, limit: Int?) throws(StoreError) -> RunRecorder? {
-    guard ChangesetRecording.isAvailable else { return nil }
-    return try run {
-      try RunRecorder(layout, in: database, path: path, isWhole: isWhole, limit: limit)
+  package func recorder(
+    isWhole: Bool,
+    behind earlier: Int64? = nil,
+    limit: Int?
+  ) throws(StoreError) -> RunRecorder? {
+    guard Self.canRecord else { return nil }
+    var part: (number: Int64, recorded: RecordedRun)?
+    if let earlier {
+      guard let recorded = try run({ try RecordedRun.load(earlier, from: database) }) else {
+        return nil
+      }
+      part = (earlier, recorded)
     }
+    let made = try run {
+      try RunRecorder(
+        layout,
+        in: database,
+        path: path,
+        isWhole: isWhole,
+        behind: part,
+        limit: limit
+      )
+    }
+    recording = made
+    return made
+  }
+
+  /// Forgets what is recorded of an import.
+  ///
+  /// Runs `DELETE FROM _dragoman_undo`.
+  package func forgetRecord(of run: Int64) throws(StoreError) {
+    try self.run { try RecordedRun.drop(run, from: database) }
+  }
+
+  /// Who is recording an import, where it still runs; nil: nobody.
+  package func recordingMark(of run: Int64) throws(StoreError) -> RunMark? {
+    let mark = try self.run { try RecordedRun.load(run, from: database)?.mark }
+    return mark.flatMap { $0.isRunning ? $0 : nil }
   }
 
   /// Gives the connection other files to read, until it is closed.
@@ -38,9 +76,13 @@ extension WriteSession {
     }
   }
 
-  /// The imports that can be taken back, the last one first.
-  package func recordedRuns() throws(StoreError) -> [Int64] {
-    try run { try RecordedRun.all(in: database) }
+  /// The runs of which is known what they changed, the last one first, and whether that is anything.
+  package func recordedRuns() throws(StoreError) -> [(number: Int64, isEmpty: Bool)] {
+    try run {
+      try RecordedRun.all(in: database).map { number in
+        (number, try RecordedRun.load(number, from: database)?.isEmpty ?? true)
+      }
+    }
   }
 
   /// Takes back what an import did.
@@ -147,13 +189,17 @@ extension WriteSession {
 
   /// Objects that the import did not make and that refer to some that it made.
   ///
-  /// Runs `PRAGMA foreign_key_check`, which looks at everything.
+  /// Runs `PRAGMA foreign_key_check` for each table of the model, which looks at everything.
   private func danglingConflicts() throws -> [UndoReport.Conflict] {
-    let rows = try Row.fetchAll(
-      database,
-      sql: "SELECT \"table\", rowid FROM pragma_foreign_key_check LIMIT 100"
-    )
-    return try rows.map { row in
+    // Tables of others are theirs.
+    let rows = try Schema(layout).tables.flatMap { table in
+      try Row.fetchAll(
+        database,
+        sql: "SELECT \"table\", rowid FROM pragma_foreign_key_check(?) LIMIT 100",
+        arguments: [table.name]
+      )
+    }
+    return try rows.prefix(100).map { row in
       let name: String = try row.stored(0, of: "foreign_key_check")
       let key: Int64? = try row.stored(1, of: "foreign_key_check")
       let table = layout.tables.first { hasSameBytes($0.name, name) }

@@ -19,6 +19,10 @@ public final class WriteSession {
   private var rowNote: RowNote?
   /// The tables that are loaded.
   package let loads: TableLoads
+  /// What was made to store links.
+  private var stages: [LinkStage] = []
+  /// What records the run at hand.
+  weak var recording: RunRecorder?
   /// Whether what stages and the pruner know lasts longer than the session.
   package internal(set) var keepsRun = false
 
@@ -41,6 +45,7 @@ public final class WriteSession {
       // Another process may have written since the last transaction.
       try lookAtModel()
       for keys in keys.values { try keys.load(from: database) }
+      for stage in stages { try stage.lookForPending() }
     }
   }
 
@@ -96,6 +101,7 @@ public final class WriteSession {
   /// Undoes everything since `begin`, growth of the model included: `ROLLBACK`.
   public func rollbackIfOpen() {
     keys.removeAll()
+    stages.removeAll()
     isInUse = false
     if modelChanged { layout = committed.layout }
     modelChanged = false
@@ -270,7 +276,7 @@ public final class WriteSession {
     stageCount += 1
     let number = stageCount
     let keys = try primaryKeys(of: layout.entities[plan.link.destination].table)
-    return try run {
+    let stage = try run {
       try LinkStage(
         plan,
         number: number,
@@ -281,13 +287,21 @@ public final class WriteSession {
         layout: layout
       )
     }
+    stages.append(stage)
+    return stage
   }
 
   /// Deletes objects by the delete rules of the relationships.
   ///
   /// Makes a temporary table, which is gone with the connection.
   package func deleter() throws(StoreError) -> ObjectDeleter {
-    try run { try ObjectDeleter(database: database, path: path, layout: layout) }
+    let keepNotes = { [weak self] () throws(StoreError) -> Void in
+      guard let recording = self?.recording else { return }
+      try recording.keepIfFull()
+    }
+    return try run {
+      try ObjectDeleter(database: database, path: path, layout: layout, onPortion: keepNotes)
+    }
   }
 
   /// A savepoint for what a record does, so that it can be undone whole.

@@ -144,19 +144,28 @@ struct Changeset {
   ///
   /// - Parameters:
   ///   - database: The connection, in a transaction.
+  ///   - table: The table whose changes are not made.
   ///   - left: Called with each row that is left alone.
   /// - Throws: What SQLite refuses.
-  func apply(to database: Database, _ left: (Row, Conflict) -> Void) throws(DatabaseError) {
+  func apply(
+    to database: Database,
+    without table: String,
+    _ left: (Row, Conflict) -> Void
+  ) throws(DatabaseError) {
     if isEmpty { return }
     var bytes = bytes
     try withoutActuallyEscaping(left) { left throws(DatabaseError) in
-      let listener = Listener(left)
+      let listener = Listener(table, left)
       let code = bytes.withUnsafeMutableBytes { buffer in
         sqlite3changeset_apply(
           database.sqliteConnection,
           Int32(clamping: buffer.count),
           buffer.baseAddress,
-          nil,
+          { context, name in
+            guard let context, let name else { return 1 }
+            let listener = Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue()
+            return hasSameBytes(String(cString: name), listener.table) ? 0 : 1
+          },
           { context, kind, iterator in
             // 0 is SQLITE_CHANGESET_OMIT. Links that lead nowhere are looked for at the end.
             guard let context, let iterator, let conflict = Conflict(kind),
@@ -173,9 +182,13 @@ struct Changeset {
   }
 
   private final class Listener {
+    let table: String
     let left: (Row, Conflict) -> Void
 
-    init(_ left: @escaping (Row, Conflict) -> Void) { self.left = left }
+    init(_ table: String, _ left: @escaping (Row, Conflict) -> Void) {
+      self.table = table
+      self.left = left
+    }
   }
 
   fileprivate static func check(_ code: Int32) throws(DatabaseError) {

@@ -22,12 +22,11 @@ struct RecordedRun: Codable {
     let versions: [Int64: Int64]
   }
 
-  /// The links of a table that was empty before, of owners that were new, too.
+  /// The links of a table that was empty before, of owners that were new, too, and whose versions tell whether
+  /// somebody has changed them since.
   struct NewLinks: Codable {
     let name: String
     let owners: String
-    /// What the links sum up to: who has changed them since has changed this.
-    let digest: [Int64]
   }
 
   var tables: [Table]
@@ -35,6 +34,11 @@ struct RecordedRun: Codable {
   var newLinks: [NewLinks] = []
   /// How many rows the changesets have.
   var rowCount = 0
+  /// Who records it.
+  var mark: RunMark?
+
+  /// Whether nothing was changed.
+  var isEmpty: Bool { rowCount == 0 && newTables.isEmpty && newLinks.isEmpty }
 
   static let table = "_dragoman_undo"
   /// How many imports are kept that are not taken back.
@@ -111,7 +115,7 @@ struct RecordedRun: Codable {
     }
   }
 
-  /// The runs that can be taken back, the last one first.
+  /// The runs that are recorded, the last one first, those included that changed nothing.
   static func all(in database: Database) throws -> [Int64] {
     guard try database.hasTable(table) else { return [] }
     return try Row.fetchAll(
@@ -120,13 +124,27 @@ struct RecordedRun: Codable {
     ).map { try $0.stored(0, of: table) }
   }
 
+  /// Gives the parts of a run another number.
+  static func renumber(_ run: Int64, as other: Int64, in database: Database) throws {
+    try database.execute(
+      sql: "UPDATE main.\(table) SET run = ? WHERE run = ?",
+      arguments: [other, run]
+    )
+  }
+
   /// Forgets a run.
   static func drop(_ run: Int64, from database: Database) throws {
     guard try database.hasTable(table) else { return }
     try database.execute(sql: "DELETE FROM main.\(table) WHERE run = ?", arguments: [run])
   }
 
-  /// Forgets all runs but the last ones.
+  /// Forgets all runs.
+  static func dropAll(from database: Database) throws {
+    guard try database.hasTable(table) else { return }
+    try database.execute(sql: "DELETE FROM main.\(table)")
+  }
+
+  /// Forgets all runs but the last ones that changed something.
   static func dropOld(from database: Database) throws {
     guard try database.hasTable(table) else { return }
     let runs = try Row.fetchAll(
@@ -136,12 +154,14 @@ struct RecordedRun: Codable {
         LEFT JOIN main._dragoman_imports ON id = run WHERE part = 0 ORDER BY run DESC
         """
     )
-    var count = 0
-    for (place, row) in runs.enumerated() {
-      if count == keptCount || place == maximumCount {
-        try drop(try row.stored(0, of: table), from: database)
-      } else if try row.stored(1, of: table, as: Int?.self) == 1 {
-        count += 1
+    var (standing, effective) = (0, 0)
+    for row in runs {
+      let run: Int64 = try row.stored(0, of: table)
+      if standing == keptCount || effective == maximumCount {
+        try drop(run, from: database)
+      } else if try load(run, from: database)?.isEmpty == false {
+        effective += 1
+        if try row.stored(1, of: table, as: Int?.self) == 1 { standing += 1 }
       }
     }
   }

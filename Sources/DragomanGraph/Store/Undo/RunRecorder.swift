@@ -9,18 +9,22 @@ import GRDB
 package final class RunRecorder {
   /// How many bytes of notes are kept in memory.
   private static let portionByteCount = 4 << 20
+  /// The number of a run that the ledger does not have yet; its transaction is open.
+  private static let provisionalNumber: Int64 = -1
 
   private let database: Database
   private let path: String?
   /// How many changed rows are recorded at most; nil: all.
   private let limit: Int?
+  private let mark = RunMark()
   private var recorded: RecordedRun
   private var recording: ChangesetRecording?
   private let newTables: [String]
-  private let newLinks: [(table: String, owners: String)]
-  private var isStored = false
-  /// Whether more rows were changed than are recorded; nothing is kept then.
-  package private(set) var isOver = false
+  private let newLinks: [RecordedRun.NewLinks]
+  private var number: Int64?
+  private var hasParts = false
+  /// Why the run is not recorded after all; nil: it is.
+  package private(set) var ending: String?
 
   /// Begins to record, in an open transaction, after `grow(to:)`.
   ///
@@ -31,6 +35,7 @@ package final class RunRecorder {
   ///   - database: The connection.
   ///   - path: The file, for messages.
   ///   - isWhole: Whether the transaction holds everything that is recorded.
+  ///   - earlier: The number and the record of the part that is gone on with.
   ///   - limit: How many changed rows are recorded at most; nil: all.
   /// - Throws: What SQLite refuses.
   init(
@@ -38,6 +43,7 @@ package final class RunRecorder {
     in database: Database,
     path: String?,
     isWhole: Bool,
+    behind earlier: (number: Int64, recorded: RecordedRun)? = nil,
     limit: Int?
   ) throws {
     self.database = database
@@ -54,17 +60,23 @@ package final class RunRecorder {
         let owners = table.columns.first(where: { $0.name == "owner" })?.references,
         empty.contains(owners)
       else { return nil }
-      return (table.name, owners)
+      return RecordedRun.NewLinks(name: table.name, owners: owners)
     }
-    let new = Set(newTables + newLinks.map(\.table))
+    let new = Set(newTables + newLinks.map(\.name))
     var noted = tables.map(\.name).filter { !new.contains($0) }
     // References of new objects that wait go with them.
     if !noted.isEmpty { noted.append(PendingReference.table) }
     recorded = RecordedRun(
       tables: try noted.map { .init(name: $0, columns: try database.columnNames(of: $0)) }
     )
+    number = earlier?.number
+    hasParts = earlier != nil
+    recorded.rowCount = earlier?.recorded.rowCount ?? 0
+    recorded.mark = mark
     try begin()
   }
+
+  deinit { mark.end() }
 
   private func begin() throws {
     recording = nil
@@ -72,8 +84,13 @@ package final class RunRecorder {
     recording = try ChangesetRecording(of: recorded.tables.map(\.name), in: database)
   }
 
-  /// Whether there are as many notes as are kept in memory.
-  package var isFull: Bool { (recording?.byteCount ?? 0) > Self.portionByteCount }
+  /// Writes the notes into the file where there are as many as memory should hold.
+  ///
+  /// - Throws: `StoreError`.
+  package func keepIfFull() throws(StoreError) {
+    guard let recording, recording.byteCount > Self.portionByteCount else { return }
+    try keep()
+  }
 
   /// Writes the notes so far into the file.
   ///
@@ -82,53 +99,76 @@ package final class RunRecorder {
   /// - Parameter run: The import's number in the ledger.
   /// - Throws: `StoreError`.
   package func keep(as run: Int64) throws(StoreError) {
-    guard let recording else { return }
-    try StoreError.naming(path) {
-      let changes = try recording.changeset()
-      guard !changes.isEmpty else { return }
-      try changes.withRows { _ in recorded.rowCount += 1 }
-      if let limit, recorded.rowCount > limit {
-        isOver = true
-        self.recording = nil
-        return try RecordedRun.drop(run, from: database)
+    guard ending == nil else { return }
+    if number == nil {
+      number = run
+      if hasParts {
+        try StoreError.naming(path) {
+          try RecordedRun.renumber(Self.provisionalNumber, as: run, in: database)
+        }
       }
-      try store(as: run)
-      try RecordedRun.add(changes.packed(), to: run, in: database)
-      try begin()
     }
+    try keep()
+  }
+
+  private func keep() throws(StoreError) {
+    guard ending == nil else { return }
+    try StoreError.naming(path) {
+      if let recording {
+        let changes: Changeset
+        do {
+          changes = try recording.changeset()
+        } catch {
+          return try giveUp("SQLite could not note what it changed: \(error)")
+        }
+        try changes.withRows { _ in recorded.rowCount += 1 }
+        if let limit, recorded.rowCount > limit {
+          return try giveUp("more than \(limit) rows changed")
+        }
+        try store()
+        if changes.isEmpty { return }
+        try RecordedRun.add(changes.packed(), to: number ?? Self.provisionalNumber, in: database)
+        try begin()
+      } else {
+        try store()
+      }
+    }
+  }
+
+  /// What cannot be recorded is done all the same.
+  private func giveUp(_ reason: String) throws {
+    ending = reason
+    recording = nil
+    if hasParts { try RecordedRun.drop(number ?? Self.provisionalNumber, from: database) }
   }
 
   /// Writes the rest, and forgets the oldest runs.
   ///
-  /// - Parameters:
-  ///   - run: The import's number in the ledger.
-  ///   - hasCounts: Whether it counts changes, which may have come to nothing.
+  /// - Parameter run: The import's number in the ledger.
   /// - Throws: `StoreError`.
-  package func finish(as run: Int64, hasCounts: Bool) throws(StoreError) {
+  package func finish(as run: Int64) throws(StoreError) {
     try keep(as: run)
     recording = nil
-    if isOver { return }
+    guard ending == nil else { return }
     try StoreError.naming(path) {
       recorded.newTables = try newTables.compactMap(newTable)
-      recorded.newLinks = try newLinks.map { table, owners in
-        RecordedRun.NewLinks(
-          name: table,
-          owners: owners,
-          digest: try RecordedRun.digest(of: table, recorded.newTable(owners), in: database)
-        )
-      }
-      if isStored || !recorded.newTables.isEmpty || hasCounts { try store(as: run) }
+      recorded.newLinks = newLinks.filter { recorded.newTable($0.owners) != nil }
+      recorded.mark = nil
+      try store()
       try RecordedRun.dropOld(from: database)
     }
   }
 
   /// Ends without a word; nothing of it may outlive the connection.
-  package func stop() { recording = nil }
+  package func stop() {
+    recording = nil
+    mark.end()
+  }
 
-  private func store(as run: Int64) throws {
-    if !isStored { try RecordedRun.makeTable(in: database) }
-    isStored = true
-    try recorded.save(as: run, in: database)
+  private func store() throws {
+    if !hasParts { try RecordedRun.makeTable(in: database) }
+    hasParts = true
+    try recorded.save(as: number ?? Self.provisionalNumber, in: database)
   }
 
   /// What a table that was empty has now; nil: nothing.
@@ -157,27 +197,6 @@ package final class RunRecorder {
 extension RecordedRun {
   /// The table of objects that was empty; nil where it still was at the end.
   func newTable(_ name: String) -> NewTable? { newTables.first { $0.name == name } }
-
-  /// The number of links of these owners, and a sum over them.
-  static func digest(
-    of links: String,
-    _ owners: NewTable?,
-    in database: Database
-  ) throws -> [Int64] {
-    guard let owners else { return [0, 0] }
-    let hasOrder = try database.columnNames(of: links).contains("position")
-    let row = try Row.fetchOne(
-      database,
-      sql: """
-        SELECT count(*), coalesce(sum((owner % 1000003 * 8191 + target % 1000003 * 31
-          + \(hasOrder ? "position" : "0")) % 2147483647), 0)
-        FROM main.\(Schema.quoted(links)) WHERE owner BETWEEN ? AND ?
-        """,
-      arguments: [owners.first, owners.last]
-    )
-    guard let row else { return [0, 0] }
-    return [try row.stored(0, of: links), try row.stored(1, of: links)]
-  }
 }
 
 extension Database {

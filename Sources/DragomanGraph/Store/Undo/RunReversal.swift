@@ -67,32 +67,23 @@ struct RunReversal {
   mutating func takeBack(_ run: Int64, isLast: Bool) throws {
     recorded = try load(run)
     self.isLast = isLast
-    var waiting: [[StoredValue]] = []
     try RecordedRun.forEachChangeset(of: run, in: database) { changes in
       let inverted = try changes.inverted()
+      try takeBackReferences(inverted)
       try inverted.withRows { note($0) }
       var found: [Conflict] = []
-      try inverted.apply(to: database) { row, reason in
-        if row.table == PendingReference.table {
-          // A number may have been given anew since.
-          if row.operation == .inserted { waiting.append((1...4).map { row.new($0) ?? .null }) }
+      var exchanges: [Exchange] = []
+      try inverted.apply(to: database, without: PendingReference.table) { row, reason in
+        if reason == .refused, let exchange = exchange(row) {
+          exchanges.append(exchange)
         } else if let conflict = conflict(row, reason) {
           found.append(conflict)
         }
       }
       for conflict in found { add(conflict) }
+      try resolve(exchanges)
       try keep()
     }
-    for values in waiting {
-      let statement = try RawStatement(
-        kept: "INSERT INTO \(PendingReference.table) (owner, relationship, entity, key)"
-          + " VALUES (?, ?, ?, ?)",
-        in: database
-      )
-      for (index, value) in values.enumerated() { try statement.bind(value, Int32(index) + 1) }
-      try statement.run()
-    }
-    for links in recorded.newLinks { try check(links) }
     for table in recorded.newTables { try check(table) }
     // Nothing will stand, and the objects in the way have to be named.
     guard conflictCount == 0 else { return }
@@ -107,7 +98,7 @@ struct RunReversal {
         "Of import \(run) nothing is kept that could be taken back.",
         help:
           "the last \(RecordedRun.keptCount) imports that changed something are kept, of a million rows each"
-          + " at most, unless an import was told otherwise",
+          + " at most, unless an import was told otherwise, until a migration changes columns",
         path: path
       )
     }
@@ -217,15 +208,107 @@ struct RunReversal {
     if conflicts.count < Self.maximumConflictCount { conflicts.append(conflict) }
   }
 
-  // MARK: - Tables that were empty
+  // MARK: - Values that rows take from each other
 
-  private mutating func check(_ links: RecordedRun.NewLinks) throws {
-    guard let owners = recorded.newTable(links.owners) else { return }
-    let digest = try RecordedRun.digest(of: links.name, owners, in: database)
-    if digest != links.digest, let table = tableIndex(links.owners) {
-      add(Conflict(table: table, key: nil, links: links.name, reason: .changed))
+  /// A row whose former values another one has that is still to be changed back.
+  private struct Exchange {
+    let table: Int
+    let key: Int64
+    let values: [(column: String, value: StoredValue)]
+  }
+
+  /// A row of a table of objects that has only to wait for others.
+  private func exchange(_ row: Changeset.Row) -> Exchange? {
+    guard row.operation == .updated, let table = tableIndex(row.table),
+      let columns = columns(of: row.table),
+      let place = columns.firstIndex(of: "_pk"), let key = row.key(Int32(place))?.integer
+    else { return nil }
+    let values = columns.enumerated().compactMap { index, column in
+      index == place ? nil : row.new(Int32(index)).map { (column, $0) }
+    }
+    return Exchange(table: table, key: key, values: values)
+  }
+
+  /// Lets all of them give up what they have, and then take what they had.
+  private mutating func resolve(_ exchanges: [Exchange]) throws {
+    for exchange in exchanges {
+      // A version is nobody else's.
+      let given = exchange.values.map(\.column).filter { $0 != "_v" }
+      if given.isEmpty { continue }
+      let sets = given.map { "\(Schema.quoted($0)) = NULL" }.joined(separator: ", ")
+      try database.execute(
+        sql: "UPDATE main.\(name(of: exchange)) SET \(sets) WHERE _pk = ?",
+        arguments: [exchange.key]
+      )
+    }
+    for exchange in exchanges {
+      let sets = exchange.values.map { "\(Schema.quoted($0.column)) = ?" }.joined(separator: ", ")
+      let statement = try RawStatement(
+        "UPDATE main.\(name(of: exchange)) SET \(sets) WHERE _pk = ?",
+        in: database
+      )
+      for (index, value) in exchange.values.enumerated() {
+        try statement.bind(value.value, Int32(index) + 1)
+      }
+      statement.bind(integer: exchange.key, Int32(exchange.values.count) + 1)
+      do throws(DatabaseError) {
+        try statement.run()
+      } catch {
+        guard error.resultCode == .SQLITE_CONSTRAINT else { throw error }
+        add(Conflict(table: exchange.table, key: exchange.key, links: nil, reason: .taken))
+      }
     }
   }
+
+  private func name(of exchange: Exchange) -> String {
+    Schema.quoted(layout.tables[exchange.table].name)
+  }
+
+  // MARK: - References that wait
+
+  /// They have other numbers after every import: what counts is who waits for whom.
+  private func takeBackReferences(_ inverted: Changeset) throws {
+    let columns = ["id", "owner", "relationship", "entity", "key"]
+    func bind(_ values: [StoredValue], to sql: String) throws {
+      let statement = try RawStatement(kept: sql, in: database)
+      for (index, value) in values.enumerated() { try statement.bind(value, Int32(index) + 1) }
+      try statement.run()
+    }
+    func given(_ value: (Int32) -> StoredValue?) -> [(column: String, value: StoredValue)] {
+      (1...4).compactMap { index in value(index).map { (columns[Int(index)], $0) } }
+    }
+    var back: [[(column: String, value: StoredValue)]] = []
+    try inverted.withRows { row in
+      guard hasSameBytes(row.table, PendingReference.table) else { return }
+      let (old, new) = (given(row.old), given(row.new))
+      if row.operation == .inserted { return back.append(new) }
+      // Of a row that was changed the columns are known that were. Its own number is the best guess among many.
+      let isSame = old.map { "\($0.column) IS ?" }.joined(separator: " AND ")
+      let place =
+        "WHERE id = (SELECT id FROM \(PendingReference.table) WHERE \(isSame)"
+        + " ORDER BY id = ? DESC, id DESC LIMIT 1)"
+      let test = old.map(\.value) + [row.old(0) ?? .null]
+      if row.operation == .deleted {
+        try bind(test, to: "DELETE FROM \(PendingReference.table) \(place)")
+      } else {
+        let sets = new.map { "\($0.column) = ?" }.joined(separator: ", ")
+        try bind(
+          new.map(\.value) + test,
+          to: "UPDATE \(PendingReference.table) SET \(sets) \(place)"
+        )
+      }
+    }
+    for row in back {
+      let names = row.map(\.column).joined(separator: ", ")
+      let places = row.map { _ in "?" }.joined(separator: ", ")
+      try bind(
+        row.map(\.value),
+        to: "INSERT INTO \(PendingReference.table) (\(names)) VALUES (\(places))"
+      )
+    }
+  }
+
+  // MARK: - Tables that were empty
 
   /// Versions only rise: a row that has the one that the import left is as it left it.
   private mutating func check(_ new: RecordedRun.NewTable) throws {

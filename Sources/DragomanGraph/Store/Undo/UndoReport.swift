@@ -47,6 +47,8 @@ public struct UndoReport: Sendable, Hashable {
   public let conflicts: [Conflict]
   /// How many there are.
   public let conflictCount: Int
+  /// Whether the undo can be taken back itself: of more than a million rows it is not recorded.
+  public package(set) var isRecorded = true
 
   /// Whether nothing is in the way.
   public var isPossible: Bool { conflictCount == 0 }

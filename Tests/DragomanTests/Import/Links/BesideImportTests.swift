@@ -1,6 +1,5 @@
 import DragomanGraph
 import Foundation
-import Logging
 import Testing
 
 @testable import Dragoman
@@ -23,38 +22,108 @@ import Testing
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let map = try ImportMap(yaml: Self.map.replacingOccurrences(of: "KIND", with: kind))
     let place = SQLiteStore.Location.file(folder.appendingPathComponent("people.db").path)
-    let store = try SQLiteStore(at: place)
+    let yaml = Self.map.replacingOccurrences(of: "KIND", with: kind)
+    let (one, other) = try (
+      ImportFixture(yaml, in: SQLiteStore(at: place)),
+      ImportFixture(yaml, in: SQLiteStore(at: place))
+    )
     var isFirst = true
-    func write(_ text: String, into store: SQLiteStore, _ progress: @escaping () throws -> Void)
-      throws
-    {
-      var request = ImportRequest([.bytes(Array(text.utf8), name: "feed.ndjson")])
-      request.options.commit = .batch
-      request.options.batchSize = 1
-      var fault: (any Error)?
-      let writing = ImportWriting(
-        map: map,
-        code: ImportCode(),
-        request: request,
-        cancellation: Cancellation(),
-        logger: Logger(label: "test")
-      ) { _ in
-        do { try progress() } catch { fault = error }
-      }
-      _ = try store.write { try writing.run($0) }
-      if let fault { throw fault }
-    }
-    try write(records, into: store) {
-      guard isFirst else { return }
+    try one.runInBatches(records) {
+      if isFirst { try other.runInBatches(between) }
       isFirst = false
-      try write(between, into: SQLiteStore(at: place)) {}
     }
     return try sql(
-      store,
+      one.store,
       "SELECT o.id || ' ' || l.position || ' ' || t.id FROM Person_admired l"
         + " JOIN Person o ON o._pk = l.owner JOIN Person t ON t._pk = l.target ORDER BY 1"
+    )
+  }
+
+  @Test(
+    "A place that is kept may be taken by the other side of the relationship, in the same import"
+  )
+  func ownOtherSide() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        A:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships:
+            bs: { entity: B, kind: toMany, key: { id: bs }, inverse: as, ordered: true, assign: union }
+        B:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships:
+            as: { entity: A, kind: toMany, key: { id: as }, inverse: bs, ordered: true, assign: union }
+      sources:
+        a: { format: json, entity: A, records: a }
+        b: { format: json, entity: B, records: b }
+      """
+    )
+    try await fixture.run(#"{"a":[{"id":1,"bs":[9]}],"b":[{"id":2,"as":[1]},{"id":9}]}"#)
+    #expect(
+      try sql(
+        fixture.store,
+        "SELECT position, B.id FROM A_bs l JOIN B ON B._pk = l.target ORDER BY position"
+      ) == ["0|2", "1|9"]
+    )
+  }
+
+  @Test("A record takes back what another import lets wait for its object since the last batch")
+  func pendingOfOthers() throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).db").path
+    defer {
+      for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
+    }
+    let yaml = """
+      version: 1
+      entities:
+        P:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships: { boss: { entity: P, kind: toOne, key: { id: boss }, onUnresolved: pending } }
+      sources: { json: { format: ndjson, entity: P } }
+      """
+    let (one, other) = try (
+      ImportFixture(yaml, in: SQLiteStore(at: .file(path))),
+      ImportFixture(yaml, in: SQLiteStore(at: .file(path)))
+    )
+    var isFirst = true
+    let lines = [#"{"id":1,"boss":2}"#, #"{"id":2}"#, #"{"id":1,"boss":2}"#]
+    try one.runInBatches(lines.joined(separator: "\n")) {
+      if isFirst { try other.runInBatches(#"{"id":1,"boss":91}"#) }
+      isFirst = false
+    }
+    try other.runInBatches(#"{"id":91}"#)
+    let bosses = "SELECT b.id FROM P p JOIN P b ON b._pk = p.boss WHERE p.id = 1"
+    #expect(try sql(one.store, bosses) == ["2"])
+  }
+
+  @Test("Friends who wait are found beside those who came by the other side")
+  func symmetric() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        P:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships:
+            friends: { entity: P, kind: toMany, key: { id: friends }, inverse: friends, ordered: true, assign: union }
+      sources: { json: { format: ndjson, entity: P } }
+      """
+    )
+    try fixture.runInBatches(
+      #"{"id":1,"friends":[9]}"# + "\n" + #"{"id":2,"friends":[1]}"# + "\n" + #"{"id":9}"#
+    )
+    #expect(
+      try sql(
+        fixture.store,
+        "SELECT o.id, t.id FROM P_friends l JOIN P o ON o._pk = l.owner JOIN P t ON t._pk = l.target ORDER BY 1, 2"
+      ) == ["1|2", "1|9", "2|1", "9|1"]
     )
   }
 

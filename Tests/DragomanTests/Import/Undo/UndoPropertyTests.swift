@@ -77,7 +77,7 @@ struct UndoPropertyTests {
       while states.count <= Int(id) { states.append(states[states.count - 1]) }
       states[Int(id)] = try Self.state(of: store)
     }
-    let runs = try store.write { try $0.recordedRuns() }.reversed().map { $0 }
+    let runs = try store.write { try $0.recordedRuns() }.reversed().map(\.number)
     for (id, changes) in told where runs.contains(id) {
       var found: [ImportChange] = []
       try store.changes(ofImport: id) { found.append($0) }

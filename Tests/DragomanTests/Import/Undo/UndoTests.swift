@@ -137,7 +137,11 @@ struct UndoTests {
       // This one changes nothing, and takes nobody's place.
       try await fixture.run("[{\"id\":1,\"n\":\(number)}]")
     }
-    #expect(try sql(fixture.store, "SELECT count(DISTINCT run) FROM _dragoman_undo") == ["10"])
+    #expect(
+      try sql(fixture.store, "SELECT count(DISTINCT run) FROM _dragoman_undo WHERE part > 0") == [
+        "10"
+      ]
+    )
     for number in (2...11).reversed() {
       #expect(try fixture.store.undoImport().isPossible)
       #expect(try sql(fixture.store, "SELECT n FROM P") == ["\(number)"])
@@ -162,11 +166,11 @@ struct UndoTests {
       try session.database.execute(
         sql: "INSERT INTO P (_pk, _v, id) VALUES (7, 1, 7), (8, 1, 8), (9, 1, 9)"
       )
-      try recorder.finish(as: 7, hasCounts: true)
-      #expect(recorder.isOver)
+      try recorder.finish(as: 7)
+      #expect(recorder.ending != nil)
       try session.commit()
     }
-    #expect(try fixture.store.write { try $0.recordedRuns() } == [])
+    #expect(try fixture.store.write { try $0.recordedRuns() }.isEmpty)
   }
 
   @Test("Of a migrated model, of an undone import, of a strange number and of damage it is told")

@@ -3,9 +3,9 @@ import Synchronization
 
 /// Which import, of which process, keeps what it knows in a store: so that another one leaves it alone while it
 /// runs, and goes on with it when it does not run any more.
-struct RunMark: Codable, Hashable {
+package struct RunMark: Codable, Hashable, Sendable {
   /// The process.
-  let process: Int32
+  package let process: Int32
   /// When it began, as the system counts; empty where the system does not tell.
   let begun: String
   /// The import.
@@ -15,7 +15,7 @@ struct RunMark: Codable, Hashable {
   private static let running = Mutex<Set<String>>([])
 
   /// Marks an import that begins.
-  init() {
+  package init() {
     process = getpid()
     begun = Self.begin(of: process)
     name = UUID().uuidString
@@ -23,12 +23,12 @@ struct RunMark: Codable, Hashable {
   }
 
   /// The import has ended.
-  func end() { Self.running.withLock { [name] in _ = $0.remove(name) } }
+  package func end() { Self.running.withLock { [name] in _ = $0.remove(name) } }
 
   /// Whether the import still runs.
   ///
   /// Of processes on other machines nothing is known: they are taken for ended.
-  var isRunning: Bool {
+  package var isRunning: Bool {
     if process == getpid(), begun == Self.begin(of: process) {
       return Self.running.withLock { [name] in $0.contains(name) }
     }
