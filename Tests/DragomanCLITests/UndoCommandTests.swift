@@ -101,7 +101,7 @@ import Testing
     #expect(try fetch("0").output.isEmpty)
     #expect(try fetch("7").status == 64 && people() == behind)
     // The copy's output does not replace the database either.
-    #expect(try fetch("1", "-f", "csv", "-o", "p.db", "--overwrite").status == 73)
+    #expect(try fetch("1", "-o", "p.db", "--overwrite").status == 73)
     #expect(try people() == behind)
     let count = try folder.run("fetch", "Person", "-d", "p.db", "--as-of", "1", "--count")
     #expect(count.output == "2\n")

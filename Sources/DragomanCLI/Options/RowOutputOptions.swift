@@ -29,7 +29,7 @@ struct RowOutputOptions: ParsableArguments {
   func validate() throws {
     if output.isEmpty { throw ValidationError("-o wants the name of a file.") }
     if json, format != nil { throw ValidationError("--json and --format exclude each other.") }
-    if !json, format == nil, let file, named(file) == nil, !ending(of: file).isEmpty {
+    if !json, format == nil, let file, Self.strangers.contains(ending(of: file)) {
       throw ValidationError(
         "\(file): which format? Say -f with one of"
           + " \(FetchFormat.allCases.map(\.rawValue).joined(separator: ", "))."
@@ -51,6 +51,11 @@ struct RowOutputOptions: ParsableArguments {
     guard let file else { return columnCount == nil ? .ndjson : .table }
     return named(file) ?? .ndjson
   }
+
+  /// Endings of formats that are not written; all others say nothing of a format.
+  private static let strangers: Set = [
+    "xml", "yaml", "yml", "html", "htm", "xls", "xlsx", "ods", "parquet", "arrow", "avro", "pdf",
+  ]
 
   /// The format that a file's name tells.
   private func named(_ file: String) -> FetchFormat? {

@@ -9,6 +9,7 @@ import Testing
     "Every Swift block of a document is code that a test runs",
     arguments: [
       ("README.md", ["ReadmeCode.swift"]),
+      ("docs/library.md", ["LibraryCode.swift"]),
       (
         "Sources/Dragoman/Dragoman.docc/FromAFeedToADatabase.md",
         ["FromAFeedToADatabaseTests.swift"]
@@ -31,7 +32,7 @@ import Testing
     #expect(!code.isEmpty)
   }
 
-  @MainActor @Test("The README's everyday things do what their comments say")
+  @MainActor @Test("The everyday things of docs/library.md do what their comments say")
   func readmeEveryday() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

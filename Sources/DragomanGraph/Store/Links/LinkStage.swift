@@ -11,64 +11,6 @@ import GRDB
 /// What a stage holds of one owner must come from one record: who stages an owner for the second
 /// time flushes first (`holds(_:)`), so that two records about one object behave as two imports.
 package final class LinkStage: StatementRunner {
-  /// Which relationship, and how its links are assigned.
-  package struct Plan: Sendable {
-    /// The relationship.
-    package var link: RelationshipLayout
-    /// The parts of the target's key; empty where targets are known by `_pk`.
-    package var key: [KeyColumn]
-    /// Whether the links staged are all the links of their owner.
-    package var replaces: Bool
-    /// Whether objects that are unlinked are to be deleted.
-    package var deletesUnlinked: Bool
-
-    /// Describes a stage.
-    package init(
-      link: RelationshipLayout,
-      key: [KeyColumn],
-      replaces: Bool,
-      deletesUnlinked: Bool
-    ) {
-      self.link = link
-      self.key = key
-      self.replaces = replaces
-      self.deletesUnlinked = deletesUnlinked
-    }
-  }
-
-  /// One owner whose links are staged, and the number that its stager gave it.
-  package struct Owner: Sendable, Hashable {
-    /// The owner's primary key.
-    package let key: Int64
-    /// The number that `begin` was told.
-    package let number: Int
-
-    /// Makes one.
-    package init(key: Int64, number: Int) {
-      self.key = key
-      self.number = number
-    }
-  }
-
-  /// What a flush did.
-  package struct Outcome: Sendable {
-    /// The owners whose links are others than before, each once.
-    package var changed: [Owner] = []
-    /// The owners that lost a target, as far as that is known of each.
-    package var lost: Set<Int64> = []
-    /// The owners with references that wait, each once.
-    package var waiting: [Owner] = []
-    /// How many links were made.
-    package var linked = 0
-    /// How many links were removed.
-    package var unlinked = 0
-    /// The targets that were unlinked and are to be deleted (`Plan.deletesUnlinked`).
-    package var gone: [Int64] = []
-
-    /// Nothing so far.
-    package init() {}
-  }
-
   package let plan: Plan
   let database: Database
   let path: String?

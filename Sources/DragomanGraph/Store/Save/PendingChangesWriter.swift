@@ -11,24 +11,6 @@ import GRDB
 ///     UPDATE "Person" SET "firstName" = ?, _v = _v + 1 WHERE _pk = ? AND _v = ?
 ///     INSERT INTO "Person" (_pk, _v, "firstName", …) VALUES (?, 1, ?, …)
 final class PendingChangesWriter {
-  /// What a save did that the context did not know before.
-  struct Outcome {
-    /// The version of every row written.
-    var versions: [RowKey: Int64] = [:]
-    /// Objects whose values are not the context's alone: the context reads them again.
-    var merged: Set<RowKey> = []
-    /// Rows whose deletion the policy gave up.
-    var kept: Set<RowKey> = []
-    /// Rows whose changes the policy dropped, with their links.
-    var dropped: Set<RowKey> = []
-    /// Columns of rows besides that a deletion has cleared.
-    var cleared: [RowKey: [Int: StoredValue]] = [:]
-    /// Links that were to be written and were there already.
-    var known: [LinkKey: Set<Int64>] = [:]
-    /// What the lists that were written lead to now.
-    var lists: [LinkKey: [Int64]] = [:]
-  }
-
   /// A statement that clears links to a row that is deleted.
   private struct Unlinking {
     let statement: RawStatement
