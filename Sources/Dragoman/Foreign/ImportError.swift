@@ -14,6 +14,8 @@ public struct ImportError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let tooManyRejects = Code(rawValue: "import.rejects")
     /// None of the map's paths occurs in the records of an input.
     public static let unmatched = Code(rawValue: "import.unmatched")
+    /// The feed is otherwise than the last one where the contract of the map freezes it.
+    public static let contract = Code(rawValue: "import.contract")
     /// Objects would be deleted by a feed that is not known to be complete.
     public static let prune = Code(rawValue: "import.prune")
     /// An import that was stopped cannot be gone on with as asked.

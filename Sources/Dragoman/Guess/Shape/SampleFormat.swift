@@ -33,6 +33,22 @@ struct SampleFormat {
     if !isUTF8 { encoding = "windows-1252" }
   }
 
+  /// Takes what the sources of a map say, as an import does.
+  ///
+  /// - Throws: `ReadError` for what none of them reads.
+  init(_ source: PeekableSource, name: String, sources: [SourceMap]) throws(ReadError) {
+    format = try FormatDetection.format(of: source, name: name, sources: sources)
+    let declared = sources.filter { [format] in
+      $0.format == format || ($0.format == .json && format == .ndjson)
+    }
+    if format == .csv {
+      separator =
+        declared.lazy.compactMap { $0.separator?.utf8.first }.first
+        ?? (FormatDetection.isTabSeparated(name) ? 9 : 44)
+    }
+    encoding = declared.lazy.compactMap(\.encoding).first
+  }
+
   private static func refusal(_ what: String, _ name: String) -> ReadError {
     ReadError(
       .format,

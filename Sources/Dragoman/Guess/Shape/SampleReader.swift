@@ -1,6 +1,10 @@
 /// Opens samples, tells what they are, and reads all their records into a shape.
 struct SampleReader {
   private let recorder: ShapeRecorder
+  /// The sources of the map that the samples are read by; empty: there is no map yet.
+  private let sources: [SourceMap]
+  private let maximumByteCount: Int?
+  private let cancellation: Cancellation?
   private(set) var sample: FeedSample?
 
   /// How many bytes tell what a sample is.
@@ -11,15 +15,39 @@ struct SampleReader {
   /// - Throws: `FormatFault` where a form of ours cannot be compiled.
   init(recordLimit: Int) throws(FormatFault) {
     recorder = try ShapeRecorder(recordLimit: recordLimit)
+    sources = []
+    maximumByteCount = nil
+    cancellation = nil
+  }
+
+  /// Makes a reader of what an import reads, which tells of names and kinds of values only.
+  ///
+  /// - Parameters:
+  ///   - request: The import.
+  ///   - sources: The sources of the map that may read the input.
+  ///   - cancellation: Ends the input when the import is to stop.
+  /// - Throws: `FormatFault` where a form of ours cannot be compiled.
+  init(
+    of request: ImportRequest,
+    by sources: [SourceMap],
+    _ cancellation: Cancellation
+  ) throws(FormatFault) {
+    recorder = try ShapeRecorder(recordLimit: .max, budget: HashBudget(free: 0))
+    self.sources = sources
+    maximumByteCount = request.maximumInputByteCount
+    self.cancellation = cancellation
   }
 
   /// Reads one sample.
   ///
   /// - Throws: `ReadError` for what is no feed, cannot be read, or has another format than those before.
   mutating func read(_ input: ImportInput) throws {
-    let source = PeekableSource(try Self.open(input))
+    let source = PeekableSource(try open(input))
     let head = Array(try source.peek(Self.headByteCount))
-    let format = try SampleFormat(source, head, name: input.name)
+    let format =
+      sources.isEmpty
+      ? try SampleFormat(source, head, name: input.name)
+      : try SampleFormat(source, name: input.name, sources: sources)
     let sample = self.sample ?? FeedSample(format.format, name: input.name)
     self.sample = sample
     guard sample.format == format.format else {
@@ -49,14 +77,19 @@ struct SampleReader {
     sample.namespaces = recorder.namespaces
   }
 
-  private static func open(_ input: ImportInput) throws(ReadError) -> any ByteSource {
+  private func open(_ input: ImportInput) throws(ReadError) -> any ByteSource {
+    let maximum = maximumByteCount
+    let source: any ByteSource
     switch input {
-    case .file(let path), .rejects(let path): try openSource(path: path)
-    case .standardInput: try openSource(path: "-")
-    case .bytes(let bytes, let name): try decoded(MemorySource(bytes, name: name))
+    case .file(let path), .rejects(let path):
+      source = try openSource(path: path, maximumByteCount: maximum)
+    case .standardInput: source = try openSource(path: "-", maximumByteCount: maximum)
+    case .bytes(let bytes, let name):
+      source = try decoded(MemorySource(bytes, name: name), maximumByteCount: maximum)
     case .records(_, let name):
       throw ReadError(.unsupported, "\(name) are records in memory: a map is guessed from text.")
     }
+    return cancellation.map { StoppableSource(source, $0) } ?? source
   }
 
   private func text(

@@ -2,7 +2,7 @@ import CSimdJSON
 
 /// Walks the tape of records and adds what it finds to shapes.
 final class ShapeRecorder {
-  let budget = HashBudget()
+  let budget: HashBudget
   private let reader: TextFormReader
   /// The namespaces of all samples, by their numbers here.
   private(set) var namespaces = [""]
@@ -15,10 +15,13 @@ final class ShapeRecorder {
   /// Elements of one list beyond this number are not looked at.
   let recordLimit: Int
 
-  /// - Parameter recordLimit: How many records of each list of records are looked at.
+  /// - Parameters:
+  ///   - recordLimit: How many records of each list of records are looked at.
+  ///   - budget: How many values are kept to tell whether they are different.
   /// - Throws: `FormatFault` where a form of ours cannot be compiled.
-  init(recordLimit: Int) throws(FormatFault) {
+  init(recordLimit: Int, budget: HashBudget = HashBudget()) throws(FormatFault) {
     self.recordLimit = recordLimit
+    self.budget = budget
     reader = try TextFormReader()
   }
 

@@ -80,6 +80,8 @@ public struct ImportReport: Sendable, Hashable {
   public var issues: [Group] = []
   /// Paths of the map that no record had, in the order of the map; known at the end of the feed.
   public var unmatchedPaths: [UnmatchedPath] = []
+  /// What the feed has otherwise than the last one; nil where the map has no contract, or nothing was compared.
+  public var drift: FeedDrift?
   /// Things worth knowing that are no issues: closures that were skipped, paths not found.
   public var notices: [String] = []
   /// How many bytes of input were read, before decompression.

@@ -4,7 +4,8 @@ import Logging
 
 /// One import on the writing thread: transactions, batches in order, the ledger, the report.
 final class ImportWriting {
-  private let map: ImportMap
+  /// What is done before the database is locked.
+  private let preparation: ImportPreparation
   private let code: ImportCode
   private let request: ImportRequest
   private let cancellation: Cancellation
@@ -26,6 +27,9 @@ final class ImportWriting {
   /// What is recorded so that it can be taken back.
   private var recording: ImportRecording?
 
+  /// The map, with what its contract makes of it.
+  private var map: ImportMap { preparation.map }
+
   /// Records a batch.
   ///
   /// A transaction that holds everything is not cut into batches of the user's size.
@@ -41,7 +45,7 @@ final class ImportWriting {
     logger: Logger,
     progress: @escaping (ImportProgress) -> Void
   ) {
-    self.map = map
+    preparation = ImportPreparation(map, code, request, cancellation)
     self.code = code
     self.request = request
     self.cancellation = cancellation
@@ -83,7 +87,9 @@ final class ImportWriting {
     try request.check(batchSize: batchSize)
     try map.checkPaths()
     try code.checkNoHooks()
+    guard try preparation.run(session) else { return .cancelled }
     try session.begin()
+    try preparation.check(session)
     let earlier = try findEarlierPart(session)
     let model = try session.grow(to: code.model ?? map.model())
     if let path = request.retriedFile {
@@ -199,6 +205,7 @@ final class ImportWriting {
     report.byteCount = byteCount
     report.notices = notices.all
     report.unmatchedPaths = notices.unmatchedPaths
+    report.drift = preparation.contract?.drift
     report.duration = ContinuousClock().now - start
     report.isDryRun = request.isDryRun
     return report
@@ -251,8 +258,8 @@ final class ImportWriting {
     ImportLedgerEntry(
       source: request.inputs.map(\.name).joined(separator: " "),
       fingerprint: request.inputs.map(\.fingerprint).joined(separator: " "),
-      map: map.name ?? map.file ?? "",
-      mapHash: map.fingerprint,
+      map: preparation.ledgerName,
+      mapHash: preparation.declaredMap.fingerprint,
       started: ImportClock.now()
     )
   }
@@ -262,7 +269,7 @@ final class ImportWriting {
   /// The part of this import that is committed, where it is to be gone on with.
   private func findEarlierPart(_ session: WriteSession) throws -> EarlierPart? {
     guard request.resumes else { return nil }
-    guard let earlier = try EarlierPart(session, of: map, request) else {
+    guard let earlier = try EarlierPart(session, of: preparation.declaredMap, request) else {
       notices.add("there is nothing to resume: no import in batches was stopped; all is imported")
       return nil
     }
@@ -303,6 +310,7 @@ final class ImportWriting {
     entry.committed = entry.counts.read
     entry.byteCount = byteCount
     try session.record(&entry)
+    if let id = entry.id { try preparation.keep(as: id, session) }
     if entry.status == .running {
       try keeper?.keep(entry, report, passed: walker?.ordinal ?? 0, rejects, session)
     }

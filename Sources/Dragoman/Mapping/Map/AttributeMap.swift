@@ -28,6 +28,8 @@ public struct AttributeMap: Sendable, Hashable, Adjustable {
   public var column: String?
   /// The attribute's former name, for migration.
   public var renamedFrom: String?
+  /// What the attribute says for itself of the entity's contract.
+  public var contract: AttributeContract?
   /// The policies.
   public var policies = ValuePolicies()
   /// Where the attribute stands in the map file.

@@ -24,6 +24,8 @@ public struct EntityMap: Sendable, Hashable, Adjustable {
   public var overwriteExisting: Bool?
   /// Named closures.
   public var hooks = Hooks()
+  /// What may change between two feeds; nil: anything, and nobody looks.
+  public var contract: Contract?
   /// The policies.
   public var policies: ValuePolicies
   /// Where the entity stands in the map file.

@@ -19,11 +19,28 @@ struct ImportReportJSON: Encodable {
   private let entities: [String: ImportReport.EntityCounts]
   private let relationships: [String: ImportReport.RelationshipCounts]
   private let issues: [Group]
+  private let drift: Drift?
   private let notices: [String]
   private let unmatched: [Unmatched]
   private let error: String?
   private let seconds: Double
   private let bytes: Int
+
+  private struct Drift: Encodable {
+    let comparedWith: Int64?
+    let changes: [Change]
+  }
+
+  private struct Change: Encodable {
+    let kind: FeedDrift.Kind
+    let entity: String
+    let name: String
+    let contract: Contract.KeyRule
+    let count: Int
+    let values: [FeedDrift.ValueKind]
+    let valuesBefore: [FeedDrift.ValueKind]
+    let attribute: String?
+  }
 
   private struct Unmatched: Encodable {
     let entity: String
@@ -87,6 +104,23 @@ struct ImportReportJSON: Encodable {
             value: issue.value,
             message: issue.message,
             rejected: issue.isReject
+          )
+        }
+      )
+    }
+    drift = report.drift.map { drift in
+      Drift(
+        comparedWith: drift.comparedWith,
+        changes: drift.changes.map { change in
+          Change(
+            kind: change.kind,
+            entity: change.entity,
+            name: change.name,
+            contract: change.rule,
+            count: change.count,
+            values: change.values,
+            valuesBefore: change.valuesBefore,
+            attribute: change.attribute
           )
         }
       )

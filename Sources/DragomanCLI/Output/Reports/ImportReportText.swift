@@ -28,6 +28,7 @@ struct ImportReportText {
       group.examples.map(example).joined() + remainder(of: group)
     }.joined()
     if report.status != .failed || report.counts.read > 0 { text += summary + counts + links }
+    text += drift
     text += unmatched
     for notice in report.notices { text += "note: \(notice)\n" }
     return text + closing
@@ -43,6 +44,20 @@ struct ImportReportText {
     let others = told.filter { !isCheck && $0.suggestion == nil }
       .map { "\($0.entity).\($0.property)" }
     return others.isEmpty ? text : text + "note: no record has \(others.joined(separator: ", "))\n"
+  }
+
+  /// What the feed has otherwise than the last one, but for what the contract discards, and what the error
+  /// names.
+  private var drift: String {
+    guard let drift = report.drift else { return "" }
+    guard let run = drift.comparedWith else {
+      return report.isDryRun || report.status == .failed
+        ? "" : "note: later feeds by this map are compared with this one\n"
+    }
+    return drift.changes.filter { $0.rule != .discard && $0.rule != .freeze }.map { change in
+      "note: since import \(run): \(change.message)\n"
+        + (change.attribute.map { "  map      \($0)\n" } ?? "")
+    }.joined()
   }
 
   // MARK: - Issues

@@ -134,6 +134,8 @@ import Testing
     case "entity": thing = set(thing)
     case "discriminator": thing["discriminator"] = set(["from": "a", "values": ["a": "Thing"]])
     case "deleteWhen": thing["deleteWhen"] = set(["from": "a", "equals": "b"])
+    case "contract": thing["contract"] = set([:])
+    case "attributeContract": attribute["contract"] = set([:])
     case "hooks": thing["hooks"] = set([:])
     case "length": attribute["length"] = set([:])
     case "attribute":
@@ -150,7 +152,7 @@ import Testing
       relationship["key"] = ["id": part]
     default: Issue.record("No map for \(example.section)")
     }
-    if example.section == "length" || example.section == "attribute" || example.section == "paths" {
+    if ["length", "attribute", "attributeContract", "paths"].contains(example.section) {
       thing["attributes"] = ["id": "id", "a": attribute] as [String: Any]
     }
     if example.section == "relationship" || example.section == "keyPart" {

@@ -102,6 +102,7 @@ import Testing
         deleteWhen: { from: [gone, "state[0]"], equals: yes }
         overwriteExisting: false
         hooks: { beforeRecord: a, afterRecord: [b, c], afterImport: d, afterExport: e }
+        contract: { newKeys: evolve, changedTypes: discard, vanishedKeys: freeze }
         onMissing: clear
         attributes:
           id: { type: int64, required: false }
@@ -112,6 +113,8 @@ import Testing
           kind: { type: enum, values: { "1": one, "": none }, unknown: other, default: one }
           ok: { type: bool, trueValues: [Y], falseValues: [N], onInvalid: default, default: false }
           code: { coerce: true, strings: { nulls: "-" }, length: { min: 2, max: 4 }, pattern: "[A-Z]+" }
+          free: { contract: freeze }
+          loose: { contract: { vanishedKeys: discard } }
           note: { length: 80, sensitive: true, export: false, renamedFrom: remark }
           long: { length: { min: 5 }, compute: later }
         relationships:
@@ -127,7 +130,7 @@ import Testing
             onUnlink: keep
             inverse: friends
             onNull: keep
-      Dog: { parent: Animal, attributes: { tail: } }
+      Dog: { parent: Animal, contract: evolve, attributes: { tail: } }
       Owner: { unique: id, attributes: { id: { type: uuid } } }
     sources:
       j: { format: json, entity: Animal, records: data.animals }

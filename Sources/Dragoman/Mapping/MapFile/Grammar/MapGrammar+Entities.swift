@@ -24,6 +24,8 @@ extension MapGrammar {
     keys.say("Existing objects are changed; else their records are skipped.")
     keys.add("hooks", \.hooks, .section(hooks, .init()), standard: .init())
     keys.say("Names of closures that the program registers.")
+    keys.add("contract", \.contract, .contract)
+    keys.say("What may change from feed to feed: one word for all, or a word each.")
     keys.include(policies, at: \.policies)
   }
 
@@ -45,6 +47,25 @@ extension MapGrammar {
     keys.add("afterRecord", \.afterRecord, .words, "Run with each record's object.", standard: [])
     keys.add("afterImport", \.afterImport, .words, "Run once at the end.", standard: [])
     keys.add("afterExport", \.afterExport, .words, "Run with each written record.", standard: [])
+  }
+
+  static let contract = MapSection<Contract>("contract", "a contract") { keys in
+    keys.add("newKeys", \.newKeys, .word(), standard: .report)
+    keys.say("Keys that nothing reads and no earlier feed had.")
+    keys.add("changedTypes", \.changedTypes, .word(), standard: .report)
+    keys.say("Mapped keys with values of a kind that they did not have before.")
+    keys.add("vanishedKeys", \.vanishedKeys, .word(), standard: .report)
+    keys.say("Mapped keys that the last feed had and this one has not.")
+  }
+
+  static let attributeContract = MapSection<AttributeContract>(
+    "attributeContract",
+    "a contract of an attribute"
+  ) { keys in
+    keys.add("changedTypes", \.changedTypes, .word())
+    keys.say("Values of a kind that there was not before; else as the entity says.")
+    keys.add("vanishedKeys", \.vanishedKeys, .word())
+    keys.say("No value where the last feed had some; else as the entity says.")
   }
 
   static let attribute = MapSection<AttributeMap>("attribute", "an attribute") { keys in
@@ -89,6 +110,8 @@ extension MapGrammar {
     keys.say("How many characters (Unicode scalars): the most, or both ends.")
     keys.add("pattern", \.rules.pattern, .text(0...PatternCheck.maximumByteCount), fit: .text)
     keys.say("A regular expression for the whole text, without nested repetitions.")
+    keys.add("contract", \.contract, .attributeContract)
+    keys.say("What the attribute says for itself of the entity's contract.")
     keys.include(policies, at: \.policies)
   }
 

@@ -17,6 +17,12 @@ final class ReadPlaces {
   private(set) var records: [ObjectIdentifier: String] = [:]
   /// The places of the values of each attribute, in the order of the map.
   private(set) var attributes: [(entity: String, attribute: Attribute, shapes: [FeedShape])] = []
+  /// The places of what each relationship is read from, in the order of the map.
+  private(set) var links: [(entity: String, name: String, shapes: [FeedShape])] = []
+  /// What is read as objects, records and those nested in them, and their entities.
+  private(set) var owners: [ObjectIdentifier: String] = [:]
+  /// The entities of which there are objects.
+  private var present: Set<String> = []
 
   /// - Parameters:
   ///   - plan: The map, compiled for the sample's format.
@@ -45,6 +51,9 @@ final class ReadPlaces {
   /// Whether all that is in the place is read.
   func readsWhole(_ shape: FeedShape) -> Bool { whole.contains(ObjectIdentifier(shape)) }
 
+  /// Whether the sample has objects that may be of an entity.
+  func hasObjects(of entity: String) -> Bool { present.contains(entity) }
+
   // MARK: - The map
 
   /// Where paths of `$root` begin.
@@ -69,7 +78,11 @@ final class ReadPlaces {
     }
     guard !shapes.isEmpty else { return }
     let entity = plan.entities[index]
-    for shape in shapes { read.insert(ObjectIdentifier(shape)) }
+    if shapes.contains(where: { $0.kinds.total > 0 }) { present.insert(entity.name) }
+    for shape in shapes {
+      read.insert(ObjectIdentifier(shape))
+      owners[ObjectIdentifier(shape)] = owners[ObjectIdentifier(shape)] ?? entity.name
+    }
     for slot in entity.slots {
       let isWhole = slot.attribute.type == .json || slot.code != nil
       let found = slot.paths.flatMap { find($0.path, shapes, around) }
@@ -81,7 +94,13 @@ final class ReadPlaces {
     for criterion in [entity.discriminator?.criterion, entity.tombstone?.criterion] {
       mark(criterion?.paths.flatMap { find($0.path, shapes, around) } ?? [])
     }
-    for link in entity.links { visit(link, shapes, in: around) }
+    for link in entity.links {
+      let found = link.findings.flatMap { finding in
+        finding.paths.flatMap { find($0.path, shapes, around) }
+      }
+      links.append((entity.name, link.name, found))
+      visit(link, shapes, in: around)
+    }
     for (_, plan) in entity.discriminator?.plans ?? [] { visit(plan, shapes, in: around) }
   }
 
