@@ -247,7 +247,7 @@ import Testing
     let map = try await circle(
       """
       <osm><node id="1"><tag k="a" v="x"/></node><node id="2"/><node id="3"/><way id="5"><nd ref="1"/><nd ref="2"/>
-      <tag k="a" v="y"/><tag k="b" v="z"/></way><way id="6"><nd ref="3"/></way></osm>
+      <tag k="a" v="y"/><tag k="b" v="z"/></way><way id="6"><nd ref="1"/><nd ref="3"/></way></osm>
       """,
       "map.osm"
     )
@@ -267,6 +267,10 @@ import Testing
       (0..<12).map { zone("z\($0)", "<long><standard>L\($0)</standard></long>") }
       + [zone("y", "<long><standard draft=\"c\">L</standard></long>")]
     let map = try await circle("<zones>\(zones.joined())</zones>", "zones.xml")
+    // A text beside children is required only where all have one, too.
+    let some = (0..<12).map { "<zone type=\"z\($0)\">\($0 < 6 ? "t\($0)" : "<a>\($0)</a>")</zone>" }
+    let other = try await circle("<zones>\(some.joined())</zones>", "zones.xml")
+    #expect(other.entities[0].attributes.filter { $0.isRequired == true }.isEmpty)
     #expect(
       map.entities[0].attributes.filter { $0.isRequired == true }.map(\.name).sorted() == [
         "longStandard"

@@ -162,7 +162,8 @@ final class FeedGuess {
       fill(entity, by: kinds, depth: depth)
     } else if shape.kinds.objects > 0 {
       if shape.values.textCount > 0, conventions.isXML {
-        addValue(shape, steps: [], names: ["text"], to: entity, isAlways: true)
+        let isAlways = shape.kinds.texts == shape.kinds.total
+        addValue(shape, steps: [], names: ["text"], to: entity, isAlways: isAlways)
       }
       collect(shape, Way(steps: [], names: [], isAlways: true, depth: depth), into: entity)
     } else {
