@@ -30,6 +30,10 @@ public struct MapGuess: Sendable {
   public let map: ImportMap
   /// The map as the text of a `*.map.yaml` file, with comments.
   public let text: String
+  /// Whether anything was guessed: not of a feed that a map was there for.
+  public let isNew: Bool
+  /// The names of the sources that read the samples.
+  public let sources: [String]
 
   /// Reads the samples and guesses.
   ///
@@ -39,6 +43,21 @@ public struct MapGuess: Sendable {
   /// - Throws: `ReadError` for what is no feed, has no records, or is of another format than the
   ///   samples before it; `MapFaults` where a wanted name cannot be one.
   public init(of inputs: [ImportInput], _ options: Options = Options()) throws {
+    let sample = try Self.sample(of: inputs, options)
+    let text = try Self.text(of: sample, inputs, options, beside: nil).text
+    let map = try ImportMap(yaml: text)
+    self.init(map: map, text: text, isNew: true, sources: map.sources.map(\.name))
+  }
+
+  init(map: ImportMap, text: String, isNew: Bool, sources: [String]) {
+    self.map = map
+    self.text = text
+    self.isNew = isNew
+    self.sources = sources
+  }
+
+  /// Reads the samples.
+  static func sample(of inputs: [ImportInput], _ options: Options) throws -> FeedSample {
     var reader: SampleReader
     do throws(FormatFault) {
       reader = try SampleReader(recordLimit: max(1, options.sampleCount ?? .max))
@@ -49,10 +68,24 @@ public struct MapGuess: Sendable {
     guard let sample = reader.sample else {
       throw ReadError(.noRecords, "There is no sample to guess from.")
     }
-    let guess = try FeedGuess(sample, entityName: options.entity, records: options.records)
+    sample.root.settleKinds()
+    return sample
+  }
+
+  /// Guesses, beside a map where there is one.
+  static func text(
+    of sample: FeedSample,
+    _ inputs: [ImportInput],
+    _ options: Options,
+    beside known: KnownMap?
+  ) throws -> MapText {
+    let guess = try FeedGuess(
+      sample,
+      entityName: options.entity,
+      records: options.records,
+      beside: known
+    )
     let stem = sample.name.split(separator: "/").last?.split(separator: ".").first.map(String.init)
-    let text = MapText(guess, name: stem ?? "feed", inputs: inputs.map(\.name)).text
-    map = try ImportMap(yaml: text)
-    self.text = text
+    return MapText(guess, name: stem ?? "feed", inputs: inputs.map(\.name))
   }
 }

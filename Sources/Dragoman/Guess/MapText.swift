@@ -22,7 +22,7 @@ struct MapText {
     lines += ["", "entities:"]
     for entity in guess.entities { lines += section(entity) + [""] }
     lines.append("sources:")
-    for source in guess.sources { lines.append(spelled(source)) }
+    lines += guess.sources.map(spelled)
     let nulls = guess.entities.contains { entity in
       entity.attributes.contains { ($0.shape?.kinds.nulls ?? 0) > 0 }
     }
@@ -30,14 +30,26 @@ struct MapText {
     return lines.map { $0 + "\n" }.joined()
   }
 
-  private var head: [String] {
+  /// The entities as they are added to a map.
+  var entitySection: [String] {
+    let remarks = [origin] + warnings + guess.remarks.map { "# \($0)" }
+    return [""] + remarks.map { YAML.comment("  " + $0) }
+      + guess.entities.map(section).joined(separator: [""])
+  }
+
+  /// The sources as they are added to a map.
+  var sourceSection: [String] { guess.sources.map(spelled) }
+
+  private var origin: String {
     let files = isGuessedOf.prefix(3).joined(separator: ", ")
     let more = isGuessedOf.count > 3 ? " and \(isGuessedOf.count - 3) more" : ""
-    var lines = [
+    return
       "# Guessed by dragoman from \(files)\(more). Every line is a guess: read it, and correct what you"
-        + " know better.",
-      "# dragoman check tells what fits, docs/maps.md what can be said.",
-    ]
+      + " know better."
+  }
+
+  private var warnings: [String] {
+    var lines: [String] = []
     if guess.sample.malformedCount > 0 {
       lines.append(
         "# \(guess.sample.malformedCount) records are not well-formed: an import rejects them."
@@ -46,7 +58,12 @@ struct MapText {
     if guess.sample.encoding != nil {
       lines.append("# The text is not UTF-8: windows-1252 takes any bytes, but may be wrong.")
     }
-    return lines.map(YAML.comment) + guess.remarks.map { YAML.comment("# \($0)") }
+    return lines
+  }
+
+  private var head: [String] {
+    let help = "# dragoman check tells what fits, docs/maps.md what can be said."
+    return ([origin, help] + warnings + guess.remarks.map { "# \($0)" }).map(YAML.comment)
   }
 
   private var defaults: [String] {
@@ -65,6 +82,13 @@ struct MapText {
     var lines = [
       Self.commented("  \(YAML.scalar(entity.name)):", entity.remarks.joined(separator: "; "))
     ]
+    if let parent = entity.parent { lines.append("    parent: \(YAML.scalar(parent.name))") }
+    if let (path, words) = entity.discriminator {
+      let values = words.map { "\(YAML.scalar($0.word)): \(YAML.scalar($0.entity))" }
+      lines.append(
+        "    discriminator: { from: \(YAML.scalar(path)), values: { \(values.joined(separator: ", ")) } }"
+      )
+    }
     if !entity.unique.isEmpty {
       let names = entity.unique.map(YAML.scalar)
       let key = names.count == 1 ? names[0] : "[\(names.joined(separator: ", "))]"
@@ -143,11 +167,12 @@ struct MapText {
     if let separator = guess.sample.separator, separator != UInt8(ascii: ",") {
       entries.append(("separator", YAML.quoted(String(decoding: [separator], as: UTF8.self))))
     }
+    if let files = source.files { entries.append(("files", YAML.quoted(files))) }
     return "  \(YAML.scalar(source.name)): \(Self.mapping(entries))"
   }
 
   private static func paths(of entity: GuessedEntity) -> [String] {
-    entity.attributes.map(\.path)
+    entity.attributes.map(\.path) + [entity.discriminator?.path ?? ""]
       + entity.relationships.flatMap {
         $0.entries.filter { ["from", "key"].contains($0.key) }.map(\.value)
       }

@@ -14,6 +14,11 @@ struct ImportCommand: AsyncParsableCommand {
       their first bytes, JSON, NDJSON and XML by their content, CSV by its name too.
 
         dragoman import Maps/people.map.yaml SampleData/people.json -d people.db
+        dragoman import SampleData/orders.json -d orders.db --guess
+
+      With --guess there is no map: it is guessed, and left beside the database (orders.map.yaml) to be \
+      read and corrected. The next import with --guess goes by it, and adds to it what a feed of another \
+      shape brings.
 
       Without --commit batch one command is one transaction: it is in the database as a whole or \
       not at all.
@@ -32,8 +37,14 @@ struct ImportCommand: AsyncParsableCommand {
   @Argument(help: "The feeds.", completion: .file())
   var inputs: [String] = []
 
+  @Flag(help: "Guess the map, which lies beside the database; all arguments are feeds.")
+  var guess = false
+
   @OptionGroup
   var databaseOptions: DatabaseOptions
+
+  /// The feeds that are arguments.
+  private var feeds: [String] { guess ? [map] + inputs : inputs }
 
   private var database: String { databaseOptions.named ?? "" }
 
@@ -105,7 +116,13 @@ struct ImportCommand: AsyncParsableCommand {
   var verbose = false
 
   func validate() throws {
-    if sources.names(with: inputs).isEmpty {
+    if guess, let stated = feeds.first(where: ImportMap.isNamed) {
+      throw ValidationError("\(stated) is a map: import by it, without --guess.")
+    }
+    if guess, feeds.contains("-") {
+      throw ValidationError("--guess reads the feeds twice: save standard input as a file first.")
+    }
+    if sources.names(with: feeds).isEmpty {
       throw ValidationError("Missing expected argument '<inputs> ...'")
     }
     if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects must be 0 or more.") }
@@ -124,13 +141,19 @@ struct ImportCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     try databaseOptions.resolve(tells: !quiet && !dryRun)
-    let importMap = try InputExpansion.map(map, before: inputs)
+    let guessed =
+      guess
+      ? try GuessedMap(
+        besides: database,
+        for: try InputExpansion.inputs(sources.names(with: feeds), besides: [rejects])
+      ) : nil
+    let importMap = try guessed?.map ?? InputExpansion.map(map, before: inputs)
     let changes =
       diff
       ? ChangeWriter(json ? .ndjson : .onTerminal, to: OutputBuffer(descriptor: STDOUT_FILENO))
       : nil
     let choice = try sources.choice(
-      of: inputs,
+      of: feeds,
       in: importMap,
       besides: [rejects, importMap.rejectsPath]
     )
@@ -148,12 +171,17 @@ struct ImportCommand: AsyncParsableCommand {
       prune: pruning.rule,
       isDryRun: dryRun
     )
-    request.sourcesByInput = choice.sourcesByInput
+    request.sourcesByInput =
+      sources.source.isEmpty ? guessed?.sources ?? [:] : choice.sourcesByInput
     request.changes = changes?.observer
     request.tellsNetChanges = true
     request.resumes = resume
     if let record { request.recording = record ? .always : .never }
     bounds.apply(to: &request)
+    if let guessed {
+      if !dryRun { try guessed.save() }
+      if !quiet, let note = guessed.note(isKept: !dryRun) { Messages.print(note) }
+    }
     let store = try openStore(commits: commit ?? importMap.importOptions.commit ?? .all)
     var logger = Logger(label: "dragoman", factory: { StreamLogHandler.standardError(label: $0) })
     logger.logLevel = verbose ? .debug : .warning
@@ -213,7 +241,7 @@ struct ImportCommand: AsyncParsableCommand {
       Messages.print(
         ImportReportText(
           report: report,
-          inputs: sources.names(with: inputs),
+          inputs: sources.names(with: feeds),
           database: database,
           signal: signal,
           hasRejectsFile: hasRejectsFile

@@ -44,6 +44,12 @@ import Testing
         #""2024-05-01 10:00:00"|"2024-05-02 11:00:00""#,
         #"{ type: timestamp, dates: ["yyyy-MM-dd HH:mm:ss"] }"#
       ),
+      (
+        #""2024-05-01"|"2024-05-02T10:00:00Z""#,
+        "{ type: timestamp, dates: [iso8601, iso8601-date] }"
+      ),
+      (#""2024-05-01"|"31.12.2024""#, "{ type: date, dates: [iso8601-date, dd.MM.yyyy] }"),
+      (#""31/12/2024"|"12/31/2024""#, "v"),
       (#""31.12.2024"|"01.05.2024""#, "{ type: date, dates: [dd.MM.yyyy] }"),
       (#""31/12/2024"|"01/05/2024""#, "{ type: date, dates: [dd/MM/yyyy] }"),
       (#""12/31/2024"|"01/05/2024""#, "{ type: date, dates: [MM/dd/yyyy] }"),
@@ -106,6 +112,16 @@ import Testing
     #expect(try line(words).remark == "few values, type: enum? open 4, closed 8")
     #expect(try line(#""a"|"b"|"N/A""#).remark.hasPrefix("N/A 1 times"))
     #expect(try line("0|1").remark == "0 and 1 alone: type: bool takes them, too")
+    #expect(try line("1|1").remark == "")
+    #expect(
+      try line(#""31/12/2024"|"12/31/2024""#).remark
+        == "dates, with the day before the month in some and behind it in others: kept as text"
+    )
+    #expect(
+      try line(#""2024-05-01"|"2024-05-02T10:00:00Z""#).remark
+        == "some are dates alone: read as midnight"
+    )
+    #expect(try line(#""x1,x2"|"x3""#, name: "codes").remark == #"lists, divided by ",""#)
   }
 
   @Test("Where there is no room for all values, the first tell whether they differ")

@@ -75,14 +75,17 @@ struct RecordPlace {
     if steps.last == .all || steps.last == .anyMember { steps.removeLast() }
     var names: [String] = []
     for step in steps {
-      guard case .member(let name, _) = step else {
+      switch step {
+      case .member(let name, _): names.append(name)
+      // Digits of a JSON Pointer name a member, too.
+      case .index(let index) where path?.isPointer == true: names.append(String(index))
+      default:
         throw ExportError(
           .map,
           "Records cannot be written at \(path?.text ?? ""): only members may lead to them.",
           help: "say where under `export: { json: { at: /data/people } }`"
         )
       }
-      names.append(name)
     }
     return names
   }

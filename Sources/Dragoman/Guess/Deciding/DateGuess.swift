@@ -9,6 +9,7 @@ struct DateGuess {
   /// Whether the formats have to be written: they are not those that the type has anyway.
   var isDeclared: Bool {
     switch type {
+    case .string: false
     case .date: formats != ["iso8601-date"]
     case .timestamp: formats != ["iso8601"]
     default: true
@@ -20,24 +21,47 @@ struct DateGuess {
   /// Chooses as few formats as take all texts, the likelier first; nil where none do.
   init?(_ forms: [TextForms: Int], _ conventions: Conventions) {
     for type in [AttributeType.date, .timestamp, .time] {
-      guard let places = Self.cover(forms, type) else { continue }
-      self.type = type
-      formats = places.map { TextForms.dateForms[$0].format }
-      for (index, place) in places.enumerated() {
-        settle(index, place, forms, conventions)
-      }
+      guard let places = Self.cover(forms, [type]) else { continue }
+      take(places, as: type, forms, conventions)
       return
     }
-    return nil
+    guard let places = Self.cover(forms, [.timestamp, .date]) else { return nil }
+    let times = places.filter { TextForms.dateForms[$0].type == .timestamp }
+    guard !times.isEmpty else { return nil }
+    remarks.append("some are dates alone: read as midnight")
+    take(times + places.filter { !times.contains($0) }, as: .timestamp, forms, conventions)
+  }
+
+  private mutating func take(
+    _ places: [Int],
+    as type: AttributeType,
+    _ forms: [TextForms: Int],
+    _ conventions: Conventions
+  ) {
+    self.type = type
+    formats = places.map { TextForms.dateForms[$0].format }
+    let hasBothOrders = places.contains { place in
+      TextForms.dateForms[place].swapped.map(formats.contains) == true
+    }
+    if hasBothOrders {
+      self.type = .string
+      formats = []
+      remarks = [
+        "dates, with the day before the month in some and behind it in others: kept as text"
+      ]
+    }
+    for (index, place) in places.enumerated() where !formats.isEmpty {
+      settle(index, place, forms, conventions)
+    }
   }
 
   /// The places of formats of a type that take all texts.
-  private static func cover(_ forms: [TextForms: Int], _ type: AttributeType) -> [Int]? {
+  private static func cover(_ forms: [TextForms: Int], _ types: [AttributeType]) -> [Int]? {
     var open = forms
     var places: [Int] = []
     while !open.isEmpty {
       var best: (place: Int, count: Int)?
-      for (place, form) in TextForms.dateForms.enumerated() where form.type == type {
+      for (place, form) in TextForms.dateForms.enumerated() where types.contains(form.type) {
         let count = open.reduce(0) { $0 + ($1.key.contains(.date(place)) ? $1.value : 0) }
         if count > best?.count ?? 0 { best = (place, count) }
       }

@@ -37,11 +37,21 @@ final class GuessedEntity {
   let isNested: Bool
   /// The to-one that leads to the record around it; nil: it is no part of one.
   let inverse: String?
+  /// The entity of whose records these are one kind.
+  let parent: GuessedEntity?
+  /// The word that tells records of that kind.
+  let word: String?
+  /// Where the words of kinds stand, and the entities that they tell.
+  var discriminator: (path: String, words: [(word: String, entity: String)])?
+  /// The attribute that has the word.
+  var kindAttribute: String?
   var remarks: [String] = []
   var unique: [String] = []
   var uniqueRemarks: [String] = []
   var attributes: [GuessedAttribute] = []
   var relationships: [GuessedRelationship] = []
+  /// The entities of its kinds.
+  private var kinds: [GuessedEntity] = []
   /// The names of attributes and relationships, in small letters.
   private var names: Set<String> = []
 
@@ -50,8 +60,23 @@ final class GuessedEntity {
     self.shape = shape
     self.isNested = isNested
     self.inverse = inverse
+    parent = nil
+    word = nil
     count = shape.kinds.total
     if let inverse { names.insert(inverse.lowercased()) }
+  }
+
+  /// Makes the entity of one kind of another's records.
+  init(name: String, shape: FeedShape, parent: GuessedEntity, word: String) {
+    self.name = name
+    self.shape = shape
+    isNested = parent.isNested
+    inverse = nil
+    self.parent = parent
+    self.word = word
+    count = shape.kinds.total
+    names = parent.names
+    parent.kinds.append(self)
   }
 
   /// A name that no other attribute or relationship has: the wanted one, else a longer one, or with a
@@ -66,6 +91,25 @@ final class GuessedEntity {
     }
     return name
   }
+
+  /// The same for a relationship: no other kind has the name either, as its column cannot be named.
+  ///
+  /// - Parameters:
+  ///   - wanted: The name.
+  ///   - longer: What it is if that is taken.
+  ///   - replaced: The attribute of this entity that it stands for, whose name is free then.
+  /// - Returns: The name.
+  func freeRelationshipName(
+    _ wanted: String,
+    or longer: String? = nil,
+    for replaced: String? = nil
+  ) -> String {
+    let siblings = parent?.kinds.filter { $0 !== self } ?? kinds
+    if siblings.contains(where: { $0.names.contains(wanted.lowercased()) }) {
+      return freeName(NameWords("\(name) \(wanted)").property)
+    }
+    return wanted == replaced ? wanted : freeName(wanted, or: longer)
+  }
 }
 
 /// A source as it is guessed.
@@ -74,5 +118,6 @@ struct GuessedSource {
   var entity: String
   /// Where its records stand; nil: the root.
   var records: String?
-  var remarks: [String] = []
+  /// The names of its files; nil: any.
+  var files: String?
 }

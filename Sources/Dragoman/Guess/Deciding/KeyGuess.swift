@@ -3,7 +3,8 @@ import DragomanGraph
 /// Chooses what identifies the records of an entity, by what their values show.
 struct KeyGuess {
   private let entity: GuessedEntity
-  private let conventions: Conventions
+  /// How attributes are named that refer to another entity.
+  private let references: Set<[String]>
   private let words: [String]
 
   /// How many attributes are tried together.
@@ -11,9 +12,14 @@ struct KeyGuess {
   /// So many different values are no chance.
   private static let manyCount = 100_000
 
-  init(_ entity: GuessedEntity, _ conventions: Conventions) {
+  /// - Parameters:
+  ///   - entity: The entity.
+  ///   - others: Entities that its attributes may refer to.
+  init(_ entity: GuessedEntity, beside others: [GuessedEntity]) {
     self.entity = entity
-    self.conventions = conventions
+    references = Set(
+      others.filter { $0 !== entity }.map { NameWords($0.name).words + ["id"] }
+    )
     words = NameWords(entity.name).words
   }
 
@@ -86,8 +92,12 @@ struct KeyGuess {
         case .string, .uuid: 5
         default: 0
         }
-      let isDeep = attribute.path.contains { "./[".contains($0) }
-      let rank = max(isDeep ? own - 20 : own, whole - (isDeep ? 20 : 0)) + (isDeep ? 0 : base)
+      // Names change, the codes of a standard do not.
+      let isCode = entity.count >= 10 && shape.values.areCodes && attribute.type == .string
+      let isDeep = attribute.path != "." && attribute.path.contains { "./[".contains($0) }
+      let isReference = references.contains(NameWords(attribute.name).words)
+      let name = isReference ? 10 : max(own, whole, isCode ? 45 : 0)
+      let rank = isDeep ? name - 20 : name + base
       let isAmount = attribute.type == .decimal || NameWords(attribute.name).isMoney
       found.append(Candidate(attribute: attribute, rank: isAmount ? -10 : rank, place: place))
     }
@@ -98,6 +108,12 @@ struct KeyGuess {
     if let best = singles.first, best.rank >= 60, entity.count > 2 {
       entity.unique = [best.attribute.name]
       entity.uniqueRemarks.append("unique in all \(entity.count)")
+      return
+    }
+    // What stands once in each record at most is unique in it.
+    if entity.shape.rows == nil, let best = candidates.first(where: { $0.rank > 0 }) {
+      entity.unique = [inverse, best.attribute.name]
+      entity.uniqueRemarks.append("one at most in each \(inverse) here")
       return
     }
     if let rows = entity.shape.rows, rows.isComplete {
@@ -133,12 +149,24 @@ struct KeyGuess {
       }
     }
     for set in sets where rows.isUnique(set.map { columns[$0].1 }) {
-      entity.unique = set.sorted { columns[$0].1 < columns[$1].1 }.map { columns[$0].0 }
+      let parts = set + twins(of: set, in: columns.map(\.0))
+      entity.unique = parts.sorted { columns[$0].1 < columns[$1].1 }.map { columns[$0].0 }
       let scope = rows.isComplete ? "all \(entity.count)" : "the first \(rows.rowCount)"
       entity.uniqueRemarks.append("unsure: no attribute is unique, these together are in \(scope)")
       return
     }
     addIndex(in: nil)
+  }
+
+  /// What is numbered like a part of a key belongs to it: `team2` to `team1`.
+  private func twins(of set: [Int], in names: [String]) -> [Int] {
+    func stem(_ name: String) -> Substring? {
+      name.last?.isNumber == true ? name.prefix { !$0.isNumber } : nil
+    }
+    let stems = set.compactMap { stem(names[$0]) }
+    return names.indices.filter { place in
+      !set.contains(place) && stem(names[place]).map(stems.contains) == true
+    }
   }
 
   /// The place in the list, where the values tell no key.

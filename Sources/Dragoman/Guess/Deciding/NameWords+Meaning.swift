@@ -44,8 +44,9 @@ extension NameWords {
       "ticket", "ref", "handle", "username", "email", "login", "abbreviation",
     ]
     if codes.contains(last) { return 60 }
-    if last == "url" || last == "uri" || last == "link" { return 35 }
+    if ["url", "uri", "link", "href"].contains(last) { return 35 }
     if last == "name" || last == "title" || words == entity { return 30 }
+    if ["position", "index", "sequence", "seq", "ordinal"].contains(last) { return 20 }
     return 0
   }
 }

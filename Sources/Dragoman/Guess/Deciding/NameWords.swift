@@ -52,6 +52,29 @@ struct NameWords {
     return NameWords(words: words.dropLast() + [Self.singular(of: last)])
   }
 
+  /// Whether the last word is a plural.
+  var isPlural: Bool { singular.words != words }
+
+  /// The same with the last word in the plural.
+  var plural: NameWords {
+    guard let last = words.last, !isPlural else { return self }
+    return NameWords(words: words.dropLast() + [Self.plural(of: last)])
+  }
+
+  private static func plural(of word: String) -> String {
+    if let known = irregular.first(where: { $0.value == word && $0.key != word }) {
+      return known.key
+    }
+    let isPlural = irregular[word] != nil
+    let prepositions: Set = ["of", "by", "to", "for", "in", "on", "at", "with", "from"]
+    if isPlural || prepositions.contains(word) { return word }
+    if word.hasSuffix("y"), let before = word.dropLast().last, !"aeiou".contains(before) {
+      return word.dropLast() + "ies"
+    }
+    let hisses = ["s", "x", "z", "ch", "sh"].contains(where: word.hasSuffix)
+    return word + (hisses ? "es" : "s")
+  }
+
   private static func capitalized(_ word: String) -> String {
     word.prefix(1).uppercased() + word.dropFirst()
   }

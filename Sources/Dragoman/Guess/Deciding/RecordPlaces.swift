@@ -39,7 +39,10 @@ struct RecordPlaces {
     case .xml: findXML(root)
     }
     if !besides.isEmpty, !lists.isEmpty {
-      remarks.append("beside the records, not mapped: " + besides.joined(separator: ", "))
+      let more = besides.count > 8 ? " and \(besides.count - 8) more" : ""
+      remarks.append(
+        "beside the records, not mapped: " + besides.prefix(8).joined(separator: ", ") + more
+      )
     }
   }
 
@@ -59,8 +62,7 @@ struct RecordPlaces {
       return addDictionary(root, [])
     }
     guard !isErrorObject else { return }
-    let isRecord = root.members.contains { ["id", "_id"].contains($0.nameText.lowercased()) }
-    if !isRecord { search(root, [], depth: 0) }
+    if !Self.hasID(root) { search(root, [], depth: 0) }
     if lists.isEmpty, !root.members.isEmpty {
       besides = []
       lists.append(
@@ -101,12 +103,27 @@ struct RecordPlaces {
       } else if member.kinds.objects > 0, member.kinds.arrays == 0, depth < Self.maximumDepth {
         if Self.isDictionary(member) {
           addDictionary(member, steps)
+        } else if Self.hasID(member), Self.hasRecords(member) {
+          addList(member, steps, "object")
         } else {
           search(member, steps, depth: depth + 1)
         }
       } else if depth == 0, member.kinds.scalars > 0 {
         besides.append("$root.\(member.nameText)")
       }
+    }
+  }
+
+  /// Whether an object says which one it is, so that what is in it is its own.
+  private static func hasID(_ object: FeedShape) -> Bool {
+    object.members.contains { member in
+      ["id", "_id"].contains(member.nameText.lowercased()) && member.kinds.scalars > 0
+    }
+  }
+
+  private static func hasRecords(_ shape: FeedShape) -> Bool {
+    shape.members.contains { member in
+      member.element?.kinds.objects ?? 0 > 0 || hasRecords(member)
     }
   }
 
@@ -122,6 +139,7 @@ struct RecordPlaces {
     guard let root = document.members.first else { return }
     search(document: root, [.member(root)], depth: 0)
     guard lists.isEmpty else { return }
+    besides = []
     // Nothing repeats: the children with members are records, or the root is one.
     let children = root.members.filter { !$0.isAttribute && $0.kinds.objects > 0 }
     let isEnvelope = !children.isEmpty && children.count == root.members.count { !$0.isAttribute }
@@ -133,14 +151,29 @@ struct RecordPlaces {
 
   private mutating func search(document shape: FeedShape, _ steps: [PathSpelling.Step], depth: Int)
   {
-    for member in shape.members where !member.isAttribute {
-      let steps = steps + [.member(member)]
-      if member.isRepeated {
-        addList(member, steps, "elements")
-      } else if depth < Self.maximumDepth, member.kinds.objects > 0 {
-        search(document: member, steps, depth: depth + 1)
+    for member in shape.members {
+      let inside = steps + [.member(member)]
+      guard !member.isAttribute, member.kinds.objects > 0 || member.isRepeated else {
+        if let path = spelling.path(Array(inside.dropFirst())) { besides.append("$root/" + path) }
+        continue
+      }
+      if member.isRepeated || Self.isRecord(member, in: shape) {
+        addList(member, inside, "elements")
+      } else if depth < Self.maximumDepth {
+        search(document: member, inside, depth: depth + 1)
       }
     }
+  }
+
+  /// Whether an element that stands alone says which one it is, and stands beside lists or has them only
+  /// further below.
+  private static func isRecord(_ element: FeedShape, in parent: FeedShape) -> Bool {
+    let hasID = element.members.contains {
+      $0.isAttribute && $0.nameText.lowercased() == "id"
+    }
+    return hasID
+      && (parent.members.contains(where: \.isRepeated)
+        || !element.members.contains(where: \.isRepeated))
   }
 
   // MARK: - Lists
@@ -155,7 +188,8 @@ struct RecordPlaces {
     guard steps.isEmpty || text != nil else { return }
     var last = ""
     for case .member(let member) in steps { last = member.nameText }
-    let isGeneric = last.isEmpty || Self.generic.contains(last.lowercased())
+    let hasLetter = last.unicodeScalars.contains { $0.properties.isAlphabetic }
+    let isGeneric = !hasLetter || Self.generic.contains(last.lowercased())
     let count = shape.kinds.total
     lists.append(
       List(
@@ -173,7 +207,8 @@ struct RecordPlaces {
     let name = file.split(separator: "/").last.map(String.init) ?? file
     let stem = name.split(separator: ".").first.map(String.init) ?? name
     let words = NameWords(stem)
-    return words.words.isEmpty || generic.contains(stem.lowercased())
+    let hasLetter = words.words.joined().unicodeScalars.contains { $0.properties.isAlphabetic }
+    return !hasLetter || generic.contains(stem.lowercased())
       ? NameWords("record") : words.singular
   }
 

@@ -1,19 +1,24 @@
 /// Finds attributes whose values are keys of another entity, and makes relationships of them.
 struct ReferenceGuess {
   private let entities: [GuessedEntity]
-  private let spelling: PathSpelling
   private let targets: [Target]
 
-  init(_ entities: [GuessedEntity], _ spelling: PathSpelling) {
+  /// - Parameters:
+  ///   - entities: The entities that may refer to each other.
+  ///   - others: Entities that they may refer to as well.
+  init(_ entities: [GuessedEntity], besides others: [GuessedEntity]) {
     self.entities = entities
-    self.spelling = spelling
-    targets = Self.targets(entities)
+    targets = Self.targets(entities + others)
   }
 
-  /// An entity with a key of one attribute.
+  /// An entity whose key is one attribute, or one beside the word that tells its kind.
   private struct Target {
     let entity: GuessedEntity
     let key: GuessedAttribute
+    /// The place of the key's values.
+    let shape: FeedShape
+    /// The part of the key that has the same value always, as the map says it.
+    let kind: String?
     let words: [String]
   }
 
@@ -21,7 +26,7 @@ struct ReferenceGuess {
   private func isOnly(_ target: Target, _ values: HashSet) -> Bool {
     targets.allSatisfy { other in
       other.entity === target.entity
-        || other.key.shape?.values.distinct.map { !values.isSubset(of: $0) } ?? true
+        || other.shape.values.distinct.map { !values.isSubset(of: $0) } ?? true
     }
   }
 
@@ -31,33 +36,62 @@ struct ReferenceGuess {
     for entity in entities { link(entity) }
   }
 
-  /// Entities with a key of one attribute.
+  /// What can be referred to, kinds before what has all of them.
   private static func targets(_ entities: [GuessedEntity]) -> [Target] {
-    entities.compactMap { entity -> Target? in
-      guard entity.unique.count == 1,
-        let key = entity.attributes.first(where: { $0.name == entity.unique[0] }),
-        key.shape?.values.distinct != nil
-      else { return nil }
-      return Target(entity: entity, key: key, words: NameWords(entity.name).words)
+    let found = entities.compactMap(target)
+    return found.filter { $0.entity.parent != nil } + found.filter { $0.entity.parent == nil }
+  }
+
+  private static func target(_ entity: GuessedEntity) -> Target? {
+    let root = entity.parent ?? entity
+    let open = root.unique.filter { entity.parent == nil || $0 != root.kindAttribute }
+    guard open.count == 1, let key = root.attributes.first(where: { $0.name == open[0] }),
+      let place = key.shape
+    else { return nil }
+    let own =
+      entity.parent == nil
+      ? place : entity.shape.members.first { $0.name == place.name && $0.space == place.space }
+    guard let own, own.values.distinct != nil else { return nil }
+    var kind: String?
+    if root.unique.count > 1, let name = root.kindAttribute, let word = entity.word {
+      kind = "\(YAML.scalar(name)): { value: \(YAML.scalar(word)) }"
     }
+    return Target(
+      entity: entity,
+      key: key,
+      shape: own,
+      kind: kind,
+      words: NameWords(entity.name).words
+    )
   }
 
   private func link(_ entity: GuessedEntity) {
     for attribute in entity.attributes {
       guard let shape = attribute.shape, entity.unique != [attribute.name],
-        attribute.entries.allSatisfy({ $0.key == "from" })
+        attribute.name != entity.kindAttribute,
+        attribute.entries.allSatisfy({ ["from", "column"].contains($0.key) })
       else { continue }
       let isList = attribute.type == .json && shape.kinds.scalars == 0
       let values = isList ? shape.element : shape
       guard let values,
-        isList ? values.kinds.scalars == values.kinds.total : attribute.type != .json,
-        let target = targets.first(where: {
-          refers(attribute, values, of: entity, isList: isList, to: $0)
-        })
+        isList ? values.kinds.scalars == values.kinds.total : attribute.type != .json
       else { continue }
-      replace(attribute, in: entity, by: target, isList: isList)
+      let split = attribute.type == .string && !isList ? values.values.lists.split : nil
+      if let target = targets.first(where: {
+        refers(attribute, values, of: entity, isList: isList || split != nil, split, to: $0)
+      }) {
+        replace(attribute, in: entity, by: target, isList: isList, split)
+      } else if split == "," || split == ";" || split == "|", let split,
+        NameWords(attribute.name).isPlural,
+        let place = entity.attributes.firstIndex(where: { $0.name == attribute.name })
+      {
+        entity.attributes[place].remarks.append("lists, divided by \(YAML.quoted(split))")
+      }
     }
   }
+
+  /// Words behind what a reference leads to.
+  private static let endings: Set = ["id", "ids", "key", "code", "no", "number", "ref", "refs"]
 
   /// Whether all values are keys of the target, and the name says so or the keys are no mere numbers.
   private func refers(
@@ -65,17 +99,18 @@ struct ReferenceGuess {
     _ shape: FeedShape,
     of entity: GuessedEntity,
     isList: Bool,
+    _ split: String?,
     to target: Target
   ) -> Bool {
-    guard let keys = target.key.shape?.values.distinct, let values = shape.values.distinct,
-      values.count > 0, shape.values.emptyCount == 0, values.isSubset(of: keys),
-      (shape.kinds.numbers > 0) == (target.key.shape?.kinds.numbers ?? 0 > 0),
-      attribute.shape !== target.key.shape
+    let found = split == nil ? shape.values.distinct : shape.values.lists.keys
+    guard let keys = target.shape.values.distinct, let values = found,
+      values.count > 0, split != nil || shape.values.emptyCount == 0, values.isSubset(of: keys),
+      split != nil || (shape.kinds.numbers > 0) == (target.shape.kinds.numbers > 0),
+      attribute.shape !== target.shape, attribute.shape !== target.key.shape
     else { return false }
     let words = NameWords(attribute.name).words
     var stem = words
-    let endings: Set = ["id", "ids", "key", "code", "no", "number", "ref", "refs"]
-    if stem.count > 1, let last = stem.last, endings.contains(last) { stem.removeLast() }
+    if stem.count > 1, let last = stem.last, Self.endings.contains(last) { stem.removeLast() }
     let isSelf = target.entity === entity
     if !isSelf, words == NameWords(target.key.name).words, words.count > 1 { return true }
     let singular = isList ? NameWords(stem.joined(separator: " ")).singular.words : stem
@@ -97,27 +132,30 @@ struct ReferenceGuess {
     _ attribute: GuessedAttribute,
     in entity: GuessedEntity,
     by target: Target,
-    isList: Bool
+    isList: Bool,
+    _ split: String?
   ) {
     var words = NameWords(attribute.name).words
-    if words.count > 1, let last = words.last, ["id", "ids", "key", "code", "ref"].contains(last) {
+    if words.count > 1, let last = words.last, Self.endings.contains(last) {
       words.removeLast()
-      if last == "ids", let word = words.popLast() {
+      if last == "ids" || last == "refs", let word = words.popLast() {
         words.append(word.hasSuffix("s") ? word : word + "s")
       }
     }
     let wanted = NameWords(words.joined(separator: " ")).property
-    let name = wanted == attribute.name ? wanted : entity.freeName(wanted)
+    let name = entity.freeRelationshipName(wanted, for: attribute.name)
     entity.attributes.removeAll { $0.name == attribute.name }
-    var entries: [GuessedEntry] = [
-      ("key", "{ \(YAML.scalar(target.key.name)): \(YAML.scalar(attribute.path)) }")
-    ]
-    if isList { entries += [("ordered", "true"), ("repeats", "true")] }
+    let path = YAML.scalar(attribute.path)
+    let from = split.map { "{ from: \(path), split: \(YAML.scalar($0)) }" } ?? path
+    let parts = [target.kind, "\(YAML.scalar(target.key.name)): \(from)"].compactMap { $0 }
+    var entries: [GuessedEntry] = [("key", "{ \(parts.joined(separator: ", ")) }")]
+    let isToMany = isList || split != nil
+    if isToMany { entries += [("ordered", "true"), ("repeats", "true")] }
     entity.relationships.append(
       GuessedRelationship(
         name: name,
         entity: target.entity.name,
-        isToMany: isList,
+        isToMany: isToMany,
         entries: entries,
         remarks: ["every value is a \(target.entity.name).\(target.key.name)"] + attribute.remarks
       )

@@ -63,7 +63,7 @@ struct TypeGuess {
       type = .timestamp
       entries.append(("dates", "[\(format)]"))
       remarks.append("numbers read as \(format), by the name")
-    } else if numbers.least >= 0, numbers.greatest <= 1 {
+    } else if numbers.least == 0, numbers.greatest == 1 {
       remarks.append("0 and 1 alone: type: bool takes them, too")
     }
   }

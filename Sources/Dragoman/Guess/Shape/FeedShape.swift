@@ -16,6 +16,16 @@ final class FeedShape {
 
     var total: Int { nulls + scalars + arrays + objects - mixed }
     var scalars: Int { booleans + numbers + texts }
+
+    mutating func add(_ other: Kinds) {
+      nulls += other.nulls
+      booleans += other.booleans
+      numbers += other.numbers
+      texts += other.texts
+      arrays += other.arrays
+      objects += other.objects
+      mixed += other.mixed
+    }
   }
 
   /// In how many of the objects around it the place is, and how often in one of them.
@@ -42,12 +52,14 @@ final class FeedShape {
   /// The shortest and the longest array.
   var lengths = 0...0
   /// What its texts and numbers are.
-  let values = ValueProfile()
+  private(set) var values = ValueProfile()
   /// The records of which this is one, and the place of a value among those of its record.
   var rows: RowTable?
   var column: RowTable.Column?
   /// Whether nested objects of one id are the same.
   var identity: IdentityProof?
+  /// The kinds of the records, where a word in them tells one.
+  var recordKinds: RecordKinds?
 
   /// Objects of more members are dictionaries, or too wide for a table.
   static let maximumMemberCount = 500
@@ -57,6 +69,9 @@ final class FeedShape {
     self.space = space
     self.isAttribute = isAttribute
   }
+
+  /// How many values there are, also while they are of several kinds.
+  var recordCount: Int { kinds.total + (recordKinds?.otherCount ?? 0) }
 
   /// The name as text.
   var nameText: String { String(decoding: name, as: UTF8.self) }
@@ -108,29 +123,39 @@ final class FeedShape {
     return shape
   }
 
+  /// Tells the kinds of all records below apart, when everything has been read.
+  func settleKinds() {
+    recordKinds?.settle(self)
+    for member in members { member.settleKinds() }
+    element?.settleKinds()
+  }
+
+  /// Takes all that was found here to a place of its own.
+  func split() -> FeedShape {
+    let part = FeedShape(name: name, space: space, isAttribute: isAttribute)
+    swap(&part.kinds, &kinds)
+    swap(&part.members, &members)
+    swap(&part.others, &others)
+    swap(&part.element, &element)
+    swap(&part.lengths, &lengths)
+    swap(&part.values, &values)
+    swap(&part.identity, &identity)
+    part.rows = rows
+    rows = rows.map { _ in RowTable() }
+    return part
+  }
+
   /// Adds what another place has: members of a dictionary are one place.
   func merge(_ other: FeedShape) {
-    kinds.nulls += other.kinds.nulls
-    kinds.booleans += other.kinds.booleans
-    kinds.numbers += other.kinds.numbers
-    kinds.texts += other.kinds.texts
-    kinds.arrays += other.kinds.arrays
-    kinds.objects += other.kinds.objects
-    kinds.mixed += other.kinds.mixed
+    recordKinds?.unite(self)
+    other.recordKinds?.unite(other)
+    let isNew = kinds.total == 0
+    if isNew, other.rows != nil, rows == nil { rows = RowTable() }
+    mergeIdentity(of: other)
+    mergeLengths(of: other)
+    kinds.add(other.kinds)
     presence.owners += other.presence.owners
     presence.longestRun = max(presence.longestRun, other.presence.longestRun)
-    if other.kinds.arrays > 0 {
-      lengths =
-        kinds.arrays == other.kinds.arrays
-        ? other.lengths
-        : min(
-          lengths.lowerBound,
-          other.lengths.lowerBound
-        )...max(
-          lengths.upperBound,
-          other.lengths.upperBound
-        )
-    }
     values.merge(other.values)
     var place = 0
     for member in other.members {
@@ -144,6 +169,32 @@ final class FeedShape {
       let own = others ?? FeedShape()
       others = own
       own.merge(rest)
+    }
+    if let added = other.rows { rows?.append(added, of: other, as: self) }
+  }
+
+  private func mergeLengths(of other: FeedShape) {
+    guard other.kinds.arrays > 0 else { return }
+    lengths =
+      kinds.arrays == 0
+      ? other.lengths
+      : min(
+        lengths.lowerBound,
+        other.lengths.lowerBound
+      )...max(
+        lengths.upperBound,
+        other.lengths.upperBound
+      )
+  }
+
+  private func mergeIdentity(of other: FeedShape) {
+    guard other.kinds.objects > 0 else { return }
+    if kinds.objects == 0 {
+      identity = other.identity
+    } else if let theirs = other.identity {
+      identity?.merge(theirs)
+    } else {
+      identity = nil
     }
   }
 }

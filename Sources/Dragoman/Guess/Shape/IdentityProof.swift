@@ -50,6 +50,18 @@ final class IdentityProof {
     }
   }
 
+  /// Adds what was seen at another place.
+  func merge(_ other: IdentityProof) {
+    guard !isRefuted else { return }
+    let isSame = name == other.name && isAttribute == other.isAttribute
+    isRefuted = !isSame || other.isRefuted
+    guard !isRefuted, contents.count < Self.maximumCount else { return }
+    contents.merge(other.contents) { own, theirs in
+      if own != theirs { isRefuted = true }
+      return own
+    }
+  }
+
   private func id(of index: UInt32, _ end: UInt32, _ batch: RecordBatch) -> UInt64? {
     var child = index + 1
     while child < end {

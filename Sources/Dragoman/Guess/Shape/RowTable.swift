@@ -38,14 +38,49 @@ final class RowTable {
 
   /// Sets the record's value at a place.
   func set(_ hash: UInt64, for shape: FeedShape) {
-    if let column = shape.column, column.table == ObjectIdentifier(self) {
-      row[column.index] = hash
-      return
-    }
-    guard columnCount < Self.width else { return }
+    if let column = madeColumn(of: shape) { row[column] = hash }
+  }
+
+  /// The column of a place, made where it has none; nil where there is no room.
+  private func madeColumn(of shape: FeedShape) -> Int? {
+    if let known = column(of: shape) { return known }
+    guard columnCount < Self.width else { return nil }
     shape.column = Column(table: ObjectIdentifier(self), index: columnCount)
-    row[columnCount] = hash
     columnCount += 1
+    return columnCount - 1
+  }
+
+  /// Adds the rows of the records of another place.
+  ///
+  /// - Parameters:
+  ///   - other: The rows.
+  ///   - theirs: The place of their records.
+  ///   - own: The place of the records here, which has all values of the other one.
+  func append(_ other: RowTable, of theirs: FeedShape, as own: FeedShape) {
+    var columns = [(from: 0, to: 0)]
+    func match(_ theirs: FeedShape, _ own: FeedShape) {
+      if let from = other.column(of: theirs), let to = madeColumn(of: own) {
+        columns.append((from, to))
+      }
+      for member in theirs.members {
+        var place = 0
+        match(
+          member,
+          member.name.withUnsafeBytes {
+            own.member($0, space: member.space, isAttribute: member.isAttribute, at: &place)
+          }
+        )
+      }
+    }
+    match(theirs, own)
+    recordCount += other.recordCount
+    var start = 0
+    while start < other.cells.count, cells.count < Self.maximumCellCount {
+      for index in row.indices { row[index] = 0 }
+      for column in columns { row[column.to] = other.cells[start + column.from] }
+      cells.append(contentsOf: row)
+      start += Self.width
+    }
   }
 
   /// The column of a place, where it has one here.

@@ -166,7 +166,7 @@ struct SampleReader {
         place = max(0, place - 1)
         recorder.enterMember(member, of: owner)
         if member.rows == nil { member.rows = RowTable() }
-        if member.kinds.total < recorder.recordLimit {
+        if member.recordCount < recorder.recordLimit {
           recorder.see(record: record.node, batch, as: member, in: owner)
         }
       }

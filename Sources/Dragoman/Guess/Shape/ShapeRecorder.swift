@@ -91,7 +91,9 @@ final class ShapeRecorder {
   }
 
   /// Sees a record: a value that has rows of its own.
-  func see(record index: UInt32, _ batch: RecordBatch, as shape: FeedShape, in owner: Int) {
+  func see(record index: UInt32, _ batch: RecordBatch, as list: FeedShape, in owner: Int) {
+    if list.kinds.total == 0 { list.recordKinds = RecordKinds(first: index, batch) }
+    let shape = list.recordKinds?.shape(for: index, batch, in: list) ?? list
     let rows = shape.rows
     rows?.begin(in: owner)
     recordDepth += 1

@@ -31,6 +31,11 @@ struct DistinctValues {
 
   /// Adds the values of another place.
   mutating func merge(_ other: DistinctValues) {
+    guard hashes?.count != 0 else {
+      self = other
+      return
+    }
+    guard other.hashes?.count != 0 else { return }
     firstCount = 0
     if let added = other.hashes { hashes?.formUnion(added) } else { hashes = nil }
   }

@@ -12,6 +12,9 @@ final class ValueProfile {
   private(set) var textCount = 0
   private(set) var emptyCount = 0
   private(set) var longestText = 0
+  private(set) var shortestText = Int.max
+  /// Whether all texts are letters and digits, or have a dash between them.
+  private(set) var isCodes = true
   /// How often texts were of each combination of forms; empty once a text was of none.
   private(set) var forms: [TextForms: Int] = [:]
   private var known: TextForms = []
@@ -26,6 +29,8 @@ final class ValueProfile {
   private(set) var hasManyWords = false
   /// The different values.
   private(set) var differentValues = DistinctValues()
+  /// The keys of which the texts are lists.
+  private(set) var lists = TextLists()
 
   private static let maximumWordCount = 16
   private static let maximumWordLength = 40
@@ -60,7 +65,12 @@ final class ValueProfile {
     }
     let hash = HashSet.hash(of: text)
     longestText = max(longestText, text.count)
+    shortestText = min(shortestText, text.count)
+    if isCodes { isCodes = Self.isCode(text) }
     if !hasManyWords { countWord(hash, text) }
+    if isPlainText || known.isEmpty || known.isNumber {
+      lists.see(text, earlier: distinct, budget)
+    }
     if text.count <= Self.maximumKeyLength {
       differentValues.insert(hash, seenCount: numbers.count + textCount, budget)
     } else {
@@ -92,6 +102,8 @@ final class ValueProfile {
     textCount += other.textCount
     emptyCount += other.emptyCount
     longestText = max(longestText, other.longestText)
+    shortestText = min(shortestText, other.shortestText)
+    isCodes = isCodes && other.isCodes
     isPlainText = isPlainText || other.isPlainText
     known.formUnion(other.known)
     forms = isPlainText ? [:] : forms.merging(other.forms) { $0 + $1 }
@@ -99,6 +111,7 @@ final class ValueProfile {
     for word in other.sentinels { add(word, to: &sentinels) }
     for word in other.words where !hasManyWords { add(word, to: &words) }
     hasManyWords = hasManyWords || other.hasManyWords || words.count > Self.maximumWordCount
+    lists.merge(other.lists, distinct, other.distinct)
     differentValues.merge(other.differentValues)
   }
 
@@ -107,6 +120,14 @@ final class ValueProfile {
 
   /// How many different values there are, where that is known.
   var distinctCount: Int? { distinct?.count }
+
+  /// Whether all texts are codes of one length, as those of standards are.
+  var areCodes: Bool { isCodes && longestText == shortestText && longestText <= 16 }
+
+  private static func isCode(_ text: UnsafeRawBufferPointer) -> Bool {
+    text.count <= 16
+      && text.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: "-") }
+  }
 
   private func countWord(_ hash: UInt64, _ text: UnsafeRawBufferPointer) {
     if text.count > Self.maximumWordLength || words.count > Self.maximumWordCount {

@@ -1,0 +1,91 @@
+import Dragoman
+import DragomanGraph
+import Foundation
+
+/// The map that lies beside a database: guessed of its first feed, and grown by feeds of other shapes.
+struct GuessedMap {
+  let map: ImportMap
+  private let path: String
+  /// What the file has now; nil: there is none.
+  private let old: String?
+  private let new: String
+  private let addedCount: Int
+  /// The sources that read the feeds, by the names of these.
+  let sources: [String: [String]]
+
+  /// Reads the map where there is one, and guesses what it lacks for the feeds.
+  ///
+  /// - Parameters:
+  ///   - database: The database file.
+  ///   - inputs: The feeds, of one shape.
+  /// - Throws: `MapFaults` for a map that is faulty or cannot be added to, `ReadError` for what is no feed,
+  ///   `StoreError` where the database cannot be read.
+  init(besides database: String, for inputs: [ImportInput]) throws {
+    let place = database as NSString
+    let stem = (place.lastPathComponent as NSString).deletingPathExtension
+    path = (place.deletingLastPathComponent as NSString).appendingPathComponent(stem + ".map.yaml")
+    for input in inputs { try Self.check(input.name) }
+    let store =
+      FileManager.default.fileExists(atPath: database)
+      ? try SQLiteStore(
+        at: .file(database),
+        options: SQLiteStore.Options(isReadOnly: true, createsFile: false, readsConcurrently: false)
+      ) : nil
+    defer { try? store?.close() }
+    var known: ImportMap?
+    var text: String?
+    if FileManager.default.fileExists(atPath: path) {
+      known = try ImportMap(contentsOf: path)
+      text = try String(contentsOfFile: path, encoding: .utf8)
+    }
+    let guess = try MapGuess(of: inputs, addingTo: known, text: text ?? "", store: store)
+    (old, new) = (text, guess.text)
+    map = try ImportMap(yaml: new, file: path)
+    addedCount = map.entities.count - (known?.entities.count ?? 0)
+    sources = Dictionary(inputs.map { ($0.name, guess.sources) }) { first, _ in first }
+  }
+
+  /// Refuses what can be read only once.
+  private static func check(_ path: String) throws {
+    let attributes = try? FileManager.default.attributesOfItem(
+      atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    )
+    guard let type = attributes?[.type] as? FileAttributeType, type != .typeRegular else { return }
+    throw ReadError(
+      .unsupported,
+      "\(path) can be read only once, and a guess reads the feeds before the import does.",
+      help: "save it as a file first"
+    )
+  }
+
+  /// Writes the map, where it is new or has grown.
+  ///
+  /// - Throws: `ExportError` where it cannot be written.
+  func save() throws {
+    guard new != old else { return }
+    do {
+      try Data(new.utf8).write(
+        to: URL(fileURLWithPath: path),
+        options: old == nil ? .withoutOverwriting : .atomic
+      )
+    } catch {
+      throw ExportError(
+        .output,
+        "The map \(path) cannot be created: \(error.localizedDescription)."
+      )
+    }
+  }
+
+  /// What was guessed, for people.
+  ///
+  /// - Parameter isKept: Whether the map was written.
+  /// - Returns: A line.
+  func note(isKept: Bool) -> String? {
+    guard new != old else { return "note: the map is \(path)\n" }
+    let entities = "\(addedCount) \(addedCount == 1 ? "entity" : "entities")"
+    let what = old == nil ? "was guessed: \(entities)" : "has grown by \(entities)"
+    return isKept
+      ? "note: the map \(path) \(what); read it, and correct what you know better\n"
+      : "note: the map \(path) would be written: \(entities)\n"
+  }
+}
