@@ -7,7 +7,6 @@ final class ImportWriting {
   /// What is done before the database is locked.
   private let preparation: ImportPreparation
   private let code: ImportCode
-  private let request: ImportRequest
   private let cancellation: Cancellation
   private let logger: Logger
   private let progress: (ImportProgress) -> Void
@@ -33,6 +32,8 @@ final class ImportWriting {
 
   /// The map, with what its contract makes of it.
   private var map: ImportMap { preparation.map }
+  /// The request, with files in place of URLs.
+  private var request: ImportRequest { preparation.request }
 
   /// Records a batch.
   ///
@@ -49,9 +50,8 @@ final class ImportWriting {
     logger: Logger,
     progress: @escaping (ImportProgress) -> Void
   ) {
-    preparation = ImportPreparation(map, code, request, cancellation)
+    preparation = ImportPreparation(map, code, request, cancellation, logger)
     self.code = code
-    self.request = request
     self.cancellation = cancellation
     self.logger = logger
     self.progress = progress
@@ -92,6 +92,7 @@ final class ImportWriting {
     try map.checkPaths()
     try code.checkNoHooks()
     guard try preparation.run(session) else { return .cancelled }
+    if let since = preparation.unchangedSince { return try finishUnchanged(session, since) }
     try session.begin()
     try preparation.check(session)
     let earlier = try findEarlierPart(session)
@@ -254,7 +255,7 @@ final class ImportWriting {
       switch input {
       case .file(let path): kept.append(OutputPlace.Kept(path, as: "an input"))
       case .standardInput: kept.append(OutputPlace.Kept("/dev/stdin", as: "an input"))
-      case .bytes, .records, .rejects: break
+      case .bytes, .records, .rejects, .url, .opened: break
       }
     }
     return try RejectsFile(path: path, besides: kept)
@@ -287,7 +288,7 @@ final class ImportWriting {
 
   private func makeLedgerEntry() -> ImportLedgerEntry {
     ImportLedgerEntry(
-      source: request.inputs.map(\.name).joined(separator: " "),
+      source: preparation.asked.inputs.map(\.name).joined(separator: " "),
       fingerprint: request.inputs.map(\.fingerprint).joined(separator: " "),
       map: preparation.ledgerName,
       mapHash: preparation.declaredMap.fingerprint,
@@ -312,7 +313,8 @@ final class ImportWriting {
   /// The part of this import that is committed, where it is to be gone on with.
   private func findEarlierPart(_ session: WriteSession) throws -> EarlierPart? {
     guard request.resumes else { return nil }
-    guard let earlier = try EarlierPart(session, of: preparation.declaredMap, request) else {
+    guard let earlier = try EarlierPart(session, of: preparation.declaredMap, preparation.asked)
+    else {
       notices.add("there is nothing to resume: no import in batches was stopped; all is imported")
       return nil
     }
@@ -370,8 +372,8 @@ final class ImportWriting {
     let state = ImportRunState(
       mark: mark,
       ledger: ledger,
-      inputs: request.inputs.map(\.name),
-      options: request.fingerprint,
+      inputs: preparation.asked.inputs.map(\.name),
+      options: preparation.asked.fingerprint,
       model: modelHash,
       passed: walker?.ordinal ?? 0,
       records: records.value,
@@ -388,6 +390,21 @@ final class ImportWriting {
 
   // MARK: - Commits
 
+  /// Ends an import whose feeds are as they were: nothing is written but the ledger.
+  private func finishUnchanged(
+    _ session: WriteSession,
+    _ since: WriteSession.KeptDownload
+  ) throws -> ImportReport.Status {
+    notices.add("unchanged since import \(since.run), of \(since.started.prefix(19)) UTC")
+    try session.begin()
+    var entry = makeLedgerEntry()
+    entry.status = .done
+    entry.finished = ImportClock.now()
+    try session.record(&entry)
+    try session.commit()
+    return .done
+  }
+
   private func commitBatch(
     _ session: WriteSession,
     _ entry: inout ImportLedgerEntry
@@ -398,7 +415,7 @@ final class ImportWriting {
     entry.committed = entry.counts.read
     entry.byteCount = byteCount
     try session.record(&entry)
-    if let id = entry.id { try preparation.keep(as: id, session) }
+    try preparation.keep(entry, session)
     if entry.status == .running { try keep(session, entry) }
     if let id = entry.id, let recorder {
       if entry.status == .running {
