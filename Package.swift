@@ -47,7 +47,7 @@ let package = Package(
     .target(
       name: "Dragoman",
       dependencies: [
-        "DragomanGraph", "CSimdJSON", "CLibXML2", "CZlib", "CZstd",
+        "DragomanGraph", "CCurl", "CSimdJSON", "CLibXML2", "CZlib", "CZstd",
         .product(name: "Yams", package: "Yams"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -89,6 +89,8 @@ let package = Package(
     .target(name: "CSwiftRuntime"),
     // One function of SQLite that Swift does not import; what uses it is linked with SQLite anyway.
     .target(name: "CSQLiteSettings"),
+    // libcurl, loaded when the first feed is fetched.
+    .target(name: "CCurl"),
     // What the C library's module leaves out.
     .target(name: "CExtendedAttributes"),
     // SQLite's session extension, which its header hides.

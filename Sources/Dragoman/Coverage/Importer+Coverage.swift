@@ -21,6 +21,11 @@ extension Importer {
         help: "write it to a file first"
       )
     }
+    let request = try await withCheckedThrowingContinuation { done in
+      WorkThread.start("dragoman.fetch") {
+        done.resume(with: Result { try request.fetching(by: self.map) })
+      }
+    }
     let recorder = CoverageRecorder()
     let report = try await run(
       request.with {

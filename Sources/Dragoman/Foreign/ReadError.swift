@@ -12,6 +12,10 @@ public struct ReadError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let missing = Code(rawValue: "input.missing")
     /// The file may not be read.
     public static let permission = Code(rawValue: "input.permission")
+    /// A URL that no feed can have, or that the feed's server must not lead to.
+    public static let address = Code(rawValue: "input.address")
+    /// A feed cannot be fetched from the web.
+    public static let web = Code(rawValue: "input.web")
     /// Reading failed half-way.
     public static let inputOutput = Code(rawValue: "input.io")
     /// The file is a kind that cannot be read as a feed (a device, a socket).

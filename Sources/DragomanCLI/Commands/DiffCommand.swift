@@ -47,6 +47,9 @@ struct DiffCommand: AsyncParsableCommand {
   @OptionGroup
   var pruning: PruneOptions
 
+  @OptionGroup
+  var web: WebOptionGroup
+
   @Option(name: .shortAndLong, help: "The format; text on a terminal, ndjson in a pipe.")
   var format: ChangeFormat?
 
@@ -89,6 +92,7 @@ struct DiffCommand: AsyncParsableCommand {
     request.changes = writer.observer
     request.tellsNetChanges = true
     bounds.apply(to: &request)
+    request.web = try web.options()
     let isMissing = !FileManager.default.fileExists(atPath: database)
     let store = try SQLiteStore(
       at: isMissing ? .temporary : .file(database),

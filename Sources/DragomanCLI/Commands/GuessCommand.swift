@@ -38,6 +38,9 @@ struct GuessCommand: ParsableCommand {
   @Option(name: .customLong("sample"), help: "Look at the first N records of each list only.")
   var sampleCount: Int?
 
+  @OptionGroup
+  var web: WebOptionGroup
+
   @Flag(help: "Replace the file at -o.")
   var overwrite = false
 
@@ -47,7 +50,9 @@ struct GuessCommand: ParsableCommand {
   }
 
   func run() throws {
-    let inputs = try InputExpansion.inputs(samples, besides: [output])
+    var request = ImportRequest(try InputExpansion.inputs(samples, besides: [output]))
+    request.web = try web.options()
+    let inputs = try request.fetching(by: nil).inputs
     if let output { _ = try place(of: output, inputs) }
     let guess = try MapGuess(
       of: inputs,
@@ -60,7 +65,7 @@ struct GuessCommand: ParsableCommand {
     Messages.print(
       "\(output): \(entities.count) \(entities.count == 1 ? "entity" : "entities"),"
         + " \(count) \(count == 1 ? "attribute" : "attributes"). Try: dragoman check \(output)"
-        + " \(samples.joined(separator: " "))\n"
+        + " \(samples.map { WebText.shown($0) }.joined(separator: " "))\n"
     )
   }
 

@@ -10,8 +10,8 @@ struct ImportCommand: AsyncParsableCommand {
     commandName: "import",
     abstract: "Import feeds into a database by a map.",
     discussion: """
-      Inputs are files, folders, quoted globs, or - for standard input; gzip and zstd are known by \
-      their first bytes, JSON, NDJSON and XML by their content, CSV by its name too.
+      Inputs are files, folders, quoted globs, https URLs, or - for standard input; gzip and zstd are known \
+      by their first bytes, JSON, NDJSON and XML by their content, CSV by its name too.
 
         dragoman import Maps/people.map.yaml SampleData/people.json -d people.db
         dragoman import SampleData/orders.json -d orders.db --guess
@@ -103,6 +103,12 @@ struct ImportCommand: AsyncParsableCommand {
   @OptionGroup
   var pruning: PruneOptions
 
+  @OptionGroup
+  var web: WebOptionGroup
+
+  @Flag(help: "Import feeds of URLs again that have not changed since the last import.")
+  var refetch = false
+
   @Option(help: "How progress is shown: auto, bar, plain, json or none.")
   var progress: ProgressDisplay.Style = .auto
 
@@ -182,6 +188,8 @@ struct ImportCommand: AsyncParsableCommand {
       if !dryRun { try guessed.save() }
       if !quiet, let note = guessed.note(isKept: !dryRun) { Messages.print(note) }
     }
+    request.web = try web.options()
+    request.web.isConditional = !refetch
     let store = try openStore(commits: commit ?? importMap.importOptions.commit ?? .all)
     var logger = Logger(label: "dragoman", factory: { StreamLogHandler.standardError(label: $0) })
     logger.logLevel = verbose ? .debug : .warning

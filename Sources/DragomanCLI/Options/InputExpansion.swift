@@ -30,7 +30,7 @@ enum InputExpansion {
   /// itself.
   ///
   /// - Parameters:
-  ///   - arguments: Files, folders, globs, and `-` for standard input.
+  ///   - arguments: Files, folders, globs, URLs, and `-` for standard input.
   ///   - outputs: The files that the run writes.
   /// - Returns: The inputs; a folder or glob gives many.
   /// - Throws: `ReadError.missing` for a path or glob that names nothing.
@@ -43,6 +43,8 @@ enum InputExpansion {
     for argument in arguments {
       if argument == "-" {
         inputs.append(.standardInput)
+      } else if ["https://", "http://"].contains(where: argument.lowercased().hasPrefix) {
+        inputs.append(.url(argument))
       } else {
         inputs += try files(of: argument, besides: outputs).map { .file($0) }
       }

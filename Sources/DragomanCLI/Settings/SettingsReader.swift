@@ -15,6 +15,7 @@ extension MapFault.Code {
 struct SettingsReader {
   private enum Kind {
     case text
+    case table
     case list
     case number(ClosedRange<Int>)
     case percentage
@@ -25,6 +26,7 @@ struct SettingsReader {
 
   private static let options: [(key: String, kind: Kind)] = [
     ("map", .text), ("database", .text), ("rejects", .text), ("source", .list),
+    ("headers", .table), ("timeout", .number(1...3600)), ("retries", .number(0...20)),
     ("mode", .word(EntityWriter.Mode.allCases.map(\.rawValue))),
     ("commit", .word(ImportMap.ImportOptions.Commit.allCases.map(\.rawValue))),
     ("batchSize", .number(1...1_000_000)), ("maxRejects", .number(0...Int.max)),
@@ -157,6 +159,12 @@ struct SettingsReader {
     }
     switch (known.key, known.kind) {
     case ("source", _): options.sources = list(member)
+    case ("headers", _):
+      for field in members(of: member.value, "headers is") ?? [] {
+        if let variable = text(field) {
+          options.values.append(("--header", "\(field.key)=\(variable)"))
+        }
+      }
     case ("prune", _): options.prunes = flag(member)
     case ("map", _): options.map = text(member)
     case ("database", _): options.database = text(member)
@@ -189,7 +197,7 @@ struct SettingsReader {
     case .word(let words):
       if words.contains(text) { return text }
       wrong(member, "one of \(words.joined(separator: ", "))", text, nearest(to: text, in: words))
-    case .text, .list, .flag: return text
+    case .text, .list, .flag, .table: return text
     }
     return nil
   }

@@ -33,7 +33,7 @@ struct ToolSettings {
 
   /// A path of the file, seen from the working directory.
   func resolved(_ path: String) -> String {
-    if path == "-" || path.hasPrefix("/") || folder.isEmpty { return path }
+    if path == "-" || path.hasPrefix("/") || path.contains("://") || folder.isEmpty { return path }
     return folder + "/" + path
   }
 

@@ -157,6 +157,7 @@ struct ToolError: Error {
       case .missing: .inputMissing
       case .permission: .permission
       case .inputOutput: .inputOutput
+      case .web: .storeUnreachable
       default: .badData
       }
     let place = error.origin?.description

@@ -17,6 +17,8 @@ enum ToolWords {
     ("`maximumRejects`", "--max-rejects"),
     ("`resumes`", "--resume"),
     ("`maximumInputByteCount`", "--max-bytes"),
+    ("`allowsUnencrypted`", "--allow-http"),
+    ("`headers`", "--header FIELD=VARIABLE"),
     ("`entity`", "--entity"),
     ("`isLossy`", "--lossy"),
     ("set `overwrites`", "say --overwrite"),

@@ -83,6 +83,9 @@ struct SampleReader {
     switch input {
     case .file(let path), .rejects(let path):
       source = try openSource(path: path, maximumByteCount: maximum)
+    case .opened(let feed, let name):
+      source = try decoded(OpenedFeedSource(feed, name: name), maximumByteCount: maximum)
+    case .url: throw ReadError(.unsupported, "\(input.name) was not fetched.")
     case .standardInput: source = try openSource(path: "-", maximumByteCount: maximum)
     case .bytes(let bytes, let name):
       source = try decoded(MemorySource(bytes, name: name), maximumByteCount: maximum)

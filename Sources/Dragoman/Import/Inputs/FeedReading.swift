@@ -212,12 +212,19 @@ struct FeedReading {
     let maximum = request.maximumInputByteCount
     return switch input {
     case .file(let path): try openSource(path: path, maximumByteCount: maximum)
+    case .opened(let feed, let name):
+      try decoded(OpenedFeedSource(feed, name: name), maximumByteCount: maximum)
+    case .url(let text): throw Self.notFetched(text)
     case .standardInput: try openSource(path: "-", maximumByteCount: maximum)
     case .bytes(let bytes, let name):
       try decoded(MemorySource(bytes, name: name), maximumByteCount: maximum)
     // Read without bytes, before this.
     case .records(_, let name), .rejects(let name): MemorySource([], name: name)
     }
+  }
+
+  private static func notFetched(_ text: String) -> ReadError {
+    ReadError(.unsupported, "\(WebText.shown(text)) was not fetched.")
   }
 
   /// Says which columns the map names and the file does not have.

@@ -118,7 +118,8 @@ enum FormatDetection {
   }
 
   private static func hasEnding(_ endings: [String], _ name: String) -> Bool {
-    let name = name.lowercased()
+    // The path of a URL is what has an ending.
+    let name = (name.contains("://") ? String(name.prefix { $0 != "?" }) : name).lowercased()
     return endings.contains { ending in compressions.contains { name.hasSuffix(ending + $0) } }
   }
 

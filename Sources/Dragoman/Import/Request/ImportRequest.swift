@@ -4,6 +4,10 @@ import DragomanGraph
 public enum ImportInput: Sendable, Hashable {
   /// A file, by its path; gzip and zstd are known by their first bytes.
   case file(String)
+  /// A feed of the web, by its `https` URL; it is fetched whole before a record of it is imported.
+  case url(String)
+  /// A feed that was fetched, with a name for messages.
+  case opened(OpenedFeed, name: String)
   /// Standard input.
   case standardInput
   /// Bytes in memory, with a name for messages; the format is told by the name and the content.
@@ -24,6 +28,8 @@ public enum ImportInput: Sendable, Hashable {
   public var name: String {
     switch self {
     case .file(let path): path
+    case .url(let text): WebText.shown(text)
+    case .opened(_, let name): name
     case .standardInput: "-"
     case .bytes(_, let name): name
     case .records(_, let name): name
@@ -69,6 +75,8 @@ public struct ImportRequest: Sendable, Adjustable {
   ///
   /// A longer input fails the import with `input.limit`.
   public var maximumInputByteCount: Int?
+  /// How inputs are fetched that are URLs.
+  public var web = WebOptions()
   /// Whether, and how carefully, objects are deleted that the feed does not have; nil: they stay.
   public var prune: Prune?
   /// Whether everything is rolled back at the end.

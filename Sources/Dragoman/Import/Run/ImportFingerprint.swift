@@ -5,7 +5,8 @@ extension ImportInput {
   var byteCount: Int? {
     switch self {
     case .file(let path), .rejects(let path): Self.attributes(path)?[.size] as? Int
-    case .standardInput: nil
+    case .opened(let feed, _): feed.byteCount
+    case .standardInput, .url: nil
     case .bytes(let bytes, _): bytes.count
     case .records: nil
     }
@@ -19,6 +20,7 @@ extension ImportInput {
       let time = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
       return "\(name):\(byteCount ?? 0):\(Int(time))"
     case .standardInput: return "-"
+    case .url, .opened: return "\(name):\(byteCount ?? 0)"
     case .bytes(let bytes, let name): return "\(name):\(bytes.count)"
     case .records(let records, let name): return "\(name):\(records.count)"
     }

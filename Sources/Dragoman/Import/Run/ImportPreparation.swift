@@ -1,29 +1,38 @@
 import DragomanGraph
+import Logging
 
-/// What an import does before it locks the database: it compares the feed with the last one, where the map has a
-/// contract.
+/// What an import does before it locks the database: it fetches the inputs that are URLs, and compares the feed with
+/// the last one, where the map has a contract.
 final class ImportPreparation {
   let declaredMap: ImportMap
   /// The map, with what its contract makes of it.
   private(set) var map: ImportMap
   /// What the contract makes of the feed; nil where the map has none.
   private(set) var contract: FeedContract?
+  /// The request as it was made.
+  let asked: ImportRequest
+  /// The request, with files in place of URLs.
+  private(set) var request: ImportRequest
   private let code: ImportCode
-  private let request: ImportRequest
   private let cancellation: Cancellation
-  private var isKept = false
+  private let logger: Logger
+  private var downloads: FeedDownloads?
+  private var isContractKept = false
 
   init(
     _ map: ImportMap,
     _ code: ImportCode,
     _ request: ImportRequest,
-    _ cancellation: Cancellation
+    _ cancellation: Cancellation,
+    _ logger: Logger
   ) {
     declaredMap = map
     self.map = map
-    self.code = code
+    asked = request
     self.request = request
+    self.code = code
     self.cancellation = cancellation
+    self.logger = logger
   }
 
   /// The map's name in the ledger.
@@ -32,9 +41,14 @@ final class ImportPreparation {
   /// Does it.
   ///
   /// - Returns: false where it was stopped.
-  /// - Throws: `ImportError`, `.contract`; as `FeedContract`.
+  /// - Throws: `ImportError`, `.contract`; as `FeedDownloads` and `FeedContract`.
   func run(_ session: WriteSession) throws -> Bool {
-    guard declaredMap.hasContract else { return true }
+    do {
+      try fetch(session)
+    } catch  where cancellation.isCancelled {
+      return false
+    }
+    guard unchangedSince == nil, declaredMap.hasContract else { return true }
     let contract = try FeedContract(
       of: declaredMap,
       code,
@@ -50,6 +64,20 @@ final class ImportPreparation {
     return true
   }
 
+  /// The import since which no feed has changed; nil: there is something to import.
+  var unchangedSince: WriteSession.KeptDownload? { downloads?.unchangedSince }
+
+  private func fetch(_ session: WriteSession) throws {
+    guard asked.hasURLs else { return }
+    let kept = try session.keptDownloads(of: ledgerName).filter { $0.options == options }
+    let fetched = try FeedDownloads(of: asked, by: declaredMap, unless: kept, cancellation, logger)
+    downloads = fetched
+    request = fetched.request
+  }
+
+  /// What decides besides the feeds what comes of the import.
+  private var options: String { "\(declaredMap.fingerprint) \(asked.fingerprint)" }
+
   /// Makes sure, in the transaction, that what the feed was compared with still is the last one.
   ///
   /// - Throws: `StoreError`, `.busy`.
@@ -62,14 +90,29 @@ final class ImportPreparation {
     )
   }
 
-  /// Keeps once what the next import wants to know.
+  /// Keeps what the next import wants to know.
   ///
   /// - Parameters:
-  ///   - run: The import's number in the ledger.
+  ///   - entry: The import's row in the ledger.
   ///   - session: With an open transaction.
-  func keep(as run: Int64, _ session: WriteSession) throws {
-    guard let contract, !isKept else { return }
-    try contract.keep(as: run, of: ledgerName, in: session)
-    isKept = true
+  func keep(_ entry: ImportLedgerEntry, _ session: WriteSession) throws {
+    guard let run = entry.id else { return }
+    if let contract, !isContractKept {
+      try contract.keep(as: run, of: ledgerName, in: session)
+      isContractKept = true
+    }
+    guard entry.status == .done else { return }
+    for (url, version) in downloads?.versions ?? [] where version.isTold {
+      try session.keep(
+        WriteSession.KeptDownload(
+          url: url,
+          options: options,
+          tag: version.tag,
+          modified: version.modified,
+          run: run
+        ),
+        of: ledgerName
+      )
+    }
   }
 }

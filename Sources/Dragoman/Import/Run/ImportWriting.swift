@@ -7,7 +7,6 @@ final class ImportWriting {
   /// What is done before the database is locked.
   private let preparation: ImportPreparation
   private let code: ImportCode
-  private let request: ImportRequest
   private let cancellation: Cancellation
   private let logger: Logger
   private let progress: (ImportProgress) -> Void
@@ -29,6 +28,8 @@ final class ImportWriting {
 
   /// The map, with what its contract makes of it.
   private var map: ImportMap { preparation.map }
+  /// The request, with files in place of URLs.
+  private var request: ImportRequest { preparation.request }
 
   /// Records a batch.
   ///
@@ -45,9 +46,8 @@ final class ImportWriting {
     logger: Logger,
     progress: @escaping (ImportProgress) -> Void
   ) {
-    preparation = ImportPreparation(map, code, request, cancellation)
+    preparation = ImportPreparation(map, code, request, cancellation, logger)
     self.code = code
-    self.request = request
     self.cancellation = cancellation
     self.logger = logger
     self.progress = progress
@@ -88,6 +88,7 @@ final class ImportWriting {
     try map.checkPaths()
     try code.checkNoHooks()
     guard try preparation.run(session) else { return .cancelled }
+    if let since = preparation.unchangedSince { return try finishUnchanged(session, since) }
     try session.begin()
     try preparation.check(session)
     let earlier = try findEarlierPart(session)
@@ -99,7 +100,7 @@ final class ImportWriting {
     } else {
       rejects = try makeRejectsFile(beside: session.path)
     }
-    keeper = try RunKeeper(session, request, commit, behind: earlier)
+    keeper = try RunKeeper(session, preparation.asked, commit, behind: earlier)
     if let state = earlier?.state, let byteCount = state.rejectsByteCount, let rejects,
       !rejects.goOn(behind: byteCount, state.rejectsHash)
     {
@@ -223,7 +224,7 @@ final class ImportWriting {
       switch input {
       case .file(let path): kept.append(OutputPlace.Kept(path, as: "an input"))
       case .standardInput: kept.append(OutputPlace.Kept("/dev/stdin", as: "an input"))
-      case .bytes, .records, .rejects: break
+      case .bytes, .records, .rejects, .url, .opened: break
       }
     }
     return try RejectsFile(path: path, besides: kept)
@@ -256,7 +257,7 @@ final class ImportWriting {
 
   private func makeLedgerEntry() -> ImportLedgerEntry {
     ImportLedgerEntry(
-      source: request.inputs.map(\.name).joined(separator: " "),
+      source: preparation.asked.inputs.map(\.name).joined(separator: " "),
       fingerprint: request.inputs.map(\.fingerprint).joined(separator: " "),
       map: preparation.ledgerName,
       mapHash: preparation.declaredMap.fingerprint,
@@ -269,7 +270,8 @@ final class ImportWriting {
   /// The part of this import that is committed, where it is to be gone on with.
   private func findEarlierPart(_ session: WriteSession) throws -> EarlierPart? {
     guard request.resumes else { return nil }
-    guard let earlier = try EarlierPart(session, of: preparation.declaredMap, request) else {
+    guard let earlier = try EarlierPart(session, of: preparation.declaredMap, preparation.asked)
+    else {
       notices.add("there is nothing to resume: no import in batches was stopped; all is imported")
       return nil
     }
@@ -300,6 +302,22 @@ final class ImportWriting {
 
   // MARK: - Commits
 
+  /// Ends an import whose feeds are as they were: nothing is written but the ledger.
+  private func finishUnchanged(
+    _ session: WriteSession,
+    _ since: WriteSession.KeptDownload
+  ) throws -> ImportReport.Status {
+    notices.add("unchanged since import \(since.run), of \(since.started.prefix(19)) UTC")
+    try session.begin()
+    recording = try ImportRecording(session, request, commit, behind: nil, notices)
+    var entry = makeLedgerEntry()
+    entry.finish()
+    try session.record(&entry)
+    try recording?.keep(entry)
+    try session.commit()
+    return .done
+  }
+
   private func commitBatch(
     _ session: WriteSession,
     _ entry: inout ImportLedgerEntry
@@ -310,7 +328,7 @@ final class ImportWriting {
     entry.committed = entry.counts.read
     entry.byteCount = byteCount
     try session.record(&entry)
-    if let id = entry.id { try preparation.keep(as: id, session) }
+    try preparation.keep(entry, session)
     if entry.status == .running {
       try keeper?.keep(entry, report, passed: walker?.ordinal ?? 0, rejects, session)
     }

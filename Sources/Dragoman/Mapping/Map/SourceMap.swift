@@ -13,6 +13,8 @@ public struct SourceMap: Sendable, Hashable, Adjustable {
   /// Globs of the names of the inputs that the source reads (`FileGlob`); empty: of those that no other
   /// source of the format names.
   public var files: [String]
+  /// How a feed of the web says where its next page is; nil: it has one page.
+  public var pages: PageRule?
   /// Prefixes of XML names and the namespace URIs they stand for.
   public var namespaces: [String: String]
   /// The text encoding, where the file does not say; nil is UTF-8.

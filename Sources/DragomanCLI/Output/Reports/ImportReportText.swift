@@ -97,7 +97,7 @@ struct ImportReportText {
     let what = report.isDryRun ? "Tried" : "Read"
     let records = report.counts.read == 1 ? "record" : "records"
     return "\(what) \(Figures.grouped(report.counts.read)) \(records)"
-      + " (\(Figures.bytes(report.byteCount))) from \(inputs.joined(separator: ", "))"
+      + " (\(Figures.bytes(report.byteCount))) from \(inputs.map { WebText.shown($0) }.joined(separator: ", "))"
       + " in \(Figures.decimals(seconds, 2)) s, \(Figures.grouped(Int(rate)))/s\n"
   }
 

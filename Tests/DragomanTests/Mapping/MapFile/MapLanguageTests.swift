@@ -129,6 +129,10 @@ import Testing
       var source: [String: Any] = ["format": format, "entity": "Thing"]
       if format == "xml" { source["records"] = "/a" }
       map["sources"] = ["s": set(source)]
+    case "pages":
+      let neighbour = ["cursor": "parameter", "parameter": "cursor"][example.key]
+      let pages = neighbour.map { [$0: "/a"] } ?? [:]
+      map["sources"] = ["s": ["format": "json", "entity": "Thing", "pages": set(pages)]]
     case "numbers": map["defaults"] = ["numbers": set(["decimal": ","])]
     case "strings": map["defaults"] = ["strings": set([:])]
     case "entity": thing = set(thing)
@@ -227,6 +231,10 @@ import Testing
     relationship.onInvalid ["keep", "clear", "reject"]
     keyPart.attribute ["a", "id"]
     source.entity ["Thing", "Other"]
+    source.pages [{ "next": "header" }, { "cursor": "/a", "parameter": "b" }]
+    pages.next ["header", "/a/b"]
+    pages.cursor ["/a/b"]
+    pages.parameter ["a"]
     source.format ["json", "ndjson", "csv"]
     rejects.file ["out/rejects.ndjson"]
     paths.xml ["a", "a/@b", ["a", "b"]]

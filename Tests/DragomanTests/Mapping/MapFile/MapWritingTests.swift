@@ -133,7 +133,9 @@ import Testing
       Dog: { parent: Animal, contract: evolve, attributes: { tail: } }
       Owner: { unique: id, attributes: { id: { type: uuid } } }
     sources:
-      j: { format: json, entity: Animal, records: data.animals }
+      j: { format: json, entity: Animal, records: data.animals, pages: { next: /links/next } }
+      k: { format: json, entity: Owner, pages: { cursor: /c, parameter: after } }
+      l: { format: ndjson, entity: Owner, pages: { next: header } }
       x:
         format: xml
         entity: Animal

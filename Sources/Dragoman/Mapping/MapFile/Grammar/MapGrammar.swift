@@ -95,6 +95,7 @@ enum MapGrammar {
     addRecords(to: &keys)
     keys.add("files", \.files, .words, standard: [])
     keys.say("Globs of the names of the inputs that the source reads.")
+    keys.add("pages", \.pages, .pages, "How a feed of the web says where its next page is.")
     keys.add("namespaces", \.namespaces, .table(.text), standard: [:], fit: .xml)
     keys.say("Prefixes in the paths and the namespaces they stand for.")
     keys.add("encoding", \.encoding, .text, standard: "utf-8")
@@ -102,6 +103,17 @@ enum MapGrammar {
     keys.add("separator", \.separator, .text(1...1), standard: ",", fit: .csv)
     keys.say("What stands between the cells; in files named .tsv it is a tab.")
     keys.readLate("records")
+  }
+
+  static let pages = MapSection<PageDraft>("pages", "pages") { keys in
+    keys.add("next", \.next, .text(1...1000), "The word header, or a JSON Pointer to the next URL.")
+    keys.add("cursor", \.cursor, .text(1...1000), "A JSON Pointer to what the next URL asks with.")
+    keys.add(
+      "parameter",
+      \.parameter,
+      .text(1...1000),
+      "The parameter of the query that the cursor is."
+    )
   }
 
   /// A path whose language is that of the source's format, with its prefixes.

@@ -1,0 +1,128 @@
+import DragomanGraph
+import Logging
+
+/// The inputs of a request that come from the web, fetched.
+struct FeedDownloads {
+  /// The request with files in place of URLs.
+  private(set) var request: ImportRequest
+  /// The versions that were fetched.
+  private(set) var versions: [(url: String, version: WebFetcher.Version)] = []
+  /// The import since which nothing has changed; nil: there is something to import.
+  private(set) var unchangedSince: WriteSession.KeptDownload?
+
+  private static let standardByteCount = 64 << 30
+
+  /// Fetches the inputs, in their order.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - map: Whose sources say which feeds have pages.
+  ///   - kept: Which versions were imported already.
+  ///   - cancellation: Ends it.
+  ///   - logger: Told of redirects and faults.
+  /// - Throws: `ReadError`, `CancellationError`.
+  init(
+    of request: ImportRequest,
+    by map: ImportMap?,
+    unless kept: [WriteSession.KeptDownload],
+    _ cancellation: Cancellation,
+    _ logger: Logger
+  ) throws {
+    self.request = request
+    try request.web.check()
+    let fetcher = WebFetcher(
+      options: request.web,
+      maximumByteCount: request.maximumInputByteCount ?? Self.standardByteCount,
+      cancellation: cancellation,
+      logger: logger
+    )
+    let known = request.inputs.map { input in kept.first { hasSameBytes($0.url, input.name) } }
+    var inputs: [ImportInput] = []
+    var unchangedCount = 0
+    // Of several feeds either all are as they were, or all are imported: each may refer to the others.
+    let isConditional = request.mayBeConditional && known.allSatisfy { $0 != nil }
+    for (place, input) in request.inputs.enumerated() {
+      guard case .url(let text) = input else {
+        inputs.append(input)
+        continue
+      }
+      let address = try WebAddress(text)
+      let version = isConditional ? known[place].map { WebFetcher.Version($0) } : nil
+      let rule = map.flatMap { map in
+        InputSources.candidates(of: map, request, for: input.name).lazy.compactMap(\.pages).first
+      }
+      if rule == nil, let version, try fetcher.fetch(address, unless: version) == nil {
+        unchangedCount += 1
+        continue
+      }
+      guard let answer = try fetcher.fetch(address) else { continue }
+      let pages =
+        try rule.map { try WebPages(fetcher: fetcher, rule: $0).all(from: answer) } ?? [answer]
+      if rule == nil { versions.append((input.name, answer.version)) }
+      for (number, page) in pages.enumerated() {
+        let name = number == 0 ? input.name : "\(input.name) (page \(number + 1))"
+        self.request.sourcesByInput[name] = request.sourcesByInput[input.name]
+        inputs.append(.opened(page.feed, name: name))
+      }
+    }
+    if unchangedCount > 0, unchangedCount == request.inputs.count {
+      unchangedSince = known.compactMap { $0 }.min { $0.run < $1.run }
+    } else if unchangedCount > 0 {
+      self = try FeedDownloads(of: request, by: map, unless: [], cancellation, logger)
+      return
+    }
+    self.request.inputs = inputs
+  }
+}
+
+extension WebFetcher.Version {
+  fileprivate init(_ kept: WriteSession.KeptDownload) {
+    self.init(tag: kept.tag, modified: kept.modified)
+  }
+}
+
+extension WebOptions {
+  fileprivate func check() throws(ImportError) {
+    func refuse(_ what: String, _ range: ClosedRange<Int>, _ value: Int) throws(ImportError) {
+      if !range.contains(value) {
+        throw ImportError(
+          .request,
+          "\(what) is \(range.lowerBound) to \(range.upperBound), not \(value)."
+        )
+      }
+    }
+    try refuse("The timeout in seconds", 1...3600, timeout)
+    try refuse("The number of retries", 0...20, retryCount)
+    try refuse("The number of pages", 1...1_000_000, maximumPageCount)
+  }
+}
+
+extension ImportRequest {
+  /// Whether some input comes from the web.
+  var hasURLs: Bool {
+    inputs.contains { input in
+      if case .url = input { true } else { false }
+    }
+  }
+
+  /// Whether it may turn out that there is nothing to do.
+  fileprivate var mayBeConditional: Bool {
+    web.isConditional && !isDryRun && !resumes && limit == nil
+      && inputs.allSatisfy { input in
+        if case .url = input { true } else { false }
+      }
+  }
+}
+
+extension ImportRequest {
+  /// Fetches the inputs that are URLs, and waits for them.
+  ///
+  /// - Parameter map: Whose sources say which feeds have pages; nil: none has.
+  /// - Returns: The request with files in place of URLs.
+  /// - Throws: `ReadError`, `ImportError`.
+  package func fetching(by map: ImportMap?) throws -> ImportRequest {
+    guard hasURLs else { return self }
+    let logger = Logger(label: "dragoman")
+    return try FeedDownloads(of: self, by: map, unless: [], Cancellation(), logger).request
+  }
+}

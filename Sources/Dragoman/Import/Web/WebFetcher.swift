@@ -1,0 +1,282 @@
+import Foundation
+import Logging
+
+/// Fetches a feed from the web: redirects are followed, faults that may pass are waited for.
+struct WebFetcher {
+  let options: WebOptions
+  /// How many bytes one answer may have.
+  let maximumByteCount: Int
+  let cancellation: Cancellation
+  let logger: Logger
+
+  /// What a server says of the version of a feed.
+  struct Version: Hashable {
+    /// `ETag`.
+    var tag: String?
+    /// `Last-Modified`.
+    var modified: String?
+
+    /// Whether the server says anything by which the next request can ask.
+    var isTold: Bool { tag != nil || modified != nil }
+  }
+
+  /// An answer with a feed.
+  struct Answer {
+    let address: WebAddress
+    let feed: OpenedFeed
+    let version: Version
+    /// What `Link` names as the next page.
+    let nextLink: String?
+  }
+
+  private static let maximumRedirectCount = 10
+  private static let longestWait = 120.0
+  /// Statuses that may pass (RFC 9110, RFC 6585).
+  private static let passingStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+
+  /// Fetches one URL.
+  ///
+  /// - Parameters:
+  ///   - start: The URL.
+  ///   - version: What is there already; nil: nothing.
+  ///   - first: The URL that header fields are meant for; a page behind the first is of the same server.
+  /// - Returns: The answer; nil where the feed has not changed since that version.
+  /// - Throws: `ReadError`; `CancellationError` when the import is to stop.
+  func fetch(
+    _ start: WebAddress,
+    unless version: Version? = nil,
+    for first: WebAddress? = nil
+  ) throws -> Answer? {
+    let first = first ?? start
+    let feed = try OpenedFeed()
+    var address = start
+    var kind: SocketAddress.Kind?
+    for _ in 0...Self.maximumRedirectCount {
+      try checkScheme(address)
+      let (status, transfer) = try answer(address, first, feed, version, kind)
+      kind = kind ?? transfer.kind
+      switch status {
+      case 200, 203:
+        return Answer(
+          address: address,
+          feed: feed,
+          version: Version(
+            tag: transfer.fields["etag"],
+            modified: transfer.fields["last-modified"]
+          ),
+          nextLink: WebLink.next(in: transfer.fields["link"])
+        )
+      case 304 where version != nil: return nil
+      case 301, 302, 303, 307, 308:
+        guard let location = transfer.fields["location"] else {
+          throw ReadError(.web, "\(address.shown) leads on, and does not say where to.")
+        }
+        let next = try address.following(location)
+        try checkRedirect(from: address, to: next, kind)
+        logger.debug("redirected", metadata: ["to": "\(next.shown)"])
+        address = next
+      default: throw Self.error(status, address, hasHeaders: !options.headers.isEmpty)
+      }
+    }
+    throw ReadError(
+      .web,
+      "\(start.shown) leads on more than \(Self.maximumRedirectCount) times.",
+      help: "name the URL that it ends at"
+    )
+  }
+
+  // MARK: - One answer
+
+  /// Asks until there is an answer that will not pass.
+  private func answer(
+    _ address: WebAddress,
+    _ first: WebAddress,
+    _ feed: OpenedFeed,
+    _ version: Version?,
+    _ kind: SocketAddress.Kind?
+  ) throws -> (status: Int, WebTransfer) {
+    var retryCount = 0
+    while true {
+      feed.clear()
+      let transfer = WebTransfer(
+        into: feed,
+        maximumByteCount: maximumByteCount,
+        admitting: admitted(at: address, kind),
+        shouldStop: { [cancellation] in cancellation.isCancelled }
+      )
+      let outcome = transfer.run(
+        address,
+        headers: try headers(for: address, first, version),
+        options
+      )
+      let wait: Double
+      switch outcome {
+      case .answer(let status) where !Self.passingStatuses.contains(status):
+        return (status, transfer)
+      case .answer(let status):
+        let asked = WebLink.wait(in: transfer.fields["retry-after"])
+        if retryCount >= options.retryCount || asked ?? 0 > Self.longestWait {
+          throw Self.error(status, address, hasHeaders: false, wait: asked)
+        }
+        wait = asked ?? Self.pause(retryCount)
+      case .failure(.connection(let message, mayPass: true)) where retryCount < options.retryCount:
+        logger.debug("failed", metadata: ["url": "\(address.shown)", "cause": "\(message)"])
+        wait = Self.pause(retryCount)
+      case .failure(let failure): throw error(failure, address, tries: retryCount + 1)
+      }
+      retryCount += 1
+      try sleep(wait)
+    }
+  }
+
+  /// The addresses that may be connected to.
+  private func admitted(
+    at address: WebAddress,
+    _ kind: SocketAddress.Kind?
+  ) -> Set<SocketAddress.Kind> {
+    if let kind { return [kind] }
+    return address.isEncrypted || options.allowsUnencrypted
+      ? [.loopback, .inner, .outer] : [.loopback]
+  }
+
+  private func headers(
+    for address: WebAddress,
+    _ first: WebAddress,
+    _ version: Version?
+  ) throws(ReadError) -> [String] {
+    var lines = ["Accept-Encoding: gzip"]
+    if let tag = version?.tag { lines.append("If-None-Match: \(tag)") }
+    if let modified = version?.modified { lines.append("If-Modified-Since: \(modified)") }
+    // Who the server is sent on to does not get them.
+    guard address.isSameHost(as: first) else { return lines }
+    for (name, value) in options.headers.sorted(by: { $0.key < $1.key }) {
+      let isName = name.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == 0x2D }
+      guard isName, !name.isEmpty, !value.utf8.contains(where: { $0 < 0x20 && $0 != 9 }) else {
+        throw ReadError(
+          .address,
+          "The header field \(ForeignText.shortened(name)) has a name or a value that none can have.",
+          help: "a name has letters, digits and -, a value is one line"
+        )
+      }
+      lines.append("\(name): \(value)")
+    }
+    return lines
+  }
+
+  private static func pause(_ retryCount: Int) -> Double {
+    min(30, 0.5 * Double(1 << min(retryCount, 10)))
+  }
+
+  /// Waits, and looks whether the import is to stop.
+  private func sleep(_ seconds: Double) throws {
+    let end = Date(timeIntervalSinceNow: seconds)
+    while Date() < end {
+      if cancellation.isCancelled { throw CancellationError() }
+      Thread.sleep(forTimeInterval: min(0.1, max(0, end.timeIntervalSinceNow)))
+    }
+  }
+
+  // MARK: - What is refused
+
+  private func checkScheme(_ address: WebAddress) throws(ReadError) {
+    guard !address.isEncrypted, !address.isLoopback, !options.allowsUnencrypted else { return }
+    throw ReadError(
+      .address,
+      "\(address.shown) is not encrypted: anybody on the way could read and change the feed.",
+      help: "use https, or allow it by `allowsUnencrypted`"
+    )
+  }
+
+  private func checkRedirect(
+    from address: WebAddress,
+    to next: WebAddress,
+    _ kind: SocketAddress.Kind?
+  ) throws(ReadError) {
+    guard address.isEncrypted == next.isEncrypted else {
+      throw ReadError(
+        .address,
+        "\(address.shown) leads to \(next.shown), which is of another scheme.",
+        help: "name that URL, if it is meant"
+      )
+    }
+    // Behind a proxy the address that is connected to says nothing of the host.
+    if let named = next.namedKind, let kind, named != kind, address.namedKind != named {
+      throw Self.kindRefusal(next, named)
+    }
+  }
+
+  private static func kindRefusal(_ address: WebAddress, _ kind: SocketAddress.Kind) -> ReadError {
+    let place =
+      switch kind {
+      case .loopback: "on this machine"
+      case .inner: "in a private network"
+      case .outer: "outside of it"
+      }
+    return ReadError(
+      .address,
+      "\(address.shown) is \(place), where the feed's server must not lead to.",
+      help: "name that URL, if it is meant"
+    )
+  }
+
+  private func error(_ failure: WebTransfer.Failure, _ address: WebAddress, tries: Int) -> any Error
+  {
+    let shown = address.shown
+    switch failure {
+    case .stopped: return CancellationError()
+    case .noLibrary:
+      return ReadError(
+        .unsupported,
+        "There is no libcurl on this system, by which feeds are fetched.",
+        help: "install libcurl4, or fetch the feed by another tool"
+      )
+    case .tooLong:
+      return ReadError(
+        .limit,
+        "\(shown) has more than \(maximumByteCount) bytes.",
+        help: "where that is right, raise `maximumInputByteCount`"
+      )
+    case .noRoom:
+      return ReadError(
+        .inputOutput,
+        "There is no room for \(shown) in the folder for temporary files."
+      )
+    case .address(let kind): return Self.kindRefusal(address, kind)
+    case .connection(let message, _):
+      let times = tries > 1 ? " (\(tries) tries)" : ""
+      return ReadError(.web, "\(shown) cannot be fetched\(times): \(WebText.shown(message)).")
+    }
+  }
+
+  private static func error(
+    _ status: Int,
+    _ address: WebAddress,
+    hasHeaders: Bool,
+    wait: Double? = nil
+  ) -> ReadError {
+    let shown = address.shown
+    switch status {
+    case 401, 403, 407:
+      return ReadError(
+        .permission,
+        "\(shown) may not be read: the server answers \(status).",
+        help: hasHeaders
+          ? "are the values of the header fields right?"
+          : "what proves who asks is sent in header fields: `headers`"
+      )
+    case 404, 410: return ReadError(.missing, "There is no \(shown): the server answers \(status).")
+    default:
+      let later = wait.map { ", and asks for \(Int(min($0, 1e9))) s of patience" } ?? ""
+      return ReadError(.web, "\(shown) cannot be fetched: the server answers \(status)\(later).")
+    }
+  }
+}
+
+extension WebAddress {
+  /// Whose the host is, where the URL itself says so.
+  var namedKind: SocketAddress.Kind? {
+    if isLoopback { return .loopback }
+    let host = url.host?.trimmingCharacters(in: CharacterSet(charactersIn: "[]")) ?? ""
+    return SocketAddress(host)?.kind
+  }
+}

@@ -1,0 +1,142 @@
+import CCurl
+import Foundation
+
+/// One request and its answer.
+final class WebTransfer {
+  /// What came of it.
+  enum Outcome {
+    case answer(status: Int)
+    /// There is none.
+    case failure(Failure)
+  }
+
+  /// Why there is no answer.
+  enum Failure {
+    case noLibrary
+    case stopped
+    case tooLong
+    case noRoom
+    /// The host has an address of another kind than asked for.
+    case address(SocketAddress.Kind)
+    /// What libcurl says, and whether it may pass.
+    case connection(String, mayPass: Bool)
+  }
+
+  private let body: OpenedFeed
+  private let maximumByteCount: Int
+  private let admitted: Set<SocketAddress.Kind>
+  private let shouldStop: () -> Bool
+  private var byteCount = 0
+  private var refusal: Failure?
+  /// The kind of the address that was connected to last; nil where that is not known, as behind a proxy.
+  private(set) var kind: SocketAddress.Kind?
+  /// The fields of the head by their names in small letters.
+  private(set) var fields: [String: String] = [:]
+
+  /// Errors of libcurl that may pass: hosts that cannot be found or reached, timeouts, connections that break.
+  private static let passing: Set<CInt> = [5, 6, 7, 16, 18, 28, 35, 52, 55, 56, 92]
+
+  init(
+    into body: OpenedFeed,
+    maximumByteCount: Int,
+    admitting admitted: Set<SocketAddress.Kind>,
+    shouldStop: @escaping () -> Bool
+  ) {
+    self.body = body
+    self.maximumByteCount = maximumByteCount
+    self.admitted = admitted
+    self.shouldStop = shouldStop
+  }
+
+  /// Makes the request, and waits for the end of the answer.
+  func run(_ address: WebAddress, headers: [String], _ options: WebOptions) -> Outcome {
+    var result = CCurlResult()
+    var lines = headers.map { strdup($0) }
+    defer { for line in lines { free(line) } }
+    lines.withUnsafeMutableBufferPointer { lines in
+      lines.withMemoryRebound(to: UnsafePointer<CChar>?.self) { lines in
+        address.url.absoluteString.withCString { url in
+          withCString(options.certificatesFile) { certificates in
+            var request = CCurlRequest()
+            request.url = url
+            request.headers = UnsafePointer(lines.baseAddress)
+            request.headerCount = lines.count
+            request.certificates = certificates
+            request.connectMilliseconds = options.timeout * 1000
+            request.stallSeconds = options.timeout
+            request.context = Unmanaged.passUnretained(self).toOpaque()
+            request.write = { context, bytes, count in
+              let part = UnsafeRawBufferPointer(start: bytes, count: count)
+              return WebTransfer.of(context)?.take(part) == true ? 1 : 0
+            }
+            request.header = { context, bytes, count in
+              WebTransfer.of(context)?.takeHead(UnsafeRawBufferPointer(start: bytes, count: count))
+            }
+            request.shouldStop = { WebTransfer.of($0)?.isStopped == false ? 0 : 1 }
+            request.admits = { context, address, length in
+              guard let address else { return 0 }
+              return WebTransfer.of(context)?.admits(address, Int(length)) == true ? 1 : 0
+            }
+            CCurlPerform(&request, &result)
+          }
+        }
+      }
+    }
+    if result.code == 0 { return .answer(status: result.status) }
+    if result.code < 0 { return .failure(.noLibrary) }
+    if let refusal { return .failure(refusal) }
+    let message = withUnsafeBytes(of: result.message) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    return .failure(.connection(message, mayPass: Self.passing.contains(result.code)))
+  }
+
+  /// The transfer that waits for `CCurlPerform`.
+  private static func of(_ context: UnsafeMutableRawPointer?) -> WebTransfer? {
+    context.map { Unmanaged<WebTransfer>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private var isStopped: Bool {
+    if refusal == nil, shouldStop() { refusal = .stopped }
+    return refusal != nil
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    byteCount += bytes.count
+    if byteCount > maximumByteCount {
+      refusal = .tooLong
+    } else if !body.append(bytes) {
+      refusal = .noRoom
+    }
+    return refusal == nil
+  }
+
+  /// A line of the head; of several answers, as a proxy gives, the last counts.
+  private func takeHead(_ bytes: UnsafeRawBufferPointer) {
+    let line = String(decoding: bytes, as: UTF8.self).trimmingCharacters(
+      in: .whitespacesAndNewlines
+    )
+    if line.hasPrefix("HTTP/") { fields = [:] }
+    guard let colon = line.firstIndex(of: ":"), fields.count < 200 else { return }
+    let name = line[..<colon].lowercased()
+    let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+    fields[name] = fields[name].map { $0 + ", " + value } ?? value
+  }
+
+  private func admits(_ address: UnsafePointer<sockaddr>, _ length: Int) -> Bool {
+    guard let found = SocketAddress(address, length: length)?.kind else { return false }
+    kind = found
+    if admitted.contains(found) {
+      if case .address = refusal { refusal = nil }
+      return true
+    }
+    refusal = .address(found)
+    return false
+  }
+}
+
+/// Lends a text as C has it, where there is one.
+private func withCString(_ text: String?, _ body: (UnsafePointer<CChar>?) -> Void) {
+  guard let text else { return body(nil) }
+  text.withCString { body($0) }
+}

@@ -1,0 +1,72 @@
+import Foundation
+
+@testable import Dragoman
+
+/// A server of feeds on loopback (Tests/feed-server.py), by http or by https with a certificate of its own.
+final class FeedServer {
+  /// What it serves, and what it writes down.
+  let folder: URL
+  private let process = Process()
+  private let port: Int
+  private let isEncrypted: Bool
+
+  /// Whether there is what it needs.
+  static let isPossible: Bool = {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    return ["python3", "openssl"].allSatisfy { name in
+      folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(name)") }
+    }
+  }()
+
+  /// Starts it.
+  init(isEncrypted: Bool = false) throws {
+    self.isEncrypted = isEncrypted
+    folder = FileManager.default.temporaryDirectory.appending(path: "feeds-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments =
+      ["python3", DocumentFile.root.appending(path: "Tests/feed-server.py").path, folder.path]
+      + (isEncrypted ? ["--tls"] : [])
+    process.standardOutput = output
+    try process.run()
+    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+  }
+
+  deinit {
+    process.terminate()
+    process.waitUntilExit()
+    // What is left lies in the folder for temporary files.
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  /// A URL of the server.
+  func url(_ path: String, host: String = "127.0.0.1") -> String {
+    "\(isEncrypted ? "https" : "http")://\(host):\(port)/\(path)"
+  }
+
+  /// Puts a file there.
+  func put(_ text: String, as name: String) throws {
+    try Data(text.utf8).write(to: folder.appending(path: name))
+  }
+
+  /// The options by which it is trusted.
+  var options: WebOptions {
+    var options = WebOptions(timeout: 5)
+    if isEncrypted { options.certificatesFile = folder.appending(path: "ca.pem").path }
+    return options
+  }
+
+  /// The paths that were asked for, each with the fields that matter here.
+  func requests(_ fields: String...) throws -> [String] {
+    let text = try String(contentsOf: folder.appending(path: "requests"), encoding: .utf8)
+    return try text.split(separator: "\n").map { line in
+      let request =
+        try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
+      let sent = request["fields"] as? [String: String] ?? [:]
+      let found = fields.compactMap { sent[$0] }
+      return ([request["path"] as? String ?? ""] + found).joined(separator: " ")
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+@testable import Dragoman
+
+/// Whose addresses there are, what messages may have, and what heads say.
+@Suite("Addresses of the web") struct WebAddressTests {
+  @Test(
+    "The kind of an address is that of its network",
+    arguments: [
+      ("127.0.0.1", SocketAddress.Kind.loopback), ("127.9.9.9", .loopback), ("::1", .loopback),
+      ("::ffff:127.0.0.1", .loopback), ("64:ff9b::7f00:1", .loopback), ("10.1.2.3", .inner),
+      ("172.16.0.1", .inner), ("172.32.0.1", .outer), ("192.168.1.1", .inner),
+      ("169.254.169.254", .inner),
+      ("100.64.0.1", .inner), ("0.0.0.0", .inner), ("224.0.0.1", .inner), ("::", .inner),
+      ("fe80::1", .inner), ("fd00::1", .inner), ("::ffff:10.0.0.1", .inner),
+      ("2002:a00:1::", .inner),
+      ("8.8.8.8", .outer), ("2606:4700::1111", .outer), ("::ffff:8.8.8.8", .outer),
+    ]
+  )
+  func kinds(text: String, kind: SocketAddress.Kind) throws {
+    #expect(try #require(SocketAddress(text)).kind == kind)
+  }
+
+  @Test(
+    "Messages have no user, no secrets of the query and no fragment",
+    arguments: [
+      ("https://a.example/feed.json", "https://a.example/feed.json"),
+      ("https://me:pw@a.example/x", "https://…@a.example/x"),
+      ("https://me:p@w@a.example/x", "https://…@a.example/x"),
+      (
+        "https://a.example/x?page=2&api_key=abc&Signature=x",
+        "https://a.example/x?page=2&api_key=…&Signature=…"
+      ),
+      ("https://a.example/x?q=\(String(repeating: "a", count: 32))", "https://a.example/x?q=…"),
+      ("https://a.example/x#token=abc", "https://a.example/x"),
+      ("people.json?token=1", "people.json?token=1"),
+    ]
+  )
+  func shown(text: String, shown: String) { #expect(WebText.shown(text) == shown) }
+
+  @Test(
+    "The next page is read off the field Link",
+    arguments: [
+      (#"<https://a/?p=1>; rel="prev", <https://a/?p=3>; rel="next""#, "https://a/?p=3"),
+      ("</x?a=1,2>; rel=next", "/x?a=1,2"),
+      (#"<b>; title="<c>; rel=next"; rel="last""#, nil),
+      (#"<b>; rel="prefetch next""#, "b"),
+      ("next", nil), ("", nil),
+    ] as [(String, String?)]
+  )
+  func links(field: String, next: String?) { #expect(WebLink.next(in: field) == next) }
+
+  @Test("Retry-After is a number of seconds or a date")
+  func waits() {
+    let now = Date(timeIntervalSince1970: 1_445_412_475)
+    #expect(WebLink.wait(in: "12", now: now) == 12)
+    #expect(WebLink.wait(in: "Wed, 21 Oct 2015 07:28:00 GMT", now: now) == 5)
+    #expect(WebLink.wait(in: "Wed, 21 Oct 2015 07:27:00 GMT", now: now) == 0)
+    #expect(WebLink.wait(in: "-1", now: now) == nil)
+    #expect(WebLink.wait(in: "soon", now: now) == nil)
+  }
+
+  @Test("A cursor is set in place of the one before, and escaped")
+  func cursors() throws {
+    let address = try WebAddress("https://a.example/x?cursor=1&n=5")
+    #expect(
+      try address.setting("cursor", to: "a+b/=&c").url.absoluteString
+        == "https://a.example/x?n=5&cursor=a%2Bb/%3D%26c"
+    )
+  }
+}

@@ -1,0 +1,287 @@
+import DragomanGraph
+import Foundation
+import Testing
+
+@testable import Dragoman
+
+/// Imports of feeds from a server.
+@Suite(
+  "Feeds of the web",
+  .enabled(if: FeedServer.isPossible, "python3 and openssl are needed for the server")
+)
+struct WebImportTests {
+  private static func map(_ source: String = "") -> String {
+    """
+    version: 1
+    name: web
+    entities:
+      P: { unique: id, attributes: { id: { type: int64 }, name: name } }
+    sources:
+      s: { format: json, entity: P\(source) }
+    """
+  }
+
+  private static let one = #"[{"id":1,"name":"a"}]"#
+
+  private func run(
+    _ fixture: ImportFixture,
+    _ server: FeedServer,
+    _ urls: String...,
+    change: (inout ImportRequest) -> Void = { _ in }
+  ) async throws -> ImportReport {
+    var request = ImportRequest(urls.map { .url($0) })
+    request.web = server.options
+    change(&request)
+    return try await Importer(map: fixture.map, store: fixture.store).run(request)
+  }
+
+  private func message(
+    _ fixture: ImportFixture,
+    _ server: FeedServer,
+    _ url: String,
+    change: (inout ImportRequest) -> Void = { _ in }
+  ) async -> String {
+    do {
+      return "imported: \(try await run(fixture, server, url, change: change).summary)"
+    } catch let failure as ImportFailure {
+      return "\(failure.cause)"
+    } catch {
+      return "another error: \(error)"
+    }
+  }
+
+  @Test(
+    "A feed is fetched by https, trusted by its certificate, and packed or not",
+    arguments: [true, false]
+  )
+  func https(isEncrypted: Bool) async throws {
+    let server = try FeedServer(isEncrypted: isEncrypted)
+    try server.put(Self.one, as: "people.json")
+    let fixture = try ImportFixture(Self.map())
+    let report = try await run(fixture, server, server.url("people.json?token=abc&page=2"))
+    #expect(report.summary == "read 1, inserted 1")
+    #expect(try fixture.rows() == ["1|a"])
+    #expect(
+      try sql(fixture.store, "SELECT source FROM _dragoman_imports")
+        == [server.url("people.json?token=…&page=2")]
+    )
+  }
+
+  @Test("A certificate that nobody vouches for is refused")
+  func untrusted() async throws {
+    let server = try FeedServer(isEncrypted: true)
+    try server.put(Self.one, as: "people.json")
+    let fixture = try ImportFixture(Self.map())
+    let told = await message(fixture, server, server.url("people.json")) {
+      $0.web.certificatesFile = nil
+    }
+    #expect(told.hasPrefix("input.web: \(server.url("people.json")) cannot be fetched: "))
+    #expect(told.contains("certificate"))
+  }
+
+  @Test("What cannot be fetched says why, and what is not allowed is not asked for")
+  func refusals() async throws {
+    let server = try FeedServer()
+    let fixture = try ImportFixture(Self.map())
+    let none = server.url("none.json")
+    #expect(
+      await message(fixture, server, none)
+        == "input.missing: There is no \(none): the server answers 404."
+    )
+    let secret = server.url("secret")
+    #expect(
+      await message(fixture, server, secret)
+        == "input.permission: \(secret) may not be read: the server answers 401."
+    )
+    #expect(
+      await message(fixture, server, "http://example.com/feed?api_key=12")
+        == "input.address: http://example.com/feed?api_key=… is not encrypted: anybody on the way could read and"
+        + " change the feed."
+    )
+    #expect(
+      await message(fixture, server, "https:///feed")
+        == "input.address: https:///feed is no https URL with a host."
+    )
+    #expect(
+      await message(fixture, server, server.url("circle"))
+        == "input.web: \(server.url("circle")) leads on more than 10 times."
+    )
+    #expect(
+      await message(fixture, server, server.url("endless")) { $0.maximumInputByteCount = 1_000_000 }
+        == "input.limit: \(server.url("endless")) has more than 1000000 bytes."
+    )
+  }
+
+  @Test(
+    "A redirect is followed on the same kind of host by the same scheme, and no header goes to another"
+  )
+  func redirects() async throws {
+    let server = try FeedServer()
+    let other = try FeedServer()
+    try other.put(Self.one, as: "people.json")
+    let fixture = try ImportFixture(Self.map())
+    let report = try await run(fixture, server, server.url("moved?to=\(other.url("people.json"))"))
+    {
+      $0.web.headers = ["Authorization": "Bearer s3cret"]
+    }
+    #expect(report.summary == "read 1, inserted 1")
+    #expect(try server.requests("Authorization").last?.hasSuffix(" Bearer s3cret") == true)
+    #expect(try other.requests("Authorization") == ["/people.json"])
+    #expect(
+      await message(fixture, server, server.url("moved?to=https://127.0.0.1:1/x"))
+        .contains("leads to https://127.0.0.1:1/x, which is of another scheme")
+    )
+    #expect(
+      await message(fixture, server, server.url("moved?to=http://10.0.0.1/x")) {
+        $0.web.allowsUnencrypted = true
+      }.hasSuffix(
+        "http://10.0.0.1/x is in a private network, where the feed's server must not lead to."
+      )
+    )
+  }
+
+  @Test("Header fields are sent, and stand nowhere")
+  func headers() async throws {
+    let server = try FeedServer()
+    let fixture = try ImportFixture(Self.map())
+    let report = try await run(fixture, server, server.url("secret")) {
+      $0.web.headers = ["Authorization": "Bearer s3cret"]
+    }
+    #expect(report.summary == "read 1, inserted 1")
+    let texts = try sql(fixture.store, "SELECT * FROM _dragoman_imports")
+    #expect(!texts.isEmpty && !texts.contains { $0.contains("s3cret") })
+    #expect(
+      await message(fixture, server, server.url("secret")) {
+        $0.web.headers = ["Authorization": "Bearer s3cret\r\nX: y"]
+      } == "input.address: The header field Authorization has a name or a value that none can have."
+    )
+  }
+
+  @Test("Faults that may pass are waited for, as long as the server asks, and not for ever")
+  func retries() async throws {
+    let server = try FeedServer()
+    let fixture = try ImportFixture(Self.map())
+    let report = try await run(fixture, server, server.url("busy?times=2&after=0"))
+    #expect(report.summary == "read 1, inserted 1")
+    #expect(try server.requests() == Array(repeating: "/busy?times=2&after=0", count: 3))
+    let patient = try FeedServer()
+    #expect(
+      await message(fixture, patient, patient.url("busy?times=9&after=3600"))
+        == "input.web: \(patient.url("busy?times=9&after=3600")) cannot be fetched: the server answers 503, and"
+        + " asks for 3600 s of patience."
+    )
+    #expect(try patient.requests().count == 1)
+    let broken = try FeedServer()
+    let told = await message(fixture, broken, broken.url("broken")) { $0.web.retryCount = 1 }
+    #expect(told.hasPrefix("input.web: \(broken.url("broken")) cannot be fetched (2 tries): "))
+    #expect(try broken.requests().count == 2)
+  }
+
+  @Test("An import that is stopped while it waits for a server ends")
+  func stopped() async throws {
+    let server = try FeedServer()
+    let fixture = try ImportFixture(Self.map())
+    var request = ImportRequest([.url(server.url("hang"))])
+    request.web = server.options
+    request.web.timeout = 600
+    let start = ContinuousClock().now
+    let run = Importer(map: fixture.map, store: fixture.store).start(request)
+    run.cancel()
+    let report = try await run.report()
+    #expect(report.status == .cancelled)
+    #expect(ContinuousClock().now - start < .seconds(10))
+  }
+
+  // MARK: - Versions
+
+  @Test("A feed that has not changed is not imported again, and the ledger says so")
+  func unchanged() async throws {
+    let server = try FeedServer()
+    try server.put(Self.one, as: "people.json")
+    let url = server.url("people.json?key=1")
+    let fixture = try ImportFixture(Self.map())
+    try await run(fixture, server, url)
+    let second = try await run(fixture, server, url)
+    #expect(second.status == .done && second.counts.read == 0)
+    #expect(second.notices.first?.hasPrefix("unchanged since import 1, of ") == true)
+    #expect(
+      try sql(fixture.store, "SELECT id, status, read FROM _dragoman_imports") == [
+        "1|done|1", "2|done|0",
+      ]
+    )
+    #expect(
+      try sql(fixture.store, "SELECT map, url, run FROM _dragoman_downloads")
+        == ["web|\(server.url("people.json?key=…"))|1"]
+    )
+    // Whoever asks for it, other options, and a new version are imported.
+    #expect(
+      try await run(fixture, server, url) { $0.web.isConditional = false }.counts.unchanged == 1
+    )
+    #expect(try await run(fixture, server, url) { $0.mode = .replace }.counts.unchanged == 1)
+    try server.put(#"[{"id":1,"name":"b"}]"#, as: "people.json")
+    #expect(try await run(fixture, server, url).summary == "read 1, updated 1")
+  }
+
+  @Test("An import that was taken back, or left records out, is not the last version")
+  func versions() async throws {
+    let server = try FeedServer()
+    try server.put(Self.one, as: "people.json")
+    try server.put(#"[{"id":"x"}]"#, as: "faulty.json")
+    let fixture = try ImportFixture(Self.map())
+    try await run(fixture, server, server.url("people.json"))
+    _ = try fixture.store.undoImport(1)
+    #expect(try await run(fixture, server, server.url("people.json")).counts.inserted == 1)
+    for _ in 0..<2 {
+      #expect(try await run(fixture, server, server.url("faulty.json")).counts.rejected == 1)
+    }
+  }
+
+  @Test("Of several feeds one that has changed brings all of them")
+  func several() async throws {
+    let server = try FeedServer()
+    try server.put(Self.one, as: "a.json")
+    try server.put(#"[{"id":2,"name":"b"}]"#, as: "b.json")
+    let urls = [server.url("a.json"), server.url("b.json")]
+    let fixture = try ImportFixture(Self.map())
+    try await run(fixture, server, urls[0], urls[1])
+    #expect(try await run(fixture, server, urls[0], urls[1]).counts.read == 0)
+    try server.put(#"[{"id":2,"name":"c"}]"#, as: "b.json")
+    let report = try await run(fixture, server, urls[0], urls[1])
+    #expect(report.summary == "read 2, updated 1, unchanged 1")
+  }
+
+  // MARK: - Pages
+
+  @Test(
+    "Pages are followed as the source says",
+    arguments: [
+      "{ next: header }", "{ next: /links/next }", "{ cursor: /meta/cursor, parameter: page }",
+    ]
+  )
+  func pages(rule: String) async throws {
+    let server = try FeedServer()
+    let fixture = try ImportFixture(Self.map(", records: items, pages: \(rule)"))
+    let report = try await run(fixture, server, server.url("pages"))
+    #expect(report.summary == "read 3, inserted 3")
+    #expect(try fixture.rows() == ["1|p1", "2|p2", "3|p3"])
+    #expect(try server.requests() == ["/pages", "/pages?page=2", "/pages?page=3"])
+  }
+
+  @Test("Pages that go in a circle or to another server, or are too many, are refused")
+  func strayPages() async throws {
+    let server = try FeedServer()
+    let fixture = try ImportFixture(Self.map(", records: items, pages: { next: /links/next }"))
+    #expect(
+      await message(fixture, server, server.url("round")).contains("go in a circle, at ")
+    )
+    #expect(
+      await message(fixture, server, server.url("away"))
+        .hasSuffix("is at https://127.0.0.2:1/x: pages are of one server.")
+    )
+    #expect(
+      await message(fixture, server, server.url("pages")) { $0.web.maximumPageCount = 2 }
+        == "input.limit: \(server.url("pages")) has more than 2 pages."
+    )
+    #expect(try fixture.rows() == [])
+  }
+}
