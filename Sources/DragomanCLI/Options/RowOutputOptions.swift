@@ -54,7 +54,7 @@ struct RowOutputOptions: ParsableArguments {
 
   /// Endings of formats that are not written; all others say nothing of a format.
   private static let strangers: Set = [
-    "xml", "yaml", "yml", "html", "htm", "xls", "xlsx", "ods", "parquet", "arrow", "avro", "pdf",
+    "xml", "html", "htm", "xls", "xlsx", "ods", "parquet", "arrow", "avro", "pdf",
   ]
 
   /// The format that a file's name tells.
