@@ -93,6 +93,7 @@ struct FeedContract {
   ///   - run: The import's number in the ledger.
   ///   - map: The map's name there.
   ///   - session: With an open transaction.
+  /// - Throws: `StoreError`.
   func keep(as run: Int64, of map: String, in session: WriteSession) throws {
     guard let seen else { return }
     try session.keep(

@@ -50,9 +50,7 @@ struct ImportFixture {
     return try await Importer(map: map, store: store).run(request)
   }
 
-  /// Imports lines of NDJSON, a record a batch, on this thread.
-  ///
-  /// - Parameter behind: Called behind each batch, when it is committed.
+  /// Imports lines of NDJSON, a record a batch, on this thread; calls `behind` when a batch is committed.
   func runInBatches(
     _ text: String,
     behind: @escaping () throws -> Void = {}

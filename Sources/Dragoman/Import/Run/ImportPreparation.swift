@@ -95,6 +95,7 @@ final class ImportPreparation {
   /// - Parameters:
   ///   - entry: The import's row in the ledger.
   ///   - session: With an open transaction.
+  /// - Throws: `StoreError`.
   func keep(_ entry: ImportLedgerEntry, _ session: WriteSession) throws {
     guard let run = entry.id else { return }
     if let contract, !isContractKept {

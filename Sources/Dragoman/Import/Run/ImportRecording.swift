@@ -6,11 +6,10 @@ final class ImportRecording {
   private let notices: NoticeLog
   private var isOver = false
 
-  /// Begins to record what is done in a session's open transaction.
+  /// Begins to record what is done in a session's open transaction; nil where nothing is recorded, and then nothing is
+  /// kept of the earlier part either.
   ///
-  /// - Parameter earlier: The number of the import whose earlier part is gone on with.
-  /// - Returns: nil where nothing is recorded; then nothing is kept of the earlier part either.
-  /// - Throws: `StoreError`.
+  /// `earlier` is the number of the import whose earlier part is gone on with.
   init?(
     _ session: WriteSession,
     _ request: ImportRequest,

@@ -11,12 +11,10 @@ final class RunKeeper {
   /// The records so far.
   private var records = FeedHash()
 
-  /// Prepares the store for what an import keeps there until its end.
+  /// Prepares the store for what an import keeps there until its end; nil where nothing is kept: by an import in
+  /// one transaction, a dry run, or beside another one that keeps its own.
   ///
-  /// - Parameter earlier: The part that is gone on with.
-  /// - Returns: nil where nothing is kept: by an import in one transaction, a dry run, or beside another one
-  ///   that keeps its own.
-  /// - Throws: `StoreError`.
+  /// `earlier` is the part that is gone on with.
   init?(
     _ session: WriteSession,
     _ request: ImportRequest,
@@ -45,13 +43,7 @@ final class RunKeeper {
   /// Sees the records of a batch.
   func see(_ batch: DraftBatch) { records.add(batch.records) }
 
-  /// Writes down how far the import is.
-  ///
-  /// - Parameters:
-  ///   - entry: The import in the ledger.
-  ///   - report: What it did so far.
-  ///   - passed: How many records it read.
-  ///   - rejects: The file of its rejects, flushed.
+  /// Writes down how far the import is: `passed` records are read, and the rejects so far are in their file.
   func keep(
     _ entry: ImportLedgerEntry,
     _ report: ImportReport,

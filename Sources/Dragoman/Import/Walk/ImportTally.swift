@@ -41,7 +41,7 @@ final class ImportTally {
 
   /// Counts the objects written, after their links are stored.
   ///
-  /// - Parameter keep: Called for owners of references that wait: as what they are counted until then.
+  /// `keep` is called for owners of references that wait: as what they are counted until then.
   func settle(_ plan: ImportPlan, _ keep: (ObjectPlace, UnchangedOwner?) throws -> Void) throws {
     for wait in waits {
       let object = written[wait.number]

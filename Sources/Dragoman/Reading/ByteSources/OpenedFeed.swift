@@ -4,9 +4,10 @@ import Darwin
 import Glibc
 #endif
 
+// The descriptor is written by who fetches, before anybody else has it, and read by position.
+
 /// A feed that was fetched: a file without a name, which is gone with the last who holds it, however the process
 /// ends.
-// The descriptor is written by who fetches, before anybody else has it, and read by position.
 public final class OpenedFeed: Sendable, Hashable {
   let descriptor: CInt
 

@@ -35,7 +35,7 @@ extension SourceWindow {
 
   /// The length of the value at the position; 0 where it does not end in what was read.
   ///
-  /// - Parameter state: Where an earlier call for the same value came to.
+  /// `state` is where an earlier call for the same value came to.
   @inline(__always)
   func scanned(_ state: inout JSONScan, _ batch: RecordBatch) -> Int {
     let start = batch.source.baseAddress.map { $0.assumingMemoryBound(to: UInt8.self) + position }
