@@ -183,4 +183,25 @@ import Testing
     )
     #expect(try count("Order") == rest)
   }
+
+  @Test("Two predicates are refused; a deletion stands in the history and is taken back")
+  func history() throws {
+    let two = try folder.run(
+      [
+        "delete", "Order", "-d", "s.db", "--yes", "--where", "number == 1", "--where",
+        "number == 3",
+      ]
+    )
+    #expect(two.status == 64 && two.errors.contains("There is one --where"))
+    #expect(try count("Order") == "3\n")
+    _ = try folder.run("delete", "Order", "-d", "s.db", "--where", "number == 3", "--yes")
+    #expect(try folder.run("history", "-d", "s.db").output.contains("delete Order"))
+    #expect(
+      try folder.run("fetch", "Order", "-d", "s.db", "--as-of", "1", "--count").output == "3\n"
+    )
+    #expect(
+      try folder.run("undo", "-d", "s.db").errors.contains("Took back import 2 (delete Order)")
+    )
+    #expect(try count("Order") == "3\n")
+  }
 }

@@ -178,6 +178,26 @@ import Testing
     #expect(run.status == 64 && run.errors.contains("more than 64 bits"))
   }
 
+  @Test("Groups by a to-one have pages behind the first")
+  func pagesOfGroups() throws {
+    var groups: [String] = []
+    var after: [String] = []
+    repeat {
+      let run = try folder.run(
+        [
+          "fetch", "Person", "-d", "p.db", "--group", "company", "--count", "--limit", "1",
+          "--next", "-f", "csv",
+        ]
+          + after
+      )
+      #expect(run.status == 0, "\(run.errors)")
+      groups += run.output.split(separator: "\r\n").dropFirst().map(String.init)
+      let place = run.errors.wholeMatch(of: /next: --after ([A-Za-z0-9_-]+)\n/)?.1
+      after = place.map { ["--after", String($0)] } ?? []
+    } while !after.isEmpty && groups.count < 9
+    #expect(groups == [",2", "A,2", "B,1"])
+  }
+
   @Test("Pages by --next and --after, and by the JSON document")
   func pages() throws {
     var ids: [String] = []

@@ -248,4 +248,20 @@ import Testing
     )
     #expect(try !folder.read("r.ndjson").isEmpty)
   }
+
+  @Test("Rejects of another map stay as they are, and so does a file beside them")
+  func others() throws {
+    try folder.write(
+      "version: 1\nentities: { Q: { unique: id, attributes: { id: { type: int64 } } } }\n"
+        + "sources: { j: { format: json, entity: Q }, n: { format: ndjson, entity: Q } }\n",
+      to: "q.map.yaml"
+    )
+    try folder.write("precious", to: "r.ndjson.retry")
+    let before = try folder.read("r.ndjson")
+    let run = try retry("q.map.yaml")
+    #expect(run.status == 0 && run.errors.contains("rejects stay: the map has no source for"))
+    #expect(try folder.read("r.ndjson") == before)
+    #expect(try folder.read("r.ndjson.retry") == "precious")
+    #expect(try folder.run("fetch", "Q", "-d", "s.db", "--count").output == "0\n")
+  }
 }

@@ -50,6 +50,22 @@ import Testing
     #expect(count.status == 0 && count.errors.isEmpty && count.output == "2\n")
   }
 
+  @Test("Feeds that would empty each other's rejects are a fault of the settings")
+  func sharedRejects() throws {
+    let text = try folder.read("dragoman.yaml").replacingOccurrences(
+      of: "{feed}.rejects",
+      with: "all.rejects"
+    )
+    try folder.write(text, to: "dragoman.yaml")
+    try folder.write("kept", to: "all.rejects")
+    let run = try run("$D run --all")
+    #expect(
+      run.status == 65
+        && run.errors.contains("The feeds first and second have one rejects file, all.rejects")
+    )
+    #expect(try folder.read("all.rejects") == "kept")
+  }
+
   @Test("All feeds come in the order of the file; rejects of one make 3, and prune nothing")
   func all() throws {
     let run = try run("$D run --all")
