@@ -20,7 +20,7 @@ run() {
   shift
   for word in "$@"; do
     case $word in
-      *[!A-Za-z0-9_./:=,-]*) line+=" '$word'" ;;
+      *[!A-Za-z0-9_./:=,@-]*) line+=" '$word'" ;;
       *) line+=" $word" ;;
     esac
   done
@@ -55,6 +55,24 @@ run 0 diff Maps/stations.map.yaml SampleData/stations.csv -d "$db"
 
 say "A dirty feed: what can be kept is kept, the rest is named with place and reason."
 run 3 import Maps/stock.map.yaml SampleData/stock-dirty.ndjson -d "$db"
+
+say "Relationships: orders with their customer and lines nested in them, a reference from order to order."
+run 0 import Maps/orders.map.yaml SampleData/orders.json -d "$db"
+run 0 fetch Order -d "$db" --sort number --columns number,customer.name,customer.city,lines.@count -f table
+run 0 fetch Line -d "$db" --group article --count --sum quantity --max price -f table
+
+say "The next delivery changes some orders: look first, import, and take it back."
+run 1 diff Maps/orders.map.yaml SampleData/orders-changes.json -d "$db"
+run 0 import Maps/orders.map.yaml SampleData/orders-changes.json -d "$db"
+run 0 undo -d "$db"
+run 0 history -d "$db"
+
+say "Objects with all that belongs to them leave as they came, by the same map."
+run 0 export Maps/orders.map.yaml -d "$db" -f json
+
+say "A feed without a map: dragoman guesses one, which is a text to correct."
+run 0 guess SampleData/people.json
+run 0 import SampleData/people.json -d .build/demo/guessed.db --guess
 
 say "Ask the database."
 run 0 fetch Person -d "$db" --where 'salary > 100000 AND city == "Paris"' --sort lastName,-salary --limit 10 -f table

@@ -75,13 +75,18 @@ struct CurrencySigns: Sendable {
     return text
   }
 
+  /// Of ASCII only the dollar; to look a scalar up costs more than all else that is read of an amount.
+  private static func isSign(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.isASCII ? scalar == "$" : scalar.properties.generalCategory == .currencySymbol
+  }
+
   private func leadingSign(of text: UnsafeRawBufferPointer) -> Int? {
     if !symbol.isEmpty, text.has(symbol, at: 0) { return symbol.count }
     var letters = 0
     while letters < text.count, letters < 4, ASCII.isUppercase(text[letters]) { letters += 1 }
     if letters == 3, codes.contains(Self.packed(text.prefix(3))) { return 3 }
     guard letters < 4, let (scalar, count) = text.scalar(at: letters),
-      scalar.properties.generalCategory == .currencySymbol
+      Self.isSign(scalar)
     else { return nil }
     return letters + count
   }
@@ -100,7 +105,7 @@ struct CurrencySigns: Sendable {
     var start = text.count - 1
     while start > 0, text[start] & 0xC0 == 0x80 { start -= 1 }
     guard start >= 0, let (scalar, count) = text.scalar(at: start), start + count == text.count,
-      scalar.properties.generalCategory == .currencySymbol
+      Self.isSign(scalar)
     else { return nil }
     return count
   }

@@ -91,7 +91,7 @@ extension Stack {
 /// An import of feeds into a context: one thread reads and maps, the context's applies.
 ///
 ///     FeedReading   a thread: inputs -> DraftBatch
-///     DraftWalker   DraftBatch -> objects
+///     DraftWalker   DraftBatch -> objects, or rows where nobody can tell the difference
 private struct FeedContextImport {
   let map: ImportMap
   let code: ImportCode
@@ -100,11 +100,18 @@ private struct FeedContextImport {
   let cancellation: Cancellation
 
   func run() throws -> ImportedObjects {
-    let start = ContinuousClock().now
     if request.retriedFile != nil {
       throw ImportError(.request, "A rejects file is imported again into a store, not as objects.")
     }
-    let backend = ObjectBackend(context, code: code)
+    if let rows = RowBackend(past: context, map, code) { return try run(rows) {} }
+    return try run(ObjectBackend(context, code: code)) { try context.records.flush() }
+  }
+
+  private func run(
+    _ backend: some NamingBackend,
+    flush: () throws -> Void
+  ) throws -> ImportedObjects {
+    let start = ContinuousClock().now
     let walker = DraftWalker(
       backend,
       mode: request.mode,
@@ -131,7 +138,7 @@ private struct FeedContextImport {
     defer { queue.stop() }
     while let batch = try queue.next(unless: cancellation) {
       try walker.apply(batch)
-      if !walker.isWaiting { try context.records.flush() }
+      if !walker.isWaiting { try flush() }
       queue.reuse(batch)
     }
     // Half of a feed is not what was asked for.

@@ -135,7 +135,13 @@ extension ManagedObjectContext {
   }
 
   /// Whether anything is unsaved above.
-  var hasChangesAbove: Bool { kind != .main && !upper.allSatisfy(\.isEmpty) }
+  ///
+  /// It is asked for with each value that is read, and mostly nothing has happened above meanwhile.
+  var hasChangesAbove: Bool {
+    if kind == .main { return false }
+    if !above.isCurrent { _ = upper }
+    return !above.isEmpty
+  }
 
   /// Whether the contexts above, or this one, have unsaved changes in a table, or of links.
   func hasChanges(inAny tables: Set<Int>) -> Bool {

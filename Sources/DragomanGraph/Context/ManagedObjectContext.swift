@@ -37,7 +37,7 @@ public final class ManagedObjectContext {
   /// Everything unsaved.
   let overlay: Overlay
   /// What is unsaved in the contexts above, as it is now.
-  var above: OverlaysAbove
+  let above: OverlaysAbove
   /// What objects know of stored links; what is forgotten is read again.
   var linkMemory = LinkMemory()
   /// What an import works with.

@@ -273,6 +273,9 @@ final class RootContext: Sendable {
 
   // MARK: - Telling
 
+  /// Whether anybody but main is told of what is stored.
+  var isFollowed: Bool { notices.hasObservers || !followers.isEmpty }
+
   /// Tells main and every observer what was stored.
   func announce(_ written: WrittenChanges, by context: ManagedObjectContext) {
     tellMain(.saved(written), by: context)

@@ -126,7 +126,7 @@ import Testing
 
   @Test("Where there is no room for all values, the first tell whether they differ")
   func room() throws {
-    func values(_ texts: [String]) throws -> DistinctValues {
+    func values(_ texts: [String]) throws -> ValueProfile {
       let profile = ValueProfile()
       let reader = try TextFormReader()
       let budget = HashBudget(free: 64)
@@ -134,13 +134,13 @@ import Testing
         var text = text
         _ = text.withUTF8 { profile.see(text: UnsafeRawBufferPointer($0), reader, budget) }
       }
-      return profile.differentValues
+      return profile
     }
     let numbers = (0..<100).map(String.init)
-    #expect(try values(numbers).hashes == nil)
-    #expect(try values(numbers).firstCount == 48)
-    #expect(try values(["0"] + numbers).firstCount == 0)
-    #expect(try values(Array(numbers.prefix(40))).hashes?.count == 40)
+    #expect(try values(numbers).distinct == nil)
+    #expect(try values(numbers).firstDistinctCount == 48)
+    #expect(try values(["0"] + numbers).firstDistinctCount == 0)
+    #expect(try values(Array(numbers.prefix(40))).distinctCount == 40)
   }
 
   @Test("Amounts have a scale, and a column takes the day of another that tells")

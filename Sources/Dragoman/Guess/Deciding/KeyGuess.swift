@@ -35,7 +35,7 @@ struct KeyGuess {
     if let inverse = entity.inverse { return applyChild(inverse, singles) }
     guard let best = singles.first else { return applyComposite() }
     entity.unique = [best.attribute.name]
-    let firstCount = best.attribute.shape?.values.differentValues.firstCount ?? 0
+    let firstCount = best.attribute.shape?.values.firstDistinctCount ?? 0
     let scope = firstCount > 0 ? "the first \(firstCount)" : "all \(entity.count)"
     let evidence = "unique in \(scope), never missing"
     entity.uniqueRemarks.append(
@@ -70,7 +70,7 @@ struct KeyGuess {
       guard let values = candidate.attribute.shape?.values else { return false }
       // Of very many values the first are held against each other.
       return values.distinctCount == entity.count
-        || (candidate.rank >= 60 && values.differentValues.firstCount >= Self.manyCount)
+        || (candidate.rank >= 60 && values.firstDistinctCount >= Self.manyCount)
     }
   }
 

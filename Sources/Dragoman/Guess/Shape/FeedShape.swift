@@ -41,25 +41,25 @@ final class FeedShape {
   /// The number of the name's namespace among those of all samples; 0: none.
   let space: Int
   let isAttribute: Bool
-  var kinds = Kinds()
-  var presence = Presence()
+  @exclusivity(unchecked) var kinds = Kinds()
+  @exclusivity(unchecked) var presence = Presence()
   /// Members, XML attributes and child elements, in the order in which they came first.
-  private(set) var members: [FeedShape] = []
+  @exclusivity(unchecked) private(set) var members: [FeedShape] = []
   /// All members beyond the first `maximumMemberCount`, as one place.
-  private(set) var others: FeedShape?
+  @exclusivity(unchecked) private(set) var others: FeedShape?
   /// The elements of arrays.
-  private(set) var element: FeedShape?
+  @exclusivity(unchecked) private(set) var element: FeedShape?
   /// The shortest and the longest array.
-  var lengths = 0...0
+  @exclusivity(unchecked) var lengths = 0...0
   /// What its texts and numbers are.
-  private(set) var values = ValueProfile()
+  @exclusivity(unchecked) private(set) var values = ValueProfile()
   /// The records of which this is one, and the place of a value among those of its record.
-  var rows: RowTable?
-  var column: RowTable.Column?
+  @exclusivity(unchecked) var rows: RowTable?
+  @exclusivity(unchecked) var column: RowTable.Column?
   /// Whether nested objects of one id are the same.
-  var identity: IdentityProof?
+  @exclusivity(unchecked) var identity: IdentityProof?
   /// The kinds of the records, where a word in them tells one.
-  var recordKinds: RecordKinds?
+  @exclusivity(unchecked) var recordKinds: RecordKinds?
 
   /// Objects of more members are dictionaries, or too wide for a table.
   static let maximumMemberCount = 500

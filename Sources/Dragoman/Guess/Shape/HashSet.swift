@@ -2,6 +2,8 @@
 struct HashSet {
   private var slots: [UInt64] = []
   private(set) var count = 0
+  /// What was loaded for nothing but its place in the cache; the compiler leaves out what nobody keeps.
+  private var touched: UInt64 = 0
 
   /// How many places there are.
   var capacity: Int { slots.count }
@@ -50,6 +52,15 @@ struct HashSet {
     slots[place] = hash
     count += 1
     return true
+  }
+
+  /// Brings the places of hashes into the processor's cache.
+  mutating func touch(_ hashes: [UInt64]) {
+    guard !slots.isEmpty else { return }
+    let mask = slots.count - 1
+    var met: UInt64 = 0
+    for hash in hashes { met |= slots[Int(truncatingIfNeeded: hash) & mask] }
+    touched = met
   }
 
   /// Whether a hash is there.

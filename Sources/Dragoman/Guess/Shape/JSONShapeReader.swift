@@ -19,11 +19,11 @@ final class JSONShapeReader {
     var place = 0
   }
 
-  private var window: SourceWindow
+  @exclusivity(unchecked) private var window: SourceWindow
   private let text: JSONText
   private let recorder: ShapeRecorder
   private let batch = RecordBatch()
-  private var frames: [Frame] = []
+  @exclusivity(unchecked) private var frames: [Frame] = []
 
   private static let wholeByteCount = 256 << 10
 

@@ -13,11 +13,11 @@ final class RowTable {
   /// How many values are kept in all.
   private static let maximumCellCount = 2_000_000
 
-  private var cells: [UInt64] = []
-  private var row = [UInt64](repeating: 0, count: width)
-  private var columnCount = 1
+  @exclusivity(unchecked) private var cells: [UInt64] = []
+  @exclusivity(unchecked) private var row = [UInt64](repeating: 0, count: width)
+  @exclusivity(unchecked) private var columnCount = 1
   /// How many records there were.
-  private(set) var recordCount = 0
+  @exclusivity(unchecked) private(set) var recordCount = 0
 
   /// How many rows are kept.
   var rowCount: Int { cells.count / Self.width }

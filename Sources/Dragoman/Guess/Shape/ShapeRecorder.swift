@@ -5,13 +5,13 @@ final class ShapeRecorder {
   let budget: HashBudget
   private let reader: TextFormReader
   /// The namespaces of all samples, by their numbers here.
-  private(set) var namespaces = [""]
+  @exclusivity(unchecked) private(set) var namespaces = [""]
   /// The numbers here of the namespaces of the batch.
-  private var spaces: [Int] = []
+  @exclusivity(unchecked) private var spaces: [Int] = []
   /// How many records there are around the value at hand.
-  private var recordDepth = 0
+  @exclusivity(unchecked) private var recordDepth = 0
   /// How many objects were seen.
-  private var serial = 0
+  @exclusivity(unchecked) private var serial = 0
   /// Elements of one list beyond this number are not looked at.
   let recordLimit: Int
 

@@ -5,7 +5,7 @@ final class TextFormReader {
   private let numbers: [NumberReader]
   private let dates: [DateReader]
   /// The forms that are asked for.
-  private var wanted: TextForms = []
+  @exclusivity(unchecked) private var wanted: TextForms = []
   private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 128, alignment: 8)
 
   /// Longer texts are only URLs.

@@ -15,11 +15,11 @@ struct TextLists {
   ///
   /// - Parameters:
   ///   - text: A text that is not empty.
-  ///   - earlier: The hashes of all texts before it; nil where they are not known.
+  ///   - earlier: Gives the hashes of all texts before it; nil where they are not known.
   ///   - budget: What all places together may keep.
   mutating func see(
     _ text: UnsafeRawBufferPointer,
-    earlier: HashSet?,
+    earlier: () -> HashSet?,
     _ budget: HashBudget
   ) {
     guard isOpen else { return }
@@ -27,7 +27,9 @@ struct TextLists {
     if division == nil {
       guard let found = Self.split(of: text) else { return }
       // Those before it were one key each.
-      guard let earlier, budget.grows(from: earlier.capacity) else { return end(budget) }
+      guard let earlier = earlier(), budget.grows(from: earlier.capacity) else {
+        return end(budget)
+      }
       split = found
       division = LinkPlan.KeyPart.Split(found)
       keys = earlier

@@ -1,4 +1,7 @@
 /// What the scalar values of a place are: in which forms they are written, which and how many there are.
+///
+/// It is changed with each value, by one thread, and no access runs code of others: exclusive access needs no
+/// check at run time. So it is with all that is kept of a place.
 final class ValueProfile {
   /// A text and how often it came.
   struct Word {
@@ -7,30 +10,30 @@ final class ValueProfile {
     var count: Int
   }
 
-  private(set) var numbers = NumberProfile()
+  @exclusivity(unchecked) private(set) var numbers = NumberProfile()
   /// Texts that are not empty.
-  private(set) var textCount = 0
-  private(set) var emptyCount = 0
-  private(set) var longestText = 0
-  private(set) var shortestText = Int.max
+  @exclusivity(unchecked) private(set) var textCount = 0
+  @exclusivity(unchecked) private(set) var emptyCount = 0
+  @exclusivity(unchecked) private(set) var longestText = 0
+  @exclusivity(unchecked) private(set) var shortestText = Int.max
   /// Whether all texts are letters and digits, or have a dash between them.
-  private(set) var isCodes = true
+  @exclusivity(unchecked) private(set) var isCodes = true
   /// How often texts were of each combination of forms; empty once a text was of none.
-  private(set) var forms: [TextForms: Int] = [:]
-  private var known: TextForms = []
+  @exclusivity(unchecked) private(set) var forms: [TextForms: Int] = [:]
+  @exclusivity(unchecked) private var known: TextForms = []
   /// Whether a text was of no form: then all are texts.
-  private(set) var isPlainText = false
+  @exclusivity(unchecked) private(set) var isPlainText = false
   /// The most and the fewest digits behind the last point, and behind the last comma.
-  private(set) var fractions = FractionDigits()
+  @exclusivity(unchecked) private(set) var fractions = FractionDigits()
   /// Words that stand for no value, and how often they came.
-  private(set) var sentinels: [Word] = []
+  @exclusivity(unchecked) private(set) var sentinels: [Word] = []
   /// The first different texts, while they are few.
-  private(set) var words: [Word] = []
-  private(set) var hasManyWords = false
+  @exclusivity(unchecked) private(set) var words: [Word] = []
+  @exclusivity(unchecked) private(set) var hasManyWords = false
   /// The different values.
-  private(set) var differentValues = DistinctValues()
+  @exclusivity(unchecked) private var differentValues = DistinctValues()
   /// The keys of which the texts are lists.
-  private(set) var lists = TextLists()
+  @exclusivity(unchecked) private(set) var lists = TextLists()
 
   private static let maximumWordCount = 16
   private static let maximumWordLength = 40
@@ -69,7 +72,7 @@ final class ValueProfile {
     if isCodes { isCodes = Self.isCode(text) }
     if !hasManyWords { countWord(hash, text) }
     if isPlainText || known.isEmpty || known.isNumber {
-      lists.see(text, earlier: distinct, budget)
+      lists.see(text, earlier: { self.distinct }, budget)
     }
     if text.count <= Self.maximumKeyLength {
       differentValues.insert(hash, seenCount: numbers.count + textCount, budget)
@@ -117,6 +120,10 @@ final class ValueProfile {
 
   /// The hashes of the different values; nil where they are too many or too long to tell.
   var distinct: HashSet? { differentValues.hashes }
+
+  /// How many values there were, all different, when there was no more room for them; 0: there always was, or
+  /// two were the same.
+  var firstDistinctCount: Int { differentValues.firstCount }
 
   /// How many different values there are, where that is known.
   var distinctCount: Int? { distinct?.count }

@@ -19,6 +19,8 @@ final class RowBackend: DraftBackend {
   /// Whether empty tables are loaded: what is in them is seen by others when all is.
   let mayLoad: Bool
   var coverage = Coverage()
+  /// The objects that records were applied to, in their order; nil where nobody asks.
+  private var applied: [(entity: EntityLayout, key: Int64)]?
   private var deleter: ObjectDeleter?
   private var savepoint: Savepoint?
 
@@ -27,9 +29,11 @@ final class RowBackend: DraftBackend {
     request: ImportRequest,
     changeLog: ChangeLog? = nil,
     pruner: EntityPruner? = nil,
-    mayLoad: Bool = false
+    mayLoad: Bool = false,
+    namesObjects: Bool = false
   ) {
     self.mayLoad = mayLoad
+    applied = namesObjects ? [] : nil
     self.session = session
     self.request = request
     self.changeLog = changeLog
@@ -77,6 +81,27 @@ final class RowBackend: DraftBackend {
     let deleter = try madeDeleter()
     for (key, entity) in objects { try deleter.mark(key, of: entity) }
     return try deleter.delete().denied
+  }
+
+  var namesObjects: Bool { pruner != nil || applied != nil }
+
+  func didApply(_ key: Int64, of entity: EntityLayout, ordinal: Int) {
+    applied?.append((entity, key))
+  }
+
+  /// The objects that records were applied to, each once, at its first appearance.
+  var objects: [ObjectID] {
+    guard let applied else { return [] }
+    let places = applied.map { RowKey(table: $0.entity.tableIndex, key: $0.key) }
+    // New objects are: their keys ascend.
+    let areDistinct = zip(places, places.dropFirst()).allSatisfy {
+      $0.table == $1.table && $0.key < $1.key
+    }
+    var known: Set<RowKey> = []
+    return zip(applied, places).compactMap { object, place in
+      guard areDistinct || known.insert(place).inserted else { return nil }
+      return ObjectID(entity: object.entity.rootName, primaryKey: object.key)
+    }
   }
 
   func madeDeleter() throws -> ObjectDeleter {

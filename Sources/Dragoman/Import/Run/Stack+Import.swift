@@ -40,9 +40,7 @@ extension Stack {
     let (map, code) = try mappers.importMap(for: entity)
     try await declare(mappers.keys)
     return try await writeInOneTransaction { context in
-      try ContextImport(map, code, context, mode, maximumRejects).run(records) {
-        try context.records.flush()
-      }
+      try ContextImport(map, code, context, mode, maximumRejects).runInTransaction(records)
     }
   }
 
@@ -164,80 +162,5 @@ extension ImportError {
       "The record was rejected: \(issue.map { "[\($0.code.rawValue)] \($0.message)" } ?? "no reason").",
       help: issue?.help
     )
-  }
-}
-
-/// One import of records in memory into a context, on the thread that asks for it.
-///
-///     DictionaryReader   records -> RecordBatch
-///     RecordMapper       RecordBatch -> DraftBatch
-///     DraftWalker        what a draft means
-///     ObjectBackend      -> objects
-struct ContextImport {
-  private let plan: ImportPlan
-  private let mappers: CompiledPlan
-  private let code: ImportCode
-  private let context: ManagedObjectContext
-  private let mode: EntityWriter.Mode?
-  private let maximumRejects: Int?
-
-  /// Records a batch: few enough to stay in the processor's cache, many enough for one look-up.
-  private static let batchSize = 1000
-
-  init(
-    _ map: ImportMap,
-    _ code: ImportCode,
-    _ context: ManagedObjectContext,
-    _ mode: EntityWriter.Mode?,
-    _ maximumRejects: Int?
-  ) throws {
-    plan = try ImportPlan(
-      map,
-      format: .json,
-      names: [],
-      model: context.model,
-      code: code
-    )
-    mappers = try CompiledPlan(plan, mapFile: map.file)
-    self.code = code
-    self.context = context
-    self.mode = mode
-    self.maximumRejects = maximumRejects
-  }
-
-  /// Imports the records.
-  ///
-  /// - Parameters:
-  ///   - records: The records.
-  ///   - only: The object that the records are applied to, whatever their key; nil: found by key.
-  ///   - flush: Run after each batch.
-  /// - Returns: The objects and the report.
-  /// - Throws: `ImportError`, `ReadError`, `ContextError`, `StoreError`, and what `flush` throws.
-  func run(
-    _ records: [ForeignValue],
-    only: ManagedObject? = nil,
-    flush: () throws -> Void = {}
-  ) throws -> ImportedObjects {
-    let start = ContinuousClock().now
-    let backend = ObjectBackend(context, code: code, only: only)
-    let walker = DraftWalker(backend, mode: mode, maximumRejects: maximumRejects)
-    let isOutermost = context.finder.beginImport()
-    defer { if isOutermost { context.finder.endImport() } }
-    let reader = DictionaryReader(records, name: "records")
-    let batch = DraftBatch()
-    batch.plan = plan
-    var isMore = true
-    while isMore {
-      batch.removeAll()
-      isMore = try reader.read(into: batch.records, limit: Self.batchSize)
-      for index in batch.records.records.indices { mappers.mappers[0].map(index, into: batch) }
-      try walker.apply(batch)
-      if !walker.isWaiting { try flush() }
-    }
-    try walker.finish()
-    var report = walker.tally.report()
-    report.unmatchedPaths = mappers.unmatchedPaths
-    report.duration = ContinuousClock().now - start
-    return ImportedObjects(ids: backend.objects, report: report)
   }
 }

@@ -59,6 +59,8 @@ protocol DraftBackend: AnyObject {
   /// A record is applied to an object, or leaves it alone.
   func didApply(_ key: Int64, of entity: EntityLayout, ordinal: Int)
 
+  /// Whether the object of each record is to be known.
+  var namesObjects: Bool { get }
   /// Whether the backend remembers what the feed has.
   var isPruning: Bool { get }
   /// Remembers that the feed has an object.
@@ -84,6 +86,7 @@ extension DraftBackend {
   func endLoads() throws {}
   func didWrite(_ object: Int, key: Int64, _ plan: EntityPlan, in batch: DraftBatch) throws {}
   func didApply(_ key: Int64, of entity: EntityLayout, ordinal: Int) {}
+  var namesObjects: Bool { true }
   var isPruning: Bool { false }
   func see(_ key: Int64, of entity: EntityLayout) throws {}
   func cover(_ batch: DraftBatch, _ plan: ImportPlan) {}

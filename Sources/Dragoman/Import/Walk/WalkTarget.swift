@@ -136,7 +136,7 @@ final class WalkTarget<Backend: DraftBackend> {
     isShared = imports.isShared(plan)
     isPlain =
       Backend.isBulk && slots.count == plan.slots.count && plan.links.isEmpty && !isNested
-      && !isShared && !backend.isPruning
+      && !isShared && !backend.namesObjects
     isUndoable =
       !Backend.isBulk
       || plan.links.contains { link in

@@ -163,6 +163,25 @@ package struct ContextRecords {
     return made
   }
 
+  // MARK: - Rows
+
+  /// The open transaction, where the rows of entities may be written past the objects, since nobody can tell
+  /// the difference; main is told to look at their tables again.
+  ///
+  /// - Parameter entities: The entities.
+  /// - Returns: Nil where one of them has links, something unsaved concerns them or a record is imported
+  ///   already, somebody is told of each object, or the store has no rows of its own.
+  package func rowSession(of entities: [EntityLayout]) -> WriteSession? {
+    let tables = Set(entities.map(\.tableIndex))
+    guard let session = context.importing.session as? WriteSession,
+      context.importing.recordCount == 0, !context.root.isFollowed,
+      session.layout.takesRows(of: layout), !entities.contains(where: layout.isLinked),
+      !context.hasChanges(inAny: tables)
+    else { return nil }
+    context.importing.flushed.note(tables: tables)
+    return session
+  }
+
   // MARK: - Flushing
 
   /// Writes what is unsaved into the open transaction; objects that nobody holds are let go.

@@ -13,7 +13,7 @@ struct Flushed {
       tables.insert(root.layout.entities[root.layout.links[key.link].owner].tableIndex)
     }
     // Who begins to listen before the commit is told to look again.
-    if !root.notices.hasObservers, root.followers.isEmpty { isTooMuch = true }
+    if !root.isFollowed { isTooMuch = true }
     guard !isTooMuch else { return }
     notice.merge(ChangeNotice(written.changes, root.layout))
     limit()
@@ -35,6 +35,12 @@ struct Flushed {
     guard let id = id() else { return giveUp() }
     if !notice.inserted.contains(id) { notice.updated[id] = names }
     limit()
+  }
+
+  /// Notes that there is something new in tables, nobody knows what.
+  mutating func note(tables: Set<Int>) {
+    self.tables.formUnion(tables)
+    giveUp()
   }
 
   private mutating func limit() {

@@ -168,22 +168,28 @@ final class Overlay: Sendable {
 }
 
 /// The unsaved changes of the contexts above one, nearest first.
-struct OverlaysAbove {
+///
+/// It belongs to the context below them. Whether anything is unsaved is asked with each value that is read, and
+/// no access runs code of others: exclusive access needs no check at run time.
+final class OverlaysAbove {
   /// What the open transaction holds of main's changes already: main does not know before the commit.
   ///
   /// The context that writes through it shares this with those below it.
   final class Written {
-    fileprivate(set) var list: [(changes: WrittenChanges, seen: ChangeSet)] = []
+    @exclusivity(unchecked) fileprivate(set) var list:
+      [(changes: WrittenChanges, seen: ChangeSet)] = []
   }
 
   private let overlays: [Overlay]
-  private var rounds: [Int]
-  private var settles: [Int]
-  private var sets: [ChangeSet]
-  private var writtenCount = 0
+  @exclusivity(unchecked) private var rounds: [Int]
+  @exclusivity(unchecked) private var settles: [Int]
+  @exclusivity(unchecked) private var sets: [ChangeSet]
+  @exclusivity(unchecked) private var writtenCount = 0
+  /// Whether nothing was unsaved above when it was last looked at.
+  @exclusivity(unchecked) private(set) var isEmpty = true
   let written: Written
   /// What was seen above that somebody has stored since.
-  private(set) var stored: [(place: RowKey, change: RowChange)] = []
+  @exclusivity(unchecked) private(set) var stored: [(place: RowKey, change: RowChange)] = []
 
   init(_ overlays: [Overlay], _ written: Written?) {
     self.overlays = overlays
@@ -193,8 +199,14 @@ struct OverlaysAbove {
     sets = overlays.map { _ in ChangeSet() }
   }
 
+  /// Whether nothing was changed above since it was last looked at.
+  var isCurrent: Bool {
+    for index in overlays.indices where overlays[index].round != rounds[index] { return false }
+    return writtenCount == written.list.count
+  }
+
   /// The changes as they are now.
-  mutating func current(_ layout: ModelLayout) -> [ChangeSet] {
+  func current(_ layout: ModelLayout) -> [ChangeSet] {
     for index in overlays.indices {
       let isMain = index == overlays.count - 1
       let round = overlays[index].round
@@ -216,6 +228,7 @@ struct OverlaysAbove {
         if sets[index][place]?.version != change.version { stored.append((place, change)) }
       }
     }
+    isEmpty = sets.allSatisfy(\.isEmpty)
     return sets
   }
 
@@ -223,7 +236,7 @@ struct OverlaysAbove {
   var round: Int { rounds.reduce(writtenCount, &+) }
 
   /// What was seen above and stored since, once.
-  mutating func takeStored() -> [(place: RowKey, change: RowChange)] {
+  func takeStored() -> [(place: RowKey, change: RowChange)] {
     defer { stored = [] }
     return stored
   }

@@ -39,7 +39,7 @@ extension WriteSession {
   }
 
   /// The versions that imports by a map took, of those that came to their end, took every record and were not
-  /// taken back.
+  /// taken back, and behind which nothing was deleted.
   ///
   /// Runs `SELECT`.
   package func keptDownloads(of map: String) throws(StoreError) -> [KeptDownload] {
@@ -51,6 +51,9 @@ extension WriteSession {
           SELECT url, options, etag, modified, run, started FROM main.\(Self.downloads)
           JOIN main._dragoman_imports AS i ON i.id = run
           WHERE \(Self.downloads).map = ? AND i.status = 'done' AND i.rejected = 0
+            AND NOT EXISTS (
+              SELECT 1 FROM main._dragoman_imports AS later
+              WHERE later.id > run AND later.map = '' AND later.deleted > 0)
           """,
         arguments: [map]
       )

@@ -46,9 +46,11 @@ struct SinkCase {
       let records = round.records.map(\.foreign)
       let stored: ImportReport
       let imported: ImportedObjects
+      let past: ImportedObjects
       do {
         stored = try await trio.importIntoStore(records, mode: round.mode)
         imported = try await trio.importIntoContext(records, mode: round.mode)
+        past = try await trio.importPastContext(records, mode: round.mode)
       } catch {
         return differences + ["round \(number) throws \(error)"]
       }
@@ -71,11 +73,26 @@ struct SinkCase {
         Self.text(contextRows.map(\.values)).sorted(),
         rows
       )
-      let byID = Dictionary(contextRows.map { ($0.id, $0.values) }) { first, _ in first }
+      compare("\(number) counts, past the context", past.report.counts, report.counts)
+      compare("\(number) issues, past the context", past.report.issues, report.issues)
+      compare("\(number) entities, past the context", past.report.entities, report.entities)
+      let pastRows = try trio.pastRows()
+      compare("\(number) ids, distinct past the context", Set(past.ids).count, past.ids.count)
+      compare(
+        "\(number) rows, past the context",
+        Self.text(pastRows.map(\.values)),
+        Self.text(contextRows.map(\.values))
+      )
+      // A record that is rejected takes a key along where it was an object.
+      compare(
+        "\(number) objects in input order, past the context",
+        Self.text(past.ids, in: pastRows),
+        Self.text(expected.rows)
+      )
       compare("\(number) ids, distinct", Set(imported.ids).count, imported.ids.count)
       compare(
         "\(number) objects in input order, context and naive",
-        imported.ids.map { byID[$0].map { Self.text([$0])[0] } ?? "gone" },
+        Self.text(imported.ids, in: contextRows),
         Self.text(expected.rows)
       )
       // What follows from a difference is none of its own.
@@ -104,6 +121,14 @@ struct SinkCase {
     }
     best.rounds.removeAll { $0.records.isEmpty }
     return best
+  }
+
+  private static func text(
+    _ ids: [ObjectID],
+    in rows: [(id: ObjectID, values: [StoredValue])]
+  ) -> [String] {
+    let values = Dictionary(rows.map { ($0.id, $0.values) }) { first, _ in first }
+    return ids.map { values[$0].map { text([$0])[0] } ?? "gone" }
   }
 
   /// Rows as text that tells the types of the values and keeps every byte.

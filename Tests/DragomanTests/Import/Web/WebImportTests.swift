@@ -231,6 +231,9 @@ struct WebImportTests {
     _ = try await run(fixture, server, server.url("people.json"))
     _ = try fixture.store.undoImport(1)
     #expect(try await run(fixture, server, server.url("people.json")).counts.inserted == 1)
+    // What was deleted since comes back.
+    _ = try fixture.store.delete(FetchRequest("P"))
+    #expect(try await run(fixture, server, server.url("people.json")).counts.inserted == 1)
     for _ in 0..<2 {
       #expect(try await run(fixture, server, server.url("faulty.json")).counts.rejected == 1)
     }
