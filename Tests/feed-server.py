@@ -66,6 +66,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
             except OSError:
                 pass
             self.close_connection = True
+        elif name == "unbounded":
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b'{"id":1,"name":"a"}\n')
+            self.close_connection = True
+        elif name == "tenant":
+            self.answer(200, json.dumps([{"id": 1, "name": query["of"][0]}]).encode(), ETag='"one"')
+        elif name == "odd":
+            page = int(query.get("page", ["1"])[0])
+            body = {"items": [{"id": page, "name": f"p{page}"}], "links": {"next": None}}
+            if page == 1:
+                body["links"]["next"] = json.loads(query["next"][0])
+            self.answer(200, json.dumps(body).encode())
         elif name == "secret":
             good = self.headers.get("Authorization") == "Bearer s3cret"
             self.answer(200 if good else 401, b'[{"id":1,"name":"secret"}]' if good else b"no")

@@ -50,6 +50,23 @@ import Testing
     #expect(count.status == 0 && count.errors.isEmpty && count.output == "2\n")
   }
 
+  @Test("Settings that the command line names are there, and tabs are told")
+  func unreadable() throws {
+    for line in ["$D fetch P --config none.yaml", "$D fetch P -d p.db --config none.yaml"] {
+      let run = try run(line)
+      #expect(run.status == 66 && run.output.isEmpty)
+      #expect(
+        run.errors
+          == "error[config.missing]: none.yaml: The settings cannot be read: there is no such file.\n"
+      )
+    }
+    try folder.write("database: p.db\nfeeds:\n\tfirst: {}\n", to: "tabs.yaml")
+    let run = try run("$D run first --config tabs.yaml")
+    #expect(run.status == 65)
+    #expect(run.errors.hasPrefix("error[config.file]: tabs.yaml:3:1: This is not YAML: "))
+    #expect(run.errors.contains("lines are indented with spaces, not with tabs"))
+  }
+
   @Test("Feeds that would empty each other's rejects are a fault of the settings")
   func sharedRejects() throws {
     let text = try folder.read("dragoman.yaml").replacingOccurrences(

@@ -49,6 +49,33 @@ import Testing
     #expect(run.status != 0 && run.errors.contains("Stopped by SIGTERM"), "\(run)")
   }
 
+  @Test(
+    "The second feed of a run is stopped as the first one is, and a second signal ends it at once"
+  )
+  func secondFeed() throws {
+    try folder.write(#"[{"id":"1"}]"#, to: "a.json")
+    try folder.write(
+      "database: p.db\ndefaults: { map: p.map.yaml }\nfeeds: { a: { inputs: a.json }, b: { inputs: feed } }\n",
+      to: "dragoman.yaml"
+    )
+    let run = try folder.shell(
+      """
+      mkfifo feed
+      HOME="$PWD" "$D" run a b > out 2> err & tool=$!
+      exec 3> feed
+      printf '{"id":"2"}\n' >&3
+      until grep -q '^b -> ' err; do sleep 0.05; done
+      sleep 0.5
+      kill -s TERM $tool; sleep 0.5
+      kill -s TERM $tool 2> /dev/null; sleep 1
+      kill -s KILL $tool 2> /dev/null && echo killed >&2
+      exec 3>&-
+      wait $tool; exit $?
+      """
+    )
+    #expect(run.status == 143 && !run.errors.contains("killed"), "\(run)")
+  }
+
   @Test("Folders are no feeds of a glob or a folder")
   func folders() throws {
     for name in ["gl/sub", "gl/x.json"] {

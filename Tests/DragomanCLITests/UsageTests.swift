@@ -33,6 +33,28 @@ import Testing
     #expect(run.errors.hasPrefix("Error: There is no command \(command). \(help)"))
   }
 
+  @Test("A value that begins with a dash is told to be taken for an option, with the way out")
+  func dashes() throws {
+    let run = try folder.run(["fetch", "P", "-d", "p.db", "--limit", "-1"])
+    #expect(run.status == 64)
+    #expect(
+      run.errors.hasPrefix(
+        "Error: Missing value for '--limit <limit>'; '-1' is taken for an option. A value that begins"
+          + " with a dash: --limit='-1'\n"
+      )
+    )
+    let last = try folder.run(["fetch", "P", "-d", "p.db", "--limit"])
+    #expect(last.errors.hasPrefix("Error: Missing value for '--limit <limit>'\n"))
+  }
+
+  @Test("A list in round brackets is answered with the right ones")
+  func brackets() throws {
+    _ = try folder.run(["import", "p.map.yaml", "p.json", "-d", "p.db"])
+    let run = try folder.run(["fetch", "P", "-d", "p.db", "--where", "id IN ('a', 'b')"])
+    #expect(run.status == 64)
+    #expect(run.errors.contains("a list is written { 1, 2 }"))
+  }
+
   @Test(
     "A misspelt command of a command, or value of an option, is answered with the nearest one",
     arguments: [

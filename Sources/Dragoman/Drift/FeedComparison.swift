@@ -46,7 +46,8 @@ struct FeedComparison {
       let waits = rule == .evolve && key.shape.kinds.total == key.shape.kinds.nulls
       let isRoom = next.unread.count < UnreadKeys.maximumCount
       if !waits, isRoom { next.unread.append(key.path) }
-      guard known != nil, let rule, isRoom else { continue }
+      // Of more keys than are remembered it is not known which are new; a feed that is frozen has none.
+      guard known != nil, let rule, isRoom || rule == .freeze else { continue }
       if let attribute = report(key, rule, of: entity, now.format) {
         let isTextual = now.format == .xml || now.format == .csv
         let kinds = key.shape.valueKinds(as: attribute.type, isTextual: isTextual)

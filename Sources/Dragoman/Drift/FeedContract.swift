@@ -38,7 +38,7 @@ struct FeedContract {
     let (map, added) = try declared.adding(known)
     // Rejects were compared when their feed was imported, and a part of a feed tells nothing of the whole.
     guard request.retriedFile == nil, request.limit == nil else {
-      self.map = map.discardingChangedTypes()
+      self.map = map.discardingChangedTypes(counted: [])
       (drift, seen, evolved) = (nil, nil, added)
       return
     }
@@ -46,7 +46,10 @@ struct FeedContract {
     let keys = try FeedKeys(of: request, by: map, code, cancellation)
     var comparison = FeedComparison(map, before, stored: stored)
     for entity in keys.entities { comparison.compare(entity) }
-    self.map = try map.adding(comparison.evolved).map.discardingChangedTypes()
+    self.map = try map.adding(comparison.evolved).map
+      .discardingChangedTypes(
+        counted: comparison.changes.filter { $0.kind == .changedType }.map { ($0.entity, $0.name) }
+      )
     evolved = added + comparison.evolved
     // Of records in memory nothing is known.
     let isCompared = !keys.entities.isEmpty

@@ -31,8 +31,16 @@ struct FeedKeys {
     var unread: [UnreadKey] = []
   }
 
+  /// What was counted of a place of the sample at hand.
+  private struct CountedValue: Hashable {
+    let entity: String
+    let property: String
+    let shape: ObjectIdentifier
+  }
+
   private(set) var entities: [Entity] = []
   private let map: ImportMap
+  private var counted: Set<CountedValue> = []
 
   /// Reads the inputs, one by one.
   ///
@@ -67,6 +75,8 @@ struct FeedKeys {
         throw error
       }
       guard let sample = reader.sample, !cancellation.isCancelled else { continue }
+      // All records of a list are one place: which entity each is, the map tells and not the guess.
+      sample.root.settleKinds()
       let plan = try ImportPlan(
         map,
         format: sample.format,
@@ -79,6 +89,7 @@ struct FeedKeys {
   }
 
   private mutating func add(_ places: ReadPlaces, _ sample: FeedSample) {
+    counted = []
     let format: ForeignFormat = sample.format == .ndjson ? .json : sample.format
     let isTextual = format == .xml || format == .csv
     func owner(of property: String, in name: String) -> String {
@@ -135,6 +146,9 @@ struct FeedKeys {
     if found == nil { entities[place].properties.append(Property(name: property)) }
     for shape in shapes where shape.kinds.total > 0 {
       entities[place].properties[number].isPresent = true
+      // Sub-entities inherit it: each of them reads the same values.
+      let value = CountedValue(entity: entity, property: property, shape: ObjectIdentifier(shape))
+      guard counted.insert(value).inserted else { continue }
       entities[place].properties[number].kinds.merge(kinds(shape)) { $0 + $1 }
     }
   }

@@ -33,6 +33,8 @@ final class ReadPlaces {
     for source in plan.sources {
       let shapes = recordShapes(source.map)
       let name = plan.entities[source.plan].name
+      // A list without records has none of their keys.
+      if !shapes.isEmpty { present.insert(name) }
       for shape in shapes {
         records[ObjectIdentifier(shape)] = records[ObjectIdentifier(shape)] ?? name
       }
@@ -51,7 +53,7 @@ final class ReadPlaces {
   /// Whether all that is in the place is read.
   func readsWhole(_ shape: FeedShape) -> Bool { whole.contains(ObjectIdentifier(shape)) }
 
-  /// Whether the sample has objects that may be of an entity.
+  /// Whether the sample has objects that may be of an entity, or an empty list of its records.
   func hasObjects(of entity: String) -> Bool { present.contains(entity) }
 
   // MARK: - The map

@@ -13,6 +13,8 @@ struct UnreadKeys {
 
   /// Of an entity that has more such keys, further ones are not told apart from those that were there.
   static let maximumCount = 1_000
+  /// Of one sample.
+  private static let maximumSampleCount = 20_000
   private static let maximumPathByteCount = 500
 
   private let places: ReadPlaces
@@ -79,7 +81,9 @@ struct UnreadKeys {
   }
 
   private mutating func add(_ shape: FeedShape, _ place: Place, _ count: Int) {
-    guard let entity = place.entity, counts[entity, default: 0] < Self.maximumCount else { return }
+    guard let entity = place.entity, counts[entity, default: 0] < Self.maximumSampleCount else {
+      return
+    }
     counts[entity, default: 0] += 1
     var path = place.path
     if path.utf8.count > Self.maximumPathByteCount {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// URLs as messages, the ledger and maps that are written may have them.
 package enum WebText {
   private static let secretWords = [
@@ -10,8 +12,13 @@ package enum WebText {
   package static func shown(_ text: String) -> String {
     guard let scheme = text.firstRange(of: "://") else { return text }
     var text = String(text.prefix { $0 != "#" })
-    let authority = text[scheme.upperBound...].prefix { !"/?".contains($0) }
-    if let at = authority.lastIndex(of: "@") {
+    let rest = text[scheme.upperBound...]
+    let authority = rest.prefix { !"/?".contains($0) }
+    // A password that is not escaped has signs in it that end the authority.
+    let isUnescaped =
+      authority.contains(":") && !authority.contains("@")
+      && authority.drop { $0 != ":" }.dropFirst().contains { !$0.isNumber }
+    if let at = (isUnescaped ? rest : authority).lastIndex(of: "@") {
       text.replaceSubrange(authority.startIndex..<at, with: "…")
     }
     guard let mark = text.firstIndex(of: "?") else { return text }
@@ -20,7 +27,7 @@ package enum WebText {
       guard let equals = part.firstIndex(of: "=") else {
         return part.count > longestPlainValue ? "…" : String(part)
       }
-      let name = part[..<equals].lowercased()
+      let name = (part[..<equals].removingPercentEncoding ?? String(part[..<equals])).lowercased()
       let value = part[part.index(after: equals)...]
       let isSecret = value.count > longestPlainValue || secretWords.contains(where: name.contains)
       return isSecret ? part[...equals] + "…" : String(part)

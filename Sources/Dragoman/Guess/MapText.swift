@@ -55,6 +55,12 @@ struct MapText {
         "# \(guess.sample.malformedCount) records are not well-formed: an import rejects them."
       )
     }
+    if let name = guess.sample.columnOfNoName {
+      lines.append(
+        "# The first row is taken for the names of the columns, but \"\(name)\" looks like a value. CSV without"
+          + " such a row is not read as it should be: put one in front."
+      )
+    }
     if guess.sample.encoding != nil {
       lines.append("# The text is not UTF-8: windows-1252 takes any bytes, but may be wrong.")
     }

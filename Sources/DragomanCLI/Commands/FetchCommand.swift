@@ -20,7 +20,8 @@ struct FetchCommand: ParsableCommand {
 
       Groups have a row each:
 
-        dragoman fetch Person -d people.db --group city --count --sum salary --sort -sum_salary
+        dragoman fetch Person -d people.db --group city --count --sum salary \\
+          --sort -sum_salary
 
       On a terminal the objects come as a table of its width, in a pipe as NDJSON. Without --sort \
       they come in the order in which they were inserted, and groups by their values.

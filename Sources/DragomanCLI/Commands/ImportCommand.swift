@@ -147,12 +147,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     try databaseOptions.resolve(tells: !quiet && !dryRun)
-    let guessed =
-      guess
-      ? try GuessedMap(
-        besides: database,
-        for: try InputExpansion.inputs(sources.names(with: feeds), besides: [rejects])
-      ) : nil
+    let guessed = try guess ? guessedMap() : nil
     let importMap = try guessed?.map ?? InputExpansion.map(map, before: inputs)
     let changes =
       diff
@@ -195,6 +190,7 @@ struct ImportCommand: AsyncParsableCommand {
     logger.logLevel = verbose ? .debug : .warning
     let run = Importer(map: importMap, store: store, logger: logger).start(request)
     let signals = SignalWatch { run.cancel() }
+    defer { signals.end() }
     let display = ProgressDisplay(style: quiet || diff ? .none : progress)
     for await progress in run.progress { display.show(progress) }
     display.clear()
@@ -211,6 +207,15 @@ struct ImportCommand: AsyncParsableCommand {
     let hasRejectsFile = (rejects ?? importMap.rejectsPath) != nil
     try print(outcome, signal: signals.received, hasRejectsFile: hasRejectsFile)
     if let status = exitStatus(of: outcome, signal: signals.received) { throw ExitCode(status) }
+  }
+
+  /// The map beside the database; feeds of the web are fetched for it, and once more for the import.
+  private func guessedMap() throws -> GuessedMap {
+    let names = sources.names(with: feeds)
+    var request = ImportRequest(try InputExpansion.inputs(names, besides: [rejects]))
+    bounds.apply(to: &request)
+    request.web = try web.options()
+    return try GuessedMap(besides: database, for: request.fetching(by: nil).inputs)
   }
 
   /// A dry run makes no file: without one it goes into a temporary database.

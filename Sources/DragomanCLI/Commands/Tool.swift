@@ -57,7 +57,7 @@ struct Tool: AsyncParsableCommand {
 
   /// Prints what the argument parser has to say: help and versions are output, the rest is not.
   private static func tell(_ error: any Error) -> Int32 {
-    let text = namingNearest(fullMessage(for: error))
+    let text = namingDashes(namingNearest(fullMessage(for: error)), CommandLine.arguments)
     let status = exitCode(for: error).rawValue
     guard !text.isEmpty else { return status }
     guard status == 0 else {
@@ -99,6 +99,19 @@ struct Tool: AsyncParsableCommand {
       ?? "The commands are \(names.joined(separator: ", "))."
     let whole = (path + [word]).joined(separator: " ")
     return ValidationError("There is no command \(whole). \(help)")
+  }
+
+  /// What the argument parser says of a value that is missing, where there is one that begins with a dash.
+  static func namingDashes(_ text: String, _ arguments: [String]) -> String {
+    let start = "Error: Missing value for '"
+    guard text.hasPrefix(start) else { return text }
+    let option = String(text.dropFirst(start.count).prefix { $0 != " " && $0 != "'" })
+    guard let place = arguments.lastIndex(of: option), place + 1 < arguments.count,
+      arguments[place + 1].hasPrefix("-")
+    else { return text }
+    let first = text.prefix { $0 != "\n" }
+    let hint = "'\(arguments[place + 1])' is taken for an option. A value that begins with a dash:"
+    return first + "; \(hint) \(option)='\(arguments[place + 1])'" + text.dropFirst(first.count)
   }
 
   /// What the argument parser says of a value that is not one of several, with the nearest of them.

@@ -4,10 +4,26 @@ import Synchronization
 
 /// Watches for the signals that stop an import: the first one asks it to stop after the batch at
 /// hand, the second one ends the process at once.
-final class SignalWatch {
-  /// The first signal received; it is shared with the handlers.
-  private final class Received: Sendable {
-    let signal = Mutex<Int32?>(nil)
+final class SignalWatch: Sendable {
+  private let first = Mutex<Int32?>(nil)
+  private let stop: @Sendable () -> Void
+  private let abandon: @Sendable () -> Void
+
+  /// The watch that is told; nil: none is on.
+  private static let current = Mutex<SignalWatch?>(nil)
+  /// Made once: of a second source for a signal nothing is heard on Linux when the first was let go.
+  private static let sources = Mutex<[any DispatchSourceSignal]>(signals.map(source))
+
+  private static func source(of number: Int32) -> any DispatchSourceSignal {
+    signal(number, SIG_IGN)
+    let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+    source.setEventHandler {
+      // Between two imports of a run there is nothing to stop.
+      guard let watch = current.withLock({ $0 }) else { _exit(128 + number) }
+      watch.take(number)
+    }
+    source.resume()
+    return source
   }
 
   /// Those that the process did not begin with ignored.
@@ -21,36 +37,34 @@ final class SignalWatch {
     return !isIgnored
   }
 
-  private let first = Received()
-  private let sources: [any DispatchSourceSignal]
-
-  /// Starts to watch.
+  /// Starts to watch, in place of the watch before it, until `end()`.
   ///
   /// - Parameters:
   ///   - stop: Called once, on another thread.
   ///   - abandon: Called in front of the exit that a second signal is; must not wait.
   init(stop: @escaping @Sendable () -> Void, abandon: @escaping @Sendable () -> Void = {}) {
-    let first = first
-    sources = Self.signals.map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler {
-        let isSecond = first.signal.withLock { known in
-          defer { known = known ?? number }
-          return known != nil
-        }
-        // Nothing is lost: SQLite rolls back what was not committed when the file is opened next.
-        if isSecond {
-          abandon()
-          _exit(128 + number)
-        }
-        stop()
-      }
-      source.resume()
-      return source
-    }
+    self.stop = stop
+    self.abandon = abandon
+    Self.current.withLock { $0 = self }
+    Self.sources.withLock { _ in }
   }
 
+  /// Stops watching.
+  func end() { Self.current.withLock { if $0 === self { $0 = nil } } }
+
   /// The first signal received, if there was one.
-  var received: Int32? { first.signal.withLock { $0 } }
+  var received: Int32? { first.withLock { $0 } }
+
+  private func take(_ number: Int32) {
+    let isSecond = first.withLock { known in
+      defer { known = known ?? number }
+      return known != nil
+    }
+    // Nothing is lost: SQLite rolls back what was not committed when the file is opened next.
+    if isSecond {
+      abandon()
+      _exit(128 + number)
+    }
+    stop()
+  }
 }

@@ -38,7 +38,10 @@ struct DatabaseOptions: ParsableArguments {
     in settings: ToolSettings? = nil,
     own: String? = nil
   ) throws -> (path: String, origin: String?) {
-    if let named { return (named, nil) }
+    if let named {
+      if named.isEmpty { throw ToolError.noDatabase }
+      return (named, nil)
+    }
     if let path = ProcessInfo.processInfo.environment[Self.variable], !path.isEmpty {
       return (path, Self.variable)
     }
@@ -55,7 +58,9 @@ struct DatabaseOptions: ParsableArguments {
   /// - Parameter tells: Whether a database that the command line does not name is told: by commands that write.
   /// - Throws: `ToolError` where nobody names a database, `MapFaults` for faulty settings.
   mutating func resolve(tells: Bool = false) throws {
-    let (path, origin) = try choice()
+    // Settings that the command line names are there, also where nothing of them is needed.
+    let settings = try config.flatMap { try ToolSettings.find(named: $0) }
+    let (path, origin) = try choice(in: settings)
     named = path
     if tells, let origin { Messages.print("note: the database is \(path) (by \(origin))\n") }
   }

@@ -9,6 +9,8 @@ extension MapFault.Code {
   static let settingsValue = MapFault.Code(rawValue: "config.value")
   /// Settings: the file cannot be read, or is not well-formed.
   static let settingsFile = MapFault.Code(rawValue: "config.file")
+  /// Settings: there are none where they were said to be.
+  static let settingsMissing = MapFault.Code(rawValue: "config.missing")
 }
 
 /// Reads a `dragoman.yaml`; all that is wrong with it is told at once, with its place.
@@ -57,8 +59,13 @@ struct SettingsReader {
     do throws(MapBytes.Failure) {
       bytes = try MapBytes.read(file)
     } catch {
+      let isMissing = !FileManager.default.fileExists(atPath: file)
       throw MapFaults([
-        MapFault(.settingsFile, "The settings cannot be read: \(error.reason).", file: file)
+        MapFault(
+          isMissing ? .settingsMissing : .settingsFile,
+          "The settings cannot be read: \(error.reason).",
+          file: file
+        )
       ])
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {

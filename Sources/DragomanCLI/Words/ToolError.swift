@@ -29,7 +29,7 @@ struct ToolError: Error {
     case let error as ExportError: self.init(error)
     case let error as ImportFailure: self.init(error.cause)
     case let faults as MapFaults:
-      let isMissing = faults.faults.contains { $0.code == .file }
+      let isMissing = faults.faults.contains { [.file, .settingsMissing].contains($0.code) }
       self.init(isMissing ? .inputMissing : .badData, faults.description)
     case let error as OutputError:
       self.init(.inputOutput, Self.text("output.io", nil, error.description, help: nil))

@@ -124,6 +124,19 @@ import Testing
     #expect(try line(#""x1,x2"|"x3""#, name: "codes").remark == #"lists, divided by ",""#)
   }
 
+  @Test(
+    "CSV whose first row is no row of names is told",
+    arguments: ["1,Ada,2024-01-05", "a,-1.5,b"]
+  )
+  func withoutHeader(row: String) throws {
+    let remark = "# The first row is taken for the names of the columns, but"
+    let bare = "\(row)\n2,Eve,2024-01-06\n"
+    let text = try MapGuess(of: [.bytes(Array(bare.utf8), name: "d.csv")]).text
+    #expect(text.contains(remark))
+    let named = "id,name,2nd\n\(row)\n"
+    #expect(try !MapGuess(of: [.bytes(Array(named.utf8), name: "d.csv")]).text.contains(remark))
+  }
+
   @Test("Where there is no room for all values, the first tell whether they differ")
   func room() throws {
     func values(_ texts: [String]) throws -> ValueProfile {

@@ -17,6 +17,15 @@ final class FeedSample {
   /// The namespaces of XML, by the numbers of names.
   var namespaces = [""]
 
+  /// The first of a CSV's column names that is written as numbers and dates are; nil where none is.
+  var columnOfNoName: String? {
+    guard format == .csv else { return nil }
+    return root.element?.members.first { column in
+      column.name.contains(where: ASCII.isDigit)
+        && column.name.allSatisfy { ASCII.isDigit($0) || "+-.,:/ TZ".utf8.contains($0) }
+    }?.nameText
+  }
+
   init(_ format: ForeignFormat, name: String) {
     self.format = format
     self.name = name

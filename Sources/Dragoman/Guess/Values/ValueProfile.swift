@@ -19,7 +19,11 @@ final class ValueProfile {
   /// Whether all texts are letters and digits, or have a dash between them.
   @exclusivity(unchecked) private(set) var isCodes = true
   /// How often texts were of each combination of forms; empty once a text was of none.
-  @exclusivity(unchecked) private(set) var forms: [TextForms: Int] = [:]
+  var forms: [TextForms: Int] {
+    Dictionary(uniqueKeysWithValues: formCounts.map { ($0.forms, $0.count) })
+  }
+  /// The same; they are few, and one is looked for with each text.
+  @exclusivity(unchecked) private var formCounts: [(forms: TextForms, count: Int)] = []
   @exclusivity(unchecked) private var known: TextForms = []
   /// Whether a text was of no form: then all are texts.
   @exclusivity(unchecked) private(set) var isPlainText = false
@@ -88,11 +92,12 @@ final class ValueProfile {
     // What earlier texts were is tried first.
     var form = known.isEmpty ? [] : reader.forms(of: text, among: known)
     if form.isEmpty { form = reader.forms(of: text, among: .all) }
-    if form.isEmpty || (forms[form] == nil && forms.count == Self.maximumFormCount) {
+    let place = formCounts.firstIndex { $0.forms == form }
+    if form.isEmpty || (place == nil && formCounts.count == Self.maximumFormCount) {
       isPlainText = true
-      forms = [:]
+      formCounts = []
     } else {
-      forms[form, default: 0] += 1
+      if let place { formCounts[place].count += 1 } else { formCounts.append((form, 1)) }
       known.formUnion(form)
       if form.isNumber { fractions.see(text) }
     }
@@ -109,7 +114,8 @@ final class ValueProfile {
     isCodes = isCodes && other.isCodes
     isPlainText = isPlainText || other.isPlainText
     known.formUnion(other.known)
-    forms = isPlainText ? [:] : forms.merging(other.forms) { $0 + $1 }
+    let merged = isPlainText ? [:] : forms.merging(other.forms) { $0 + $1 }
+    formCounts = merged.map { ($0.key, $0.value) }
     fractions.merge(other.fractions)
     for word in other.sentinels { add(word, to: &sentinels) }
     for word in other.words where !hasManyWords { add(word, to: &words) }

@@ -36,7 +36,9 @@ struct FeedDownloads {
       cancellation: cancellation,
       logger: logger
     )
-    let known = request.inputs.map { input in kept.first { hasSameBytes($0.url, input.name) } }
+    let known = request.inputs.map { input in
+      kept.first { hasSameBytes($0.url, request.identity(of: input)) }
+    }
     var inputs: [ImportInput] = []
     var unchangedCount = 0
     // Of several feeds either all are as they were, or all are imported: each may refer to the others.
@@ -58,7 +60,7 @@ struct FeedDownloads {
       guard let answer = try fetcher.fetch(address) else { continue }
       let pages =
         try rule.map { try WebPages(fetcher: fetcher, rule: $0).all(from: answer) } ?? [answer]
-      if rule == nil { versions.append((input.name, answer.version)) }
+      if rule == nil { versions.append((request.identity(of: input), answer.version)) }
       for (number, page) in pages.enumerated() {
         let name = number == 0 ? input.name : "\(input.name) (page \(number + 1))"
         self.request.sourcesByInput[name] = request.sourcesByInput[input.name]
@@ -103,6 +105,17 @@ extension ImportRequest {
     inputs.contains { input in
       if case .url = input { true } else { false }
     }
+  }
+
+  /// What tells an input from others: its URL as it is shown, and a few digits of a hash where that leaves something
+  /// out, or where header fields decide what is answered.
+  fileprivate func identity(of input: ImportInput) -> String {
+    guard case .url(let text) = input, !hasSameBytes(text, input.name) || !web.headers.isEmpty
+    else {
+      return input.name
+    }
+    let headers = web.headers.sorted { $0.key < $1.key }.map { "\n\($0.key): \($0.value)" }
+    return "\(input.name) \(FeedHash.text(text + headers.joined()).prefix(8))"
   }
 
   /// Whether it may turn out that there is nothing to do.

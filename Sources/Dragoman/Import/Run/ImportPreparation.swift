@@ -69,14 +69,20 @@ final class ImportPreparation {
 
   private func fetch(_ session: WriteSession) throws {
     guard asked.hasURLs else { return }
-    let kept = try session.keptDownloads(of: ledgerName).filter { $0.options == options }
+    let kept = try session.keptDownloads(of: ledgerName).filter { $0.options == options(session) }
     let fetched = try FeedDownloads(of: asked, by: declaredMap, unless: kept, cancellation, logger)
     downloads = fetched
     request = fetched.request
   }
 
-  /// What decides besides the feeds what comes of the import.
-  private var options: String { "\(declaredMap.fingerprint) \(asked.fingerprint)" }
+  /// What decides besides the feeds what comes of the import: the map, the options, and what the tables are.
+  private func options(_ session: WriteSession) -> String {
+    let tables = session.layout.tables.map {
+      "\($0.name)(\($0.columns.map(\.name).joined(separator: ",")))"
+    }
+    let layout = FeedHash.text(tables.sorted().joined(separator: ";"))
+    return "\(declaredMap.fingerprint) \(asked.fingerprint) \(layout)"
+  }
 
   /// Makes sure, in the transaction, that what the feed was compared with still is the last one.
   ///
@@ -107,7 +113,7 @@ final class ImportPreparation {
       try session.keep(
         WriteSession.KeptDownload(
           url: url,
-          options: options,
+          options: options(session),
           tag: version.tag,
           modified: version.modified,
           run: run

@@ -19,14 +19,17 @@ struct SocketAddress: Hashable {
   /// 4 or 16 bytes.
   private let bytes: [UInt8]
 
-  /// An address in its numbers; nil for a name.
+  /// An address in its numbers, however they are written (`0x7f.1`, `2130706433`); nil for a name.
   init?(_ text: String) {
+    let text = text.hasSuffix(".") ? String(text.dropLast()) : text
     var four = in_addr()
     var six = in6_addr()
     if inet_pton(AF_INET, text, &four) == 1 {
       bytes = withUnsafeBytes(of: &four) { Array($0) }
     } else if inet_pton(AF_INET6, text, &six) == 1 {
       bytes = withUnsafeBytes(of: &six) { Array($0) }
+    } else if inet_aton(text, &four) != 0 {
+      bytes = withUnsafeBytes(of: &four) { Array($0) }
     } else {
       return nil
     }

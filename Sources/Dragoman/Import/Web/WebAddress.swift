@@ -62,7 +62,7 @@ struct WebAddress: Hashable {
   /// Whether the name can only be this machine's.
   var isLoopback: Bool {
     let host = url.host?.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]")) ?? ""
-    return host == "localhost" || SocketAddress(host)?.kind == .loopback
+    return ["localhost", "localhost."].contains(host) || SocketAddress(host)?.kind == .loopback
   }
 
   // MARK: - Messages

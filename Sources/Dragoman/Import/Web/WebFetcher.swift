@@ -40,12 +40,14 @@ struct WebFetcher {
   ///   - start: The URL.
   ///   - version: What is there already; nil: nothing.
   ///   - first: The URL that header fields are meant for; a page behind the first is of the same server.
+  ///   - byteCount: How many bytes of the input the pages before it have.
   /// - Returns: The answer; nil where the feed has not changed since that version.
   /// - Throws: `ReadError`; `CancellationError` when the import is to stop.
   func fetch(
     _ start: WebAddress,
     unless version: Version? = nil,
-    for first: WebAddress? = nil
+    for first: WebAddress? = nil,
+    behind byteCount: Int = 0
   ) throws -> Answer? {
     let first = first ?? start
     let feed = try OpenedFeed()
@@ -53,10 +55,17 @@ struct WebFetcher {
     var kind: SocketAddress.Kind?
     for _ in 0...Self.maximumRedirectCount {
       try checkScheme(address)
-      let (status, transfer) = try answer(address, first, feed, version, kind)
+      let (status, transfer) = try answer(address, first, feed, version, kind, behind: byteCount)
       kind = kind ?? transfer.kind
       switch status {
       case 200, 203:
+        guard transfer.tellsItsEnd else {
+          throw ReadError(
+            .web,
+            "\(address.shown) does not say how long the feed is: nobody can tell whether all of it came.",
+            help: "fetch it by another tool, and look at its end"
+          )
+        }
         return Answer(
           address: address,
           feed: feed,
@@ -93,14 +102,15 @@ struct WebFetcher {
     _ first: WebAddress,
     _ feed: OpenedFeed,
     _ version: Version?,
-    _ kind: SocketAddress.Kind?
+    _ kind: SocketAddress.Kind?,
+    behind byteCount: Int
   ) throws -> (status: Int, WebTransfer) {
     var retryCount = 0
     while true {
       feed.clear()
       let transfer = WebTransfer(
         into: feed,
-        maximumByteCount: maximumByteCount,
+        maximumByteCount: maximumByteCount - byteCount,
         admitting: admitted(at: address, kind),
         shouldStop: { [cancellation] in cancellation.isCancelled }
       )
@@ -266,7 +276,10 @@ struct WebFetcher {
       )
     case 404, 410: return ReadError(.missing, "There is no \(shown): the server answers \(status).")
     default:
-      let later = wait.map { ", and asks for \(Int(min($0, 1e9))) s of patience" } ?? ""
+      let later =
+        wait.map {
+          ", and asks for \($0 < 1e9 ? "\(Int($0))" : "more than 30 years, in") s of patience"
+        } ?? ""
       return ReadError(.web, "\(shown) cannot be fetched: the server answers \(status)\(later).")
     }
   }

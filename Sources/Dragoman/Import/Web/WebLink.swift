@@ -46,7 +46,8 @@ enum WebLink {
   /// How many seconds `Retry-After` asks for; nil where it says nothing that can be read.
   static func wait(in field: String?, now: Date = Date()) -> Double? {
     guard let field else { return nil }
-    if let seconds = Int(field), seconds >= 0 { return Double(seconds) }
+    // More than a number holds is more than anybody waits.
+    if !field.isEmpty, field.utf8.allSatisfy(ASCII.isDigit) { return Double(field) }
     let formatter = DateFormatter()
     formatter.locale = Locale(identifier: "en_US_POSIX")
     formatter.timeZone = TimeZone(identifier: "GMT")

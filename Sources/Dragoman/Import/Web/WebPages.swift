@@ -16,6 +16,7 @@ struct WebPages {
   func all(from first: WebFetcher.Answer) throws -> [WebFetcher.Answer] {
     var pages = [first]
     var seen: Set<WebAddress> = [first.address]
+    var byteCount = 0
     while let next = try next(behind: pages[pages.count - 1], first.address) {
       guard next.isSameHost(as: first.address) else {
         throw ReadError(
@@ -33,10 +34,17 @@ struct WebPages {
         throw ReadError(
           .limit,
           "\(first.address.shown) has more than \(fetcher.options.maximumPageCount) pages.",
-          help: "where that is right, raise `maximumPageCount`"
+          help: "import them in parts, or raise `maximumPageCount` in Swift"
         )
       }
-      guard let page = try fetcher.fetch(next, for: first.address) else { break }
+      byteCount += pages[pages.count - 1].feed.byteCount
+      guard let page = try fetcher.fetch(next, for: first.address, behind: byteCount) else { break }
+      guard page.address.isSameHost(as: first.address) else {
+        throw ReadError(
+          .address,
+          "The next page of \(first.address.shown) leads to \(page.address.shown): pages are of one server."
+        )
+      }
       pages.append(page)
     }
     return pages
@@ -59,6 +67,8 @@ struct WebPages {
   }
 
   /// The text or number at a JSON Pointer; nil where it is missing, null, false or empty: there is no page more.
+  ///
+  /// - Throws: `ReadError` where something else stands there: what is behind it would be lost without a word.
   private func text(at pointer: String, in page: WebFetcher.Answer) throws(ReadError) -> String? {
     let bytes = try bytes(of: page)
     let document: Any
@@ -86,9 +96,16 @@ struct WebPages {
     case let text as String: return text.isEmpty ? nil : text
     case let number as NSNumber:
       // JSON's booleans are numbers, too, of one byte.
-      return String(cString: number.objCType) == "c" ? nil : number.stringValue
-    default: return nil
+      guard String(cString: number.objCType) == "c" else { return number.stringValue }
+      if !number.boolValue { return nil }
+    case nil, is NSNull: return nil
+    default: break
     }
+    throw ReadError(
+      .web,
+      "At \(pointer) of \(page.address.shown) stands no text that could name the next page.",
+      help: "say a pointer to the text itself, as /links/next/href"
+    )
   }
 
   private func bytes(of page: WebFetcher.Answer) throws(ReadError) -> [UInt8] {

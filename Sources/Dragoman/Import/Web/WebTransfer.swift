@@ -33,6 +33,14 @@ final class WebTransfer {
   /// The fields of the head by their names in small letters.
   private(set) var fields: [String: String] = [:]
 
+  /// Whether the server said how long the body is, or where it ends: else one that broke off looks like a whole
+  /// one (RFC 9112, 8). From HTTP/2 on it always does.
+  var tellsItsEnd: Bool {
+    byteCount == 0 || fields["content-length"] != nil || !isFirstHTTP
+      || fields["transfer-encoding"]?.lowercased().contains("chunked") == true
+  }
+  private var isFirstHTTP = true
+
   /// Errors of libcurl that may pass: hosts that cannot be found or reached, timeouts, connections that break.
   private static let passing: Set<CInt> = [5, 6, 7, 16, 18, 28, 35, 52, 55, 56, 92]
 
@@ -64,6 +72,8 @@ final class WebTransfer {
             request.certificates = certificates
             request.connectMilliseconds = options.timeout * 1000
             request.stallSeconds = options.timeout
+            // What this machine has is not asked for elsewhere.
+            request.isDirect = address.isLoopback ? 1 : 0
             request.context = Unmanaged.passUnretained(self).toOpaque()
             request.write = { context, bytes, count in
               let part = UnsafeRawBufferPointer(start: bytes, count: count)
@@ -116,7 +126,10 @@ final class WebTransfer {
     let line = String(decoding: bytes, as: UTF8.self).trimmingCharacters(
       in: .whitespacesAndNewlines
     )
-    if line.hasPrefix("HTTP/") { fields = [:] }
+    if line.hasPrefix("HTTP/") {
+      fields = [:]
+      isFirstHTTP = line.hasPrefix("HTTP/1")
+    }
     guard let colon = line.firstIndex(of: ":"), fields.count < 200 else { return }
     let name = line[..<colon].lowercased()
     let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)

@@ -1,3 +1,5 @@
+import DragomanGraph
+
 /// What may change between two feeds of an entity, and what becomes of an import where it does.
 ///
 /// An import is compared with the last one by the same map that came to its end: docs/drift.md.
@@ -95,16 +97,23 @@ extension ImportMap {
   }
 
   /// The map with what `discard` says of values that attributes cannot take: they are left out without a
-  /// word, unless the attribute says otherwise.
-  func discardingChangedTypes() -> ImportMap {
+  /// word where the change is counted, unless the attribute says otherwise.
+  func discardingChangedTypes(
+    counted: [(entity: String, name: String)]
+  ) -> ImportMap {
     var map = self
     for (place, entity) in entities.enumerated() {
       for (number, attribute) in entity.attributes.enumerated()
       where contract(of: attribute.name, in: entity).changedTypes == .discard
         && attribute.policies.onInvalid == nil
       {
+        let isCounted = counted.contains { change in
+          hasSameBytes(change.entity, entity.name) && hasSameBytes(change.name, attribute.name)
+        }
         map.entities[place].attributes[number].policies.onInvalid = .keep
-        map.entities[place].attributes[number].policies.ignoreOptionalNullValues = true
+        if isCounted {
+          map.entities[place].attributes[number].policies.ignoreOptionalNullValues = true
+        }
       }
     }
     return map

@@ -39,7 +39,7 @@ extension WriteSession {
   }
 
   /// The versions that imports by a map took, of those that came to their end, took every record and were not
-  /// taken back, and behind which nothing was deleted.
+  /// taken back, and behind which no other import, deletion or undo has changed anything.
   ///
   /// Runs `SELECT`.
   package func keptDownloads(of map: String) throws(StoreError) -> [KeptDownload] {
@@ -53,7 +53,7 @@ extension WriteSession {
           WHERE \(Self.downloads).map = ? AND i.status = 'done' AND i.rejected = 0
             AND NOT EXISTS (
               SELECT 1 FROM main._dragoman_imports AS later
-              WHERE later.id > run AND later.map = '' AND later.deleted > 0)
+              WHERE later.id > run AND later.inserted + later.updated + later.deleted > 0)
           """,
         arguments: [map]
       )

@@ -179,6 +179,70 @@ import Testing
     #expect(try fixture.rows() == ["1|a|1", "2|null|null"])
   }
 
+  @Test(
+    "What is discarded and no change is told: a number that is too large, a feed that is so again"
+  )
+  func discardTold() async throws {
+    let fixture = try ImportFixture(Self.map("contract: discard"))
+    try await fixture.run(#"[{"id":1,"size":1}]"#)
+    let large = try await fixture.run(#"[{"id":1,"size":99999999999}]"#)
+    #expect(
+      large.drift?.changes == [] && large.issueSummary == ["value.range 1"],
+      "\(large.issueSummary)"
+    )
+    let first = try await fixture.run(#"[{"id":1,"size":"big"}]"#)
+    #expect(first.drift?.changes.count == 1 && first.issues.isEmpty)
+    let again = try await fixture.run(#"[{"id":1,"size":"big"}]"#)
+    #expect(
+      again.drift?.changes == [] && again.issueSummary == ["value.type 1"],
+      "\(again.issueSummary)"
+    )
+    #expect(try fixture.rows() == ["1|null|1"])
+  }
+
+  @Test("All kinds of records of one list are seen, in whatever order, and each value once")
+  func kinds() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      name: kinds
+      entities:
+        T:
+          contract: { newKeys: report, changedTypes: report, vanishedKeys: freeze }
+          unique: id
+          discriminator: { from: kind, values: { car: Car, bike: Bike } }
+          attributes: { id: { type: int64 }, w: { type: int32 } }
+        Car: { parent: T, attributes: { doors: { type: int32 }, fuel: fuel } }
+        Bike: { parent: T, attributes: { gears: { type: int32 }, frame: frame } }
+      sources: { s: { format: json, entity: T } }
+      """
+    )
+    let car = #"{"id":1,"kind":"car","w":1,"doors":4,"fuel":"gas"}"#
+    func bike(_ more: String, w: String = "1") -> String {
+      #"{"id":2,"kind":"bike","w":\#(w),"gears":7,"frame":"steel"\#(more)}"#
+    }
+    try await fixture.run("[\(bike("")),\(car)]")
+    #expect(try await fixture.run("[\(car),\(bike(""))]").drift?.changes == [])
+    let report = try await fixture.run("[\(car),\(bike(#","bell":1"#, w: #""x""#))]")
+    #expect(
+      Self.told(report) == [
+        "report T.w has a text where it had a number, once",
+        "report T has bell (number, once); nothing reads it",
+      ]
+    )
+  }
+
+  @Test("Under freeze a key is new also when there is no room to remember more")
+  func manyKeys() async throws {
+    let fixture = try ImportFixture(Self.map("contract: report"))
+    func feed(_ range: Range<Int>) -> String {
+      "[" + range.map { "{\"id\":\($0),\"k\($0)\":{\"a\":1}}" }.joined(separator: ",") + "]"
+    }
+    for start in 0..<4 { try await fixture.run(feed(start * 400..<start * 400 + 400)) }
+    let frozen = try ImportFixture(Self.map("contract: freeze"), in: fixture.store)
+    await #expect(throws: ImportFailure.self) { try await frozen.run(#"[{"id":1,"unseen":1}]"#) }
+  }
+
   @Test("What an attribute says of invalid values itself comes before discarding")
   func discardBelow() async throws {
     let fixture = try ImportFixture(Self.map("contract: discard", attribute: "onInvalid: reject"))
@@ -190,7 +254,7 @@ import Testing
   // MARK: - What is kept
 
   @Test(
-    "A key that comes and goes is new once; a feed with nothing of an entity says nothing of it"
+    "A key that comes and goes is new once; a list without records has none of the keys"
   )
   func comesAndGoes() async throws {
     let fixture = try ImportFixture(Self.map("contract: freeze"))
@@ -198,8 +262,8 @@ import Testing
     try await fixture.run(#"[{"id":1}]"#)
     let report = try await fixture.run(#"[{"id":1,"a":1}]"#)
     #expect(report.drift == FeedDrift(comparedWith: 2, changes: []))
-    let empty = try await fixture.run("[]")
-    #expect(empty.drift?.changes == nil || empty.drift?.changes == [])
+    let empty = await #expect(throws: ImportFailure.self) { try await fixture.run("[]") }
+    #expect(empty.map { "\($0.cause)" }?.contains("no record has P.id") == true)
     #expect(try await fixture.run(#"[{"id":1}]"#).drift?.changes == [])
   }
 

@@ -192,6 +192,18 @@ struct WebImportTests {
     #expect(ContinuousClock().now - start < .seconds(300))
   }
 
+  @Test("An answer that does not say where it ends may have broken off: it is refused")
+  func unbounded() async throws {
+    let server = try FeedServer()
+    let fixture = try ImportFixture(Self.map())
+    let told = await message(fixture, server, server.url("unbounded"))
+    #expect(
+      told.hasPrefix("input.web: \(server.url("unbounded")) does not say how long the feed is: "),
+      "\(told)"
+    )
+    #expect(try fixture.store.history().isEmpty)
+  }
+
   // MARK: - Versions
 
   @Test("A feed that has not changed is not imported again, and the ledger says so")
@@ -210,7 +222,10 @@ struct WebImportTests {
       ]
     )
     #expect(
-      try sql(fixture.store, "SELECT map, url, run FROM _dragoman_downloads")
+      try sql(
+        fixture.store,
+        "SELECT map, substr(url, 1, length(url) - 9), run FROM _dragoman_downloads"
+      )
         == ["web|\(server.url("people.json?key=…"))|1"]
     )
     // Whoever asks for it, other options, and a new version are imported.
@@ -231,12 +246,30 @@ struct WebImportTests {
     _ = try await run(fixture, server, server.url("people.json"))
     _ = try fixture.store.undoImport(1)
     #expect(try await run(fixture, server, server.url("people.json")).counts.inserted == 1)
-    // What was deleted since comes back.
+    // What was deleted since comes back, and what another feed has overwritten.
     _ = try fixture.store.delete(FetchRequest("P"))
     #expect(try await run(fixture, server, server.url("people.json")).counts.inserted == 1)
+    #expect(try await run(fixture, server, server.url("people.json")).counts.read == 0)
+    let other = ImportRequest([.bytes(Array(#"[{"id":1,"name":"other"}]"#.utf8), name: "o.json")])
+    _ = try await Importer(map: fixture.map, store: fixture.store).run(other)
+    #expect(try await run(fixture, server, server.url("people.json")).counts.updated == 1)
     for _ in 0..<2 {
       #expect(try await run(fixture, server, server.url("faulty.json")).counts.rejected == 1)
     }
+  }
+
+  @Test("URLs that are shown alike are told apart, and so is who asks")
+  func identities() async throws {
+    let server = try FeedServer()
+    let fixture = try ImportFixture(Self.map())
+    let first = server.url("tenant?token=1&of=a")
+    let second = server.url("tenant?token=2&of=b")
+    _ = try await run(fixture, server, first)
+    #expect(try await run(fixture, server, second).summary == "read 1, updated 1")
+    let names = try sql(fixture.store, "SELECT url FROM _dragoman_downloads")
+    #expect(names.count == 2 && names.allSatisfy { $0.contains("token=…") })
+    let asked = try await run(fixture, server, second) { $0.web.headers = ["X-Tenant": "c"] }
+    #expect(asked.counts.read == 1)
   }
 
   @Test("Of several feeds one that has changed brings all of them")
@@ -254,6 +287,40 @@ struct WebImportTests {
   }
 
   // MARK: - Pages
+
+  @Test(
+    "What is no text where the next page is named is an error, and no end",
+    arguments: [#"{"href":"/pages"}"#, "[]", "true"]
+  )
+  func oddLinks(next: String) async throws {
+    let server = try FeedServer()
+    let fixture = try ImportFixture(Self.map(", records: items, pages: { next: /links/next }"))
+    let value = next.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    let told = await message(fixture, server, server.url("odd?next=\(value)"))
+    #expect(told.hasPrefix("input.web: At /links/next of "), "\(told)")
+    #expect(
+      await message(fixture, server, server.url("odd?next=false")) == "imported: read 1, inserted 1"
+    )
+  }
+
+  @Test("Pages are of one server, also where they lead to, and one input as long as all of them")
+  func pagesAndRedirects() async throws {
+    let server = try FeedServer()
+    let fixture = try ImportFixture(Self.map(", records: items, pages: { next: /links/next }"))
+    let there = server.url("odd?page=2", host: "localhost")
+    let moved =
+      "\"/moved?to=\(there.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")\""
+    let value = moved.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    let told = await message(fixture, server, server.url("odd?next=\(value)"))
+    #expect(told.hasSuffix("leads to \(there): pages are of one server."), "\(told)")
+    let long = await message(fixture, server, server.url("pages")) {
+      $0.maximumInputByteCount = 150
+    }
+    #expect(
+      long.hasPrefix("input.limit: \(server.url("pages?page=2")) has more than 150 bytes."),
+      "\(long)"
+    )
+  }
 
   @Test(
     "Pages are followed as the source says",

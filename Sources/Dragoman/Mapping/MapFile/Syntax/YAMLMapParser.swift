@@ -71,6 +71,12 @@ struct YAMLMapParser {
     byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
   }
 
+  private func isTab(_ text: String, _ mark: Mark) -> Bool {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    guard lines.indices.contains(mark.line - 1) else { return false }
+    return lines[mark.line - 1].prefix { $0 == " " || $0 == "\t" }.contains("\t")
+  }
+
   private func faults(of error: any Error, in text: String) -> [MapFault] {
     func place(_ mark: Mark) -> MapPosition {
       MapPosition(line: mark.line, column: mark.column)
@@ -84,6 +90,10 @@ struct YAMLMapParser {
       )
     }
     switch error as? YamlError {
+    case .scanner(_, let problem, let mark, _) where isTab(text, mark):
+      var tab = fault(problem, place(mark))
+      tab.rule = "lines are indented with spaces, not with tabs"
+      return [tab]
     case .scanner(let context, let problem, let mark, _),
       .parser(let context, let problem, let mark, _),
       .composer(let context, let problem, let mark, _):

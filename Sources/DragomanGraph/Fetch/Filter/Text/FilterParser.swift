@@ -218,6 +218,8 @@ struct FilterParser {
       if !isEscaped, Self.keywords.contains(word.uppercased()) { throw fault(wanted) }
       guard !inList else { throw fault("a literal") }
       return try path()
+    case .symbol("("):
+      throw fault(wanted, help: "a list is written { 1, 2 }")
     default:
       throw fault(wanted)
     }
