@@ -103,14 +103,16 @@ extension PostgreSQLServer: DatabaseServer {
   /// Why there is no connection: libpq tells it in words only, before the session begins.
   private func refusal(_ text: String) -> ServerError {
     let words = [
-      ("password authentication failed", "28P01"), ("no password supplied", "28P01"),
+      ("password authentication failed", "28P01"),
       ("no pg_hba.conf entry", "28000"), ("authentication failed", "28000"),
       ("role \"", "28000"), ("permission denied", "42501"), ("database \"", "3D000"),
       ("too many", "53300"), ("remaining connection slots", "53300"), ("starting up", "57P03"),
       ("shutting down", "57P03"), ("recovery mode", "57P03"),
     ]
-    let fatal = text.contains("FATAL:")
-    let state = fatal ? words.first { text.contains($0.0) }?.1 : nil
+    // Only what the server says, and what libpq says of passwords: a host may be called anything.
+    let said = text.firstRange(of: "FATAL:").map { text[$0.upperBound...] } ?? ""
+    let isUnsaid = text.contains("fe_sendauth: no password supplied")
+    let state = isUnsaid ? "28P01" : words.first { said.contains($0.0) }?.1
     let isReadOnly = text.contains("session is read-only")
     let lines = withoutSecrets(text).split(separator: "\n").map {
       $0.trimmingCharacters(in: .whitespaces)

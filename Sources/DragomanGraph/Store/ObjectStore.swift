@@ -8,6 +8,8 @@ protocol ObjectStore: AnyObject, Sendable {
   var path: String? { get }
   /// Whether other processes may write into it.
   var isShared: Bool { get }
+  /// Whether its texts may hold U+0000.
+  var holdsNUL: Bool { get }
   /// The model of what the store holds.
   var layout: ModelLayout { get }
 

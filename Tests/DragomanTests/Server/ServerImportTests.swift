@@ -76,13 +76,12 @@ struct ServerImportTests {
     version: 1
     entities:
       Person:
-        id: id
+        unique: id
         attributes:
-          id: { type: int64, path: id }
-          name: { type: string, path: name }
+          id: { type: int64 }
+          name: { type: string }
         relationships:
-          boss: { to: Person, path: boss, onUnresolved: pending }
-    sources: { json: { format: json, entity: Person } }
+          boss: { entity: Person, kind: toOne, key: { id: boss }, onUnresolved: pending }
     """
 
   @Test("In batches as in one transaction: the same contents, and the ledger tells of all records")

@@ -165,6 +165,8 @@ final class ServerSession: StoreWriter {
       let grown = try ServerStore.growth(of: layout.model, by: model, on: store.name)
       let isNew = try connection.text("SELECT to_regclass('_dragoman_model')::text") == nil
       guard isNew || grown != layout.model else { return grown }
+      // A table with checks that wait cannot be changed.
+      try connection.run("SET CONSTRAINTS ALL IMMEDIATE")
       if isNew {
         try connection.run(ServerSchema.ownTables)
         makesStore = true
@@ -180,7 +182,6 @@ final class ServerSession: StoreWriter {
           [try ServerParameter(entity.name)]
         )
       }
-      // What was deferred would forbid a change of its table.
       try connection.run("SET CONSTRAINTS ALL DEFERRED")
       try ServerModel.save(grown, to: connection)
       layout = new

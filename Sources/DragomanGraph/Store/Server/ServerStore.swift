@@ -11,6 +11,7 @@ package final class ServerStore: ObjectStore, Sendable {
   /// There is no file.
   var path: String? { nil }
   var isShared: Bool { true }
+  var holdsNUL: Bool { false }
 
   private let server: any DatabaseServer
   private let stored: Mutex<ServerModel>
