@@ -56,9 +56,12 @@ extension PostgreSQLServer {
   ///
   /// - Returns: The file's store.
   /// - Throws: `StoreError`.
-  public func copy() throws -> SQLiteStore {
+  public func copy() throws -> SQLiteStore { try copy(of: .everything) }
+
+  /// The same for a part.
+  package func copy(of part: ServerCopy.Part) throws -> SQLiteStore {
     let store = try ServerStore(on: self)
     defer { store.end() }
-    return try store.copy()
+    return try store.copy(of: part)
   }
 }

@@ -1,7 +1,7 @@
 import DragomanPostgreSQL
 import Foundation
-import Testing
 import TestServer
+import Testing
 
 /// The tool with a server in place of a file.
 @Suite("Commands on a server", .enabled(if: TestServer.isThere))
@@ -78,7 +78,14 @@ struct ServerCommandTests {
     #expect(try server.psql(tables) == "0")
     #expect(try folder.run("import", "people.map.yaml", "later.json", "-d", url).status == 0)
     let diff = try folder.run(
-      "import", "people.map.yaml", "people.json", "-d", url, "--dry-run", "--diff", "--json"
+      "import",
+      "people.map.yaml",
+      "people.json",
+      "-d",
+      url,
+      "--dry-run",
+      "--diff",
+      "--json"
     )
     #expect(diff.output.contains(#""Ana""#))
     #expect(try folder.run("fetch", "Person", "-d", url, "--count").output == "1\n")
@@ -98,7 +105,10 @@ struct ServerCommandTests {
         "postgresql://locked_\(schema):wro%2Fngpw@\(local)", 77,
         ["error[store.permission]: postgresql://\(local): ", ".pgpass"]
       ),
-      ("postgresql://locked_\(schema)@\(local)?passfile=/none", 77, ["store.permission", ".pgpass"]),
+      (
+        "postgresql://locked_\(schema)@\(local)?passfile=/none", 77,
+        ["store.permission", ".pgpass"]
+      ),
       ("postgresql://u:wro%2Fngpw@no-such-host.invalid/db", 69, ["store.unreachable"]),
       ("postgresql://u:wro%2Fngpw@127.0.0.1:1/db", 69, ["store.unreachable", "refused"]),
       ("postgresql://u:wro%2Fngpw@host:port:x/db?bogus=1", 69, ["store.unreachable"]),
@@ -120,7 +130,10 @@ struct ServerCommandTests {
       let run = try folder.run("import", "people.map.yaml", "later.json", "-d", url)
       #expect(run.status == status, "\(url): \(run.errors)")
       for word in said { #expect(run.errors.contains(word), "\(url): \(run.errors)") }
-      #expect(!run.errors.contains("wro%2Fngpw") && !run.errors.contains("wro/ngpw"), "\(run.errors)")
+      #expect(
+        !run.errors.contains("wro%2Fngpw") && !run.errors.contains("wro/ngpw"),
+        "\(run.errors)"
+      )
       #expect(run.errors.contains("help"), "\(run.errors)")
     }
   }
@@ -155,10 +168,45 @@ struct ServerCommandTests {
     ] {
       let run = try folder.run(command + ["-d", url])
       #expect(run.status == 64, "\(command): \(run.errors)")
-      #expect(run.errors.contains("error[tool.server]") && run.errors.contains(word), "\(run.errors)")
+      #expect(
+        run.errors.contains("error[tool.server]") && run.errors.contains(word),
+        "\(run.errors)"
+      )
     }
     let prune = try folder.run("import", "people.map.yaml", "people.json", "--prune", "-d", url)
     #expect(prune.status == 64 && prune.errors.contains("pruning"), "\(prune.errors)")
+  }
+
+  @Test("A connection that is cut ends the import, and leaves what was there")
+  func cut() throws {
+    let url = try server.schema()
+    let schema = TestServer.schema(of: url)
+    #expect(try folder.run("import", "people.map.yaml", "later.json", "-d", url).status == 0)
+    try server.psql(
+      "CREATE ROLE cut_\(schema) LOGIN; GRANT USAGE ON SCHEMA \(schema) TO cut_\(schema);"
+        + " GRANT ALL ON ALL TABLES IN SCHEMA \(schema) TO cut_\(schema)"
+    )
+    let holder = try PostgreSQLHolder(server, schema)
+    let killer = Thread { [server] in
+      let theirs =
+        "FROM pg_stat_activity WHERE usename = 'cut_\(schema)' AND wait_event = 'advisory'"
+      while (try? server.psql("SELECT pg_terminate_backend(pid) \(theirs)")) == "" {
+        Thread.sleep(forTimeInterval: 0.02)
+      }
+    }
+    killer.start()
+    let run = try folder.run(
+      "import",
+      "people.map.yaml",
+      "people.json",
+      "-d",
+      server.url(schema: schema, user: "cut_\(schema)")
+    )
+    #expect(run.status == 69, "\(run.errors)")
+    #expect(run.errors.contains("store.unreachable"))
+    holder.end()
+    #expect(try server.psql("SELECT name FROM \(schema).\"Person\"") == "Anna")
+    #expect(try folder.run("import", "people.map.yaml", "people.json", "-d", url).status == 3)
   }
 
   @Test("An import that writes keeps another one waiting five seconds, which is busy then")
@@ -177,19 +225,30 @@ struct ServerCommandTests {
 /// Somebody who holds the lock of writers.
 private final class PostgreSQLHolder {
   private let done = DispatchSemaphore(value: 0)
+  private let server: TestServer
+  private let schema: String
 
   init(_ server: TestServer, _ schema: String) throws {
-    let begun = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+    self.server = server
+    self.schema = schema
+    let begun =
+      "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
       + " AND objid::bigint = (hashtext('\(schema)')::bigint & 4294967295)"
     let done = done
     Thread.detachNewThread {
       _ = try? server.psql(
-        "SET search_path = \(schema); SELECT pg_advisory_lock(\(0x4452_4147), hashtext('\(schema)')); SELECT pg_sleep(7)"
+        "SET search_path = \(schema); SELECT pg_advisory_lock(\(0x4452_4147), hashtext('\(schema)')); SELECT pg_sleep(60)"
       )
       done.signal()
     }
     while try server.psql(begun) == "0" { Thread.sleep(forTimeInterval: 0.02) }
   }
 
-  func end() { done.wait() }
+  func end() {
+    _ = try? server.psql(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%= \(schema); %pg_sleep%'"
+        + " AND pid <> pg_backend_pid()"
+    )
+    done.wait()
+  }
 }

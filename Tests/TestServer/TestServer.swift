@@ -93,7 +93,8 @@ public final class TestServer: Sendable {
 
   private static func findBinaries() -> String? {
     let named = ProcessInfo.processInfo.environment["DRAGOMAN_POSTGRESQL"].map { [$0] } ?? []
-    let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
+    let versions =
+      (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
     let installed = versions.sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }
       .map { "/usr/lib/postgresql/\($0)/bin" }
     let brewed = ["/opt/homebrew/opt/postgresql/bin", "/usr/local/opt/postgresql/bin"]
@@ -104,9 +105,9 @@ public final class TestServer: Sendable {
 
   private static func freePort() throws -> Int {
     #if canImport(Glibc)
-      let handle = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let handle = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     #else
-      let handle = socket(AF_INET, SOCK_STREAM, 0)
+    let handle = socket(AF_INET, SOCK_STREAM, 0)
     #endif
     defer { close(handle) }
     var address = sockaddr_in()
@@ -132,13 +133,16 @@ public final class TestServer: Sendable {
   /// The URL of a schema, by the socket, as a user without a password.
   public func url(schema: String, user: String = "postgres", more: String = "") -> String {
     let host = folder.replacingOccurrences(of: "/", with: "%2F")
-    return "postgresql://\(user)@/postgres?host=\(host)&port=\(port)&options=-csearch_path%3D\(schema)"
+    return
+      "postgresql://\(user)@/postgres?host=\(host)&port=\(port)&options=-csearch_path%3D\(schema)"
       + more
   }
 
   /// The name of a URL's schema.
   public static func schema(of url: String) -> String {
-    String(url.components(separatedBy: "search_path%3D").last?.prefix { $0 != "&" && $0 != "%" } ?? "")
+    String(
+      url.components(separatedBy: "search_path%3D").last?.prefix { $0 != "&" && $0 != "%" } ?? ""
+    )
   }
 
   /// Runs SQL as the owner of everything.
@@ -149,7 +153,8 @@ public final class TestServer: Sendable {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: binaries + "/psql")
     process.arguments = [
-      "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", folder, "-p", "\(port)", "-U", "postgres",
+      "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", folder, "-p", "\(port)", "-U",
+      "postgres",
       "-d", database, "-c", sql,
     ]
     let output = Pipe()

@@ -40,7 +40,10 @@ struct HistoryCommand: ParsableCommand {
 
   mutating func run() throws {
     try databaseOptions.resolve()
-    let store = try databaseOptions.open(SQLiteStore.Options(isReadOnly: true, createsFile: false))
+    let store = try databaseOptions.open(
+      SQLiteStore.Options(isReadOnly: true, createsFile: false),
+      reading: .history
+    )
     let output = OutputBuffer(descriptor: STDOUT_FILENO)
     do {
       if let changes {

@@ -220,6 +220,8 @@ struct ImportCommand: AsyncParsableCommand {
     if let status = exitStatus(of: outcome, signal: signals.received) { throw ExitCode(status) }
   }
 
+  /// Opens what is imported into.
+  ///
   /// A dry run makes no file: without one it goes into a temporary database. What it would change on a server is
   /// told of a copy.
   private func openTarget(_ importMap: ImportMap) throws -> ImportTarget {

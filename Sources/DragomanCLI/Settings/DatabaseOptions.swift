@@ -72,12 +72,18 @@ struct DatabaseOptions: ParsableArguments {
   /// The database as messages name it: a URL without user and password.
   var shown: String { server?.name ?? named ?? "" }
 
-  /// Opens the database for reading: of a server, all that it holds is read into a temporary file.
+  /// Opens the database for reading: of a server, what is wanted of it is read into a temporary file.
   ///
-  /// - Parameter options: How a file is opened.
+  /// - Parameters:
+  ///   - options: How a file is opened.
+  ///   - part: What is wanted of a server.
+  /// - Returns: The file, or the copy.
   /// - Throws: `StoreError`.
-  func open(_ options: SQLiteStore.Options) throws -> SQLiteStore {
-    if let server { return try server.copy() }
+  func open(
+    _ options: SQLiteStore.Options,
+    reading part: ServerCopy.Part = .everything
+  ) throws -> SQLiteStore {
+    if let server { return try server.copy(of: part) }
     return try SQLiteStore(at: .file(named ?? ""), options: options)
   }
 
@@ -87,6 +93,7 @@ struct DatabaseOptions: ParsableArguments {
   ///   - command: What is asked of it, in words: `dragoman undo`.
   ///   - options: How the file is opened.
   ///   - help: What one does instead.
+  /// - Returns: The file.
   /// - Throws: `ToolError` for a server, `StoreError`.
   func openFile(
     for command: String,

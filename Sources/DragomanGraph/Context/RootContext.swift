@@ -45,7 +45,9 @@ final class RootContext: Sendable {
   ///   - store: The store.
   ///   - attachments: What layers above keep with the stack.
   ///   - layout: What the store will have when an import has let it grow; nil: it has all that is wanted.
-  init(_ store: any ObjectStore, attachments: Attachments, growing layout: ModelLayout? = nil) throws
+  /// - Throws: `StoreError`, where no keys can be reserved.
+  init(_ store: any ObjectStore, attachments: Attachments, growing layout: ModelLayout? = nil)
+    throws
   {
     self.store = store
     self.attachments = attachments

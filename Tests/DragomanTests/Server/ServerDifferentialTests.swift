@@ -1,6 +1,6 @@
 import DragomanPostgreSQL
-import Testing
 import TestServer
+import Testing
 
 @testable import Dragoman
 @testable import DragomanGraph
@@ -74,7 +74,9 @@ extension SinkCase {
   /// Whether a text of it holds what PostgreSQL cannot hold.
   fileprivate var holdsNUL: Bool {
     rounds.contains { round in
-      round.records.contains { $0.foreign.json.contains("\\u0000") || $0.foreign.json.contains("\0") }
+      round.records.contains {
+        $0.foreign.json.contains("\\u0000") || $0.foreign.json.contains("\0")
+      }
     }
   }
 }

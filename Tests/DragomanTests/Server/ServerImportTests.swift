@@ -1,7 +1,7 @@
 import DragomanPostgreSQL
 import Foundation
-import Testing
 import TestServer
+import Testing
 
 @testable import Dragoman
 @testable import DragomanGraph
@@ -21,8 +21,10 @@ struct ServerImportTests {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  @Test("A feed has the same contents and the same report as in a file, also the second time",
-    arguments: feeds.map(\.map))
+  @Test(
+    "A feed has the same contents and the same report as in a file, also the second time",
+    arguments: feeds.map(\.map)
+  )
   func same(name: String) async throws {
     let server = try #require(TestServer.shared)
     let feeds = try #require(Self.feeds.first { $0.map == name }?.feeds)
@@ -69,7 +71,10 @@ struct ServerImportTests {
   }
 
   func waiting(_ store: SQLiteStore) throws -> [String] {
-    try sql(store, "SELECT relationship || ' ' || entity || ' ' || key FROM _dragoman_pending ORDER BY 1")
+    try sql(
+      store,
+      "SELECT relationship || ' ' || entity || ' ' || key FROM _dragoman_pending ORDER BY 1"
+    )
   }
 
   private static let yaml = """

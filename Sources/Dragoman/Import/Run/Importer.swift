@@ -133,7 +133,7 @@ public struct Importer: Sendable {
         logger: logger,
         progress: progress
       )
-      return try report({ writing.report }) { try store.write { try writing.run($0) } }
+      return try report(soFar: { writing.report }, of: { try store.write { try writing.run($0) } })
     case .stack(let stack):
       let importing = StackImporting(
         map: map,
@@ -143,14 +143,14 @@ public struct Importer: Sendable {
         logger: logger,
         progress: progress
       )
-      return try report({ importing.report }) { try importing.run(stack) }
+      return try report(soFar: { importing.report }, of: { try importing.run(stack) })
     }
   }
 
   /// The report of an import with what it ended with.
   private func report(
-    _ soFar: () -> ImportReport,
-    _ run: () throws -> ImportReport.Status
+    soFar: () -> ImportReport,
+    of run: () throws -> ImportReport.Status
   ) throws(ImportFailure) -> ImportReport {
     do {
       let status = try run()

@@ -7,7 +7,8 @@ package final class ImportTransactions {
   private let session: any StoreWriter
   package private(set) var isOpen = false
 
-  fileprivate init(_ context: ManagedObjectContext, _ root: RootContext, _ session: any StoreWriter) {
+  fileprivate init(_ context: ManagedObjectContext, _ root: RootContext, _ session: any StoreWriter)
+  {
     self.context = context
     self.root = root
     self.session = session

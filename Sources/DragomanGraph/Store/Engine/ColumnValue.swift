@@ -48,7 +48,9 @@ struct StoredRow {
   /// An integer; 0 for null.
   @inline(__always)
   func integer(_ column: Int32) -> Int64 {
-    if let values { return if case .integer(let integer) = values[Int(column)] { integer } else { 0 } }
+    if let values {
+      return if case .integer(let integer) = values[Int(column)] { integer } else { 0 }
+    }
     return sqlite3_column_int64(statement, column)
   }
 

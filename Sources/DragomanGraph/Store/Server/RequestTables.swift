@@ -13,6 +13,9 @@ struct RequestTables {
     for link in layout.links { add(link) }
   }
 
+  /// No tables.
+  init(noneOf layout: ModelLayout) { self.layout = layout }
+
   init(_ request: ResolvedRequest, in layout: ModelLayout) {
     self.layout = layout
     objects.insert(request.entity.tableIndex)

@@ -4,7 +4,7 @@ import GRDB
 ///
 /// All that reads a file reads a server so, and cannot mean anything else: exports, reports, predicates that only
 /// this side can decide. The server sends every row of the tables once, and the file goes when it is closed.
-struct ServerCopy {
+package struct ServerCopy {
   private let connection: any ServerConnection
   private let layout: ModelLayout
 
@@ -32,15 +32,39 @@ struct ServerCopy {
       let names = tables.objects.map { layout.tables[$0].name } + tables.links
       for table in Schema(layout).tables where names.contains(table.name) {
         try copy(table.name, table.columns.map(\.name), to: session.database)
+        guard table.primaryKey.isEmpty else { continue }
+        // What is made in the copy gets keys of its own.
+        try session.database.execute(
+          sql: "INSERT OR REPLACE INTO _dragoman_keys (\"table\", next)"
+            + " SELECT ?, ifnull(max(_pk), 0) + 1 FROM \(Schema.quoted(table.name))",
+          arguments: [table.name]
+        )
       }
       try session.commit()
     }
     return store
   }
 
-  /// A store of everything: objects, links, references that wait, the history.
-  func store() throws -> SQLiteStore {
-    let store = try store(of: RequestTables(all: layout))
+  /// What is copied.
+  package enum Part {
+    /// Objects, links, references that wait, the history.
+    case everything
+    /// The history only.
+    case history
+    /// The tables that a request is about; it is made for the model of what is there.
+    case request((ModelLayout) throws -> FetchRequest)
+  }
+
+  /// A store of a part.
+  func store(of part: Part) throws -> SQLiteStore {
+    let store: SQLiteStore
+    switch part {
+    case .everything: store = try self.store(of: RequestTables(all: layout))
+    case .history: store = try self.store(of: RequestTables(noneOf: layout))
+    case .request(let make):
+      let request = try make(layout)
+      return try self.store(of: RequestTables(ResolvedRequest(request, in: layout), in: layout))
+    }
     guard !layout.entities.isEmpty else { return store }
     try store.write { session in
       try session.begin()

@@ -24,7 +24,8 @@ extension StoreError {
 
   /// Translates an answer by its SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
   init(_ error: ServerError, on name: String) {
-    let said = error.message.hasSuffix(".") || error.message.hasSuffix("?")
+    let said =
+      error.message.hasSuffix(".") || error.message.hasSuffix("?")
       ? String(error.message.dropLast()) : error.message
     switch error.state {
     case "28000", "28P01":

@@ -33,7 +33,8 @@ struct ServerModel: Sendable {
       return
     }
     var found: (format: Int64, model: String, hash: String)?
-    try connection.forEachRow("SELECT format, model, md5(model) FROM _dragoman_model WHERE id = 1") {
+    try connection.forEachRow("SELECT format, model, md5(model) FROM _dragoman_model WHERE id = 1")
+    {
       found = ($0[0].number, $0[1].text ?? "", $0[2].text ?? "")
     }
     guard let found else {

@@ -175,5 +175,4 @@ extension ServerType {
     default: false
     }
   }
-
 }

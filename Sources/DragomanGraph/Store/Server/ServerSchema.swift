@@ -79,11 +79,15 @@ struct ServerSchema {
       if known == nil {
         var parts = new.map { declaration($0, of: table.name) }
         if !table.primaryKey.isEmpty {
-          parts.append("PRIMARY KEY (\(table.primaryKey.map(Schema.quoted).joined(separator: ", ")))")
+          parts.append(
+            "PRIMARY KEY (\(table.primaryKey.map(Schema.quoted).joined(separator: ", ")))"
+          )
         }
         statements.append("CREATE TABLE \(name) (\(parts.joined(separator: ", ")))")
       } else {
-        statements += new.map { "ALTER TABLE \(name) ADD COLUMN \(declaration($0, of: table.name))" }
+        statements += new.map {
+          "ALTER TABLE \(name) ADD COLUMN \(declaration($0, of: table.name))"
+        }
       }
       for column in new {
         if let comment = comments[Self.place(table.name, column.name)] {

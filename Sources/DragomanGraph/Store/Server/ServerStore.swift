@@ -111,11 +111,11 @@ package final class ServerStore: ObjectStore, Sendable {
     }
   }
 
-  /// Everything that is stored at one moment, in a temporary file that goes when it is closed.
-  package func copy() throws -> SQLiteStore {
+  /// What is stored at one moment, in a temporary file that goes when it is closed.
+  package func copy(of part: ServerCopy.Part) throws -> SQLiteStore {
     try moment { connection in
       let model = try ServerModel(connection)
-      return try ServerCopy(connection, model.layout).store()
+      return try ServerCopy(connection, model.layout).store(of: part)
     }
   }
 
@@ -203,22 +203,22 @@ package final class ServerStore: ObjectStore, Sendable {
     of tables: [String],
     on connection: any ServerConnection
   ) throws -> [Int64] {
-      var starts: [String: Int64] = [:]
-      var names = ServerArray(.text)
-      // In one order, so that two that reserve for several tables do not wait for each other.
-      for table in tables.sorted() { try names.append(.text(table)) }
-      try connection.forEachRow(
-        "INSERT INTO _dragoman_keys AS k (\"table\", next) SELECT t, 1 + $2::bigint FROM unnest($1::text[])"
-          + " AS n(t) ON CONFLICT (\"table\") DO UPDATE SET next = k.next + $2::bigint"
-          + " RETURNING \"table\", next",
-        [names.parameter, ServerParameter(count)]
-      ) { row in starts[row[0].text ?? ""] = row[1].number - count }
-      return try tables.map { table in
-        guard let start = starts[table] else {
-          throw StoreError(.damaged, "The server gave no keys for the table \(table).")
-        }
-        return start
+    var starts: [String: Int64] = [:]
+    var names = ServerArray(.text)
+    // In one order, so that two that reserve for several tables do not wait for each other.
+    for table in tables.sorted() { try names.append(.text(table)) }
+    try connection.forEachRow(
+      "INSERT INTO _dragoman_keys AS k (\"table\", next) SELECT t, 1 + $2::bigint FROM unnest($1::text[])"
+        + " AS n(t) ON CONFLICT (\"table\") DO UPDATE SET next = k.next + $2::bigint"
+        + " RETURNING \"table\", next",
+      [names.parameter, ServerParameter(count)]
+    ) { row in starts[row[0].text ?? ""] = row[1].number - count }
+    return try tables.map { table in
+      guard let start = starts[table] else {
+        throw StoreError(.damaged, "The server gave no keys for the table \(table).")
       }
+      return start
+    }
   }
 
   func releaseKeys(_ blocks: [(table: String, next: Int64, end: Int64)]) throws {

@@ -223,8 +223,8 @@ final class ServerWriter {
   // MARK: - Writing
 
   private func writeRows() throws {
-    for (table, places) in Dictionary(grouping: deleted, by: \.table).sorted(by: { $0.key < $1.key })
-    {
+    for (table, places) in Dictionary(grouping: deleted, by: \.table).sorted(by: { $0.key < $1.key }
+    ) {
       try connection.run(
         "DELETE FROM \(Schema.quoted(layout.tables[table].name)) WHERE _pk = ANY($1::bigint[])",
         [ServerParameter(places.map(\.key).sorted())]
