@@ -134,7 +134,7 @@ let package = Package(
       name: "DragomanGraphTests",
       dependencies: [
         // Random work in contexts imports, too.
-        "DragomanGraph", "Dragoman", "DragomanOperators",
+        "DragomanGraph", "Dragoman", "DragomanOperators", "DragomanPostgreSQL", "TestServer",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: swiftSettings

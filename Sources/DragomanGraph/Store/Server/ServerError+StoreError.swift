@@ -110,7 +110,7 @@ extension StoreError {
       self.init(
         .damaged,
         "The server refuses a value for the type of its column (SQLSTATE \(state)).",
-        help: "another program may have changed the column; compare it with `dragoman schema`",
+        help: "another program may have changed the type of the column",
         path: name
       )
     case let state where state.hasPrefix("23"):
