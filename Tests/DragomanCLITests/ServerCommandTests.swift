@@ -138,6 +138,26 @@ struct ServerCommandTests {
     }
   }
 
+  @Test("Settings and the environment name a server, and no message shows its password")
+  func settings() throws {
+    let url = try server.schema().replacingOccurrences(of: "postgres@", with: "postgres:s3cret@")
+    try folder.write(
+      "database: \(url)\nfeeds:\n  people: { map: people.map.yaml, inputs: later.json }\n",
+      to: "dragoman.yaml"
+    )
+    let run = try folder.run("run", "people")
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.errors.contains("people -> postgresql:///postgres (by "), "\(run.errors)")
+    let imported = try folder.shell(
+      "DRAGOMAN_DB='\(url)' $D import people.map.yaml later.json; $D fetch Person --count"
+    )
+    #expect(imported.output == "1\n")
+    #expect(imported.errors.contains("postgresql:///postgres (by DRAGOMAN_DB)"))
+    #expect(!(run.errors + run.output + imported.errors).contains("s3cret"))
+    let history = try server.psql("SELECT * FROM \(TestServer.schema(of: url))._dragoman_imports")
+    #expect(history.contains("later.json") && !history.contains("s3cret"))
+  }
+
   @Test("A table that somebody has changed is damage, and nothing is half-written")
   func changed() throws {
     let url = try server.schema()

@@ -70,7 +70,12 @@ struct DatabaseOptions: ParsableArguments {
   }
 
   /// The database as messages name it: a URL without user and password.
-  var shown: String { server?.name ?? named ?? "" }
+  var shown: String { named.map(Self.shown) ?? "" }
+
+  /// A database as messages name it.
+  static func shown(_ database: String) -> String {
+    PostgreSQLServer.isURL(database) ? PostgreSQLServer(database).name : database
+  }
 
   /// Opens the database for reading: of a server, what is wanted of it is read into a temporary file.
   ///
