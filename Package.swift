@@ -13,6 +13,7 @@ let package = Package(
   products: [
     .library(name: "Dragoman", targets: ["Dragoman"]),
     .library(name: "DragomanGraph", targets: ["DragomanGraph"]),
+    .library(name: "DragomanPostgreSQL", targets: ["DragomanPostgreSQL"]),
     .library(name: "DragomanEntities", targets: ["DragomanEntities"]),
     .library(name: "DragomanOperators", targets: ["DragomanOperators"]),
     .executable(name: "dragoman", targets: ["DragomanCLI"]),
@@ -37,6 +38,12 @@ let package = Package(
       ],
       swiftSettings: swiftSettings
     ),
+    // A server in place of a file: libpq, and stacks on it.
+    .target(
+      name: "DragomanPostgreSQL",
+      dependencies: ["DragomanGraph", "CPostgreSQL"],
+      swiftSettings: swiftSettings
+    ),
     // Operators for conformances of values that are written by hand; few need them.
     .target(
       name: "DragomanOperators",
@@ -56,7 +63,7 @@ let package = Package(
     .executableTarget(
       name: "DragomanCLI",
       dependencies: [
-        "Dragoman", "CSQLiteSettings",
+        "Dragoman", "DragomanPostgreSQL", "CSQLiteSettings",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -91,6 +98,8 @@ let package = Package(
     .target(name: "CSQLiteSettings"),
     // libcurl, loaded when the first feed is fetched.
     .target(name: "CCurl"),
+    // libpq, loaded when the first server is connected to.
+    .target(name: "CPostgreSQL"),
     // What the C library's module leaves out.
     .target(name: "CExtendedAttributes"),
     // SQLite's session extension, which its header hides.
@@ -119,11 +128,13 @@ let package = Package(
       providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]
     ),
 
+    // PostgreSQL servers of the tests' own.
+    .target(name: "TestServer", path: "Tests/TestServer", swiftSettings: swiftSettings),
     .testTarget(
       name: "DragomanGraphTests",
       dependencies: [
         // Random work in contexts imports, too.
-        "DragomanGraph", "Dragoman", "DragomanOperators",
+        "DragomanGraph", "Dragoman", "DragomanOperators", "DragomanPostgreSQL", "TestServer",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: swiftSettings
@@ -138,14 +149,14 @@ let package = Package(
     .testTarget(
       name: "DragomanTests",
       dependencies: [
-        "Dragoman", "DragomanEntities", "DragomanOperators",
+        "Dragoman", "DragomanPostgreSQL", "DragomanEntities", "DragomanOperators", "TestServer",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: swiftSettings
     ),
     .testTarget(
       name: "DragomanCLITests",
-      dependencies: ["Dragoman", "DragomanCLI"],
+      dependencies: ["Dragoman", "DragomanPostgreSQL", "DragomanCLI", "TestServer"],
       swiftSettings: swiftSettings
     ),
   ],

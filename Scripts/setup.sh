@@ -34,8 +34,14 @@ dragoman_libraries_are_there() {
   [ "$(uname -s)" = Darwin ] || compgen -G '/usr/include/c++/*/string' >/dev/null
 }
 
+# What tests on a server need: libpq is loaded when it is used, and nothing is built with it.
+dragoman_server_is_there() {
+  compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null
+}
+
 dragoman_install_apt() {
-  local packages=(g++ pkg-config libsimdjson-dev libxml2-dev libsqlite3-dev zlib1g-dev libzstd-dev)
+  local packages=(g++ pkg-config libsimdjson-dev libxml2-dev libsqlite3-dev zlib1g-dev libzstd-dev
+    postgresql libpq5)
   local missing=() root=() package
   for package in "${packages[@]}"; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
@@ -70,7 +76,7 @@ dragoman_export_brew_paths() {
 }
 
 dragoman_setup_brew() {
-  local formulas=(pkg-config simdjson libxml2 zlib zstd)
+  local formulas=(pkg-config simdjson libxml2 zlib zstd libpq postgresql)
   command -v brew >/dev/null ||
     dragoman_give_up "Install Homebrew (https://brew.sh), then: brew install ${formulas[*]}"
   local formula
@@ -92,7 +98,8 @@ dragoman_setup() {
     dragoman_setup_brew
     return
   fi
-  dragoman_libraries_are_there && return
+  # Where there is no apt-get, tests on a server are passed over without one.
+  dragoman_libraries_are_there && { dragoman_server_is_there || ! command -v apt-get >/dev/null; } && return
   command -v apt-get >/dev/null || dragoman_give_up \
     "Install a C++ compiler, pkg-config and the development packages of simdjson, libxml2, sqlite3, zlib and zstd" \
     "(Fedora: dnf install gcc-c++ pkgconf simdjson-devel libxml2-devel sqlite-devel zlib-devel libzstd-devel;" \

@@ -60,6 +60,8 @@ public struct ImportIssue: Sendable, Hashable, Codable {
     public static let recordHook = Code(rawValue: "record.hook")
     /// The record is larger than the store takes.
     public static let recordSize = Code(rawValue: "record.size")
+    /// A text holds U+0000, which the server cannot hold.
+    public static let nul = Code(rawValue: "value.nul")
   }
 
   /// The kind of issue.

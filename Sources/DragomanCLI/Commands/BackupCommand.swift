@@ -20,7 +20,7 @@ struct BackupCommand: ParsableCommand {
   @OptionGroup
   var databaseOptions: DatabaseOptions
 
-  private var database: String { databaseOptions.named ?? "" }
+  private var database: String { databaseOptions.shown }
 
   @Argument(help: "The file of the copy.")
   var file: String
@@ -34,9 +34,10 @@ struct BackupCommand: ParsableCommand {
   mutating func run() throws {
     try databaseOptions.resolve()
     let start = ContinuousClock().now
-    let store = try SQLiteStore(
-      at: .file(database),
-      options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
+    let store = try databaseOptions.openFile(
+      for: "dragoman backup",
+      SQLiteStore.Options(isReadOnly: true, createsFile: false),
+      help: "pg_dump copies a database of PostgreSQL"
     )
     let backup = try store.backup(to: file, overwrites: overwrite)
     try store.close()

@@ -30,7 +30,7 @@ struct DiffCommand: AsyncParsableCommand {
   @OptionGroup
   var databaseOptions: DatabaseOptions
 
-  private var database: String { databaseOptions.named ?? "" }
+  private var database: String { databaseOptions.shown }
 
   @OptionGroup
   var sources: SourceOptions
@@ -93,11 +93,12 @@ struct DiffCommand: AsyncParsableCommand {
     request.tellsNetChanges = true
     bounds.apply(to: &request)
     request.web = try web.options()
-    let isMissing = !FileManager.default.fileExists(atPath: database)
-    let store = try SQLiteStore(
-      at: isMissing ? .temporary : .file(database),
-      options: SQLiteStore.Options(readsConcurrently: false)
-    )
+    let isMissing =
+      databaseOptions.server == nil && !FileManager.default.fileExists(atPath: database)
+    let options = SQLiteStore.Options(readsConcurrently: false)
+    let store =
+      isMissing
+      ? try SQLiteStore(at: .temporary, options: options) : try databaseOptions.open(options)
     let run = Importer(map: importMap, store: store).start(request)
     let signals = SignalWatch { run.cancel() }
     let outcome = await Result(of: run)

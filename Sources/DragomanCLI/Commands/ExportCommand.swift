@@ -35,7 +35,7 @@ struct ExportCommand: AsyncParsableCommand {
   @OptionGroup
   var databaseOptions: DatabaseOptions
 
-  private var database: String { databaseOptions.named ?? "" }
+  private var database: String { databaseOptions.shown }
 
   @Option(
     help: ArgumentHelp(
@@ -112,10 +112,7 @@ struct ExportCommand: AsyncParsableCommand {
     try databaseOptions.resolve()
     let importMap = try ImportMap(contentsOf: map)
     let request = try request()
-    let store = try SQLiteStore(
-      at: .file(database),
-      options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
-    )
+    let store = try databaseOptions.open(SQLiteStore.Options(isReadOnly: true, createsFile: false))
     let exporter = Exporter(map: importMap, store: store)
     let (output, entities, isFolder) = (output, entities, isFolder)
     let task = Task { () -> [(path: String, report: ExportReport)] in

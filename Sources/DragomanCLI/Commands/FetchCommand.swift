@@ -40,7 +40,7 @@ struct FetchCommand: ParsableCommand {
   @OptionGroup
   var databaseOptions: DatabaseOptions
 
-  private var database: String { databaseOptions.named ?? "" }
+  private var database: String { databaseOptions.shown }
 
   @OptionGroup
   var selection: SelectionOptions
@@ -88,11 +88,11 @@ struct FetchCommand: ParsableCommand {
 
   mutating func run() throws {
     try databaseOptions.resolve()
-    let store = try SQLiteStore(
-      at: .file(database),
-      options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
-    )
     let command = self
+    let store = try databaseOptions.open(
+      SQLiteStore.Options(isReadOnly: true, createsFile: false),
+      reading: .request { try command.request().showingKeys(in: $0) }
+    )
     guard let asOf else { return try command.answer(from: store, over: store.path) }
     try store.withCopy(asOf: asOf) { copy in try command.answer(from: copy, over: store.path) }
   }

@@ -20,7 +20,7 @@ struct HistoryCommand: ParsableCommand {
   @OptionGroup
   var databaseOptions: DatabaseOptions
 
-  private var database: String { databaseOptions.named ?? "" }
+  private var database: String { databaseOptions.shown }
 
   @Option(help: "How many of the last imports; all without it.")
   var limit: Int?
@@ -40,9 +40,9 @@ struct HistoryCommand: ParsableCommand {
 
   mutating func run() throws {
     try databaseOptions.resolve()
-    let store = try SQLiteStore(
-      at: .file(database),
-      options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
+    let store = try databaseOptions.open(
+      SQLiteStore.Options(isReadOnly: true, createsFile: false),
+      reading: .history
     )
     let output = OutputBuffer(descriptor: STDOUT_FILENO)
     do {

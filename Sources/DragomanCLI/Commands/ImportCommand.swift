@@ -46,7 +46,7 @@ struct ImportCommand: AsyncParsableCommand {
   /// The feeds that are arguments.
   private var feeds: [String] { guess ? [map] + inputs : inputs }
 
-  private var database: String { databaseOptions.named ?? "" }
+  private var database: String { databaseOptions.shown }
 
   @OptionGroup
   var sources: SourceOptions
@@ -147,6 +147,13 @@ struct ImportCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     try databaseOptions.resolve(tells: !quiet && !dryRun)
+    if guess, databaseOptions.server != nil {
+      throw ToolError.onServer(
+        "dragoman import --guess",
+        database,
+        help: "guess the map with dragoman guess, and import by it"
+      )
+    }
     let guessed = try guess ? guessedMap() : nil
     let importMap = try guessed?.map ?? InputExpansion.map(map, before: inputs)
     let changes =
@@ -185,10 +192,10 @@ struct ImportCommand: AsyncParsableCommand {
     }
     request.web = try web.options()
     request.web.isConditional = !refetch
-    let store = try openStore(commits: commit ?? importMap.importOptions.commit ?? .all)
     var logger = Logger(label: "dragoman", factory: { StreamLogHandler.standardError(label: $0) })
     logger.logLevel = verbose ? .debug : .warning
-    let run = Importer(map: importMap, store: store, logger: logger).start(request)
+    let target = try openTarget(importMap)
+    let run = target.importer(importMap, logger).start(request)
     let signals = SignalWatch { run.cancel() }
     defer { signals.end() }
     let display = ProgressDisplay(style: quiet || diff ? .none : progress)
@@ -196,7 +203,7 @@ struct ImportCommand: AsyncParsableCommand {
     display.clear()
 
     let outcome = await Result(of: run)
-    try close(store, keeping: outcome)
+    try target.close(keeping: outcome)
     if case .failure(let failure) = outcome, let error = failure.cause as? OutputError,
       error.isClosedPipe
     {
@@ -218,25 +225,23 @@ struct ImportCommand: AsyncParsableCommand {
     return try GuessedMap(besides: database, for: request.fetching(by: nil).inputs)
   }
 
-  /// A dry run makes no file: without one it goes into a temporary database.
-  private func openStore(commits: ImportMap.ImportOptions.Commit) throws -> SQLiteStore {
+  /// Opens what is imported into.
+  ///
+  /// A dry run makes no file: without one it goes into a temporary database. What it would change on a server is
+  /// told of a copy.
+  private func openTarget(_ importMap: ImportMap) throws -> ImportTarget {
+    if let server = databaseOptions.server {
+      if diff { return .file(try server.copy()) }
+      return .server(try server.stack(growingTo: importMap.model()))
+    }
     let isMissing = !FileManager.default.fileExists(atPath: database)
     var options = SQLiteStore.Options(readsConcurrently: false)
     // What is committed in batches is there for everybody.
+    let commits = commit ?? importMap.importOptions.commit ?? .all
     options.buildsAside = commits == .all && !resume
-    return try SQLiteStore(at: dryRun && isMissing ? .temporary : .file(database), options: options)
-  }
-
-  /// A file that was made for an import that kept nothing is removed again.
-  private func close(_ store: SQLiteStore, keeping outcome: Result<ImportReport, ImportFailure>)
-    throws
-  {
-    switch outcome {
-    case .success(let report) where report.status != .cancelled || report.committed > 0:
-      try store.close()
-    case .failure(let failure) where failure.report.committed > 0: try store.close()
-    default: try store.discard()
-    }
+    return .file(
+      try SQLiteStore(at: dryRun && isMissing ? .temporary : .file(database), options: options)
+    )
   }
 
   private func print(

@@ -18,7 +18,7 @@ struct InfoCommand: ParsableCommand {
   @OptionGroup
   var databaseOptions: DatabaseOptions
 
-  private var database: String { databaseOptions.named ?? "" }
+  private var database: String { databaseOptions.shown }
 
   @Flag(help: "List all stubs and pending references, not the first five of each kind.")
   var all = false
@@ -28,10 +28,7 @@ struct InfoCommand: ParsableCommand {
 
   mutating func run() throws {
     try databaseOptions.resolve()
-    let store = try SQLiteStore(
-      at: .file(database),
-      options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
-    )
+    let store = try databaseOptions.open(SQLiteStore.Options(isReadOnly: true, createsFile: false))
     let contents = try store.contents(examples: all ? nil : 5)
     try store.close()
     try OutputBuffer.print(

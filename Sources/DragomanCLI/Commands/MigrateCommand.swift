@@ -27,7 +27,7 @@ struct MigrateCommand: ParsableCommand {
   @OptionGroup
   var databaseOptions: DatabaseOptions
 
-  private var database: String { databaseOptions.named ?? "" }
+  private var database: String { databaseOptions.shown }
 
   @Flag(help: "Print the plan and what is in the way, and change nothing.")
   var dryRun = false
@@ -41,9 +41,9 @@ struct MigrateCommand: ParsableCommand {
   mutating func run() throws {
     try databaseOptions.resolve(tells: !dryRun)
     let model = try ImportMap(contentsOf: map).model()
-    let store = try SQLiteStore(
-      at: .file(database),
-      options: SQLiteStore.Options(
+    let store = try databaseOptions.openFile(
+      for: "dragoman migrate",
+      SQLiteStore.Options(
         isReadOnly: dryRun,
         createsFile: false,
         readsConcurrently: false

@@ -60,10 +60,10 @@ struct SchemaCommand: ParsableCommand {
 
   private func model() throws -> Model {
     if let map { return try ImportMap(contentsOf: map).model() }
-    let store = try SQLiteStore(
-      at: .file(try databaseOptions.choice().path),
-      options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
-    )
+    var database = databaseOptions
+    try database.resolve()
+    if let server = database.server { return try server.model() }
+    let store = try database.open(SQLiteStore.Options(isReadOnly: true, createsFile: false))
     let model = store.model
     try store.close()
     return model

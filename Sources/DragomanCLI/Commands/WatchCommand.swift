@@ -39,7 +39,7 @@ struct WatchCommand: AsyncParsableCommand {
   @OptionGroup
   var databaseOptions: DatabaseOptions
 
-  private var database: String { databaseOptions.named ?? "" }
+  private var database: String { databaseOptions.shown }
 
   @OptionGroup
   var selection: SelectionOptions
@@ -64,9 +64,9 @@ struct WatchCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     try databaseOptions.resolve()
-    let store = try SQLiteStore(
-      at: .file(database),
-      options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
+    let store = try databaseOptions.openFile(
+      for: "dragoman watch",
+      SQLiteStore.Options(isReadOnly: true, createsFile: false)
     )
     let request = try request().showingKeys(in: store.layout)
     let results = try await store.results(request, pollingEvery: .seconds(interval))

@@ -1,4 +1,6 @@
 import ArgumentParser
+import DragomanGraph
+import DragomanPostgreSQL
 import Foundation
 
 /// Which database: the options of all commands that have one.
@@ -8,7 +10,7 @@ struct DatabaseOptions: ParsableArguments {
   @Option(
     name: [.customShort("d"), .customLong("database")],
     help: ArgumentHelp(
-      "The database file; without it that of DRAGOMAN_DB or of dragoman.yaml.",
+      "The database: a file, or postgresql://…; without it that of DRAGOMAN_DB or of dragoman.yaml.",
       valueName: "database"
     ),
     completion: .file()
@@ -48,7 +50,7 @@ struct DatabaseOptions: ParsableArguments {
     if let settings = try settings ?? ToolSettings.find(named: config),
       let path = own ?? settings.defaults.database ?? settings.database
     {
-      return (settings.resolved(path), settings.file)
+      return (PostgreSQLServer.isURL(path) ? path : settings.resolved(path), settings.file)
     }
     throw ToolError.noDatabase
   }
@@ -62,6 +64,53 @@ struct DatabaseOptions: ParsableArguments {
     let settings = try config.flatMap { try ToolSettings.find(named: $0) }
     let (path, origin) = try choice(in: settings)
     named = path
-    if tells, let origin { Messages.print("note: the database is \(path) (by \(origin))\n") }
+    if tells, let origin { Messages.print("note: the database is \(shown) (by \(origin))\n") }
+  }
+
+  // MARK: - Servers
+
+  /// The server that the database is on; nil: it is a file.
+  var server: PostgreSQLServer? {
+    named.flatMap { PostgreSQLServer.isURL($0) ? PostgreSQLServer($0) : nil }
+  }
+
+  /// The database as messages name it: a URL without user and password.
+  var shown: String { named.map(Self.shown) ?? "" }
+
+  /// A database as messages name it.
+  static func shown(_ database: String) -> String {
+    PostgreSQLServer.isURL(database) ? PostgreSQLServer(database).name : database
+  }
+
+  /// Opens the database for reading: of a server, what is wanted of it is read into a temporary file.
+  ///
+  /// - Parameters:
+  ///   - options: How a file is opened.
+  ///   - part: What is wanted of a server.
+  /// - Returns: The file, or the copy.
+  /// - Throws: `StoreError`.
+  func open(
+    _ options: SQLiteStore.Options,
+    reading part: ServerCopy.Part = .everything
+  ) throws -> SQLiteStore {
+    if let server { return try server.copy(of: part) }
+    return try SQLiteStore(at: .file(named ?? ""), options: options)
+  }
+
+  /// Opens the database for a command that only files have.
+  ///
+  /// - Parameters:
+  ///   - command: What is asked of it, in words: `dragoman undo`.
+  ///   - options: How the file is opened.
+  ///   - help: What one does instead.
+  /// - Returns: The file.
+  /// - Throws: `ToolError` for a server, `StoreError`.
+  func openFile(
+    for command: String,
+    _ options: SQLiteStore.Options,
+    help: String = "docs/scale.md says what can be done on a server"
+  ) throws -> SQLiteStore {
+    if server != nil { throw ToolError.onServer(command, shown, help: help) }
+    return try SQLiteStore(at: .file(named ?? ""), options: options)
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import DragomanGraph
+import DragomanPostgreSQL
 import Foundation
 
 /// What may stand at the cursor of a command line, by the database or the settings that the line means.
@@ -48,7 +49,8 @@ struct Suggestions {
     var options = DatabaseOptions()
     options.named = value(of: ["-d", "--database"])
     options.config = value(of: ["--config"])
-    guard let path = try? options.choice().path else { return nil }
+    // A server is not waited for while somebody types.
+    guard let path = try? options.choice().path, !PostgreSQLServer.isURL(path) else { return nil }
     let store = try? SQLiteStore(
       at: .file(path),
       options: SQLiteStore.Options(isReadOnly: true, createsFile: false, readsConcurrently: false)

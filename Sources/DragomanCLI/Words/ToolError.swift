@@ -27,6 +27,9 @@ struct ToolError: Error {
     case let error as StoreError: self.init(error)
     case let error as ImportError: self.init(error)
     case let error as ExportError: self.init(error)
+    case let error as ContextError:
+      // Of records that go through a context on their way into a server.
+      self.init(.badData, Self.text(error.code.rawValue, nil, error.message, help: error.help))
     case let error as ImportFailure: self.init(error.cause)
     case let faults as MapFaults:
       let isMissing = faults.faults.contains { [.file, .settingsMissing].contains($0.code) }
@@ -62,6 +65,14 @@ struct ToolError: Error {
         "Which database?",
         help: "say -d FILE, set DRAGOMAN_DB, or write database: into a dragoman.yaml"
       )
+    )
+  }
+
+  /// A command that works on files only.
+  static func onServer(_ command: String, _ database: String, help: String) -> ToolError {
+    ToolError(
+      .usage,
+      text("tool.server", database, "\(command) works on a file, not on a server.", help: help)
     )
   }
 

@@ -41,12 +41,19 @@ final class RootContext: Sendable {
     case lost(any Error)
   }
 
-  init(_ store: any ObjectStore, attachments: Attachments) throws {
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - attachments: What layers above keep with the stack.
+  ///   - layout: What the store will have when an import has let it grow; nil: it has all that is wanted.
+  /// - Throws: `StoreError`, where no keys can be reserved.
+  init(_ store: any ObjectStore, attachments: Attachments, growing layout: ModelLayout? = nil)
+    throws
+  {
     self.store = store
     self.attachments = attachments
-    known = Mutex(store.layout)
+    known = Mutex(layout ?? store.layout)
     keys = KeyAllocator(store)
-    try keys.prepare(store.layout.tables.map(\.name))
+    if layout == nil { try keys.prepare(store.layout.tables.map(\.name)) }
   }
 
   /// Makes unique keys known to the store and to contexts: those that the model does not have yet.
@@ -340,7 +347,7 @@ final class RootContext: Sendable {
   /// there are none.
   func monitor(every interval: Duration) throws {
     try checkFollowed()
-    guard store.path != nil, !isClosed else { return }
+    guard store.isShared, !isClosed else { return }
     try monitor.withLock { known in
       if let known { return known.hasten(to: interval) }
       known = try StoreMonitor(

@@ -22,17 +22,22 @@ public final class Stack: Sendable {
     case durable
   }
 
+  /// Where the store is, to be opened again.
+  private enum Place: Sendable {
+    case sqlite(SQLiteStore.Location, SQLiteStore.Options)
+    case server(any DatabaseServer)
+  }
+
   /// What was done to the file that was there when the stack was opened; nil: nothing, or it only
   /// grew.
   public let migration: Migration?
   /// Where the old file is and why it had to go; nil: it did not.
   public let recreation: SQLiteStore.Recreation?
 
-  private let current: Mutex<(root: RootContext, store: SQLiteStore)>
+  private let current: Mutex<RootContext>
   /// One reset or closing at a time: the store's files have one name.
   private let life = Mutex<Void>(())
-  private let location: SQLiteStore.Location
-  private let options: SQLiteStore.Options
+  private let location: Place
   /// Blocking work runs here and never on the threads of Swift's tasks.
   private let queue = DispatchQueue(label: "dragoman.stack", attributes: .concurrent)
   private let failures = FailureLog()
@@ -62,6 +67,38 @@ public final class Stack: Sendable {
     options: SQLiteStore.Options = SQLiteStore.Options(),
     onConflict policy: SQLiteStore.ConflictPolicy = .error
   ) throws {
+    try Self.check(model)
+    self.location = .sqlite(location, options)
+    let opening = try SQLiteStore.open(model, at: location, options: options, onConflict: policy)
+    migration = opening.migration
+    recreation = opening.recreation
+    attachments = Attachments()
+    current = Mutex(try RootContext(opening.store, attachments: attachments))
+    listen()
+  }
+
+  /// Opens a stack on a server; `DragomanPostgreSQL` has what people call.
+  ///
+  /// - Parameters:
+  ///   - model: What the database is to hold; what it does not have yet is added.
+  ///   - server: The server.
+  ///   - growsLater: Whether the database grows in the transaction of the import that comes next
+  ///     (`ImportTransactions.grow(to:)`), and not now.
+  /// - Throws: `StoreError`, as `ServerStore.init(on:)` and its `grow(to:)`.
+  package init(_ model: Model, on server: any DatabaseServer, growsLater: Bool = false) throws {
+    try Self.check(model)
+    location = .server(server)
+    migration = nil
+    recreation = nil
+    attachments = Attachments()
+    let store = try ServerStore(on: server)
+    if !growsLater { try store.grow(to: model) }
+    let layout = growsLater ? try store.layout(growing: model) : nil
+    current = Mutex(try RootContext(store, attachments: attachments, growing: layout))
+    listen()
+  }
+
+  private static func check(_ model: Model) throws(StoreError) {
     let faults = model.completingInverses().validate()
     guard faults.isEmpty else {
       throw StoreError(
@@ -69,20 +106,28 @@ public final class Stack: Sendable {
         "The model is faulty: " + faults.map(\.description).joined(separator: "; ")
       )
     }
-    self.location = location
-    self.options = options
-    let opening = try SQLiteStore.open(model, at: location, options: options, onConflict: policy)
-    migration = opening.migration
-    recreation = opening.recreation
-    attachments = Attachments()
-    current = Mutex((try RootContext(opening.store, attachments: attachments), opening.store))
-    listen()
   }
 
-  var root: RootContext { current.withLock { $0.root } }
+  var root: RootContext { current.withLock { $0 } }
 
-  /// The store, for bulk imports and plain reading.
-  public var store: SQLiteStore { current.withLock { $0.store } }
+  /// The file, for bulk imports and plain reading.
+  ///
+  /// - Throws: `StoreError`, `.badRequest`, for a stack on a server, which has none.
+  public var store: SQLiteStore {
+    get throws(StoreError) {
+      guard let store = root.store as? SQLiteStore else {
+        throw StoreError(
+          .badRequest,
+          "The stack is on a server: it has no file.",
+          help: "use its contexts, or import by `Stack.import(_:by:)`"
+        )
+      }
+      return store
+    }
+  }
+
+  /// The server that the stack is on; nil: it is on a file, or in memory.
+  package var server: ServerStore? { root.store as? ServerStore }
 
   /// The model that the stack was opened with, and what the store held besides.
   public var model: Model { root.layout.model }
@@ -247,7 +292,7 @@ public final class Stack: Sendable {
 
   /// Removes the store with everything in it, and goes on with an empty one.
   ///
-  /// The files `-wal` and `-shm` go too. Contexts and objects of before throw `.stackClosed`;
+  /// The files `-wal` and `-shm` go too. A database on a server is not removed. Contexts and objects of before throw `.stackClosed`;
   /// sequences of notices end. What was registered with the stack stays. Resets of several threads
   /// run one after the other.
   /// - Throws: `StoreError`.
@@ -256,6 +301,13 @@ public final class Stack: Sendable {
   }
 
   private func makeAnew() throws {
+    guard case .sqlite(let location, let options) = location else {
+      throw StoreError(
+        .badRequest,
+        "The stack is on a server, whose database is not removed from here.",
+        help: "use dropdb and createdb, and open the stack again"
+      )
+    }
     let model = model
     let old = root
     try old.close()
@@ -273,7 +325,7 @@ public final class Stack: Sendable {
     let store = try SQLiteStore(at: location, options: options)
     try store.grow(to: model)
     let root = try RootContext(store, attachments: attachments)
-    current.withLock { $0 = (root, store) }
+    current.withLock { $0 = root }
     listen()
   }
 

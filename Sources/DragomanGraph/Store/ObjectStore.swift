@@ -1,11 +1,15 @@
 /// Where contexts, live results and typed values keep objects: an engine behind few operations, each for
 /// any number of rows.
 ///
-/// SQLite is the one there is (`SQLiteStore`); an import by the million has a way of its own into it
-/// (`WriteSession.writer`, `WriteSession.stage`).
+/// SQLite is one (`SQLiteStore`); an import by the million has a way of its own into it
+/// (`WriteSession.writer`, `WriteSession.stage`). A server is the other (`ServerStore`).
 protocol ObjectStore: AnyObject, Sendable {
   /// The file; nil: there is none.
   var path: String? { get }
+  /// Whether other processes may write into it.
+  var isShared: Bool { get }
+  /// Whether its texts may hold U+0000.
+  var holdsNUL: Bool { get }
   /// The model of what the store holds.
   var layout: ModelLayout { get }
 
@@ -112,6 +116,12 @@ protocol StoreWriter: AnyObject {
   /// Adds what a model names and the store does not have yet.
   @discardableResult
   func grow(to model: Model) throws(StoreError) -> Model
+
+  /// Writes or rewrites a row of the import ledger, in the open transaction.
+  func record(_ entry: inout ImportLedgerEntry) throws(StoreError)
+
+  /// Undoes everything since `begin`, if anything is open.
+  func rollbackIfOpen()
 
   /// A link that leads nowhere, which forbids the commit: the row's table and key, the target's table.
   func danglingLink() throws -> (table: String, key: Int64?, target: String)?

@@ -2,6 +2,9 @@ import Foundation
 import GRDB
 
 extension SQLiteStore: ObjectStore {
+  var isShared: Bool { path != nil }
+  var holdsNUL: Bool { true }
+
   func read<T>(_ layout: ModelLayout, _ body: (any StoreReader) throws -> T) throws -> T {
     try withSnapshot(layout) { try body($0) }
   }

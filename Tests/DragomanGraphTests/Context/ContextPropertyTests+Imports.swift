@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import Testing
 
 @testable import Dragoman
@@ -156,14 +155,13 @@ extension ContextPropertyTests.Work {
     } else {
       _ = try await stack.import(values, into: entity)
     }
-    let find = { [file, stack] (entity: String, key: Int64) in
-      let sql = "SELECT _pk FROM \(entity) WHERE k = ?"
-      let found = try await file.read { try Int64.fetchOne($0, sql: sql, arguments: [key]) }
+    let find = { [place, stack] (entity: String, key: Int64) in
+      let found = try place.first("SELECT _pk FROM \(place.name(of: entity)) WHERE k = \(key)")
       _ = stack
       return found.map { ObjectID(entity: entity, primaryKey: $0) }
     }
     for record in records where !record.isRejected {
-      let made = try await find(entity, record.key)
+      let made = try find(entity, record.key)
       try record.apply(to: &stored) { _, _ in made }
       try record.apply(to: &main) { _, _ in made }
     }
@@ -197,9 +195,9 @@ extension ContextPropertyTests.Work {
     let isGone = isAlone && step.numbers[7] % 2 == 0 && entity.name != "Team"
     let sql =
       isGone
-      ? "DELETE FROM \(entity.table) WHERE _pk = ?"
-      : "UPDATE \(entity.table) SET n = \(theirs), _v = _v + 1 WHERE _pk = ?"
-    try await file.write { try $0.execute(sql: sql, arguments: [id.primaryKey]) }
+      ? "DELETE FROM \(place.name(of: entity.table)) WHERE _pk = \(id.primaryKey)"
+      : "UPDATE \(place.name(of: entity.table)) SET n = \(theirs), _v = _v + 1 WHERE _pk = \(id.primaryKey)"
+    try place.run(sql)
     let policies: [MergePolicy] = [.error, .storeTrumps, .objectTrumps, .overwrite, .rollback]
     var policy = policies[step.numbers[8] % policies.count]
     told.append("conflict \(id) gone \(isGone), \(policy)")

@@ -1,6 +1,7 @@
 import Dragoman
+import DragomanPostgreSQL
 import Foundation
-import GRDB
+import TestServer
 import Testing
 
 @testable import DragomanGraph
@@ -89,11 +90,24 @@ struct ContextPropertyTests {
     "Whatever is done in contexts, they and the file say what a plain graph says",
     arguments: seeds
   )
-  func random(seed: Int) async throws {
+  func random(seed: Int) async throws { try await search(seed, count: Self.count, nil) }
+
+  @MainActor
+  @Test(
+    "The same over a server",
+    .enabled(if: TestServer.isThere),
+    arguments: seeds.prefix(setting("DRAGOMAN_SEED") == nil ? 6 : .max)
+  )
+  func onServer(seed: Int) async throws {
+    try await search(seed, count: Self.setting("DRAGOMAN_STEPS") ?? 60, TestServer.shared)
+  }
+
+  @MainActor
+  private func search(_ seed: Int, count: Int, _ server: TestServer?) async throws {
     var random = SeededNumbers(seed: UInt64(seed))
     let rule = Self.rules[seed % Self.rules.count]
-    let steps = (0..<Self.count).map { _ in Step(&random) }
-    guard var fault = try await run(steps, rule) else { return }
+    let steps = (0..<count).map { _ in Step(&random) }
+    guard var fault = try await run(steps, rule, server) else { return }
     var shortest = Array(steps.prefix(fault.step + 1))
     var size = shortest.count / 2
     let end = ContinuousClock.now + .seconds(Self.setting("DRAGOMAN_SECONDS") ?? 30)
@@ -102,7 +116,7 @@ struct ContextPropertyTests {
       while start < shortest.count, ContinuousClock.now < end {
         var fewer = shortest
         fewer.removeSubrange(start..<min(start + size, fewer.count))
-        if let again = try await run(fewer, rule) {
+        if let again = try await run(fewer, rule, server) {
           fault = again
           shortest = Array(fewer.prefix(again.step + 1))
         } else {
@@ -128,11 +142,18 @@ struct ContextPropertyTests {
   }
 
   @MainActor
-  private func run(_ steps: [Step], _ rule: Relationship.DeleteRule) async throws -> Fault? {
+  private func run(
+    _ steps: [Step],
+    _ rule: Relationship.DeleteRule,
+    _ server: TestServer?
+  ) async throws -> Fault? {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let work = try Work(folder.appending(path: "net.db").path, rule)
+    let place =
+      try server.map { Work.Place.server($0, url: try $0.schema()) }
+      ?? .file(folder.appending(path: "net.db").path)
+    let work = try Work(place, rule)
     defer { work.close() }
     for (index, step) in steps.enumerated() {
       do {
@@ -155,7 +176,7 @@ struct ContextPropertyTests {
   final class Work {
     let stack: Stack
     let other: Stack
-    let file: DatabaseQueue
+    let place: Place
     var main: PlainGraph
     var stored: PlainGraph
     var told: [String] = []
@@ -166,10 +187,16 @@ struct ContextPropertyTests {
     /// How often something was imported beside what main has unsaved.
     var importCount: Int64 = 0
 
-    init(_ path: String, _ rule: Relationship.DeleteRule) throws {
-      stack = try Stack(everyLink(rule), at: .file(path))
-      other = try Stack(everyLink(rule), at: .file(path))
-      file = try DatabaseQueue(path: path)
+    init(_ place: Place, _ rule: Relationship.DeleteRule) throws {
+      self.place = place
+      switch place {
+      case .file(let path):
+        stack = try Stack(everyLink(rule), at: .file(path))
+        other = try Stack(everyLink(rule), at: .file(path))
+      case .server(_, let url):
+        stack = try Stack(everyLink(rule), at: .postgreSQL(url))
+        other = try Stack(everyLink(rule), at: .postgreSQL(url))
+      }
       main = PlainGraph(stack.root.layout)
       stored = main
       for stack in [stack, other] {
@@ -180,7 +207,6 @@ struct ContextPropertyTests {
     }
 
     func close() {
-      try? file.close()
       try? other.close()
       try? stack.close()
     }
@@ -413,12 +439,9 @@ struct ContextPropertyTests {
         stack.main.overlay[RowKey(table: entity.tableIndex, key: id.primaryKey)] == nil
       else { return }
       let n = Int64(step.numbers[6] % 90)
-      try await file.write { database in
-        try database.execute(
-          sql: "UPDATE \(entity.table) SET n = ?, _v = _v + 1 WHERE _pk = ?",
-          arguments: [n, id.primaryKey]
-        )
-      }
+      try place.run(
+        "UPDATE \(place.name(of: entity.table)) SET n = \(n), _v = _v + 1 WHERE _pk = \(id.primaryKey)"
+      )
       told.append("process \(id).n = \(n)")
       set(n, of: id)
       stack.storeDidChange()
@@ -429,7 +452,7 @@ struct ContextPropertyTests {
     func settle() async { await Task { @MainActor in }.value }
 
     func checkFile() throws {
-      if let fault = try file.read(stored.difference) { throw Told(description: fault) }
+      if let fault = try place.difference(from: stored) { throw Told(description: fault) }
     }
 
     /// A new object gets its values.

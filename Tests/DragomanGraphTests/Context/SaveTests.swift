@@ -364,7 +364,7 @@ import Testing
     while objects.contains(where: { !$0.isFault }) { await Task.yield() }
     #expect(Set(sizes(objects)) == [500, 200])
     #expect(objects.allSatisfy { $0["title"] == "b" })
-    let store = stack.store
+    let store = try stack.store
     try store.write { session in
       try session.begin()
       try session.database.execute(sql: "UPDATE Song SET title = 'c', _v = _v + 1")
@@ -390,7 +390,7 @@ import Testing
 
   @Test("A model that grew in a transaction is the old one when that is rolled back")
   func growth() throws {
-    let store = stack.store
+    let store = try stack.store
     var grown = crm
     grown.entities.append(Entity(name: "Album", attributes: [Attribute(name: "title")]))
     try store.write { session in

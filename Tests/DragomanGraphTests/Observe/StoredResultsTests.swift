@@ -131,9 +131,9 @@ struct StoredResultsTests {
     let stack = try Stack(shop, at: .inMemory)
     var request = Self.byName
     request.limit = 10
-    let source = CountingSource(store: stack.store)
+    let source = CountingSource(store: try stack.store)
     var feed = try ResultFeed(
-      ResultQuery(request, sectionedBy: nil, in: stack.store.layout),
+      ResultQuery(request, sectionedBy: nil, in: try stack.store.layout),
       from: source
     )
     _ = try await stack.write { context in
@@ -276,8 +276,8 @@ struct StoredResultsTests {
     let ids = try await Self.insert(["a"], into: stack)
     let engine = StoredResultEngine(
       Self.byName,
-      store: stack.store,
-      layout: stack.store.layout
+      store: try stack.store,
+      layout: try stack.store.layout
     )
     let gate = DispatchSemaphore(value: 0)
     try await engine.start(sectionedBy: nil) { engine in

@@ -59,7 +59,8 @@ let staff = Model(entities: [
     let stack = try Stack(staff, at: .file(path))
     let scratch = try Stack(staff, at: .inMemory)
     // docs: end
-    #expect(stack.store.path == path && scratch.store.path == nil)
+    let (stored, temporary) = (try stack.store.path, try scratch.store.path)
+    #expect(stored == path && temporary == nil)
     try stack.close()
   }
 

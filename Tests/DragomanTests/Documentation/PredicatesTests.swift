@@ -19,7 +19,7 @@ import Testing
         }
       }
     }
-    let store = stack.store
+    let store = try stack.store
     // docs: begin table
     let rows = try store.dictionaries(
       FetchRequest(

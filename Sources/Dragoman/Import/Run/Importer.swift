@@ -24,8 +24,14 @@ import Logging
 public struct Importer: Sendable {
   let map: ImportMap
   let code: ImportCode
-  private let store: SQLiteStore
+  private let place: Place
   private let logger: Logger
+
+  /// Where the objects go.
+  private enum Place: Sendable {
+    case store(SQLiteStore)
+    case stack(Stack)
+  }
 
   /// Makes an importer.
   ///
@@ -54,10 +60,23 @@ public struct Importer: Sendable {
     self.init(map: mapper.importMap, code: mapper.importCode, store: store, logger: logger)
   }
 
+  /// Makes an importer into a stack on a server, whose model has all that the map needs.
+  package init(
+    map: ImportMap,
+    closures: ClosureRegistry = ClosureRegistry(),
+    stack: Stack,
+    logger: Logger = Logger(label: "dragoman")
+  ) {
+    self.map = map
+    code = ImportCode(computes: closures.computes)
+    place = .stack(stack)
+    self.logger = logger
+  }
+
   init(map: ImportMap, code: ImportCode, store: SQLiteStore, logger: Logger) {
     self.map = map
     self.code = code
-    self.store = store
+    place = .store(store)
     self.logger = logger
   }
 
@@ -104,21 +123,42 @@ public struct Importer: Sendable {
     _ cancellation: Cancellation,
     progress: @escaping (ImportProgress) -> Void
   ) throws(ImportFailure) -> ImportReport {
-    let writing = ImportWriting(
-      map: map,
-      code: code,
-      request: request,
-      cancellation: cancellation,
-      logger: logger,
-      progress: progress
-    )
+    switch place {
+    case .store(let store):
+      let writing = ImportWriting(
+        map: map,
+        code: code,
+        request: request,
+        cancellation: cancellation,
+        logger: logger,
+        progress: progress
+      )
+      return try report(soFar: { writing.report }, of: { try store.write { try writing.run($0) } })
+    case .stack(let stack):
+      let importing = StackImporting(
+        map: map,
+        code: code,
+        request: request,
+        cancellation: cancellation,
+        logger: logger,
+        progress: progress
+      )
+      return try report(soFar: { importing.report }, of: { try importing.run(stack) })
+    }
+  }
+
+  /// The report of an import with what it ended with.
+  private func report(
+    soFar: () -> ImportReport,
+    of run: () throws -> ImportReport.Status
+  ) throws(ImportFailure) -> ImportReport {
     do {
-      let status = try store.write { try writing.run($0) }
-      var report = writing.report
+      let status = try run()
+      var report = soFar()
       report.status = status
       return report
     } catch {
-      var report = writing.report
+      var report = soFar()
       report.status = .failed
       throw ImportFailure(cause: error, report: report)
     }

@@ -47,7 +47,8 @@ extension Stack {
   /// Imports feeds by a map straight into the store: files of any size, in constant memory.
   ///
   /// No objects are made and no hooks run; unsaved changes are not seen. When it is done main
-  /// compares the objects that it holds with the store, and reads those again that differ.
+  /// compares the objects that it holds with the store, and reads those again that differ. A stack on a server
+  /// takes what the map needs when it is opened: its model has to have it.
   ///
   /// - Parameters:
   ///   - request: What to import, and how.
@@ -61,7 +62,7 @@ extension Stack {
     by map: ImportMap,
     closures: ClosureRegistry = ClosureRegistry()
   ) async throws(ImportFailure) -> ImportReport {
-    let importer = Importer(map: map, closures: closures, store: store)
+    let importer = try importer(of: map, closures)
     do {
       let report = try await importer.run(request)
       storeDidChange()
@@ -70,6 +71,18 @@ extension Stack {
       // Batches may have been committed before it failed.
       storeDidChange()
       throw error
+    }
+  }
+
+  private func importer(
+    of map: ImportMap,
+    _ closures: ClosureRegistry
+  ) throws(ImportFailure) -> Importer {
+    if server != nil { return Importer(map: map, closures: closures, stack: self) }
+    do {
+      return Importer(map: map, closures: closures, store: try store)
+    } catch {
+      throw ImportFailure(cause: error, report: ImportReport())
     }
   }
 

@@ -42,6 +42,13 @@ struct OutcomeIssue {
         .recordSize,
         "The record is larger than the 1,000,000,000 bytes SQLite takes."
       )
+    case .holdsNUL(let property):
+      return make(
+        .nul,
+        "\(plan.name).\(property) holds U+0000, which PostgreSQL cannot hold.",
+        attribute: property,
+        help: "take the character out of the feed, or out of the value with a closure"
+      )
     }
   }
 

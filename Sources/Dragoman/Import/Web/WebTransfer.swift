@@ -33,8 +33,9 @@ final class WebTransfer {
   /// The fields of the head by their names in small letters.
   private(set) var fields: [String: String] = [:]
 
-  /// Whether the server said how long the body is, or where it ends: else one that broke off looks like a whole
-  /// one (RFC 9112, 8). From HTTP/2 on it always does.
+  /// Whether the server said how long the body is, or where it ends.
+  ///
+  /// Else one that broke off looks like a whole one (RFC 9112, 8). From HTTP/2 on it always does.
   var tellsItsEnd: Bool {
     byteCount == 0 || fields["content-length"] != nil || !isFirstHTTP
       || fields["transfer-encoding"]?.lowercased().contains("chunked") == true

@@ -30,7 +30,7 @@ struct DeleteCommand: ParsableCommand {
   @OptionGroup
   var databaseOptions: DatabaseOptions
 
-  private var database: String { databaseOptions.named ?? "" }
+  private var database: String { databaseOptions.shown }
 
   @OptionGroup
   var condition: PredicateOptions
@@ -63,9 +63,9 @@ struct DeleteCommand: ParsableCommand {
 
   mutating func run() throws {
     try databaseOptions.resolve(tells: !quiet && !dryRun)
-    let store = try SQLiteStore(
-      at: .file(database),
-      options: SQLiteStore.Options(
+    let store = try databaseOptions.openFile(
+      for: "dragoman delete",
+      SQLiteStore.Options(
         isReadOnly: dryRun,
         createsFile: false,
         readsConcurrently: false

@@ -36,7 +36,7 @@ struct RejectsRetryCommand: AsyncParsableCommand {
   @OptionGroup
   var databaseOptions: DatabaseOptions
 
-  private var database: String { databaseOptions.named ?? "" }
+  private var database: String { databaseOptions.shown }
 
   @Option(help: "What happens to objects that exist: upsert, insert, ignore, replace.")
   var mode: EntityWriter.Mode?
@@ -54,9 +54,9 @@ struct RejectsRetryCommand: AsyncParsableCommand {
     try databaseOptions.resolve(tells: !quiet && !dryRun)
     let importMap = try Self.map(map, behind: file)
     let request = ImportRequest([.rejects(file)], mode: mode, isDryRun: dryRun)
-    let store = try SQLiteStore(
-      at: .file(database),
-      options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)
+    let store = try databaseOptions.openFile(
+      for: "dragoman rejects retry",
+      SQLiteStore.Options(createsFile: false, readsConcurrently: false)
     )
     let run = Importer(map: importMap, store: store).start(request)
     let signals = SignalWatch { run.cancel() }

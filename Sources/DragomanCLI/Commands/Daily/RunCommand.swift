@@ -67,7 +67,7 @@ struct RunCommand: AsyncParsableCommand {
       let (path, origin) = try database.choice(in: settings, own: feed.options.database)
       if !quiet {
         let note = origin.map { " (by \($0))" } ?? ""
-        Messages.print("\(feed.name) -> \(path)\(note)\n")
+        Messages.print("\(feed.name) -> \(DatabaseOptions.shown(path))\(note)\n")
       }
       do {
         var command = try ImportCommand.parse(arguments(of: feed, in: settings, path))

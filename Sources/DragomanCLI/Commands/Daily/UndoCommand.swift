@@ -21,7 +21,7 @@ struct UndoCommand: ParsableCommand {
   @OptionGroup
   var databaseOptions: DatabaseOptions
 
-  private var database: String { databaseOptions.named ?? "" }
+  private var database: String { databaseOptions.shown }
 
   @Argument(
     help: ArgumentHelp(
@@ -42,9 +42,9 @@ struct UndoCommand: ParsableCommand {
 
   mutating func run() throws {
     try databaseOptions.resolve()
-    let store = try SQLiteStore(
-      at: .file(database),
-      options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)
+    let store = try databaseOptions.openFile(
+      for: "dragoman undo",
+      SQLiteStore.Options(createsFile: false, readsConcurrently: false)
     )
     let output = OutputBuffer(descriptor: STDOUT_FILENO)
     let writer = ChangeWriter(json ? .ndjson : .onTerminal, to: output)

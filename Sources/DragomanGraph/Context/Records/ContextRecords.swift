@@ -8,6 +8,8 @@ package struct ContextRecords {
   let context: ManagedObjectContext
 
   var layout: ModelLayout { context.layout }
+  /// Whether texts with U+0000 can be stored.
+  package var holdNUL: Bool { context.root.store.holdsNUL }
 
   /// From now on what is done can be undone.
   ///

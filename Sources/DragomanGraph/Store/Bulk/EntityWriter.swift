@@ -52,6 +52,8 @@ public final class EntityWriter {
     case incomplete(String)
     /// The row is larger than SQLite takes.
     case tooLarge
+    /// The text of a property holds U+0000, which the store cannot hold.
+    case holdsNUL(String)
   }
 
   /// The statements for rows of one shape.

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// A value as SQLite hands it out: texts and bytes stay in SQLite's memory.
+/// A value as an engine hands it out: texts and bytes stay in the engine's memory.
 ///
 /// It is lent together with its row: the bytes are gone when the next row is read.
 public enum ColumnValue {
@@ -19,19 +19,47 @@ public enum ColumnValue {
 }
 
 /// The current row of a statement, lent while it is stepped: nothing is copied that is not asked for.
+///
+/// It is SQLite's, or one that another engine has laid out as SQLite would hand it out.
 struct StoredRow {
-  let statement: OpaquePointer
+  private let statement: OpaquePointer?
+  private let values: UnsafePointer<ColumnValue>?
+
+  /// The row that a statement of SQLite stands at.
+  @inline(__always)
+  init(statement: OpaquePointer?) {
+    self.statement = statement
+    values = nil
+  }
+
+  /// A row of another engine; the values outlive their lending.
+  init(values: UnsafePointer<ColumnValue>) {
+    statement = nil
+    self.values = values
+  }
 
   /// The value of a column, from 0.
   @inline(__always)
-  subscript(column: Int32) -> ColumnValue { ColumnValue(sqlite3_column_value(statement, column)) }
+  subscript(column: Int32) -> ColumnValue {
+    if let values { return values[Int(column)] }
+    return ColumnValue(sqlite3_column_value(statement, column))
+  }
 
   /// An integer; 0 for null.
   @inline(__always)
-  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
+  func integer(_ column: Int32) -> Int64 {
+    if let values {
+      return if case .integer(let integer) = values[Int(column)] { integer } else { 0 }
+    }
+    return sqlite3_column_int64(statement, column)
+  }
 
   /// A text; empty for null.
   func text(_ column: Int32) -> String {
+    if let values {
+      guard case .text(let bytes) = values[Int(column)] else { return "" }
+      return String(decoding: bytes, as: UTF8.self)
+    }
     guard let bytes = sqlite3_column_text(statement, column) else { return "" }
     let count = Int(sqlite3_column_bytes(statement, column))
     return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)

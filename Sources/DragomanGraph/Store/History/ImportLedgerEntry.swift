@@ -18,7 +18,7 @@ public struct ImportLedgerEntry: Sendable, Hashable {
   }
 
   /// The row's number; nil until it is written.
-  public private(set) var id: Int64?
+  public internal(set) var id: Int64?
   /// The inputs as the user named them.
   public var source: String
   /// A hash of the input's names, sizes and times.

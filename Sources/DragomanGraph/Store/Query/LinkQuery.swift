@@ -67,7 +67,7 @@ struct LinkQuery {
   /// The keys of the targets of owners, without order: what stands behind a `SELECT`; `owners` is a list of
   /// keys in parentheses, or another `SELECT`.
   func targets(of owners: String) -> String {
-    "\(other) FROM \(name) WHERE \(own) IN \(owners) AND \(other) NOT NULL"
+    "\(other) FROM \(name) WHERE \(own) IN \(owners) AND \(other) IS NOT NULL"
   }
 
   /// Takes links away, one end of which is deleted and has a key that satisfies a test.
@@ -96,7 +96,7 @@ struct LinkQuery {
   ///
   /// The third column is the place of those that `hasPlaces`.
   func linksSQL(of test: String) -> String {
-    let source = "FROM \(name) WHERE \(own) \(test) AND \(other) NOT NULL"
+    let source = "FROM \(name) WHERE \(own) \(test) AND \(other) IS NOT NULL"
     let select = "SELECT \(own), \(other) \(source)"
     // A list that holds its target twice is one owner to the target.
     let mayRepeat = otherPlace == Self.position

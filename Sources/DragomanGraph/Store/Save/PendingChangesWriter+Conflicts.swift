@@ -114,3 +114,23 @@ extension PendingChangesWriter {
     return version
   }
 }
+
+extension ContextError {
+  /// What is told of conflicts; nil: there are none.
+  init?(_ conflicts: [SaveConflict]) {
+    guard let first = conflicts.first else { return nil }
+    self.init(
+      .conflict,
+      (conflicts.count == 1
+        ? "A property was changed elsewhere since this context read it:"
+        : "\(conflicts.count) properties were changed elsewhere since this context read them;"
+          + " the first is")
+        + " \(first.property ?? "the object itself") of \(first.object.entity)"
+        + " \(first.object.primaryKey): read \(first.base.summary), here \(first.ours.summary),"
+        + " in the store \(first.theirs.summary).",
+      object: first.object,
+      help: "refresh the object and save again, or choose a merge policy",
+      conflicts: conflicts
+    )
+  }
+}

@@ -78,22 +78,7 @@ final class PendingChangesWriter {
       }
     }
     for place in outcome.kept { try clearLinksToDeleted(of: place) }
-    guard conflicts.isEmpty else {
-      let first = conflicts[0]
-      throw ContextError(
-        .conflict,
-        (conflicts.count == 1
-          ? "A property was changed elsewhere since this context read it:"
-          : "\(conflicts.count) properties were changed elsewhere since this context read them;"
-            + " the first is")
-          + " \(first.property ?? "the object itself") of \(first.object.entity)"
-          + " \(first.object.primaryKey): read \(first.base.summary), here \(first.ours.summary),"
-          + " in the store \(first.theirs.summary).",
-        object: first.object,
-        help: "refresh the object and save again, or choose a merge policy",
-        conflicts: conflicts
-      )
-    }
+    if let conflict = ContextError(conflicts) { throw conflict }
     return outcome
   }
 

@@ -112,6 +112,8 @@ final class FlatWriter {
       )
     case .tooLarge:
       throw ContextError(.invalid, "A value of \(binding.entity.name) is larger than SQLite takes.")
+    case .holdsNUL(let name):
+      throw ContextError(.invalid, "\(binding.entity.name).\(name) holds U+0000.")
     case .skipped, .deleted, .keyExists: return
     }
   }

@@ -1,5 +1,6 @@
 import Dragoman
 import DragomanGraph
+import DragomanPostgreSQL
 
 /// The examples of `DragomanGraph`'s symbols, besides those of typed values: compiled, not run.
 ///
@@ -140,6 +141,13 @@ private enum GraphExamples {
   }
 
   // MARK: Contexts
+
+  static func server(model: Model) throws -> Stack {
+    // docs: begin server
+    let stack = try Stack(model, at: .postgreSQL("postgresql://localhost/people"))
+    // docs: end
+    return stack
+  }
 
   @MainActor static func stack(model: Model) async throws {
     // docs: begin stack

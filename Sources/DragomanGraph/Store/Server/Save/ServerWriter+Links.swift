@@ -1,0 +1,240 @@
+/// Rows of tables of links; the links of to-ones are columns and come with their objects.
+extension ServerWriter {
+  /// What is to be done to a table of links.
+  private struct LinkWork {
+    var removals = [ServerArray(.bigint), ServerArray(.bigint)]
+    var insertions = [ServerArray(.bigint), ServerArray(.bigint)]
+    var wanted: [LinkKey: Set<Int64>] = [:]
+    var hasRemovals = false
+  }
+
+  func write(_ links: LinkRows) throws {
+    let byKey: (LinkKey, LinkKey) -> Bool = { ($0.link, $0.owner) < ($1.link, $1.owner) }
+    let owners = links.owners.sorted(by: byKey).filter { owner in
+      let place = RowKey(table: table(layout.links[owner.link].owner), key: owner.owner)
+      return join(owner.link) != nil && !outcome.dropped.contains(place) && !isGone(place)
+    }
+    for (link, owners) in Dictionary(grouping: owners, by: \.link).sorted(by: { $0.key < $1.key }) {
+      guard let join = join(link) else { continue }
+      let lists = owners.filter { links.lists[$0] != nil }
+      try writePairs(links, owners.filter { links.lists[$0] == nil }, layout.links[link], join)
+      for chunk in lists.chunked { try writeLists(links, Array(chunk), layout.links[link], join) }
+    }
+    for (link, targets) in Dictionary(grouping: links.places.keys.sorted(by: byKey), by: \.link) {
+      guard let join = join(link) else { continue }
+      var lists = [ServerArray(.bigint), ServerArray(.bigint), ServerArray(.bigint)]
+      for target in targets {
+        for (owner, place) in links.places[target]?.sorted(by: { $0.key < $1.key }) ?? [] {
+          lists[0].append(owner)
+          lists[1].append(target.owner)
+          lists[2].append(place)
+        }
+      }
+      try connection.run(
+        "UPDATE \(Schema.quoted(join.name)) AS t SET inverse_position = n.p"
+          + " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS n(o, t, p)"
+          + " WHERE t.owner = n.o AND t.target = n.t",
+        lists.map(\.parameter)
+      )
+    }
+  }
+
+  private func join(_ link: Int) -> RelationshipLayout.JoinTable? {
+    if case .joinTable(let join, isOwner: true) = layout.links[link].storage { join } else { nil }
+  }
+
+  /// Links without places: each is a row that is there or not.
+  private func writePairs(
+    _ links: LinkRows,
+    _ owners: [LinkKey],
+    _ link: RelationshipLayout,
+    _ join: RelationshipLayout.JoinTable
+  ) throws {
+    var work = LinkWork()
+    for owner in owners {
+      let place = RowKey(table: table(link.owner), key: owner.owner)
+      let isOwnerKept = outcome.kept.contains(place)
+      for (key, isThere) in links.pairs[owner]?.sorted(by: { $0.key < $1.key }) ?? [] {
+        let target = RowKey(table: table(link.destination), key: key)
+        if !isThere, isOwnerKept || outcome.kept.contains(target) { continue }
+        if join.isSymmetric, outcome.dropped.contains(target) { continue }
+        if isThere, isGone(target) {
+          outcome.merged.insert(place)
+          continue
+        }
+        if isThere {
+          work.insertions[0].append(owner.owner)
+          work.insertions[1].append(key)
+          work.wanted[owner, default: []].insert(key)
+        } else {
+          work.removals[0].append(owner.owner)
+          work.removals[1].append(key)
+          work.hasRemovals = true
+        }
+      }
+    }
+    let name = Schema.quoted(join.name)
+    if work.hasRemovals {
+      try connection.run(
+        "DELETE FROM \(name) AS t USING unnest($1::bigint[], $2::bigint[]) AS n(o, t)"
+          + " WHERE t.owner = n.o AND t.target = n.t",
+        work.removals.map(\.parameter)
+      )
+    }
+    guard !work.wanted.isEmpty else { return }
+    try connection.forEachRow(
+      "INSERT INTO \(name) (owner, target) SELECT * FROM unnest($1::bigint[], $2::bigint[])"
+        + " ON CONFLICT DO NOTHING RETURNING owner, target",
+      work.insertions.map(\.parameter)
+    ) { work.wanted[LinkKey(link: link.id, owner: $0[0].number)]?.remove($0[1].number) }
+    for (owner, targets) in work.wanted where !targets.isEmpty { outcome.known[owner] = targets }
+  }
+
+  /// Writes all rows of owners anew, with what others have changed of them; what the inverse has put in order stays
+  /// so.
+  private func writeLists(
+    _ links: LinkRows,
+    _ owners: [LinkKey],
+    _ link: RelationshipLayout,
+    _ join: RelationshipLayout.JoinTable
+  ) throws {
+    let name = Schema.quoted(join.name)
+    let inverse = join.hasInversePosition ? ", inverse_position" : ""
+    var stored: [Int64: [Int64]] = [:]
+    var places: [LinkKey: StoredValue] = [:]
+    try connection.forEachRow(
+      "SELECT owner, target\(inverse) FROM \(name) WHERE owner = ANY($1::bigint[])"
+        + " ORDER BY owner, position FOR UPDATE",
+      [ServerParameter(owners.map(\.owner))]
+    ) { row in
+      stored[row[0].number, default: []].append(row[1].number)
+      if join.hasInversePosition, case .integer(let place) = row[2] {
+        places[LinkKey(link: Int(row[1].number), owner: row[0].number)] = .integer(place)
+      }
+    }
+    var changed: [Int64] = []
+    var lists = (0..<(join.hasInversePosition ? 4 : 3)).map { _ in ServerArray(.bigint) }
+    for owner in owners {
+      let place = RowKey(table: table(link.owner), key: owner.owner)
+      guard let list = links.lists[owner], !outcome.kept.contains(place) else { continue }
+      let former = stored[owner.owner] ?? []
+      guard let targets = settle(list, over: former, of: place, link), targets != former else {
+        outcome.lists[owner] = former
+        continue
+      }
+      outcome.lists[owner] = targets
+      changed.append(owner.owner)
+      for (position, target) in targets.enumerated() {
+        lists[0].append(owner.owner)
+        lists[1].append(target)
+        lists[2].append(Int64(position))
+        guard join.hasInversePosition else { continue }
+        try lists[3].append(places[LinkKey(link: Int(target), owner: owner.owner)] ?? .null)
+      }
+    }
+    guard !changed.isEmpty else { return }
+    try connection.run(
+      "DELETE FROM \(name) WHERE owner = ANY($1::bigint[])",
+      [ServerParameter(changed)]
+    )
+    let values = lists.enumerated().map { $1.placeholder($0 + 1) }.joined(separator: ", ")
+    try connection.run(
+      "INSERT INTO \(name) (owner, target, position\(inverse)) SELECT * FROM unnest(\(values))",
+      lists.map(\.parameter)
+    )
+  }
+
+  /// What a list is to be, by the policy; nil: it is left as it is.
+  private func settle(
+    _ list: LinkRows.List,
+    over stored: [Int64],
+    of place: RowKey,
+    _ link: RelationshipLayout
+  ) -> [Int64]? {
+    let target = table(link.destination)
+    let list =
+      outcome.kept.isEmpty
+      ? list : list.leaving { outcome.kept.contains(RowKey(table: target, key: $0)) }
+    var (targets, isWhole) = list.over(stored)
+    if !isWhole {
+      switch policy {
+      case .error:
+        let spell = { (keys: [Int64]) in StoredValue.text("\(keys)") }
+        conflicts.append(
+          SaveConflict(
+            object: layout.objectID(of: place),
+            property: link.name,
+            base: spell(list.base),
+            ours: spell(list.targets),
+            theirs: spell(stored)
+          )
+        )
+      case .storeTrumps, .rollback:
+        targets = list.moved(to: stored, over: list.base).over(list.targets).targets
+      case .objectTrumps, .overwrite: break
+      }
+    }
+    let there = Set(stored)
+    return targets.filter { there.contains($0) || !isGone(RowKey(table: target, key: $0)) }
+  }
+
+  // MARK: - What an import says
+
+  /// Writes what an import says of rows besides their values: stubs, sub-entities, references that wait.
+  func writeMarks(_ sorted: [(place: RowKey, change: RowChange)]) throws {
+    var stubs: [Int: [ServerArray]] = [:]
+    var entities: [Int: [ServerArray]] = [:]
+    var resolved: [Int64] = []
+    var waits = [ServerArray(.bigint), ServerArray(.text), ServerArray(.text), ServerArray(.text)]
+    var isWaiting = false
+    for (place, change) in sorted where change.kind != .deleted {
+      guard let mark = change.mark else { continue }
+      if let isStub = mark.isStub {
+        var lists = stubs[place.table] ?? [ServerArray(.bigint), ServerArray(.bigint)]
+        lists[0].append(place.key)
+        try lists[1].append(isStub ? .integer(1) : .null)
+        stubs[place.table] = lists
+      }
+      if mark.isSpecialized {
+        var lists = entities[place.table] ?? [ServerArray(.bigint), ServerArray(.text)]
+        lists[0].append(place.key)
+        try lists[1].append(.text(layout.entities[Int(change.entity)].name))
+        entities[place.table] = lists
+      }
+      resolved += mark.resolved.compactMap(\.id)
+      for reference in mark.waits {
+        isWaiting = true
+        waits[0].append(place.key)
+        try waits[1].append(.text(reference.relationship))
+        try waits[2].append(.text(reference.entity))
+        try waits[3].append(.text(try PendingKeyCode.shared.text(of: reference.key)))
+      }
+    }
+    try set("_stub", stubs)
+    try set("_entity", entities)
+    if !resolved.isEmpty {
+      try connection.run(
+        "DELETE FROM _dragoman_pending WHERE id = ANY($1::bigint[])",
+        [ServerParameter(resolved)]
+      )
+    }
+    guard isWaiting else { return }
+    let values = waits.enumerated().map { $1.placeholder($0 + 1) }.joined(separator: ", ")
+    try connection.run(
+      "INSERT INTO _dragoman_pending (owner, relationship, entity, key)"
+        + " SELECT o, r, e, k FROM unnest(\(values)) WITH ORDINALITY AS n(o, r, e, k, i) ORDER BY i",
+      waits.map(\.parameter)
+    )
+  }
+
+  private func set(_ column: String, _ rows: [Int: [ServerArray]]) throws {
+    for (table, lists) in rows {
+      try connection.run(
+        "UPDATE \(Schema.quoted(layout.tables[table].name)) AS t SET \(column) = n.v"
+          + " FROM unnest(\(lists[0].placeholder(1)), \(lists[1].placeholder(2))) AS n(k, v)"
+          + " WHERE t._pk = n.k",
+        lists.map(\.parameter)
+      )
+    }
+  }
+}

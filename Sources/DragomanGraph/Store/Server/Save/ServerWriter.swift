@@ -1,0 +1,312 @@
+/// Writes the unsaved changes of a context into a server, within one transaction: what `PendingChangesWriter` does
+/// in a file, for sets of rows.
+///
+/// The rows that changes are about are locked and read first; what is to be done is decided of them here, and
+/// written with few statements a table:
+///
+///     SELECT _pk, _v, … FROM "Person" WHERE _pk = ANY($1) ORDER BY _pk FOR UPDATE
+///     DELETE FROM "Person" WHERE _pk = ANY($1)
+///     UPDATE "Person" AS t SET "name" = n.c0, _v = n.v FROM unnest($1, $2, $3) AS n(k, v, c0) WHERE t._pk = n.k
+///     INSERT INTO "Person" (…) SELECT * FROM unnest($1, $2, …)
+///
+/// Unique keys are checked at the end, so that one object can take what another one gives up.
+final class ServerWriter {
+  /// A row as the server has it, or will have it.
+  struct Row {
+    var version: Int64
+    var values: [StoredValue]
+  }
+
+  let connection: any ServerConnection
+  let layout: ModelLayout
+  let policy: MergePolicy
+  let schema: ServerSchema
+  /// Whether rows name their entity, by table.
+  private let namesEntity: [Bool]
+  /// The locked rows, with what is decided of them.
+  var rows: [RowKey: Row] = [:]
+  /// Rows that others' changes may have taken away: those that links of this save lead to, by policy.
+  private var others: Set<RowKey> = []
+  private(set) var inserted: [RowKey: RowChange] = [:]
+  private var updated: [RowKey: [Int: StoredValue]] = [:]
+  /// Rows that are deleted by now.
+  private(set) var deleted: Set<RowKey> = []
+  var outcome = PendingChangesWriter.Outcome()
+  var conflicts: [SaveConflict] = []
+
+  /// Rows a statement.
+  static let chunk = 5000
+
+  init(
+    _ connection: any ServerConnection,
+    _ layout: ModelLayout,
+    in stored: ModelLayout,
+    _ schema: ServerSchema,
+    policy: MergePolicy
+  ) {
+    self.connection = connection
+    self.layout = layout
+    self.schema = schema
+    self.policy = policy
+    let named = Set(stored.tables.filter(\.hasEntityColumn).map(\.name))
+    namesEntity = layout.tables.map { named.contains($0.name) }
+  }
+
+  /// Writes everything.
+  ///
+  /// - Throws: `ContextError`: `.conflict` with all conflicts, `.duplicate`; `ServerError`, `StoreError`. The
+  ///   caller rolls the transaction back.
+  func write(_ changes: ChangeSet) throws -> PendingChangesWriter.Outcome {
+    let sorted = changes.sorted
+    try lock(sorted)
+    try lookForTargets(changes, sorted)
+    for (place, change) in sorted where change.kind == .deleted {
+      try delete(place, in: changes)
+    }
+    for (place, change) in sorted where change.kind == .updated {
+      try update(place, keepingLinks(change, at: place))
+    }
+    for (place, change) in sorted where change.kind == .inserted { insert(place, change) }
+    for (place, change) in sorted where change.kind != .deleted {
+      clearLinksToGone(of: change, at: place)
+    }
+    for place in outcome.kept { clearLinksToDeleted(of: place) }
+    try writeRows()
+    try write(changes.links)
+    try writeMarks(sorted)
+    try clearOthersLinks(in: changes)
+    if let conflict = ContextError(conflicts) { throw conflict }
+    try checkKeys(sorted)
+    return outcome
+  }
+
+  // MARK: - Reading
+
+  private func lock(_ sorted: [(place: RowKey, change: RowChange)]) throws {
+    var keys: [Int: [Int64]] = [:]
+    for (place, change) in sorted where change.kind != .inserted {
+      keys[place.table, default: []].append(place.key)
+    }
+    for (table, keys) in keys.sorted(by: { $0.key < $1.key }) {
+      let columns = layout.tables[table].columns
+      let names = ["_pk", "_v"] + columns.map { Schema.quoted($0.name) }
+      try connection.forEachRow(
+        "SELECT \(names.joined(separator: ", ")) FROM \(Schema.quoted(layout.tables[table].name))"
+          + " WHERE _pk = ANY($1::bigint[]) ORDER BY _pk FOR UPDATE",
+        [ServerParameter(keys)]
+      ) { row in
+        rows[RowKey(table: table, key: row[0].number)] = Row(
+          version: row[1].number,
+          values: columns.indices.map { StoredValue(row[$0 + 2]) }
+        )
+      }
+    }
+  }
+
+  /// Where the store wins, links may lead to what is gone: looks which targets are there.
+  private func lookForTargets(
+    _ changes: ChangeSet,
+    _ sorted: [(place: RowKey, change: RowChange)]
+  ) throws {
+    guard policy == .storeTrumps || policy == .rollback else { return }
+    var wanted: Set<RowKey> = []
+    for (place, change) in sorted where change.kind != .deleted {
+      for column in layout.linkColumns[place.table] {
+        guard let key = change.whole(column.column).integer else { continue }
+        wanted.insert(RowKey(table: table(layout.links[column.link].destination), key: key))
+      }
+    }
+    for owner in changes.links.owners {
+      let link = layout.links[owner.link]
+      wanted.insert(RowKey(table: table(link.owner), key: owner.owner))
+      let targets =
+        (changes.links.pairs[owner]?.keys).map(Array.init) ?? changes.links.lists[owner]?.targets
+        ?? []
+      for target in targets { wanted.insert(RowKey(table: table(link.destination), key: target)) }
+    }
+    let unknown = Dictionary(grouping: wanted.filter { rows[$0] == nil }, by: \.table)
+    for (table, places) in unknown {
+      try connection.forEachRow(
+        "SELECT _pk FROM \(Schema.quoted(layout.tables[table].name)) WHERE _pk = ANY($1::bigint[])",
+        [ServerParameter(places.map(\.key))]
+      ) { others.insert(RowKey(table: table, key: $0[0].number)) }
+    }
+  }
+
+  func table(_ entity: Int) -> Int { layout.entities[entity].tableIndex }
+
+  /// Whether a link may not be written because somebody deleted what it leads to and the store wins.
+  func isGone(_ place: RowKey) -> Bool {
+    switch policy {
+    case .storeTrumps, .rollback:
+      rows[place] == nil && inserted[place] == nil && !others.contains(place)
+    case .error, .objectTrumps, .overwrite: false
+    }
+  }
+
+  // MARK: - Deciding
+
+  func insert(_ place: RowKey, _ object: RowChange) {
+    outcome.versions[place] = 1
+    inserted[place] = object
+  }
+
+  private func update(_ place: RowKey, _ object: RowChange) throws {
+    // What was inserted above when it was changed, and stored since, cannot conflict.
+    if let row = rows[place], object.version == 0 || row.version == object.version {
+      set(object.values, at: place)
+    } else {
+      settle(place, object)
+    }
+  }
+
+  /// Sets columns of a row that is there.
+  func set(_ values: [Int: StoredValue], at place: RowKey) {
+    guard var row = rows[place] else { return }
+    row.version += 1
+    for (column, value) in values { row.values[column] = value }
+    rows[place] = row
+    updated[place, default: [:]].merge(values) { $1 }
+    outcome.versions[place] = row.version
+  }
+
+  /// Deletes a row, after those whose deletion took it along, and not where one of these was given up.
+  private func delete(_ place: RowKey, in changes: ChangeSet) throws {
+    var chain = [place]
+    var seen: Set<RowKey> = [place]
+    while let cause = changes.causes[chain[chain.count - 1]], !deleted.contains(cause),
+      !outcome.kept.contains(cause), seen.insert(cause).inserted
+    {
+      chain.append(cause)
+    }
+    for place in chain.reversed() {
+      guard let change = changes[place], change.kind == .deleted, !deleted.contains(place),
+        !outcome.kept.contains(place)
+      else { continue }
+      if let cause = changes.causes[place], outcome.kept.contains(cause) {
+        outcome.kept.insert(place)
+      } else {
+        deleteRow(place, change)
+      }
+    }
+  }
+
+  /// Deletes a row; one that somebody changed is a matter of the merge policy.
+  private func deleteRow(_ place: RowKey, _ object: RowChange) {
+    guard let row = rows[place] else {
+      deleted.insert(place)
+      return
+    }
+    // The version of a fault that was never read is not known: it cannot conflict.
+    if object.version != 0, row.version != object.version {
+      switch policy {
+      case .error:
+        conflicts.append(
+          SaveConflict(
+            object: layout.objectID(of: place),
+            property: nil,
+            base: .integer(object.version),
+            ours: .null,
+            theirs: .integer(row.version)
+          )
+        )
+      case .storeTrumps, .rollback:
+        outcome.kept.insert(place)
+        return
+      case .objectTrumps, .overwrite: break
+      }
+    }
+    deleted.insert(place)
+    rows[place] = nil
+  }
+
+  // MARK: - Writing
+
+  private func writeRows() throws {
+    for (table, places) in Dictionary(grouping: deleted, by: \.table).sorted(by: { $0.key < $1.key }
+    ) {
+      try connection.run(
+        "DELETE FROM \(Schema.quoted(layout.tables[table].name)) WHERE _pk = ANY($1::bigint[])",
+        [ServerParameter(places.map(\.key).sorted())]
+      )
+    }
+    let shapes = Dictionary(grouping: updated.keys) { place in
+      UpdateShape(table: place.table, columns: updated[place]?.keys.sorted() ?? [])
+    }
+    for (shape, places) in shapes.sorted(by: { $0.key < $1.key }) {
+      for chunk in places.sorted(by: { $0.key < $1.key }).chunked { try update(chunk, shape) }
+    }
+    let new = Dictionary(grouping: inserted.keys, by: \.table)
+    for (table, places) in new.sorted(by: { $0.key < $1.key }) {
+      for chunk in places.sorted(by: { $0.key < $1.key }).chunked { try insert(chunk, into: table) }
+    }
+  }
+
+  /// Which columns of which table an update sets.
+  private struct UpdateShape: Hashable, Comparable {
+    let table: Int
+    let columns: [Int]
+
+    static func < (left: Self, right: Self) -> Bool {
+      left.table == right.table
+        ? left.columns.lexicographicallyPrecedes(right.columns) : left.table < right.table
+    }
+  }
+
+  private func update(_ places: some Sequence<RowKey>, _ shape: UpdateShape) throws {
+    let table = layout.tables[shape.table]
+    var lists = [ServerArray(.bigint), ServerArray(.bigint)]
+    lists += shape.columns.map { ServerArray(ServerType(table.columns[$0])) }
+    for place in places {
+      guard let row = rows[place] else { continue }
+      lists[0].append(place.key)
+      lists[1].append(row.version)
+      for (index, column) in shape.columns.enumerated() {
+        try lists[index + 2].append(row.values[column])
+      }
+    }
+    let assignments =
+      shape.columns.enumerated().map { "\(Schema.quoted(table.columns[$1].name)) = n.c\($0)" }
+      + ["_v = n.v"]
+    let names = ["k", "v"] + shape.columns.indices.map { "c\($0)" }
+    let values = lists.enumerated().map { $1.placeholder($0 + 1) }
+    try connection.run(
+      "UPDATE \(Schema.quoted(table.name)) AS t SET \(assignments.joined(separator: ", "))"
+        + " FROM unnest(\(values.joined(separator: ", "))) AS n(\(names.joined(separator: ", ")))"
+        + " WHERE t._pk = n.k",
+      lists.map(\.parameter)
+    )
+  }
+
+  private func insert(_ places: some Sequence<RowKey>, into index: Int) throws {
+    let table = layout.tables[index]
+    let namesEntity = namesEntity[index]
+    var lists = [ServerArray(.bigint)]
+    if namesEntity { lists.append(ServerArray(.text)) }
+    let first = lists.count
+    lists += table.columns.map { ServerArray(ServerType($0)) }
+    for place in places {
+      guard let object = inserted[place] else { continue }
+      lists[0].append(place.key)
+      if namesEntity { try lists[1].append(.text(layout.entities[Int(object.entity)].name)) }
+      for column in table.columns.indices { try lists[first + column].append(object.whole(column)) }
+    }
+    let names =
+      ["_pk"] + (namesEntity ? ["_entity"] : []) + table.columns.map { Schema.quoted($0.name) }
+    let values = lists.enumerated().map { $1.placeholder($0 + 1) }
+    try connection.run(
+      "INSERT INTO \(Schema.quoted(table.name)) (\(names.joined(separator: ", ")), _v)"
+        + " SELECT n.*, 1 FROM unnest(\(values.joined(separator: ", "))) AS n",
+      lists.map(\.parameter)
+    )
+  }
+}
+
+extension Array {
+  /// The elements, as many at a time as one statement takes.
+  var chunked: [ArraySlice<Element>] {
+    stride(from: 0, to: count, by: ServerWriter.chunk).map {
+      self[$0..<Swift.min($0 + ServerWriter.chunk, count)]
+    }
+  }
+}

@@ -1,0 +1,138 @@
+/// A server that holds a store: who it is, and how one connects to it.
+package protocol DatabaseServer: Sendable {
+  /// The server and its database in the words of messages, without user and password: `db.example.org/people`.
+  var name: String { get }
+
+  /// Connects, and waits until it is connected.
+  ///
+  /// - Throws: `ServerError`, `StoreError`.
+  func connect() throws -> any ServerConnection
+}
+
+/// One connection to a server that speaks PostgreSQL's SQL; one thread at a time uses it, and waits for answers.
+package protocol ServerConnection: AnyObject {
+  /// Whether a transaction is open, failed ones included.
+  var isInTransaction: Bool { get }
+  /// Whether the server can still be asked.
+  var isUsable: Bool { get }
+
+  /// Runs statements without parameters, one after the other.
+  ///
+  /// - Throws: `ServerError`; the statements behind the one that failed do not run.
+  func run(_ script: String) throws(ServerError)
+
+  /// Runs one statement.
+  ///
+  /// - Returns: How many rows it changed or gave.
+  /// - Throws: `ServerError`.
+  @discardableResult
+  func run(_ sql: String, _ parameters: [ServerParameter]) throws(ServerError) -> Int
+
+  /// Runs one statement and lends each row of its answer: integers and booleans as integers, floating numbers as
+  /// reals, bytes as bytes, everything else as text in the spelling of docs/file.md.
+  ///
+  /// - Parameters:
+  ///   - sql: The statement.
+  ///   - parameters: Its `$1`, `$2`, ….
+  ///   - streams: Whether the answer may be larger than memory: then the closure may not use the connection.
+  ///   - body: Gets the values of a row.
+  /// - Throws: `ServerError`, and what the closure throws.
+  func forEachRow(
+    _ sql: String,
+    _ parameters: [ServerParameter],
+    streams: Bool,
+    _ body: (UnsafePointer<ColumnValue>) throws -> Void
+  ) throws
+
+  /// Ends the connection.
+  func close()
+}
+
+/// A value of a statement, as text; the statement says its type: `$1::bigint[]`.
+package struct ServerParameter {
+  /// UTF-8 that ends with a zero; nil is null.
+  package let text: [CChar]?
+
+  /// Takes bytes without zeros.
+  init(bytes: [UInt8]) { text = bytes.map { CChar(bitPattern: $0) } + [0] }
+
+  /// A text.
+  ///
+  /// - Throws: `StoreError`, `.badRequest`, for one that holds U+0000.
+  init(_ text: String) throws(StoreError) {
+    guard !text.utf8.contains(0) else { throw ServerArray.nul }
+    self.init(bytes: Array(text.utf8))
+  }
+
+  init(_ integer: Int64) { self.init(bytes: Array(String(integer).utf8)) }
+
+  /// A list of integers: `bigint[]`.
+  init(_ integers: some Sequence<Int64>) {
+    self.init(bytes: Array(("{" + integers.map { String($0) }.joined(separator: ",") + "}").utf8))
+  }
+
+  private init() { text = nil }
+
+  static let null = ServerParameter()
+
+  /// One value of a column.
+  init(_ value: StoredValue, _ type: ServerType) throws(StoreError) {
+    guard value != .null else {
+      self = .null
+      return
+    }
+    self.init(bytes: try type.bytes(value))
+  }
+}
+
+/// What a server answered in place of a result.
+package struct ServerError: Error {
+  /// The five characters of the SQL standard and PostgreSQL's own
+  /// (https://www.postgresql.org/docs/current/errcodes-appendix.html); `08006` where there was no answer.
+  package let state: String
+  /// What the server says, without the line that shows values.
+  package let message: String
+  /// The line that shows values: it is looked at and never shown.
+  package let detail: String
+  /// The constraint, where one is concerned.
+  package let constraint: String?
+
+  /// Describes an answer.
+  package init(state: String, message: String, detail: String = "", constraint: String? = nil) {
+    self.state = state
+    self.message = message
+    self.detail = detail
+    self.constraint = constraint
+  }
+
+  /// Whether a unique key refused the statement.
+  var isUniqueViolation: Bool { state == "23505" }
+}
+
+extension ServerConnection {
+  /// Runs a statement without parameters that gives one text or none.
+  func text(_ sql: String, _ parameters: [ServerParameter] = []) throws -> String? {
+    var text: String?
+    try forEachRow(sql, parameters) { text = $0[0].text }
+    return text
+  }
+
+  /// Lends each row of an answer that fits into memory; the closure may use the connection.
+  func forEachRow(
+    _ sql: String,
+    _ parameters: [ServerParameter] = [],
+    _ body: (UnsafePointer<ColumnValue>) throws -> Void
+  ) throws {
+    try forEachRow(sql, parameters, streams: false, body)
+  }
+}
+
+extension ColumnValue {
+  /// The text, copied out; nil for anything else.
+  var text: String? {
+    if case .text(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { nil }
+  }
+
+  /// The integer; 0 for anything else.
+  var number: Int64 { if case .integer(let integer) = self { integer } else { 0 } }
+}

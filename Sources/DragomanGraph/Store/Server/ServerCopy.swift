@@ -1,0 +1,100 @@
+import GRDB
+
+/// Reads what a server holds, at one moment, into a temporary file that is laid out as docs/file.md says.
+///
+/// All that reads a file reads a server so, and cannot mean anything else: exports, reports, predicates that only
+/// this side can decide. The server sends every row of the tables once, and the file goes when it is closed.
+package struct ServerCopy {
+  private let connection: any ServerConnection
+  private let layout: ModelLayout
+
+  /// - Parameters:
+  ///   - connection: In a transaction that sees one moment.
+  ///   - layout: What the server holds.
+  init(_ connection: any ServerConnection, _ layout: ModelLayout) {
+    self.connection = connection
+    self.layout = layout
+  }
+
+  /// A store of some tables.
+  func store(of tables: RequestTables) throws -> SQLiteStore {
+    let store = try SQLiteStore(at: .temporary)
+    guard !layout.entities.isEmpty else { return store }
+    try store.write { session in
+      try session.begin()
+      try session.grow(to: layout.model)
+      try session.commit()
+    }
+    try store.write { session in
+      try session.database.execute(sql: "PRAGMA foreign_keys=OFF")
+      defer { try? session.database.execute(sql: "PRAGMA foreign_keys=ON") }
+      try session.begin()
+      let names = tables.objects.map { layout.tables[$0].name } + tables.links
+      for table in Schema(layout).tables where names.contains(table.name) {
+        try copy(table.name, table.columns.map(\.name), to: session.database)
+        guard table.primaryKey.isEmpty else { continue }
+        // What is made in the copy gets keys of its own.
+        try session.database.execute(
+          sql: "INSERT OR REPLACE INTO _dragoman_keys (\"table\", next)"
+            + " SELECT ?, ifnull(max(_pk), 0) + 1 FROM \(Schema.quoted(table.name))",
+          arguments: [table.name]
+        )
+      }
+      try session.commit()
+    }
+    return store
+  }
+
+  /// What is copied.
+  package enum Part {
+    /// Objects, links, references that wait, the history.
+    case everything
+    /// The history only.
+    case history
+    /// The tables that a request is about; it is made for the model of what is there.
+    case request((ModelLayout) throws -> FetchRequest)
+  }
+
+  /// A store of a part.
+  func store(of part: Part) throws -> SQLiteStore {
+    let store: SQLiteStore
+    switch part {
+    case .everything: store = try self.store(of: RequestTables(all: layout))
+    case .history: store = try self.store(of: RequestTables(noneOf: layout))
+    case .request(let make):
+      let request = try make(layout)
+      return try self.store(of: RequestTables(ResolvedRequest(request, in: layout), in: layout))
+    }
+    guard !layout.entities.isEmpty else { return store }
+    try store.write { session in
+      try session.begin()
+      try copy(
+        "_dragoman_pending",
+        ["id", "owner", "relationship", "entity", "key"],
+        to: session.database
+      )
+      try copy("_dragoman_imports", ServerLedger.columns, to: session.database)
+      try session.commit()
+    }
+    return store
+  }
+
+  private func copy(_ table: String, _ columns: [String], to database: Database) throws {
+    let names = columns.map(Schema.quoted).joined(separator: ", ")
+    let insertion = try RawStatement(
+      "INSERT INTO \(Schema.quoted(table)) (\(names))"
+        + " VALUES (\(columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")))",
+      in: database
+    )
+    try connection.forEachRow(
+      "SELECT \(names) FROM \(Schema.quoted(table))",
+      [],
+      streams: true
+    ) { row in
+      for index in columns.indices {
+        try insertion.bind(StoredValue(row[index]), Int32(index) + 1)
+      }
+      try insertion.run()
+    }
+  }
+}

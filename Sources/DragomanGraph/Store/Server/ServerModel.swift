@@ -1,0 +1,110 @@
+import Foundation
+
+/// The model that is stored on a server, in `_dragoman_model`.
+struct ServerModel: Sendable {
+  /// The model compiled.
+  let layout: ModelLayout
+  /// A hash of its text; nil where there is none yet.
+  let hash: String?
+
+  init(_ layout: ModelLayout, hash: String?) {
+    self.layout = layout
+    self.hash = hash
+  }
+
+  /// Reads it; a schema without tables has an empty one.
+  ///
+  /// - Throws: `StoreError`: `.notAStore`, `.newerFormat` or `.damaged`.
+  init(_ connection: any ServerConnection) throws {
+    var tables: [String] = []
+    try connection.forEachRow(
+      "SELECT relname::text FROM pg_class WHERE relnamespace = current_schema()::regnamespace"
+        + " AND relkind IN ('r', 'p') ORDER BY relname = '_dragoman_model' DESC, relname LIMIT 6"
+    ) { tables.append($0[0].text ?? "") }
+    guard tables.first == "_dragoman_model" else {
+      guard tables.isEmpty else {
+        throw StoreError(
+          .notAStore,
+          "The schema holds tables that Dragoman did not make: \(tables.prefix(5).joined(separator: ", ")).",
+          help: "name another database, or a schema of its own: ?options=-csearch_path%3Dmyschema"
+        )
+      }
+      self.init(ModelLayout(Model()), hash: nil)
+      return
+    }
+    var found: (format: Int64, model: String, hash: String)?
+    try connection.forEachRow("SELECT format, model, md5(model) FROM _dragoman_model WHERE id = 1")
+    {
+      found = ($0[0].number, $0[1].text ?? "", $0[2].text ?? "")
+    }
+    guard let found else {
+      throw StoreError(.damaged, "The database has lost its model (_dragoman_model is empty).")
+    }
+    guard found.format <= Int64(Schema.formatVersion) else {
+      throw StoreError(
+        .newerFormat,
+        "The database has format \(found.format); this version of Dragoman knows \(Schema.formatVersion).",
+        help: "use a newer version of Dragoman"
+      )
+    }
+    do {
+      let model = try JSONDecoder().decode(Model.self, from: Data(found.model.utf8))
+      self.init(ModelLayout(model), hash: found.hash)
+    } catch {
+      throw StoreError(.damaged, "The model in _dragoman_model cannot be read: \(error).")
+    }
+  }
+
+  /// The hash of what is stored now; nil where nothing is.
+  static func hash(_ connection: any ServerConnection) throws -> String? {
+    try connection.text("SELECT md5(model) FROM _dragoman_model WHERE id = 1")
+  }
+
+  /// Stores a model in place of the one that was there.
+  static func save(_ model: Model, to connection: any ServerConnection) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let text = String(decoding: try encoder.encode(model), as: UTF8.self)
+    try connection.run(
+      "INSERT INTO _dragoman_model (id, format, model) VALUES (1, \(Schema.formatVersion), $1::text)"
+        + " ON CONFLICT (id) DO UPDATE SET model = excluded.model",
+      [try ServerParameter(text)]
+    )
+  }
+
+  /// Refuses a server that cannot hold a store.
+  ///
+  /// - Throws: `StoreError`, `.refused` or `.unreachable`.
+  static func checkServer(_ connection: any ServerConnection) throws {
+    var (version, encoding, schema) = (Int64(0), "", String?.none)
+    try connection.forEachRow(
+      "SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding'),"
+        + " current_schema()::text"
+    ) { row in
+      version = row[0].number
+      encoding = row[1].text ?? ""
+      schema = row[2].text
+    }
+    guard version >= 130_000 else {
+      throw StoreError(
+        .refused,
+        "The server is PostgreSQL \(version / 10_000), which is too old: 13 is needed.",
+        help: "upgrade the server, or name another one"
+      )
+    }
+    guard encoding == "UTF8" else {
+      throw StoreError(
+        .refused,
+        "The database has the encoding \(encoding), which cannot hold every text.",
+        help: "make it with createdb -E UTF8 -T template0"
+      )
+    }
+    guard schema != nil else {
+      throw StoreError(
+        .unreachable,
+        "The search_path of the connection names no schema that is there.",
+        help: "make the schema with CREATE SCHEMA, or correct search_path"
+      )
+    }
+  }
+}

@@ -1,0 +1,212 @@
+/// The writing connection to a server, lent to a closure: transactions, growth of the model, changes, the ledger.
+final class ServerSession: StoreWriter {
+  let connection: any ServerConnection
+  private let store: ServerStore
+  /// The model with what the open transaction adds.
+  private var layout: ModelLayout
+  /// The model without it.
+  private(set) var committed: ServerModel
+  private var isGrown = false
+  /// Whether the open transaction makes our own tables, which nobody else sees yet.
+  private var makesStore = false
+  private var schema: ServerSchema
+  /// Keys that are reserved and not used.
+  private var keys: [String: (next: Int64, end: Int64, size: Int64)] = [:]
+  /// The link that forbade the last commit.
+  private var dangling: (table: String, key: Int64?, target: String)?
+
+  init(_ connection: any ServerConnection, _ store: ServerStore, _ stored: ServerModel) {
+    self.connection = connection
+    self.store = store
+    committed = stored
+    layout = stored.layout
+    schema = ServerSchema(stored.layout)
+  }
+
+  private func naming<T>(_ body: () throws -> T) throws(StoreError) -> T {
+    try StoreError.namingServer(store.name, body)
+  }
+
+  // MARK: - Transactions
+
+  /// Waits for other writers: `pg_advisory_xact_lock`, as long as `lock_timeout` says.
+  ///
+  /// - Throws: `StoreError`: `.busy`; `.migrated` where somebody has changed the model so that what was made for it
+  ///   does not fit any more.
+  func begin() throws(StoreError) {
+    try naming {
+      dangling = nil
+      try connection.run(
+        "BEGIN ISOLATION LEVEL READ COMMITTED; SET CONSTRAINTS ALL DEFERRED;"
+          + " SELECT pg_advisory_xact_lock(\(Schema.applicationID), hashtext(current_schema()))"
+      )
+      guard committed.hash != nil else {
+        // Another process may have made the tables meanwhile.
+        take(try ServerModel(connection))
+        return
+      }
+      guard try ServerModel.hash(connection) != committed.hash else { return }
+      let now = try ServerModel(connection)
+      guard now.layout.takesRows(of: layout) else {
+        throw StoreError(
+          .migrated,
+          "The model of the database was changed by another process while this one wrote; what was committed"
+            + " before that stands.",
+          help: "run it again"
+        )
+      }
+      take(now)
+    }
+  }
+
+  private func take(_ model: ServerModel) {
+    guard model.hash != committed.hash else { return }
+    committed = model
+    layout = model.layout
+    schema = ServerSchema(layout)
+  }
+
+  func commit() throws(StoreError) {
+    try naming {
+      do throws(ServerError) {
+        try connection.run("SAVEPOINT checked; SET CONSTRAINTS ALL IMMEDIATE")
+      } catch {
+        if error.state == "23503" { try noteDangling(error) }
+        throw error
+      }
+      let model =
+        isGrown ? ServerModel(layout, hash: try ServerModel.hash(connection)) : committed
+      try connection.run("COMMIT")
+      committed = model
+      isGrown = false
+      makesStore = false
+    }
+  }
+
+  /// Looks which link leads nowhere.
+  private func noteDangling(_ error: ServerError) throws {
+    try connection.run("ROLLBACK TO SAVEPOINT checked")
+    guard let name = error.constraint, let reference = schema.references[name] else { return }
+    let column = Schema.quoted(reference.column)
+    let key = reference.table.primaryKey.isEmpty ? "t._pk" : "t.owner"
+    var found: (table: String, key: Int64?, target: String)?
+    try connection.forEachRow(
+      "SELECT \(key) FROM \(Schema.quoted(reference.table.name)) AS t WHERE t.\(column) IS NOT NULL"
+        + " AND NOT EXISTS (SELECT 1 FROM \(Schema.quoted(reference.target)) AS o"
+        + " WHERE o._pk = t.\(column)) LIMIT 1"
+    ) { row in
+      let isObject = reference.table.primaryKey.isEmpty
+      found = (reference.table.name, isObject ? row[0].number : nil, reference.target)
+    }
+    dangling = found
+  }
+
+  func danglingLink() throws -> (table: String, key: Int64?, target: String)? { dangling }
+
+  /// Undoes everything since `begin`.
+  func rollbackIfOpen() {
+    if isGrown {
+      layout = committed.layout
+      schema = ServerSchema(layout)
+      isGrown = false
+    }
+    if makesStore { keys = [:] }
+    makesStore = false
+    guard connection.isUsable, connection.isInTransaction else { return }
+    // A connection that fails here is not used again.
+    try? connection.run("ROLLBACK")
+  }
+
+  // MARK: - Work
+
+  func read<T>(_ layout: ModelLayout, _ body: (any StoreReader) throws -> T) throws -> T {
+    try StoreError.onServer(store.name) { try body(ServerReader(connection, layout)) }
+  }
+
+  func write(
+    _ changes: ChangeSet,
+    _ layout: ModelLayout,
+    _ policy: MergePolicy
+  ) throws -> PendingChangesWriter.Outcome {
+    guard layout === self.layout || self.layout.holds(layout) else {
+      throw StoreError(
+        .migrated,
+        "The database was migrated to another model since it was opened; nothing was written.",
+        help: "open it again with the new model",
+        path: store.name
+      )
+    }
+    return try StoreError.onServer(store.name) {
+      let writer = ServerWriter(connection, layout, in: self.layout, schema, policy: policy)
+      return try writer.write(changes)
+    }
+  }
+
+  func nextKey(in table: String) throws(StoreError) -> Int64 {
+    if let block = keys[table], block.next < block.end {
+      keys[table]?.next += 1
+      return block.next
+    }
+    let size = min((keys[table]?.size ?? 500) * 2, 1 << 16)
+    let start = try naming {
+      makesStore
+        ? try ServerStore.reserveKeys(size, of: [table], on: connection)[0]
+        : try store.reserveKeys(size, of: [table])[0]
+    }
+    keys[table] = (start + 1, start + size, size)
+    return start
+  }
+
+  /// Runs `CREATE TABLE`, `ALTER TABLE … ADD COLUMN`, `ADD CONSTRAINT` and `CREATE INDEX`, all in the open
+  /// transaction.
+  @discardableResult
+  func grow(to model: Model) throws(StoreError) -> Model {
+    try naming {
+      let grown = try ServerStore.growth(of: layout.model, by: model, on: store.name)
+      let isNew = try connection.text("SELECT to_regclass('_dragoman_model')::text") == nil
+      guard isNew || grown != layout.model else { return grown }
+      // A table with checks that wait cannot be changed.
+      try connection.run("SET CONSTRAINTS ALL IMMEDIATE")
+      if isNew {
+        try connection.run(ServerSchema.ownTables)
+        makesStore = true
+      }
+      let new = ModelLayout(grown)
+      let schema = ServerSchema(new)
+      for statement in try schema.additions(to: self.schema) { try connection.run(statement) }
+      for (index, sql) in schema.newIndexes(than: self.schema) { try make(index, sql) }
+      for entity in new.entities where entity.root == entity.index && entity.hasEntityColumn {
+        guard schema.namesEntities(of: entity.table, unlike: self.schema) else { continue }
+        try connection.run(
+          "UPDATE \(Schema.quoted(entity.table)) SET _entity = $1::text",
+          [try ServerParameter(entity.name)]
+        )
+      }
+      try connection.run("SET CONSTRAINTS ALL DEFERRED")
+      try ServerModel.save(grown, to: connection)
+      layout = new
+      self.schema = schema
+      isGrown = true
+      return grown
+    }
+  }
+
+  private func make(_ index: Schema.Index, _ sql: String) throws {
+    do throws(ServerError) {
+      try connection.run(sql)
+    } catch {
+      guard error.isUniqueViolation else { throw error }
+      throw StoreError(
+        .modelConflict,
+        "Objects in \(index.table) share the values of \(index.columns.joined(separator: ", ")), which would"
+          + " be unique.",
+        help: "delete or change the objects that are there more than once, and run it again"
+      )
+    }
+  }
+
+  func record(_ entry: inout ImportLedgerEntry) throws(StoreError) {
+    let written = entry
+    entry.id = try naming { try ServerLedger.save(written, to: connection) }
+  }
+}

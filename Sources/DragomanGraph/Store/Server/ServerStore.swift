@@ -1,0 +1,280 @@
+import Foundation
+import Synchronization
+
+/// The objects of a model on a server that speaks PostgreSQL's SQL: tables as in a file, with native types.
+///
+/// One writer at a time (an advisory lock of the database), any number of readers, each of which sees one moment
+/// (`REPEATABLE READ`). Everything waits for the server: call it on threads that may wait.
+package final class ServerStore: ObjectStore, Sendable {
+  /// The server in the words of messages, without user and password.
+  package let name: String
+  /// There is no file.
+  var path: String? { nil }
+  var isShared: Bool { true }
+  var holdsNUL: Bool { false }
+
+  private let server: any DatabaseServer
+  private let stored: Mutex<ServerModel>
+  /// Connections that nobody uses, ready to read.
+  private let idle = Mutex<Connections>(Connections())
+  /// Held by the writer of this process.
+  private let gate = NSLock()
+  /// The thread that writes.
+  private let writing = Mutex<pthread_t?>(nil)
+
+  /// Connections that wait to be used.
+  // Sendable because each is handed to one thread at a time.
+  private struct Connections: @unchecked Sendable {
+    var list: [any ServerConnection] = []
+    var isClosed = false
+  }
+
+  /// Connects, and looks at what is there; nothing is written.
+  ///
+  /// - Throws: `StoreError`: `.unreachable`, `.permission`, `.missing`, `.notAStore`, `.newerFormat`, `.damaged`,
+  ///   `.refused` for a server that is too old or does not speak UTF-8.
+  package init(on server: any DatabaseServer) throws(StoreError) {
+    self.server = server
+    name = server.name
+    let (connection, model) = try StoreError.namingServer(server.name) {
+      let connection = try server.connect()
+      try ServerModel.checkServer(connection)
+      return (connection, try ServerModel(connection))
+    }
+    stored = Mutex(model)
+    idle.withLock { $0.list.append(connection) }
+  }
+
+  /// The model that is stored there.
+  package var layout: ModelLayout { stored.withLock { $0.layout } }
+
+  // MARK: - Connections
+
+  /// Lends a connection; one that is left in a transaction, or is broken, is not used again.
+  private func connected<T>(_ body: (any ServerConnection) throws -> T) throws -> T {
+    try StoreError.onServer(name) {
+      let connection = try take()
+      defer { put(connection) }
+      return try body(connection)
+    }
+  }
+
+  private func take() throws -> any ServerConnection {
+    let known = try idle.withLock { idle in
+      guard !idle.isClosed else {
+        throw StoreError(.refused, "The store is closed.", help: "open it again")
+      }
+      return Connections(list: idle.list.popLast().map { [$0] } ?? [])
+    }
+    return try known.list.first ?? server.connect()
+  }
+
+  private func put(_ connection: any ServerConnection) {
+    let returned = Connections(list: [connection])
+    let isKept = idle.withLock { idle in
+      guard !idle.isClosed, idle.list.count < 4, returned.list[0].isUsable,
+        !returned.list[0].isInTransaction
+      else { return false }
+      idle.list += returned.list
+      return true
+    }
+    if !isKept { connection.close() }
+  }
+
+  func close() throws(StoreError) {
+    let left = idle.withLock { idle in
+      let left = idle
+      idle = Connections(isClosed: true)
+      return left
+    }
+    for connection in left.list { connection.close() }
+  }
+
+  // MARK: - Reading
+
+  func read<T>(_ layout: ModelLayout, _ body: (any StoreReader) throws -> T) throws -> T {
+    try moment { try body(ServerReader($0, layout)) }
+  }
+
+  /// Lends a connection that sees one moment.
+  private func moment<T>(_ body: (any ServerConnection) throws -> T) throws -> T {
+    try connected { connection in
+      try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+      do {
+        let value = try body(connection)
+        try connection.run("COMMIT")
+        return value
+      } catch {
+        if connection.isUsable { try? connection.run("ROLLBACK") }
+        throw error
+      }
+    }
+  }
+
+  /// What is stored at one moment, in a temporary file that goes when it is closed.
+  package func copy(of part: ServerCopy.Part) throws -> SQLiteStore {
+    try moment { connection in
+      let model = try ServerModel(connection)
+      return try ServerCopy(connection, model.layout).store(of: part)
+    }
+  }
+
+  // MARK: - Writing
+
+  func save<T>(_ body: (any StoreWriter) throws -> T) throws -> T {
+    guard writing.withLock({ $0 }) != pthread_self() else {
+      throw StoreError(
+        .badRequest,
+        "The store is asked from within its own write: a closure or hook works with the session or context that"
+          + " it is given.",
+        path: name
+      )
+    }
+    gate.lock()
+    defer { gate.unlock() }
+    writing.withLock { $0 = pthread_self() }
+    defer { writing.withLock { $0 = nil } }
+    return try connected { connection in
+      let session = ServerSession(connection, self, stored.withLock { $0 })
+      defer {
+        session.rollbackIfOpen()
+        stored.withLock { $0 = session.committed }
+      }
+      return try body(session)
+    }
+  }
+
+  /// What the model will be when it has grown.
+  ///
+  /// - Throws: `StoreError`, `.modelConflict`.
+  func layout(growing model: Model) throws(StoreError) -> ModelLayout {
+    ModelLayout(try Self.growth(of: layout.model, by: model, on: name))
+  }
+
+  /// What two models come to.
+  ///
+  /// - Throws: `StoreError`: `.badRequest`, `.modelConflict`.
+  static func growth(
+    of stored: Model,
+    by model: Model,
+    on name: String
+  ) throws(StoreError) -> Model {
+    let wanted = model.completingInverses()
+    let faults = wanted.validate().filter { $0.rule == .value }
+    guard faults.isEmpty else {
+      throw StoreError(
+        .badRequest,
+        "The model is faulty: " + faults.map(\.description).joined(separator: "; "),
+        path: name
+      )
+    }
+    let growth = stored.growing(by: wanted)
+    guard growth.conflicts.isEmpty else {
+      throw StoreError(
+        .modelConflict,
+        growth.conflicts.joined(separator: " "),
+        help: "change the map, or import into another database",
+        path: name
+      )
+    }
+    return growth.model
+  }
+
+  package func grow(to model: Model) throws(StoreError) {
+    try StoreError.namingServer(name) {
+      try save { session in
+        try session.begin()
+        try session.grow(to: model)
+        try session.commit()
+      }
+    }
+  }
+
+  /// Runs `INSERT INTO _dragoman_keys … ON CONFLICT … DO UPDATE` in a transaction of its own, on a connection of its
+  /// own: a writer may have one open.
+  func reserveKeys(_ count: Int64, of tables: [String]) throws -> [Int64] {
+    guard !tables.isEmpty else { return [] }
+    return try connected { try Self.reserveKeys(count, of: tables, on: $0) }
+  }
+
+  /// Reserves keys in the transaction that is open on a connection, or in one of its own.
+  static func reserveKeys(
+    _ count: Int64,
+    of tables: [String],
+    on connection: any ServerConnection
+  ) throws -> [Int64] {
+    var starts: [String: Int64] = [:]
+    var names = ServerArray(.text)
+    // In one order, so that two that reserve for several tables do not wait for each other.
+    for table in tables.sorted() { try names.append(.text(table)) }
+    try connection.forEachRow(
+      "INSERT INTO _dragoman_keys AS k (\"table\", next) SELECT t, 1 + $2::bigint FROM unnest($1::text[])"
+        + " AS n(t) ON CONFLICT (\"table\") DO UPDATE SET next = k.next + $2::bigint"
+        + " RETURNING \"table\", next",
+      [names.parameter, ServerParameter(count)]
+    ) { row in starts[row[0].text ?? ""] = row[1].number - count }
+    return try tables.map { table in
+      guard let start = starts[table] else {
+        throw StoreError(.damaged, "The server gave no keys for the table \(table).")
+      }
+      return start
+    }
+  }
+
+  func releaseKeys(_ blocks: [(table: String, next: Int64, end: Int64)]) throws {
+    try connected { connection in
+      for block in blocks {
+        try connection.run(
+          "UPDATE _dragoman_keys SET next = $1::bigint WHERE \"table\" = $2::text AND next = $3::bigint",
+          [
+            ServerParameter(block.next), try ServerParameter(block.table),
+            ServerParameter(block.end),
+          ]
+        )
+      }
+    }
+  }
+
+  // MARK: - Others
+
+  /// The number of the next transaction of the whole server, and a hash of the stored model: whatever is committed
+  /// by anybody, in whatever database, changes the first.
+  func fingerprint() throws -> StoreFingerprint {
+    try connected { connection in
+      var (version, hash) = (Int64(0), "")
+      try connection.forEachRow(
+        "SELECT (pg_snapshot_xmax(pg_current_snapshot())::text)::bigint,"
+          + " (SELECT md5(model) FROM _dragoman_model WHERE id = 1)"
+      ) { row in
+        version = row[0].number
+        hash = row[1].text ?? ""
+      }
+      return StoreFingerprint(
+        dataVersion: version,
+        schemaVersion: Int64(bitPattern: UInt64(hash.prefix(16), radix: 16) ?? 0),
+        file: nil
+      )
+    }
+  }
+
+  func check(_ new: StoreFingerprint, against old: StoreFingerprint) throws {
+    guard new.schemaVersion != old.schemaVersion else { return }
+    let model = try connected { try ServerModel($0) }
+    guard model.layout.holds(layout) else {
+      throw StoreError(
+        .migrated,
+        "The database was migrated to another model by another process while it was followed.",
+        help: "open it again with the new model",
+        path: name
+      )
+    }
+  }
+}
+
+extension ServerStore {
+  /// Ends all connections.
+  package func end() {
+    // There is nothing of theirs that could fail.
+    try? close()
+  }
+}

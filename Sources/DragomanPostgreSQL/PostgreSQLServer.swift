@@ -1,0 +1,125 @@
+import CPostgreSQL
+import DragomanGraph
+import Foundation
+
+/// A server by its URL, as libpq takes it: `postgresql://user@host:5432/people?sslmode=verify-full`.
+///
+/// Passwords, service files, certificates and several hosts are libpq's
+/// (https://www.postgresql.org/docs/current/libpq-connect.html): `~/.pgpass`, `PGPASSWORD`,
+/// `target_session_attrs=read-write`.
+public struct PostgreSQLServer: Sendable {
+  private let url: String
+  /// The server and its database, without user, password and options: what messages show.
+  public let name: String
+
+  /// Names a server; nothing is connected to yet.
+  public init(_ url: String) {
+    self.url = url
+    name = Self.name(of: url)
+  }
+
+  /// Whether a text is the URL of a server and not the path of a file.
+  public static func isURL(_ text: String) -> Bool {
+    text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
+  }
+
+  private static func name(of url: String) -> String {
+    guard let scheme = url.firstRange(of: "://") else { return "a PostgreSQL server" }
+    var rest = url[scheme.upperBound...]
+    rest = rest.prefix { $0 != "?" && $0 != "#" }
+    // A password may hold anything, slashes and at-signs included.
+    if let at = rest.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
+    return "postgresql://\(rest)"
+  }
+
+  /// The words of the URL that no message may show.
+  private var secrets: [String] {
+    guard let scheme = url.firstRange(of: "://") else { return [url] }
+    var found: [String] = []
+    let rest = url[scheme.upperBound...]
+    if let at = rest.lastIndex(of: "@") {
+      let user = rest[..<at]
+      if let colon = user.firstIndex(of: ":") {
+        found.append(String(user[user.index(after: colon)...]))
+      }
+    }
+    for part in rest.split(whereSeparator: { "?&".contains($0) }).dropFirst()
+    where part.hasPrefix("password=") || part.hasPrefix("sslpassword=") {
+      found.append(String(part.drop { $0 != "=" }.dropFirst()))
+    }
+    return [url] + found.flatMap { [$0, $0.removingPercentEncoding ?? $0] }.filter { !$0.isEmpty }
+  }
+
+  /// A text without anything secret of the URL.
+  func withoutSecrets(_ text: String) -> String {
+    secrets.reduce(text) { $0.replacing($1, with: $1 == url ? name : "***") }
+  }
+}
+
+extension PostgreSQLServer: DatabaseServer {
+  /// Connects; a server that does not answer is given up after ten seconds, unless the URL or `PGCONNECT_TIMEOUT`
+  /// says otherwise.
+  ///
+  /// - Throws: `ServerError`; `StoreError`, `.unreachable`, where there is no libpq.
+  package func connect() throws -> any ServerConnection {
+    guard let library = CPostgreSQLLoad() else {
+      throw StoreError(
+        .unreachable,
+        "libpq, the library that speaks to PostgreSQL, is not installed.",
+        help: "install libpq5 (Debian, Ubuntu) or libpq (Homebrew)",
+        path: name
+      )
+    }
+    let isTimed = ProcessInfo.processInfo.environment["PGCONNECT_TIMEOUT"] != nil
+    // What comes behind overrides: the URL is the last.
+    let settings = [
+      ("connect_timeout", isTimed ? nil : "10"), ("fallback_application_name", "dragoman"),
+      ("client_encoding", "UTF8"), ("dbname", url),
+    ].filter { $0.1 != nil }
+    let keywords = settings.map { strdup($0.0) }
+    let values = settings.map { $0.1.flatMap { strdup($0) } }
+    defer { for text in keywords + values { free(text) } }
+    let handle = library.pointee.connectdbParams(
+      keywords.map { UnsafePointer($0) } + [nil],
+      values.map { UnsafePointer($0) } + [nil],
+      1
+    )
+    guard let handle else {
+      throw ServerError(state: "08001", message: "there is no memory for a connection")
+    }
+    guard library.pointee.status(handle) == 0 else {
+      let text = String(of: library.pointee.errorMessage(handle))
+      library.pointee.finish(handle)
+      throw refusal(text)
+    }
+    let connection = PostgreSQLConnection(library, handle, self)
+    try connection.run(
+      "SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET bytea_output = 'hex';"
+        + " SET extra_float_digits = 1; SET standard_conforming_strings = on; SET lock_timeout = '5s'"
+    )
+    return connection
+  }
+
+  /// Why there is no connection: libpq tells it in words only, before the session begins.
+  private func refusal(_ text: String) -> ServerError {
+    let words = [
+      ("password authentication failed", "28P01"),
+      ("no pg_hba.conf entry", "28000"), ("authentication failed", "28000"),
+      ("role \"", "28000"), ("permission denied", "42501"), ("database \"", "3D000"),
+      ("too many", "53300"), ("remaining connection slots", "53300"), ("starting up", "57P03"),
+      ("shutting down", "57P03"), ("recovery mode", "57P03"),
+    ]
+    // Only what the server says, and what libpq says of passwords: a host may be called anything.
+    let said = text.firstRange(of: "FATAL:").map { text[$0.upperBound...] } ?? ""
+    let isUnsaid = text.contains("fe_sendauth: no password supplied")
+    let state = isUnsaid ? "28P01" : words.first { said.contains($0.0) }?.1
+    let isReadOnly = text.contains("session is read-only")
+    let lines = withoutSecrets(text).split(separator: "\n").map {
+      $0.trimmingCharacters(in: .whitespaces)
+    }
+    return ServerError(
+      state: isReadOnly ? "25006" : state ?? "08001",
+      message: lines.joined(separator: "; ")
+    )
+  }
+}

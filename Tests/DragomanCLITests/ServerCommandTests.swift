@@ -1,0 +1,274 @@
+import DragomanPostgreSQL
+import Foundation
+import TestServer
+import Testing
+
+/// The tool with a server in place of a file.
+@Suite("Commands on a server", .enabled(if: TestServer.isThere))
+struct ServerCommandTests {
+  private static let map = """
+    version: 1
+    entities:
+      Person:
+        unique: id
+        attributes:
+          id: { type: int64 }
+          name: { type: string }
+          salary: { type: decimal, scale: 2 }
+          born: { type: date }
+    """
+  private static let feed = """
+    [{"id": 1, "name": "Ana", "salary": 12.5, "born": "1990-02-28"},
+     {"id": 2, "name": "Ben", "salary": 7},
+     {"id": 3, "name": "Eve\\u0000"}]
+    """
+
+  private let folder: ToolFolder
+  private let server: TestServer
+
+  init() throws {
+    folder = try ToolFolder()
+    server = try #require(TestServer.shared)
+    try folder.write(Self.map, to: "people.map.yaml")
+    try folder.write(Self.feed, to: "people.json")
+    try folder.write(#"[{"id": 1, "name": "Anna", "salary": 12.5}]"#, to: "later.json")
+  }
+
+  @Test("Import, fetch, export, info, history, schema and diff say what they say of a file")
+  func commands() throws {
+    let url = try server.schema()
+    let imported = try folder.run("import", "people.map.yaml", "people.json", "-d", url)
+    #expect(imported.status == 3)
+    #expect(imported.errors.contains("error[value.nul]"))
+    #expect(imported.errors.contains("inserted  2"))
+    #expect(imported.errors.contains("rejected  1"))
+    let again = try folder.run("import", "people.map.yaml", "later.json", "-d", url)
+    #expect(again.status == 0)
+    // The same in a file, but for what it cannot hold.
+    #expect(try folder.run("import", "people.map.yaml", "people.json", "-d", "p.db").status == 0)
+    #expect(
+      try folder.run("delete", "Person", "--where", "id == 3", "--yes", "-d", "p.db").status == 0
+    )
+    #expect(try folder.run("import", "people.map.yaml", "later.json", "-d", "p.db").status == 0)
+    for command in [
+      ["fetch", "Person"], ["fetch", "Person", "--count"],
+      ["fetch", "Person", "--where", "name BEGINSWITH[c] 'AN'", "--sort", "born"],
+      ["export", "people.map.yaml", "-o", "-"], ["schema"],
+      ["diff", "people.map.yaml", "people.json"],
+    ] {
+      let of = { (database: String) in try self.folder.run(command + ["-d", database]) }
+      let (theirs, ours) = (try of(url), try of("p.db"))
+      #expect(theirs.output == ours.output, "\(command)")
+      #expect(theirs.status == ours.status, "\(command)")
+    }
+    let info = try folder.run("info", "-d", url)
+    #expect(info.output.contains("Person  2"))
+    #expect(info.output.hasPrefix("postgresql:///postgres:"))
+    let history = try folder.run("history", "-d", url)
+    #expect(history.output.contains("people.json") && history.output.contains("later.json"))
+  }
+
+  @Test("A dry run tells what would change and leaves nothing")
+  func dryRun() throws {
+    let url = try server.schema()
+    let run = try folder.run("import", "people.map.yaml", "people.json", "-d", url, "--dry-run")
+    #expect(run.status == 3)
+    let tables =
+      "SELECT count(*) FROM pg_class WHERE relnamespace = '\(TestServer.schema(of: url))'::regnamespace"
+    #expect(try server.psql(tables) == "0")
+    #expect(try folder.run("import", "people.map.yaml", "later.json", "-d", url).status == 0)
+    let diff = try folder.run(
+      "import",
+      "people.map.yaml",
+      "people.json",
+      "-d",
+      url,
+      "--dry-run",
+      "--diff",
+      "--json"
+    )
+    #expect(diff.output.contains(#""Ana""#))
+    #expect(try folder.run("fetch", "Person", "-d", url, "--count").output == "1\n")
+  }
+
+  @Test("No message shows a password, and each says what to do")
+  func refusals() throws {
+    let schema = TestServer.schema(of: try server.schema())
+    try server.psql(
+      "CREATE ROLE locked_\(schema) LOGIN PASSWORD 'right'; CREATE ROLE weak_\(schema) LOGIN;"
+        + " GRANT USAGE ON SCHEMA \(schema) TO weak_\(schema);"
+        + " CREATE SCHEMA foreign_\(schema); CREATE TABLE foreign_\(schema).\"theirs\" (a int)"
+    )
+    let local = "127.0.0.1:\(server.port)/postgres"
+    let cases: [(url: String, status: Int32, said: [String])] = [
+      (
+        "postgresql://locked_\(schema):wro%2Fngpw@\(local)", 77,
+        ["error[store.permission]: postgresql://\(local): ", ".pgpass"]
+      ),
+      (
+        "postgresql://locked_\(schema)@\(local)?passfile=/none", 77,
+        ["store.permission", ".pgpass"]
+      ),
+      ("postgresql://u:wro%2Fngpw@no-such-host.invalid/db", 69, ["store.unreachable"]),
+      ("postgresql://u:wro%2Fngpw@127.0.0.1:1/db", 69, ["store.unreachable", "refused"]),
+      ("postgresql://u:wro%2Fngpw@host:port:x/db?bogus=1", 69, ["store.unreachable"]),
+      ("postgresql://u:wro%2Fngpw@[::1/db", 69, ["store.unreachable"]),
+      (
+        server.url(schema: schema).replacingOccurrences(of: "/postgres?", with: "/nowhere?"), 66,
+        ["store.missing", "createdb"]
+      ),
+      (server.url(schema: "nowhere"), 69, ["store.unreachable", "CREATE SCHEMA"]),
+      (server.url(schema: "foreign_\(schema)"), 65, ["store.foreign", "theirs", "search_path"]),
+      (server.url(schema: schema, user: "nobody_at_all"), 77, ["store.permission"]),
+      (server.url(schema: schema, user: "weak_\(schema)"), 77, ["store.permission", "GRANT"]),
+      (
+        server.url(schema: schema, more: "%20-cdefault_transaction_read_only%3Don"), 77,
+        ["store.permission", "read-write"]
+      ),
+    ]
+    for (url, status, said) in cases {
+      let run = try folder.run("import", "people.map.yaml", "later.json", "-d", url)
+      #expect(run.status == status, "\(url): \(run.errors)")
+      for word in said { #expect(run.errors.contains(word), "\(url): \(run.errors)") }
+      #expect(
+        !run.errors.contains("wro%2Fngpw") && !run.errors.contains("wro/ngpw"),
+        "\(run.errors)"
+      )
+      #expect(run.errors.contains("help"), "\(run.errors)")
+    }
+  }
+
+  @Test("Settings and the environment name a server, and no message shows its password")
+  func settings() throws {
+    let url = try server.schema().replacingOccurrences(of: "postgres@", with: "postgres:s3cret@")
+    try folder.write(
+      "database: \(url)\nfeeds:\n  people: { map: people.map.yaml, inputs: later.json }\n",
+      to: "dragoman.yaml"
+    )
+    let run = try folder.run("run", "people")
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.errors.contains("people -> postgresql:///postgres (by "), "\(run.errors)")
+    let imported = try folder.shell(
+      "DRAGOMAN_DB='\(url)' $D import people.map.yaml later.json; $D fetch Person --count"
+    )
+    #expect(imported.output == "1\n")
+    #expect(imported.errors.contains("postgresql:///postgres (by DRAGOMAN_DB)"))
+    #expect(!(run.errors + run.output + imported.errors).contains("s3cret"))
+    let history = try server.psql("SELECT * FROM \(TestServer.schema(of: url))._dragoman_imports")
+    #expect(history.contains("later.json") && !history.contains("s3cret"))
+  }
+
+  @Test("A table that somebody has changed is damage, and nothing is half-written")
+  func changed() throws {
+    let url = try server.schema()
+    let schema = TestServer.schema(of: url)
+    #expect(try folder.run("import", "people.map.yaml", "later.json", "-d", url).status == 0)
+    try server.psql("ALTER TABLE \(schema).\"Person\" RENAME COLUMN born TO birthday")
+    for command in [["import", "people.map.yaml", "people.json"], ["info"], ["fetch", "Person"]] {
+      let run = try folder.run(command + ["-d", url])
+      #expect(run.status == 65, "\(command): \(run.errors)")
+      #expect(run.errors.contains("store.damaged") && run.errors.contains("born"), "\(run.errors)")
+    }
+    #expect(try server.psql("SELECT count(*) FROM \(schema).\"Person\"") == "1")
+    try server.psql("ALTER TABLE \(schema).\"Person\" RENAME COLUMN birthday TO born")
+    try server.psql("UPDATE \(schema)._dragoman_model SET format = 99")
+    #expect(try folder.run("info", "-d", url).errors.contains("store.newer"))
+    try server.psql("DELETE FROM \(schema)._dragoman_model")
+    #expect(try folder.run("info", "-d", url).errors.contains("store.damaged"))
+  }
+
+  @Test("What works on files only is refused with what to do instead")
+  func filesOnly() throws {
+    let url = try server.schema()
+    for (command, word) in [
+      (["backup", "copy.db"], "pg_dump"), (["undo"], "docs/scale.md"),
+      (["delete", "Person", "--where", "id == 1", "--yes"], "docs/scale.md"),
+      (["watch", "Person"], "docs/scale.md"), (["migrate", "people.map.yaml"], "docs/scale.md"),
+      (["import", "people.json", "--guess"], "dragoman guess"),
+    ] {
+      let run = try folder.run(command + ["-d", url])
+      #expect(run.status == 64, "\(command): \(run.errors)")
+      #expect(
+        run.errors.contains("error[tool.server]") && run.errors.contains(word),
+        "\(run.errors)"
+      )
+    }
+    let prune = try folder.run("import", "people.map.yaml", "people.json", "--prune", "-d", url)
+    #expect(prune.status == 64 && prune.errors.contains("pruning"), "\(prune.errors)")
+  }
+
+  @Test("A connection that is cut ends the import, and leaves what was there")
+  func cut() throws {
+    let url = try server.schema()
+    let schema = TestServer.schema(of: url)
+    #expect(try folder.run("import", "people.map.yaml", "later.json", "-d", url).status == 0)
+    try server.psql(
+      "CREATE ROLE cut_\(schema) LOGIN; GRANT USAGE ON SCHEMA \(schema) TO cut_\(schema);"
+        + " GRANT ALL ON ALL TABLES IN SCHEMA \(schema) TO cut_\(schema)"
+    )
+    let holder = try PostgreSQLHolder(server, schema)
+    let killer = Thread { [server] in
+      let theirs =
+        "FROM pg_stat_activity WHERE usename = 'cut_\(schema)' AND wait_event = 'advisory'"
+      while (try? server.psql("SELECT pg_terminate_backend(pid) \(theirs)")) == "" {
+        Thread.sleep(forTimeInterval: 0.02)
+      }
+    }
+    killer.start()
+    let run = try folder.run(
+      "import",
+      "people.map.yaml",
+      "people.json",
+      "-d",
+      server.url(schema: schema, user: "cut_\(schema)")
+    )
+    #expect(run.status == 69, "\(run.errors)")
+    #expect(run.errors.contains("store.unreachable"))
+    holder.end()
+    #expect(try server.psql("SELECT name FROM \(schema).\"Person\"") == "Anna")
+    #expect(try folder.run("import", "people.map.yaml", "people.json", "-d", url).status == 3)
+  }
+
+  @Test("An import that writes keeps another one waiting five seconds, which is busy then")
+  func busy() throws {
+    let url = try server.schema()
+    let schema = TestServer.schema(of: url)
+    #expect(try folder.run("import", "people.map.yaml", "later.json", "-d", url).status == 0)
+    let holder = try PostgreSQLHolder(server, schema)
+    let run = try folder.run("import", "people.map.yaml", "people.json", "-d", url)
+    #expect(run.status == 75, "\(run.errors)")
+    #expect(run.errors.contains("store.busy"))
+    holder.end()
+  }
+}
+
+/// Somebody who holds the lock of writers.
+private final class PostgreSQLHolder {
+  private let done = DispatchSemaphore(value: 0)
+  private let server: TestServer
+  private let schema: String
+
+  init(_ server: TestServer, _ schema: String) throws {
+    self.server = server
+    self.schema = schema
+    let begun =
+      "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+      + " AND objid::bigint = (hashtext('\(schema)')::bigint & 4294967295)"
+    let done = done
+    Thread.detachNewThread {
+      _ = try? server.psql(
+        "SET search_path = \(schema); SELECT pg_advisory_lock(\(0x4452_4147), hashtext('\(schema)')); SELECT pg_sleep(60)"
+      )
+      done.signal()
+    }
+    while try server.psql(begun) == "0" { Thread.sleep(forTimeInterval: 0.02) }
+  }
+
+  func end() {
+    _ = try? server.psql(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%= \(schema); %pg_sleep%'"
+        + " AND pid <> pg_backend_pid()"
+    )
+    done.wait()
+  }
+}

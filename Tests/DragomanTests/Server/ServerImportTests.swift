@@ -1,0 +1,164 @@
+import DragomanPostgreSQL
+import Foundation
+import TestServer
+import Testing
+
+@testable import Dragoman
+@testable import DragomanGraph
+
+/// The same feeds into a file and into a server: the same contents, the same report.
+@Suite("Imports into a server", .enabled(if: TestServer.isThere))
+struct ServerImportTests {
+  /// A map and the feeds that are imported by it, one after the other.
+  static let feeds: [(map: String, feeds: [String])] = [
+    ("people", ["people.json", "people-partial.json", "people.ndjson", "people.xml"]),
+    ("orders", ["orders.json", "orders-changes.json"]),
+    ("catalogue", ["catalogue.xml"]), ("fixtures", ["fixtures.json"]),
+    ("invoices", ["invoices.json"]), ("observations", ["observations.json"]),
+    ("stations", ["stations.csv"]), ("stock", ["stock-dirty.ndjson"]),
+  ]
+
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  @Test(
+    "A feed has the same contents and the same report as in a file, also the second time",
+    arguments: feeds.map(\.map)
+  )
+  func same(name: String) async throws {
+    let server = try #require(TestServer.shared)
+    let feeds = try #require(Self.feeds.first { $0.map == name }?.feeds)
+    let map = try ImportMap(
+      contentsOf: Self.root.appendingPathComponent("Maps/\(name).map.yaml").path
+    )
+    let store = try SQLiteStore(at: .inMemory)
+    let url = try server.schema()
+    for feed in feeds + feeds.suffix(1) {
+      let path = Self.root.appendingPathComponent("SampleData/\(feed)").path
+      var request = ImportRequest([.file(path)])
+      request.options.rejectsFile = "/dev/null"
+      let expected = try await Importer(map: map, store: store).run(request)
+      let report = try await Self.run(request, map, url)
+      Self.compare(report, expected, "\(feed)")
+      let copy = try PostgreSQLServer(url).copy()
+      #expect(try contents(of: copy) == contents(of: store), "\(feed)")
+      #expect(try waiting(copy) == waiting(store), "\(feed)")
+      try copy.close()
+    }
+  }
+
+  /// One import, as the tool does it.
+  static func run(_ request: ImportRequest, _ map: ImportMap, _ url: String) async throws
+    -> ImportReport
+  {
+    let stack = try PostgreSQLServer(url).stack(growingTo: map.model())
+    defer { try? stack.close() }
+    return try await Importer(map: map, stack: stack).run(request)
+  }
+
+  static func compare(
+    _ report: ImportReport,
+    _ expected: ImportReport,
+    _ comment: Comment
+  ) {
+    #expect(report.status == expected.status, comment)
+    #expect(report.counts == expected.counts, comment)
+    #expect(report.entitySummary == expected.entitySummary, comment)
+    #expect(report.linkSummary == expected.linkSummary, comment)
+    #expect(report.issues == expected.issues, comment)
+    #expect(report.committed == expected.committed, comment)
+    #expect(report.unmatchedPaths == expected.unmatchedPaths, comment)
+  }
+
+  func waiting(_ store: SQLiteStore) throws -> [String] {
+    try sql(
+      store,
+      "SELECT relationship || ' ' || entity || ' ' || key FROM _dragoman_pending ORDER BY 1"
+    )
+  }
+
+  private static let yaml = """
+    version: 1
+    entities:
+      Person:
+        unique: id
+        attributes:
+          id: { type: int64 }
+          name: { type: string }
+        relationships:
+          boss: { entity: Person, kind: toOne, key: { id: boss }, onUnresolved: pending }
+    """
+
+  @Test("In batches as in one transaction: the same contents, and the ledger tells of all records")
+  func batches() async throws {
+    let server = try #require(TestServer.shared)
+    let map = try ImportMap(yaml: Self.yaml)
+    let url = try server.schema()
+    let records: [ForeignValue] = (0..<25).map { number in
+      .object([
+        "id": .integer(Int64(number)), "name": .string("n\(number % 7)"),
+        "boss": .integer(Int64(number + 3)),
+      ])
+    }
+    var request = ImportRequest([.records(records)])
+    request.options.commit = .batch
+    request.options.batchSize = 4
+    let report = try await Self.run(request, map, url)
+    #expect(report.counts.inserted == 25)
+    #expect(report.committed == 25)
+    let schema = TestServer.schema(of: url)
+    #expect(
+      try server.psql("SELECT status, committed, read, inserted FROM \(schema)._dragoman_imports")
+        == "done|25|25|25"
+    )
+    #expect(try server.psql("SELECT count(*), count(boss) FROM \(schema).\"Person\"") == "25|22")
+    #expect(try server.psql("SELECT count(*) FROM \(schema)._dragoman_pending") == "3")
+    // Who waited for them comes with another import.
+    let more: [ForeignValue] = (25..<28).map { .object(["id": .integer(Int64($0))]) }
+    let second = try await Self.run(ImportRequest([.records(more)]), map, url)
+    #expect(second.counts.inserted == 3)
+    #expect(try server.psql("SELECT count(boss) FROM \(schema).\"Person\"") == "25")
+    #expect(try server.psql("SELECT count(*) FROM \(schema)._dragoman_pending") == "0")
+  }
+
+  @Test("A dry run leaves nothing, not even tables, and neither does an import that fails")
+  func nothing() async throws {
+    let server = try #require(TestServer.shared)
+    let map = try ImportMap(yaml: Self.yaml)
+    let url = try server.schema()
+    let tables =
+      "SELECT count(*) FROM pg_class WHERE relnamespace = '\(TestServer.schema(of: url))'::regnamespace"
+    let record = ForeignValue.object(["id": .integer(1), "name": .string("a")])
+    var request = ImportRequest([.records([record])], isDryRun: true)
+    let report = try await Self.run(request, map, url)
+    #expect(report.counts.inserted == 1)
+    #expect(try server.psql(tables) == "0")
+    request = ImportRequest([.file("/nowhere/feed.json")])
+    await #expect(throws: ImportFailure.self) { try await Self.run(request, map, url) }
+    #expect(try server.psql(tables) == "0")
+  }
+
+  @Test("What only files can do is refused before anything is done")
+  func refusals() async throws {
+    let server = try #require(TestServer.shared)
+    let map = try ImportMap(yaml: Self.yaml)
+    let url = try server.schema()
+    var requests: [ImportRequest] = []
+    for change: (inout ImportRequest) -> Void in [
+      { $0.prune = .init() }, { $0.resumes = true }, { $0.recording = .always },
+      { $0.changes = { _ in } },
+    ] {
+      var request = ImportRequest([.records([])])
+      change(&request)
+      requests.append(request)
+    }
+    for request in requests {
+      do {
+        _ = try await Self.run(request, map, url)
+        Issue.record("it was not refused")
+      } catch let failure as ImportFailure {
+        #expect((failure.cause as? ImportError)?.code == .request)
+      }
+    }
+  }
+}
