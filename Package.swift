@@ -23,6 +23,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.0"),
+    .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
   ],
   targets: [
@@ -53,10 +55,35 @@ let package = Package(
       ],
       swiftSettings: swiftSettings
     ),
+    // Pages for a browser: `dragoman serve`. Its templates, style and script are built into the tool.
+    .target(
+      name: "DragomanConsole",
+      dependencies: [
+        "Dragoman",
+        .product(name: "FlyingFox", package: "FlyingFox"),
+        .product(name: "FlyingSocks", package: "FlyingFox"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "Mustache", package: "swift-mustache"),
+      ],
+      resources: [
+        .embedInCode("Assets/cell.mustache"),
+        .embedInCode("Assets/console.js"),
+        .embedInCode("Assets/entity.mustache"),
+        .embedInCode("Assets/error.mustache"),
+        .embedInCode("Assets/fault.mustache"),
+        .embedInCode("Assets/frame.mustache"),
+        .embedInCode("Assets/icon.svg"),
+        .embedInCode("Assets/object.mustache"),
+        .embedInCode("Assets/overview.mustache"),
+        .embedInCode("Assets/runs.mustache"),
+        .embedInCode("Assets/console.css"),
+      ],
+      swiftSettings: swiftSettings
+    ),
     .executableTarget(
       name: "DragomanCLI",
       dependencies: [
-        "Dragoman", "CSQLiteSettings",
+        "Dragoman", "DragomanConsole", "CSQLiteSettings",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
