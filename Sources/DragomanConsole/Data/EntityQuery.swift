@@ -35,6 +35,7 @@ struct EntityQuery {
   ///
   /// - Throws: `StoreError` for text that is no order.
   func sortKeys(_ shape: EntityShape) throws -> [SortKey] {
+    guard !sort.isEmpty else { return [] }
     let keys = try SortKey.parse(sort)
     for key in keys where shape.attributes.contains(where: { $0.name == key.name && $0.isSensitive }) {
       throw ConsoleError(

@@ -49,14 +49,27 @@ enum PageTemplates {
 
   private static var sources: [(String, [UInt8])] {
     [
-      ("frame", PackageResources.frame_mustache),
-      ("error", PackageResources.error_mustache),
-      ("overview", PackageResources.overview_mustache),
-      ("entity", PackageResources.entity_mustache),
-      ("fault", PackageResources.fault_mustache),
-      ("runs", PackageResources.runs_mustache),
       ("cell", PackageResources.cell_mustache),
+      ("change", PackageResources.change_mustache),
+      ("entity", PackageResources.entity_mustache),
+      ("error", PackageResources.error_mustache),
+      ("fault", PackageResources.fault_mustache),
+      ("frame", PackageResources.frame_mustache),
+      ("history", PackageResources.history_mustache),
+      ("import", PackageResources.import_mustache),
+      ("job", PackageResources.job_mustache),
+      ("live", PackageResources.live_mustache),
+      ("model", PackageResources.model_mustache),
       ("object", PackageResources.object_mustache),
+      ("origins", PackageResources.origins_mustache),
+      ("overview", PackageResources.overview_mustache),
+      ("profile", PackageResources.profile_mustache),
+      ("profilecard", PackageResources.profilecard_mustache),
+      ("reject", PackageResources.reject_mustache),
+      ("rejects", PackageResources.rejects_mustache),
+      ("run", PackageResources.run_mustache),
+      ("runs", PackageResources.runs_mustache),
+      ("undo", PackageResources.undo_mustache),
     ]
   }
 }

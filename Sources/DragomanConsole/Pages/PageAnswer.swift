@@ -20,6 +20,10 @@ struct PageSources: Sendable {
   let database: ConsoleDatabase
   /// The maps.
   let maps: MapShelf
+  /// The imports that pages have begun.
+  let jobs: JobBoard
+  /// The rejects files.
+  let rejects: RejectShelf
   /// What forms have in `csrf`.
   let formToken: String
   /// Whether anything may be written.

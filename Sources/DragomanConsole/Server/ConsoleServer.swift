@@ -101,6 +101,7 @@ public final class ConsoleServer: Sendable {
   public func stop() async {
     ending.begin()
     await server.stop(timeout: 5)
+    console.end()
   }
 
   // MARK: - Sockets

@@ -11,7 +11,7 @@ import Foundation
 /// they are called on threads that may wait.
 public final class Console: Sendable {
   let sources: PageSources
-  private let gate: ConsoleGuard
+  let gate: ConsoleGuard
 
   /// Makes a console.
   ///
@@ -26,9 +26,13 @@ public final class Console: Sendable {
       allowsWriting: options.allowsImport,
       maximumBodyByteCount: options.maximumUploadByteCount
     )
+    let maps = MapShelf(paths: options.maps)
+    let jobs = JobBoard()
     sources = PageSources(
       database: ConsoleDatabase(options.database),
-      maps: MapShelf(paths: options.maps),
+      maps: maps,
+      jobs: jobs,
+      rejects: RejectShelf(paths: options.rejects, maps: maps, jobs: jobs),
       formToken: gate.formToken,
       allowsWriting: options.allowsImport
     )
@@ -75,6 +79,9 @@ public final class Console: Sendable {
     }
   }
 
+  /// Ends the imports that run, after the batch at hand, and removes temporary files.
+  public func end() { sources.jobs.clear() }
+
   // MARK: - Answers
 
   /// Adds the headers that every answer has.
@@ -116,26 +123,37 @@ public final class Console: Sendable {
   }
 
   /// A page for people or for programs.
-  private func response(_ answer: PageAnswer, _ request: ConsoleRequest) -> ConsoleResponse {
-    let path = PagePath(request.path)
-    if path.suffix == "json" {
-      return ConsoleResponse(type: "application/json", text: answer.json.text + "\n")
+  func response(
+    _ answer: PageAnswer,
+    _ request: ConsoleRequest,
+    status: Int = 200
+  ) -> ConsoleResponse {
+    if PagePath(request.path).suffix == "json" {
+      return ConsoleResponse(status, type: "application/json", text: answer.json.text + "\n")
     }
-    let steps = path.steps.isEmpty ? ["overview"] : path.steps
-    let frame = PageFrame(
+    return ConsoleResponse(
+      status,
+      type: "text/html; charset=utf-8",
+      text: PageTemplates.page(answer.template, answer.view, in: frame(answer, request))
+    )
+  }
+
+  /// What stands around a page.
+  func frame(_ answer: PageAnswer, _ request: ConsoleRequest) -> PageFrame {
+    let steps = PagePath(request.path).steps
+    return PageFrame(
       title: answer.title,
       database: sources.database.name,
       places: places(of: request),
-      json: WebText.address(
-        steps,
-        suffix: ".json",
-        request.query.map { ($0.name, $0.value) }
-      ),
+      // What answers a form has no address of its own.
+      json: request.method == "POST"
+        ? nil
+        : WebText.address(
+          steps.isEmpty ? ["overview"] : steps,
+          suffix: ".json",
+          request.query.map { ($0.name, $0.value) }
+        ),
       refresh: answer.refresh
-    )
-    return ConsoleResponse(
-      type: "text/html; charset=utf-8",
-      text: PageTemplates.page(answer.template, answer.view, in: frame)
     )
   }
 
@@ -147,37 +165,6 @@ public final class Console: Sendable {
       ("Rejects", "rejects", "/rejects"), ("History", "history", "/history"),
     ]
     return all.map { PageFrame.Place(name: $0.0, address: $0.2, isHere: $0.1 == here) }
-  }
-
-  // MARK: - Routes
-
-  private func route(_ request: ConsoleRequest) throws -> ConsoleResponse {
-    let path = PagePath(request.path)
-    if request.method == "POST" {
-      throw ConsoleError(404, "There is nothing to send here.")
-    }
-    switch (path.steps.first, path.steps.count) {
-    case (nil, _), ("overview", 1):
-      return response(try OverviewPage.answer(sources), request)
-    case ("assets", 2): return try asset(request.path[1])
-    case ("entities", 2):
-      return response(try EntityPage.answer(path.steps[1], request, sources), request)
-    case ("entities", 3) where path.steps[2] == "download":
-      return try DownloadPage.answer(path.steps[1], path.suffix ?? "", request, sources)
-    case ("objects", 3):
-      return response(try ObjectPage.answer(path.steps[1], path.steps[2], sources), request)
-    default:
-      throw ConsoleError(404, "There is no such page.", help: "begin at the overview")
-    }
-  }
-
-  private func asset(_ name: String) throws(ConsoleError) -> ConsoleResponse {
-    guard let (type, bytes) = PageTemplates.asset(name) else {
-      throw ConsoleError(404, "There is no such file.")
-    }
-    var response = ConsoleResponse(type: type, .bytes(Data(bytes)))
-    response.headers.append(("Cache-Control", "max-age=3600"))
-    return response
   }
 }
 

@@ -5,7 +5,7 @@ import Foundation
 /// One line of a rejects file, read: which record was rejected, why, and the record itself.
 ///
 /// `RejectLines` reads them; `replacingRecord(with:)` mends one.
-public struct RejectLine {
+public struct RejectLine: Sendable {
   /// The number of the line, from 1.
   public let number: Int
   /// The line as it is, with its line feed where it has one.
