@@ -184,6 +184,11 @@ let package = Package(
       swiftSettings: swiftSettings
     ),
     .testTarget(
+      name: "DragomanConsoleTests",
+      dependencies: ["Dragoman", "DragomanConsole"],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
       name: "DragomanCLITests",
       dependencies: ["Dragoman", "DragomanCLI"],
       swiftSettings: swiftSettings

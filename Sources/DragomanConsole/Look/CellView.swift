@@ -20,7 +20,7 @@ struct CellView {
     let full = ValueText.text(value, attribute)
     switch value {
     case _ where attribute.isSensitive && !value.isNull: style = "masked"
-    case .null: style = "null"
+    case .null: style = attribute.type.isNumeric ? "null number" : "null"
     case .integer where attribute.type == .bool: style = "bool"
     case .integer, .real: style = "number"
     case .text: style = attribute.type == .decimal ? "number" : ""

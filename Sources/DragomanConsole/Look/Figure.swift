@@ -32,6 +32,7 @@ enum Figure {
   /// `0.3 s`, `2 min 5 s`.
   static func duration(_ seconds: Double) -> String {
     guard seconds >= 0, seconds.isFinite else { return "" }
+    if seconds < 0.05 { return "< 0.1 s" }
     if seconds < 10 { return String(format: "%.1f s", seconds) }
     if seconds < 60 { return String(format: "%.0f s", seconds) }
     if seconds < 3600 { return "\(Int(seconds) / 60) min \(Int(seconds) % 60) s" }

@@ -30,7 +30,7 @@ struct ImportChart {
   let first: String
   let last: String
 
-  private static let width = 720.0
+  private static let width = 1140.0
   private static let height = 150.0
 
   init(_ runs: [ImportLedgerEntry]) {
@@ -42,7 +42,8 @@ struct ImportChart {
     let totals = runs.map { run in kinds.reduce(0) { $0 + run.counts[keyPath: $1.count] } }
     let most = max(1, totals.max() ?? 0)
     isEmpty = runs.isEmpty
-    let step = Self.width / Double(max(runs.count, 12))
+    let step = Self.width / Double(max(runs.count, 1))
+    let thickness = min(step * 0.7, 56)
     var pieces: [Piece] = []
     for (place, run) in runs.enumerated() {
       var y = Self.height
@@ -54,9 +55,9 @@ struct ImportChart {
         pieces.append(
           Piece(
             style: kind.style,
-            x: Self.text(Double(place) * step + step * 0.15),
+            x: Self.text((Double(place) + 0.5) * step - thickness / 2),
             y: Self.text(max(0, y)),
-            width: Self.text(min(step * 0.7, 48)),
+            width: Self.text(thickness),
             height: Self.text(height),
             title: "Import \(run.id ?? 0), \(Figure.moment(run.started)): "
               + "\(Figure.grouped(count)) \(kind.name)"

@@ -96,13 +96,10 @@ struct ModelDrawing {
       top += (members.map { heights[$0] }.max() ?? 0) + Self.gap.y
     }
     boxes = entities.indices.map { Self.box(entities[$0], at: places[$0], heights[$0]) }
-    edges = pairs.map { pair in
-      Self.edge(
-        pair,
-        places,
-        heights,
-        isNear: columnOf[pair.left] == columnOf[pair.right]
-      )
+    let sides = Self.sides(pairs, columnOf)
+    let ports = Self.ports(pairs, sides, places, heights)
+    edges = pairs.indices.map { number in
+      Self.edge(pairs[number], sides[number], ports[number].start, ports[number].end)
     }
     width = (boxes.map { $0.x + $0.width }.max() ?? 0) + Self.margin + 60
     height = max(top - Self.gap.y, 40) + Self.margin
@@ -246,37 +243,88 @@ struct ModelDrawing {
     text.count > 25 ? text.prefix(24) + "…" : text
   }
 
+  // MARK: - Lines
+
+  /// Which sides of its boxes a line leaves.
+  private struct Sides {
+    /// Whether its left end is the pair's right one.
+    let isTurned: Bool
+    /// Whether it stays in one column, and leaves both boxes on their right.
+    let isNear: Bool
+  }
+
+  private static func sides(_ pairs: [Pair], _ columnOf: [Int]) -> [Sides] {
+    pairs.map { pair in
+      Sides(
+        isTurned: columnOf[pair.left] > columnOf[pair.right],
+        isNear: columnOf[pair.left] == columnOf[pair.right]
+      )
+    }
+  }
+
+  /// Where lines begin and end: those of one side share its height in the order of where they lead.
+  private static func ports(
+    _ pairs: [Pair],
+    _ sides: [Sides],
+    _ places: [(x: Int, y: Int)],
+    _ heights: [Int]
+  ) -> [(start: (x: Int, y: Int), end: (x: Int, y: Int))] {
+    struct Port {
+      let edge: Int
+      let isStart: Bool
+      let order: Int
+    }
+    var ports: [[Int]: [Port]] = [:]
+    for (number, pair) in pairs.enumerated() {
+      let (from, to) = sides[number].isTurned ? (pair.right, pair.left) : (pair.left, pair.right)
+      let middle = { (entity: Int) in places[entity].y + heights[entity] / 2 }
+      ports[[from, 1], default: []].append(
+        Port(edge: number, isStart: true, order: from == to ? .min : middle(to))
+      )
+      ports[[to, sides[number].isNear ? 1 : 0], default: []].append(
+        Port(edge: number, isStart: false, order: from == to ? .min + 1 : middle(from))
+      )
+    }
+    var found = pairs.map { _ in (start: (x: 0, y: 0), end: (x: 0, y: 0)) }
+    for (side, members) in ports {
+      let entity = side[0]
+      let sorted = members.sorted { ($0.order, $0.edge) < ($1.order, $1.edge) }
+      for (place, port) in sorted.enumerated() {
+        let y = places[entity].y + heights[entity] * (place + 1) / (sorted.count + 1)
+        let point = (x: places[entity].x + side[1] * boxWidth, y: y)
+        if port.isStart {
+          found[port.edge].start = point
+        } else {
+          found[port.edge].end = point
+        }
+      }
+    }
+    return found
+  }
+
   private static func edge(
     _ pair: Pair,
-    _ places: [(x: Int, y: Int)],
-    _ heights: [Int],
-    isNear: Bool
+    _ sides: Sides,
+    _ start: (x: Int, y: Int),
+    _ end: (x: Int, y: Int)
   ) -> Edge {
-    var (a, b) = (places[pair.left], places[pair.right])
-    var (aMark, bMark) = (pair.leftMark, pair.rightMark)
-    var (aHeight, bHeight) = (heights[pair.left], heights[pair.right])
-    let isLoop = pair.left == pair.right
-    if !isNear, a.x > b.x {
-      swap(&a, &b)
-      swap(&aMark, &bMark)
-      swap(&aHeight, &bHeight)
-    }
-    // Where lines leave says whether they come from above or below.
-    let start = (x: a.x + boxWidth, y: isLoop ? a.y + 14 : a.y + aHeight / 2)
-    let end =
-      isNear ? (x: b.x + boxWidth, y: isLoop ? b.y + 34 : b.y + bHeight / 2 - 8)
-      : (x: b.x, y: b.y + bHeight / 2)
-    let bend = isNear ? 44 : max(30, (end.x - start.x) / 2)
+    let bend = sides.isNear ? 44 : max(30, (end.x - start.x) / 2)
     let path =
       "M\(start.x) \(start.y)C\(start.x + bend) \(start.y) "
-      + "\(isNear ? end.x + bend : end.x - bend) \(end.y) \(end.x) \(end.y)"
+      + "\(sides.isNear ? end.x + bend : end.x - bend) \(end.y) \(end.x) \(end.y)"
+    let marks = sides.isTurned ? [pair.rightMark, pair.leftMark] : [pair.leftMark, pair.rightMark]
     return Edge(
       path: path,
       title: pair.title,
       style: pair.style,
       labels: [
-        Line(x: start.x + 5, y: start.y - 5, text: aMark, style: "mark"),
-        Line(x: isNear ? end.x + 5 : end.x - 5, y: end.y - 5, text: bMark, style: isNear ? "mark" : "mark end"),
+        Line(x: start.x + 5, y: start.y - 4, text: marks[0], style: "mark"),
+        Line(
+          x: sides.isNear ? end.x + 5 : end.x - 5,
+          y: end.y - 4,
+          text: marks[1],
+          style: sides.isNear ? "mark" : "mark end"
+        ),
       ]
     )
   }

@@ -89,7 +89,7 @@ struct EntityPage {
       namesEntity: page.namesEntity,
       rows: page.rows,
       isEmpty: page.rows.isEmpty && fault == nil,
-      count: page.count,
+      count: fault == nil ? page.count : "",
       columns: table.all.map { column in
         Choice(name: column.name, isChosen: table.shown.contains { $0.name == column.name })
       },

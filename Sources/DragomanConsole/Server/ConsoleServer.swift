@@ -27,11 +27,23 @@ public final class ConsoleServer: Sendable {
   ///   - address: The number of the interface: `127.0.0.1`, `::1`, `0.0.0.0`, …
   ///   - port: The port, 0 for any that is free.
   /// - Throws: `Failure` where it cannot listen there.
-  public init(_ options: ConsoleOptions, address: String, port: Int) throws(Failure) {
+  public convenience init(
+    _ options: ConsoleOptions,
+    address: String,
+    port: Int
+  ) throws(Failure) {
+    try self.init(options, address: address, port: port, pool: PatientPool())
+  }
+
+  init(
+    _ options: ConsoleOptions,
+    address: String,
+    port: Int,
+    pool: PatientPool
+  ) throws(Failure) {
     let (family, free) = try Self.probe(address, port)
     self.port = free
     let console = Console(options, port: free)
-    let pool = PatientPool()
     self.console = console
     self.pool = pool
     let ending = Ending()

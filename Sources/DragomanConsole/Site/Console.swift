@@ -4,9 +4,6 @@ import Foundation
 
 /// The console: pages about one database, as a function of requests.
 ///
-///     let console = Console(ConsoleOptions(database: "people.db"))
-///     print(try console.page(ConsoleRequest(target: "/entities/Person.json")).text())
-///
 /// It knows nothing of sockets: `ConsoleServer` lends it to a browser. Its functions wait for the database, so
 /// they are called on threads that may wait.
 public final class Console: Sendable {

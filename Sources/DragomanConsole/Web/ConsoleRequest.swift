@@ -1,8 +1,6 @@
 import Foundation
 
 /// What a browser asks for, as the pages see it: no more of HTTP than they need.
-///
-///     let request = ConsoleRequest(target: "/entities/Person?sort=-salary")
 public struct ConsoleRequest: Sendable {
   /// The method in capitals: `GET`, `HEAD`, `POST`, …
   public var method: String

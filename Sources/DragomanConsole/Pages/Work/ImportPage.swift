@@ -54,7 +54,7 @@ struct ImportPage {
         },
         hasJobs: !jobs.isEmpty,
         csrf: sources.formToken,
-        limit: Figure.bytes(limit)
+        limit: "\(limit >> 20) MB"
       ),
       json: [
         "v": 1, "allowed": .bool(canImport),

@@ -28,9 +28,9 @@ public struct AttributeProfile: Sendable, Hashable {
   public let nullCount: Int
   /// How many different values there are, null not counted.
   public let distinctCount: Int
-  /// The smallest value in the attribute's order; nil where there is none.
+  /// The smallest value in the attribute's order; nil where there is none, and for types without an order.
   public let smallest: StoredValue?
-  /// The largest value; nil where there is none.
+  /// The largest value; nil as `smallest` is.
   public let largest: StoredValue?
   /// The values that most objects have, the most frequent first, ten at most; empty where no value comes
   /// twice.

@@ -28,10 +28,9 @@ extension SQLiteStore {
       of: FetchRequest(
         entity,
         filter: filter,
-        columns: [
-          .count("", as: "objects"), .count(attribute, as: "values"),
-          .min(attribute, as: "smallest"), .max(attribute, as: "largest"),
-        ]
+        columns: [.count("", as: "objects"), .count(attribute, as: "values")]
+          + (known.type.isOrdered
+            ? [.min(attribute, as: "smallest"), .max(attribute, as: "largest")] : [])
       )
     )
     let objectCount = Int(bounds["objects"]?.integer ?? 0)
