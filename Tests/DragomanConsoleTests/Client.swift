@@ -38,7 +38,9 @@ struct Client: Sendable {
     func write(_ text: String) {
       var bytes = Array(text.utf8)[...]
       while !bytes.isEmpty {
-        let count = bytes.withUnsafeBytes { Foundation.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        let count = bytes.withUnsafeBytes {
+          Foundation.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
         guard count > 0 else { return }
         bytes = bytes.dropFirst(count)
       }

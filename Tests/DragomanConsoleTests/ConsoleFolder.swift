@@ -103,7 +103,7 @@ final class ConsoleFolder: Sendable {
 }
 
 /// A browser that has opened the console's address.
-struct TestBrowser {
+struct TestBrowser: Sendable {
   let console: Console
   private let cookie: String
 
@@ -139,10 +139,15 @@ struct TestBrowser {
   }
 
   /// Sends a form as the console's own page does.
-  func post(_ target: String, _ fields: [String: String]) -> ConsoleResponse {
+  ///
+  /// On a thread of its own: what forms do waits for tasks.
+  func post(_ target: String, _ fields: [String: String]) async -> ConsoleResponse {
     let body = (["csrf": console.sources.formToken].merging(fields) { $1 })
       .map { "\(WebText.encoded($0))=\(WebText.encoded($1))" }.joined(separator: "&")
-    return console.respond(to: form(target, body))
+    let (console, request) = (console, form(target, body))
+    return await withCheckedContinuation { done in
+      Thread.detachNewThread { done.resume(returning: console.respond(to: request)) }
+    }
   }
 
   /// A request that sends a form.

@@ -16,7 +16,9 @@ import Testing
   @Test("Without the token nobody gets in, and a wrong one is none")
   func token() throws {
     let console = folder.console()
-    for target in ["/", "/entities/Person.json", "/assets/console.css", "/?token=", "/?token=wrong"] {
+    for target in [
+      "/", "/entities/Person.json", "/assets/console.css", "/?token=", "/?token=wrong",
+    ] {
       let response = console.respond(
         to: ConsoleRequest(target: target, headers: ["Host": "localhost:8765"])
       )
@@ -25,7 +27,9 @@ import Testing
     }
   }
 
-  @Test("The token becomes a cookie that no script reads and no other site sends, and leaves the address")
+  @Test(
+    "The token becomes a cookie that no script reads and no other site sends, and leaves the address"
+  )
   func cookie() throws {
     let console = folder.console()
     let welcome = console.respond(
@@ -45,7 +49,8 @@ import Testing
   @Test(
     "A name that a stranger lets point here is none of this server",
     arguments: [
-      ("evil.example:8765", 421), ("localhost.evil.example:8765", 421), ("127.0.0.1.evil.example", 421),
+      ("evil.example:8765", 421), ("localhost.evil.example:8765", 421),
+      ("127.0.0.1.evil.example", 421),
       ("localhost:80", 421), ("", 421), ("localhost:8765", 200), ("127.0.0.1:8765", 200),
       ("[::1]:8765", 200), ("LOCALHOST:8765", 200),
     ]
@@ -71,7 +76,9 @@ import Testing
 
   @Test(
     "A form of another origin is refused, whatever cookie it has",
-    arguments: ["http://evil.example", "http://localhost:9000", "null", "https://localhost:8765", nil]
+    arguments: [
+      "http://evil.example", "http://localhost:9000", "null", "https://localhost:8765", nil,
+    ]
   )
   func origin(of sender: String?) throws {
     let browser = try TestBrowser(folder.console(writes: true))
@@ -91,9 +98,9 @@ import Testing
   }
 
   @Test("A form without the page's own field is refused", arguments: ["", "wrong"])
-  func formToken(given: String) throws {
+  func formToken(given: String) async throws {
     let browser = try TestBrowser(folder.console(writes: true))
-    let response = browser.post("/history/1/undo", ["csrf": given, "confirm": "yes"])
+    let response = await browser.post("/history/1/undo", ["csrf": given, "confirm": "yes"])
     #expect(response.status == 403)
     #expect(try browser.page("/history.json").contains("\"status\":\"done\""))
   }
@@ -102,9 +109,12 @@ import Testing
     "Without --allow-import nothing is written",
     arguments: ["/import", "/history/1/undo", "/rejects/0/1", "/import/1/run", "/import/1/cancel"]
   )
-  func readOnly(target: String) throws {
+  func readOnly(target: String) async throws {
     let browser = try TestBrowser(folder.console())
-    let response = browser.post(target, ["confirm": "yes", "map": "0", "path": folder.path("staff.json")])
+    let response = await browser.post(
+      target,
+      ["confirm": "yes", "map": "0", "path": folder.path("staff.json")]
+    )
     #expect(response.status == 403)
     #expect(try response.text().contains("--allow-import"))
   }
@@ -122,10 +132,15 @@ import Testing
     #expect(browser.console.respond(to: request).status == 413)
   }
 
-  @Test("Every answer forbids inline scripts, other origins and frames", arguments: ["/", "/nothing", "/entities/Person.json"])
+  @Test(
+    "Every answer forbids inline scripts, other origins and frames",
+    arguments: ["/", "/nothing", "/entities/Person.json"]
+  )
   func headers(target: String) throws {
     let browser = try TestBrowser(folder.console())
-    for response in [browser.get(target), browser.console.respond(to: ConsoleRequest(target: target))] {
+    for response in [
+      browser.get(target), browser.console.respond(to: ConsoleRequest(target: target)),
+    ] {
       let policy = try #require(response.header("Content-Security-Policy"))
       #expect(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"))
       #expect(!policy.contains("unsafe"))
@@ -135,7 +150,10 @@ import Testing
     }
   }
 
-  @Test("No page has a script, a style or a handler in itself", arguments: ["/", "/model", "/entities/Person", "/entities/Person/live", "/import"])
+  @Test(
+    "No page has a script, a style or a handler in itself",
+    arguments: ["/", "/model", "/entities/Person", "/entities/Person/live", "/import"]
+  )
   func noInlineScripts(target: String) throws {
     let page = try TestBrowser(folder.console(writes: true)).page(target)
     #expect(page.matches(of: /<script(?![^>]*\ssrc=)/).isEmpty)
@@ -146,7 +164,8 @@ import Testing
   @Test(
     "No path leads out of what is built in",
     arguments: [
-      "/assets/../staff.map.yaml", "/assets/%2e%2e%2fstaff.map.yaml", "/assets/..%2f..%2fetc%2fpasswd",
+      "/assets/../staff.map.yaml", "/assets/%2e%2e%2fstaff.map.yaml",
+      "/assets/..%2f..%2fetc%2fpasswd",
       "/assets//etc/passwd", "/rejects/..%2f0/download.ndjson", "/rejects/-1/download.ndjson",
     ]
   )

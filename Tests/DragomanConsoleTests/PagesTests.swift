@@ -20,7 +20,8 @@ import Testing
     "Every page has a twin in JSON that says the same version",
     arguments: [
       "/overview", "/entities/Person", "/entities/Person/profile", "/entities/Person/live",
-      "/objects/Person/1", "/objects/Person/1/origins", "/model", "/history", "/history/1", "/rejects",
+      "/objects/Person/1", "/objects/Person/1/origins", "/model", "/history", "/history/1",
+      "/rejects",
       "/import",
     ]
   )
@@ -54,7 +55,10 @@ import Testing
     #expect(json["count"] as? Int == 3)
   }
 
-  @Test("Pages lead through all objects, each once, in the order asked for", arguments: ["", "name", "-pay", "-active,name"])
+  @Test(
+    "Pages lead through all objects, each once, in the order asked for",
+    arguments: ["", "name", "-pay", "-active,name"]
+  )
   func paging(sort: String) throws {
     let browser = try browser
     var names: [String] = []
@@ -91,7 +95,9 @@ import Testing
 
   @Test("A predicate and columns choose what is shown")
   func selection() throws {
-    let json = try browser.json("/entities/Person.json?where=company.name==%22North%22&columns=name,pay")
+    let json = try browser.json(
+      "/entities/Person.json?where=company.name==%22North%22&columns=name,pay"
+    )
     let rows = try #require(json["rows"] as? [[String: Any]])
     #expect(rows.map { $0["name"] as? String } == ["Ada", "Bo"])
     #expect(Set(rows[0].keys) == ["_id", "_entity", "name", "pay"])
@@ -115,7 +121,10 @@ import Testing
     #expect(staff["staff"]?.map { $0["name"] as? String } == ["Ada", "Bo"])
   }
 
-  @Test("An object that is not there is told", arguments: ["/objects/Person/77", "/objects/Person/x", "/objects/Nobody/1"])
+  @Test(
+    "An object that is not there is told",
+    arguments: ["/objects/Person/77", "/objects/Person/x", "/objects/Nobody/1"]
+  )
   func missingObject(target: String) throws { #expect(try browser.get(target).status == 404) }
 
   @Test("The history names what an import did to an object")
@@ -147,12 +156,13 @@ import Testing
     for target in [
       "/entities/Person", "/entities/Person.json", "/objects/Person/1", "/objects/Person/1.json",
       "/entities/Person/profile", "/entities/Person/profile.json", "/entities/Person/live",
-      "/history/1", "/history/1.json", "/entities/Person/download.csv", "/entities/Person/download.ndjson",
+      "/history/1", "/history/1.json", "/entities/Person/download.csv",
+      "/entities/Person/download.ndjson",
     ] {
       #expect(try !browser.page(target).contains("hush"), "\(target)")
     }
     // The place of the next page would hold the values.
-    #expect(try browser.get("/entities/Person.json?sort=secret").status == 400)
+    #expect(browser.get("/entities/Person.json?sort=secret").status == 400)
   }
 
   @Test("Downloads have all rows that the predicate admits, whatever the page shows")
@@ -175,7 +185,10 @@ import Testing
     try feed.write(to: folder.url.appendingPathComponent("evil<b>.json"))
     try await folder.imports("evil<b>.json")
     let browser = try browser
-    for target in ["/entities/Person", "/objects/Person/4", "/entities/Person/profile", "/history", "/", "/entities/Person/live"] {
+    for target in [
+      "/entities/Person", "/objects/Person/4", "/entities/Person/profile", "/history", "/",
+      "/entities/Person/live",
+    ] {
       let page = try browser.page(target)
       #expect(!page.contains("<script>alert") && !page.contains("evil<b>"), "\(target)")
     }
@@ -204,7 +217,10 @@ import Testing
     let browser = try browser
     #expect(try browser.page("/entities/Person").contains("3 objects"))
     try folder.write(
-      ConsoleFolder.map.replacing("born: { type: date }", with: "born: { type: date }\n      shoe: { type: int16 }"),
+      ConsoleFolder.map.replacing(
+        "born: { type: date }",
+        with: "born: { type: date }\n      shoe: { type: int16 }"
+      ),
       to: "wider.map.yaml"
     )
     try folder.write(#"{"people":[{"id": 4, "name": "Di", "shoe": 38}]}"#, to: "more.json")

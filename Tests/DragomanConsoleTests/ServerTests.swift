@@ -63,7 +63,9 @@ import Testing
       var stranger = client
       stranger.cookie = ""
       #expect(try await stranger.get("/").hasPrefix("HTTP/1.1 403 "))
-      let rebound = try await client.send("GET / HTTP/1.1\r\nHost: evil.example:\(client.port)\r\nCookie: \(client.cookie)\r\nConnection: close\r\n\r\n")
+      let rebound = try await client.send(
+        "GET / HTTP/1.1\r\nHost: evil.example:\(client.port)\r\nCookie: \(client.cookie)\r\nConnection: close\r\n\r\n"
+      )
       #expect(rebound.hasPrefix("HTTP/1.1 421 "))
       let twice = try await client.send(
         "GET / HTTP/1.1\r\nHost: evil.example\r\nHost: localhost:\(client.port)\r\nCookie: \(client.cookie)\r\nConnection: close\r\n\r\n"
@@ -85,9 +87,11 @@ import Testing
   @Test("A form that is too long is refused, and what follows it is not taken for a request")
   func uploadBomb() async throws {
     try await serving(writes: true, limit: 1 << 20) { client in
-      let smuggled = "GET /model HTTP/1.1\r\nHost: localhost:\(client.port)\r\nCookie: \(client.cookie)\r\n\r\n"
+      let smuggled =
+        "GET /model HTTP/1.1\r\nHost: localhost:\(client.port)\r\nCookie: \(client.cookie)\r\n\r\n"
       let answer = try await client.send(
-        client.head("POST /import", ["Content-Length": "9000000", "Content-Type": "text/plain"]) + smuggled
+        client.head("POST /import", ["Content-Length": "9000000", "Content-Type": "text/plain"])
+          + smuggled
       )
       #expect(answer.hasPrefix("HTTP/1.1 413 "))
       #expect(answer.components(separatedBy: "HTTP/1.1 ").count == 2)
@@ -95,7 +99,8 @@ import Testing
       let chunk = String(repeating: "x", count: 1 << 16)
       let chunked = (0..<40).map { _ in "10000\r\n\(chunk)\r\n" }.joined() + "0\r\n\r\n"
       let counted = try await client.send(
-        client.head("POST /import", ["Transfer-Encoding": "chunked", "Content-Type": "text/plain"]) + chunked
+        client.head("POST /import", ["Transfer-Encoding": "chunked", "Content-Type": "text/plain"])
+          + chunked
       )
       #expect(counted.isEmpty || counted.hasPrefix("HTTP/1.1 413 "))
       #expect(try await client.get("/").hasPrefix("HTTP/1.1 200 "))
@@ -154,7 +159,8 @@ import Testing
         try ConsoleServer(options, address: "127.0.0.1", port: client.port)
       } throws: { error in
         let failure = error as? ConsoleServer.Failure
-        return failure?.description.contains("in use") == true && failure?.help?.contains("--port 0") == true
+        return failure?.description.contains("in use") == true
+          && failure?.help?.contains("--port 0") == true
       }
     }
   }
@@ -171,5 +177,21 @@ import Testing
     }
     #expect(await stream?.readAll().isEmpty == false)
     #expect(ContinuousClock.now - begin < .seconds(30))
+  }
+
+  @Test("A download that is under way when the server stops comes to its end")
+  func finishing() async throws {
+    let records = (10..<30_000).map { #"{"id":\#($0),"name":"person number \#($0)"}"# }
+    try folder.write("{\"people\":[\(records.joined(separator: ","))]}", to: "large.json")
+    try await folder.imports("large.json")
+    var rest: Task<String, Never>?
+    try await serving { client in
+      let connection = try client.connect()
+      connection.write(client.head("GET /entities/Person/download.csv"))
+      _ = await connection.read(until: "person number 10")
+      // The rest is read while the server stops.
+      rest = Task { await connection.readAll() }
+    }
+    #expect(await rest?.value.contains("person number 29999") == true)
   }
 }

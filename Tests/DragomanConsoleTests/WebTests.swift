@@ -11,14 +11,18 @@ import Testing
     "A path's steps are decoded one by one",
     arguments: [
       ("/a/b", ["a", "b"]), ("/a%2Fb/c", ["a/b", "c"]), ("//a//", ["a"]), ("/%C3%A9", ["é"]),
-      ("/100%", ["100%"]), ("/%+1", ["%+1"]), ("/a+b", ["a+b"]), ("/%2e%2e/x", ["..", "x"]), ("/", []),
+      ("/100%", ["100%"]), ("/%+1", ["%+1"]), ("/a+b", ["a+b"]), ("/%2e%2e/x", ["..", "x"]),
+      ("/", []),
     ]
   )
   func steps(target: String, path: [String]) {
     #expect(ConsoleRequest(target: target).path == path)
   }
 
-  @Test("An address comes back as its steps and pairs", arguments: ["Person", "a/b", "..", "ü ?#&=+%", "x.json"])
+  @Test(
+    "An address comes back as its steps and pairs",
+    arguments: ["Person", "a/b", "..", "ü ?#&=+%", "x.json"]
+  )
   func addresses(name: String) {
     let request = ConsoleRequest(target: WebText.address(["entities", name], [("where", name)]))
     #expect(request.path == ["entities", name])
@@ -36,7 +40,10 @@ import Testing
   func multipart() throws {
     let content = Data([0, 13, 10, 45, 45, 255])
     var body = Data("--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nü\r\nz\r\n".utf8)
-    body += Data("--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a;b.json\"\r\nContent-Type: x/y\r\n\r\n".utf8)
+    body += Data(
+      "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a;b.json\"\r\nContent-Type: x/y\r\n\r\n"
+        .utf8
+    )
     body += content + Data("\r\n--x--\r\n".utf8)
     let form = try ConsoleForm(
       ConsoleRequest(
@@ -52,16 +59,27 @@ import Testing
 
   @Test(
     "A body that is no form is refused",
-    arguments: ["", "text/plain", "application/json", "multipart/form-data", "multipart/form-data; boundary=x"]
+    arguments: [
+      "", "text/plain", "application/json", "multipart/form-data",
+      "multipart/form-data; boundary=x",
+    ]
   )
   func noForm(type: String) {
-    let request = ConsoleRequest("POST", target: "/", headers: ["Content-Type": type], body: Data("{}".utf8))
+    let request = ConsoleRequest(
+      "POST",
+      target: "/",
+      headers: ["Content-Type": type],
+      body: Data("{}".utf8)
+    )
     #expect(throws: ConsoleError.self) { try ConsoleForm(request) }
   }
 
   @Test(
     "A file's name is its last step without control characters",
-    arguments: [("a.json", "a.json"), ("../../etc/passwd", "passwd"), ("C:\\x\\y.csv", "y.csv"), ("a\u{1}b\n", "ab"), ("/", "upload")]
+    arguments: [
+      ("a.json", "a.json"), ("../../etc/passwd", "passwd"), ("C:\\x\\y.csv", "y.csv"),
+      ("a\u{1}b\n", "ab"), ("/", "upload"),
+    ]
   )
   func names(given: String, plain: String) { #expect(ImportPage.plainName(given) == plain) }
 
@@ -73,14 +91,19 @@ import Testing
     ]
     let text = value.text
     #expect(!text.contains("<") && !text.contains("\u{2028}"))
-    let read = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    let read = try #require(
+      try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+    )
     #expect(read["a\"\\"] as? String == "\u{0}\n\r\t\u{1F}</script>\u{2028}é😀")
     #expect(read["i"] as? Int == .min)
   }
 
   @Test(
     "Numbers are grouped by threes",
-    arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (-1_234_567, "-1,234,567"), (.max, "9,223,372,036,854,775,807"), (.min, "-9,223,372,036,854,775,808")]
+    arguments: [
+      (0, "0"), (999, "999"), (1000, "1,000"), (-1_234_567, "-1,234,567"),
+      (.max, "9,223,372,036,854,775,807"), (.min, "-9,223,372,036,854,775,808"),
+    ]
   )
   func grouping(number: Int, text: String) { #expect(Figure.grouped(number) == text) }
 
@@ -113,7 +136,9 @@ import Testing
 
   @Test(
     "A record is laid out line by line, and says the same",
-    arguments: [#"{"a":1.50,"b":[1,{"c":"x,{}:\"y"}],"d":{},"e":[]}"#, #"[]"#, #""x""#, #"{"a":[{}]}"#]
+    arguments: [
+      #"{"a":1.50,"b":[1,{"c":"x,{}:\"y"}],"d":{},"e":[]}"#, #"[]"#, #""x""#, #"{"a":[{}]}"#,
+    ]
   )
   func pretty(json: String) throws {
     let text = RejectPage.pretty(json)
@@ -124,7 +149,10 @@ import Testing
     #expect(json.contains("1.50") == text.contains("1.50"))
   }
 
-  @Test("In a drawing no two boxes overlap, and each line begins and ends at a box", arguments: [1, 2, 3, 4, 5])
+  @Test(
+    "In a drawing no two boxes overlap, and each line begins and ends at a box",
+    arguments: [1, 2, 3, 4, 5]
+  )
   func drawing(seed: UInt64) {
     var random = Numbers(state: seed &* 0x9E37_79B9_7F4A_7C15)
     let count = Int.random(in: 1...14, using: &random)

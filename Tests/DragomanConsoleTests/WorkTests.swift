@@ -23,7 +23,8 @@ import Testing
   ) -> ConsoleResponse {
     let mark = "----dragoman"
     var body = ""
-    for (field, value) in [("csrf", browser.console.sources.formToken), ("path", ""), ("map", map)] {
+    for (field, value) in [("csrf", browser.console.sources.formToken), ("path", ""), ("map", map)]
+    {
       body += "--\(mark)\r\nContent-Disposition: form-data; name=\"\(field)\"\r\n\r\n\(value)\r\n"
     }
     body +=
@@ -38,7 +39,9 @@ import Testing
   private func rest(of address: String, _ browser: TestBrowser) async throws -> [String: Any] {
     for _ in 0..<600 {
       let json = try browser.json("\(address).json")
-      if !["checking", "trying", "importing"].contains(json["phase"] as? String ?? "") { return json }
+      if !["checking", "trying", "importing"].contains(json["phase"] as? String ?? "") {
+        return json
+      }
       try await Task.sleep(for: .milliseconds(50))
     }
     throw CancellationError()
@@ -59,14 +62,14 @@ import Testing
     #expect(checked.contains("What the map reads of it") && checked.contains("Person.born"))
     #expect(try browser.json("/entities/Person.json")["count"] as? Int == 3)
 
-    #expect(browser.post("\(address)/try", [:]).status == 303)
+    #expect(await browser.post("\(address)/try", [:]).status == 303)
     state = try await rest(of: address, browser)
     #expect(state["phase"] as? String == "tried")
     let tried = try browser.page(address)
     #expect(tried.contains("<del>Ada</del>") && tried.contains("<ins>Ada L.</ins>"))
     #expect(try browser.page("/objects/Person/1").contains("Ada L.") == false)
 
-    #expect(browser.post("\(address)/run", [:]).status == 303)
+    #expect(await browser.post("\(address)/run", [:]).status == 303)
     state = try await rest(of: address, browser)
     #expect(state["phase"] as? String == "done")
     #expect(state["updated"] as? Int == 1)
@@ -74,12 +77,12 @@ import Testing
     #expect(try browser.page("/history").contains("new.json"))
     #expect(try browser.page("/rejects").contains("value.date"))
     // It is over: nothing of it can be done twice.
-    #expect(browser.post("\(address)/run", [:]).status == 409)
+    #expect(await browser.post("\(address)/run", [:]).status == 409)
 
-    let preview = browser.post("/history/2/undo", [:])
+    let preview = await browser.post("/history/2/undo", [:])
     #expect(try preview.text().contains("Take it back"))
     #expect(try browser.page("/objects/Person/1").contains("Ada L."))
-    #expect(browser.post("/history/2/undo", ["confirm": "yes"]).status == 303)
+    #expect(await browser.post("/history/2/undo", ["confirm": "yes"]).status == 303)
     #expect(try browser.page("/objects/Person/1").contains("Ada L.") == false)
   }
 
@@ -88,27 +91,31 @@ import Testing
     let browser = try TestBrowser(folder.console(writes: true))
     try folder.write(#"{"people":[{"id":1,"name":"Ada 2"}]}"#, to: "second.json")
     try await folder.imports("second.json")
-    let page = browser.post("/history/1/undo", [:])
+    let page = await browser.post("/history/1/undo", [:])
     #expect(try page.text().contains("changed since"))
-    #expect(browser.post("/history/1/undo", ["confirm": "yes"]).status == 409)
+    #expect(await browser.post("/history/1/undo", ["confirm": "yes"]).status == 409)
     #expect(try browser.json("/entities/Person.json")["count"] as? Int == 3)
   }
 
   @Test("A feed that is none, a path that is none, and a map with faults are told")
   func badImports() async throws {
     try folder.write("version: 1\nentities: { Person: { atributes: {} } }\n", to: "bad.map.yaml")
-    let browser = try TestBrowser(folder.console(writes: true, maps: ["staff.map.yaml", "bad.map.yaml"]))
+    let browser = try TestBrowser(
+      folder.console(writes: true, maps: ["staff.map.yaml", "bad.map.yaml"])
+    )
     let begun = upload(browser, "this is no feed, { whatever")
     let state = try await rest(of: try #require(begun.header("Location")), browser)
     #expect(state["phase"] as? String == "failed")
     let fault = try #require(state["error"] as? [String: Any])
     #expect((fault["message"] as? String)?.isEmpty == false)
 
-    let missing = browser.post("/import", ["map": "0", "path": folder.path("nothing.json")])
+    let missing = await browser.post("/import", ["map": "0", "path": folder.path("nothing.json")])
     #expect(missing.status == 404)
     #expect(try missing.text().contains("nothing.json"))
-    #expect(browser.post("/import", ["map": "0"]).status == 400)
-    #expect(browser.post("/import", ["map": "7", "path": folder.path("staff.json")]).status == 400)
+    #expect(await browser.post("/import", ["map": "0"]).status == 400)
+    #expect(
+      await browser.post("/import", ["map": "7", "path": folder.path("staff.json")]).status == 400
+    )
     let faulty = upload(browser, "{}", map: "1")
     #expect(faulty.status == 400)
     #expect(try faulty.text().contains("atributes"))
@@ -117,7 +124,7 @@ import Testing
   @Test("A path on the server is imported as a file is")
   func serverPath() async throws {
     let browser = try TestBrowser(folder.console(writes: true))
-    let begun = browser.post("/import", ["map": "0", "path": folder.path("staff.json")])
+    let begun = await browser.post("/import", ["map": "0", "path": folder.path("staff.json")])
     let state = try await rest(of: try #require(begun.header("Location")), browser)
     #expect(state["phase"] as? String == "checked")
     #expect(state["read"] as? Int == 5)
@@ -128,14 +135,16 @@ import Testing
     let browser = try TestBrowser(folder.console(writes: true, limit: 64 << 20))
     let records = (10..<200_000).map { #"{"id":\#($0),"name":"p\#($0)"}"# }.joined(separator: ",")
     try folder.write("{\"people\":[\(records)]}", to: "large.json")
-    let begun = browser.post("/import", ["map": "0", "path": folder.path("large.json")])
+    let begun = await browser.post("/import", ["map": "0", "path": folder.path("large.json")])
     let address = try #require(begun.header("Location"))
     _ = try await rest(of: address, browser)
-    #expect(browser.post("\(address)/run", [:]).status == 303)
-    #expect(browser.post("\(address)/run", [:]).status == 409)
+    #expect(await browser.post("\(address)/run", [:]).status == 303)
+    #expect(await browser.post("\(address)/run", [:]).status == 409)
     let job = try browser.console.sources.jobs.job("1")
-    while job.now.run == nil, job.now.phase.isRunning { try await Task.sleep(for: .milliseconds(1)) }
-    #expect(browser.post("\(address)/cancel", [:]).status == 303)
+    while job.now.run == nil, job.now.phase.isRunning {
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    #expect(await browser.post("\(address)/cancel", [:]).status == 303)
     let state = try await rest(of: address, browser)
     #expect(state["status"] as? String == "cancelled")
     #expect(try browser.json("/entities/Person.json")["count"] as? Int == 3)
@@ -156,11 +165,14 @@ import Testing
     let mark = try RejectShelf.line("1", of: folder.path("rejects.ndjson")).mark
 
     // What is no JSON stays in the form.
-    let broken = browser.post("/rejects/0/1", ["mark": mark, "map": "0", "record": "{\"id\":5,"])
+    let broken = await browser.post(
+      "/rejects/0/1",
+      ["mark": mark, "map": "0", "record": "{\"id\":5,"]
+    )
     #expect(broken.status == 400)
     #expect(try broken.text().contains("{&quot;id&quot;:5,"))
     // What is still wrong keeps its line, with the new reason.
-    let again = browser.post(
+    let again = await browser.post(
       "/rejects/0/1",
       ["mark": mark, "map": "0", "record": #"{"id":5,"name":"Eve","pay":"much"}"#]
     )
@@ -169,11 +181,16 @@ import Testing
     #expect(line.mark != mark)
     #expect(try line.reject.record() == #"{"id":5,"name":"Eve","pay":"much"}"#)
     // A form from before is refused.
-    #expect(browser.post("/rejects/0/1", ["mark": mark, "map": "0", "record": "{}"]).status == 409)
+    #expect(
+      await browser.post("/rejects/0/1", ["mark": mark, "map": "0", "record": "{}"]).status == 409
+    )
 
-    let mended = browser.post(
+    let mended = await browser.post(
       "/rejects/0/1",
-      ["mark": line.mark, "map": "0", "record": "{\r\n  \"id\": 5, \"name\": \"Eve\", \"pay\": 1.25\r\n}"]
+      [
+        "mark": line.mark, "map": "0",
+        "record": "{\r\n  \"id\": 5, \"name\": \"Eve\", \"pay\": 1.25\r\n}",
+      ]
     )
     #expect(mended.status == 303)
     #expect(try browser.page("/entities/Person?where=id==5").contains("1.25"))

@@ -28,13 +28,19 @@ struct ServeCommand: AsyncParsableCommand {
   var databaseOptions: DatabaseOptions
 
   @Option(
-    help: ArgumentHelp("A map: for the model's page, imports, and downloads as XML; can be repeated.", valueName: "map"),
+    help: ArgumentHelp(
+      "A map: for the model's page, imports, and downloads as XML; can be repeated.",
+      valueName: "map"
+    ),
     completion: .file(extensions: ["yaml", "json"])
   )
   var map: [String] = []
 
   @Option(
-    help: ArgumentHelp("A rejects file to show, besides those that the maps name; can be repeated.", valueName: "file"),
+    help: ArgumentHelp(
+      "A rejects file to show, besides those that the maps name; can be repeated.",
+      valueName: "file"
+    ),
     completion: .file()
   )
   var rejects: [String] = []
@@ -51,7 +57,10 @@ struct ServeCommand: AsyncParsableCommand {
   var listen = "127.0.0.1"
 
   @Option(
-    help: ArgumentHelp("A name by which browsers ask this machine; can be repeated.", valueName: "name")
+    help: ArgumentHelp(
+      "A name by which browsers ask this machine; can be repeated.",
+      valueName: "name"
+    )
   )
   var host: [String] = []
 
@@ -61,7 +70,9 @@ struct ServeCommand: AsyncParsableCommand {
   @Flag(help: "Let the page import, retry rejects and take imports back.")
   var allowImport = false
 
-  @Option(help: "The token of the address, at least 16 letters and digits; without it a random one.")
+  @Option(
+    help: "The token of the address, at least 16 letters and digits; without it a random one."
+  )
   var token: String?
 
   @Option(help: ArgumentHelp("How much may be sent with one form, in MB.", valueName: "megabytes"))
@@ -142,9 +153,13 @@ struct ServeCommand: AsyncParsableCommand {
     }
     try OutputBuffer.print(address + "\n")
     if !isEverywhere, !listen.hasPrefix("127."), listen != "::1" {
-      Messages.print("note: everybody who reaches \(listen) and knows the token can look; nothing is encrypted\n")
+      Messages.print(
+        "note: everybody who reaches \(listen) and knows the token can look; nothing is encrypted\n"
+      )
     } else if isEverywhere {
-      Messages.print("note: everybody who reaches this machine and knows the token can look; nothing is encrypted\n")
+      Messages.print(
+        "note: everybody who reaches this machine and knows the token can look; nothing is encrypted\n"
+      )
     }
     if open { Self.openBrowser(address) }
     try await running.value

@@ -37,7 +37,8 @@ struct EntityQuery {
   func sortKeys(_ shape: EntityShape) throws -> [SortKey] {
     guard !sort.isEmpty else { return [] }
     let keys = try SortKey.parse(sort)
-    for key in keys where shape.attributes.contains(where: { $0.name == key.name && $0.isSensitive }) {
+    for key in keys
+    where shape.attributes.contains(where: { $0.name == key.name && $0.isSensitive }) {
       throw ConsoleError(
         400,
         "\(shape.name).\(key.name) is sensitive: nothing is sorted by it here.",

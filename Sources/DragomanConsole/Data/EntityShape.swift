@@ -78,7 +78,9 @@ struct ObjectLabel {
       attribute.isSensitive && !value.isNull
         ? ValueText.mask : ValueText.text(value, attribute) ?? "null"
     }
-    hasCaption = shape.caption.map { columns.last?.name == $0 && texts.count > 1 } ?? false
+    // Of a to-one the columns are paths.
+    let last = columns.last?.name.split(separator: ".").last.map(String.init)
+    hasCaption = shape.caption != nil && shape.caption == last && texts.count > 1
     caption = hasCaption ? String((texts.popLast() ?? "").prefix(80)) : ""
     let whole = texts.joined(separator: " · ")
     key = whole.isEmpty ? "#\(id.primaryKey)" : String(whole.prefix(80))

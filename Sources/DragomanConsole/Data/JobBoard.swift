@@ -33,6 +33,7 @@ final class JobBoard: Sendable {
   /// Takes over an import.
   ///
   /// - Parameter make: Makes it of its number and of the folder for its files.
+  /// - Returns: The import.
   /// - Throws: What `make` throws, and `ConsoleError` where there is no folder.
   func add(_ make: (String, String) throws -> ImportJob) throws -> ImportJob {
     let folder = try self.folder()

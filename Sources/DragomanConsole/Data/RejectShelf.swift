@@ -93,7 +93,8 @@ struct RejectShelf: Sendable {
       throw ConsoleError(404, "The rejects file is gone.")
     }
     var lines = data.split(separator: 0x0A, omittingEmptySubsequences: false)
-    guard lines.indices.contains(number - 1), Self.mark(of: Array(lines[number - 1]) + [0x0A]) == mark
+    guard lines.indices.contains(number - 1),
+      Self.mark(of: Array(lines[number - 1]) + [0x0A]) == mark
     else {
       throw ConsoleError(
         409,

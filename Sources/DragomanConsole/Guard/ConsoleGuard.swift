@@ -74,7 +74,8 @@ struct ConsoleGuard: Sendable {
       throw ConsoleError(
         413,
         "That is more than the \(maximumBodyByteCount >> 20) MB that may be sent here.",
-        help: "give the file's path on the server instead, or start the server with a larger --upload-limit"
+        help:
+          "give the file's path on the server instead, or start the server with a larger --upload-limit"
       )
     }
   }

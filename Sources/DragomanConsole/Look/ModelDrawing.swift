@@ -177,7 +177,8 @@ struct ModelDrawing {
   private static func sorted(_ columns: [[Int]], _ neighbours: [Set<Int>]) -> [[Int]] {
     var columns = columns
     for sweep in 0..<4 {
-      let numbers = sweep % 2 == 0 ? Array(columns.indices.dropFirst()) : columns.indices.dropLast().reversed()
+      let numbers =
+        sweep % 2 == 0 ? Array(columns.indices.dropFirst()) : columns.indices.dropLast().reversed()
       for number in numbers {
         let other = columns[sweep % 2 == 0 ? number - 1 : number + 1]
         let places = Dictionary(uniqueKeysWithValues: other.enumerated().map { ($1, $0) })

@@ -14,7 +14,13 @@ enum DownloadPage {
     let shape = try EntityShape(name, in: store.model)
     let query = EntityQuery(request)
     if format == "xml" {
-      return try byMap(name, try sources.maps.item(at: request.value(of: "map") ?? "0"), query, shape, store)
+      return try byMap(
+        name,
+        try sources.maps.item(at: request.value(of: "map") ?? "0"),
+        query,
+        shape,
+        store
+      )
     }
     let table = try EntityTable(shape, query.columns.isEmpty ? [] : query.columns, in: store.model)
     let columns = query.columns.isEmpty ? table.all : table.shown
@@ -24,14 +30,17 @@ enum DownloadPage {
       sortKeys: try query.sortKeys(shape),
       columns: columns.flatMap { column -> [FetchColumn] in
         guard let link = column.link else { return [FetchColumn(column.name)] }
-        let keys = store.model.entity(named: link.destination)
+        let keys =
+          store.model.entity(named: link.destination)
           .map { EntityShape($0, in: store.model).keyPaths(in: store.model) } ?? []
-        return keys.isEmpty ? [FetchColumn(link.name)] : keys.map { FetchColumn("\(link.name).\($0)") }
+        return keys.isEmpty
+          ? [FetchColumn(link.name)] : keys.map { FetchColumn("\(link.name).\($0)") }
       }
     )
     let attributes = try store.attributes(of: fetch)
     let types = [
-      "csv": "text/csv; charset=utf-8", "ndjson": "application/x-ndjson", "json": "application/json",
+      "csv": "text/csv; charset=utf-8", "ndjson": "application/x-ndjson",
+      "json": "application/json",
     ]
     guard let type = types[format] else {
       throw ConsoleError(404, "Downloads are .csv, .ndjson, .json and .xml.")
@@ -77,11 +86,14 @@ enum DownloadPage {
   }
 
   /// Names a file of letters that every system takes.
-  private static func disposition(_ name: String, _ format: String) -> (name: String, value: String) {
-    let plain = String(name.unicodeScalars.map { scalar in
-      scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
-        ? Character(scalar) : "_"
-    })
+  private static func disposition(_ name: String, _ format: String) -> (name: String, value: String)
+  {
+    let plain = String(
+      name.unicodeScalars.map { scalar in
+        scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+          ? Character(scalar) : "_"
+      }
+    )
     return ("Content-Disposition", "attachment; filename=\"\(plain).\(format)\"")
   }
 }

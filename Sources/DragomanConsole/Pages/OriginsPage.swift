@@ -40,7 +40,9 @@ struct OriginsPage {
     var rows: [Row] = []
     var note: String?
     let runs = try store.history().reversed().filter { $0.status == .done && $0.undoes == nil }
-    if keyPaths.isEmpty { note = "\(name) has no unique key: its objects cannot be told apart in the history." }
+    if keyPaths.isEmpty {
+      note = "\(name) has no unique key: its objects cannot be told apart in the history."
+    }
     for run in runs.prefix(searchedCount) where !keyPaths.isEmpty {
       do {
         try store.changes(ofImport: run.id ?? 0) { change in

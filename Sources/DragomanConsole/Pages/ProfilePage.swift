@@ -63,7 +63,9 @@ enum ProfilePage {
       return ConsoleResponse(
         type: "application/json",
         .written { output in
-          try output.write(Array("{\"v\":1,\"entity\":\(JSONValue.string(name).text),\"attributes\":[".utf8))
+          try output.write(
+            Array("{\"v\":1,\"entity\":\(JSONValue.string(name).text),\"attributes\":[".utf8)
+          )
           for (place, attribute) in shape.attributes.enumerated() {
             let profile = try store.profile(of: attribute.name, in: name, filter: filter)
             try output.write(Array(((place > 0 ? "," : "") + json(profile).text).utf8))

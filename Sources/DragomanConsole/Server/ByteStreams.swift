@@ -28,35 +28,69 @@ struct ByteStream: AsyncBufferedSequence, Sendable {
   }
 
   private let chunks: AsyncThrowingStream<[UInt8], any Error>
+  private let flight: Flight
 
-  init(_ chunks: AsyncThrowingStream<[UInt8], any Error>) { self.chunks = chunks }
+  init(_ chunks: AsyncThrowingStream<[UInt8], any Error>, _ flight: Flight) {
+    self.chunks = chunks
+    self.flight = flight
+  }
 
   func makeAsyncIterator() -> Iterator { Iterator(chunks.makeAsyncIterator()) }
 }
 
-/// The whole body, and then an error: the connection is closed behind it.
-struct LastBytes: AsyncBufferedSequence, Sendable {
+/// A whole body; where the connection is to be closed behind it, an error follows.
+struct WholeBytes: AsyncBufferedSequence, Sendable {
   typealias Element = UInt8
 
   private struct Ended: Error {}
 
   struct Iterator: AsyncBufferedIteratorProtocol {
     var data: Data?
+    let isLast: Bool
 
-    mutating func next() async throws -> UInt8? { throw Ended() }
+    mutating func next() async throws -> UInt8? { data?.popFirst() }
 
     mutating func nextBuffer(suggested count: Int) async throws -> Data? {
-      guard let data else { throw Ended() }
-      self.data = nil
-      return data
+      guard let whole = data else {
+        if isLast { throw Ended() }
+        return nil
+      }
+      data = nil
+      return whole
     }
   }
 
   private let data: Data
+  private let isLast: Bool
+  private let flight: Flight
 
-  init(_ data: Data) { self.data = data }
+  init(_ data: Data, isLast: Bool, _ flight: Flight) {
+    self.data = data
+    self.isLast = isLast
+    self.flight = flight
+  }
 
-  func makeAsyncIterator() -> Iterator { Iterator(data: data) }
+  func makeAsyncIterator() -> Iterator { Iterator(data: data, isLast: isLast) }
+}
+
+/// How many requests are being answered.
+final class Flights: Sendable {
+  fileprivate let count = Atomic(0)
+
+  /// Whether none is.
+  var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
+}
+
+/// One request from its head to the last byte of its answer, which holds it.
+final class Flight: Sendable {
+  private let flights: Flights
+
+  init(_ flights: Flights) {
+    self.flights = flights
+    flights.count.add(1, ordering: .acquiringAndReleasing)
+  }
+
+  deinit { flights.count.subtract(1, ordering: .acquiringAndReleasing) }
 }
 
 /// A body that is written on a thread of its own, no faster than it is taken.

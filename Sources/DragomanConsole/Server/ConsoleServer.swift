@@ -3,7 +3,9 @@ import FlyingSocks
 import Foundation
 import Synchronization
 
-/// Lends a console to browsers, by HTTP. The only file that knows the server's library.
+/// Lends a console to browsers, by HTTP.
+///
+/// What knows the server's library is in this room only.
 public final class ConsoleServer: Sendable {
   /// Why a server cannot start.
   public struct Failure: Error, CustomStringConvertible {
@@ -19,6 +21,7 @@ public final class ConsoleServer: Sendable {
   private let server: HTTPServer
   private let pool: PatientPool
   private let ending: Ending
+  private let flights: Flights
 
   /// Prepares a server.
   ///
@@ -48,11 +51,14 @@ public final class ConsoleServer: Sendable {
     self.pool = pool
     let ending = Ending()
     self.ending = ending
+    let flights = Flights()
+    self.flights = flights
     let site = Site(
       console: console,
       pool: pool,
       lanes: Lanes(),
       ending: ending,
+      flights: flights,
       limit: options.maximumUploadByteCount
     )
     let handler = ClosureHTTPHandler { request in await site.answer(request) }
@@ -109,10 +115,14 @@ public final class ConsoleServer: Sendable {
   /// - Throws: An error when it takes five seconds.
   public func waitUntilListening() async throws { try await server.waitUntilListening() }
 
-  /// Takes no more requests, and lets those at hand come to their end for some seconds.
+  /// Lets the requests at hand come to their end, for five seconds at most, and takes no more.
   public func stop() async {
     ending.begin()
-    await server.stop(timeout: 5)
+    let deadline = ContinuousClock.now + .seconds(5)
+    while !flights.isEmpty, ContinuousClock.now < deadline {
+      do { try await Task.sleep(for: .milliseconds(20)) } catch { break }
+    }
+    await server.stop(timeout: 0)
     console.end()
   }
 
@@ -143,7 +153,8 @@ public final class ConsoleServer: Sendable {
       if text.contains("\(EADDRINUSE)") || text.lowercased().contains("address already in use") {
         throw Failure(
           description: "Port \(port) of \(address) is in use.",
-          help: "end what listens there, or give another with --port; --port 0 takes one that is free"
+          help:
+            "end what listens there, or give another with --port; --port 0 takes one that is free"
         )
       }
       throw Failure(
@@ -187,9 +198,11 @@ private struct Site: Sendable {
   let pool: PatientPool
   let lanes: Lanes
   let ending: Ending
+  let flights: Flights
   let limit: Int
 
   func answer(_ request: HTTPRequest) async -> HTTPResponse {
+    let flight = Flight(flights)
     var asked = ConsoleRequest(request.method.rawValue, target: request.target.rawValue)
     for (name, value) in request.headers {
       let name = name.rawValue.lowercased()
@@ -199,7 +212,7 @@ private struct Site: Sendable {
     pool.requestCame(from: request.remoteAddress)
     let head = asked
     if let refusal = await lanes.run({ console.answer(toHeadOf: head) }) {
-      return response(refusal, to: request, closes: true)
+      return response(refusal, to: request, flight, closes: true)
     }
     if asked.method == "POST" {
       pool.requestCame(from: request.remoteAddress, patience: PatientPool.bodyPatience)
@@ -212,12 +225,12 @@ private struct Site: Sendable {
         type: "text/plain; charset=utf-8",
         text: "The form is larger than \(limit >> 20) MB.\n"
       )
-      return response(refusal, to: request, closes: true)
+      return response(refusal, to: request, flight, closes: true)
     }
     pool.requestCame(from: request.remoteAddress)
     let whole = asked
     let answer = await lanes.run { console.respond(to: whole) }
-    return response(answer, to: request, closes: false)
+    return response(answer, to: request, flight, closes: false)
   }
 
   private struct TooLong: Error {}
@@ -234,6 +247,7 @@ private struct Site: Sendable {
   private func response(
     _ response: ConsoleResponse,
     to request: HTTPRequest,
+    _ flight: Flight,
     closes: Bool
   ) -> HTTPResponse {
     var headers = HTTPHeaders()
@@ -249,17 +263,17 @@ private struct Site: Sendable {
         headers[.contentLength] = String(data.count)
         return HTTPResponse(statusCode: status, headers: headers)
       }
-      let body =
-        isUnread
-        ? HTTPBodySequence(from: LastBytes(data), count: data.count)
-        : HTTPBodySequence(data: data, suggestedBufferSize: 64 << 10)
+      let body = HTTPBodySequence(
+        from: WholeBytes(data, isLast: isUnread, flight),
+        count: data.count
+      )
       return HTTPResponse(statusCode: status, headers: headers, body: body)
     case .written(let write):
       if isHead { return HTTPResponse(statusCode: status, headers: headers) }
       return HTTPResponse(
         statusCode: status,
         headers: headers,
-        body: HTTPBodySequence(from: ByteStream(WrittenBytes(write).chunks))
+        body: HTTPBodySequence(from: ByteStream(WrittenBytes(write).chunks, flight))
       )
     case .events(let start):
       if isHead { return HTTPResponse(statusCode: status, headers: headers) }
@@ -267,7 +281,9 @@ private struct Site: Sendable {
       return HTTPResponse(
         statusCode: status,
         headers: headers,
-        body: HTTPBodySequence(from: ByteStream(EventBytes.chunks(of: events) { [ending] in ending.hasBegun }))
+        body: HTTPBodySequence(
+          from: ByteStream(EventBytes.chunks(of: events) { [ending] in ending.hasBegun }, flight)
+        )
       )
     }
   }

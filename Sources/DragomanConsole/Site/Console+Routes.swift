@@ -56,7 +56,7 @@ extension Console {
     }
   }
 
-  /// What forms do. All of them write, or read what only those may who write.
+  /// What forms do; all of them write, or read what only those may who write.
   private func send(_ request: ConsoleRequest, _ steps: [String]) throws -> ConsoleResponse {
     let form = try ConsoleForm(request)
     try gate.checkWriting(form)
@@ -91,7 +91,7 @@ extension Console {
       if let address = try RejectPage.retry(file, number, form, sources) {
         return .redirect(to: address)
       }
-    } catch let error as ReadError where error.code == .json {
+    } catch let error as ReadError {
       // What was typed is not lost.
       let page = try RejectPage.answer(
         file,

@@ -6,7 +6,7 @@ public struct ConsoleOptions: Sendable {
   public var maps: [String]
   /// Rejects files that are shown, besides those that the maps name.
   public var rejects: [String]
-  /// Whether imports, undos and retries are admitted; otherwise nothing is written. False by default.
+  /// Whether imports, undos and retries are admitted, false by default: otherwise nothing is written.
   public var allowsImport: Bool
   /// The token of the opened address, letters and digits; nil: a random one.
   public var token: String?

@@ -49,8 +49,8 @@ struct ConsoleForm {
 
   private mutating func add(head: String, _ content: Data) {
     // Byte by byte: CR LF is one character to Swift.
-    for line in head.replacing("\r\n", with: "\n").split(separator: "\n") {
-      guard line.lowercased().hasPrefix("content-disposition:") else { continue }
+    for line in head.replacing("\r\n", with: "\n").split(separator: "\n")
+    where line.lowercased().hasPrefix("content-disposition:") {
       let name = Self.parameter("name", of: String(line)) ?? ""
       if let fileName = Self.parameter("filename", of: String(line)) {
         if !fileName.isEmpty { file = File(name: fileName, bytes: content) }

@@ -2,7 +2,7 @@ import Foundation
 
 /// What a browser asks for, as the pages see it: no more of HTTP than they need.
 public struct ConsoleRequest: Sendable {
-  /// The method in capitals: `GET`, `HEAD`, `POST`, …
+  /// The method in capitals, such as `GET`.
   public var method: String
   /// The path's steps, each percent-decoded; empty for `/`.
   public var path: [String]
@@ -109,6 +109,7 @@ enum WebText {
   ///   - steps: The path's steps.
   ///   - suffix: What stands behind the last step: `.json`.
   ///   - query: The query; pairs whose value is nil are left out.
+  /// - Returns: The path and the query.
   static func address(
     _ steps: [String],
     suffix: String = "",

@@ -13,7 +13,7 @@ public struct ConsoleResponse: Sendable {
     case events(@Sendable () -> AsyncStream<String>)
   }
 
-  /// The status: 200, 404, …
+  /// The status, such as 200 or 404.
   public var status: Int
   /// The header fields, in order.
   public var headers: [(name: String, value: String)]

@@ -23,6 +23,8 @@ import Testing
           owner: { entity: Thing, kind: toOne, key: { id: owner }, onUnresolved: clear }
         discriminator: { from: kind, values: { s: Special } }
       Special: { parent: Thing }
+    sources:
+      things: { format: json, entity: Thing }
     """
 
   private func store(_ records: String) async throws -> SQLiteStore {
@@ -57,7 +59,8 @@ import Testing
     "A histogram counts each value once, in ranges that meet and reach from end to end",
     arguments: [
       ("id", ["1", "2", "3", "5"]), ("id", ["-9223372036854775808", "9223372036854775807"]),
-      ("price", ["-0.01", "0", "12345678901234567890.5"]), ("share", ["0.1", "0.1000001", "-3e10"]),
+      ("price", ["-0.01", "0", "12345678901234567890.5"]),
+      ("share", ["0.1", "0.1000001", "-3e10"]),
       ("day", [#""0001-01-01""#, #""2026-02-28""#, #""9999-12-31""#]),
       ("at", [#""2026-01-01T00:00:00Z""#, #""2026-01-01T00:00:00.000001Z""#]),
     ]
@@ -81,12 +84,17 @@ import Testing
 
   @Test("Whole numbers and days are never divided")
   func wholeRanges() async throws {
-    let store = try await store(#"{"id":1,"day":"2026-01-30"},{"id":2},{"id":3,"day":"2026-02-02"}"#)
+    let store = try await store(
+      #"{"id":1,"day":"2026-01-30"},{"id":2},{"id":3,"day":"2026-02-02"}"#
+    )
     let ids = try store.profile(of: "id", in: "Thing").histogram
     #expect(ids.map(\.lower) == [.integer(1), .integer(2), .integer(3)])
     #expect(ids.map(\.count) == [1, 1, 1])
     let days = try store.profile(of: "day", in: "Thing").histogram
-    #expect(days.map(\.lower) == ["2026-01-30", "2026-01-31", "2026-02-01", "2026-02-02"].map(StoredValue.text))
+    #expect(
+      days.map(\.lower)
+        == ["2026-01-30", "2026-01-31", "2026-02-01", "2026-02-02"].map(StoredValue.text)
+    )
     #expect(days.map(\.count) == [1, 0, 0, 1])
   }
 
@@ -106,7 +114,9 @@ import Testing
     #expect(throws: StoreError.self) { try store.profile(of: name, in: "Thing") }
   }
 
-  @Test("The targets of an object come in the relationship's order, as many as are asked for, with their own entities")
+  @Test(
+    "The targets of an object come in the relationship's order, as many as are asked for, with their own entities"
+  )
   func targets() async throws {
     let store = try await store(
       #"{"id":1,"parts":[4,2,3],"owner":2},{"id":2},{"id":3,"kind":"s"},{"id":4}"#

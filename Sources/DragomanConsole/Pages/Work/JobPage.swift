@@ -258,7 +258,9 @@ struct JobPage {
       attributes: entity.attributes.map { row in
         let (least, most) = (row.smallest, row.largest)
         let texts = [least, most].compactMap { $0 }.compactMap { ValueText.text($0, row.attribute) }
-        let range = row.attribute.isSensitive ? "" : texts.map { String($0.prefix(30)) }.joined(separator: " … ")
+        let range =
+          row.attribute.isSensitive
+          ? "" : texts.map { String($0.prefix(30)) }.joined(separator: " … ")
         return AttributeRow(
           name: row.attribute.name,
           type: row.attribute.type.rawValue,

@@ -97,7 +97,9 @@ struct LivePage {
               // Nobody looks any more.
             } catch {
               let known = ConsoleError(error)
-              let data: JSONValue = ["message": .string(known.message), "help": JSONValue(known.help)]
+              let data: JSONValue = [
+                "message": .string(known.message), "help": JSONValue(known.help),
+              ]
               continuation.yield("event: fault\ndata: \(data.text)\n\n")
             }
             continuation.finish()

@@ -97,7 +97,11 @@ struct RejectPage {
     let item = try sources.rejects.item(file)
     let line = try RejectShelf.line(number, of: item.path)
     guard line.mark == form["mark"] else {
-      throw ConsoleError(409, "The rejects file was changed meanwhile.", help: "load the list again")
+      throw ConsoleError(
+        409,
+        "The rejects file was changed meanwhile.",
+        help: "load the list again"
+      )
     }
     let map = try sources.maps.item(at: form["map"]).map.get()
     // A form ends its lines with CR LF.
@@ -191,12 +195,14 @@ struct RejectPage {
         return (String(record[..<start]), String(record[start..<end]), String(record[end...]))
       }
       return (
-        String(record[..<place.lowerBound]), String(record[place]), String(record[place.upperBound...])
+        String(record[..<place.lowerBound]), String(record[place]),
+        String(record[place.upperBound...])
       )
     }
     if let value = reject.value, !value.isEmpty, let place = record.range(of: value) {
       return (
-        String(record[..<place.lowerBound]), String(record[place]), String(record[place.upperBound...])
+        String(record[..<place.lowerBound]), String(record[place]),
+        String(record[place.upperBound...])
       )
     }
     return (record, "", "")
