@@ -49,7 +49,7 @@ def serving(tool, folder, *options):
 
 def prepare(tool, folder):
     def imports(name, feed, *options):
-        status = subprocess.run([tool, "import", ROOT / f"Maps/{name}.map.yaml", ROOT / f"SampleData/{feed}",
+        status = subprocess.run([tool, "import", f"Maps/{name}.map.yaml", f"SampleData/{feed}",
                                  "-d", folder / "demo.db", "-q", *options], cwd=ROOT).returncode
         check(status in (0, 3), f"importing {feed} ended with {status}")
 

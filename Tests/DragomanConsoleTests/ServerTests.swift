@@ -117,8 +117,11 @@ import Testing
         try await Task.sleep(for: .milliseconds(60))
       }
       #expect(try await client.get("/").hasPrefix("HTTP/1.1 200 "))
+      let begin = ContinuousClock.now
       #expect(await slow.readAll() == "")
       for connection in silent { #expect(await connection.readAll() == "") }
+      // Less than the client's own patience.
+      #expect(ContinuousClock.now - begin < .seconds(15))
     }
   }
 

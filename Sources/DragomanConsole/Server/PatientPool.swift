@@ -35,7 +35,7 @@ final class PatientPool: AsyncSocketPool {
 
   func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
     // The socket that listens waits for as long as it takes.
-    guard events != .connection else {
+    guard !isListening(socket) else {
       return try await base.suspendSocket(socket, untilReadyFor: events)
     }
     let deadline =
@@ -62,6 +62,13 @@ final class PatientPool: AsyncSocketPool {
       guard let number = state.numbers[address] else { return }
       state.deadlines[number] = .now + patience
     }
+  }
+
+  private func isListening(_ socket: Socket) -> Bool {
+    var value: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    return getsockopt(socket.file.rawValue, SOL_SOCKET, SO_ACCEPTCONN, &value, &size) == 0
+      && value != 0
   }
 
   private func readDeadline(of socket: Socket) -> ContinuousClock.Instant {
