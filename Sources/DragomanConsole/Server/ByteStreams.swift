@@ -117,10 +117,14 @@ final class WrittenBytes: ByteOutput, Sendable {
   private static let room = 4
 
   private let state = Mutex(State())
-  private let slots = DispatchSemaphore(value: WrittenBytes.room)
+  private let slots = DispatchSemaphore(value: 0)
   private let body: @Sendable (any ByteOutput) throws -> Void
 
-  init(_ body: @escaping @Sendable (any ByteOutput) throws -> Void) { self.body = body }
+  init(_ body: @escaping @Sendable (any ByteOutput) throws -> Void) {
+    self.body = body
+    // Counted up from 0: Dispatch traps where one goes that has less than it was made with.
+    for _ in 0..<Self.room { slots.signal() }
+  }
 
   /// The pieces; to be taken once.
   var chunks: AsyncThrowingStream<[UInt8], any Error> {
