@@ -98,6 +98,21 @@ import Testing
     #expect(read["i"] as? Int == .min)
   }
 
+  @Test("A cell's text, its whole text and its address are escaped")
+  func cells() {
+    let evil = "<b a='1'>\"&" + String(repeating: "x", count: 200)
+    let attribute = Attribute(name: "a")
+    let html = CellView.html([
+      CellView(.text(evil), attribute), CellView(.text("<&"), attribute, link: "/x?a=\"><"),
+      CellView(.null, Attribute(name: "n", type: .int16)),
+    ])
+    #expect(html.hasPrefix("<td class=\"\"><span title=\"&lt;b a=&#39;1&#39;&gt;&quot;&amp;xxx"))
+    let rest =
+      "<td class=\"\"><a href=\"/x?a=&quot;&gt;&lt;\">&lt;&amp;</a></td>"
+      + "<td class=\"null number\">null</td>"
+    #expect(html.hasSuffix(rest))
+  }
+
   @Test(
     "Numbers are grouped by threes",
     arguments: [

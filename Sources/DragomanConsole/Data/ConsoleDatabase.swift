@@ -46,7 +46,8 @@ final class ConsoleDatabase: Sendable {
   private var fingerprint: [Int] {
     [path, path + "-wal"].flatMap { path -> [Int] in
       var status = stat()
-      guard stat(path, &status) == 0 else { return [0] }
+      // An empty log is made and removed by whoever reads.
+      guard stat(path, &status) == 0, status.st_size > 0 else { return [0] }
       #if os(Linux)
       let time = status.st_mtim
       #else

@@ -37,6 +37,48 @@ struct CellView {
   }
 }
 
+/// Cells as HTML.
+extension CellView {
+  /// A row's cells: a page has hundreds of them, and a template looks each of their names up by reflection.
+  ///
+  /// - Parameter cells: The cells in order.
+  /// - Returns: A `td` each, in which every text is escaped.
+  static func html(_ cells: [CellView]) -> String {
+    var html = ""
+    for cell in cells {
+      html += "<td class=\"\(cell.style)\">"
+      if let address = cell.cellAddress {
+        html += "<a href=\"\(escaped(address))\">\(escaped(cell.text))</a>"
+      } else if let whole = cell.wholeText {
+        html += "<span title=\"\(escaped(whole))\">\(escaped(cell.text))</span>"
+      } else {
+        html += escaped(cell.text)
+      }
+      html += "</td>"
+    }
+    return html
+  }
+
+  /// Text without what markup consists of.
+  static func escaped(_ text: String) -> String {
+    guard text.utf8.contains(where: { [0x22, 0x26, 0x27, 0x3C, 0x3E].contains($0) }) else {
+      return text
+    }
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      case "&": escaped += "&amp;"
+      case "\"": escaped += "&quot;"
+      case "'": escaped += "&#39;"
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
+  }
+}
+
 /// Stored values as text and as JSON, by their attributes' types.
 enum ValueText {
   /// What stands for a value of a sensitive attribute.

@@ -22,7 +22,7 @@ struct EntityPage {
   private struct Row {
     let address: String
     let entity: String
-    let cells: [CellView]
+    let cells: String
   }
 
   private struct Download {
@@ -166,7 +166,7 @@ struct EntityPage {
       let entity = row.entityName
       let address = ObjectLabel.address(of: row.objectID, in: entity)
       if entity != table.shape.name { page.namesEntity = true }
-      page.rows.append(Row(address: address, entity: entity, cells: cells))
+      page.rows.append(Row(address: address, entity: entity, cells: CellView.html(cells)))
       page.json.append(
         .object(
           [("_id", .string(row.objectID.uri)), ("_entity", .string(entity))] + json
