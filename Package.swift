@@ -24,6 +24,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.0"),
+    .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
   ],
   targets: [
@@ -60,10 +62,48 @@ let package = Package(
       ],
       swiftSettings: swiftSettings
     ),
+    // Pages for a browser: `dragoman serve`. Its templates, style and script are built into the tool.
+    .target(
+      name: "DragomanConsole",
+      dependencies: [
+        "Dragoman",
+        .product(name: "FlyingFox", package: "FlyingFox"),
+        .product(name: "FlyingSocks", package: "FlyingFox"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "Mustache", package: "swift-mustache"),
+      ],
+      resources: [
+        .embedInCode("Assets/cell.mustache"),
+        .embedInCode("Assets/change.mustache"),
+        .embedInCode("Assets/console.css"),
+        .embedInCode("Assets/console.js"),
+        .embedInCode("Assets/entity.mustache"),
+        .embedInCode("Assets/error.mustache"),
+        .embedInCode("Assets/fault.mustache"),
+        .embedInCode("Assets/frame.mustache"),
+        .embedInCode("Assets/history.mustache"),
+        .embedInCode("Assets/icon.svg"),
+        .embedInCode("Assets/import.mustache"),
+        .embedInCode("Assets/job.mustache"),
+        .embedInCode("Assets/live.mustache"),
+        .embedInCode("Assets/model.mustache"),
+        .embedInCode("Assets/object.mustache"),
+        .embedInCode("Assets/origins.mustache"),
+        .embedInCode("Assets/overview.mustache"),
+        .embedInCode("Assets/profile.mustache"),
+        .embedInCode("Assets/profilecard.mustache"),
+        .embedInCode("Assets/reject.mustache"),
+        .embedInCode("Assets/rejects.mustache"),
+        .embedInCode("Assets/run.mustache"),
+        .embedInCode("Assets/runs.mustache"),
+        .embedInCode("Assets/undo.mustache"),
+      ],
+      swiftSettings: swiftSettings
+    ),
     .executableTarget(
       name: "DragomanCLI",
       dependencies: [
-        "Dragoman", "DragomanPostgreSQL", "CSQLiteSettings",
+        "Dragoman", "DragomanConsole", "DragomanPostgreSQL", "CSQLiteSettings",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -152,6 +192,11 @@ let package = Package(
         "Dragoman", "DragomanPostgreSQL", "DragomanEntities", "DragomanOperators", "TestServer",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
+      name: "DragomanConsoleTests",
+      dependencies: ["Dragoman", "DragomanConsole"],
       swiftSettings: swiftSettings
     ),
     .testTarget(

@@ -4,6 +4,8 @@
 #   Scripts/setup.sh          run it, or let demo.sh and test.sh source it: on macOS it exports the
 #                             search paths of Homebrew's libraries for the build that follows
 #
+#   Scripts/setup.sh --browser    besides, the browser that Scripts/console/browser.py drives (Debian: chromium, chromium-driver)
+#
 # Exit codes: 0 all there · 69 something is missing that this script cannot install
 set -euo pipefail
 
@@ -109,4 +111,18 @@ dragoman_setup() {
     dragoman_give_up "The packages are installed, but pkg-config does not find all of: simdjson libxml-2.0 sqlite3 zlib libzstd"
 }
 
+# The browser is for one check only: it is installed when it is asked for.
+dragoman_setup_browser() {
+  command -v chromedriver >/dev/null && return
+  command -v apt-get >/dev/null ||
+    dragoman_give_up "Install Chromium and its chromedriver with your system's packages."
+  local root=(env DEBIAN_FRONTEND=noninteractive)
+  if [ "$(id -u)" -ne 0 ]; then root=(sudo "${root[@]}"); fi
+  dragoman_say "apt-get install chromium chromium-driver"
+  "${root[@]}" apt-get update -q >&2
+  "${root[@]}" apt-get install -y -q --no-install-recommends chromium chromium-driver >&2
+}
+
 dragoman_setup
+# Where this is sourced the arguments are somebody else's.
+if [ "${BASH_SOURCE[0]}" = "$0" ] && [ "${1-}" = --browser ]; then dragoman_setup_browser; fi

@@ -2,30 +2,40 @@ import CSimdJSON
 import DragomanGraph
 import Foundation
 
-/// One line of a rejects file, read.
-package struct RejectLine {
+/// One line of a rejects file, read: which record was rejected, why, and the record itself.
+///
+/// `RejectLines` reads them; `replacingRecord(with:)` mends one.
+public struct RejectLine: Sendable {
   /// The number of the line, from 1.
-  package let number: Int
-  /// The line as it is.
-  let bytes: [UInt8]
+  public let number: Int
+  /// The line as it is, with its line feed where it has one.
+  public let bytes: [UInt8]
   /// The feed that the record was in.
-  package private(set) var file = ""
+  public private(set) var file = ""
   /// The line of what was wrong, from 1, and its byte, from 0.
-  package private(set) var line = 0
+  public private(set) var line = 0
   private var byte = 0
   private var recordLine: Int?
   /// The record's number in its feed, from 0.
-  package private(set) var index = 0
+  public private(set) var index = 0
   /// The entity of what was wrong; a nested record's, where it is in one.
-  package private(set) var entity = ""
+  public private(set) var entity = ""
   /// The attribute, where one was concerned.
-  package private(set) var attribute: String?
+  public private(set) var attribute: String?
   /// The kind of issue.
-  package private(set) var code = ""
+  public private(set) var code = ""
   /// A sentence for people.
-  package private(set) var message = ""
+  public private(set) var message = ""
+  /// The path that the map has for the value, where one was concerned.
+  public private(set) var path: String?
+  /// The value as it came, shortened; masked where the attribute is sensitive.
+  public private(set) var value: String?
+  /// The record's unique key, as far as it was known.
+  public private(set) var key: String?
+  /// Whether the record is source text, of XML or of what could not be read, rather than JSON.
+  public var isSourceText: Bool { text != nil }
   /// The source of the map that the record was one of; nil in files of older versions.
-  package private(set) var source: String?
+  public private(set) var source: String?
   /// The format that it was read as; nil as `source` is.
   private(set) var format: ForeignFormat?
   /// The text of a record that is a string: one of XML, or one that could not be read.
@@ -103,6 +113,9 @@ package struct RejectLine {
     case "attribute": attribute = string
     case "code": code = string ?? ""
     case "message": message = string ?? ""
+    case "path": path = string
+    case "value": value = string
+    case "key": key = string
     case "source": source = string
     case "format": format = string.flatMap { ForeignFormat(rawValue: $0) }
     case "record": text = string
@@ -125,15 +138,76 @@ package struct RejectLine {
   }
 }
 
+/// The record of a line, and the line with another one.
+extension RejectLine {
+  /// The record as people edit it: its source text, or JSON on one line, every number spelled as it came.
+  ///
+  /// - Returns: The text.
+  /// - Throws: `ReadError` where there is no memory for it.
+  public func record() throws(ReadError) -> String {
+    if let text { return text }
+    var record: [UInt8] = []
+    try forEachMember { name, json in if name == "record" { record = json } }
+    return String(decoding: record, as: UTF8.self)
+  }
+
+  /// The line with another record in place of its own, to be imported again.
+  ///
+  /// - Parameter text: The record: JSON, or source text where the line has that (`isSourceText`).
+  /// - Returns: The bytes of the line, with a line feed.
+  /// - Throws: `ReadError`, `.json` with the place for what is no JSON.
+  public func replacingRecord(with text: String) throws(ReadError) -> [UInt8] {
+    var record: [UInt8] = []
+    if isSourceText {
+      var text = text
+      text.withUTF8 {
+        RecordBatch.appendJSONString(UnsafeRawBufferPointer($0), to: &record)
+      }
+    } else {
+      let batch = RecordBatch()
+      batch.file = "record"
+      let bytes = Array(text.utf8)
+      let root = try JSONText()
+        .parse(batch, start: batch.appendSource(bytes), length: bytes.count)
+      batch.appendJSON(of: root, to: &record)
+    }
+    var line: [UInt8] = []
+    try forEachMember { name, json in
+      line += line.isEmpty ? "{\"".utf8 : ",\"".utf8
+      line += name.utf8
+      line += "\":".utf8
+      line += name == "record" ? record : json
+    }
+    return line + Array("}\n".utf8)
+  }
+
+  /// Lends each member of the line, its value as JSON.
+  private func forEachMember(_ body: (String, [UInt8]) -> Void) throws(ReadError) {
+    let batch = RecordBatch()
+    let count = bytes.last == UInt8(ascii: "\n") ? bytes.count - 1 : bytes.count
+    let root = try JSONText().parse(batch, start: batch.appendSource(bytes), length: count)
+    batch.forEachChild(of: root) { child, node in
+      var json: [UInt8] = []
+      batch.appendJSON(of: child, to: &json)
+      body(batch.text(node.key, node.keyLength), json)
+    }
+  }
+}
+
 /// Reads a rejects file line by line.
-package final class RejectLines {
+///
+/// Not to be used by two threads at once.
+public final class RejectLines {
   private let lines: LineReader
   private let parser: JSONText
   private let path: String
   private var number = 0
 
+  /// Opens a rejects file.
+  ///
+  /// - Parameter path: The file.
   /// - Throws: `.missing`, `.permission` or `.inputOutput` where the file cannot be opened.
-  package init(_ path: String) throws(ReadError) {
+  public init(_ path: String) throws(ReadError) {
     self.path = path
     guard let lines = LineReader(path) else {
       let code = errno
@@ -148,10 +222,11 @@ package final class RejectLines {
     parser = try JSONText()
   }
 
-  /// The next line that is not blank; nil at the end.
+  /// The next line that is not blank.
   ///
+  /// - Returns: The line; nil at the end.
   /// - Throws: `ReadError` with the place for a line that is none of such a file.
-  package func next() throws(ReadError) -> RejectLine? {
+  public func next() throws(ReadError) -> RejectLine? {
     while let bytes = lines.next() {
       number += 1
       if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }) { continue }

@@ -47,7 +47,7 @@ extension ImportMap {
   }
 
   /// The path of the rejects file that the map names, which is relative to the map's folder.
-  package var rejectsPath: String? {
+  public var rejectsPath: String? {
     guard let name = importOptions.rejectsFile else { return nil }
     let folder = file.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
     return folder?.appendingPathComponent(name).path ?? name

@@ -126,6 +126,12 @@ struct ContentsReader {
     }
   }
 
+  /// How many references wait.
+  func pendingCount() throws -> Int {
+    guard isInitialized else { return 0 }
+    return try Int.fetchOne(database, sql: "SELECT count(*) FROM _dragoman_pending") ?? 0
+  }
+
   func pendingReferences(of relationship: String?, _ limit: Int?) throws -> [PendingReference] {
     guard isInitialized else { return [] }
     let place = PendingReference.table

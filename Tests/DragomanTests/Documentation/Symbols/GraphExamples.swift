@@ -176,6 +176,19 @@ private enum GraphExamples {
     // docs: end
   }
 
+  // MARK: Looking
+
+  static func looking(store: SQLiteStore, customer: ObjectID) throws {
+    // docs: begin profile
+    let profile = try store.profile(of: "salary", in: "Person")
+    print(profile.nullCount, profile.distinctCount, profile.histogram.map(\.count))
+    // docs: end
+    // docs: begin targets
+    let orders = try store.targets(of: "orders", at: customer, limit: 20)
+    // docs: end
+    use(orders)
+  }
+
   // MARK: Results
 
   @MainActor static func results(stack: Stack) async throws {

@@ -1,0 +1,157 @@
+// What pages do besides: progress of an import, live rows, and names for predicates. Everything else works without.
+"use strict";
+
+const job = document.getElementById("job");
+if (job) {
+  const events = new EventSource(job.dataset.events);
+  const bar = job.querySelector("progress");
+  const text = document.getElementById("job-text");
+  events.onmessage = (event) => {
+    const state = JSON.parse(event.data);
+    if (state.value !== null) bar.value = state.value;
+    text.textContent = state.text;
+    if (!["checking", "trying", "importing"].includes(state.phase)) {
+      events.close();
+      location.reload();
+    }
+  };
+}
+
+const live = document.getElementById("live");
+if (live) {
+  const body = live.tBodies[0];
+  const count = document.getElementById("live-count");
+  const sign = document.getElementById("live-state");
+  const show = (text, style) => {
+    sign.textContent = text;
+    sign.className = "badge " + style;
+  };
+  let known = null;
+  let waiting = null;
+
+  const cell = (value) => {
+    const td = document.createElement("td");
+    td.className = value.style;
+    if (value.address) {
+      const link = document.createElement("a");
+      link.href = value.address;
+      link.textContent = value.text;
+      td.append(link);
+    } else {
+      td.textContent = value.text;
+    }
+    return td;
+  };
+  const render = () => {
+    const rows = waiting;
+    waiting = null;
+    const now = new Map();
+    const old = new Map([...body.rows].map((row) => [row.dataset.id, row]));
+    const lines = rows.map((row) => {
+      const text = JSON.stringify(row.cells);
+      now.set(row.id, text);
+      // A row that is the same stays the same element, and with it the focus.
+      if (known && known.get(row.id) === text && old.has(row.id)) return old.get(row.id);
+      const line = document.createElement("tr");
+      line.dataset.id = row.id;
+      const open = document.createElement("td");
+      open.className = "open";
+      const link = document.createElement("a");
+      link.href = row.address;
+      link.textContent = "→";
+      link.setAttribute("aria-label", "Open object");
+      open.append(link);
+      line.append(open, ...row.cells.map(cell));
+      if (known) line.className = known.has(row.id) ? "changed" : "came";
+      return line;
+    });
+    body.replaceChildren(...lines);
+    known = now;
+    count.textContent = rows.length === 1 ? "1 object" : rows.length + " objects";
+  };
+  const events = new EventSource(live.dataset.events);
+  events.onopen = () => show("live", "good");
+  events.onerror = () => show("not connected", "warn");
+  events.onmessage = (event) => {
+    const isFirst = waiting === null;
+    waiting = JSON.parse(event.data).rows;
+    if (isFirst) requestAnimationFrame(render);
+  };
+  events.addEventListener("fault", (event) => {
+    const fault = JSON.parse(event.data);
+    events.close();
+    show(fault.message, "bad");
+  });
+}
+
+const where = document.getElementById("where");
+if (where && where.dataset.names) {
+  const names = JSON.parse(where.dataset.names);
+  const list = document.createElement("ul");
+  list.className = "names";
+  list.id = "names";
+  list.setAttribute("role", "listbox");
+  list.setAttribute("aria-label", "Names");
+  list.hidden = true;
+  where.parentElement.append(list);
+  where.setAttribute("role", "combobox");
+  where.setAttribute("aria-controls", "names");
+  where.setAttribute("aria-expanded", "false");
+  where.setAttribute("aria-autocomplete", "list");
+  let chosen = -1;
+
+  const word = () => {
+    const before = where.value.slice(0, where.selectionStart);
+    // Inside of a text there are no names.
+    if ((before.match(/"/g) || []).length % 2 === 1) return "";
+    return (before.match(/[\p{L}_][\p{L}\p{N}_.]*$/u) || [""])[0];
+  };
+  const close = () => {
+    list.hidden = true;
+    chosen = -1;
+    where.setAttribute("aria-expanded", "false");
+    where.removeAttribute("aria-activedescendant");
+  };
+  const mark = () => {
+    [...list.children].forEach((item, place) => item.setAttribute("aria-selected", place === chosen));
+    if (chosen >= 0) where.setAttribute("aria-activedescendant", list.children[chosen].id);
+  };
+  const take = (name) => {
+    const start = where.selectionStart - word().length;
+    const rest = where.value.slice(where.selectionStart);
+    where.value = where.value.slice(0, start) + name + rest;
+    where.setSelectionRange(start + name.length, start + name.length);
+    close();
+    where.focus();
+  };
+  where.addEventListener("input", () => {
+    const part = word().toLowerCase();
+    const found = part ? names.filter((name) => name.toLowerCase().startsWith(part) && name.length > part.length) : [];
+    list.replaceChildren(...found.slice(0, 8).map((name, place) => {
+      const item = document.createElement("li");
+      item.id = "name-" + place;
+      item.textContent = name;
+      item.setAttribute("role", "option");
+      item.addEventListener("mousedown", (event) => {
+        event.preventDefault();
+        take(name);
+      });
+      return item;
+    }));
+    chosen = -1;
+    list.hidden = found.length === 0;
+    where.setAttribute("aria-expanded", String(!list.hidden));
+  });
+  where.addEventListener("keydown", (event) => {
+    if (list.hidden) return;
+    const last = list.children.length - 1;
+    if (event.key === "ArrowDown") chosen = chosen >= last ? 0 : chosen + 1;
+    else if (event.key === "ArrowUp") chosen = chosen <= 0 ? last : chosen - 1;
+    else if ((event.key === "Enter" || event.key === "Tab") && chosen >= 0) return event.preventDefault(), take(list.children[chosen].textContent);
+    else if (event.key === "Escape") return close();
+    else return;
+    event.preventDefault();
+    mark();
+  });
+  where.addEventListener("blur", close);
+}

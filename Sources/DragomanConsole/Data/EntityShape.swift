@@ -1,0 +1,93 @@
+import DragomanGraph
+
+/// An entity with all that it inherits.
+struct EntityShape {
+  let name: String
+  /// The topmost entity, whose name the ids of its objects have.
+  let root: String
+  let attributes: [Attribute]
+  let relationships: [Relationship]
+  /// The unique keys, the identity first.
+  let uniqueKeys: [[String]]
+
+  /// - Throws: `ConsoleError`, 404, for an entity that there is not, with the nearest name.
+  init(_ name: String, in model: Model) throws(ConsoleError) {
+    guard let entity = model.entity(named: name) else {
+      let near = nearest(to: name, in: model.entities.map(\.name))
+      throw ConsoleError(
+        404,
+        "The database has no entity \"\(name)\".",
+        help: near.map { "did you mean \($0)?" }
+      )
+    }
+    self.init(entity, in: model)
+  }
+
+  init(_ entity: Entity, in model: Model) {
+    // The root's first, as its table has them.
+    let line = [entity] + model.ancestors(of: entity)
+    name = entity.name
+    root = line.last?.name ?? entity.name
+    attributes = line.reversed().flatMap(\.attributes)
+    relationships = line.reversed().flatMap(\.relationships)
+    uniqueKeys = line.flatMap(\.uniqueKeys)
+  }
+
+  /// The attributes, as paths, that tell one object from all others; empty where there is no such key.
+  func keyPaths(in model: Model, depth: Int = 0) -> [String] {
+    (uniqueKeys.first ?? []).flatMap { part -> [String] in
+      guard let link = relationships.first(where: { $0.name == part }) else { return [part] }
+      guard depth < 4, let target = model.entity(named: link.destination) else { return [] }
+      return EntityShape(target, in: model).keyPaths(in: model, depth: depth + 1)
+        .map { "\(part).\($0)" }
+    }
+  }
+
+  /// An attribute that people call an object by; nil where none looks like it.
+  var caption: String? {
+    let words = ["name", "title", "label", "fullName", "displayName", "lastName", "description"]
+    return words.first { word in
+      attributes.contains {
+        $0.name.lowercased() == word.lowercased() && $0.type == .string && !$0.isSensitive
+      }
+    }
+  }
+
+  /// The columns that name an object: its key, then its caption.
+  func labelPaths(in model: Model) -> [String] {
+    let keys = keyPaths(in: model)
+    guard let caption, !keys.contains(caption) else { return keys }
+    return keys + [caption]
+  }
+}
+
+/// How an object is called.
+struct ObjectLabel {
+  /// The object's page.
+  let address: String
+  /// Its key; of an object without one its row's number.
+  let key: String
+  /// Its name, where it has one besides.
+  let caption: String
+  /// Whether it has one.
+  var hasCaption: Bool
+
+  init(_ id: ObjectID, _ shape: EntityShape, _ values: [StoredValue], _ columns: [Attribute]) {
+    address = Self.address(of: id, in: shape.name)
+    var texts = zip(values, columns).map { value, attribute in
+      attribute.isSensitive && !value.isNull
+        ? ValueText.mask : ValueText.text(value, attribute) ?? "null"
+    }
+    // Of a to-one the columns are paths.
+    let last = columns.last?.name.split(separator: ".").last.map(String.init)
+    hasCaption = shape.caption != nil && shape.caption == last && texts.count > 1
+    caption = hasCaption ? String((texts.popLast() ?? "").prefix(80)) : ""
+    let whole = texts.joined(separator: " · ")
+    key = whole.isEmpty ? "#\(id.primaryKey)" : String(whole.prefix(80))
+  }
+
+  /// The address of an object's page.
+  static func address(of id: ObjectID, in entity: String) -> String {
+    WebText.address(["objects", entity, String(id.primaryKey)])
+  }
+}

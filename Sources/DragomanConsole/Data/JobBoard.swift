@@ -1,0 +1,88 @@
+import Dragoman
+import Foundation
+import Synchronization
+
+/// The imports that were begun from pages, and the folder of what they leave.
+final class JobBoard: Sendable {
+  private struct State {
+    var jobs: [ImportJob] = []
+    var folder: String?
+    var next = 1
+  }
+
+  /// So many are kept; the oldest that have ended go.
+  private static let keptCount = 20
+
+  private let state = Mutex(State())
+
+  deinit { clear() }
+
+  /// All of them, newest first.
+  var jobs: [ImportJob] { state.withLock { $0.jobs }.reversed() }
+
+  /// One of them.
+  ///
+  /// - Throws: `ConsoleError`, 404, where there is none.
+  func job(_ id: String) throws(ConsoleError) -> ImportJob {
+    guard let job = jobs.first(where: { $0.id == id }) else {
+      throw ConsoleError(404, "There is no such import any more.", help: "begin it again")
+    }
+    return job
+  }
+
+  /// Takes over an import.
+  ///
+  /// - Parameter make: Makes it of its number and of the folder for its files.
+  /// - Returns: The import.
+  /// - Throws: What `make` throws, and `ConsoleError` where there is no folder.
+  func add(_ make: (String, String) throws -> ImportJob) throws -> ImportJob {
+    let folder = try self.folder()
+    let id = state.withLock { state in
+      defer { state.next += 1 }
+      return String(state.next)
+    }
+    let job = try make(id, folder)
+    state.withLock { state in
+      state.jobs.append(job)
+      while state.jobs.count > Self.keptCount,
+        let old = state.jobs.firstIndex(where: { !$0.now.phase.isRunning })
+      {
+        state.jobs.remove(at: old)
+      }
+    }
+    return job
+  }
+
+  /// A folder that only this user sees.
+  ///
+  /// - Throws: `ConsoleError` where none can be made.
+  func folder() throws(ConsoleError) -> String {
+    do {
+      return try state.withLock { state in
+        if let folder = state.folder { return folder }
+        let url = FileManager.default.temporaryDirectory
+          .appendingPathComponent("dragoman-console-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+          at: url,
+          withIntermediateDirectories: true,
+          attributes: [.posixPermissions: 0o700]
+        )
+        state.folder = url.path
+        return url.path
+      }
+    } catch {
+      throw ConsoleError(500, "There is no place for temporary files: \(error)")
+    }
+  }
+
+  /// Ends what runs, and removes the folder.
+  func clear() {
+    let (jobs, folder) = state.withLock { state in
+      defer { state.folder = nil }
+      return (state.jobs, state.folder)
+    }
+    for job in jobs { job.cancel() }
+    // Where it cannot be removed, the system empties its folder for temporary files.
+    if let folder { try? FileManager.default.removeItem(atPath: folder) }
+  }
+}

@@ -1,0 +1,126 @@
+import Dragoman
+import Foundation
+
+/// The rejects files that are known: those the console was started with, those of its maps, and of its imports.
+struct RejectShelf: Sendable {
+  /// One of them.
+  struct Item: Sendable {
+    let number: Int
+    let path: String
+    /// The file's name.
+    var name: String { (path as NSString).lastPathComponent }
+    /// Whether it is there.
+    var exists: Bool { FileManager.default.fileExists(atPath: path) }
+  }
+
+  /// A line of a file.
+  struct Line: Sendable {
+    let number: Int
+    let reject: RejectLine
+    /// What changes when the line does.
+    var mark: String { RejectShelf.mark(of: reject.bytes) }
+  }
+
+  /// So many rejects of a file are looked at.
+  static let readCount = 20_000
+
+  let paths: [String]
+  let maps: MapShelf
+  let jobs: JobBoard
+
+  /// All of them.
+  var items: [Item] {
+    var all = paths
+    for item in maps.items {
+      if case .success(let map) = item.map, let path = map.rejectsPath { all.append(path) }
+    }
+    all += jobs.jobs.reversed().map(\.rejectsPath)
+      .filter { FileManager.default.fileExists(atPath: $0) }
+    var seen: Set<String> = []
+    return all.filter { seen.insert($0).inserted }.enumerated().map { Item(number: $0, path: $1) }
+  }
+
+  /// One by its place.
+  ///
+  /// - Throws: `ConsoleError`, 404, where there is none.
+  func item(_ text: String) throws(ConsoleError) -> Item {
+    let items = items
+    guard let number = Int(text), items.indices.contains(number) else {
+      throw ConsoleError(404, "There is no such rejects file.", help: "look at the list of rejects")
+    }
+    return items[number]
+  }
+
+  /// The lines of a file, as many as are looked at.
+  ///
+  /// - Throws: `ReadError` for what is no rejects file.
+  static func lines(of path: String) throws -> (lines: [Line], isComplete: Bool) {
+    guard FileManager.default.fileExists(atPath: path) else { return ([], true) }
+    let reader = try RejectLines(path)
+    var lines: [Line] = []
+    while let reject = try reader.next() {
+      guard lines.count < readCount else { return (lines, false) }
+      lines.append(Line(number: reject.number, reject: reject))
+    }
+    return (lines, true)
+  }
+
+  /// One line by its number.
+  ///
+  /// - Throws: `ConsoleError`, 404, where it is not there any more.
+  static func line(_ text: String, of path: String) throws -> Line {
+    let reader = try RejectLines(path)
+    while let reject = try reader.next() {
+      if String(reject.number) == text { return Line(number: reject.number, reject: reject) }
+    }
+    throw ConsoleError(
+      404,
+      "There is no reject in line \(text) any more.",
+      help: "it may have been imported: look at the list again"
+    )
+  }
+
+  /// Puts other bytes in place of a line, or takes it out.
+  ///
+  /// - Parameters:
+  ///   - number: The line, from 1.
+  ///   - mark: What the line was.
+  ///   - bytes: The new line with its line feed; empty: none.
+  ///   - path: The file.
+  /// - Throws: `ConsoleError` where the file was changed meanwhile or cannot be written.
+  static func replace(_ number: Int, _ mark: String, with bytes: [UInt8], of path: String) throws {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw ConsoleError(404, "The rejects file is gone.")
+    }
+    var lines = data.split(separator: 0x0A, omittingEmptySubsequences: false)
+    guard lines.indices.contains(number - 1),
+      Self.mark(of: Array(lines[number - 1]) + [0x0A]) == mark
+    else {
+      throw ConsoleError(
+        409,
+        "The rejects file was changed meanwhile; the record is imported and its line stays.",
+        help: "load the list again"
+      )
+    }
+    if bytes.isEmpty {
+      lines.remove(at: number - 1)
+    } else {
+      lines[number - 1] = Data(bytes.last == 0x0A ? bytes.dropLast() : bytes[...])[...]
+    }
+    let text = Data(lines.joined(separator: [0x0A]))
+    let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+    do {
+      try text.write(to: url, options: .atomic)
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
+    } catch {
+      throw ConsoleError(500, "\(path) cannot be written: \(error)")
+    }
+  }
+
+  /// FNV-1a (https://datatracker.ietf.org/doc/draft-eastlake-fnv/) of a line without its end.
+  private static func mark(of bytes: [UInt8]) -> String {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in bytes where byte != 0x0A { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    return String(hash, radix: 16)
+  }
+}

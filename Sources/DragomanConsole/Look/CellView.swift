@@ -1,0 +1,126 @@
+import DragomanGraph
+import Foundation
+
+/// A stored value in a table of a page.
+struct CellView {
+  /// How many characters of a text stand in a table.
+  static let shortLength = 90
+
+  /// The text, shortened.
+  let text: String
+  /// The whole text, where it was shortened.
+  let wholeText: String?
+  /// The name of the style: `number`, `null`, `bool`, `masked`; empty for text.
+  let style: String
+  /// Where it leads; nil: nowhere.
+  var cellAddress: String?
+
+  init(_ value: StoredValue, _ attribute: Attribute, isShort: Bool = true, link: String? = nil) {
+    cellAddress = link
+    let full = ValueText.text(value, attribute)
+    switch value {
+    case _ where attribute.isSensitive && !value.isNull: style = "masked"
+    case .null: style = attribute.type.isNumeric ? "null number" : "null"
+    case .integer where attribute.type == .bool: style = "bool"
+    case .integer, .real: style = "number"
+    case .text: style = attribute.type == .decimal ? "number" : ""
+    case .blob: style = "code"
+    }
+    let shown = attribute.isSensitive && full != nil ? ValueText.mask : full ?? "null"
+    if isShort, shown.count > Self.shortLength {
+      text = shown.prefix(Self.shortLength - 1) + "…"
+      wholeText = String(shown.prefix(2000))
+    } else {
+      text = shown
+      wholeText = nil
+    }
+  }
+}
+
+/// Cells as HTML.
+extension CellView {
+  /// A row's cells: a page has hundreds of them, and a template looks each of their names up by reflection.
+  ///
+  /// - Parameter cells: The cells in order.
+  /// - Returns: A `td` each, in which every text is escaped.
+  static func html(_ cells: [CellView]) -> String {
+    var html = ""
+    for cell in cells {
+      html += "<td class=\"\(cell.style)\">"
+      if let address = cell.cellAddress {
+        html += "<a href=\"\(escaped(address))\">\(escaped(cell.text))</a>"
+      } else if let whole = cell.wholeText {
+        html += "<span title=\"\(escaped(whole))\">\(escaped(cell.text))</span>"
+      } else {
+        html += escaped(cell.text)
+      }
+      html += "</td>"
+    }
+    return html
+  }
+
+  /// Text without what markup consists of.
+  static func escaped(_ text: String) -> String {
+    guard text.utf8.contains(where: { [0x22, 0x26, 0x27, 0x3C, 0x3E].contains($0) }) else {
+      return text
+    }
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      case "&": escaped += "&amp;"
+      case "\"": escaped += "&quot;"
+      case "'": escaped += "&#39;"
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
+  }
+}
+
+/// Stored values as text and as JSON, by their attributes' types.
+enum ValueText {
+  /// What stands for a value of a sensitive attribute.
+  static let mask = "•••"
+
+  /// The value's text; nil for null.
+  ///
+  /// Booleans are `true` and `false`, bytes are base64, instants ISO 8601 with `T` and `Z`; everything else is as
+  /// stored.
+  static func text(_ value: StoredValue, _ attribute: Attribute) -> String? {
+    switch value {
+    case .null: return nil
+    case .integer(let integer):
+      return attribute.type == .bool && (0...1).contains(integer)
+        ? (integer == 1 ? "true" : "false") : String(integer)
+    case .real(let real): return attribute.type == .float ? String(Float(real)) : String(real)
+    case .text(let text):
+      guard attribute.type == .timestamp else { return text }
+      let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+      return parts.count == 2 ? "\(parts[0])T\(parts[1])Z" : text
+    case .blob(let bytes): return Data(bytes).base64EncodedString()
+    }
+  }
+
+  /// The value as JSON; a value of a sensitive attribute is masked.
+  static func json(_ value: StoredValue, _ attribute: Attribute) -> JSONValue {
+    guard let text = text(value, attribute) else { return .null }
+    if attribute.isSensitive { return .string(mask) }
+    switch value {
+    case .null: return .null
+    case .integer(let integer):
+      return attribute.type == .bool && (0...1).contains(integer)
+        ? .bool(integer == 1) : .integer(integer)
+    case .real(let real): return .real(real)
+    case .text:
+      switch attribute.type {
+      case .decimal where text.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?/) != nil:
+        return .raw(text)
+      case .json where !text.utf8.contains(where: { $0 == 0x0A || $0 == 0x0D }): return .raw(text)
+      default: return .string(text)
+      }
+    case .blob: return .string(text)
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import DragomanGraph
+
+/// Imports over time as stacked bars, one bar an import, oldest first.
+struct ImportChart {
+  /// A piece of a bar.
+  struct Piece {
+    let style: String
+    let x: String
+    let y: String
+    let width: String
+    let height: String
+    let title: String
+  }
+
+  /// A line of the table that says the same.
+  struct Row {
+    let id: String
+    let started: String
+    let inserted: String
+    let updated: String
+    let unchanged: String
+    let deleted: String
+    let rejected: String
+  }
+
+  let isEmpty: Bool
+  let pieces: [Piece]
+  let rows: [Row]
+  let top: String
+  let first: String
+  let last: String
+
+  private static let width = 1140.0
+  private static let height = 150.0
+
+  init(_ runs: [ImportLedgerEntry]) {
+    let kinds: [(style: String, name: String, count: KeyPath<ImportLedgerEntry.Counts, Int>)] = [
+      ("unchanged", "unchanged", \.unchanged), ("updated", "updated", \.updated),
+      ("inserted", "inserted", \.inserted), ("deleted", "deleted", \.deleted),
+      ("rejected", "rejected", \.rejected),
+    ]
+    let totals = runs.map { run in kinds.reduce(0) { $0 + run.counts[keyPath: $1.count] } }
+    let most = max(1, totals.max() ?? 0)
+    isEmpty = runs.isEmpty
+    let step = Self.width / Double(max(runs.count, 1))
+    let thickness = min(step * 0.7, 56)
+    var pieces: [Piece] = []
+    for (place, run) in runs.enumerated() {
+      var y = Self.height
+      for kind in kinds where run.counts[keyPath: kind.count] > 0 {
+        let count = run.counts[keyPath: kind.count]
+        // What is there can be seen, however small its share is.
+        let height = max(2, Double(count) / Double(most) * (Self.height - 10))
+        y -= height
+        pieces.append(
+          Piece(
+            style: kind.style,
+            x: Self.text((Double(place) + 0.5) * step - thickness / 2),
+            y: Self.text(max(0, y)),
+            width: Self.text(thickness),
+            height: Self.text(height),
+            title: "Import \(run.id ?? 0), \(Figure.moment(run.started)): "
+              + "\(Figure.grouped(count)) \(kind.name)"
+          )
+        )
+      }
+    }
+    self.pieces = pieces
+    rows = runs.map { run in
+      let row = RunRow(run)
+      return Row(
+        id: row.id,
+        started: row.started,
+        inserted: row.inserted,
+        updated: row.updated,
+        unchanged: row.unchanged,
+        deleted: row.deleted,
+        rejected: row.rejected
+      )
+    }
+    top = Figure.grouped(totals.max() ?? 0)
+    first = runs.first.map { Figure.moment($0.started) } ?? ""
+    last = runs.count > 1 ? runs.last.map { Figure.moment($0.started) } ?? "" : ""
+  }
+
+  /// A length in a drawing.
+  static func text(_ length: Double) -> String {
+    let tenths = Int((length * 10).rounded())
+    return tenths % 10 == 0 ? "\(tenths / 10)" : "\(Double(tenths) / 10)"
+  }
+}

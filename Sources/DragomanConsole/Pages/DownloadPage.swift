@@ -1,0 +1,142 @@
+import Dragoman
+import DragomanGraph
+
+/// The objects of an entity as a file, as long as it may be.
+enum DownloadPage {
+  /// - Throws: `StoreError` and `ConsoleError`, before anything is sent.
+  static func answer(
+    _ name: String,
+    _ format: String,
+    _ request: ConsoleRequest,
+    _ sources: PageSources
+  ) throws -> ConsoleResponse {
+    let store = try sources.database.open()
+    let shape = try EntityShape(name, in: store.model)
+    let query = EntityQuery(request)
+    if format == "xml" {
+      return try byMap(
+        name,
+        try sources.maps.item(at: request.value(of: "map") ?? "0"),
+        query,
+        shape,
+        store
+      )
+    }
+    let table = try EntityTable(shape, query.columns.isEmpty ? [] : query.columns, in: store.model)
+    let columns = query.columns.isEmpty ? table.all : table.shown
+    let fetch = FetchRequest(
+      name,
+      filter: try query.filter(),
+      sortKeys: try query.sortKeys(shape),
+      columns: columns.flatMap { column -> [FetchColumn] in
+        guard let link = column.link else { return [FetchColumn(column.name)] }
+        let keys =
+          store.model.entity(named: link.destination)
+          .map { EntityShape($0, in: store.model).keyPaths(in: store.model) } ?? []
+        return keys.isEmpty
+          ? [FetchColumn(link.name)] : keys.map { FetchColumn("\(link.name).\($0)") }
+      }
+    )
+    let attributes = try store.attributes(of: fetch)
+    let types = [
+      "csv": "text/csv; charset=utf-8", "ndjson": "application/x-ndjson",
+      "json": "application/json",
+    ]
+    guard let type = types[format] else {
+      throw ConsoleError(404, "Downloads are .csv, .ndjson, .json and .xml.")
+    }
+    var response = ConsoleResponse(
+      type: type,
+      .written { output in
+        var writer = RowText(format, attributes)
+        var buffer = writer.head
+        try store.forEachRow(fetch) { row in
+          writer.append(row.values, to: &buffer)
+          if buffer.count > 64 << 10 {
+            try output.write(buffer)
+            buffer.removeAll(keepingCapacity: true)
+          }
+        }
+        try output.write(buffer + writer.tail)
+      }
+    )
+    response.headers.append(disposition(name, format))
+    return response
+  }
+
+  private static func byMap(
+    _ name: String,
+    _ item: MapShelf.Item,
+    _ query: EntityQuery,
+    _ shape: EntityShape,
+    _ store: SQLiteStore
+  ) throws -> ConsoleResponse {
+    let exporter = Exporter(map: try item.map.get(), store: store)
+    let request = ExportRequest(
+      entity: name,
+      format: .xml,
+      filter: try query.filter(),
+      sortKeys: try query.sortKeys(shape),
+      isLossy: true
+    ).with { $0.masksSensitive = true }
+    let bytes = try Waiting.result { try await exporter.bytes(request) }
+    var response = ConsoleResponse(type: "application/xml", .bytes(.init(bytes)))
+    response.headers.append(disposition(name, "xml"))
+    return response
+  }
+
+  /// Names a file of letters that every system takes.
+  private static func disposition(_ name: String, _ format: String) -> (name: String, value: String)
+  {
+    let plain = String(
+      name.unicodeScalars.map { scalar in
+        scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+          ? Character(scalar) : "_"
+      }
+    )
+    return ("Content-Disposition", "attachment; filename=\"\(plain).\(format)\"")
+  }
+}
+
+/// Rows as CSV (RFC 4180), NDJSON or one JSON array; values of sensitive attributes are masked.
+private struct RowText {
+  private let format: String
+  private let attributes: [Attribute]
+  private var isFirst = true
+
+  init(_ format: String, _ attributes: [Attribute]) {
+    self.format = format
+    self.attributes = attributes
+  }
+
+  var head: [UInt8] {
+    switch format {
+    case "csv": Array((attributes.map { Self.cell($0.name) }.joined(separator: ",") + "\r\n").utf8)
+    case "json": Array("[".utf8)
+    default: []
+    }
+  }
+
+  var tail: [UInt8] { format == "json" ? Array("\n]\n".utf8) : [] }
+
+  mutating func append(_ values: [StoredValue], to bytes: inout [UInt8]) {
+    if format == "csv" {
+      let cells = zip(values, attributes).map { value, attribute in
+        attribute.isSensitive && !value.isNull
+          ? ValueText.mask : Self.cell(ValueText.text(value, attribute) ?? "")
+      }
+      bytes += (cells.joined(separator: ",") + "\r\n").utf8
+      return
+    }
+    if format == "json" { bytes += (isFirst ? "\n" : ",\n").utf8 }
+    isFirst = false
+    let members = zip(values, attributes).map { ($1.name, ValueText.json($0, $1)) }
+    bytes += JSONValue.object(members).text.utf8
+    if format == "ndjson" { bytes.append(0x0A) }
+  }
+
+  private static func cell(_ text: String) -> String {
+    let isPlain = !text.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
+    return isPlain ? text : "\"" + text.replacing("\"", with: "\"\"") + "\""
+  }
+}

@@ -1,0 +1,243 @@
+import Dragoman
+import DragomanGraph
+
+/// The objects of an entity: a page of them, by a predicate and in an order.
+struct EntityPage {
+  private struct Heading {
+    let name: String
+    let type: String
+    let address: String
+    let order: String
+    let isAscending: Bool
+    let isDescending: Bool
+    let isNumber: Bool
+    let isSortable: Bool
+  }
+
+  private struct Choice {
+    let name: String
+    let isChosen: Bool
+  }
+
+  private struct Row {
+    let address: String
+    let entity: String
+    let cells: String
+  }
+
+  private struct Download {
+    let name: String
+    let address: String
+  }
+
+  private struct View {
+    let name: String
+    let address: String
+    let predicate: String
+    let hasPredicate: Bool
+    let sort: String
+    let fault: FaultView?
+    let headings: [Heading]
+    let namesEntity: Bool
+    let rows: [Row]
+    let isEmpty: Bool
+    let count: String
+    let columns: [Choice]
+    let hiddenCount: String?
+    let columnNames: String
+    let limits: [Choice]
+    let next: String?
+    let first: String?
+    let downloads: [Download]
+    let profile: String
+    let live: String
+    let names: String
+  }
+
+  /// - Throws: `StoreError` and `ConsoleError`; faults of a predicate or of an order are shown on the page.
+  static func answer(
+    _ name: String,
+    _ request: ConsoleRequest,
+    _ sources: PageSources
+  ) throws -> PageAnswer {
+    let store = try sources.database.open()
+    let model = store.model
+    let shape = try EntityShape(name, in: model)
+    let query = EntityQuery(request)
+    let table = try EntityTable(shape, query.columns, in: model)
+    var page = Page()
+    var fault: FaultView?
+    do {
+      page = try read(query, table, store, sources)
+    } catch {
+      let known = ConsoleError(error)
+      // As a program that reads the JSON needs it.
+      guard known.status == 400, request.path.last?.hasSuffix(".json") != true else { throw error }
+      fault = FaultView(known)
+    }
+    let sortKeys = (try? query.sortKeys(shape)) ?? []
+    let hidden = table.all.count - table.shown.count
+    let json = WebText.address(["entities", name], suffix: ".json", query.pairs())
+    let view = View(
+      name: name,
+      address: WebText.address(["entities", name]),
+      predicate: query.predicate,
+      hasPredicate: !query.predicate.isEmpty,
+      sort: query.sort,
+      fault: fault,
+      headings: table.shown.map { heading($0, sortKeys, query, shape) },
+      namesEntity: page.namesEntity,
+      rows: page.rows,
+      isEmpty: page.rows.isEmpty && fault == nil,
+      count: fault == nil ? page.count : "",
+      columns: table.all.map { column in
+        Choice(name: column.name, isChosen: table.shown.contains { $0.name == column.name })
+      },
+      hiddenCount: hidden > 0 ? Figure.count(hidden, "more column") : nil,
+      columnNames: query.columns.joined(separator: ","),
+      limits: EntityQuery.limits.map { Choice(name: String($0), isChosen: $0 == query.limit) },
+      next: page.next.map { WebText.address(["entities", name], query.pairs(after: $0.text)) },
+      first: query.after == nil ? nil : WebText.address(["entities", name], query.pairs()),
+      downloads: downloads(name, query, sources),
+      profile: WebText.address(
+        ["entities", name, "profile"],
+        [("where", query.predicate.isEmpty ? nil : query.predicate)]
+      ),
+      live: WebText.address(["entities", name, "live"], query.pairs()),
+      names: JSONValue.array(pathNames(shape, model).map(JSONValue.string)).text
+    )
+    return PageAnswer(
+      title: name,
+      template: "entity",
+      view: view,
+      json: [
+        "v": 1, "entity": .string(name), "address": .string(json),
+        "count": JSONValue(page.number), "isCountComplete": .bool(page.isNumberComplete),
+        "rows": .array(page.json), "next": JSONValue(page.next?.text),
+      ]
+    )
+  }
+
+  /// What was read.
+  private struct Page {
+    var rows: [Row] = []
+    var json: [JSONValue] = []
+    var next: FetchCursor?
+    var number = 0
+    var isNumberComplete = true
+    var namesEntity = false
+
+    var count: String {
+      isNumberComplete
+        ? Figure.count(number, "object") : "more than \(Figure.grouped(number)) objects"
+    }
+  }
+
+  /// Of so many objects that a predicate admits the exact number is not told.
+  private static let countedCount = 10_000
+
+  private static func read(
+    _ query: EntityQuery,
+    _ table: EntityTable,
+    _ store: SQLiteStore,
+    _ sources: PageSources
+  ) throws -> Page {
+    var request = FetchRequest(
+      table.shape.name,
+      filter: try query.filter(),
+      sortKeys: try query.sortKeys(table.shape),
+      limit: query.limit,
+      columns: table.fetched
+    )
+    var page = Page()
+    if let filter = request.filter {
+      page.number = try store.count(
+        FetchRequest(table.shape.name, filter: filter, limit: countedCount + 1)
+      )
+      page.isNumberComplete = page.number <= countedCount
+      page.number = min(page.number, countedCount)
+    } else {
+      page.number = try sources.database.count(of: table.shape.name, in: store)
+    }
+    request.after = try query.after.map { (text) throws(StoreError) in try FetchCursor(text) }
+    let attributes = try store.attributes(of: request)
+    page.next = try store.forEachRow(inPage: request) { row in
+      let (cells, json) = table.cells(row.values, attributes)
+      let entity = row.entityName
+      let address = ObjectLabel.address(of: row.objectID, in: entity)
+      if entity != table.shape.name { page.namesEntity = true }
+      page.rows.append(Row(address: address, entity: entity, cells: CellView.html(cells)))
+      page.json.append(
+        .object(
+          [("_id", .string(row.objectID.uri)), ("_entity", .string(entity))] + json
+        )
+      )
+    }
+    return page
+  }
+
+  private static func heading(
+    _ column: EntityTable.Column,
+    _ keys: [SortKey],
+    _ query: EntityQuery,
+    _ shape: EntityShape
+  ) -> Heading {
+    let key = keys.first.flatMap { $0.name == column.name ? $0 : nil }
+    let next = key?.isAscending == true ? "-\(column.name)" : column.name
+    let isSortable = column.attribute.map { !$0.isSensitive } ?? false
+    let type = column.attribute?.type
+    return Heading(
+      name: column.name,
+      type: type?.rawValue ?? column.link?.destination ?? "",
+      address: isSortable
+        ? WebText.address(["entities", shape.name], query.pairs(sort: next)) : "",
+      order: key.map { $0.isAscending ? "ascending" : "descending" } ?? "none",
+      isAscending: key?.isAscending == true,
+      isDescending: key?.isAscending == false,
+      isNumber: type?.isNumeric ?? false,
+      isSortable: isSortable
+    )
+  }
+
+  private static func downloads(
+    _ name: String,
+    _ query: EntityQuery,
+    _ sources: PageSources
+  ) -> [Download] {
+    var pairs = query.pairs()
+    pairs.removeAll { $0.0 == "limit" }
+    var downloads = [("CSV", ".csv"), ("NDJSON", ".ndjson"), ("JSON", ".array")].map {
+      Download(
+        name: $0.0,
+        address: WebText.address(
+          ["entities", name, "download\($0.1 == ".array" ? ".json" : $0.1)"],
+          pairs
+        )
+      )
+    }
+    for item in sources.maps.items {
+      guard case .success(let map) = item.map, map.entity(named: name) != nil else { continue }
+      downloads.append(
+        Download(
+          name: "XML by \(item.name)",
+          address: WebText.address(
+            ["entities", name, "download.xml"],
+            pairs.filter { $0.0 != "columns" } + [("map", String(item.number))]
+          )
+        )
+      )
+    }
+    return downloads
+  }
+
+  /// What a predicate may name: attributes, and those of to-ones.
+  private static func pathNames(_ shape: EntityShape, _ model: Model) -> [String] {
+    var names = shape.attributes.map(\.name) + shape.relationships.map(\.name)
+    for link in shape.relationships {
+      guard let target = model.entity(named: link.destination) else { continue }
+      let path = link.kind == .toOne ? link.name : "ANY \(link.name)"
+      names += EntityShape(target, in: model).attributes.map { "\(path).\($0.name)" }
+    }
+    return names
+  }
+}

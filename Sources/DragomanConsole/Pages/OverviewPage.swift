@@ -1,0 +1,79 @@
+import DragomanGraph
+
+/// The first page: what there is, and how it came.
+struct OverviewPage {
+  private struct EntityRow {
+    let name: String
+    let indent: String
+    let address: String
+    let count: String
+    let attributes: String
+    let links: String
+    let lastImport: String
+  }
+
+  private struct View {
+    let entities: [EntityRow]
+    let isEmpty: Bool
+    let size: String
+    let waiting: String?
+    let chart: ImportChart
+    let last: RunRow?
+    let runs: [RunRow]
+    let hasRuns: Bool
+  }
+
+  /// - Throws: `StoreError` where the database cannot be read.
+  static func answer(_ sources: PageSources) throws -> PageAnswer {
+    let store = try sources.database.open()
+    let model = store.model
+    let runs = try store.history(limit: 40)
+    let waiting = try store.pendingReferenceCount()
+    var rows: [EntityRow] = []
+    var json: [JSONValue] = []
+    for entity in model.entities {
+      let shape = EntityShape(entity, in: model)
+      let count = try sources.database.count(of: entity.name, in: store)
+      let address = WebText.address(["entities", entity.name])
+      rows.append(
+        EntityRow(
+          name: entity.name,
+          indent: String(repeating: "↳ ", count: model.ancestors(of: entity).count),
+          address: address,
+          count: Figure.grouped(count),
+          attributes: Figure.grouped(shape.attributes.count),
+          links: shape.relationships.map(\.name).joined(separator: ", "),
+          lastImport: ""
+        )
+      )
+      json.append([
+        "name": .string(entity.name), "parent": JSONValue(entity.parent), "count": JSONValue(count),
+        "attributes": JSONValue(shape.attributes.count),
+        "relationships": .array(shape.relationships.map { .string($0.name) }),
+        "address": .string(address),
+      ])
+    }
+    let size = FileSize.of(sources.database.path)
+    let shown = runs.reversed().map { RunRow($0) }
+    let view = View(
+      entities: rows,
+      isEmpty: rows.isEmpty,
+      size: Figure.bytes(size),
+      waiting: waiting == 0 ? nil : Figure.count(waiting, "reference"),
+      chart: ImportChart(runs),
+      last: shown.first,
+      runs: Array(shown.prefix(6)),
+      hasRuns: !shown.isEmpty
+    )
+    return PageAnswer(
+      title: sources.database.name,
+      template: "overview",
+      view: view,
+      json: [
+        "v": 1, "database": .string(sources.database.path), "bytes": JSONValue(size),
+        "waiting": JSONValue(waiting), "entities": .array(json),
+        "imports": .array(runs.map(RunRow.json)),
+      ]
+    )
+  }
+}

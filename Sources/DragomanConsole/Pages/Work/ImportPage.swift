@@ -1,0 +1,113 @@
+import Dragoman
+import DragomanGraph
+import Foundation
+
+/// An import from a page: choose a feed and a map, look, try, and import.
+struct ImportPage {
+  private struct Choice {
+    let number: String
+    let name: String
+    let isFaulty: Bool
+  }
+
+  private struct JobRow {
+    let name: String
+    let address: String
+    let map: String
+    let phase: String
+  }
+
+  private struct View {
+    let canImport: Bool
+    let why: String
+    let maps: [Choice]
+    let jobs: [JobRow]
+    let hasJobs: Bool
+    let csrf: String
+    let limit: String
+  }
+
+  /// The form.
+  static func answer(_ sources: PageSources, limit: Int) -> PageAnswer {
+    let maps = sources.maps.items
+    let jobs = sources.jobs.jobs
+    let canImport = sources.allowsWriting && !maps.isEmpty
+    return PageAnswer(
+      title: "Import",
+      template: "import",
+      view: View(
+        canImport: canImport,
+        why: sources.allowsWriting
+          ? "The console was started without a map: start it with --map FILE."
+          : "This console only shows. Start it with --allow-import to import from here.",
+        maps: maps.map { item in
+          let isFaulty = if case .failure = item.map { true } else { false }
+          return Choice(number: String(item.number), name: item.name, isFaulty: isFaulty)
+        },
+        jobs: jobs.map {
+          JobRow(
+            name: $0.name,
+            address: WebText.address(["import", $0.id]),
+            map: $0.map.name,
+            phase: $0.now.phase.rawValue
+          )
+        },
+        hasJobs: !jobs.isEmpty,
+        csrf: sources.formToken,
+        limit: "\(limit >> 20) MB"
+      ),
+      json: [
+        "v": 1, "allowed": .bool(canImport),
+        "maps": .array(maps.map { .string($0.path) }),
+        "imports": .array(
+          jobs.map { ["id": .string($0.id), "phase": .string($0.now.phase.rawValue)] }
+        ),
+      ]
+    )
+  }
+
+  /// Begins an import, with its check.
+  ///
+  /// - Returns: Its page.
+  /// - Throws: `ConsoleError` for a form that names no feed or no map; `MapFaults`.
+  static func begin(_ form: ConsoleForm, _ sources: PageSources) throws -> String {
+    let item = try sources.maps.item(at: form["map"])
+    let path = form["path"].trimmingCharacters(in: .whitespaces)
+    let input: ImportInput
+    if let file = form.file {
+      input = .bytes(Array(file.bytes), name: plainName(file.name))
+    } else if !path.isEmpty {
+      guard FileManager.default.isReadableFile(atPath: path) else {
+        throw ConsoleError(
+          404,
+          "There is no file \(path) that can be read here.",
+          help: "give its path on the machine of the console"
+        )
+      }
+      input = .file(path)
+    } else {
+      throw ConsoleError(400, "Which feed?", help: "choose a file, or give a path")
+    }
+    let mode = EntityWriter.Mode(rawValue: form["mode"])
+    let job = try sources.jobs.add { id, folder in
+      try ImportJob(
+        id: id,
+        input: input,
+        map: item,
+        source: form["source"].trimmingCharacters(in: .whitespaces),
+        mode: mode,
+        folder: folder,
+        database: sources.database.path
+      )
+    }
+    job.check()
+    return WebText.address(["import", job.id])
+  }
+
+  /// A file's name without folders and control characters.
+  static func plainName(_ name: String) -> String {
+    let last = name.split { $0 == "/" || $0 == "\\" }.last.map(String.init) ?? "upload"
+    let plain = String(String.UnicodeScalarView(last.unicodeScalars.filter { $0.value >= 0x20 }))
+    return plain.isEmpty ? "upload" : String(plain.prefix(120))
+  }
+}

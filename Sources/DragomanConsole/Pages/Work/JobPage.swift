@@ -1,0 +1,299 @@
+import Dragoman
+import DragomanGraph
+
+/// An import under way: what was found, what would change, how far it is, what came of it.
+struct JobPage {
+  private struct Step {
+    let name: String
+    let style: String
+    let isHere: Bool
+  }
+
+  private struct Number {
+    let name: String
+    let value: String
+    let style: String
+  }
+
+  private struct Coverage {
+    let name: String
+    let objects: String
+    let attributes: [AttributeRow]
+  }
+
+  private struct AttributeRow {
+    let name: String
+    let type: String
+    let values: String
+    let nulls: String
+    let absent: String
+    let invalid: String
+    let distinct: String
+    let range: String
+    let isBad: Bool
+  }
+
+  private struct Unread {
+    let path: String
+    let kind: String
+    let count: String
+  }
+
+  private struct Issue {
+    let code: String
+    let subject: String
+    let count: String
+    let message: String
+    let place: String
+    let help: String
+    let isReject: Bool
+  }
+
+  private struct View {
+    let name: String
+    let map: String
+    let address: String
+    let csrf: String
+    let steps: [Step]
+    let isRunning: Bool
+    let events: String
+    let progress: Progress
+    let verdict: String
+    let hasReport: Bool
+    let numbers: [Number]
+    let fault: FaultView?
+    let coverage: [Coverage]
+    let hasCoverage: Bool
+    let unread: [Unread]
+    let hasUnread: Bool
+    let issues: [Issue]
+    let hasIssues: Bool
+    let notices: [String]
+    let changes: [ChangeView]
+    let hasChanges: Bool
+    let changesNote: String
+    let canTry: Bool
+    let canImport: Bool
+    let isDone: Bool
+    let hasRejects: Bool
+    let run: String?
+  }
+
+  /// How far it is, as text and as numbers.
+  struct Progress {
+    let text: String
+    let value: String
+    let hasValue: Bool
+
+    init(_ progress: ImportProgress?) {
+      guard let progress else {
+        (text, value, hasValue) = ("reading …", "0", false)
+        return
+      }
+      let seconds = progress.duration.seconds
+      let rate = seconds > 0 ? Int(Double(progress.counts.read) / seconds) : 0
+      text =
+        "\(Figure.count(progress.counts.read, "record")) in \(Figure.duration(seconds)), "
+        + "\(Figure.grouped(rate)) a second, \(Figure.bytes(progress.byteCount)) read"
+      let total = progress.totalByteCount ?? 0
+      hasValue = total > 0
+      value =
+        total > 0
+        ? ImportChart.text(min(100, Double(progress.byteCount) / Double(total) * 100)) : "0"
+    }
+  }
+
+  /// - Throws: `ConsoleError`, 404, where there is no such import any more.
+  static func answer(_ id: String, _ sources: PageSources) throws -> PageAnswer {
+    let job = try sources.jobs.job(id)
+    let state = job.now
+    let phase = state.phase
+    let report = state.report
+    var run: String?
+    if phase == .done, let number = try? sources.database.open().history(limit: 1).last?.id {
+      run = WebText.address(["history", String(number)])
+    }
+    let coverage = state.coverage?.entities ?? []
+    let issues = report?.issues ?? []
+    let view = View(
+      name: job.name,
+      map: job.map.name,
+      address: WebText.address(["import", id]),
+      csrf: sources.formToken,
+      steps: steps(phase),
+      isRunning: phase.isRunning,
+      events: WebText.address(["import", id, "events"]),
+      progress: Progress(state.progress),
+      verdict: verdict(phase, report),
+      hasReport: report != nil && !phase.isRunning,
+      numbers: report.map(numbers) ?? [],
+      fault: state.failure.map(FaultView.init),
+      coverage: phase == .checked ? coverage.map(self.coverage) : [],
+      hasCoverage: phase == .checked && !coverage.isEmpty,
+      unread: phase == .checked
+        ? (state.coverage?.unread ?? []).prefix(50).map {
+          Unread(path: $0.path, kind: $0.kind.rawValue, count: Figure.grouped($0.count))
+        } : [],
+      hasUnread: phase == .checked && !(state.coverage?.unread.isEmpty ?? true),
+      issues: issues.map(issue),
+      hasIssues: !issues.isEmpty && !phase.isRunning,
+      notices: report?.notices ?? [],
+      changes: phase == .tried ? state.changes.map(ChangeView.init) : [],
+      hasChanges: phase == .tried && !state.changes.isEmpty,
+      changesNote: state.changeCount > state.changes.count
+        ? "The first \(state.changes.count) of \(Figure.grouped(state.changeCount)) changed objects."
+        : Figure.count(state.changeCount, "object") + " would change.",
+      canTry: phase == .checked || phase == .failed,
+      canImport: phase == .checked || phase == .tried,
+      isDone: phase == .done,
+      hasRejects: phase == .done && (report?.counts.rejected ?? 0) > 0,
+      run: run
+    )
+    return PageAnswer(
+      title: "Import of \(job.name)",
+      template: "job",
+      view: view,
+      json: json(job, state),
+      refresh: phase.isRunning ? 2 : nil
+    )
+  }
+
+  /// Its progress, an event at a time, four a second at most; one more when it is over.
+  static func events(_ id: String, _ sources: PageSources) throws -> ConsoleResponse {
+    let job = try sources.jobs.job(id)
+    return ConsoleResponse(
+      type: "text/event-stream",
+      .events {
+        AsyncStream { continuation in
+          let task = Task {
+            var version = -1
+            while !Task.isCancelled {
+              let state = job.now
+              if state.version != version || !state.phase.isRunning {
+                version = state.version
+                let progress = Progress(state.progress)
+                let data: JSONValue = [
+                  "phase": .string(state.phase.rawValue), "text": .string(progress.text),
+                  "value": progress.hasValue ? .raw(progress.value) : .null,
+                ]
+                continuation.yield("data: \(data.text)\n\n")
+              }
+              if !state.phase.isRunning { break }
+              try await Task.sleep(for: .milliseconds(250))
+            }
+            continuation.finish()
+          }
+          continuation.onTermination = { _ in task.cancel() }
+        }
+      }
+    )
+  }
+
+  private static func json(_ job: ImportJob, _ state: ImportJob.State) -> JSONValue {
+    let counts = state.progress?.counts ?? state.report?.counts ?? .init()
+    return [
+      "v": 1, "id": .string(job.id), "input": .string(job.name), "map": .string(job.map.path),
+      "phase": .string(state.phase.rawValue), "status": JSONValue(state.report?.status.rawValue),
+      "read": JSONValue(counts.read), "inserted": JSONValue(counts.inserted),
+      "updated": JSONValue(counts.updated), "unchanged": JSONValue(counts.unchanged),
+      "rejected": JSONValue(counts.rejected),
+      "changes": .array(state.changes.map(ChangeView.json)),
+      "error": state.failure.map {
+        ["code": JSONValue($0.code), "message": .string($0.message), "help": JSONValue($0.help)]
+      } ?? .null,
+    ]
+  }
+
+  private static func steps(_ phase: ImportJob.Phase) -> [Step] {
+    let here =
+      switch phase {
+      case .checking, .checked, .failed: 0
+      case .trying, .tried: 1
+      case .importing, .done: 2
+      }
+    return ["Check", "Trial", "Import"].enumerated().map { place, name in
+      let isOver = place < here || phase == .done
+      return Step(
+        name: name,
+        style: isOver ? "over" : place == here ? "here" : "",
+        isHere: place == here
+      )
+    }
+  }
+
+  private static func verdict(_ phase: ImportJob.Phase, _ report: ImportReport?) -> String {
+    let rejected = report?.counts.rejected ?? 0
+    let rest = rejected > 0 ? ", \(Figure.grouped(rejected)) rejected" : ""
+    switch phase {
+    case .checking: return "The feed is read by the map; nothing is kept."
+    case .checked: return "The feed fits the map\(rest)."
+    case .trying: return "It is tried against the database; nothing is kept."
+    case .tried: return "This is what the import would do\(rest)."
+    case .importing: return "It is imported."
+    case .done where report?.status == .cancelled: return "It was cancelled."
+    case .done: return "It is in the database\(rest)."
+    case .failed: return "It did not work; nothing was kept."
+    }
+  }
+
+  private static func numbers(_ report: ImportReport) -> [Number] {
+    let counts = report.counts
+    return [
+      ("read", counts.read), ("inserted", counts.inserted), ("updated", counts.updated),
+      ("unchanged", counts.unchanged), ("deleted", counts.deleted), ("skipped", counts.skipped),
+      ("rejected", counts.rejected),
+    ].map { name, count in
+      Number(
+        name: name,
+        value: Figure.grouped(count),
+        style: name == "rejected" && count > 0 ? "bad" : ""
+      )
+    }
+  }
+
+  private static func coverage(_ entity: FeedCoverage.Entity) -> Coverage {
+    Coverage(
+      name: entity.name,
+      objects: Figure.count(entity.objectCount, "object"),
+      attributes: entity.attributes.map { row in
+        let (least, most) = (row.smallest, row.largest)
+        let texts = [least, most].compactMap { $0 }.compactMap { ValueText.text($0, row.attribute) }
+        let range =
+          row.attribute.isSensitive
+          ? "" : texts.map { String($0.prefix(30)) }.joined(separator: " … ")
+        return AttributeRow(
+          name: row.attribute.name,
+          type: row.attribute.type.rawValue,
+          values: Figure.grouped(row.valueCount),
+          nulls: Figure.grouped(row.nullCount),
+          absent: Figure.grouped(row.absentCount),
+          invalid: Figure.grouped(row.invalidCount),
+          distinct: (row.isDistinctCountExact ? "" : "≥ ") + Figure.grouped(row.distinctCount),
+          range: range,
+          isBad: row.invalidCount > 0
+        )
+      }
+    )
+  }
+
+  private static func issue(_ group: ImportReport.Group) -> Issue {
+    let first = group.examples.first
+    return Issue(
+      code: group.code.rawValue,
+      subject: group.attribute.map { "\(group.entity).\($0)" } ?? group.entity,
+      count: Figure.grouped(group.count),
+      message: first?.message ?? "",
+      place: first.map { "\($0.origin)" } ?? "",
+      help: first?.help ?? "",
+      isReject: first?.isReject ?? false
+    )
+  }
+}
+
+extension Duration {
+  /// The duration in seconds.
+  var seconds: Double {
+    let (seconds, attoseconds) = components
+    return Double(seconds) + Double(attoseconds) / 1e18
+  }
+}

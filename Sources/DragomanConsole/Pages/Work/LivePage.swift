@@ -1,0 +1,144 @@
+import DragomanGraph
+
+/// The first objects of a predicate and an order, as they change.
+struct LivePage {
+  private struct Row {
+    let id: String
+    let address: String
+    let cells: [CellView]
+  }
+
+  private struct View {
+    let name: String
+    let address: String
+    let profile: String
+    let live: String
+    let predicate: String
+    let hasPredicate: Bool
+    let count: String
+    let headings: [String]
+    let rows: [Row]
+    let events: String
+  }
+
+  /// The page as it is now; its script follows the events.
+  static func answer(
+    _ name: String,
+    _ request: ConsoleRequest,
+    _ sources: PageSources
+  ) throws -> PageAnswer {
+    let store = try sources.database.open()
+    let (query, table, fetch) = try self.request(name, request, store)
+    let attributes = try store.attributes(of: fetch)
+    var rows: [Row] = []
+    var json: [JSONValue] = []
+    try store.forEachRow(fetch) { row in
+      let (cells, members) = table.cells(row.values, attributes)
+      rows.append(
+        Row(
+          id: row.objectID.uri,
+          address: ObjectLabel.address(of: row.objectID, in: row.entityName),
+          cells: cells
+        )
+      )
+      json.append(.object([("_id", .string(row.objectID.uri))] + members))
+    }
+    let view = View(
+      name: name,
+      address: WebText.address(["entities", name], query.pairs()),
+      profile: WebText.address(["entities", name, "profile"]),
+      live: WebText.address(["entities", name, "live"], query.pairs()),
+      predicate: query.predicate,
+      hasPredicate: !query.predicate.isEmpty,
+      count: Figure.count(rows.count, "object"),
+      headings: table.shown.map(\.name),
+      rows: rows,
+      events: WebText.address(["entities", name, "events"], query.pairs())
+    )
+    return PageAnswer(
+      title: "\(name), live",
+      template: "live",
+      view: view,
+      json: ["v": 1, "entity": .string(name), "rows": .array(json)],
+      refresh: 5
+    )
+  }
+
+  /// The rows whenever something of them changed: whatever happens within a fifth of a second is one event.
+  static func events(
+    _ name: String,
+    _ request: ConsoleRequest,
+    _ sources: PageSources
+  ) throws -> ConsoleResponse {
+    let store = try SQLiteStore(
+      at: .file(sources.database.path),
+      options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
+    )
+    let (_, table, fetch) = try self.request(name, request, store)
+    let attributes = try store.attributes(of: fetch)
+    return ConsoleResponse(
+      type: "text/event-stream",
+      .events {
+        AsyncStream { continuation in
+          let task = Task {
+            do {
+              let results = try await store.results(fetch, pollingEvery: .milliseconds(500))
+              for try await _ in results.events() {
+                let ids = results.snapshot.ids
+                let values = try await results.elements(of: ids)
+                let rows = ids.compactMap { id -> JSONValue? in
+                  values[id].map { row(id, table.cells($0, attributes).cells, name) }
+                }
+                let data: JSONValue = ["rows": .array(rows), "count": JSONValue(rows.count)]
+                continuation.yield("data: \(data.text)\n\n")
+                try await Task.sleep(for: .milliseconds(200))
+              }
+            } catch is CancellationError {
+              // Nobody looks any more.
+            } catch {
+              let known = ConsoleError(error)
+              let data: JSONValue = [
+                "message": .string(known.message), "help": JSONValue(known.help),
+              ]
+              continuation.yield("event: fault\ndata: \(data.text)\n\n")
+            }
+            continuation.finish()
+          }
+          continuation.onTermination = { _ in task.cancel() }
+        }
+      }
+    )
+  }
+
+  private static func request(
+    _ name: String,
+    _ request: ConsoleRequest,
+    _ store: SQLiteStore
+  ) throws -> (EntityQuery, EntityTable, FetchRequest) {
+    let shape = try EntityShape(name, in: store.model)
+    let query = EntityQuery(request)
+    let table = try EntityTable(shape, query.columns, in: store.model)
+    let fetch = FetchRequest(
+      name,
+      filter: try query.filter(),
+      sortKeys: try query.sortKeys(shape),
+      limit: query.limit,
+      columns: table.fetched
+    )
+    return (query, table, fetch)
+  }
+
+  private static func row(_ id: ObjectID, _ cells: [CellView], _ name: String) -> JSONValue {
+    [
+      "id": .string(id.uri), "address": .string(ObjectLabel.address(of: id, in: name)),
+      "cells": .array(
+        cells.map { cell in
+          [
+            "text": .string(cell.text), "style": .string(cell.style),
+            "address": JSONValue(cell.cellAddress),
+          ]
+        }
+      ),
+    ]
+  }
+}

@@ -1,0 +1,210 @@
+import Dragoman
+import DragomanGraph
+import Foundation
+
+/// One rejected record: what is wrong, where, and a form to mend it.
+struct RejectPage {
+  private struct Choice {
+    let number: String
+    let name: String
+    let isChosen: Bool
+  }
+
+  private struct View {
+    let code: String
+    let message: String
+    let subject: String
+    let place: String
+    let path: String?
+    let before: String
+    let marked: String
+    let behind: String
+    let record: String
+    let canRetry: Bool
+    let why: String
+    let address: String
+    let csrf: String
+    let mark: String
+    let maps: [Choice]
+    let notice: String?
+  }
+
+  /// - Throws: `ConsoleError`, 404, where the line is gone.
+  static func answer(
+    _ file: String,
+    _ number: String,
+    _ sources: PageSources,
+    record: String? = nil,
+    notice: String? = nil
+  ) throws -> PageAnswer {
+    let item = try sources.rejects.item(file)
+    let line = try RejectShelf.line(number, of: item.path)
+    let reject = line.reject
+    let own = try reject.record()
+    let shown = reject.isSourceText ? own : pretty(own)
+    let (before, marked, behind) = marking(shown, reject)
+    let maps = sources.maps.items.filter { if case .success = $0.map { true } else { false } }
+    let view = View(
+      code: reject.code,
+      message: reject.message,
+      subject: reject.attribute.map { "\(reject.entity).\($0)" } ?? reject.entity,
+      place: "\(reject.file):\(reject.line), record \(reject.index + 1)",
+      path: reject.path,
+      before: before,
+      marked: marked,
+      behind: behind,
+      record: record ?? shown,
+      canRetry: sources.allowsWriting && !maps.isEmpty,
+      why: sources.allowsWriting
+        ? "Start the console with --map FILE to try it again."
+        : "Start the console with --allow-import to mend it here and try it again.",
+      address: WebText.address(["rejects", file, number]),
+      csrf: sources.formToken,
+      mark: line.mark,
+      maps: maps.map { map in
+        Choice(
+          number: String(map.number),
+          name: map.name,
+          isChosen: (try? map.map.get().entity(named: reject.entity)) ?? nil != nil
+        )
+      },
+      notice: notice
+    )
+    return PageAnswer(
+      title: "Reject \(number)",
+      template: "reject",
+      view: view,
+      json: [
+        "v": 1, "code": .string(reject.code), "entity": .string(reject.entity),
+        "attribute": JSONValue(reject.attribute), "message": .string(reject.message),
+        "file": .string(reject.file), "line": JSONValue(reject.line),
+        "path": JSONValue(reject.path), "value": JSONValue(reject.value),
+        "record": reject.isSourceText ? .string(own) : .raw(own),
+      ]
+    )
+  }
+
+  /// Tries the record again, as the form has it.
+  ///
+  /// - Returns: Where to go; nil: it was rejected again, and the page says why.
+  /// - Throws: `ConsoleError`, `ReadError` for what is no JSON, and what stops the import.
+  static func retry(
+    _ file: String,
+    _ number: String,
+    _ form: ConsoleForm,
+    _ sources: PageSources
+  ) throws -> String? {
+    let item = try sources.rejects.item(file)
+    let line = try RejectShelf.line(number, of: item.path)
+    guard line.mark == form["mark"] else {
+      throw ConsoleError(
+        409,
+        "The rejects file was changed meanwhile.",
+        help: "load the list again"
+      )
+    }
+    let map = try sources.maps.item(at: form["map"]).map.get()
+    // A form ends its lines with CR LF.
+    let text = form["record"].replacing("\r\n", with: "\n")
+    let mended = try line.reject.replacingRecord(with: text)
+    let copy = try sources.jobs.folder() + "/retry-\(UUID().uuidString).ndjson"
+    guard
+      FileManager.default.createFile(
+        atPath: copy,
+        contents: Data(mended),
+        attributes: [.posixPermissions: 0o600]
+      )
+    else { throw ConsoleError(500, "There is no place for a temporary file.") }
+    defer { try? FileManager.default.removeItem(atPath: copy) }
+    let database = sources.database.path
+    let report = try Waiting.result {
+      let store = try SQLiteStore(
+        at: .file(database),
+        options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)
+      )
+      let report = try await Importer(map: map, store: store).run(ImportRequest([.rejects(copy)]))
+      try store.close()
+      return report
+    }
+    let rest = FileManager.default.contents(atPath: copy) ?? Data()
+    try RejectShelf.replace(line.number, line.mark, with: Array(rest), of: item.path)
+    guard report.counts.rejected == 0, rest.isEmpty else { return nil }
+    return "/rejects"
+  }
+
+  // MARK: - The record as text
+
+  /// JSON with a member a line; numbers and strings stay as they are spelled.
+  static func pretty(_ json: String) -> String {
+    var text = ""
+    var depth = 0
+    var (isString, isEscaped) = (false, false)
+    func line() -> String { "\n" + String(repeating: "  ", count: depth) }
+    let characters = Array(json.unicodeScalars)
+    for (place, scalar) in characters.enumerated() {
+      if isString {
+        text.unicodeScalars.append(scalar)
+        if isEscaped {
+          isEscaped = false
+        } else if scalar == "\\" {
+          isEscaped = true
+        } else if scalar == "\"" {
+          isString = false
+        }
+        continue
+      }
+      let next = place + 1 < characters.count ? characters[place + 1] : " "
+      switch scalar {
+      case "\"":
+        isString = true
+        text += "\""
+      case "{", "[":
+        depth += 1
+        text.unicodeScalars.append(scalar)
+        if next != "}", next != "]" { text += line() }
+      case "}", "]":
+        depth = max(0, depth - 1)
+        if text.hasSuffix("{") || text.hasSuffix("[") {
+          text.unicodeScalars.append(scalar)
+        } else {
+          text += line()
+          text.unicodeScalars.append(scalar)
+        }
+      case ",": text += "," + line()
+      case ":": text += ": "
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+
+  /// Splits a record at the offending value: behind the last step of its path, or wherever it stands.
+  static func marking(
+    _ record: String,
+    _ reject: RejectLine
+  ) -> (before: String, marked: String, behind: String) {
+    var start = record.startIndex
+    let step = reject.path?.split { "/.@".contains($0) }.last.map(String.init)
+    if let step, let key = record.range(of: "\"\(step)\"") ?? record.range(of: step) {
+      start = key.lowerBound
+      guard let value = reject.value, !value.isEmpty,
+        let place = record.range(of: value, range: key.upperBound..<record.endIndex)
+      else {
+        // The key with its line, where the value is not as it stands.
+        let end = record[key.upperBound...].firstIndex(of: "\n") ?? record.endIndex
+        return (String(record[..<start]), String(record[start..<end]), String(record[end...]))
+      }
+      return (
+        String(record[..<place.lowerBound]), String(record[place]),
+        String(record[place.upperBound...])
+      )
+    }
+    if let value = reject.value, !value.isEmpty, let place = record.range(of: value) {
+      return (
+        String(record[..<place.lowerBound]), String(record[place]),
+        String(record[place.upperBound...])
+      )
+    }
+    return (record, "", "")
+  }
+}

@@ -1,0 +1,240 @@
+import Dispatch
+import FlyingSocks
+import Foundation
+import Synchronization
+
+/// Pieces of a body, as the server's library takes them.
+struct ByteStream: AsyncBufferedSequence, Sendable {
+  typealias Element = UInt8
+
+  struct Iterator: AsyncBufferedIteratorProtocol {
+    private var chunks: AsyncThrowingStream<[UInt8], any Error>.AsyncIterator
+    private var rest: ArraySlice<UInt8> = []
+
+    init(_ chunks: AsyncThrowingStream<[UInt8], any Error>.AsyncIterator) { self.chunks = chunks }
+
+    mutating func next() async throws -> UInt8? {
+      if rest.isEmpty { rest = (try await chunks.next() ?? [])[...] }
+      return rest.popFirst()
+    }
+
+    mutating func nextBuffer(suggested count: Int) async throws -> [UInt8]? {
+      guard rest.isEmpty else {
+        defer { rest = [] }
+        return Array(rest)
+      }
+      return try await chunks.next()
+    }
+  }
+
+  private let chunks: AsyncThrowingStream<[UInt8], any Error>
+  private let flight: Flight
+
+  init(_ chunks: AsyncThrowingStream<[UInt8], any Error>, _ flight: Flight) {
+    self.chunks = chunks
+    self.flight = flight
+  }
+
+  func makeAsyncIterator() -> Iterator { Iterator(chunks.makeAsyncIterator()) }
+}
+
+/// A whole body; where the connection is to be closed behind it, an error follows.
+struct WholeBytes: AsyncBufferedSequence, Sendable {
+  typealias Element = UInt8
+
+  private struct Ended: Error {}
+
+  struct Iterator: AsyncBufferedIteratorProtocol {
+    var data: Data?
+    let isLast: Bool
+
+    mutating func next() async throws -> UInt8? { data?.popFirst() }
+
+    mutating func nextBuffer(suggested count: Int) async throws -> Data? {
+      guard let whole = data else {
+        if isLast { throw Ended() }
+        return nil
+      }
+      data = nil
+      return whole
+    }
+  }
+
+  private let data: Data
+  private let isLast: Bool
+  private let flight: Flight
+
+  init(_ data: Data, isLast: Bool, _ flight: Flight) {
+    self.data = data
+    self.isLast = isLast
+    self.flight = flight
+  }
+
+  func makeAsyncIterator() -> Iterator { Iterator(data: data, isLast: isLast) }
+}
+
+/// How many requests are being answered.
+final class Flights: Sendable {
+  fileprivate let count = Atomic(0)
+
+  /// Whether none is.
+  var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
+}
+
+/// One request from its head to the last byte of its answer, which holds it.
+final class Flight: Sendable {
+  private let flights: Flights
+
+  init(_ flights: Flights) {
+    self.flights = flights
+    flights.count.add(1, ordering: .acquiringAndReleasing)
+  }
+
+  deinit { flights.count.subtract(1, ordering: .acquiringAndReleasing) }
+}
+
+/// A body that is written on a thread of its own, no faster than it is taken.
+final class WrittenBytes: ByteOutput, Sendable {
+  private struct State {
+    var chunks: [[UInt8]] = []
+    var waiting: CheckedContinuation<[UInt8]?, any Error>?
+    var end: Result<Void, any Error>?
+    var hasBegun = false
+    var isAbandoned = false
+  }
+
+  private struct Abandoned: Error {}
+
+  /// Tells the writer when nobody takes anything any more.
+  private final class Reader: Sendable {
+    let bytes: WrittenBytes
+    init(_ bytes: WrittenBytes) { self.bytes = bytes }
+    deinit { bytes.abandon() }
+  }
+
+  /// So many bodies are written at once; they read the database from end to end.
+  private static let places = DispatchSemaphore(value: 3)
+  private static let room = 4
+
+  private let state = Mutex(State())
+  private let slots = DispatchSemaphore(value: 0)
+  private let body: @Sendable (any ByteOutput) throws -> Void
+
+  init(_ body: @escaping @Sendable (any ByteOutput) throws -> Void) {
+    self.body = body
+    // Counted up from 0: Dispatch traps where one goes that has less than it was made with.
+    for _ in 0..<Self.room { slots.signal() }
+  }
+
+  /// The pieces; to be taken once.
+  var chunks: AsyncThrowingStream<[UInt8], any Error> {
+    let reader = Reader(self)
+    return AsyncThrowingStream { try await reader.bytes.next() }
+  }
+
+  func write(_ bytes: [UInt8]) throws {
+    guard !bytes.isEmpty else { return }
+    slots.wait()
+    let waiting = try state.withLock { state -> CheckedContinuation<[UInt8]?, any Error>? in
+      if state.isAbandoned { throw Abandoned() }
+      if let waiting = state.waiting {
+        state.waiting = nil
+        return waiting
+      }
+      state.chunks.append(bytes)
+      return nil
+    }
+    guard let waiting else { return }
+    slots.signal()
+    waiting.resume(returning: bytes)
+  }
+
+  private func next() async throws -> [UInt8]? {
+    begin()
+    return try await withCheckedThrowingContinuation { continuation in
+      let now = state.withLock { state -> Result<[UInt8]?, any Error>? in
+        if !state.chunks.isEmpty { return .success(state.chunks.removeFirst()) }
+        if let end = state.end { return end.map { nil } }
+        state.waiting = continuation
+        return nil
+      }
+      guard let now else { return }
+      if case .success(.some) = now { slots.signal() }
+      continuation.resume(with: now)
+    }
+  }
+
+  private func begin() {
+    let isFirst = state.withLock { state in
+      defer { state.hasBegun = true }
+      return !state.hasBegun
+    }
+    guard isFirst else { return }
+    Thread.detachNewThread { [self] in
+      Self.places.wait()
+      defer { Self.places.signal() }
+      let end = Result { try body(self) }
+      let waiting = state.withLock { state in
+        state.end = end
+        defer { state.waiting = nil }
+        return state.waiting
+      }
+      waiting?.resume(with: end.map { nil })
+    }
+  }
+
+  private func abandon() {
+    state.withLock { $0.isAbandoned = true }
+    slots.signal()
+  }
+}
+
+/// Events on their way to a browser, with a sign of life now and then, by which a browser that has gone is noticed.
+enum EventBytes {
+  /// - Parameters:
+  ///   - events: The events.
+  ///   - isEnding: Whether the server stops.
+  /// - Returns: The events, signs of life between them, until they or the server end.
+  static func chunks(
+    of events: AsyncStream<String>,
+    until isEnding: @escaping @Sendable () -> Bool
+  ) -> AsyncThrowingStream<[UInt8], any Error> {
+    AsyncThrowingStream { continuation in
+      let teller = Task {
+        for await event in events { continuation.yield(Array(event.utf8)) }
+        continuation.finish()
+      }
+      let pulse = Task {
+        var count = 0
+        while !Task.isCancelled, !isEnding() {
+          try await Task.sleep(for: .milliseconds(250))
+          count += 1
+          if count % 40 == 0 { continuation.yield(Array(": \n\n".utf8)) }
+        }
+        continuation.finish()
+      }
+      continuation.onTermination = { _ in
+        teller.cancel()
+        pulse.cancel()
+      }
+    }
+  }
+}
+
+/// Threads that may wait for the database; no more than that at once.
+final class Lanes: Sendable {
+  private let queue: OperationQueue
+
+  init(count: Int = 6) {
+    queue = OperationQueue()
+    queue.maxConcurrentOperationCount = count
+    queue.name = "dragoman.console"
+  }
+
+  /// Runs a closure there.
+  func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { done in
+      queue.addOperation { done.resume(returning: body()) }
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import Dragoman
+import DragomanGraph
+import Foundation
+
+/// Which page answers which path.
+extension Console {
+  /// Finds the page.
+  ///
+  /// - Throws: `ConsoleError` where there is none, and what the page throws.
+  func route(_ request: ConsoleRequest) throws -> ConsoleResponse {
+    let path = PagePath(request.path)
+    let steps = path.steps
+    if request.method == "POST" { return try send(request, steps) }
+    switch (steps.first, steps.count) {
+    case (nil, _), ("overview", 1): return response(try OverviewPage.answer(sources), request)
+    case ("assets", 2): return try asset(request.path[1])
+    case ("entities", 2):
+      return response(try EntityPage.answer(steps[1], request, sources), request)
+    case ("entities", 3): return try entity(steps[1], steps[2], path.suffix, request)
+    case ("objects", 3):
+      return response(try ObjectPage.answer(steps[1], steps[2], sources), request)
+    case ("objects", 4) where steps[3] == "origins":
+      return response(try OriginsPage.answer(steps[1], steps[2], sources), request)
+    case ("model", 1): return response(try ModelPage.answer(sources), request)
+    case ("history", 1): return response(try HistoryPage.answer(sources), request)
+    case ("history", 2):
+      return response(try RunPage.answer(steps[1], request, sources), request)
+    case ("rejects", 1): return response(try RejectsPage.answer(sources), request)
+    case ("rejects", 3) where steps[2] == "download":
+      return try RejectsPage.download(steps[1], sources)
+    case ("rejects", 3):
+      return response(try RejectPage.answer(steps[1], steps[2], sources), request)
+    case ("import", 1):
+      return response(ImportPage.answer(sources, limit: gate.maximumBodyByteCount), request)
+    case ("import", 2): return response(try JobPage.answer(steps[1], sources), request)
+    case ("import", 3) where steps[2] == "events": return try JobPage.events(steps[1], sources)
+    default: throw Self.missing
+    }
+  }
+
+  private func entity(
+    _ name: String,
+    _ view: String,
+    _ suffix: String?,
+    _ request: ConsoleRequest
+  ) throws -> ConsoleResponse {
+    switch view {
+    case "download": return try DownloadPage.answer(name, suffix ?? "", request, sources)
+    case "profile":
+      return try ProfilePage.answer(name, request, sources, isJSON: suffix == "json") {
+        frame($0, request)
+      }
+    case "live": return response(try LivePage.answer(name, request, sources), request)
+    case "events": return try LivePage.events(name, request, sources)
+    default: throw Self.missing
+    }
+  }
+
+  /// What forms do; all of them write, or read what only those may who write.
+  private func send(_ request: ConsoleRequest, _ steps: [String]) throws -> ConsoleResponse {
+    let form = try ConsoleForm(request)
+    try gate.checkWriting(form)
+    switch (steps.first, steps.count) {
+    case ("import", 1): return .redirect(to: try ImportPage.begin(form, sources))
+    case ("import", 3):
+      let job = try sources.jobs.job(steps[1])
+      switch steps[2] {
+      case "try": try job.tryOut()
+      case "run": try job.start()
+      case "cancel": job.cancel()
+      default: throw Self.missing
+      }
+      return .redirect(to: WebText.address(["import", job.id]))
+    case ("history", 3) where steps[2] == "undo":
+      guard form["confirm"] == "yes" else {
+        return response(try UndoPage.preview(steps[1], sources), request)
+      }
+      return .redirect(to: try UndoPage.done(steps[1], sources))
+    case ("rejects", 3): return try retry(steps[1], steps[2], form, request)
+    default: throw Self.missing
+    }
+  }
+
+  private func retry(
+    _ file: String,
+    _ number: String,
+    _ form: ConsoleForm,
+    _ request: ConsoleRequest
+  ) throws -> ConsoleResponse {
+    do {
+      if let address = try RejectPage.retry(file, number, form, sources) {
+        return .redirect(to: address)
+      }
+    } catch let error as ReadError {
+      // What was typed is not lost.
+      let page = try RejectPage.answer(
+        file,
+        number,
+        sources,
+        record: form["record"],
+        notice: ConsoleError(error).message
+      )
+      return response(page, request, status: 400)
+    }
+    let page = try RejectPage.answer(
+      file,
+      number,
+      sources,
+      notice: "It was rejected again, for the reason below."
+    )
+    return response(page, request)
+  }
+
+  private static var missing: ConsoleError {
+    ConsoleError(404, "There is no such page.", help: "begin at the overview")
+  }
+
+  private func asset(_ name: String) throws(ConsoleError) -> ConsoleResponse {
+    guard let (type, bytes) = PageTemplates.asset(name) else {
+      throw ConsoleError(404, "There is no such file.")
+    }
+    var response = ConsoleResponse(type: type, .bytes(Data(bytes)))
+    response.headers.append(("Cache-Control", "max-age=60"))
+    return response
+  }
+}

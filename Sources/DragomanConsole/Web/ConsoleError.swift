@@ -1,0 +1,57 @@
+import Dragoman
+import DragomanGraph
+
+/// Why a page cannot be shown, as the page says it instead.
+struct ConsoleError: Error {
+  /// The HTTP status.
+  var status: Int
+  /// A code as in docs/errors.md; nil where the error is of the page itself.
+  var code: String?
+  /// A full sentence.
+  var message: String
+  /// What to do.
+  var help: String?
+  /// The place in a text that somebody wrote.
+  var place: TextPlace?
+
+  init(_ status: Int, _ message: String, help: String? = nil) {
+    self.status = status
+    self.message = message
+    self.help = help
+  }
+
+  /// What the library says.
+  init(_ error: any Error) {
+    switch error {
+    case let error as ConsoleError: self = error
+    case let error as StoreError:
+      self.init(Self.status(of: error.code), error.message, help: error.help)
+      code = error.code.rawValue
+      place = error.place
+    case let error as ReadError:
+      let origin = error.origin.map { "\($0): " } ?? ""
+      self.init(error.code == .missing ? 404 : 400, origin + error.message, help: error.help)
+      code = error.code.rawValue
+    case let error as ImportError:
+      self.init(400, error.message, help: error.help)
+      code = error.code.rawValue
+    case let error as ExportError:
+      self.init(400, error.message, help: error.help)
+      code = error.code.rawValue
+    case let error as ImportFailure: self.init(error.cause)
+    case let error as MapFaults:
+      self.init(400, error.description, help: "mend the map and load the page again")
+      code = error.faults.first?.code.rawValue
+    default: self.init(500, "\(error)")
+    }
+  }
+
+  private static func status(of code: StoreError.Code) -> Int {
+    switch code {
+    case .badRequest, .undo, .modelConflict: 400
+    case .busy, .migrated: 503
+    case .missing: 404
+    default: 500
+    }
+  }
+}

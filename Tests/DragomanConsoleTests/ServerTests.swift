@@ -1,0 +1,200 @@
+import Dragoman
+import Foundation
+import Testing
+
+@testable import DragomanConsole
+
+/// The console at a real socket of this machine.
+@Suite("The console's server", .serialized) struct ServerTests {
+  private let folder: ConsoleFolder
+
+  init() async throws {
+    folder = try ConsoleFolder()
+    try await folder.imports()
+  }
+
+  /// Runs a server for the length of a closure.
+  private func serving(
+    writes: Bool = false,
+    limit: Int = 1 << 20,
+    headPatience: Duration = .seconds(15),
+    _ body: (Client) async throws -> Void
+  ) async throws {
+    let options = ConsoleOptions(
+      database: folder.path("staff.db"),
+      maps: [folder.path("staff.map.yaml")],
+      allowsImport: writes,
+      token: "0123456789abcdef",
+      maximumUploadByteCount: limit
+    )
+    let server = try ConsoleServer(
+      options,
+      address: "127.0.0.1",
+      port: 0,
+      pool: PatientPool(headPatience: headPatience)
+    )
+    let running = Task { try await server.run() }
+    try await server.waitUntilListening()
+    var client = Client(port: server.port)
+    try await client.enter()
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(client)) } catch { result = .failure(error) }
+    await server.stop()
+    try await running.value
+    try result.get()
+  }
+
+  @Test("The address that is printed leads in, and its page is whole")
+  func enters() async throws {
+    try await serving { client in
+      let page = try await client.get("/entities/Person")
+      #expect(page.hasPrefix("HTTP/1.1 200 OK\r\n"))
+      #expect(page.contains("Ada") && page.hasSuffix("</html>\n"))
+      #expect(try await client.get("/nothing").hasPrefix("HTTP/1.1 404 "))
+      let profile = try await client.get("/entities/Person/profile")
+      #expect(profile.lowercased().contains("transfer-encoding: chunked"))
+      #expect(profile.contains("</html>") && profile.hasSuffix("0\r\n\r\n"))
+    }
+  }
+
+  @Test("Without the cookie, or by another name, nothing is told")
+  func strangers() async throws {
+    try await serving { client in
+      var stranger = client
+      stranger.cookie = ""
+      #expect(try await stranger.get("/").hasPrefix("HTTP/1.1 403 "))
+      let rebound = try await client.send(
+        "GET / HTTP/1.1\r\nHost: evil.example:\(client.port)\r\nCookie: \(client.cookie)\r\nConnection: close\r\n\r\n"
+      )
+      #expect(rebound.hasPrefix("HTTP/1.1 421 "))
+      let twice = try await client.send(
+        "GET / HTTP/1.1\r\nHost: evil.example\r\nHost: localhost:\(client.port)\r\nCookie: \(client.cookie)\r\nConnection: close\r\n\r\n"
+      )
+      #expect(!twice.contains("Ada"))
+    }
+  }
+
+  @Test("HEAD has the length of a page, and no page")
+  func head() async throws {
+    try await serving { client in
+      let answer = try await client.send(
+        "HEAD / HTTP/1.1\r\nHost: localhost:\(client.port)\r\nCookie: \(client.cookie)\r\nConnection: close\r\n\r\n"
+      )
+      #expect(answer.hasPrefix("HTTP/1.1 200 ") && answer.hasSuffix("\r\n\r\n"))
+    }
+  }
+
+  @Test("A form that is too long is refused, and what follows it is not taken for a request")
+  func uploadBomb() async throws {
+    try await serving(writes: true, limit: 1 << 20) { client in
+      let smuggled =
+        "GET /model HTTP/1.1\r\nHost: localhost:\(client.port)\r\nCookie: \(client.cookie)\r\n\r\n"
+      let answer = try await client.send(
+        client.head("POST /import", ["Content-Length": "9000000", "Content-Type": "text/plain"])
+          + smuggled
+      )
+      #expect(answer.hasPrefix("HTTP/1.1 413 "))
+      #expect(answer.components(separatedBy: "HTTP/1.1 ").count == 2)
+      // Without a length it is counted.
+      let chunk = String(repeating: "x", count: 1 << 16)
+      let chunked = (0..<40).map { _ in "10000\r\n\(chunk)\r\n" }.joined() + "0\r\n\r\n"
+      let counted = try await client.send(
+        client.head("POST /import", ["Transfer-Encoding": "chunked", "Content-Type": "text/plain"])
+          + chunked
+      )
+      #expect(counted.isEmpty || counted.hasPrefix("HTTP/1.1 413 "))
+      #expect(try await client.get("/").hasPrefix("HTTP/1.1 200 "))
+    }
+  }
+
+  @Test("Who says nothing, or only a letter now and then, is let go, and nobody else waits")
+  func slowClients() async throws {
+    try await serving(headPatience: .milliseconds(400)) { client in
+      let silent = try (0..<20).map { _ in try client.connect() }
+      let slow = try client.connect()
+      for letter in "GET / HTTP" {
+        slow.write(String(letter))
+        try await Task.sleep(for: .milliseconds(60))
+      }
+      #expect(try await client.get("/").hasPrefix("HTTP/1.1 200 "))
+      let begin = ContinuousClock.now
+      #expect(await slow.readAll() == "")
+      for connection in silent { #expect(await connection.readAll() == "") }
+      // Less than the client's own patience.
+      #expect(ContinuousClock.now - begin < .seconds(15))
+    }
+  }
+
+  @Test("Two hundred connections at once are all answered")
+  func manyConnections() async throws {
+    try await serving { client in
+      let statuses = try await withThrowingTaskGroup(of: Bool.self) { group in
+        for _ in 0..<200 {
+          group.addTask { try await client.get("/entities/Person.json").hasPrefix("HTTP/1.1 200 ") }
+        }
+        return try await group.reduce(into: [Bool]()) { $0.append($1) }
+      }
+      #expect(statuses.count == 200 && statuses.allSatisfy { $0 })
+    }
+  }
+
+  @Test("A reader that goes away in the middle of a download leaves the server as it was")
+  func abandonedDownload() async throws {
+    let records = (10..<60_000).map { #"{"id":\#($0),"name":"person number \#($0)"}"# }
+    try folder.write("{\"people\":[\(records.joined(separator: ","))]}", to: "large.json")
+    try await folder.imports("large.json")
+    try await serving { client in
+      for _ in 0..<8 {
+        let connection = try client.connect()
+        connection.write(client.head("GET /entities/Person/download.ndjson"))
+        connection.close()
+      }
+      let whole = try await client.get("/entities/Person/download.csv")
+      #expect(whole.contains("person number 59999"))
+    }
+  }
+
+  @Test("A port that is in use is told, with what to do")
+  func portInUse() async throws {
+    try await serving { client in
+      let options = ConsoleOptions(database: folder.path("staff.db"))
+      #expect {
+        try ConsoleServer(options, address: "127.0.0.1", port: client.port)
+      } throws: { error in
+        let failure = error as? ConsoleServer.Failure
+        return failure?.description.contains("in use") == true
+          && failure?.help?.contains("--port 0") == true
+      }
+    }
+  }
+
+  @Test("Stopping ends streams of events, and waits for nobody who is only connected")
+  func stopping() async throws {
+    let begin = ContinuousClock.now
+    var stream: Client.Connection?
+    try await serving { client in
+      let connection = try client.connect()
+      connection.write(client.head("GET /entities/Person/events"))
+      #expect(await connection.read(until: "Ada").contains("text/event-stream"))
+      stream = connection
+    }
+    #expect(await stream?.readAll().isEmpty == false)
+    #expect(ContinuousClock.now - begin < .seconds(30))
+  }
+
+  @Test("A download that is under way when the server stops comes to its end")
+  func finishing() async throws {
+    let records = (10..<30_000).map { #"{"id":\#($0),"name":"person number \#($0)"}"# }
+    try folder.write("{\"people\":[\(records.joined(separator: ","))]}", to: "large.json")
+    try await folder.imports("large.json")
+    var rest: Task<String, Never>?
+    try await serving { client in
+      let connection = try client.connect()
+      connection.write(client.head("GET /entities/Person/download.csv"))
+      _ = await connection.read(until: "person number 10")
+      // The rest is read while the server stops.
+      rest = Task { await connection.readAll() }
+    }
+    #expect(await rest?.value.contains("person number 29999") == true)
+  }
+}

@@ -1,0 +1,214 @@
+import Dragoman
+import DragomanGraph
+import Foundation
+import Testing
+
+@testable import DragomanConsole
+
+/// Addresses, forms, JSON, numbers and drawings.
+@Suite("What pages are made of") struct WebTests {
+  @Test(
+    "A path's steps are decoded one by one",
+    arguments: [
+      ("/a/b", ["a", "b"]), ("/a%2Fb/c", ["a/b", "c"]), ("//a//", ["a"]), ("/%C3%A9", ["é"]),
+      ("/100%", ["100%"]), ("/%+1", ["%+1"]), ("/a+b", ["a+b"]), ("/%2e%2e/x", ["..", "x"]),
+      ("/", []),
+    ]
+  )
+  func steps(target: String, path: [String]) {
+    #expect(ConsoleRequest(target: target).path == path)
+  }
+
+  @Test(
+    "An address comes back as its steps and pairs",
+    arguments: ["Person", "a/b", "..", "ü ?#&=+%", "x.json"]
+  )
+  func addresses(name: String) {
+    let request = ConsoleRequest(target: WebText.address(["entities", name], [("where", name)]))
+    #expect(request.path == ["entities", name])
+    #expect(request.value(of: "where") == name)
+  }
+
+  @Test("Pluses and escapes of a form are read, and what is cut off is kept")
+  func pairs() {
+    let pairs = WebText.pairs("a=1+2&b=%26%3D&c&=d&e=%zz")
+    #expect(pairs.map(\.name) == ["a", "b", "c", "", "e"])
+    #expect(pairs.map(\.value) == ["1 2", "&=", "", "d", "%zz"])
+  }
+
+  @Test("A form with a file gives its fields and the bytes of the file as they are")
+  func multipart() throws {
+    let content = Data([0, 13, 10, 45, 45, 255])
+    var body = Data("--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nü\r\nz\r\n".utf8)
+    body += Data(
+      "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a;b.json\"\r\nContent-Type: x/y\r\n\r\n"
+        .utf8
+    )
+    body += content + Data("\r\n--x--\r\n".utf8)
+    let form = try ConsoleForm(
+      ConsoleRequest(
+        "POST",
+        target: "/",
+        headers: ["Content-Type": "multipart/form-data; boundary=x"],
+        body: body
+      )
+    )
+    #expect(form["a"] == "ü\r\nz")
+    #expect(form.file?.bytes == content)
+  }
+
+  @Test(
+    "A body that is no form is refused",
+    arguments: [
+      "", "text/plain", "application/json", "multipart/form-data",
+      "multipart/form-data; boundary=x",
+    ]
+  )
+  func noForm(type: String) {
+    let request = ConsoleRequest(
+      "POST",
+      target: "/",
+      headers: ["Content-Type": type],
+      body: Data("{}".utf8)
+    )
+    #expect(throws: ConsoleError.self) { try ConsoleForm(request) }
+  }
+
+  @Test(
+    "A file's name is its last step without control characters",
+    arguments: [
+      ("a.json", "a.json"), ("../../etc/passwd", "passwd"), ("C:\\x\\y.csv", "y.csv"),
+      ("a\u{1}b\n", "ab"), ("/", "upload"),
+    ]
+  )
+  func names(given: String, plain: String) { #expect(ImportPage.plainName(given) == plain) }
+
+  @Test("JSON that is written can be read, whatever the texts are")
+  func json() throws {
+    let value: JSONValue = [
+      "a\"\\": .string("\u{0}\n\r\t\u{1F}</script>\u{2028}é😀"), "n": .null, "i": .integer(.min),
+      "d": .raw("1.50"), "l": [1, true, "x"],
+    ]
+    let text = value.text
+    #expect(!text.contains("<") && !text.contains("\u{2028}"))
+    let read = try #require(
+      try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+    )
+    #expect(read["a\"\\"] as? String == "\u{0}\n\r\t\u{1F}</script>\u{2028}é😀")
+    #expect(read["i"] as? Int == .min)
+  }
+
+  @Test("A cell's text, its whole text and its address are escaped")
+  func cells() {
+    let evil = "<b a='1'>\"&" + String(repeating: "x", count: 200)
+    let attribute = Attribute(name: "a")
+    let html = CellView.html([
+      CellView(.text(evil), attribute), CellView(.text("<&"), attribute, link: "/x?a=\"><"),
+      CellView(.null, Attribute(name: "n", type: .int16)),
+    ])
+    #expect(html.hasPrefix("<td class=\"\"><span title=\"&lt;b a=&#39;1&#39;&gt;&quot;&amp;xxx"))
+    let rest =
+      "<td class=\"\"><a href=\"/x?a=&quot;&gt;&lt;\">&lt;&amp;</a></td>"
+      + "<td class=\"null number\">null</td>"
+    #expect(html.hasSuffix(rest))
+  }
+
+  @Test(
+    "Numbers are grouped by threes",
+    arguments: [
+      (0, "0"), (999, "999"), (1000, "1,000"), (-1_234_567, "-1,234,567"),
+      (.max, "9,223,372,036,854,775,807"), (.min, "-9,223,372,036,854,775,808"),
+    ]
+  )
+  func grouping(number: Int, text: String) { #expect(Figure.grouped(number) == text) }
+
+  @Test("Sizes, shares and durations are as people say them")
+  func figures() {
+    #expect(Figure.bytes(1) == "1 byte" && Figure.bytes(999) == "999 bytes")
+    #expect(Figure.bytes(1_500) == "1.5 kB" && Figure.bytes(2_000_000_000) == "2.0 GB")
+    #expect(Figure.share(1, of: 1000) == "<1 %" && Figure.share(999, of: 1000) == ">99 %")
+    #expect(Figure.share(0, of: 0).isEmpty)
+    #expect(Figure.duration(0.01) == "< 0.1 s" && Figure.duration(125) == "2 min 5 s")
+    #expect(Figure.seconds(from: "2026-02-28 23:59:59.5", to: "2026-03-01 00:00:01") == 1.5)
+    #expect(Figure.seconds(from: "nonsense", to: "2026-03-01 00:00:01") == nil)
+  }
+
+  @Test("The mark of a fault is at its scalar, and behind the end it is an empty place")
+  func carets() throws {
+    func fault(_ text: String) throws -> FaultView {
+      do throws(StoreError) {
+        _ = try Filter(parsing: text)
+      } catch {
+        return FaultView(ConsoleError(error))
+      }
+      throw CancellationError()
+    }
+    let middle = try fault("name == \"é😀\" AND >")
+    #expect(middle.before == "name == \"é😀\" AND " && middle.marked == ">" && middle.behind == "")
+    let end = try fault("name ==")
+    #expect(end.before == "name ==" && end.marked == " ")
+  }
+
+  @Test(
+    "A record is laid out line by line, and says the same",
+    arguments: [
+      #"{"a":1.50,"b":[1,{"c":"x,{}:\"y"}],"d":{},"e":[]}"#, #"[]"#, #""x""#, #"{"a":[{}]}"#,
+    ]
+  )
+  func pretty(json: String) throws {
+    let text = RejectPage.pretty(json)
+    func sorted(_ json: String) throws -> Data {
+      try JSONSerialization.data(
+        withJSONObject: JSONSerialization.jsonObject(with: Data(json.utf8), options: .fragmentsAllowed),
+        options: [.sortedKeys, .fragmentsAllowed]
+      )
+    }
+    #expect(try sorted(json) == sorted(text))
+    #expect(json.contains("1.50") == text.contains("1.50"))
+  }
+
+  @Test(
+    "In a drawing no two boxes overlap, and each line begins and ends at a box",
+    arguments: [1, 2, 3, 4, 5]
+  )
+  func drawing(seed: UInt64) {
+    var random = Numbers(state: seed &* 0x9E37_79B9_7F4A_7C15)
+    let count = Int.random(in: 1...14, using: &random)
+    var entities = (0..<count).map { number in
+      Entity(
+        name: "E\(number)",
+        attributes: (0..<Int.random(in: 0...12, using: &random)).map { Attribute(name: "a\($0)") }
+      )
+    }
+    for number in 0..<Int.random(in: 0...20, using: &random) {
+      let owner = Int.random(in: 0..<count, using: &random)
+      let target = Int.random(in: 0..<count, using: &random)
+      entities[owner].relationships.append(.toOne("r\(number)", "E\(target)"))
+    }
+    let drawing = ModelDrawing(Model(entities: entities))
+    #expect(drawing.boxes.count == count)
+    for (place, one) in drawing.boxes.enumerated() {
+      #expect(one.x >= 0 && one.y >= 0 && one.x + one.width <= drawing.width)
+      #expect(one.y + one.height <= drawing.height)
+      for other in drawing.boxes[(place + 1)...] {
+        let apart =
+          one.x + one.width <= other.x || other.x + other.width <= one.x
+          || one.y + one.height <= other.y || other.y + other.height <= one.y
+        #expect(apart, "\(one.name) and \(other.name), seed \(seed)")
+      }
+    }
+    #expect(drawing.edges.count == entities.reduce(0) { $0 + $1.relationships.count })
+  }
+
+  /// SplitMix64.
+  private struct Numbers: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var z = state
+      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+      return z ^ (z >> 31)
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import Dragoman
+import DragomanGraph
+import Foundation
+import Testing
+
+/// What values are like, and what objects are linked to: for those who look into a store.
+@Suite struct ProfileTests {
+  private static let map = """
+    version: 1
+    entities:
+      Thing:
+        unique: id
+        attributes:
+          id: { type: int64 }
+          word: word
+          price: { type: decimal }
+          share: { type: double }
+          day: { type: date }
+          at: { type: timestamp }
+          flag: { type: bool }
+        relationships:
+          parts: { entity: Thing, kind: toMany, ordered: true, key: { id: parts }, onUnresolved: pending }
+          owner: { entity: Thing, kind: toOne, key: { id: owner }, onUnresolved: clear }
+        discriminator: { from: kind, values: { s: Special } }
+      Special: { parent: Thing }
+    sources:
+      things: { format: json, entity: Thing }
+    """
+
+  private func store(_ records: String) async throws -> SQLiteStore {
+    let store = try SQLiteStore(at: .inMemory)
+    let input = ImportInput.bytes(Array("[\(records)]".utf8), name: "things.json")
+    let report = try await Importer(map: try ImportMap(yaml: Self.map), store: store)
+      .run(ImportRequest([input]))
+    try #require(report.counts.rejected == 0, "\(report.issues)")
+    return store
+  }
+
+  @Test("Nulls, different values, bounds and the most frequent values are counted")
+  func counts() async throws {
+    let store = try await store(
+      (1...12).map { number in
+        let word = number <= 6 ? "\"a\"" : number <= 9 ? "\"b\"" : number == 10 ? "\"c\"" : "null"
+        return #"{"id":\#(number),"word":\#(word),"kind":"\#(number % 2 == 0 ? "s" : "t")"}"#
+      }.joined(separator: ",").replacing(#""kind":"t""#, with: #""kind":null"#)
+    )
+    let profile = try store.profile(of: "word", in: "Thing")
+    #expect(profile.objectCount == 12 && profile.nullCount == 2 && profile.distinctCount == 3)
+    #expect(profile.smallest == .text("a") && profile.largest == .text("c"))
+    #expect(profile.frequentValues.map(\.value) == [.text("a"), .text("b")])
+    #expect(profile.frequentValues.map(\.count) == [6, 3])
+    #expect(profile.histogram.isEmpty)
+    let some = try store.profile(of: "word", in: "Thing", filter: try Filter(parsing: "id > 6"))
+    #expect(some.objectCount == 6 && some.distinctCount == 2)
+    #expect(try store.profile(of: "word", in: "Special").objectCount == 6)
+  }
+
+  @Test(
+    "A histogram counts each value once, in ranges that meet and reach from end to end",
+    arguments: [
+      ("id", ["1", "2", "3", "5"]), ("id", ["-9223372036854775808", "9223372036854775807"]),
+      ("price", ["-0.01", "0", "12345678901234567890.5"]),
+      ("share", ["0.1", "0.1000001", "-3e10"]),
+      ("day", [#""0001-01-01""#, #""2026-02-28""#, #""9999-12-31""#]),
+      ("at", [#""2026-01-01T00:00:00Z""#, #""2026-01-01T00:00:00.000001Z""#]),
+    ]
+  )
+  func histograms(attribute: String, values: [String]) async throws {
+    let store = try await store(
+      values.enumerated().map { number, value in
+        attribute == "id" ? #"{"id":\#(value)}"# : #"{"id":\#(number),"\#(attribute)":\#(value)}"#
+      }.joined(separator: ",")
+    )
+    let bars = try store.profile(of: attribute, in: "Thing").histogram
+    #expect(bars.count <= 20)
+    // What is nearer than a double can tell has no ranges.
+    guard !bars.isEmpty else {
+      #expect(attribute == "at")
+      return
+    }
+    #expect(bars.reduce(0) { $0 + $1.count } == values.count)
+    for (one, next) in zip(bars, bars.dropFirst()) { #expect(one.upper == next.lower) }
+  }
+
+  @Test("Whole numbers and days are never divided")
+  func wholeRanges() async throws {
+    let store = try await store(
+      #"{"id":1,"day":"2026-01-30"},{"id":2},{"id":3,"day":"2026-02-02"}"#
+    )
+    let ids = try store.profile(of: "id", in: "Thing").histogram
+    #expect(ids.map(\.lower) == [.integer(1), .integer(2), .integer(3)])
+    #expect(ids.map(\.count) == [1, 1, 1])
+    let days = try store.profile(of: "day", in: "Thing").histogram
+    #expect(
+      days.map(\.lower)
+        == ["2026-01-30", "2026-01-31", "2026-02-01", "2026-02-02"].map(StoredValue.text)
+    )
+    #expect(days.map(\.count) == [1, 0, 0, 1])
+  }
+
+  @Test("What has no order has no bounds, and what has one value no ranges")
+  func noRanges() async throws {
+    let store = try await store(#"{"id":1,"flag":true,"share":2},{"id":2,"flag":false,"share":2}"#)
+    let flags = try store.profile(of: "flag", in: "Thing")
+    #expect(flags.smallest == nil && flags.histogram.isEmpty && flags.distinctCount == 2)
+    #expect(try store.profile(of: "share", in: "Thing").histogram.isEmpty)
+    let none = try store.profile(of: "price", in: "Thing")
+    #expect(none.nullCount == 2 && none.distinctCount == 0 && none.smallest == nil)
+  }
+
+  @Test("A name that is none is an error", arguments: ["wrd", "parts", "owner.wrd"])
+  func unknown(name: String) async throws {
+    let store = try await store(#"{"id":1}"#)
+    #expect(throws: StoreError.self) { try store.profile(of: name, in: "Thing") }
+  }
+
+  @Test(
+    "The targets of an object come in the relationship's order, as many as are asked for, with their own entities"
+  )
+  func targets() async throws {
+    let store = try await store(
+      #"{"id":1,"parts":[4,2,3],"owner":2},{"id":2},{"id":3,"kind":"s"},{"id":4}"#
+    )
+    let owner = ObjectID(entity: "Thing", primaryKey: 1)
+    func ids(_ limit: Int?) throws -> [Int64] {
+      try store.targets(of: "parts", at: owner, limit: limit).map(\.id.primaryKey)
+    }
+    let all = try ids(nil)
+    #expect(all.count == 3 && Set(all).count == 3)
+    #expect(try ids(2) == Array(all.prefix(2)))
+    #expect(try ids(0).isEmpty && ids(9) == all)
+    let entities = try store.targets(of: "parts", at: owner).map(\.entity)
+    #expect(entities.filter { $0 == "Special" }.count == 1)
+    #expect(try store.targets(of: "owner", at: owner).count == 1)
+    #expect(try store.targets(of: "parts", at: ObjectID(entity: "Thing", primaryKey: 99)).isEmpty)
+    #expect {
+      try store.targets(of: "prts", at: owner)
+    } throws: { ($0 as? StoreError)?.help == "did you mean parts?" }
+  }
+
+  @Test("References that wait are counted")
+  func waiting() async throws {
+    let store = try await store(#"{"id":1,"parts":[4,5]},{"id":4}"#)
+    #expect(try store.pendingReferenceCount() == 1)
+    #expect(try SQLiteStore(at: .inMemory).pendingReferenceCount() == 0)
+  }
+}

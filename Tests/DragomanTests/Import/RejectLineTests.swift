@@ -1,0 +1,62 @@
+import Dragoman
+import DragomanGraph
+import Foundation
+import Testing
+
+/// Lines of rejects files, read and mended by a program.
+@Suite struct RejectLineTests {
+  private func lines(_ text: String) throws -> [RejectLine] {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try Data(text.utf8).write(to: url)
+    defer { try? FileManager.default.removeItem(at: url) }
+    let reader = try RejectLines(url.path)
+    var lines: [RejectLine] = []
+    while let line = try reader.next() { lines.append(line) }
+    return lines
+  }
+
+  private static let line =
+    #"{"file":"a.json","line":3,"byte":40,"index":2,"entity":"P","key":"7","code":"value.date","attribute":"d","path":"d","value":"\"x\"","message":"No.","record":{"n":1.50,"d":"x"},"source":"s","format":"json","root":{"a":[1]}}"#
+
+  @Test("A line tells what was rejected, where and why, and the record with its numbers as spelled")
+  func reading() throws {
+    let line = try #require(try lines(Self.line + "\n").first)
+    #expect(line.file == "a.json" && line.line == 3 && line.index == 2)
+    #expect(line.entity == "P" && line.attribute == "d" && line.code == "value.date")
+    #expect(line.path == "d" && line.value == "\"x\"" && line.key == "7")
+    #expect(try line.record() == #"{"n":1.50,"d":"x"}"#)
+    #expect(!line.isSourceText)
+  }
+
+  @Test("Another record takes the place of the old one; all else stays as it is")
+  func mending() throws {
+    let line = try #require(try lines(Self.line + "\n").first)
+    let bytes = try line.replacingRecord(with: "{\n \"n\": 2.500,\n \"d\": null }")
+    let text = String(decoding: bytes, as: UTF8.self)
+    #expect(
+      text == Self.line.replacing(#"{"n":1.50,"d":"x"}"#, with: #"{"n":2.500,"d":null}"#) + "\n"
+    )
+  }
+
+  @Test("Source text of XML is a string before and after")
+  func sourceText() throws {
+    let xml = Self.line.replacing(#"{"n":1.50,"d":"x"}"#, with: #""<p a=\"1\">\n</p>""#)
+    let line = try #require(try lines(xml).first)
+    #expect(line.isSourceText)
+    #expect(try line.record() == "<p a=\"1\">\n</p>")
+    let mended = try line.replacingRecord(with: "<p a=\"2\"/>")
+    let again = try #require(try lines(String(decoding: mended, as: UTF8.self)).first)
+    #expect(try again.record() == "<p a=\"2\"/>")
+  }
+
+  @Test(
+    "What is no JSON is refused with its place",
+    arguments: ["", "{", "{\"a\":1}}", "nope", "{\"a\":01}"]
+  )
+  func malformed(text: String) throws {
+    let line = try #require(try lines(Self.line).first)
+    #expect {
+      try line.replacingRecord(with: text)
+    } throws: { [.json, .truncated].contains(($0 as? ReadError)?.code) }
+  }
+}
