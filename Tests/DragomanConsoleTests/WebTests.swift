@@ -159,7 +159,10 @@ import Testing
     let text = RejectPage.pretty(json)
     func sorted(_ json: String) throws -> Data {
       try JSONSerialization.data(
-        withJSONObject: JSONSerialization.jsonObject(with: Data(json.utf8), options: .fragmentsAllowed),
+        withJSONObject: JSONSerialization.jsonObject(
+          with: Data(json.utf8),
+          options: .fragmentsAllowed
+        ),
         options: [.sortedKeys, .fragmentsAllowed]
       )
     }
