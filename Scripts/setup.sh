@@ -36,14 +36,17 @@ dragoman_libraries_are_there() {
   [ "$(uname -s)" = Darwin ] || compgen -G '/usr/include/c++/*/string' >/dev/null
 }
 
-# What tests on a server need: libpq is loaded when it is used, and nothing is built with it.
+# What tests on a server need: libpq is loaded when it is used, and nothing is built with it. Who sources this
+# says `dragoman_server=yes` before.
+dragoman_wants_server() { [ "${dragoman_server-}" = yes ]; }
+
 dragoman_server_is_there() {
   compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null
 }
 
 dragoman_install_apt() {
-  local packages=(g++ pkg-config libsimdjson-dev libxml2-dev libsqlite3-dev zlib1g-dev libzstd-dev
-    postgresql libpq5)
+  local packages=(g++ pkg-config libsimdjson-dev libxml2-dev libsqlite3-dev zlib1g-dev libzstd-dev)
+  if dragoman_wants_server; then packages+=(postgresql libpq5); fi
   local missing=() root=() package
   for package in "${packages[@]}"; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
@@ -78,7 +81,8 @@ dragoman_export_brew_paths() {
 }
 
 dragoman_setup_brew() {
-  local formulas=(pkg-config simdjson libxml2 zlib zstd libpq postgresql)
+  local formulas=(pkg-config simdjson libxml2 zlib zstd)
+  if dragoman_wants_server; then formulas+=(libpq postgresql); fi
   command -v brew >/dev/null ||
     dragoman_give_up "Install Homebrew (https://brew.sh), then: brew install ${formulas[*]}"
   local formula
@@ -101,7 +105,8 @@ dragoman_setup() {
     return
   fi
   # Where there is no apt-get, tests on a server are passed over without one.
-  dragoman_libraries_are_there && { dragoman_server_is_there || ! command -v apt-get >/dev/null; } && return
+  dragoman_libraries_are_there &&
+    { ! dragoman_wants_server || dragoman_server_is_there || ! command -v apt-get >/dev/null; } && return
   command -v apt-get >/dev/null || dragoman_give_up \
     "Install a C++ compiler, pkg-config and the development packages of simdjson, libxml2, sqlite3, zlib and zstd" \
     "(Fedora: dnf install gcc-c++ pkgconf simdjson-devel libxml2-devel sqlite-devel zlib-devel libzstd-devel;" \

@@ -4,6 +4,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# Some tests want a PostgreSQL server.
+dragoman_server=yes
 . Scripts/setup.sh
 swift build --build-tests
 

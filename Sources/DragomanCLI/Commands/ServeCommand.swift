@@ -107,9 +107,9 @@ struct ServeCommand: AsyncParsableCommand {
       hosts: Set(host.map { $0.lowercased() })
     )
     // Whoever mistypes the file is told now, and not by a page.
-    let store = try SQLiteStore(
-      at: .file(database),
-      options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
+    let store = try databaseOptions.openFile(
+      for: "dragoman serve",
+      SQLiteStore.Options(isReadOnly: true, createsFile: false)
     )
     try store.close()
     if let get { return try await Self.print(get, of: Console(options)) }

@@ -112,8 +112,8 @@ public final class ConsoleServer: Sendable {
 
   /// Waits until requests are answered.
   ///
-  /// - Throws: An error when it takes five seconds.
-  public func waitUntilListening() async throws { try await server.waitUntilListening() }
+  /// - Throws: An error when it takes a minute: the machine may be busy.
+  public func waitUntilListening() async throws { try await server.waitUntilListening(timeout: 60) }
 
   /// Lets the requests at hand come to their end, for five seconds at most, and takes no more.
   public func stop() async {

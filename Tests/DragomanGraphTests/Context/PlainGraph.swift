@@ -279,7 +279,9 @@ struct PlainGraph: Equatable {
           let table = layout.entities[link.owner].table
           sql = "SELECT \(column) FROM \(table) WHERE _pk = ? AND \(column) IS NOT NULL"
         case .inverseColumn(let column, let order):
-          sql = "SELECT _pk FROM \(target.table) WHERE \(column) = ? ORDER BY \(order ?? "_pk")"
+          // What has no place yet stands behind what has one.
+          let places = order.map { "\($0) IS NULL, \($0), " } ?? ""
+          sql = "SELECT _pk FROM \(target.table) WHERE \(column) = ? ORDER BY \(places)_pk"
         case .joinTable(let join, isOwner: true):
           let order = join.hasPosition ? "position" : "target"
           sql = "SELECT target FROM \(join.name) WHERE owner = ? ORDER BY \(order)"
