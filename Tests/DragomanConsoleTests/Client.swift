@@ -27,7 +27,7 @@ struct Client: Sendable {
         }
       }
       try #require(status == 0, "connect: \(errno)")
-      var limit = timeval(tv_sec: 20, tv_usec: 0)
+      var limit = timeval(tv_sec: 240, tv_usec: 0)
       setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
       setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }

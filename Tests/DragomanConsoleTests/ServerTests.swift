@@ -17,7 +17,7 @@ import Testing
   private func serving(
     writes: Bool = false,
     limit: Int = 1 << 20,
-    headPatience: Duration = .seconds(15),
+    headPatience: Duration = .seconds(240),
     _ body: (Client) async throws -> Void
   ) async throws {
     let options = ConsoleOptions(
