@@ -5,8 +5,8 @@
 #   Scripts/package.sh            .build/package/dragoman-VERSION-linux-ARCHITECTURE.tar.gz
 #   Scripts/package.sh --check    the same, and starts it where there is nothing but the C library
 #
-# Swift's own libraries are in the tool. libcurl is not in the tarball: it is loaded from the system when a
-# feed comes from the web.
+# Swift's own libraries are in the tool. FoundationNetworking, which a library of the console refers to, wants
+# libcurl by its name.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -23,7 +23,7 @@ check=${1:-}
 
 scratch=.build/package/build
 options=(-c release --product dragoman --static-swift-stdlib --scratch-path "$scratch"
-  -Xlinker -rpath -Xlinker "\$ORIGIN/../lib" -Xlinker -s)
+  -Xlinker -rpath -Xlinker "\$ORIGIN/../lib" -Xlinker -l:libcurl.so.4 -Xlinker -s)
 swift build "${options[@]}" >&2
 built=$(swift build "${options[@]}" --show-bin-path)/dragoman
 

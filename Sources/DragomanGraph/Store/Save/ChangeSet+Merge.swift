@@ -144,7 +144,16 @@ extension ChangeSet {
       return isSame || then?.kind == .inserted ? nil : now
     }
     if let then, then.kind == .inserted {
-      guard var left = now else { return RowChange(.deleted, Int(then.entity), version: version) }
+      guard var left = now else {
+        // Deleted since, when nothing of it was stored: now it is, with links that its owners lose.
+        var gone = RowChange(.deleted, Int(then.entity), version: version)
+        gone.row = written.row(of: place, layout)
+        for column in layout.linkColumns[place.table]
+        where layout.links[column.link].inverse != nil && gone.base(column.column) != .null {
+          gone.values[column.column] = .null
+        }
+        return gone
+      }
       guard left.kind == .inserted else { return now }
       let columns = layout.tables[place.table].columns.indices
       var values: [Int: StoredValue] = [:]
