@@ -5,8 +5,7 @@
 #   Scripts/package.sh            .build/package/dragoman-VERSION-linux-ARCHITECTURE.tar.gz
 #   Scripts/package.sh --check    the same, and starts it where there is nothing but the C library
 #
-# Swift's own libraries are in the tool. FoundationNetworking, which a library of the console refers to, wants
-# libcurl by its name.
+# Swift's own libraries are in the tool.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -22,8 +21,17 @@ check=${1:-}
 . Scripts/setup.sh
 
 scratch=.build/package/build
+# FoundationNetworking, which a library of the console refers to, is linked with libcurl; its name for linkers comes
+# with the development package, which nothing else needs.
+mkdir -p .build/package/link
+libcurl=$(ldconfig -p | awk '/libcurl\.so\.4 / { print $NF; exit }')
+[ -n "$libcurl" ] || {
+  echo "There is no libcurl (Debian: libcurl4)." >&2
+  exit 69
+}
+ln -sf "$libcurl" .build/package/link/libcurl.so
 options=(-c release --product dragoman --static-swift-stdlib --scratch-path "$scratch"
-  -Xlinker -rpath -Xlinker "\$ORIGIN/../lib" -Xlinker -l:libcurl.so.4 -Xlinker -s)
+  -Xlinker -rpath -Xlinker "\$ORIGIN/../lib" -Xlinker -L"$PWD/.build/package/link" -Xlinker -s)
 swift build "${options[@]}" >&2
 built=$(swift build "${options[@]}" --show-bin-path)/dragoman
 
