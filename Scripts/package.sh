@@ -62,7 +62,7 @@ echo ".build/package/$name.tar.gz ($(du -h ".build/package/$name.tar.gz" | cut -
 bare=$(mktemp -d)
 trap 'rm -rf "$bare"' EXIT
 tar -C "$bare" -xzf ".build/package/$name.tar.gz"
-mkdir -p "$bare"/{tmp,etc}
+mkdir -p "$bare"/{tmp,etc,proc}
 cp -r Maps SampleData "$bare/"
 {
   ldd "$built" | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }' |
@@ -72,7 +72,10 @@ cp -r Maps SampleData "$bare/"
   mkdir -p "$bare$(dirname "$library")"
   cp -L "$library" "$bare$library"
 done
-enter() { unshare --map-root-user --root="$bare" --wd=/tmp "/$name/bin/dragoman" "$@"; }
+# The loader asks /proc where the tool is.
+enter() {
+  unshare --map-root-user --pid --fork --mount-proc --root="$bare" --wd=/tmp "/$name/bin/dragoman" "$@"
+}
 [ "$(enter --version)" = "$version" ]
 enter import /Maps/people.map.yaml /SampleData/people.json -d /tmp/people.db --quiet
 enter import /Maps/people.map.yaml /SampleData/people.xml -d /tmp/people.db --quiet
