@@ -31,7 +31,7 @@ libcurl=$(ldconfig -p | awk '/libcurl\.so\.4 / { print $NF; exit }')
 }
 ln -sf "$libcurl" .build/package/link/libcurl.so
 options=(-c release --product dragoman --static-swift-stdlib --scratch-path "$scratch"
-  -Xlinker -rpath -Xlinker "\$ORIGIN/../lib" -Xlinker -L"$PWD/.build/package/link" -Xlinker -s)
+  -Xlinker --disable-new-dtags -Xlinker -rpath -Xlinker "\$ORIGIN/../lib" -Xlinker -L"$PWD/.build/package/link" -Xlinker -s)
 swift build "${options[@]}" >&2
 built=$(swift build "${options[@]}" --show-bin-path)/dragoman
 
