@@ -43,7 +43,10 @@ public struct FeedDrift: Sendable, Hashable {
 
 extension FeedDrift.Change {
   /// What has changed, as a part of a sentence: `Person has fax (12 texts), which nothing reads`.
+  ///
+  /// A key of a feed stands there on one line, with signs spelled out that a terminal would obey.
   public var message: String {
+    let name = ForeignText.shortened(name)
     switch kind {
     case .newKey:
       let found = "\(values.isEmpty ? "null" : Self.list(values)), \(times)"

@@ -243,6 +243,14 @@ import Testing
     await #expect(throws: ImportFailure.self) { try await frozen.run(#"[{"id":1,"unseen":1}]"#) }
   }
 
+  @Test("Keys that a terminal would obey are spelled out")
+  func control() async throws {
+    let fixture = try ImportFixture(Self.map("contract: report"))
+    try await fixture.run(#"[{"id":1}]"#)
+    let report = try await fixture.run(#"[{"id":1,"a\u001b[31m\nerror":1}]"#)
+    #expect(Self.told(report) == ["report P has a␛[31m␊error (number, once); nothing reads it"])
+  }
+
   @Test("What an attribute says of invalid values itself comes before discarding")
   func discardBelow() async throws {
     let fixture = try ImportFixture(Self.map("contract: discard", attribute: "onInvalid: reject"))
