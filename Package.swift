@@ -67,7 +67,6 @@ let package = Package(
       name: "DragomanConsole",
       dependencies: [
         "Dragoman",
-        .product(name: "FlyingFox", package: "FlyingFox"),
         .product(name: "FlyingSocks", package: "FlyingFox"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Mustache", package: "swift-mustache"),

@@ -14,20 +14,40 @@ public struct PostgreSQLServer: Sendable {
 
   /// Names a server; nothing is connected to yet.
   public init(_ url: String) {
-    self.url = url
+    // libpq knows the scheme in small letters only.
+    let scheme = url.prefix { $0 != ":" }
+    self.url = scheme.lowercased() + url.dropFirst(scheme.count)
     name = Self.name(of: url)
   }
 
   /// Whether a text is the URL of a server and not the path of a file.
   public static func isURL(_ text: String) -> Bool {
-    text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
+    let start = text.prefix { $0 != "/" }.lowercased()
+    return text.contains("://") && (start == "postgresql:" || start == "postgres:")
+  }
+
+  /// Whether user and password end where libpq takes them to end: it would show what comes behind.
+  private var isClear: Bool {
+    guard let scheme = url.firstRange(of: "://") else { return false }
+    let rest = url[scheme.upperBound...]
+    let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
+    return rest[..<end].count { $0 == "@" } <= 1 && !rest[end...].contains("@")
+  }
+
+  /// The last word of its name that can be one of a file: the database, or `postgresql`.
+  package var databaseName: String {
+    let words = name.split { "/:@".contains($0) }
+    return words.count > 1 ? String(words[words.count - 1]) : "postgresql"
   }
 
   private static func name(of url: String) -> String {
     guard let scheme = url.firstRange(of: "://") else { return "a PostgreSQL server" }
     var rest = url[scheme.upperBound...]
     rest = rest.prefix { $0 != "?" && $0 != "#" }
-    // A password may hold anything, slashes and at-signs included.
+    // A password that is not encoded may hold anything: nothing of it is shown.
+    if url[scheme.upperBound...].lastIndex(of: "@").map({ $0 >= rest.endIndex }) ?? false {
+      return "a PostgreSQL server"
+    }
     if let at = rest.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
     return "postgresql://\(rest)"
   }
@@ -70,6 +90,15 @@ extension PostgreSQLServer: DatabaseServer {
         path: name
       )
     }
+    guard isClear else {
+      throw StoreError(
+        .unreachable,
+        "The URL has an @, or a character that belongs behind the host, in the user or the password.",
+        help:
+          "write @ as %40, / as %2F, ? as %3F, # as %23; better: put the password into ~/.pgpass",
+        path: name
+      )
+    }
     let isTimed = ProcessInfo.processInfo.environment["PGCONNECT_TIMEOUT"] != nil
     // What comes behind overrides: the URL is the last.
     let settings = [
@@ -95,7 +124,9 @@ extension PostgreSQLServer: DatabaseServer {
     let connection = PostgreSQLConnection(library, handle, self)
     try connection.run(
       "SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET bytea_output = 'hex';"
-        + " SET extra_float_digits = 1; SET standard_conforming_strings = on; SET lock_timeout = '5s'"
+        + " SET extra_float_digits = 1; SET standard_conforming_strings = on; SET array_nulls = on;"
+        // Rows that a policy hides would be taken for missing ones.
+        + " SET row_security = off; SET lock_timeout = '5s'"
     )
     return connection
   }

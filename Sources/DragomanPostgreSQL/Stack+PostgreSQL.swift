@@ -32,13 +32,10 @@ extension Stack {
 }
 
 extension PostgreSQLServer {
-  /// A stack for one import, in whose transaction the database grows: a dry run, and an import that fails, leave
-  /// nothing.
+  /// The store of one command, which ends its connections (`ServerStore.end()`).
   ///
-  /// - Throws: `StoreError`, as `Stack.init(_:at:)`.
-  package func stack(growingTo model: Model) throws -> Stack {
-    try Stack(model, on: self, growsLater: true)
-  }
+  /// - Throws: `StoreError`.
+  package func store() throws(StoreError) -> ServerStore { try ServerStore(on: self) }
 
   /// The model of what the server holds.
   ///

@@ -87,7 +87,8 @@ final class ConsoleFolder: Sendable {
     writes: Bool = false,
     rejects: [String] = [],
     maps: [String] = ["staff.map.yaml"],
-    limit: Int = 1 << 20
+    limit: Int = 1 << 20,
+    countPatience: DispatchTimeInterval? = nil
   ) -> Console {
     Console(
       ConsoleOptions(
@@ -97,7 +98,8 @@ final class ConsoleFolder: Sendable {
         allowsImport: writes,
         maximumUploadByteCount: limit
       ),
-      port: 8765
+      port: 8765,
+      countPatience: countPatience
     )
   }
 }

@@ -137,6 +137,112 @@ import Testing
     #expect(run.contains("<del>Bo</del>") && run.contains("<ins>Bodil</ins>"))
   }
 
+  @Test("Origins tell values and links as they came and went, without copies of the file")
+  func originsOfLinks() async throws {
+    try folder.write(
+      #"{"people":[{"id": 1, "name": "Ada", "company": 2, "friends": [3]}]}"#,
+      to: "second.json"
+    )
+    try await folder.imports("second.json")
+    let page = try browser.page("/objects/Person/1/origins")
+    #expect(page.contains("<del>1 · North</del>") && page.contains("<ins>2 · South</ins>"))
+    #expect(page.contains("<del>2 · Bo</del>"))
+    #expect(!page.contains("hush"))
+  }
+
+  @Test("A profile that cannot go on says so in its JSON, which stays whole")
+  func brokenProfile() async throws {
+    let name = String(repeating: "a", count: 40)
+    try folder.write(#"{"people":[{"id": 9, "name": "\#(name)"}]}"#, to: "long.json")
+    try await folder.imports("long.json")
+    let query = "where=" + WebText.encoded(#"name MATCHES "(a+)+$b""#)
+    let json = try browser.json("/entities/Person/profile.json?\(query)")
+    #expect((json["error"] as? [String: Any])?["message"] as? String != nil)
+    let page = try browser.page("/entities/Person/profile?\(query)")
+    #expect(page.components(separatedBy: "role=\"alert\"").count == 2 && page.contains("</html>"))
+  }
+
+  @Test(
+    "Pages do not wait for their counts: those come when they are known, and stay while nothing changes"
+  )
+  func counts() async throws {
+    let browser = try TestBrowser(folder.console(countPatience: .nanoseconds(0)))
+    let page = try browser.page("/entities/Person")
+    #expect(
+      page.contains("data-count=\"Person\" data-phrase>counting …")
+        && page.contains("http-equiv=\"refresh\"")
+    )
+    let first = try browser.json("/overview.json")
+    #expect((first["entities"] as? [[String: Any]])?.allSatisfy { $0["count"] != nil } == true)
+    var told: [String: [String: Any]] = [:]
+    repeat {
+      told = try #require(
+        browser.json("/counts.json?of=Person&of=Nobody")["counts"] as? [String: [String: Any]]
+      )
+    } while told["Person"]?["isCountComplete"] as? Bool != true
+    #expect(told["Person"]?["phrase"] as? String == "3 objects")
+    #expect(told["Nobody"]?["count"] is NSNull)
+    #expect(try !browser.page("/entities/Person").contains("data-count"))
+    try folder.write(#"{"people":[{"id": 4, "name": "Di"}]}"#, to: "more.json")
+    try await folder.imports("more.json")
+    // The old number is better than none.
+    #expect(try browser.page("/entities/Person").contains("data-phrase>3 objects"))
+    var number: Int?
+    repeat {
+      number = try browser.json("/entities/Person.json")["count"] as? Int
+    } while number != 4
+  }
+
+  @Test(
+    "Pages of many objects read as many rows as they show, by an index",
+    arguments: [
+      ("", "name"), ("", "-name"), ("", ""), ("", "-id,name"), ("name == \"x\"", ""),
+      ("id > 5", "id"),
+      ("name BEGINSWITH \"p\"", "name"), ("company == nil", ""), ("company.id == 7", ""),
+      ("id IN {1, 2, 3}", "-name"),
+    ]
+  )
+  func plans(predicate: String, sort: String) async throws {
+    let records = (10..<3_000).map {
+      #"{"id":\#($0),"name":"person \#($0)","company":\#($0 % 100)}"#
+    }
+    try folder.write("{\"people\":[\(records.joined(separator: ","))]}", to: "many.json")
+    try await folder.imports("many.json")
+    let store = try ConsoleDatabase(folder.path("staff.db")).open()
+    let query = EntityQuery(
+      ConsoleRequest(target: WebText.address(["x"], [("where", predicate), ("sort", sort)]))
+    )
+    let shape = try EntityShape("Person", in: store.model)
+    let columns = try EntityTable(shape, [], in: store.model).fetched
+    var request = try query.request(of: "Person", columns: columns, in: store)
+    request.limit = 51
+    var places = [request]
+    request.after = try store.forEachRow(inPage: request.with { $0.limit = 1 }) { _ in }
+    if request.after != nil { places.append(request) }
+    for place in places {
+      let steps = try store.explain(place).steps.map(\.text)
+      let isSorted = !predicate.isEmpty && sort == "-name"
+      // Whoever chooses by one index and sorts by another sorts what is chosen.
+      #expect(isSorted || !steps.contains { $0.contains("TEMP B-TREE FOR ORDER BY") }, "\(steps)")
+      let reads = steps.filter { $0.hasSuffix(" t0") || $0.contains(" t0 ") }
+      // Nulls come last downwards: no range of an index says "less, or null".
+      let isSearch = !predicate.isEmpty || place.after != nil && !sort.hasPrefix("-")
+      #expect(
+        !reads.isEmpty && reads.allSatisfy { !isSearch || $0.hasPrefix("SEARCH") },
+        "\(steps)"
+      )
+      #expect(
+        sort.isEmpty || reads.allSatisfy { $0.contains("INDEX") || $0.contains("PRIMARY KEY") },
+        "\(steps)"
+      )
+    }
+    guard !predicate.isEmpty else { return }
+    let counted = try store.explain(request.with { $0.limit = 10_001 }, counts: true).steps.map(
+      \.text
+    )
+    #expect(!counted.contains { $0.hasPrefix("SCAN t0") }, "\(counted)")
+  }
+
   @Test("The profile tells nulls, distinct values, bounds and a histogram that counts every value")
   func profile() throws {
     let json = try browser.json("/entities/Person/profile.json")
@@ -161,8 +267,22 @@ import Testing
     ] {
       #expect(try !browser.page(target).contains("hush"), "\(target)")
     }
-    // The place of the next page would hold the values.
-    #expect(browser.get("/entities/Person.json?sort=secret").status == 400)
+    // Which objects come, and in which order, would tell the values letter by letter.
+    for query in [
+      "sort=secret", "sort=company.name,-secret", "where=secret%20BEGINSWITH%20%22h%22",
+      "where=secret==name",
+      "where=ANY%20friends.secret==%22hush%22", "where=NOT%20(id==1%20AND%20secret%20!=%20nil)",
+    ] {
+      for page in [
+        "Person.json", "Person/live", "Person/events", "Person/profile.json", "Person/download.csv",
+      ] {
+        #expect(browser.get("/entities/\(page)?\(query)").status == 400, "\(page) \(query)")
+      }
+    }
+    #expect(
+      browser.get("/entities/Company.json?where=ANY%20staff.secret%20CONTAINS%20%22u%22").status
+        == 400
+    )
   }
 
   @Test("Downloads have all rows that the predicate admits, whatever the page shows")

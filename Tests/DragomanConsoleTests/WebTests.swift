@@ -203,6 +203,76 @@ import Testing
     #expect(drawing.edges.count == entities.reduce(0) { $0 + $1.relationships.count })
   }
 
+  @Test(
+    "Models that can be drawn without crossings are",
+    arguments: [
+      [[0, 1]], [[0, 1], [1, 2], [2, 3]], [[0, 1], [0, 2], [0, 3], [0, 4]],
+      [[0, 1], [1, 2], [2, 0]],
+      [[0, 1], [1, 2], [2, 3], [3, 0]], [[0, 1], [1, 2], [2, 3], [3, 4], [4, 0]],
+      [[0, 1], [0, 2], [0, 3], [1, 2], [2, 3], [1, 3]], [[0, 1], [0, 1], [1, 0]],
+      [[0, 0], [0, 1], [1, 1]],
+      [[0, 3], [1, 4], [2, 5], [0, 6], [3, 1], [4, 2]],
+      [[0, 1], [0, 2], [1, 3], [1, 4], [2, 5], [2, 6]],
+      [[0, 1], [2, 3], [4, 4]], [[0, 2], [0, 3], [1, 2], [1, 3], [0, 4], [4, 2]],
+    ]
+  )
+  func planar(links: [[Int]]) {
+    var entities = (0...(links.joined().max() ?? 0)).map {
+      Entity(name: "E\($0)", attributes: (0...$0).map { Attribute(name: "a\($0)") })
+    }
+    for (number, link) in links.enumerated() {
+      entities[link[0]].relationships.append(.toOne("r\(number)", "E\(link[1])"))
+    }
+    #expect(Self.crossings(ModelDrawing(Model(entities: entities))).isEmpty)
+  }
+
+  @Test(
+    "The sample maps are drawn without crossings",
+    arguments: [
+      "catalogue", "invoices", "observations", "orders", "people", "stations", "stock", "things",
+    ]
+  )
+  func samples(name: String) throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let map = try ImportMap(contentsOf: root.appendingPathComponent("Maps/\(name).map.yaml").path)
+    #expect(Self.crossings(ModelDrawing(map.model())).isEmpty)
+  }
+
+  /// Where lines of a drawing cross, as their titles: each is followed as it is drawn.
+  private static func crossings(_ drawing: ModelDrawing) -> [String] {
+    let lines = drawing.edges.map { edge -> [(x: Double, y: Double)] in
+      let n = edge.path.split { "MC ".contains($0) }.compactMap { Double($0) }
+      return (0...60).map { step in
+        let t = Double(step) / 60
+        let (a, b, c, d) = (
+          (1 - t) * (1 - t) * (1 - t), 3 * (1 - t) * (1 - t) * t, 3 * (1 - t) * t * t, t * t * t
+        )
+        return (
+          a * n[0] + b * n[2] + c * n[4] + d * n[6], a * n[1] + b * n[3] + c * n[5] + d * n[7]
+        )
+      }
+    }
+    func side(_ a: (x: Double, y: Double), _ b: (x: Double, y: Double), _ c: (x: Double, y: Double))
+      -> Bool
+    {
+      (b.x - a.x) * (c.y - a.y) > (b.y - a.y) * (c.x - a.x)
+    }
+    var found: [String] = []
+    for (one, line) in lines.enumerated() {
+      for other in lines.indices.dropFirst(one + 1) {
+        let cross = zip(line, line.dropFirst()).contains { a, b in
+          zip(lines[other], lines[other].dropFirst()).contains { c, d in
+            side(a, b, c) != side(a, b, d) && side(c, d, a) != side(c, d, b)
+          }
+        }
+        if cross { found.append("\(drawing.edges[one].title) × \(drawing.edges[other].title)") }
+      }
+    }
+    return found
+  }
+
   /// SplitMix64.
   private struct Numbers: RandomNumberGenerator {
     var state: UInt64

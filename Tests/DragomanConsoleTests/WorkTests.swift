@@ -171,19 +171,16 @@ import Testing
     )
     #expect(broken.status == 400)
     #expect(try broken.text().contains("{&quot;id&quot;:5,"))
-    // What is still wrong keeps its line, with the new reason.
+    // What is still wrong is told with the new reason; the record stays in the file as it came.
     let again = await browser.post(
       "/rejects/0/1",
       ["mark": mark, "map": "0", "record": #"{"id":5,"name":"Eve","pay":"much"}"#]
     )
     #expect(try again.text().contains("rejected again"))
+    #expect(try again.text().contains("<mark>&quot;much&quot;</mark>"))
     let line = try RejectShelf.line("1", of: folder.path("rejects.ndjson"))
-    #expect(line.mark != mark)
-    #expect(try line.reject.record() == #"{"id":5,"name":"Eve","pay":"much"}"#)
-    // A form from before is refused.
-    #expect(
-      await browser.post("/rejects/0/1", ["mark": mark, "map": "0", "record": "{}"]).status == 409
-    )
+    #expect(line.mark == mark)
+    #expect(try line.reject.record() == #"{"id":5,"name":"Eve","pay":1.255}"#)
 
     let mended = await browser.post(
       "/rejects/0/1",
@@ -193,10 +190,99 @@ import Testing
       ]
     )
     #expect(mended.status == 303)
+    // A form from before is refused.
+    #expect(
+      await browser.post("/rejects/0/1", ["mark": mark, "map": "0", "record": "{}"]).status == 409
+    )
     #expect(try browser.page("/entities/Person?where=id==5").contains("1.25"))
     let rest = try folder.read("rejects.ndjson")
     #expect(rest.split(separator: "\n").count == 1 && rest.contains("Fay"))
     #expect(try browser.page("/rejects/0/download.ndjson") == rest)
+  }
+
+  @Test("Rejects that are mended at once are each imported once, and each leaves the file")
+  func manyRetries() async throws {
+    let records = (20..<26).map { #"{"id":\#($0),"name":"p","born":"soon"}"# }
+    try folder.write("{\"people\":[\(records.joined(separator: ","))]}", to: "dirty.json")
+    try await folder.imports("dirty.json", rejects: "rejects.ndjson")
+    let browser = try TestBrowser(folder.console(writes: true, rejects: ["rejects.ndjson"]))
+    let forms = try (1...6).map { number in
+      let mark = try RejectShelf.line("\(number)", of: folder.path("rejects.ndjson")).mark
+      return (
+        number, ["mark": mark, "map": "0", "record": #"{"id":\#(number + 19),"name":"mended"}"#]
+      )
+    }
+    // Each is sent twice, as by a double click.
+    let statuses = await withTaskGroup(of: Int.self) { group in
+      for (number, form) in forms + forms {
+        group.addTask { await browser.post("/rejects/0/\(number)", form).status }
+      }
+      return await group.reduce(into: [Int]()) { $0.append($1) }
+    }
+    #expect(statuses.count { $0 == 303 } == 6 && statuses.count { $0 == 409 } == 6)
+    #expect(try folder.read("rejects.ndjson").isEmpty)
+    let mended = try browser.json("/entities/Person.json?where=name==%22mended%22")
+    #expect(mended["count"] as? Int == 6)
+    let imports = try browser.json("/history.json")["imports"] as? [Any]
+    #expect(imports?.count == 8)
+  }
+
+  @Test("A path that is no file is refused: it may have no end")
+  func noFile() async throws {
+    let browser = try TestBrowser(folder.console(writes: true))
+    let pipe = folder.path("pipe.json")
+    try #require(mkfifo(pipe, 0o600) == 0)
+    for path in [pipe, "/dev/zero", folder.url.path] {
+      #expect(await browser.post("/import", ["map": "0", "path": path]).status == 404)
+    }
+  }
+
+  @Test("A check is cancelled, and says so")
+  func cancelledCheck() async throws {
+    let browser = try TestBrowser(folder.console(writes: true, limit: 64 << 20))
+    let records = (10..<60_000).map { #"{"id":\#($0),"name":"p\#($0)"}"# }.joined(separator: ",")
+    try folder.write("{\"people\":[\(records)]}", to: "large.json")
+    let begun = await browser.post("/import", ["map": "0", "path": folder.path("large.json")])
+    let address = try #require(begun.header("Location"))
+    #expect(await browser.post("\(address)/cancel", [:]).status == 303)
+    let state = try await rest(of: address, browser)
+    #expect(state["phase"] as? String == "failed" || state["phase"] as? String == "checked")
+    #expect((state["read"] as? Int ?? 0) < 59_990 || state["status"] as? String == "cancelled")
+  }
+
+  @Test(
+    "Names of files are kept, whatever they are, and the format is known by them",
+    arguments: [
+      "a\"b.json", "..json", "\(String(repeating: "n", count: 240)).json", "..\\..\\x.json",
+      "ü 😀;.json",
+    ]
+  )
+  func fileNames(name: String) async throws {
+    let browser = try TestBrowser(folder.console(writes: true))
+    let sent = name.replacing("\"", with: "%22")
+    let begun = upload(browser, #"{"people":[{"id":70,"name":"x"}]}"#, name: sent)
+    let state = try await rest(of: try #require(begun.header("Location")), browser)
+    #expect(state["phase"] as? String == "checked" && state["read"] as? Int == 1)
+    #expect((state["input"] as? String)?.hasSuffix(".json") == true)
+  }
+
+  @Test("A feed in another encoding is read as its map says, and a second one after it")
+  func otherEncoding() async throws {
+    let map = ConsoleFolder.map + "\n  rows: { format: csv, entity: Person, files: \"*.csv\" }\n"
+    try folder.write(map, to: "rows.map.yaml")
+    let browser = try TestBrowser(folder.console(writes: true, maps: ["rows.map.yaml"]))
+    for (encoding, name) in [(String.Encoding.utf16, "Åse"), (.utf8, "Øystein")] {
+      let path = folder.path("\(name).csv")
+      try #require("id,name\n71,\(name)\n".data(using: encoding)).write(
+        to: URL(fileURLWithPath: path)
+      )
+      let begun = await browser.post("/import", ["map": "0", "path": path])
+      let address = try #require(begun.header("Location"))
+      #expect(try await rest(of: address, browser)["phase"] as? String == "checked")
+      #expect(await browser.post("\(address)/run", [:]).status == 303)
+      #expect(try await rest(of: address, browser)["phase"] as? String == "done")
+      #expect(try browser.page("/entities/Person?where=id==71").contains(name))
+    }
   }
 
   @Test("A file that is no rejects file, and one that is not there, are told")

@@ -103,12 +103,18 @@ public final class TestServer: Sendable {
     }
   }
 
+  /// `SOCK_STREAM`.
+  #if canImport(Glibc)
+  static let stream = Int32(SOCK_STREAM.rawValue)
+  #else
+  static let stream = SOCK_STREAM
+  #endif
+
+  /// The server's socket.
+  public var socketPath: String { "\(folder)/.s.PGSQL.\(port)" }
+
   private static func freePort() throws -> Int {
-    #if canImport(Glibc)
-    let handle = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    #else
-    let handle = socket(AF_INET, SOCK_STREAM, 0)
-    #endif
+    let handle = socket(AF_INET, Self.stream, 0)
     defer { close(handle) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)

@@ -8,7 +8,7 @@ struct FeedContract {
   /// What the feed has otherwise; nil where it was not compared.
   let drift: FeedDrift?
   /// What was known of earlier feeds.
-  let kept: WriteSession.KeptContract
+  let kept: KeptContract
   /// What is known now; nil: as before.
   private let seen: SeenKeys?
   private let evolved: [EvolvedAttribute]
@@ -29,7 +29,7 @@ struct FeedContract {
     of declared: ImportMap,
     _ code: ImportCode,
     _ request: ImportRequest,
-    _ kept: WriteSession.KeptContract,
+    _ kept: KeptContract,
     stored: Model,
     _ cancellation: Cancellation
   ) throws {
@@ -97,10 +97,10 @@ struct FeedContract {
   ///   - map: The map's name there.
   ///   - session: With an open transaction.
   /// - Throws: `StoreError`.
-  func keep(as run: Int64, of map: String, in session: WriteSession) throws {
+  func keep(as run: Int64, of map: String, in session: some ImportSession) throws {
     guard let seen else { return }
     try session.keep(
-      WriteSession.KeptContract(
+      KeptContract(
         run: run,
         seen: try Self.encoded(seen),
         evolved: try Self.encoded(evolved)

@@ -88,6 +88,13 @@ struct FetchCommand: ParsableCommand {
 
   mutating func run() throws {
     try databaseOptions.resolve()
+    if asOf != nil, databaseOptions.server != nil {
+      throw ToolError.onServer(
+        "dragoman fetch --as-of",
+        databaseOptions.shown,
+        help: "docs/scale.md says what can be done on a server"
+      )
+    }
     let command = self
     let store = try databaseOptions.open(
       SQLiteStore.Options(isReadOnly: true, createsFile: false),

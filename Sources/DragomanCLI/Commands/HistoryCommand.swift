@@ -40,10 +40,11 @@ struct HistoryCommand: ParsableCommand {
 
   mutating func run() throws {
     try databaseOptions.resolve()
-    let store = try databaseOptions.open(
-      SQLiteStore.Options(isReadOnly: true, createsFile: false),
-      reading: .history
-    )
+    let options = SQLiteStore.Options(isReadOnly: true, createsFile: false)
+    let store =
+      changes == nil
+      ? try databaseOptions.open(options, reading: .history)
+      : try databaseOptions.openFile(for: "dragoman history --changes", options)
     let output = OutputBuffer(descriptor: STDOUT_FILENO)
     do {
       if let changes {

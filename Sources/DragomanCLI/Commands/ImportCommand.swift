@@ -147,13 +147,6 @@ struct ImportCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     try databaseOptions.resolve(tells: !quiet && !dryRun)
-    if guess, databaseOptions.server != nil {
-      throw ToolError.onServer(
-        "dragoman import --guess",
-        database,
-        help: "guess the map with dragoman guess, and import by it"
-      )
-    }
     let guessed = try guess ? guessedMap() : nil
     let importMap = try guessed?.map ?? InputExpansion.map(map, before: inputs)
     let changes =
@@ -222,7 +215,7 @@ struct ImportCommand: AsyncParsableCommand {
     var request = ImportRequest(try InputExpansion.inputs(names, besides: [rejects]))
     bounds.apply(to: &request)
     request.web = try web.options()
-    return try GuessedMap(besides: database, for: request.fetching(by: nil).inputs)
+    return try GuessedMap(besides: databaseOptions, for: request.fetching(by: nil).inputs)
   }
 
   /// Opens what is imported into.
@@ -232,7 +225,7 @@ struct ImportCommand: AsyncParsableCommand {
   private func openTarget(_ importMap: ImportMap) throws -> ImportTarget {
     if let server = databaseOptions.server {
       if diff { return .file(try server.copy()) }
-      return .server(try server.stack(growingTo: importMap.model()))
+      return .server(try server.store())
     }
     let isMissing = !FileManager.default.fileExists(atPath: database)
     var options = SQLiteStore.Options(readsConcurrently: false)

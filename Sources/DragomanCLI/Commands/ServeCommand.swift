@@ -144,13 +144,6 @@ struct ServeCommand: AsyncParsableCommand {
     let address = server.address(host: host.first ?? (isEverywhere ? "127.0.0.1" : listen))
     let signals = SignalWatch { Task { await server.stop() } }
     let running = Task { try await server.run() }
-    do {
-      try await server.waitUntilListening()
-    } catch {
-      // Why it does not listen, rather than that it does not.
-      try await running.value
-      throw error
-    }
     try OutputBuffer.print(address + "\n")
     if !isEverywhere, !listen.hasPrefix("127."), listen != "::1" {
       Messages.print(

@@ -64,15 +64,22 @@ struct WatchCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     try databaseOptions.resolve()
-    let store = try databaseOptions.openFile(
-      for: "dragoman watch",
-      SQLiteStore.Options(isReadOnly: true, createsFile: false)
-    )
-    let request = try request().showingKeys(in: store.layout)
-    let results = try await store.results(request, pollingEvery: .seconds(interval))
+    let results: StoredResults<[StoredValue]>
+    let attributes: [Attribute]
+    if let server = try databaseOptions.server?.store() {
+      let request = try request().showingKeys(in: server.layout)
+      results = try await server.results(request, pollingEvery: .seconds(interval))
+      attributes = try server.attributes(of: request)
+    } else {
+      let store = try databaseOptions.open(
+        SQLiteStore.Options(isReadOnly: true, createsFile: false)
+      )
+      let request = try request().showingKeys(in: store.layout)
+      results = try await store.results(request, pollingEvery: .seconds(interval))
+      attributes = try store.attributes(of: request)
+    }
     let isTerminal = Terminal.isTerminal(STDOUT_FILENO)
     let output = OutputBuffer(descriptor: STDOUT_FILENO)
-    let attributes = try store.attributes(of: request)
     let display: any WatchDisplay =
       (format ?? (isTerminal ? .table : .ndjson)) == .table
       ? WatchTable(entity, attributes, to: output, isTerminal: isTerminal)

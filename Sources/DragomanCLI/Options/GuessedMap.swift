@@ -16,21 +16,23 @@ struct GuessedMap {
   /// Reads the map where there is one, and guesses what it lacks for the feeds.
   ///
   /// - Parameters:
-  ///   - database: The database file.
+  ///   - database: The database file; or a server, whose map lies in the current folder.
   ///   - inputs: The feeds, of one shape.
   /// - Throws: `MapFaults` for a map that is faulty or cannot be added to, `ReadError` for what is no feed,
   ///   `StoreError` where the database cannot be read.
-  init(besides database: String, for inputs: [ImportInput]) throws {
-    let place = database as NSString
+  init(besides database: DatabaseOptions, for inputs: [ImportInput]) throws {
+    let place = (database.server?.databaseName ?? database.shown) as NSString
     let stem = (place.lastPathComponent as NSString).deletingPathExtension
     path = (place.deletingLastPathComponent as NSString).appendingPathComponent(stem + ".map.yaml")
     for input in inputs { try Self.check(input.name) }
-    let store =
-      FileManager.default.fileExists(atPath: database)
-      ? try SQLiteStore(
-        at: .file(database),
-        options: SQLiteStore.Options(isReadOnly: true, createsFile: false, readsConcurrently: false)
-      ) : nil
+    let options = SQLiteStore.Options(
+      isReadOnly: true,
+      createsFile: false,
+      readsConcurrently: false
+    )
+    let isThere =
+      database.server != nil || FileManager.default.fileExists(atPath: database.shown)
+    let store = isThere ? try database.open(options) : nil
     defer { try? store?.close() }
     var known: ImportMap?
     var text: String?

@@ -5,13 +5,23 @@ import Logging
 /// Where an import goes: a file, or a server.
 enum ImportTarget {
   case file(SQLiteStore)
-  case server(Stack)
+  case server(ServerStore)
 
   /// What imports there.
   func importer(_ map: ImportMap, _ logger: Logger) -> Importer {
     switch self {
     case .file(let store): Importer(map: map, store: store, logger: logger)
-    case .server(let stack): Importer(map: map, stack: stack, logger: logger)
+    case .server(let server): Importer(map: map, server: server, logger: logger)
+    }
+  }
+
+  /// Closes it.
+  ///
+  /// - Throws: `StoreError`.
+  func close() throws {
+    switch self {
+    case .server(let server): server.end()
+    case .file(let store): try store.close()
     }
   }
 
@@ -20,7 +30,7 @@ enum ImportTarget {
   /// - Throws: `StoreError`.
   func close(keeping outcome: Result<ImportReport, ImportFailure>) throws {
     switch (self, outcome) {
-    case (.server(let stack), _): try stack.close()
+    case (.server, _): try close()
     case (.file(let store), .success(let report))
     where report.status != .cancelled || report.committed > 0:
       try store.close()

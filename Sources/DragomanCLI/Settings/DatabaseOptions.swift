@@ -42,14 +42,15 @@ struct DatabaseOptions: ParsableArguments {
   ) throws -> (path: String, origin: String?) {
     if let named {
       if named.isEmpty { throw ToolError.noDatabase }
-      return (named, nil)
+      return (try Self.checked(named), nil)
     }
     if let path = ProcessInfo.processInfo.environment[Self.variable], !path.isEmpty {
-      return (path, Self.variable)
+      return (try Self.checked(path), Self.variable)
     }
     if let settings = try settings ?? ToolSettings.find(named: config),
       let path = own ?? settings.defaults.database ?? settings.database
     {
+      let path = try Self.checked(path)
       return (PostgreSQLServer.isURL(path) ? path : settings.resolved(path), settings.file)
     }
     throw ToolError.noDatabase
@@ -68,6 +69,22 @@ struct DatabaseOptions: ParsableArguments {
   }
 
   // MARK: - Servers
+
+  /// Refuses what is meant for a server and would be taken for a file; nothing of it is shown, because it may hold a
+  /// password.
+  private static func checked(_ database: String) throws -> String {
+    let text = database.trimmingCharacters(in: .whitespaces)
+    if PostgreSQLServer.isURL(text) { return text }
+    let setting = text.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces)
+    let isSetting =
+      text.contains("=")
+      && [
+        "host", "hostaddr", "port", "dbname", "user", "password", "service", "passfile", "sslmode",
+      ]
+      .contains(setting)
+    guard text.contains("://") || isSetting else { return database }
+    throw ToolError.notADatabase
+  }
 
   /// The server that the database is on; nil: it is a file.
   var server: PostgreSQLServer? {

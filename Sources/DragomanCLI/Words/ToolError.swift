@@ -68,6 +68,20 @@ struct ToolError: Error {
     )
   }
 
+  /// What is named is a server of another kind, or spelled in another way.
+  static var notADatabase: ToolError {
+    ToolError(
+      .usage,
+      text(
+        "tool.database",
+        nil,
+        "The database is neither the path of a file nor the URL of a PostgreSQL server.",
+        help:
+          "write a server as postgresql://user@host/database; a file that is called so as ./NAME"
+      )
+    )
+  }
+
   /// A command that works on files only.
   static func onServer(_ command: String, _ database: String, help: String) -> ToolError {
     ToolError(

@@ -1,6 +1,23 @@
 // What pages do besides: progress of an import, live rows, and names for predicates. Everything else works without.
 "use strict";
 
+// Numbers that are still being counted come when they are known.
+const counted = [...document.querySelectorAll("[data-count]")];
+if (counted.length) {
+  const ask = async () => {
+    const names = counted.map((item) => "of=" + encodeURIComponent(item.dataset.count)).join("&");
+    const answer = await fetch("/counts.json?" + names);
+    if (!answer.ok) return;
+    const { counts } = await answer.json();
+    for (const item of counted) {
+      const count = counts[item.dataset.count];
+      item.textContent = "phrase" in item.dataset ? count.phrase : count.text;
+    }
+    if (Object.values(counts).some((count) => !count.isCountComplete)) setTimeout(ask, 500);
+  };
+  setTimeout(ask, 200);
+}
+
 const job = document.getElementById("job");
 if (job) {
   const events = new EventSource(job.dataset.events);

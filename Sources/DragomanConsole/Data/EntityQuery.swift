@@ -24,28 +24,39 @@ struct EntityQuery {
     limit = min(max(request.value(of: "limit").flatMap(Int.init) ?? 50, 1), 1000)
   }
 
-  /// The filter.
-  ///
-  /// - Throws: `StoreError` with the place of the fault.
-  func filter() throws(StoreError) -> Filter? {
-    predicate.isEmpty ? nil : try Filter(parsing: predicate)
-  }
-
-  /// The sort keys; a sensitive attribute orders nothing, since its values would stand in addresses.
+  /// The sort keys.
   ///
   /// - Throws: `StoreError` for text that is no order.
-  func sortKeys(_ shape: EntityShape) throws -> [SortKey] {
-    guard !sort.isEmpty else { return [] }
-    let keys = try SortKey.parse(sort)
-    for key in keys
-    where shape.attributes.contains(where: { $0.name == key.name && $0.isSensitive }) {
+  func sortKeys() throws(StoreError) -> [SortKey] { sort.isEmpty ? [] : try SortKey.parse(sort) }
+
+  /// What is fetched.
+  ///
+  /// - Parameters:
+  ///   - entity: The entity.
+  ///   - columns: The columns; nil: all attributes.
+  ///   - store: The store.
+  /// - Returns: The request, without a limit.
+  /// - Throws: `StoreError` with the place of the fault, and `ConsoleError` for a sensitive attribute: which
+  ///   objects a predicate admits, and in which order they come, tells its values letter by letter.
+  func request(
+    of entity: String,
+    columns: [FetchColumn]? = nil,
+    in store: SQLiteStore
+  ) throws -> FetchRequest {
+    let request = FetchRequest(
+      entity,
+      filter: predicate.isEmpty ? nil : try Filter(parsing: predicate),
+      sortKeys: try sortKeys(),
+      columns: columns
+    )
+    guard try !store.explain(request).revealsSensitive else {
       throw ConsoleError(
         400,
-        "\(shape.name).\(key.name) is sensitive: nothing is sorted by it here.",
-        help: "sort by another attribute"
+        "A sensitive attribute chooses and orders nothing here: its values could be read from what comes.",
+        help: "ask by another attribute"
       )
     }
-    return keys
+    return request
   }
 
   /// The pairs of an address that shows the same.

@@ -71,6 +71,8 @@ struct ObjectLabel {
   let caption: String
   /// Whether it has one.
   var hasCaption: Bool
+  /// Both in one text.
+  var text: String { hasCaption ? "\(key) · \(caption)" : key }
 
   init(_ id: ObjectID, _ shape: EntityShape, _ values: [StoredValue], _ columns: [Attribute]) {
     address = Self.address(of: id, in: shape.name)

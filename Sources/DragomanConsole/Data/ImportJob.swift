@@ -24,6 +24,8 @@ final class ImportJob: Sendable {
     var changeCount = 0
     var failure: ConsoleError?
     var run: ImportRun?
+    /// What does the work.
+    var task: Task<Void, Never>?
     /// Counts everything that happens, so that a page knows whether something did.
     var version = 0
   }
@@ -119,7 +121,10 @@ final class ImportJob: Sendable {
   }
 
   /// Ends what runs, after the batch at hand.
-  func cancel() { now.run?.cancel() }
+  func cancel() {
+    let now = now
+    if let run = now.run { run.cancel() } else if now.phase == .checking { now.task?.cancel() }
+  }
 
   private func run(_ request: ImportRequest) async throws -> ImportReport {
     let store = try SQLiteStore(
@@ -162,7 +167,7 @@ final class ImportJob: Sendable {
       $0.changes = []
       $0.changeCount = 0
     }
-    Task { [self] in
+    let task = Task { [self] in
       do {
         try await body()
       } catch {
@@ -172,8 +177,13 @@ final class ImportJob: Sendable {
           $0.phase = .failed
         }
       }
-      change { $0.run = nil }
+      change {
+        $0.run = nil
+        $0.task = nil
+      }
     }
+    // Who is done already has no task any more.
+    change { if $0.phase.isRunning { $0.task = task } }
   }
 
   private func change(_ body: (inout State) -> Void) {

@@ -7,6 +7,8 @@ final class JobBoard: Sendable {
   private struct State {
     var jobs: [ImportJob] = []
     var folder: String?
+    /// Whether nothing is begun any more: nobody would remove what it leaves.
+    var hasEnded = false
     var next = 1
   }
 
@@ -60,6 +62,7 @@ final class JobBoard: Sendable {
     do {
       return try state.withLock { state in
         if let folder = state.folder { return folder }
+        if state.hasEnded { throw ConsoleError(503, "The console is ending.") }
         let url = FileManager.default.temporaryDirectory
           .appendingPathComponent("dragoman-console-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
@@ -70,6 +73,8 @@ final class JobBoard: Sendable {
         state.folder = url.path
         return url.path
       }
+    } catch let error as ConsoleError {
+      throw error
     } catch {
       throw ConsoleError(500, "There is no place for temporary files: \(error)")
     }
@@ -78,6 +83,7 @@ final class JobBoard: Sendable {
   /// Ends what runs, and removes the folder.
   func clear() {
     let (jobs, folder) = state.withLock { state in
+      state.hasEnded = true
       defer { state.folder = nil }
       return (state.jobs, state.folder)
     }

@@ -80,15 +80,40 @@ struct RejectShelf: Sendable {
     )
   }
 
-  /// Puts other bytes in place of a line, or takes it out.
+  /// One line by what it was, wherever it stands by now.
+  ///
+  /// - Parameters:
+  ///   - number: Where it stood; of lines that are alike the one there is meant.
+  ///   - mark: What it was.
+  ///   - path: The file.
+  /// - Returns: The line.
+  /// - Throws: `ConsoleError`, 409, where there is none.
+  static func line(_ number: String, _ mark: String, of path: String) throws -> Line {
+    let reader = try RejectLines(path)
+    var found: Line?
+    while let reject = try reader.next() {
+      let line = Line(number: reject.number, reject: reject)
+      guard line.mark == mark else { continue }
+      if found == nil || String(line.number) == number { found = line }
+    }
+    guard let found else {
+      throw ConsoleError(
+        409,
+        "This reject is not there any more: it was imported, or changed.",
+        help: "load the list again"
+      )
+    }
+    return found
+  }
+
+  /// Takes a line out.
   ///
   /// - Parameters:
   ///   - number: The line, from 1.
   ///   - mark: What the line was.
-  ///   - bytes: The new line with its line feed; empty: none.
   ///   - path: The file.
   /// - Throws: `ConsoleError` where the file was changed meanwhile or cannot be written.
-  static func replace(_ number: Int, _ mark: String, with bytes: [UInt8], of path: String) throws {
+  static func remove(_ number: Int, _ mark: String, of path: String) throws {
     guard let data = FileManager.default.contents(atPath: path) else {
       throw ConsoleError(404, "The rejects file is gone.")
     }
@@ -102,11 +127,7 @@ struct RejectShelf: Sendable {
         help: "load the list again"
       )
     }
-    if bytes.isEmpty {
-      lines.remove(at: number - 1)
-    } else {
-      lines[number - 1] = Data(bytes.last == 0x0A ? bytes.dropLast() : bytes[...])[...]
-    }
+    lines.remove(at: number - 1)
     let text = Data(lines.joined(separator: [0x0A]))
     let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
     do {

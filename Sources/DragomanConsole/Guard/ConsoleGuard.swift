@@ -71,13 +71,18 @@ struct ConsoleGuard: Sendable {
   /// - Throws: `ConsoleError`, 413.
   func check(byteCount: Int) throws(ConsoleError) {
     guard byteCount <= maximumBodyByteCount else {
-      throw ConsoleError(
-        413,
-        "That is more than the \(maximumBodyByteCount >> 20) MB that may be sent here.",
-        help:
-          "give the file's path on the server instead, or start the server with a larger --upload-limit"
-      )
+      throw Self.tooLong(maximumBodyByteCount)
     }
+  }
+
+  /// What refuses a body that is too long.
+  static func tooLong(_ limit: Int) -> ConsoleError {
+    ConsoleError(
+      413,
+      "That is more than the \(limit >> 20) MB that may be sent here.",
+      help:
+        "give the file's path on the server instead, or start the server with a larger --upload-limit"
+    )
   }
 
   /// Refuses what writes where nothing may be written, and forms that are none of ours.

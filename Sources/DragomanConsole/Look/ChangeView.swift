@@ -29,15 +29,7 @@ struct ChangeView {
       }
     key = Self.text(change.key)
     let isUpdate = change.kind == .updated
-    var lines = change.fields.map { field in
-      Line(
-        name: field.attribute.name,
-        old: Self.text(field.old, field.attribute),
-        new: Self.text(field.new, field.attribute),
-        hasOld: isUpdate || field.new == nil,
-        hasNew: field.new != nil
-      )
-    }
+    var lines = change.fields.map { Line($0.attribute, $0.old, $0.new, isUpdate: isUpdate) }
     lines += change.links.map { links in
       Line(
         name: links.relationship,
@@ -50,13 +42,48 @@ struct ChangeView {
     self.lines = lines
   }
 
+  /// What a recorded import did to an object.
+  ///
+  /// - Parameters:
+  ///   - origin: What it did.
+  ///   - entity: The object's entity.
+  ///   - key: How the object is called.
+  ///   - targets: What objects of a relationship are called.
+  init(
+    _ origin: ObjectOrigin,
+    _ entity: String,
+    _ key: String,
+    targets: (String, [ObjectID]) throws -> String
+  ) rethrows {
+    kind = origin.kind.rawValue
+    self.entity = entity
+    self.key = key
+    sign =
+      switch origin.kind {
+      case .inserted: "+"
+      case .updated: "~"
+      case .deleted: "−"
+      }
+    let isUpdate = origin.kind == .updated
+    var lines = origin.attributes.map { Line($0.attribute, $0.old, $0.new, isUpdate: isUpdate) }
+    lines += try origin.links.map { links in
+      Line(
+        name: links.relationship,
+        old: try targets(links.relationship, links.removed),
+        new: try targets(links.relationship, links.added),
+        hasOld: !links.removed.isEmpty,
+        hasNew: !links.added.isEmpty
+      )
+    }
+    self.lines = lines
+  }
+
   /// The change as JSON.
-  static func json(_ change: ImportChange) -> JSONValue {
-    let view = ChangeView(change)
-    return [
-      "kind": .string(view.kind), "entity": .string(view.entity), "key": .string(view.key),
+  var json: JSONValue {
+    [
+      "kind": .string(kind), "entity": .string(entity), "key": .string(key),
       "changes": .array(
-        view.lines.map {
+        lines.map {
           ["name": .string($0.name), "old": .string($0.old), "new": .string($0.new)]
         }
       ),
@@ -67,10 +94,24 @@ struct ChangeView {
     values.map { text($0.value, $0.attribute) }.joined(separator: " · ")
   }
 
-  private static func text(_ value: StoredValue?, _ attribute: Attribute) -> String {
+  fileprivate static func text(_ value: StoredValue?, _ attribute: Attribute) -> String {
     guard let value else { return "" }
     guard let text = ValueText.text(value, attribute) else { return "null" }
     if attribute.isSensitive { return ValueText.mask }
     return text.count > 200 ? text.prefix(199) + "…" : text
+  }
+}
+
+extension ChangeView.Line {
+  /// A value before and after; nil where there was, or is, no object.
+  fileprivate init(_ attribute: Attribute, _ old: StoredValue?, _ new: StoredValue?, isUpdate: Bool)
+  {
+    self.init(
+      name: attribute.name,
+      old: ChangeView.text(old, attribute),
+      new: ChangeView.text(new, attribute),
+      hasOld: isUpdate || new == nil,
+      hasNew: new != nil
+    )
   }
 }

@@ -2,8 +2,8 @@ import DragomanGraph
 
 /// A model as a drawing: an entity a box, a relationship (with its inverse) a line.
 ///
-/// Entities that are linked stand in columns by their distance from the one with most links, so that lines lead
-/// to the next column or stay in one; within a column each stands near those it is linked with.
+/// Where entities stand is told by `ModelColumns`: lines lead to the next column, or stay in one as arcs on its
+/// right.
 struct ModelDrawing {
   /// An entity.
   struct Box {
@@ -48,11 +48,14 @@ struct ModelDrawing {
     let leftMark: String
     let rightMark: String
     let style: String
+
+    /// Whether an entity is linked with itself.
+    var isLoop: Bool { left == right }
   }
 
   private static let boxWidth = 190
-  private static let gap = (x: 96, y: 26)
-  private static let margin = 14
+  private static let gap = (x: 96, y: 30)
+  private static let margin = 26
   private static let attributeCount = 7
 
   init(_ model: Model) {
@@ -69,7 +72,7 @@ struct ModelDrawing {
     var top = Self.margin
     var right = 0
     var alone: [Int] = []
-    for columns in Self.components(neighbours) {
+    for columns in ModelColumns(neighbours).parts {
       guard columns.count > 1 else {
         alone += columns.flatMap { $0 }
         continue
@@ -98,8 +101,15 @@ struct ModelDrawing {
     boxes = entities.indices.map { Self.box(entities[$0], at: places[$0], heights[$0]) }
     let sides = Self.sides(pairs, columnOf)
     let ports = Self.ports(pairs, sides, places, heights)
+    let rows = Self.rows(places, columnOf)
     edges = pairs.indices.map { number in
-      Self.edge(pairs[number], sides[number], ports[number].start, ports[number].end)
+      Self.edge(
+        pairs[number],
+        sides[number],
+        ports[number].start,
+        ports[number].end,
+        span: abs(rows[pairs[number].left] - rows[pairs[number].right])
+      )
     }
     width = (boxes.map { $0.x + $0.width }.max() ?? 0) + Self.margin + 60
     height = max(top - Self.gap.y, 40) + Self.margin
@@ -146,51 +156,6 @@ struct ModelDrawing {
       }
     }
     return pairs
-  }
-
-  /// What hangs together, as columns by distance, ordered by where neighbours are.
-  private static func components(_ neighbours: [Set<Int>]) -> [[[Int]]] {
-    var seen: Set<Int> = []
-    var components: [[[Int]]] = []
-    let order = neighbours.indices.sorted {
-      (neighbours[$1].count, $0) < (neighbours[$0].count, $1)
-    }
-    for start in order where !seen.contains(start) {
-      seen.insert(start)
-      var columns: [[Int]] = [[start]]
-      while let last = columns.last {
-        var next: [Int] = []
-        for entity in last {
-          for other in neighbours[entity].sorted() where seen.insert(other).inserted {
-            next.append(other)
-          }
-        }
-        if next.isEmpty { break }
-        columns.append(next)
-      }
-      components.append(sorted(columns, neighbours))
-    }
-    return components
-  }
-
-  /// A few sweeps of the barycentre method: each entity goes where its neighbours of the column before are.
-  private static func sorted(_ columns: [[Int]], _ neighbours: [Set<Int>]) -> [[Int]] {
-    var columns = columns
-    for sweep in 0..<4 {
-      let numbers =
-        sweep % 2 == 0 ? Array(columns.indices.dropFirst()) : columns.indices.dropLast().reversed()
-      for number in numbers {
-        let other = columns[sweep % 2 == 0 ? number - 1 : number + 1]
-        let places = Dictionary(uniqueKeysWithValues: other.enumerated().map { ($1, $0) })
-        let middles = columns[number].map { entity -> Double in
-          let found = neighbours[entity].compactMap { places[$0] }
-          return found.isEmpty ? 0 : Double(found.reduce(0, +)) / Double(found.count)
-        }
-        columns[number] = zip(columns[number], middles).enumerated()
-          .sorted { ($0.element.1, $0.offset) < ($1.element.1, $1.offset) }.map(\.element.0)
-      }
-    }
-    return columns
   }
 
   // MARK: - Boxes and lines
@@ -263,7 +228,17 @@ struct ModelDrawing {
     }
   }
 
+  /// Which place of its column each entity has.
+  private static func rows(_ places: [(x: Int, y: Int)], _ columnOf: [Int]) -> [Int] {
+    places.indices.map { entity in
+      places.indices.count { columnOf[$0] == columnOf[entity] && places[$0].y < places[entity].y }
+    }
+  }
+
   /// Where lines begin and end: those of one side share its height in the order of where they lead.
+  ///
+  /// Arcs that lead up are above all others, the nearest one first, and those that lead down below, so that they
+  /// stand one in the other.
   private static func ports(
     _ pairs: [Pair],
     _ sides: [Sides],
@@ -273,23 +248,40 @@ struct ModelDrawing {
     struct Port {
       let edge: Int
       let isStart: Bool
-      let order: Int
+      let order: (Int, Int)
     }
     var ports: [[Int]: [Port]] = [:]
-    for (number, pair) in pairs.enumerated() {
+    for (number, pair) in pairs.enumerated() where !pair.isLoop {
       let (from, to) = sides[number].isTurned ? (pair.right, pair.left) : (pair.left, pair.right)
       let middle = { (entity: Int) in places[entity].y + heights[entity] / 2 }
+      let isNear = sides[number].isNear
+      func order(_ own: Int, _ other: Int) -> (Int, Int) {
+        guard isNear, own != other else { return (1, middle(other)) }
+        return (middle(other) < middle(own) ? 0 : 2, -middle(other))
+      }
       ports[[from, 1], default: []].append(
-        Port(edge: number, isStart: true, order: from == to ? .min : middle(to))
+        Port(edge: number, isStart: true, order: order(from, to))
       )
-      ports[[to, sides[number].isNear ? 1 : 0], default: []].append(
-        Port(edge: number, isStart: false, order: from == to ? .min + 1 : middle(from))
+      ports[[to, isNear ? 1 : 0], default: []].append(
+        Port(edge: number, isStart: false, order: order(to, from))
       )
     }
     var found = pairs.map { _ in (start: (x: 0, y: 0), end: (x: 0, y: 0)) }
+    // What leads to its own entity stands on the box, the first one at the right.
+    var loopCounts: [Int: Int] = [:]
+    for (number, pair) in pairs.enumerated() where pair.isLoop {
+      let (x, y) = places[pair.left]
+      let right = x + boxWidth - 20 - 56 * loopCounts[pair.left, default: 0] % (boxWidth - 56)
+      found[number] = (start: (right - 28, y), end: (right, y))
+      loopCounts[pair.left, default: 0] += 1
+    }
     for (side, members) in ports {
       let entity = side[0]
-      let sorted = members.sorted { ($0.order, $0.edge) < ($1.order, $1.edge) }
+      // Of two lines between the same entities the arc that begins further out ends further out.
+      let sorted = members.sorted { one, other in
+        if one.order != other.order { return one.order < other.order }
+        return one.order.0 == 0 ? one.edge > other.edge : one.edge < other.edge
+      }
       for (place, port) in sorted.enumerated() {
         let y = places[entity].y + heights[entity] * (place + 1) / (sorted.count + 1)
         let point = (x: places[entity].x + side[1] * boxWidth, y: y)
@@ -307,9 +299,22 @@ struct ModelDrawing {
     _ pair: Pair,
     _ sides: Sides,
     _ start: (x: Int, y: Int),
-    _ end: (x: Int, y: Int)
+    _ end: (x: Int, y: Int),
+    span: Int
   ) -> Edge {
-    let bend = sides.isNear ? 44 : max(30, (end.x - start.x) / 2)
+    if pair.isLoop {
+      return Edge(
+        path:
+          "M\(start.x) \(start.y)C\(start.x) \(start.y - 30) \(end.x) \(end.y - 30) \(end.x) \(end.y)",
+        title: pair.title,
+        style: pair.style,
+        labels: [
+          Line(x: start.x - 3, y: start.y - 5, text: pair.leftMark, style: "mark end"),
+          Line(x: end.x + 3, y: end.y - 5, text: pair.rightMark, style: "mark"),
+        ]
+      )
+    }
+    let bend = sides.isNear ? min(32 + 14 * span, 80) : max(30, (end.x - start.x) / 2)
     let path =
       "M\(start.x) \(start.y)C\(start.x + bend) \(start.y) "
       + "\(sides.isNear ? end.x + bend : end.x - bend) \(end.y) \(end.x) \(end.y)"

@@ -33,6 +33,9 @@ enum PageTemplates {
     }
   }
 
+  /// Reads the templates, so that the first page does not wait for it.
+  static func prepare() { _ = library }
+
   /// All templates; partials are named by `{{> name}}`.
   private static let library: MustacheLibrary = {
     var library = MustacheLibrary()

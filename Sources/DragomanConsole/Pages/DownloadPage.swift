@@ -1,5 +1,6 @@
 import Dragoman
 import DragomanGraph
+import Foundation
 
 /// The objects of an entity as a file, as long as it may be.
 enum DownloadPage {
@@ -17,17 +18,15 @@ enum DownloadPage {
       return try byMap(
         name,
         try sources.maps.item(at: request.value(of: "map") ?? "0"),
-        query,
-        shape,
-        store
+        try query.request(of: name, in: store),
+        store,
+        into: try sources.jobs.folder()
       )
     }
     let table = try EntityTable(shape, query.columns.isEmpty ? [] : query.columns, in: store.model)
     let columns = query.columns.isEmpty ? table.all : table.shown
-    let fetch = FetchRequest(
-      name,
-      filter: try query.filter(),
-      sortKeys: try query.sortKeys(shape),
+    let fetch = try query.request(
+      of: name,
       columns: columns.flatMap { column -> [FetchColumn] in
         guard let link = column.link else { return [FetchColumn(column.name)] }
         let keys =
@@ -35,7 +34,8 @@ enum DownloadPage {
           .map { EntityShape($0, in: store.model).keyPaths(in: store.model) } ?? []
         return keys.isEmpty
           ? [FetchColumn(link.name)] : keys.map { FetchColumn("\(link.name).\($0)") }
-      }
+      },
+      in: store
     )
     let attributes = try store.attributes(of: fetch)
     let types = [
@@ -67,20 +67,31 @@ enum DownloadPage {
   private static func byMap(
     _ name: String,
     _ item: MapShelf.Item,
-    _ query: EntityQuery,
-    _ shape: EntityShape,
-    _ store: SQLiteStore
+    _ fetch: FetchRequest,
+    _ store: SQLiteStore,
+    into folder: String
   ) throws -> ConsoleResponse {
     let exporter = Exporter(map: try item.map.get(), store: store)
     let request = ExportRequest(
       entity: name,
       format: .xml,
-      filter: try query.filter(),
-      sortKeys: try query.sortKeys(shape),
+      filter: fetch.filter,
+      sortKeys: fetch.sortKeys,
       isLossy: true
     ).with { $0.masksSensitive = true }
-    let bytes = try Waiting.result { try await exporter.bytes(request) }
-    var response = ConsoleResponse(type: "application/xml", .bytes(.init(bytes)))
+    // Whole before the first byte is sent, so that what is wrong can still be told.
+    let path = "\(folder)/download-\(UUID().uuidString).xml"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    _ = try Waiting.result { try await exporter.run(request, to: .file(path)) }
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)
+    var response = ConsoleResponse(
+      type: "application/xml",
+      .written { output in
+        for start in stride(from: 0, to: bytes.count, by: 64 << 10) {
+          try output.write(Array(bytes[start..<min(start + (64 << 10), bytes.count)]))
+        }
+      }
+    )
     response.headers.append(disposition(name, "xml"))
     return response
   }

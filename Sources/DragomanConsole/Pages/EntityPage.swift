@@ -42,6 +42,8 @@ struct EntityPage {
     let rows: [Row]
     let isEmpty: Bool
     let count: String
+    /// The entity, where it is counted in the background.
+    let counted: String?
     let columns: [Choice]
     let hiddenCount: String?
     let columnNames: String
@@ -75,7 +77,7 @@ struct EntityPage {
       guard known.status == 400, request.path.last?.hasSuffix(".json") != true else { throw error }
       fault = FaultView(known)
     }
-    let sortKeys = (try? query.sortKeys(shape)) ?? []
+    let sortKeys = (try? query.sortKeys()) ?? []
     let hidden = table.all.count - table.shown.count
     let json = WebText.address(["entities", name], suffix: ".json", query.pairs())
     let view = View(
@@ -89,7 +91,8 @@ struct EntityPage {
       namesEntity: page.namesEntity,
       rows: page.rows,
       isEmpty: page.rows.isEmpty && fault == nil,
-      count: fault == nil ? page.count : "",
+      count: fault == nil ? page.count.phrase : "",
+      counted: fault == nil && !page.count.isCurrent ? name : nil,
       columns: table.all.map { column in
         Choice(name: column.name, isChosen: table.shown.contains { $0.name == column.name })
       },
@@ -112,9 +115,10 @@ struct EntityPage {
       view: view,
       json: [
         "v": 1, "entity": .string(name), "address": .string(json),
-        "count": JSONValue(page.number), "isCountComplete": .bool(page.isNumberComplete),
+        "count": JSONValue(page.count.number), "isCountComplete": .bool(page.count.isComplete),
         "rows": .array(page.json), "next": JSONValue(page.next?.text),
-      ]
+      ],
+      refresh: page.count.isCurrent || fault != nil ? nil : 3
     )
   }
 
@@ -123,14 +127,8 @@ struct EntityPage {
     var rows: [Row] = []
     var json: [JSONValue] = []
     var next: FetchCursor?
-    var number = 0
-    var isNumberComplete = true
+    var count = ObjectCount(nil)
     var namesEntity = false
-
-    var count: String {
-      isNumberComplete
-        ? Figure.count(number, "object") : "more than \(Figure.grouped(number)) objects"
-    }
   }
 
   /// Of so many objects that a predicate admits the exact number is not told.
@@ -142,22 +140,15 @@ struct EntityPage {
     _ store: SQLiteStore,
     _ sources: PageSources
   ) throws -> Page {
-    var request = FetchRequest(
-      table.shape.name,
-      filter: try query.filter(),
-      sortKeys: try query.sortKeys(table.shape),
-      limit: query.limit,
-      columns: table.fetched
-    )
+    let name = table.shape.name
+    var request = try query.request(of: name, columns: table.fetched, in: store)
+    request.limit = query.limit
     var page = Page()
     if let filter = request.filter {
-      page.number = try store.count(
-        FetchRequest(table.shape.name, filter: filter, limit: countedCount + 1)
-      )
-      page.isNumberComplete = page.number <= countedCount
-      page.number = min(page.number, countedCount)
+      let number = try store.count(FetchRequest(name, filter: filter, limit: countedCount + 1))
+      page.count = ObjectCount(min(number, countedCount), isLeast: number > countedCount)
     } else {
-      page.number = try sources.database.count(of: table.shape.name, in: store)
+      page.count = sources.counts.counts(of: [name])[name] ?? page.count
     }
     request.after = try query.after.map { (text) throws(StoreError) in try FetchCursor(text) }
     let attributes = try store.attributes(of: request)

@@ -13,11 +13,8 @@ struct OriginsPage {
     let address: String
     let rows: [Row]
     let isEmpty: Bool
-    let note: String?
+    let note: String
   }
-
-  /// So many recorded imports are looked through.
-  private static let searchedCount = 12
 
   /// - Throws: `ConsoleError`, 404, where there is no such object.
   static func answer(
@@ -26,38 +23,26 @@ struct OriginsPage {
     _ sources: PageSources
   ) throws -> PageAnswer {
     let store = try sources.database.open()
-    let model = store.model
-    let shape = try EntityShape(name, in: model)
-    guard let key = Int64(number),
-      let label = try ObjectLabels.labels(
-        of: [ObjectID(entity: shape.root, primaryKey: key)],
-        name,
-        store
-      ).values.first
-    else { throw ConsoleError(404, "There is no \(name) in row \(number).") }
-    let keyPaths = shape.keyPaths(in: model)
-    let wanted = try values(keyPaths, ObjectID(entity: shape.root, primaryKey: key), name, store)
-    var rows: [Row] = []
-    var note: String?
-    let runs = try store.history().reversed().filter { $0.status == .done && $0.undoes == nil }
-    if keyPaths.isEmpty {
-      note = "\(name) has no unique key: its objects cannot be told apart in the history."
+    let shape = try EntityShape(name, in: store.model)
+    guard let key = Int64(number) else {
+      throw ConsoleError(404, "There is no \(name) in row \(number).")
     }
-    for run in runs.prefix(searchedCount) where !keyPaths.isEmpty {
-      do {
-        try store.changes(ofImport: run.id ?? 0) { change in
-          guard change.entity == name, change.key.map(\.value) == wanted else { return }
-          rows.append(Row(run: RunRow(run), change: ChangeView(change)))
-        }
-      } catch let error as StoreError {
-        // Nothing is kept of earlier ones either.
-        note = error.message
-        break
+    let id = ObjectID(entity: shape.root, primaryKey: key)
+    let origins = try store.origins(of: id)
+    guard let label = try ObjectLabels.labels(of: [id], name, store)[id] else {
+      throw ConsoleError(404, "There is no \(name) in row \(number).")
+    }
+    let runs = try Dictionary(store.history().compactMap { run in run.id.map { ($0, run) } }) { $1 }
+    let rows = try origins.compactMap { origin -> Row? in
+      guard let run = runs[origin.run] else { return nil }
+      let change = try ChangeView(origin, name, label.key) { link, ids in
+        let target = shape.relationships.first { $0.name == link }?.destination ?? shape.root
+        let labels = try ObjectLabels.labels(of: ids, target, store)
+        return ids.map { labels[$0]?.text ?? "#\($0.primaryKey)" }.joined(separator: ", ")
       }
+      return Row(run: RunRow(run), change: change)
     }
-    if note == nil, runs.count > searchedCount {
-      note = "The last \(searchedCount) imports were looked through."
-    }
+    let note = "What the last recorded imports did is kept; earlier ones may have written it, too."
     return PageAnswer(
       title: "Origins of \(label.key)",
       template: "origins",
@@ -69,26 +54,10 @@ struct OriginsPage {
         note: note
       ),
       json: [
-        "v": 1, "key": .string(label.key), "note": JSONValue(note),
+        "v": 1, "key": .string(label.key), "note": .string(note),
         "imports": .array(rows.map { .string($0.run.id) }),
+        "changes": .array(rows.map { $0.change.json }),
       ]
     )
-  }
-
-  private static func values(
-    _ paths: [String],
-    _ id: ObjectID,
-    _ entity: String,
-    _ store: SQLiteStore
-  ) throws -> [StoredValue] {
-    guard !paths.isEmpty else { return [] }
-    var values: [StoredValue] = []
-    let request = FetchRequest(
-      entity,
-      filter: ObjectPage.isObject(id),
-      columns: paths.map { FetchColumn($0) }
-    )
-    try store.forEachRow(request) { values = $0.values }
-    return values
   }
 }

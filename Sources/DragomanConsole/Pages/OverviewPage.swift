@@ -7,9 +7,10 @@ struct OverviewPage {
     let indent: String
     let address: String
     let count: String
+    /// The entity, where it is counted in the background.
+    let counted: String?
     let attributes: String
     let links: String
-    let lastImport: String
   }
 
   private struct View {
@@ -28,27 +29,29 @@ struct OverviewPage {
     let store = try sources.database.open()
     let model = store.model
     let runs = try store.history(limit: 40)
-    let waiting = try store.pendingReferenceCount()
+    let counts = sources.counts.counts(of: model.entities.map(\.name) + [CountBoard.waiting])
+    let waiting = counts[CountBoard.waiting]?.number
     var rows: [EntityRow] = []
     var json: [JSONValue] = []
     for entity in model.entities {
       let shape = EntityShape(entity, in: model)
-      let count = try sources.database.count(of: entity.name, in: store)
+      let count = counts[entity.name] ?? ObjectCount(nil)
       let address = WebText.address(["entities", entity.name])
       rows.append(
         EntityRow(
           name: entity.name,
           indent: String(repeating: "↳ ", count: model.ancestors(of: entity).count),
           address: address,
-          count: Figure.grouped(count),
+          count: count.text,
+          counted: count.isCurrent ? nil : entity.name,
           attributes: Figure.grouped(shape.attributes.count),
-          links: shape.relationships.map(\.name).joined(separator: ", "),
-          lastImport: ""
+          links: shape.relationships.map(\.name).joined(separator: ", ")
         )
       )
       json.append([
-        "name": .string(entity.name), "parent": JSONValue(entity.parent), "count": JSONValue(count),
-        "attributes": JSONValue(shape.attributes.count),
+        "name": .string(entity.name), "parent": JSONValue(entity.parent),
+        "count": JSONValue(count.number),
+        "isCountComplete": .bool(count.isComplete), "attributes": JSONValue(shape.attributes.count),
         "relationships": .array(shape.relationships.map { .string($0.name) }),
         "address": .string(address),
       ])
@@ -59,7 +62,7 @@ struct OverviewPage {
       entities: rows,
       isEmpty: rows.isEmpty,
       size: Figure.bytes(size),
-      waiting: waiting == 0 ? nil : Figure.count(waiting, "reference"),
+      waiting: waiting.flatMap { $0 == 0 ? nil : Figure.count($0, "reference") },
       chart: ImportChart(runs),
       last: shown.first,
       runs: Array(shown.prefix(6)),
@@ -73,7 +76,8 @@ struct OverviewPage {
         "v": 1, "database": .string(sources.database.path), "bytes": JSONValue(size),
         "waiting": JSONValue(waiting), "entities": .array(json),
         "imports": .array(runs.map(RunRow.json)),
-      ]
+      ],
+      refresh: counts.values.allSatisfy(\.isCurrent) ? nil : 3
     )
   }
 }

@@ -18,6 +18,8 @@ struct PageAnswer {
 struct PageSources: Sendable {
   /// The database.
   let database: ConsoleDatabase
+  /// How many objects there are.
+  let counts: CountBoard
   /// The maps.
   let maps: MapShelf
   /// The imports that pages have begun.

@@ -57,8 +57,7 @@ enum ProfilePage {
     let store = try sources.database.open()
     let shape = try EntityShape(name, in: store.model)
     let query = EntityQuery(request)
-    let filter = try query.filter()
-    _ = try store.attributes(of: FetchRequest(name, filter: filter))
+    let filter = try query.request(of: name, in: store).filter
     if isJSON {
       return ConsoleResponse(
         type: "application/json",
@@ -66,11 +65,20 @@ enum ProfilePage {
           try output.write(
             Array("{\"v\":1,\"entity\":\(JSONValue.string(name).text),\"attributes\":[".utf8)
           )
-          for (place, attribute) in shape.attributes.enumerated() {
-            let profile = try store.profile(of: attribute.name, in: name, filter: filter)
-            try output.write(Array(((place > 0 ? "," : "") + json(profile).text).utf8))
+          var (separator, error) = ("", JSONValue.null)
+          do {
+            for attribute in shape.attributes {
+              let profile = try store.profile(of: attribute.name, in: name, filter: filter) {
+                output.isAbandoned
+              }
+              try output.write(Array((separator + json(profile).text).utf8))
+              separator = ","
+            }
+          } catch let fault as StoreError {
+            // The head is sent: what follows is told in its place.
+            error = ConsoleError(fault).json
           }
-          try output.write(Array("]}\n".utf8))
+          try output.write(Array("],\"error\":\(error.text)}\n".utf8))
         }
       )
     }
@@ -93,15 +101,17 @@ enum ProfilePage {
       type: "text/html; charset=utf-8",
       .written { output in
         try output.write(Array(head.utf8))
-        for attribute in shape.attributes {
-          let text: String
-          do {
-            let profile = try store.profile(of: attribute.name, in: name, filter: filter)
-            text = PageTemplates.fragment("profilecard", card(profile))
-          } catch let error as StoreError {
-            text = PageTemplates.fragment("fault", FaultView(ConsoleError(error)))
+        do {
+          for attribute in shape.attributes {
+            let profile = try store.profile(of: attribute.name, in: name, filter: filter) {
+              output.isAbandoned
+            }
+            try output.write(Array(PageTemplates.fragment("profilecard", card(profile)).utf8))
           }
-          try output.write(Array(text.utf8))
+        } catch let error as StoreError {
+          // What one attribute's values cannot be asked for no other's can.
+          let fault = PageTemplates.fragment("fault", FaultView(ConsoleError(error)))
+          try output.write(Array(fault.utf8))
         }
         try output.write(Array(tail.utf8))
       }

@@ -14,6 +14,7 @@ struct RunPage {
     let changes: [ChangeView]
     let hasChanges: Bool
     let changesNote: String?
+    let askCost: String
     let askAddress: String?
     let canUndo: Bool
     let undoAddress: String
@@ -65,13 +66,15 @@ struct RunPage {
         changes: found.map(ChangeView.init),
         hasChanges: !found.isEmpty,
         changesNote: note,
+        askCost:
+          "copies the database three times, \(Figure.bytes(3 * FileSize.of(sources.database.path))) of temporary files",
         askAddress: isAsked ? nil : WebText.address(["history", number], [("changes", "1")]),
         canUndo: sources.allowsWriting && run.status != .undone && run.status != .running,
         undoAddress: WebText.address(["history", number, "undo"]),
         csrf: sources.formToken
       ),
       json: [
-        "v": 1, "import": RunRow.json(run), "changes": .array(found.map(ChangeView.json)),
+        "v": 1, "import": RunRow.json(run), "changes": .array(found.map { ChangeView($0).json }),
         "note": JSONValue(note),
       ]
     )

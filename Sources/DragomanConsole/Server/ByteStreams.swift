@@ -1,96 +1,20 @@
 import Dispatch
-import FlyingSocks
 import Foundation
 import Synchronization
 
-/// Pieces of a body, as the server's library takes them.
-struct ByteStream: AsyncBufferedSequence, Sendable {
-  typealias Element = UInt8
-
-  struct Iterator: AsyncBufferedIteratorProtocol {
-    private var chunks: AsyncThrowingStream<[UInt8], any Error>.AsyncIterator
-    private var rest: ArraySlice<UInt8> = []
-
-    init(_ chunks: AsyncThrowingStream<[UInt8], any Error>.AsyncIterator) { self.chunks = chunks }
-
-    mutating func next() async throws -> UInt8? {
-      if rest.isEmpty { rest = (try await chunks.next() ?? [])[...] }
-      return rest.popFirst()
-    }
-
-    mutating func nextBuffer(suggested count: Int) async throws -> [UInt8]? {
-      guard rest.isEmpty else {
-        defer { rest = [] }
-        return Array(rest)
-      }
-      return try await chunks.next()
-    }
-  }
-
-  private let chunks: AsyncThrowingStream<[UInt8], any Error>
-  private let flight: Flight
-
-  init(_ chunks: AsyncThrowingStream<[UInt8], any Error>, _ flight: Flight) {
-    self.chunks = chunks
-    self.flight = flight
-  }
-
-  func makeAsyncIterator() -> Iterator { Iterator(chunks.makeAsyncIterator()) }
-}
-
-/// A whole body; where the connection is to be closed behind it, an error follows.
-struct WholeBytes: AsyncBufferedSequence, Sendable {
-  typealias Element = UInt8
-
-  private struct Ended: Error {}
-
-  struct Iterator: AsyncBufferedIteratorProtocol {
-    var data: Data?
-    let isLast: Bool
-
-    mutating func next() async throws -> UInt8? { data?.popFirst() }
-
-    mutating func nextBuffer(suggested count: Int) async throws -> Data? {
-      guard let whole = data else {
-        if isLast { throw Ended() }
-        return nil
-      }
-      data = nil
-      return whole
-    }
-  }
-
-  private let data: Data
-  private let isLast: Bool
-  private let flight: Flight
-
-  init(_ data: Data, isLast: Bool, _ flight: Flight) {
-    self.data = data
-    self.isLast = isLast
-    self.flight = flight
-  }
-
-  func makeAsyncIterator() -> Iterator { Iterator(data: data, isLast: isLast) }
-}
-
 /// How many requests are being answered.
 final class Flights: Sendable {
-  fileprivate let count = Atomic(0)
+  private let count = Atomic(0)
 
   /// Whether none is.
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
-}
 
-/// One request from its head to the last byte of its answer, which holds it.
-final class Flight: Sendable {
-  private let flights: Flights
-
-  init(_ flights: Flights) {
-    self.flights = flights
-    flights.count.add(1, ordering: .acquiringAndReleasing)
+  /// Runs a closure as a request, from its head to the last byte of its answer.
+  func during<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+    count.add(1, ordering: .acquiringAndReleasing)
+    defer { count.subtract(1, ordering: .acquiringAndReleasing) }
+    return try await body()
   }
-
-  deinit { flights.count.subtract(1, ordering: .acquiringAndReleasing) }
 }
 
 /// A body that is written on a thread of its own, no faster than it is taken.
@@ -129,8 +53,16 @@ final class WrittenBytes: ByteOutput, Sendable {
   /// The pieces; to be taken once.
   var chunks: AsyncThrowingStream<[UInt8], any Error> {
     let reader = Reader(self)
-    return AsyncThrowingStream { try await reader.bytes.next() }
+    return AsyncThrowingStream {
+      try await withTaskCancellationHandler {
+        try await reader.bytes.next()
+      } onCancel: {
+        reader.bytes.abandon()
+      }
+    }
   }
+
+  var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
   func write(_ bytes: [UInt8]) throws {
     guard !bytes.isEmpty else { return }
@@ -155,6 +87,7 @@ final class WrittenBytes: ByteOutput, Sendable {
       let now = state.withLock { state -> Result<[UInt8]?, any Error>? in
         if !state.chunks.isEmpty { return .success(state.chunks.removeFirst()) }
         if let end = state.end { return end.map { nil } }
+        if state.isAbandoned { return .failure(Abandoned()) }
         state.waiting = continuation
         return nil
       }
@@ -173,7 +106,7 @@ final class WrittenBytes: ByteOutput, Sendable {
     Thread.detachNewThread { [self] in
       Self.places.wait()
       defer { Self.places.signal() }
-      let end = Result { try body(self) }
+      let end = Result { if !isAbandoned { try body(self) } }
       let waiting = state.withLock { state in
         state.end = end
         defer { state.waiting = nil }
@@ -184,8 +117,13 @@ final class WrittenBytes: ByteOutput, Sendable {
   }
 
   private func abandon() {
-    state.withLock { $0.isAbandoned = true }
+    let waiting = state.withLock { state in
+      state.isAbandoned = true
+      defer { state.waiting = nil }
+      return state.waiting
+    }
     slots.signal()
+    waiting?.resume(throwing: Abandoned())
   }
 }
 

@@ -1,11 +1,10 @@
-import FlyingFox
 import FlyingSocks
 import Foundation
 import Synchronization
 
 /// Lends a console to browsers, by HTTP.
 ///
-/// What knows the server's library is in this room only.
+/// What knows of sockets is in this room only.
 public final class ConsoleServer: Sendable {
   /// Why a server cannot start.
   public struct Failure: Error, CustomStringConvertible {
@@ -15,15 +14,22 @@ public final class ConsoleServer: Sendable {
     public let help: String?
   }
 
+  /// So many browsers are connected at once; who comes beyond that is told to come again.
+  static let connectionCount = 1_000
+
   /// The port at which it listens.
   public let port: Int
   private let console: Console
-  private let server: HTTPServer
-  private let pool: PatientPool
-  private let ending: Ending
-  private let flights: Flights
+  private let socket: Socket
+  private let patience: HTTPConnection.Patience
+  private let connectionCount: Int
+  private let connections = Atomic(0)
+  private let lanes = Lanes()
+  private let flights = Flights()
+  private let isEnding = Atomic(false)
+  private let end: (AsyncStream<Void>, AsyncStream<Void>.Continuation) = AsyncStream.makeStream()
 
-  /// Prepares a server.
+  /// Listens; what connects waits until `run()`.
   ///
   /// - Parameters:
   ///   - options: What its console shows.
@@ -35,53 +41,20 @@ public final class ConsoleServer: Sendable {
     address: String,
     port: Int
   ) throws(Failure) {
-    try self.init(options, address: address, port: port, pool: PatientPool())
+    try self.init(options, address: address, port: port, patience: HTTPConnection.Patience())
   }
 
   init(
     _ options: ConsoleOptions,
     address: String,
     port: Int,
-    pool: PatientPool
+    patience: HTTPConnection.Patience,
+    connectionCount: Int = connectionCount
   ) throws(Failure) {
-    let (family, free) = try Self.probe(address, port)
-    self.port = free
-    let console = Console(options, port: free)
-    self.console = console
-    self.pool = pool
-    let ending = Ending()
-    self.ending = ending
-    let flights = Flights()
-    self.flights = flights
-    let site = Site(
-      console: console,
-      pool: pool,
-      lanes: Lanes(),
-      ending: ending,
-      flights: flights,
-      limit: options.maximumUploadByteCount
-    )
-    let handler = ClosureHTTPHandler { request in await site.answer(request) }
-    var configuration: HTTPServer.Configuration
-    do {
-      configuration =
-        family == AF_INET6
-        ? HTTPServer.Configuration(
-          address: try sockaddr_in6.inet6(ip6: address, port: UInt16(free)),
-          pool: pool,
-          logger: .disabled
-        )
-        : HTTPServer.Configuration(
-          address: try sockaddr_in.inet(ip4: address, port: UInt16(free)),
-          pool: pool,
-          logger: .disabled
-        )
-    } catch {
-      throw Failure(description: "\(address) is no address of this machine.", help: nil)
-    }
-    // Requests wait for the database, and that for its lock.
-    configuration.timeout = 120
-    server = HTTPServer(config: configuration, handler: handler)
+    (socket, self.port) = try Self.listen(address, port)
+    console = Console(options, port: self.port)
+    self.patience = patience
+    self.connectionCount = connectionCount
   }
 
   /// The address to open, with the token.
@@ -92,51 +65,184 @@ public final class ConsoleServer: Sendable {
     "http://\(host.contains(":") ? "[\(host)]" : host):\(port)/?token=\(console.token)"
   }
 
-  /// Answers requests until `stop()`.
+  /// Answers requests until `stop()`; once.
   ///
   /// - Throws: What ends the server otherwise.
   public func run() async throws {
     Self.raiseDescriptorLimit()
-    while true {
-      do {
-        try await server.run()
-        return
-      } catch {
-        if ending.hasBegun { return }
-        // Too many open files, for one: those who hold them are let go, and it goes on.
-        guard Self.isPassing(error) else { throw error }
-        try await Task.sleep(for: .milliseconds(100))
-      }
+    PageTemplates.prepare()
+    let pool = SocketPool.make()
+    defer { try? socket.close() }
+    try await pool.prepare()
+    try await withThrowingTaskGroup(of: Void.self) { [end] group in
+      group.addTask { try await pool.run() }
+      group.addTask { try await self.accept(pool) }
+      group.addTask { for await _ in end.0 {} }
+      defer { group.cancelAll() }
+      try await group.next()
     }
   }
 
-  /// Waits until requests are answered.
-  ///
-  /// - Throws: An error when it takes a minute: the machine may be busy.
-  public func waitUntilListening() async throws { try await server.waitUntilListening(timeout: 60) }
-
   /// Lets the requests at hand come to their end, for five seconds at most, and takes no more.
   public func stop() async {
-    ending.begin()
+    isEnding.store(true, ordering: .relaxed)
     let deadline = ContinuousClock.now + .seconds(5)
     while !flights.isEmpty, ContinuousClock.now < deadline {
       do { try await Task.sleep(for: .milliseconds(20)) } catch { break }
     }
-    await server.stop(timeout: 0)
+    end.1.finish()
     console.end()
+  }
+
+  // MARK: - Connections
+
+  private func accept(_ pool: some AsyncSocketPool) async throws {
+    let listener = try AsyncSocket(socket: socket, pool: pool)
+    try await withThrowingDiscardingTaskGroup { group in
+      while true {
+        try Task.checkCancellation()
+        do {
+          let peer = try await listener.accept().socket
+          group.addTask { await self.serve(peer, pool) }
+        } catch {
+          // Too many open files, for one: those who hold them are let go, and it goes on.
+          guard Self.isPassing(error) else { throw error }
+          try await Task.sleep(for: .milliseconds(100))
+        }
+      }
+    }
+  }
+
+  /// Answers the requests of one connection.
+  private func serve(_ socket: Socket, _ pool: some AsyncSocketPool) async {
+    defer { try? socket.close() }
+    let count = connections.add(1, ordering: .relaxed).newValue
+    defer { connections.subtract(1, ordering: .relaxed) }
+    var connection = HTTPConnection(socket, pool, patience)
+    do {
+      guard count <= connectionCount else {
+        let busy = ConsoleError(503, "Too many browsers are connected.", help: "close some pages")
+        return try await answer(nil, console.refusal(busy, to: nil), connection)
+      }
+      while !isEnding.load(ordering: .relaxed) {
+        let head: HTTPHead
+        do {
+          head = try await connection.head()
+        } catch let error as ConsoleError {
+          try await answer(nil, console.refusal(error, to: nil), connection)
+          return await connection.finish()
+        }
+        let goesOn = try await flights.during { try await answer(head, &connection) }
+        guard goesOn else { return }
+      }
+    } catch {
+      // Nobody is there to be told.
+    }
+  }
+
+  /// Answers one request.
+  ///
+  /// - Returns: Whether another may follow.
+  private func answer(_ head: HTTPHead, _ connection: inout HTTPConnection) async throws -> Bool {
+    let (console, known) = (console, head.request)
+    // Neither this nor what pages are made of waits for the database.
+    if let refusal = console.answer(toHeadOf: known) {
+      // What was not read of a body would be taken for the next request.
+      let isRead = head.bodyLength == .none
+      try await answer(isRead ? head : nil, refusal, connection)
+      if !isRead { await connection.finish() }
+      return isRead && head.keepsConnection
+    }
+    var request = head.request
+    do {
+      request.body = try await body(of: head, &connection)
+    } catch let error as ConsoleError {
+      try await answer(nil, console.refusal(error, to: known), connection)
+      await connection.finish()
+      return false
+    }
+    let whole = request
+    let response =
+      known.path.first == "assets"
+      ? console.respond(to: whole) : await lanes.run { console.respond(to: whole) }
+    try await answer(head, response, connection)
+    return head.keepsConnection
+  }
+
+  private func body(of head: HTTPHead, _ connection: inout HTTPConnection) async throws -> Data {
+    guard head.bodyLength != .none else { return Data() }
+    let console = console
+    let spool = BodySpool(limit: console.gate.maximumBodyByteCount) {
+      try console.sources.jobs.folder() + "/body-\(UUID().uuidString)"
+    }
+    if head.expectsContinue { try await connection.write("HTTP/1.1 100 Continue\r\n\r\n".utf8) }
+    try await connection.readBody(of: head) { bytes in
+      guard try spool.append(bytes) else { return }
+      try await lanes.run { Result { () throws(ConsoleError) in try spool.flush() } }.get()
+    }
+    return try await lanes.run { Result { () throws(ConsoleError) in try spool.finish() } }.get()
+  }
+
+  /// Writes an answer to a head; nil where nothing may follow.
+  private func answer(
+    _ head: HTTPHead?,
+    _ response: ConsoleResponse,
+    _ connection: HTTPConnection
+  ) async throws {
+    let isHead = head?.request.method == "HEAD"
+    let isEnding = isEnding.load(ordering: .relaxed)
+    let isChunked = head?.isOld == false
+    var text = "HTTP/1.1 \(response.status) \(Self.phrase(response.status))\r\n"
+    for (name, value) in response.headers { text += "\(name): \(Self.plain(value))\r\n" }
+    let pieces: AsyncThrowingStream<[UInt8], any Error>
+    switch response.body {
+    case .bytes(let data):
+      let keeps = head?.keepsConnection == true && !isEnding
+      text +=
+        "Content-Length: \(data.count)\r\nConnection: \(keeps ? "keep-alive" : "close")\r\n\r\n"
+      return try await connection.write(Array(text.utf8) + (isHead ? Data() : data))
+    case .written(let write): pieces = WrittenBytes(write).chunks
+    case .events(let start):
+      pieces = EventBytes.chunks(of: start()) { [weak self] in
+        self?.isEnding.load(ordering: .relaxed) ?? true
+      }
+    }
+    if isChunked { text += "Transfer-Encoding: chunked\r\n" }
+    let keeps = head?.keepsConnection == true && isChunked && !isEnding
+    text += "Connection: \(keeps ? "keep-alive" : "close")\r\n\r\n"
+    try await connection.write(text.utf8)
+    if !isHead { try await connection.write(pieces, isChunked: isChunked) }
+  }
+
+  /// A value that stays in its line.
+  private static func plain(_ value: String) -> String {
+    String(String.UnicodeScalarView(value.unicodeScalars.filter { $0.value >= 0x20 }))
+  }
+
+  private static func phrase(_ status: Int) -> String {
+    let phrases = [
+      200: "OK", 303: "See Other", 400: "Bad Request", 403: "Forbidden", 404: "Not Found",
+      405: "Method Not Allowed", 409: "Conflict", 413: "Content Too Large",
+      415: "Unsupported Media Type", 421: "Misdirected Request",
+      431: "Request Header Fields Too Large", 500: "Internal Server Error", 501: "Not Implemented",
+      503: "Service Unavailable", 505: "HTTP Version Not Supported", 507: "Insufficient Storage",
+    ]
+    return phrases[status] ?? "Status"
   }
 
   // MARK: - Sockets
 
-  /// Tries whether it can listen there, and finds a free port.
-  private static func probe(_ address: String, _ port: Int) throws(Failure) -> (Int32, Int) {
+  /// Listens at an address, and tells the port.
+  private static func listen(_ address: String, _ port: Int) throws(Failure) -> (Socket, Int) {
     guard (0...65_535).contains(port) else {
       throw Failure(description: "Ports are 0 to 65535.", help: nil)
     }
     let family = address.contains(":") ? AF_INET6 : AF_INET
     do {
       let socket = try Socket(domain: family)
-      defer { try? socket.close() }
+      #if canImport(Darwin)
+      try socket.setValue(true, for: .noSIGPIPE)
+      #endif
       try socket.setValue(true, for: .localAddressReuse)
       if family == AF_INET6 {
         try socket.bind(to: try sockaddr_in6.inet6(ip6: address, port: UInt16(port)))
@@ -145,8 +251,8 @@ public final class ConsoleServer: Sendable {
       }
       try socket.listen()
       switch try socket.sockname() {
-      case .ip4(_, port: let free), .ip6(_, port: let free): return (family, Int(free))
-      case .unix: return (family, port)
+      case .ip4(_, port: let free), .ip6(_, port: let free): return (socket, Int(free))
+      case .unix: return (socket, port)
       }
     } catch {
       let text = "\(error)"
@@ -180,121 +286,5 @@ public final class ConsoleServer: Sendable {
     guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
     limit.rlim_cur = min(limit.rlim_max, 65_536)
     _ = setrlimit(resource, &limit)
-  }
-}
-
-/// Whether the server is to stop.
-private final class Ending: Sendable {
-  private let flag = Atomic(false)
-
-  var hasBegun: Bool { flag.load(ordering: .relaxed) }
-
-  func begin() { flag.store(true, ordering: .relaxed) }
-}
-
-/// Requests of the library as requests of the console, and answers back.
-private struct Site: Sendable {
-  let console: Console
-  let pool: PatientPool
-  let lanes: Lanes
-  let ending: Ending
-  let flights: Flights
-  let limit: Int
-
-  func answer(_ request: HTTPRequest) async -> HTTPResponse {
-    let flight = Flight(flights)
-    var asked = ConsoleRequest(request.method.rawValue, target: request.target.rawValue)
-    for (name, value) in request.headers {
-      let name = name.rawValue.lowercased()
-      // Of fields that come twice and must not, the whole is not one that is known.
-      asked.headers[name] = asked.headers[name].map { "\($0), \(value)" } ?? value
-    }
-    pool.requestCame(from: request.remoteAddress)
-    let head = asked
-    if let refusal = await lanes.run({ console.answer(toHeadOf: head) }) {
-      return response(refusal, to: request, flight, closes: true)
-    }
-    if asked.method == "POST" {
-      pool.requestCame(from: request.remoteAddress, patience: PatientPool.bodyPatience)
-    }
-    do {
-      asked.body = try await body(of: request)
-    } catch {
-      let refusal = ConsoleResponse(
-        413,
-        type: "text/plain; charset=utf-8",
-        text: "The form is larger than \(limit >> 20) MB.\n"
-      )
-      return response(refusal, to: request, flight, closes: true)
-    }
-    pool.requestCame(from: request.remoteAddress)
-    let whole = asked
-    let answer = await lanes.run { console.respond(to: whole) }
-    return response(answer, to: request, flight, closes: false)
-  }
-
-  private struct TooLong: Error {}
-
-  private func body(of request: HTTPRequest) async throws -> Data {
-    var body = Data()
-    for try await chunk in request.bodySequence {
-      body.append(chunk)
-      if body.count > limit { throw TooLong() }
-    }
-    return body
-  }
-
-  private func response(
-    _ response: ConsoleResponse,
-    to request: HTTPRequest,
-    _ flight: Flight,
-    closes: Bool
-  ) -> HTTPResponse {
-    var headers = HTTPHeaders()
-    for (name, value) in response.headers { headers.addValue(value, for: HTTPHeader(name)) }
-    let status = HTTPStatusCode(response.status, phrase: Self.phrase(response.status))
-    let isHead = request.method == .HEAD
-    // What was not read of a body would be taken for the next request.
-    let isUnread = closes && (request.bodySequence.count ?? 1) > 0
-    if isUnread { headers[.connection] = "close" }
-    switch response.body {
-    case .bytes(let data):
-      if isHead {
-        headers[.contentLength] = String(data.count)
-        return HTTPResponse(statusCode: status, headers: headers)
-      }
-      let body = HTTPBodySequence(
-        from: WholeBytes(data, isLast: isUnread, flight),
-        count: data.count
-      )
-      return HTTPResponse(statusCode: status, headers: headers, body: body)
-    case .written(let write):
-      if isHead { return HTTPResponse(statusCode: status, headers: headers) }
-      return HTTPResponse(
-        statusCode: status,
-        headers: headers,
-        body: HTTPBodySequence(from: ByteStream(WrittenBytes(write).chunks, flight))
-      )
-    case .events(let start):
-      if isHead { return HTTPResponse(statusCode: status, headers: headers) }
-      let events = start()
-      return HTTPResponse(
-        statusCode: status,
-        headers: headers,
-        body: HTTPBodySequence(
-          from: ByteStream(EventBytes.chunks(of: events) { [ending] in ending.hasBegun }, flight)
-        )
-      )
-    }
-  }
-
-  private static func phrase(_ status: Int) -> String {
-    let phrases = [
-      200: "OK", 303: "See Other", 400: "Bad Request", 403: "Forbidden", 404: "Not Found",
-      405: "Method Not Allowed", 409: "Conflict", 413: "Content Too Large",
-      415: "Unsupported Media Type", 421: "Misdirected Request", 500: "Internal Server Error",
-      503: "Service Unavailable",
-    ]
-    return phrases[status] ?? "Status"
   }
 }

@@ -13,6 +13,11 @@ extension Console {
     if request.method == "POST" { return try send(request, steps) }
     switch (steps.first, steps.count) {
     case (nil, _), ("overview", 1): return response(try OverviewPage.answer(sources), request)
+    case ("counts", 1):
+      return ConsoleResponse(
+        type: "application/json",
+        text: CountsPage.answer(request, sources).text + "\n"
+      )
     case ("assets", 2): return try asset(request.path[1])
     case ("entities", 2):
       return response(try EntityPage.answer(steps[1], request, sources), request)
@@ -87,10 +92,12 @@ extension Console {
     _ form: ConsoleForm,
     _ request: ConsoleRequest
   ) throws -> ConsoleResponse {
+    let again: RejectLine
     do {
-      if let address = try RejectPage.retry(file, number, form, sources) {
-        return .redirect(to: address)
+      guard let reject = try RejectPage.retry(file, number, form, sources) else {
+        return .redirect(to: "/rejects")
       }
+      again = reject
     } catch let error as ReadError {
       // What was typed is not lost.
       let page = try RejectPage.answer(
@@ -106,7 +113,8 @@ extension Console {
       file,
       number,
       sources,
-      notice: "It was rejected again, for the reason below."
+      again: again,
+      notice: "It was rejected again, for the reason below. The file keeps the record as it came."
     )
     return response(page, request)
   }

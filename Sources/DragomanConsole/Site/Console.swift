@@ -15,7 +15,13 @@ public final class Console: Sendable {
   /// - Parameters:
   ///   - options: What it shows.
   ///   - port: The port at which it will be asked; nil: none.
-  public init(_ options: ConsoleOptions, port: Int? = nil) {
+  public convenience init(_ options: ConsoleOptions, port: Int? = nil) {
+    // Who prints a page wants its numbers; who looks at it wants the page.
+    self.init(options, port: port, countPatience: port == nil ? nil : .milliseconds(10))
+  }
+
+  /// With how long a page waits for its counts; nil: until they are there.
+  init(_ options: ConsoleOptions, port: Int?, countPatience: DispatchTimeInterval?) {
     gate = ConsoleGuard(
       token: options.token,
       port: port,
@@ -27,6 +33,7 @@ public final class Console: Sendable {
     let jobs = JobBoard()
     sources = PageSources(
       database: ConsoleDatabase(options.database),
+      counts: CountBoard(options.database, patience: countPatience),
       maps: maps,
       jobs: jobs,
       rejects: RejectShelf(paths: options.rejects, maps: maps, jobs: jobs),
@@ -46,8 +53,18 @@ public final class Console: Sendable {
     do throws(ConsoleError) {
       return try gate.answer(to: request).map(dressed)
     } catch {
-      return dressed(answer(error, to: request, places: []))
+      return refusal(error, to: request)
     }
+  }
+
+  /// What refuses a request.
+  ///
+  /// - Parameters:
+  ///   - error: Why.
+  ///   - request: The request; nil where it is none.
+  /// - Returns: The refusal, which tells nothing of the database.
+  func refusal(_ error: ConsoleError, to request: ConsoleRequest?) -> ConsoleResponse {
+    dressed(answer(error, to: request ?? ConsoleRequest(target: "/"), places: []))
   }
 
   /// Answers a request of a browser.
@@ -59,7 +76,7 @@ public final class Console: Sendable {
     do throws(ConsoleError) {
       try gate.check(byteCount: request.body.count)
     } catch {
-      return dressed(answer(error, to: request, places: []))
+      return refusal(error, to: request)
     }
     return page(request)
   }
@@ -98,13 +115,7 @@ public final class Console: Sendable {
   ) -> ConsoleResponse {
     let fault = FaultView(error)
     if PagePath(request.path).suffix == "json" {
-      let json: JSONValue = [
-        "v": 1,
-        "error": [
-          "code": JSONValue(error.code), "message": .string(error.message),
-          "help": JSONValue(error.help), "column": JSONValue(error.place?.column),
-        ],
-      ]
+      let json: JSONValue = ["v": 1, "error": error.json]
       return ConsoleResponse(error.status, type: "application/json", text: json.text + "\n")
     }
     let frame = PageFrame(

@@ -14,6 +14,14 @@ struct ConsoleError: Error {
   /// The place in a text that somebody wrote.
   var place: TextPlace?
 
+  /// What went wrong, for programs.
+  var json: JSONValue {
+    [
+      "code": JSONValue(code), "message": .string(message), "help": JSONValue(help),
+      "column": JSONValue(place?.column),
+    ]
+  }
+
   init(_ status: Int, _ message: String, help: String? = nil) {
     self.status = status
     self.message = message

@@ -62,7 +62,12 @@ struct ConsoleForm {
 
   /// A parameter of a header field; browsers write `"` in names as `%22`.
   private static func parameter(_ name: String, of field: String) -> String? {
-    for part in field.split(separator: ";").dropFirst() {
+    var isQuoted = false
+    let parts = field.split { character in
+      if character == "\"" { isQuoted.toggle() }
+      return character == ";" && !isQuoted
+    }
+    for part in parts.dropFirst() {
       let sides = part.split(separator: "=", maxSplits: 1)
       guard sides.count == 2, sides[0].trimmingCharacters(in: .whitespaces).lowercased() == name
       else { continue }

@@ -62,6 +62,9 @@ public struct ConsoleResponse: Sendable {
 
 /// Where a body is written to, piece by piece.
 public protocol ByteOutput: AnyObject {
+  /// Whether nobody will take what is written.
+  var isAbandoned: Bool { get }
+
   /// Writes bytes; waits while nobody takes them.
   ///
   /// - Throws: An error when nobody will.
@@ -71,6 +74,7 @@ public protocol ByteOutput: AnyObject {
 /// Bytes in memory.
 final class MemoryOutput: ByteOutput {
   private(set) var bytes: [UInt8] = []
+  let isAbandoned = false
 
   func write(_ bytes: [UInt8]) { self.bytes += bytes }
 }

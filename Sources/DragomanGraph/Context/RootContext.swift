@@ -121,16 +121,18 @@ final class RootContext: Sendable {
     _ policy: MergePolicy
   ) throws -> Write {
     try checkFile()
-    return try store.save { session in
-      try session.begin()
-      let saved = try write(overlay.changes, seen: above.map(\.changes), in: session, policy)
-      try commit(session)
-      overlay.removeAll(isStored: true)
-      for (seen, above) in zip(saved.seen, above) {
-        let isMain = above === main
-        above.settle(saved.written, seen: seen, yields: !isMain, layout)
+    return try store.again {
+      try store.save { session in
+        try session.begin()
+        let saved = try write(overlay.changes, seen: above.map(\.changes), in: session, policy)
+        try commit(session)
+        overlay.removeAll(isStored: true)
+        for (seen, above) in zip(saved.seen, above) {
+          let isMain = above === main
+          above.settle(saved.written, seen: seen, yields: !isMain, layout)
+        }
+        return saved
       }
-      return saved
     }
   }
 

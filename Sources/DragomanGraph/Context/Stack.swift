@@ -82,19 +82,16 @@ public final class Stack: Sendable {
   /// - Parameters:
   ///   - model: What the database is to hold; what it does not have yet is added.
   ///   - server: The server.
-  ///   - growsLater: Whether the database grows in the transaction of the import that comes next
-  ///     (`ImportTransactions.grow(to:)`), and not now.
   /// - Throws: `StoreError`, as `ServerStore.init(on:)` and its `grow(to:)`.
-  package init(_ model: Model, on server: any DatabaseServer, growsLater: Bool = false) throws {
+  package init(_ model: Model, on server: any DatabaseServer) throws {
     try Self.check(model)
     location = .server(server)
     migration = nil
     recreation = nil
     attachments = Attachments()
     let store = try ServerStore(on: server)
-    if !growsLater { try store.grow(to: model) }
-    let layout = growsLater ? try store.layout(growing: model) : nil
-    current = Mutex(try RootContext(store, attachments: attachments, growing: layout))
+    try store.grow(to: model)
+    current = Mutex(try RootContext(store, attachments: attachments))
     listen()
   }
 

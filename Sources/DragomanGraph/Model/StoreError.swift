@@ -51,6 +51,10 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
   /// Where in the text of a predicate the fault is, if it is in one.
   public internal(set) var place: TextPlace?
 
+  /// Whether the same work may succeed when it is done again from where the store stands: a server has ended the
+  /// transaction, or the connection.
+  package internal(set) var isPassing = false
+
   /// Makes an error.
   public init(_ code: Code, _ message: String, help: String? = nil, path: String? = nil) {
     self.code = code

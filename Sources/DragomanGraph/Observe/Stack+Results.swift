@@ -145,8 +145,30 @@ extension SQLiteStore {
     sectionedBy sectionKey: String? = nil,
     pollingEvery interval: Duration = .seconds(1)
   ) async throws -> StoredResults<[StoredValue]> {
+    try await storedResults(request, sectionedBy: sectionKey, pollingEvery: interval)
+  }
+}
+
+extension ServerStore {
+  /// The rows of a request, kept in step with the server: as of a file.
+  ///
+  /// - Throws: As for a file.
+  package func results(
+    _ request: FetchRequest,
+    pollingEvery interval: Duration
+  ) async throws -> StoredResults<[StoredValue]> {
+    try await storedResults(request, sectionedBy: nil, pollingEvery: interval)
+  }
+}
+
+extension ObjectStore {
+  fileprivate func storedResults(
+    _ request: FetchRequest,
+    sectionedBy sectionKey: String?,
+    pollingEvery interval: Duration
+  ) async throws -> StoredResults<[StoredValue]> {
     // The columns are checked before the first row is asked for.
-    _ = try attributes(of: request)
+    _ = try FetchPlan(request, in: layout)
     let engine = StoredResultEngine(request, store: self, layout: layout)
     let everything = ChangeNotice(refreshedEntities: Set(layout.entities.map(\.rootName)))
     try await engine.start(sectionedBy: sectionKey) { [self] engine in

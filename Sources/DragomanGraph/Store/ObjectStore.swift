@@ -21,6 +21,9 @@ protocol ObjectStore: AnyObject, Sendable {
   /// leaves open is rolled back.
   func save<T>(_ body: (any StoreWriter) throws -> T) throws -> T
 
+  /// Runs what can be run again as a whole, and does so where the store ends it for a reason that passes.
+  func again<T>(_ body: () throws -> T) throws -> T
+
   /// Adds what a model names and the store does not have yet.
   func grow(to model: Model) throws(StoreError)
 
@@ -39,6 +42,10 @@ protocol ObjectStore: AnyObject, Sendable {
 
   /// Ends all use of it.
   func close() throws(StoreError)
+}
+
+extension ObjectStore {
+  func again<T>(_ body: () throws -> T) throws -> T { try body() }
 }
 
 /// One state of a store.

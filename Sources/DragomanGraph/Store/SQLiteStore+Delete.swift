@@ -29,7 +29,14 @@ extension SQLiteStore {
     try write { session in
       try session.begin()
       let deleter = try session.deleter()
-      try deleter.mark(request)
+      let plan = try FetchPlan(request, in: session.layout)
+      try FetchStatement.run(
+        "INSERT OR IGNORE INTO \(deleter.table) (root, pk)"
+          + " SELECT \(plan.entity.root), \(plan.objects.alias)._pk\(plan.objects.tail)",
+        plan.arguments,
+        session.database,
+        { _ in true }
+      )
       var deletion = try deleter.outlook(examples: exampleCount)
       guard !isReadOnly, !deletion.counts.isEmpty, deletion.protections.isEmpty,
         try proceeds(deletion)

@@ -102,6 +102,7 @@ extension SQLiteStore {
       sql: sql,
       values: plan.arguments,
       sensitiveValues: plan.sensitiveArguments,
+      revealsSensitive: plan.revealsSensitive,
       steps: steps
     )
   }

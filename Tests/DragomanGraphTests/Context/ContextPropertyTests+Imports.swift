@@ -190,7 +190,8 @@ extension ContextPropertyTests.Work {
     else { return }
     let (ours, theirs) = (Int64(step.numbers[6] % 90), Int64(90 + step.numbers[6] % 7))
     let object = try stack.main.object(with: id)
-    guard object["n"] != .integer(ours) else { return }
+    // What the other one writes must differ, too: a value that stays as it was is no conflict.
+    guard object["n"] != .integer(ours), object["n"] != .integer(theirs) else { return }
     object["n"] = .integer(ours)
     let isGone = isAlone && step.numbers[7] % 2 == 0 && entity.name != "Team"
     let sql =

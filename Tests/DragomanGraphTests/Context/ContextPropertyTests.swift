@@ -370,8 +370,10 @@ struct ContextPropertyTests {
       do {
         main = try await stack.write(until: .merged) { context in
           var plain = plain
-          for step in step.inner { _ = try Self.edit(step, context, &plain, stored) }
-          if let fault = try plain.difference(from: context) { throw Told(description: fault) }
+          let said = try step.inner.map { try Self.edit($0, context, &plain, stored) }
+          if let fault = try plain.difference(from: context) {
+            throw Told(description: "\(fault), in a child after \(said)")
+          }
           // Links that noAction leaves are refused by the commit, when they are merged already.
           let isRefused =
             plain.verdict(stored: stored) == .fails(.denied)

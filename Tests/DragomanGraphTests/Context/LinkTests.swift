@@ -265,6 +265,28 @@ import Testing
     #expect(visits[1] <= visits[0] * 5)
   }
 
+  @Test("A member that another context has moved comes to the place that it is given")
+  @MainActor func movedTwice() async throws {
+    let stack = try Stack(everyLink(.nullify), at: .inMemory)
+    let lists = try (0..<2).map { _ in try stack.main.insert("A") }
+    let rows = try (0..<3).map { _ in try stack.main.insert("B") }
+    lists[1][many: "rows"] = [rows[1], rows[2]]
+    try stack.main.save()
+    // Main's place of it is the one that the child gives it in another list.
+    lists[0][many: "rows"] = [rows[0]]
+    let wanted = rows.map(\.objectID)
+    try stack.main.nested { [id = lists[1].objectID] child in
+      let list = try child.object(with: id)
+      list[many: "rows"] = try wanted.map { try child.object(with: $0) }
+      #expect(list[many: "rows"].map(\.objectID) == wanted)
+    }
+    #expect(lists[1][many: "rows"].map(\.objectID) == wanted)
+    try stack.main.save()
+    #expect(
+      try stack.sql("SELECT _pk FROM B WHERE sheet = 2 ORDER BY _rows_order") == ["1", "2", "3"]
+    )
+  }
+
   private func numbers() throws -> [String] {
     try stack.sql("SELECT number, _phones_order FROM Phone ORDER BY _phones_order")
   }

@@ -108,6 +108,63 @@ import Testing
     #expect(none.nullCount == 2 && none.distinctCount == 0 && none.smallest == nil)
   }
 
+  @Test("Who does not want it any more ends it")
+  func stopping() async throws {
+    let store = try await store(
+      (1...20_000).map { #"{"id":\#($0),"word":"w\#($0)"}"# }.joined(separator: ",")
+    )
+    var asked = 0
+    #expect(throws: StoreError.self) {
+      try store.profile(of: "word", in: "Thing") {
+        asked += 1
+        return true
+      }
+    }
+    #expect(asked == 1)
+    // The connection is as it was.
+    #expect(try store.profile(of: "word", in: "Thing").distinctCount == 20_000)
+  }
+
+  @Test("Origins are what each recorded import did to an object, its links on both sides included")
+  func origins() async throws {
+    let store = try await store(
+      #"{"id":1,"word":"a","price":1.5,"parts":[2]},{"id":2,"word":"b"},{"id":3,"word":"c"}"#
+    )
+    func imports(_ records: String) async throws {
+      let input = ImportInput.bytes(Array("[\(records)]".utf8), name: "things.json")
+      _ = try await Importer(map: try ImportMap(yaml: Self.map), store: store).run(
+        ImportRequest([input])
+      )
+    }
+    try await imports(#"{"id":1,"word":"z","parts":[3,2],"owner":2},{"id":4,"word":"new"}"#)
+    try await imports(#"{"id":2,"word":"b"}"#)
+    func id(_ number: Int) throws -> ObjectID {
+      var found: ObjectID?
+      try store.forEachRow(FetchRequest("Thing", filter: try Filter(parsing: "id == \(number)"))) {
+        found = $0.objectID
+      }
+      return try #require(found)
+    }
+    let one = try store.origins(of: id(1))
+    #expect(one.map(\.run) == [2, 1] && one.map(\.kind) == [.updated, .inserted])
+    #expect(one[0].attributes.map(\.attribute.name) == ["word"])
+    #expect(
+      one[0].attributes.first?.old == .text("a") && one[0].attributes.first?.new == .text("z")
+    )
+    let links = Dictionary(uniqueKeysWithValues: one[0].links.map { ($0.relationship, $0) })
+    #expect(try links["owner"]?.added == [id(2)] && links["owner"]?.removed == [])
+    #expect(try links["parts"]?.added == [id(3)] && links["parts"]?.removed == [])
+    // That others link to it is theirs.
+    #expect(try store.origins(of: id(2)).map(\.run) == [1])
+    let new = try store.origins(of: id(4))
+    #expect(new.map(\.kind) == [.inserted])
+    #expect(new[0].attributes.contains { $0.attribute.name == "word" && $0.new == .text("new") })
+    #expect(try store.origins(of: ObjectID(entity: "Thing", primaryKey: 99)).isEmpty)
+    #expect(throws: StoreError.self) {
+      try store.origins(of: ObjectID(entity: "Thng", primaryKey: 1))
+    }
+  }
+
   @Test("A name that is none is an error", arguments: ["wrd", "parts", "owner.wrd"])
   func unknown(name: String) async throws {
     let store = try await store(#"{"id":1}"#)

@@ -59,16 +59,19 @@ struct ImportFixture {
     request.options.commit = .batch
     request.options.batchSize = 1
     var fault: (any Error)?
-    let writing = ImportWriting(
-      map: map,
-      code: ImportCode(),
-      request: request,
-      cancellation: Cancellation(),
-      logger: Logger(label: "test")
-    ) { _ in
-      do { try behind() } catch { fault = error }
+    _ = try store.write { session in
+      let writing = ImportWriting(
+        RowSink(session),
+        map: map,
+        code: ImportCode(),
+        request: request,
+        cancellation: Cancellation(),
+        logger: Logger(label: "test")
+      ) { _ in
+        do { try behind() } catch { fault = error }
+      }
+      return try writing.run()
     }
-    _ = try store.write { try writing.run($0) }
     if let fault { throw fault }
   }
 

@@ -51,9 +51,9 @@ struct ServerImportTests {
   static func run(_ request: ImportRequest, _ map: ImportMap, _ url: String) async throws
     -> ImportReport
   {
-    let stack = try PostgreSQLServer(url).stack(growingTo: map.model())
-    defer { try? stack.close() }
-    return try await Importer(map: map, stack: stack).run(request)
+    let store = try PostgreSQLServer(url).store()
+    defer { store.end() }
+    return try await Importer(map: map, server: store).run(request)
   }
 
   static func compare(
@@ -145,8 +145,7 @@ struct ServerImportTests {
     let url = try server.schema()
     var requests: [ImportRequest] = []
     for change: (inout ImportRequest) -> Void in [
-      { $0.prune = .init() }, { $0.resumes = true }, { $0.recording = .always },
-      { $0.changes = { _ in } },
+      { $0.recording = .always }, { $0.changes = { _ in } },
     ] {
       var request = ImportRequest([.records([])])
       change(&request)

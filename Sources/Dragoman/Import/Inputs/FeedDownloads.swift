@@ -8,7 +8,7 @@ struct FeedDownloads {
   /// The versions that were fetched.
   private(set) var versions: [(url: String, version: WebFetcher.Version)] = []
   /// The import since which nothing has changed; nil: there is something to import.
-  private(set) var unchangedSince: WriteSession.KeptDownload?
+  private(set) var unchangedSince: KeptDownload?
 
   private static let standardByteCount = 64 << 30
 
@@ -24,7 +24,7 @@ struct FeedDownloads {
   init(
     of request: ImportRequest,
     by map: ImportMap?,
-    unless kept: [WriteSession.KeptDownload],
+    unless kept: [KeptDownload],
     _ cancellation: Cancellation,
     _ logger: Logger
   ) throws {
@@ -78,7 +78,7 @@ struct FeedDownloads {
 }
 
 extension WebFetcher.Version {
-  fileprivate init(_ kept: WriteSession.KeptDownload) {
+  fileprivate init(_ kept: KeptDownload) {
     self.init(tag: kept.tag, modified: kept.modified)
   }
 }

@@ -11,6 +11,7 @@ final class ObjectBackend: DraftBackend {
   static let isBulk = false
   let context: ManagedObjectContext
   private let code: ImportCode
+  private let pruning: FeedPruning?
   /// The only object that records may be applied to, whatever their key.
   let only: ManagedObject?
   /// Objects that the import made.
@@ -36,8 +37,14 @@ final class ObjectBackend: DraftBackend {
     let slots: [Int]
   }
 
-  init(_ context: ManagedObjectContext, code: ImportCode, only: ManagedObject? = nil) {
+  init(
+    _ context: ManagedObjectContext,
+    code: ImportCode,
+    only: ManagedObject? = nil,
+    pruning: FeedPruning? = nil
+  ) {
     self.context = context
+    self.pruning = pruning
     self.code = code
     self.only = only
   }
@@ -94,6 +101,12 @@ final class ObjectBackend: DraftBackend {
     if let entity = layout.entity(named: name) { return entity }
     throw ImportError(.request, "The stack has no entity \(name).")
   }
+
+  var isPruning: Bool { pruning != nil }
+
+  func cover(_ batch: DraftBatch, _ plan: ImportPlan) { pruning?.cover(batch, plan) }
+
+  func see(_ key: Int64, of entity: EntityLayout) throws { try pruning?.see(key, of: entity) }
 
   func end() { context.finder.forgetProbes() }
 

@@ -48,6 +48,9 @@ extension ObjectStage {
           if policy == .pending { result.unresolved += 1 }
           continue
         }
+        // Whose owner was deleted since, is deleted with it.
+        let object = try backend.object(owner, of: self.owner)
+        guard try backend.context.existingObject(with: object.objectID) != nil else { continue }
         // Who came since may have been given to another by a later record.
         if backend.layout.isExclusive(link), let inverse = backend.layout.inverse(of: link),
           try !backend.context.links.targets(of: inverse, target).isEmpty
@@ -136,6 +139,8 @@ extension ObjectStage {
     let object: ManagedObject
     /// Whether it was not there when its record came.
     let isLate: Bool
+    /// Whether that was a record of an earlier import, of which nobody knows the other targets.
+    var isAdopted = false
   }
 
   /// The targets that are there, and not another's since.
@@ -147,11 +152,11 @@ extension ObjectStage {
         return try backend.context.existingObject(with: object.objectID).map {
           Resolved(object: $0, isLate: false)
         }
-      case .key(let values, _):
+      case .key(let values, let place):
         guard let object = try find(values), !isTaken(object.place.key, from: owner) else {
           return nil
         }
-        return Resolved(object: object, isLate: true)
+        return Resolved(object: object, isLate: true, isAdopted: place.ordinal == 0)
       }
     }
   }
@@ -160,8 +165,20 @@ extension ObjectStage {
   ///
   /// Where the record gives the whole list, they stand where it has them, and what came to the list
   /// by other ways stands behind; what left it since does not come back. What is joined comes behind
-  /// what stands before it in its record, or behind what the list had then.
+  /// what stands before it in its record, or behind what the list had then; what an earlier import waited for,
+  /// behind everything.
   func joined(_ resolved: [Resolved], _ former: [ManagedObject]) -> [ManagedObject] {
+    let own = resolved.filter { !$0.isAdopted }
+    let list = own.isEmpty ? former : joinedOwn(own, former)
+    let isThere = Set(list.map(\.place.key))
+    return list
+      + resolved.filter {
+        $0.isAdopted && (allowsRepeats || !isThere.contains($0.object.place.key))
+      }.map(\.object)
+  }
+
+  /// The same for what this import waited for.
+  private func joinedOwn(_ resolved: [Resolved], _ former: [ManagedObject]) -> [ManagedObject] {
     if plan.replaces {
       if allowsRepeats { return resolved.map(\.object) }
       let isThere = Set(former.map(\.place.key))

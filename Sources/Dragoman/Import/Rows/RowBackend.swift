@@ -3,7 +3,7 @@ import DragomanGraph
 /// The rows of a store, written in bulk: no object is made.
 ///
 /// Rows are written by `EntityWriter`, links stored by `LinkStage`; what the feed has is remembered
-/// for pruning (`RowBackend+Pruning`), and who asked is told of changes (`RowBackend+Changes`).
+/// for pruning (`FeedPruning`), and who asked is told of changes (`RowBackend+Changes`).
 final class RowBackend: DraftBackend {
   typealias Writer = EntityWriter
   typealias Stage = LinkStage
@@ -15,10 +15,9 @@ final class RowBackend: DraftBackend {
   /// Up to which place of the log who changed it, where only what all came to is told.
   var netMarks: [NetMark] = []
   /// Remembers what the feed has; nil where nothing is to be pruned.
-  let pruner: EntityPruner?
+  private let pruning: FeedPruning?
   /// Whether empty tables are loaded: what is in them is seen by others when all is.
   let mayLoad: Bool
-  var coverage = Coverage()
   /// The objects that records were applied to, in their order; nil where nobody asks.
   private var applied: [(entity: EntityLayout, key: Int64)]?
   private var deleter: ObjectDeleter?
@@ -28,7 +27,7 @@ final class RowBackend: DraftBackend {
     session: WriteSession,
     request: ImportRequest,
     changeLog: ChangeLog? = nil,
-    pruner: EntityPruner? = nil,
+    pruning: FeedPruning? = nil,
     mayLoad: Bool = false,
     namesObjects: Bool = false
   ) {
@@ -37,7 +36,7 @@ final class RowBackend: DraftBackend {
     self.session = session
     self.request = request
     self.changeLog = changeLog
-    self.pruner = pruner
+    self.pruning = pruning
   }
 
   var layout: ModelLayout { session.layout }
@@ -83,7 +82,7 @@ final class RowBackend: DraftBackend {
     return try deleter.delete().denied
   }
 
-  var namesObjects: Bool { pruner != nil || applied != nil }
+  var namesObjects: Bool { isPruning || applied != nil }
 
   func didApply(_ key: Int64, of entity: EntityLayout, ordinal: Int) {
     applied?.append((entity, key))
@@ -104,6 +103,12 @@ final class RowBackend: DraftBackend {
     }
   }
 
+  var isPruning: Bool { pruning != nil }
+
+  func cover(_ batch: DraftBatch, _ plan: ImportPlan) { pruning?.cover(batch, plan) }
+
+  func see(_ key: Int64, of entity: EntityLayout) throws { try pruning?.see(key, of: entity) }
+
   func madeDeleter() throws -> ObjectDeleter {
     if let deleter { return deleter }
     let made = try session.deleter()
@@ -117,7 +122,7 @@ final class RowBackend: DraftBackend {
 
   func keep(_ owner: ObjectPlace, unchanged: UnchangedOwner?) throws {
     guard session.keepsRun else { return }
-    let kept = WriteSession.UnchangedOwner(
+    let kept = KeptRun.UnchangedOwner(
       root: owner.root,
       key: owner.key,
       entity: unchanged?.entity ?? "",

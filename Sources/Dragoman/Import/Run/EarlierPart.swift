@@ -4,7 +4,7 @@ import Foundation
 /// What an import in batches says of itself in the store, with each batch, for one that goes on with it.
 ///
 /// The counts of records stand in the ledger; what waits for the end, in tables of their own
-/// (`WriteSession.keepRun()`).
+/// (`ImportSession.keepRun()`).
 struct ImportRunState: Codable {
   /// How often something was told.
   struct IssueCount: Codable {
@@ -39,7 +39,7 @@ struct ImportRunState: Codable {
 
 extension ImportRunState {
   /// Reads what an import has kept.
-  init(_ kept: WriteSession.KeptRun) throws {
+  init(_ kept: KeptRun) throws {
     self = try JSONDecoder().decode(Self.self, from: Data(kept.state.utf8))
   }
 }
@@ -47,14 +47,14 @@ extension ImportRunState {
 /// The part of an import that an earlier one has committed.
 struct EarlierPart {
   let state: ImportRunState
-  let kept: WriteSession.KeptRun
+  let kept: KeptRun
   let entry: ImportLedgerEntry
 
   /// Looks for it.
   ///
   /// - Returns: nil where the last import came to its end, or kept nothing.
   /// - Throws: `.resume` where it was another import than the one that is asked for; `StoreError`.
-  init?(_ session: WriteSession, of map: ImportMap, _ request: ImportRequest) throws {
+  init?(_ session: some ImportSession, of map: ImportMap, _ request: ImportRequest) throws {
     guard let kept = try session.keptRun() else { return nil }
     do {
       state = try ImportRunState(kept)

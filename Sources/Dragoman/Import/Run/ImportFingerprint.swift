@@ -26,9 +26,29 @@ extension ImportInput {
     }
   }
 
+  /// Whether a path is one of a file that can be read again.
+  fileprivate static func isRegular(_ path: String) -> Bool {
+    let attributes = attributes(URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
+    return attributes?[.type] as? FileAttributeType == .typeRegular
+  }
+
   private static func attributes(_ path: String) -> [FileAttributeKey: Any]? {
     // A pipe or a file that is gone has no size; opening it tells why.
     try? FileManager.default.attributesOfItem(atPath: path)
+  }
+}
+
+extension ImportRequest {
+  /// Whether the inputs can be read a second time, and nobody is told of each record.
+  var isRepeatable: Bool {
+    observer == nil
+      && inputs.allSatisfy { input in
+        switch input {
+        case .file(let path), .rejects(let path): ImportInput.isRegular(path)
+        case .url, .bytes, .records: true
+        case .standardInput, .opened: false
+        }
+      }
   }
 }
 

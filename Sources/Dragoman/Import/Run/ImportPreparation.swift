@@ -42,7 +42,7 @@ final class ImportPreparation {
   ///
   /// - Returns: false where it was stopped.
   /// - Throws: `ImportError`, `.contract`; as `FeedDownloads` and `FeedContract`.
-  func run(_ session: WriteSession) throws -> Bool {
+  func run(_ session: some ImportSession) throws -> Bool {
     do {
       try fetch(session)
     } catch  where cancellation.isCancelled {
@@ -65,9 +65,9 @@ final class ImportPreparation {
   }
 
   /// The import since which no feed has changed; nil: there is something to import.
-  var unchangedSince: WriteSession.KeptDownload? { downloads?.unchangedSince }
+  var unchangedSince: KeptDownload? { downloads?.unchangedSince }
 
-  private func fetch(_ session: WriteSession) throws {
+  private func fetch(_ session: some ImportSession) throws {
     guard asked.hasURLs else { return }
     let kept = try session.keptDownloads(of: ledgerName).filter { $0.options == options(session) }
     let fetched = try FeedDownloads(of: asked, by: declaredMap, unless: kept, cancellation, logger)
@@ -76,7 +76,7 @@ final class ImportPreparation {
   }
 
   /// What decides besides the feeds what comes of the import: the map, the options, and what the tables are.
-  private func options(_ session: WriteSession) -> String {
+  private func options(_ session: some ImportSession) -> String {
     let tables = session.layout.tables.map {
       "\($0.name)(\($0.columns.map(\.name).joined(separator: ",")))"
     }
@@ -87,7 +87,7 @@ final class ImportPreparation {
   /// Makes sure, in the transaction, that what the feed was compared with still is the last one.
   ///
   /// - Throws: `StoreError`, `.busy`.
-  func check(_ session: WriteSession) throws {
+  func check(_ session: some ImportSession) throws {
     guard let contract, try session.keptContract(of: ledgerName) != contract.kept else { return }
     throw StoreError(
       .busy,
@@ -102,7 +102,7 @@ final class ImportPreparation {
   ///   - entry: The import's row in the ledger.
   ///   - session: With an open transaction.
   /// - Throws: `StoreError`.
-  func keep(_ entry: ImportLedgerEntry, _ session: WriteSession) throws {
+  func keep(_ entry: ImportLedgerEntry, _ session: some ImportSession) throws {
     guard let run = entry.id else { return }
     if let contract, !isContractKept {
       try contract.keep(as: run, of: ledgerName, in: session)
@@ -111,7 +111,7 @@ final class ImportPreparation {
     guard entry.status == .done else { return }
     for (url, version) in downloads?.versions ?? [] where version.isTold {
       try session.keep(
-        WriteSession.KeptDownload(
+        KeptDownload(
           url: url,
           options: options(session),
           tag: version.tag,

@@ -3,7 +3,9 @@ import Foundation
 import Logging
 
 /// One import on the writing thread: transactions, batches in order, the ledger, the report.
-final class ImportWriting {
+final class ImportWriting<Sink: ImportSink> {
+  private let sink: Sink
+  private var session: Sink.Session { sink.session }
   /// What is done before the database is locked.
   private let preparation: ImportPreparation
   private let code: ImportCode
@@ -14,7 +16,8 @@ final class ImportWriting {
   private let notices = NoticeLog()
   private let retried = RetriedLines()
   private var commit: ImportMap.ImportOptions.Commit
-  private var walker: DraftWalker<RowBackend>?
+  private var walker: DraftWalker<Sink.Backend>?
+  private var pruning: FeedPruning?
   private var pruned = 0
   private var rejects: RejectsFile?
   /// The file whose rejects are imported again, in place of `rejects`.
@@ -39,6 +42,7 @@ final class ImportWriting {
   }
 
   init(
+    _ sink: Sink,
     map: ImportMap,
     code: ImportCode,
     request: ImportRequest,
@@ -46,6 +50,7 @@ final class ImportWriting {
     logger: Logger,
     progress: @escaping (ImportProgress) -> Void
   ) {
+    self.sink = sink
     preparation = ImportPreparation(map, code, request, cancellation, logger)
     self.code = code
     self.cancellation = cancellation
@@ -60,13 +65,13 @@ final class ImportWriting {
   /// - Returns: The status that the import ended with.
   /// - Throws: `ReadError`, `StoreError`, `MapFaults` or `ImportError`; what was not committed is
   ///   rolled back by the session.
-  func run(_ session: WriteSession) throws -> ImportReport.Status {
+  func run() throws -> ImportReport.Status {
     defer {
       keeper?.end()
       recording?.stop()
     }
     do {
-      let status = try importAll(session)
+      let status = try importAll()
       try flushRejects()
       return status
     } catch {
@@ -83,15 +88,16 @@ final class ImportWriting {
     }
   }
 
-  private func importAll(_ session: WriteSession) throws -> ImportReport.Status {
+  private func importAll() throws -> ImportReport.Status {
     try request.check(batchSize: batchSize)
     try map.checkPaths()
     try code.checkNoHooks()
+    try sink.check(preparation.asked)
     guard try preparation.run(session) else { return .cancelled }
-    if let since = preparation.unchangedSince { return try finishUnchanged(session, since) }
+    if let since = preparation.unchangedSince { return try finishUnchanged(since) }
     try session.begin()
     try preparation.check(session)
-    let earlier = try findEarlierPart(session)
+    let earlier = try findEarlierPart()
     let model = try session.grow(to: code.model ?? map.model())
     if let path = request.retriedFile {
       // Whether it can be read is told first.
@@ -107,17 +113,10 @@ final class ImportWriting {
       notices.add("the rejects file has only the rejects behind those that were committed")
     }
     let ledger = earlier?.state.ledger
-    recording = try ImportRecording(session, request, commit, behind: ledger, notices)
-    let backend = RowBackend(
-      session: session,
-      request: request,
-      changeLog: request.changes == nil ? nil : try session.changeLog(),
-      pruner: request.prune == nil ? nil : try session.pruner(),
-      // A batch that is committed has its indexes.
-      mayLoad: commit == .all
-    )
+    recording = try sink.record(request, commit, behind: ledger, notices)
+    pruning = request.prune == nil ? nil : try FeedPruning(session)
     let walker = DraftWalker(
-      backend,
+      try sink.makeBackend(request, pruning, isWhole: commit == .all),
       mode: request.mode,
       maximumRejects: request.options.maximumRejects ?? map.importOptions.maximumRejects,
       rejects: retry ?? rejects
@@ -133,9 +132,9 @@ final class ImportWriting {
       // Others may write while the next batch is on its way.
       try session.beginIfNeeded()
       do {
-        try apply(batch, walker, session)
+        try apply(batch, walker)
       } catch  where cancellation.isCancelled {
-        try cancel(session, &entry)
+        try cancel(&entry)
         return .cancelled
       }
       keeper?.see(batch)
@@ -145,30 +144,35 @@ final class ImportWriting {
       // Whatever ends the run now, the rejects so far are in the file.
       try flushRejects()
       // Of an input that may prove to be another map's nothing is kept.
-      if commit == .batch && !request.isDryRun && !isStrange {
-        try commitBatch(session, &entry)
-      } else {
-        try recording?.keepIfFull()
+      if sink.mayCommit(walker) {
+        try sink.flush()
+        if commit == .batch && !request.isDryRun && !isStrange {
+          try commitBatch(&entry)
+        } else {
+          try recording?.keepIfFull()
+        }
       }
       progress(currentProgress)
     }
     try session.beginIfNeeded()
     do {
-      try session.interruptible(
+      try sink.interruptible(
         when: { [cancellation] in cancellation.isCancelled },
         {
           try walker.finish(unless: cancellation)
+          // What the store would refuse is told, by a dry run too.
+          try sink.flush()
           if let rule = request.prune, !cancellation.isCancelled { try prune(rule, walker) }
-          try backend.tellNet()
+          try sink.tellNet()
           // What the end does is done whole.
           if cancellation.isCancelled { throw CancellationError() }
         }
       )
     } catch  where cancellation.isCancelled {
-      try cancel(session, &entry)
+      try cancel(&entry)
       return .cancelled
     }
-    return try finish(session, &entry)
+    return try finish(&entry)
   }
 
   /// Writes a batch.
@@ -176,24 +180,24 @@ final class ImportWriting {
   /// In one transaction it is ended in the middle where it is asked to stop: it may make indexes, which takes seconds.
   private func apply(
     _ batch: DraftBatch,
-    _ walker: DraftWalker<RowBackend>,
-    _ session: WriteSession
+    _ walker: DraftWalker<Sink.Backend>
   ) throws {
     guard commit == .all else { return try walker.apply(batch) }
-    try session.interruptible(
+    try sink.interruptible(
       when: { [cancellation] in cancellation.isCancelled },
       { try walker.apply(batch) }
     )
   }
 
-  private func prune(_ rule: ImportRequest.Prune, _ walker: DraftWalker<RowBackend>) throws {
+  private func prune(_ rule: ImportRequest.Prune, _ walker: DraftWalker<Sink.Backend>) throws {
     if let absent = notices.absentSources.first {
       throw ImportError(
         .prune,
         "The source \(absent) matched nothing: pruning would delete what it should have brought."
       )
     }
-    let outcome = try walker.backend.prune(rule, after: walker.tally.counts)
+    guard let pruning else { return }
+    let outcome = try sink.prune(pruning, rule, after: walker.tally.counts)
     pruned = outcome.count
     for notice in outcome.notices { notices.add(notice) }
   }
@@ -268,7 +272,7 @@ final class ImportWriting {
   // MARK: - Going on with an earlier import
 
   /// The part of this import that is committed, where it is to be gone on with.
-  private func findEarlierPart(_ session: WriteSession) throws -> EarlierPart? {
+  private func findEarlierPart() throws -> EarlierPart? {
     guard request.resumes else { return nil }
     guard let earlier = try EarlierPart(session, of: preparation.declaredMap, preparation.asked)
     else {
@@ -283,7 +287,7 @@ final class ImportWriting {
   private func skip(
     _ earlier: EarlierPart,
     _ queue: BatchQueue<DraftBatch>,
-    _ walker: DraftWalker<RowBackend>
+    _ walker: DraftWalker<Sink.Backend>
   ) throws {
     committed = earlier.entry.committed
     while walker.ordinal < earlier.state.passed,
@@ -303,13 +307,10 @@ final class ImportWriting {
   // MARK: - Commits
 
   /// Ends an import whose feeds are as they were: nothing is written but the ledger.
-  private func finishUnchanged(
-    _ session: WriteSession,
-    _ since: WriteSession.KeptDownload
-  ) throws -> ImportReport.Status {
+  private func finishUnchanged(_ since: KeptDownload) throws -> ImportReport.Status {
     notices.add("unchanged since import \(since.run), of \(since.started.prefix(19)) UTC")
     try session.begin()
-    recording = try ImportRecording(session, request, commit, behind: nil, notices)
+    recording = try sink.record(request, commit, behind: nil, notices)
     var entry = makeLedgerEntry()
     entry.finish()
     try session.record(&entry)
@@ -318,10 +319,7 @@ final class ImportWriting {
     return .done
   }
 
-  private func commitBatch(
-    _ session: WriteSession,
-    _ entry: inout ImportLedgerEntry
-  ) throws {
+  private func commitBatch(_ entry: inout ImportLedgerEntry) throws {
     // What is committed must not be missing from the rejects, so they are written first.
     try rejects?.flush()
     entry.counts = report.counts
@@ -332,22 +330,20 @@ final class ImportWriting {
     if entry.status == .running {
       try keeper?.keep(entry, report, passed: walker?.ordinal ?? 0, rejects, session)
     }
+    try pruning?.flush()
     try recording?.keep(entry)
     try session.commit()
     committed = entry.committed
     logger.debug("committed", metadata: ["records": "\(committed)"])
   }
 
-  private func finish(
-    _ session: WriteSession,
-    _ entry: inout ImportLedgerEntry
-  ) throws -> ImportReport.Status {
+  private func finish(_ entry: inout ImportLedgerEntry) throws -> ImportReport.Status {
     entry.finish()
     if request.isDryRun {
       session.rollbackIfOpen()
     } else {
       if session.keepsRun { try session.dropRun() }
-      try commitBatch(session, &entry)
+      try commitBatch(&entry)
       // What went in stands in the file until now: a retry that is stopped here finds it unchanged.
       try retry?.finish()
     }
@@ -355,7 +351,7 @@ final class ImportWriting {
   }
 
   /// Undoes what is not committed; of what is, the ledger says that it was stopped.
-  private func cancel(_ session: WriteSession, _ entry: inout ImportLedgerEntry) throws {
+  private func cancel(_ entry: inout ImportLedgerEntry) throws {
     session.rollbackIfOpen()
     // Of one transaction nothing is left to tell of.
     guard commit == .batch, entry.id != nil else { return }

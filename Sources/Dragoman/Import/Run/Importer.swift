@@ -30,7 +30,7 @@ public struct Importer: Sendable {
   /// Where the objects go.
   private enum Place: Sendable {
     case store(SQLiteStore)
-    case stack(Stack)
+    case server(ServerStore)
   }
 
   /// Makes an importer.
@@ -60,16 +60,16 @@ public struct Importer: Sendable {
     self.init(map: mapper.importMap, code: mapper.importCode, store: store, logger: logger)
   }
 
-  /// Makes an importer into a stack on a server, whose model has all that the map needs.
+  /// Makes an importer into a server.
   package init(
     map: ImportMap,
     closures: ClosureRegistry = ClosureRegistry(),
-    stack: Stack,
+    server: ServerStore,
     logger: Logger = Logger(label: "dragoman")
   ) {
     self.map = map
     code = ImportCode(computes: closures.computes)
-    place = .stack(stack)
+    place = .server(server)
     self.logger = logger
   }
 
@@ -125,26 +125,74 @@ public struct Importer: Sendable {
   ) throws(ImportFailure) -> ImportReport {
     switch place {
     case .store(let store):
-      let writing = ImportWriting(
-        map: map,
-        code: code,
-        request: request,
-        cancellation: cancellation,
-        logger: logger,
-        progress: progress
+      var report = ImportReport()
+      return try self.report(
+        soFar: { report },
+        of: {
+          try store.write { session in
+            let writing = writing(RowSink(session), request, cancellation, progress)
+            defer { report = writing.report }
+            return try writing.run()
+          }
+        }
       )
-      return try report(soFar: { writing.report }, of: { try store.write { try writing.run($0) } })
-    case .stack(let stack):
-      let importing = StackImporting(
-        map: map,
-        code: code,
-        request: request,
-        cancellation: cancellation,
-        logger: logger,
-        progress: progress
-      )
-      return try report(soFar: { importing.report }, of: { try importing.run(stack) })
+    case .server(let server):
+      return try importFeeds(request, to: server, cancellation, progress)
     }
+  }
+
+  /// Imports into a server; where that ends the transaction or the connection, it is done again from what is
+  /// committed, as `ImportRequest.resumes` does it, a few times.
+  private func importFeeds(
+    _ request: ImportRequest,
+    to server: ServerStore,
+    _ cancellation: Cancellation,
+    _ progress: @escaping (ImportProgress) -> Void
+  ) throws(ImportFailure) -> ImportReport {
+    var request = request
+    var patience = Patience()
+    var committed = 0
+    while true {
+      var report = ImportReport()
+      do throws(ImportFailure) {
+        return try self.report(
+          soFar: { report },
+          of: {
+            try server.importing { session in
+              let writing = writing(ObjectSink(session, code), request, cancellation, progress)
+              defer { report = writing.report }
+              return try writing.run()
+            }
+          }
+        )
+      } catch {
+        if error.report.committed > committed {
+          committed = error.report.committed
+          request.resumes = true
+          patience.restart()
+        }
+        guard request.isRepeatable, !cancellation.isCancelled, patience.wait(after: error.cause)
+        else { throw error }
+        logger.warning("the server has ended the transaction; it is done again: \(error.cause)")
+      }
+    }
+  }
+
+  private func writing<Sink: ImportSink>(
+    _ sink: Sink,
+    _ request: ImportRequest,
+    _ cancellation: Cancellation,
+    _ progress: @escaping (ImportProgress) -> Void
+  ) -> ImportWriting<Sink> {
+    ImportWriting(
+      sink,
+      map: map,
+      code: code,
+      request: request,
+      cancellation: cancellation,
+      logger: logger,
+      progress: progress
+    )
   }
 
   /// The report of an import with what it ended with.

@@ -16,7 +16,7 @@ final class RunKeeper {
   ///
   /// `earlier` is the part that is gone on with.
   init?(
-    _ session: WriteSession,
+    _ session: some ImportSession,
     _ request: ImportRequest,
     _ commit: ImportMap.ImportOptions.Commit,
     behind earlier: EarlierPart?
@@ -49,7 +49,7 @@ final class RunKeeper {
     _ report: ImportReport,
     passed: Int,
     _ rejects: RejectsFile?,
-    _ session: WriteSession
+    _ session: some ImportSession
   ) throws {
     guard let ledger = entry.id else { return }
     let state = ImportRunState(

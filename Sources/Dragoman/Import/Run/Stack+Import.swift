@@ -78,7 +78,7 @@ extension Stack {
     of map: ImportMap,
     _ closures: ClosureRegistry
   ) throws(ImportFailure) -> Importer {
-    if server != nil { return Importer(map: map, closures: closures, stack: self) }
+    if let server { return Importer(map: map, closures: closures, server: server) }
     do {
       return Importer(map: map, closures: closures, store: try store)
     } catch {

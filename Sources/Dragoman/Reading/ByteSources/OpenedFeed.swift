@@ -27,6 +27,21 @@ public final class OpenedFeed: Sendable, Hashable {
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
   }
 
+  /// Keeps bytes that somebody has sent; they are in no memory afterwards.
+  ///
+  /// - Parameter bytes: The feed.
+  /// - Throws: `ReadError.Code.inputOutput` where there is no room.
+  public convenience init(_ bytes: UnsafeRawBufferPointer) throws(ReadError) {
+    try self.init()
+    guard append(bytes) else {
+      throw ReadError(
+        .inputOutput,
+        "There is no room for a temporary file: \(String(cString: strerror(errno))).",
+        help: "set TMPDIR to a folder with room"
+      )
+    }
+  }
+
   deinit { close(descriptor) }
 
   /// Appends bytes.

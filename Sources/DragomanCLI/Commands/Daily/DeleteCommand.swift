@@ -63,17 +63,25 @@ struct DeleteCommand: ParsableCommand {
 
   mutating func run() throws {
     try databaseOptions.resolve(tells: !quiet && !dryRun)
-    let store = try databaseOptions.openFile(
-      for: "dragoman delete",
-      SQLiteStore.Options(
+    let request = FetchRequest(entity, filter: try condition.filter())
+    let (deletion, isRefused): (Deletion, Bool)
+    if let server = try databaseOptions.server?.store() {
+      defer { server.end() }
+      (deletion, isRefused) = try self.deletion(of: request) { [dryRun] in
+        try server.delete(request, isDryRun: dryRun, proceeds: $0)
+      }
+    } else {
+      let options = SQLiteStore.Options(
         isReadOnly: dryRun,
         createsFile: false,
         readsConcurrently: false
       )
-    )
-    let request = FetchRequest(entity, filter: try condition.filter())
-    let (deletion, isRefused) = try deletion(of: request, from: store)
-    try store.close()
+      let store = try databaseOptions.open(options)
+      (deletion, isRefused) = try self.deletion(of: request) {
+        try store.delete(request, proceeds: $0)
+      }
+      try store.close()
+    }
     let report = DeletionReport(deletion, of: request, from: database)
     if json { try OutputBuffer.print(report.json(isDryRun: dryRun)) }
     if let error = report.error { throw error }
@@ -84,13 +92,13 @@ struct DeleteCommand: ParsableCommand {
   /// Asks until what was asked for is what is there, then deletes it.
   private func deletion(
     of request: FetchRequest,
-    from store: SQLiteStore
+    _ delete: ((Deletion) throws -> Bool) throws -> Deletion
   ) throws -> (Deletion, isRefused: Bool) {
-    if yes || dryRun { return (try store.delete(request), false) }
+    if yes || dryRun { return (try delete { _ in true }, false) }
     var expected: Deletion?
     while true {
       // Nobody else waits while people think: what they were told is compared with what is there then.
-      let found = try store.delete(request) { $0 == expected }
+      let found = try delete { $0 == expected }
       if found.isDone || found.counts.isEmpty || !found.protections.isEmpty {
         return (found, false)
       }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Dragoman
 import DragomanGraph
 import Foundation
+import Logging
 
 /// `dragoman rejects retry FILE MAP -d DB`: imports rejected records again.
 struct RejectsRetryCommand: AsyncParsableCommand {
@@ -54,14 +55,20 @@ struct RejectsRetryCommand: AsyncParsableCommand {
     try databaseOptions.resolve(tells: !quiet && !dryRun)
     let importMap = try Self.map(map, behind: file)
     let request = ImportRequest([.rejects(file)], mode: mode, isDryRun: dryRun)
-    let store = try databaseOptions.openFile(
-      for: "dragoman rejects retry",
-      SQLiteStore.Options(createsFile: false, readsConcurrently: false)
-    )
-    let run = Importer(map: importMap, store: store).start(request)
+    let target: ImportTarget =
+      if let server = databaseOptions.server {
+        .server(try server.store())
+      } else {
+        .file(
+          try databaseOptions.open(
+            SQLiteStore.Options(createsFile: false, readsConcurrently: false)
+          )
+        )
+      }
+    let run = target.importer(importMap, Logger(label: "dragoman")).start(request)
     let signals = SignalWatch { run.cancel() }
     let outcome = await Result(of: run)
-    try store.close()
+    try target.close()
     try print(outcome, signal: signals.received)
     if let status = Self.exitStatus(of: outcome, signal: signals.received) {
       throw ExitCode(status)

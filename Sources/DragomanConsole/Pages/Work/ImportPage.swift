@@ -75,13 +75,19 @@ struct ImportPage {
     let path = form["path"].trimmingCharacters(in: .whitespaces)
     let input: ImportInput
     if let file = form.file {
-      input = .bytes(Array(file.bytes), name: plainName(file.name))
+      let feed = try file.bytes.withUnsafeBytes { (bytes) throws(ReadError) in try OpenedFeed(bytes)
+      }
+      input = .opened(feed, name: plainName(file.name))
     } else if !path.isEmpty {
-      guard FileManager.default.isReadableFile(atPath: path) else {
+      var status = stat()
+      // What is no file may have no end.
+      guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+        FileManager.default.isReadableFile(atPath: path)
+      else {
         throw ConsoleError(
           404,
           "There is no file \(path) that can be read here.",
-          help: "give its path on the machine of the console"
+          help: "give the path of a feed on the machine of the console"
         )
       }
       input = .file(path)
@@ -108,6 +114,9 @@ struct ImportPage {
   static func plainName(_ name: String) -> String {
     let last = name.split { $0 == "/" || $0 == "\\" }.last.map(String.init) ?? "upload"
     let plain = String(String.UnicodeScalarView(last.unicodeScalars.filter { $0.value >= 0x20 }))
-    return plain.isEmpty ? "upload" : String(plain.prefix(120))
+    guard plain.count > 120 else { return plain.isEmpty ? "upload" : plain }
+    // The ending says the format.
+    let ending = plain.split(separator: ".").dropFirst().suffix(2).map { "." + $0 }.joined()
+    return plain.prefix(100) + "…" + (ending.count <= 20 ? ending : "")
   }
 }

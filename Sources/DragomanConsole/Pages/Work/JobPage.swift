@@ -197,7 +197,7 @@ struct JobPage {
       "read": JSONValue(counts.read), "inserted": JSONValue(counts.inserted),
       "updated": JSONValue(counts.updated), "unchanged": JSONValue(counts.unchanged),
       "rejected": JSONValue(counts.rejected),
-      "changes": .array(state.changes.map(ChangeView.json)),
+      "changes": .array(state.changes.map { ChangeView($0).json }),
       "error": state.failure.map {
         ["code": JSONValue($0.code), "message": .string($0.message), "help": JSONValue($0.help)]
       } ?? .null,

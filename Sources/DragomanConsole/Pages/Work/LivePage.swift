@@ -118,13 +118,8 @@ struct LivePage {
     let shape = try EntityShape(name, in: store.model)
     let query = EntityQuery(request)
     let table = try EntityTable(shape, query.columns, in: store.model)
-    let fetch = FetchRequest(
-      name,
-      filter: try query.filter(),
-      sortKeys: try query.sortKeys(shape),
-      limit: query.limit,
-      columns: table.fetched
-    )
+    var fetch = try query.request(of: name, columns: table.fetched, in: store)
+    fetch.limit = query.limit
     return (query, table, fetch)
   }
 

@@ -29,17 +29,28 @@ struct RejectPage {
     let notice: String?
   }
 
+  private static let retrying = NSLock()
+
+  /// - Parameters:
+  ///   - file: The rejects file's number.
+  ///   - number: The line.
+  ///   - sources: What the page reads.
+  ///   - record: What stands in the form; nil: the record.
+  ///   - again: Why what was typed was rejected, in place of what the file says of the line.
+  ///   - notice: What is told above.
+  /// - Returns: The page.
   /// - Throws: `ConsoleError`, 404, where the line is gone.
   static func answer(
     _ file: String,
     _ number: String,
     _ sources: PageSources,
     record: String? = nil,
+    again: RejectLine? = nil,
     notice: String? = nil
   ) throws -> PageAnswer {
     let item = try sources.rejects.item(file)
     let line = try RejectShelf.line(number, of: item.path)
-    let reject = line.reject
+    let reject = again ?? line.reject
     let own = try reject.record()
     let shown = reject.isSourceText ? own : pretty(own)
     let (before, marked, behind) = marking(shown, reject)
@@ -86,23 +97,21 @@ struct RejectPage {
 
   /// Tries the record again, as the form has it.
   ///
-  /// - Returns: Where to go; nil: it was rejected again, and the page says why.
+  /// What is rejected again leaves its line as it was: the record as it came is nowhere else.
+  ///
+  /// - Returns: Why it was rejected again; nil: it is imported, and its line is gone.
   /// - Throws: `ConsoleError`, `ReadError` for what is no JSON, and what stops the import.
   static func retry(
     _ file: String,
     _ number: String,
     _ form: ConsoleForm,
     _ sources: PageSources
-  ) throws -> String? {
+  ) throws -> RejectLine? {
+    // A form that is sent twice, or two of one file at once, would read the same lines and write them back.
+    retrying.lock()
+    defer { retrying.unlock() }
     let item = try sources.rejects.item(file)
-    let line = try RejectShelf.line(number, of: item.path)
-    guard line.mark == form["mark"] else {
-      throw ConsoleError(
-        409,
-        "The rejects file was changed meanwhile.",
-        help: "load the list again"
-      )
-    }
+    let line = try RejectShelf.line(number, form["mark"], of: item.path)
     let map = try sources.maps.item(at: form["map"]).map.get()
     // A form ends its lines with CR LF.
     let text = form["record"].replacing("\r\n", with: "\n")
@@ -117,7 +126,7 @@ struct RejectPage {
     else { throw ConsoleError(500, "There is no place for a temporary file.") }
     defer { try? FileManager.default.removeItem(atPath: copy) }
     let database = sources.database.path
-    let report = try Waiting.result {
+    _ = try Waiting.result {
       let store = try SQLiteStore(
         at: .file(database),
         options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)
@@ -126,10 +135,9 @@ struct RejectPage {
       try store.close()
       return report
     }
-    let rest = FileManager.default.contents(atPath: copy) ?? Data()
-    try RejectShelf.replace(line.number, line.mark, with: Array(rest), of: item.path)
-    guard report.counts.rejected == 0, rest.isEmpty else { return nil }
-    return "/rejects"
+    if let again = try RejectLines(copy).next() { return again }
+    try RejectShelf.remove(line.number, line.mark, of: item.path)
+    return nil
   }
 
   // MARK: - The record as text

@@ -1,11 +1,9 @@
-import GRDB
-
 /// Remembers which objects a feed has, and deletes the others of the entities that it covers.
 ///
 /// Objects are known by their primary keys, so that it does not matter by which record, source or
 /// input they came, nor how deep they were nested. The keys are kept in a temporary table, or in one of the
 /// run (`WriteSession.keepRun()`), not in memory: a feed may be larger than that.
-package final class EntityPruner: StatementRunner {
+package final class EntityPruner {
   /// What pruning did.
   package struct Outcome: Sendable {
     /// How many objects were deleted, with those that the delete rules took along.
@@ -16,37 +14,36 @@ package final class EntityPruner: StatementRunner {
     package var seen: [(entity: String, count: Int)] = []
   }
 
-  let database: Database
-  let path: String?
+  private let sql: any SharedSQL
   private let layout: ModelLayout
-  private let insert: RawStatement
   private let seen: String
+  /// What is not in the table yet.
+  private var news: [(Int64, Int64)] = []
 
   /// Makes the table.
   ///
-  /// - Throws: What SQLite refuses.
-  init(database: Database, path: String?, layout: ModelLayout, isKept: Bool) throws {
-    self.database = database
-    self.path = path
+  /// - Throws: `StoreError`.
+  package init(_ sql: any SharedSQL, layout: ModelLayout, isKept: Bool) throws(StoreError) {
+    self.sql = sql
     self.layout = layout
-    seen = isKept ? "main._dragoman_run_seen" : "temp._dragoman_seen"
-    if !isKept { try database.execute(sql: "DROP TABLE IF EXISTS \(seen)") }
-    try database.execute(
-      sql: "CREATE TABLE IF NOT EXISTS \(seen)"
-        + " (root INTEGER, pk INTEGER, PRIMARY KEY (root, pk)) WITHOUT ROWID"
+    seen = isKept ? "_dragoman_run_seen" : "\(sql.temporarySchema)._dragoman_seen"
+    if !isKept { try sql.run("DROP TABLE IF EXISTS \(seen)") }
+    try sql.run(
+      "CREATE TABLE IF NOT EXISTS \(seen)"
+        + " (root INTEGER, pk BIGINT, PRIMARY KEY (root, pk))\(sql.keyedTable)"
     )
-    insert = try RawStatement("INSERT OR IGNORE INTO \(seen) VALUES (?, ?)", in: database)
   }
 
   /// Remembers that the feed has an object.
   package func see(_ key: Int64, of entity: EntityLayout) throws(StoreError) {
-    insert.bind(integer: Int64(entity.root), 1)
-    insert.bind(integer: key, 2)
-    do throws(DatabaseError) {
-      try insert.run()
-    } catch {
-      throw StoreError(error, path: path)
-    }
+    news.append((Int64(entity.root), key))
+    if news.count >= 1000 { try flush() }
+  }
+
+  /// Writes into the table what is not there yet: before a commit, and before it is asked.
+  package func flush() throws(StoreError) {
+    try sql.insert(news, into: seen)
+    news.removeAll(keepingCapacity: true)
   }
 
   /// How many objects of exactly this entity there are, and how many of them the feed does not have.
@@ -54,10 +51,11 @@ package final class EntityPruner: StatementRunner {
   /// Runs two `SELECT count(*)`. Objects without a key and stubs are not counted as missing: no feed
   /// can have them.
   package func count(_ entity: EntityLayout) throws(StoreError) -> (all: Int, missing: Int) {
+    try flush()
     let table = Schema.quoted(entity.table)
     return (
-      try count("SELECT count(*) FROM \(table) WHERE \(isOf(entity))"),
-      try count("SELECT count(*) FROM \(table) WHERE \(isMissing(entity))")
+      try sql.count("FROM \(table) WHERE \(isOf(entity))"),
+      try sql.count("FROM \(table) WHERE \(isMissing(entity))")
     )
   }
 
@@ -74,9 +72,10 @@ package final class EntityPruner: StatementRunner {
     with deleter: ObjectDeleter
   ) throws(StoreError) -> Outcome {
     var outcome = Outcome()
+    try flush()
     // What the feed itself deleted is not to be taken for what pruning takes along.
     for root in try seenRoots() {
-      try run("DELETE FROM \(seen) WHERE \(isGone(root))")
+      try sql.run("DELETE FROM \(seen) WHERE \(isGone(root))")
     }
     for entity in entities {
       let table = Schema.quoted(entity.table)
@@ -86,10 +85,10 @@ package final class EntityPruner: StatementRunner {
     outcome.denied = deletion.denied
     outcome.deleted = deletion.deleted.values.reduce(0, +)
     for root in try seenRoots() {
-      let gone = try count("SELECT count(*) FROM \(seen) WHERE \(isGone(root))")
+      let gone = try sql.count("FROM \(seen) WHERE \(isGone(root))")
       if gone > 0 { outcome.seen.append((layout.entities[root].name, gone)) }
     }
-    try run("DELETE FROM \(seen)")
+    try sql.run("DELETE FROM \(seen)")
     return outcome
   }
 
@@ -97,12 +96,13 @@ package final class EntityPruner: StatementRunner {
 
   /// A sub-entity lies in the table of its parent.
   private func isOf(_ entity: EntityLayout) -> String {
-    entity.hasEntityColumn ? "_entity = \(Schema.literal(entity.name))" : "1"
+    entity.hasEntityColumn ? "_entity = \(Schema.literal(entity.name))" : "1 = 1"
   }
 
   private func isMissing(_ entity: EntityLayout) -> String {
     let table = Schema.quoted(entity.table)
-    let keys = entity.uniqueKeys.first?.map { "\(Schema.quoted($0.column)) IS NOT NULL" } ?? ["0"]
+    let keys =
+      entity.uniqueKeys.first?.map { "\(Schema.quoted($0.column)) IS NOT NULL" } ?? ["1 = 0"]
     let tests = [isOf(entity)] + keys + (entity.hasStubColumn ? ["_stub IS NULL"] : [])
     return tests.joined(separator: " AND ")
       + " AND NOT EXISTS (SELECT 1 FROM \(seen) AS seen WHERE seen.root = \(entity.root)"
@@ -114,6 +114,6 @@ package final class EntityPruner: StatementRunner {
   }
 
   private func seenRoots() throws(StoreError) -> [Int] {
-    try integers("SELECT DISTINCT root FROM \(seen) ORDER BY root").map { Int($0) }
+    try sql.integers("DISTINCT root", "FROM \(seen)").map { Int($0) }.sorted()
   }
 }

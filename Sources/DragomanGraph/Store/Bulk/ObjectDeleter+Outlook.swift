@@ -1,23 +1,5 @@
-import GRDB
-
 /// What a deletion comes to before anything is deleted.
 extension ObjectDeleter {
-  /// Marks the objects of a request.
-  ///
-  /// - Throws: `StoreError`, `.badRequest` for a request that does not fit the model.
-  func mark(_ request: FetchRequest) throws(StoreError) {
-    let plan = try FetchPlan(request, in: layout)
-    try StoreError.naming(path) {
-      try FetchStatement.run(
-        "INSERT OR IGNORE INTO \(Self.table) (root, pk)"
-          + " SELECT \(plan.entity.root), \(plan.objects.alias)._pk\(plan.objects.tail)",
-        plan.arguments,
-        database,
-        { _ in true }
-      )
-    }
-  }
-
   /// Adds to the marked objects what their rules take along, and tells what deleting them comes to.
   ///
   /// - Parameter exampleCount: How many protected objects of each relationship are told.
@@ -48,8 +30,8 @@ extension ObjectDeleter {
     for root in try roots() {
       for entity in layout.entities where entity.root == root {
         let own = entity.hasEntityColumn ? " AND _entity = \(Schema.literal(entity.name))" : ""
-        let found = try count(
-          "SELECT count(*) FROM \(Schema.quoted(entity.table)) WHERE _pk IN \(doomed(root))\(own)"
+        let found = try sql.count(
+          "FROM \(Schema.quoted(entity.table)) WHERE _pk IN \(doomed(root))\(own)"
         )
         if found > 0 { counts[entity.index] = found }
       }
@@ -74,14 +56,12 @@ extension ObjectDeleter {
     let others = doomed(layout.entities[link.destination].root)
     let owners =
       "SELECT DISTINCT \(query.own) FROM \(query.name) WHERE \(query.own) IN \(doomed(root))"
-      + " AND \(query.other) NOT NULL AND \(query.other) NOT IN \(others)"
-    let objectCount = try count("SELECT count(*) FROM (\(owners))")
+      + " AND \(query.other) IS NOT NULL AND \(query.other) NOT IN \(others)"
+    let objectCount = try sql.count("FROM (\(owners)) AS t")
     guard objectCount > 0 else { return nil }
     let owner = layout.entities[link.owner]
-    let examples = try StoreError.naming(path) {
-      try ObjectKeyReader(owner, in: layout)
-        .objects(where: "t._pk IN (\(owners))", limit: exampleCount, database)
-    }
+    let examples = try ObjectKeyReader(owner, in: layout)
+      .objects(where: "t._pk IN (\(owners))", limit: exampleCount, sql)
     return Deletion.Protection(
       relationship: "\(owner.name).\(link.name)",
       rule: link.relationship.deleteRule,

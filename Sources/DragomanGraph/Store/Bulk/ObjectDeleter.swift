@@ -1,11 +1,9 @@
-import GRDB
-
 /// Deletes objects by the delete rules of the relationships, any number with a few statements.
 ///
 /// The objects are marked first, in a temporary table; `delete()` adds what `cascade` takes with
 /// them, refuses what `deny` protects, clears the links to them, and deletes them. A relationship
 /// with the rule `noAction` keeps its links: SQLite then refuses the commit if one dangles.
-package final class ObjectDeleter: StatementRunner {
+package final class ObjectDeleter {
   /// What was deleted.
   package struct Outcome: Sendable, Hashable {
     /// How many objects, by the name of the root entity.
@@ -14,46 +12,51 @@ package final class ObjectDeleter: StatementRunner {
     package var denied: String?
   }
 
-  static let table = "temp._dragoman_doomed"
-
-  let database: Database
-  let path: String?
+  let sql: any SharedSQL
+  /// The temporary table of marks.
+  let table: String
   let layout: ModelLayout
   private let onPortion: () throws(StoreError) -> Void
-  /// How many rows are deleted at once.
-  private static let portion = 64
 
   /// - Parameters:
-  ///   - database: The connection.
-  ///   - path: The file, for messages.
+  ///   - sql: The statements of the store.
   ///   - layout: The tables.
   ///   - onPortion: Called between portions of rows.
-  /// - Throws: What SQLite refuses.
+  /// - Throws: `StoreError`.
   init(
-    database: Database,
-    path: String?,
+    _ sql: any SharedSQL,
     layout: ModelLayout,
-    onPortion: @escaping () throws(StoreError) -> Void
-  ) throws {
+    onPortion: @escaping () throws(StoreError) -> Void = {}
+  ) throws(StoreError) {
     self.onPortion = onPortion
-    self.database = database
-    self.path = path
+    self.sql = sql
     self.layout = layout
-    try database.execute(
-      sql: "CREATE TEMP TABLE IF NOT EXISTS _dragoman_doomed"
-        + " (root INTEGER, pk INTEGER, done INTEGER DEFAULT 0, PRIMARY KEY (root, pk)) WITHOUT ROWID"
+    table = "\(sql.temporarySchema)._dragoman_doomed"
+    try sql.run(
+      "CREATE TEMP TABLE IF NOT EXISTS _dragoman_doomed"
+        + " (root INTEGER, pk BIGINT, done INTEGER DEFAULT 0, PRIMARY KEY (root, pk))\(sql.keyedTable)"
     )
-    try database.execute(sql: "DELETE FROM \(Self.table)")
+    try sql.run("DELETE FROM \(table)")
   }
 
   /// Marks one object.
   package func mark(_ key: Int64, of entity: EntityLayout) throws(StoreError) {
-    try run("INSERT OR IGNORE INTO \(Self.table) (root, pk) VALUES (?, ?)", [entity.root, key])
+    try sql.run(
+      "INSERT INTO \(table) (root, pk) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+      [.integer(Int64(entity.root)), .integer(key)]
+    )
   }
 
-  /// Marks the objects that a `SELECT` of primary keys finds.
+  /// Marks many.
+  func mark(_ keys: [Int64], of entity: EntityLayout) throws(StoreError) {
+    try sql.insert(keys.map { (Int64(entity.root), $0) }, into: "\(table) (root, pk)")
+  }
+
+  /// Marks the objects that a `SELECT` of primary keys finds, which ends in a condition.
   func mark(_ select: String, of entity: EntityLayout) throws(StoreError) {
-    try run("INSERT OR IGNORE INTO \(Self.table) (root, pk) SELECT \(entity.root), \(select)")
+    try sql.run(
+      "INSERT INTO \(table) (root, pk) SELECT \(entity.root), \(select) ON CONFLICT DO NOTHING"
+    )
   }
 
   /// Deletes the marked objects and what their rules take with them.
@@ -67,7 +70,7 @@ package final class ObjectDeleter: StatementRunner {
     for root in roots {
       if let denied = try denial(root) {
         outcome.denied = denied
-        try run("DELETE FROM \(Self.table)")
+        try sql.run("DELETE FROM \(table)")
         return outcome
       }
     }
@@ -80,7 +83,7 @@ package final class ObjectDeleter: StatementRunner {
       try clearLinks(to: root, leavesLinks: true)
       try forgetReferences(of: root)
     }
-    try run("DELETE FROM \(Self.table)")
+    try sql.run("DELETE FROM \(table)")
     return outcome
   }
 
@@ -91,31 +94,31 @@ package final class ObjectDeleter: StatementRunner {
     let table = Schema.quoted(layout.entities[root].table)
     var (count, behind) = (0, Int64.min)
     while true {
-      let keys = try integers(
-        "SELECT pk FROM \(Self.table) WHERE root = ? AND pk >= ? ORDER BY pk LIMIT \(Self.portion)",
-        [root, behind]
+      let keys = try sql.integers(
+        "pk",
+        "FROM \(self.table) WHERE root = ?1 AND pk >= ?2 ORDER BY pk LIMIT \(sql.portion)",
+        [.integer(Int64(root)), .integer(behind)]
       )
       guard let first = keys.first, let last = keys.last else { return count }
-      try run(
+      count += try sql.run(
         "DELETE FROM \(table) WHERE _pk IN"
-          + " (SELECT pk FROM \(Self.table) WHERE root = ? AND pk BETWEEN ? AND ?)",
-        [root, first, last]
+          + " (SELECT pk FROM \(self.table) WHERE root = ?1 AND pk BETWEEN ?2 AND ?3)",
+        [.integer(Int64(root)), .integer(first), .integer(last)]
       )
-      count += database.changesCount
       try onPortion()
-      if keys.count < Self.portion || last == .max { return count }
+      if keys.count < sql.portion || last == .max { return count }
       behind = last + 1
     }
   }
 
-  func roots(where test: String = "1") throws(StoreError) -> [Int] {
-    try integers("SELECT DISTINCT root FROM \(Self.table) WHERE \(test)").map { Int($0) }
+  func roots(where test: String = "1 = 1") throws(StoreError) -> [Int] {
+    try sql.integers("DISTINCT root", "FROM \(table) WHERE \(test)").map { Int($0) }.sorted()
   }
 
   // MARK: - Rules
 
   func doomed(_ root: Int) -> String {
-    "(SELECT pk FROM \(Self.table) WHERE root = \(root))"
+    "(SELECT pk FROM \(table) WHERE root = \(root))"
   }
 
   /// The relationships that objects of a root's table may have, each once.
@@ -130,9 +133,9 @@ package final class ObjectDeleter: StatementRunner {
     while true {
       let roots = try roots(where: "done = 0")
       if roots.isEmpty { return }
-      try run("UPDATE \(Self.table) SET done = 1 WHERE done = 0")
+      try sql.run("UPDATE \(table) SET done = 1 WHERE done = 0")
       for root in roots {
-        let owners = "(SELECT pk FROM \(Self.table) WHERE root = \(root) AND done = 1)"
+        let owners = "(SELECT pk FROM \(table) WHERE root = \(root) AND done = 1)"
         for link in links(of: root) where link.relationship.deleteRule == .cascade {
           try mark(
             LinkQuery(link, in: layout).targets(of: owners),
@@ -140,7 +143,7 @@ package final class ObjectDeleter: StatementRunner {
           )
         }
       }
-      try run("UPDATE \(Self.table) SET done = 2 WHERE done = 1")
+      try sql.run("UPDATE \(table) SET done = 2 WHERE done = 1")
     }
   }
 
@@ -149,9 +152,8 @@ package final class ObjectDeleter: StatementRunner {
     for link in links(of: root) where link.relationship.deleteRule == .deny {
       let destination = layout.entities[link.destination].root
       let targets = LinkQuery(link, in: layout).targets(of: doomed(root))
-      let found = try count(
-        "SELECT count(*) FROM (SELECT \(targets) EXCEPT SELECT pk FROM \(Self.table)"
-          + " WHERE root = \(destination))"
+      let found = try sql.count(
+        "FROM (SELECT \(targets) EXCEPT SELECT pk FROM \(table) WHERE root = \(destination)) AS t"
       )
       if found > 0 { return "\(layout.entities[link.owner].name).\(link.name)" }
     }
@@ -167,23 +169,23 @@ package final class ObjectDeleter: StatementRunner {
       let links = LinkQuery(clearing.link, in: layout)
       if links.isOwnTable, clearing.end == .target, !leavesLinks {
         let owners = Schema.quoted(layout.entities[clearing.link.owner].table)
-        try run(
+        try sql.run(
           "UPDATE \(owners) SET _v = _v + 1 WHERE _pk IN"
             + " (SELECT \(links.own) FROM \(links.name) WHERE \(links.other) \(doomed))"
         )
       }
-      try run(links.clearSQL(clearing, of: doomed, in: layout))
+      try sql.run(links.clearSQL(clearing, of: doomed, in: layout))
     }
   }
 
   /// What the deleted objects of a root's table have waited for is not waited for any more.
   private func forgetReferences(of root: Int) throws(StoreError) {
     for entity in layout.entities where entity.root == root {
-      try run(
+      try sql.run(
         // From `Entity.` to what comes behind all names that begin so.
-        "DELETE FROM _dragoman_pending WHERE relationship > ? AND relationship < ?"
+        "DELETE FROM _dragoman_pending WHERE relationship > ?1 AND relationship < ?2"
           + " AND owner IN \(doomed(root))",
-        [entity.name + ".", entity.name + "/"]
+        [.text(entity.name + "."), .text(entity.name + "/")]
       )
     }
   }

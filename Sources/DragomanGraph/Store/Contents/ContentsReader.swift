@@ -86,7 +86,11 @@ struct ContentsReader {
     guard entity.hasStubColumn else { return [] }
     let test = condition(entities, entity).replacing("_entity IN", with: "t._entity IN")
     return try ObjectKeyReader(entity, in: layout)
-      .objects(where: "t._stub IS NOT NULL AND \(test)", limit: limit, database)
+      .objects(
+        where: "t._stub IS NOT NULL AND \(test)",
+        limit: limit,
+        FileSQL(database: database, path: nil)
+      )
       .map { found in
         Stub(
           objectID: ObjectID(entity: entity.rootName, primaryKey: found.primaryKey),
@@ -203,7 +207,11 @@ struct ContentsReader {
       guard let owner = owner(of: relationship.name) else { continue }
       let list = "[\(references.map { String($0.owner) }.joined(separator: ","))]"
       let found = try ObjectKeyReader(owner, in: layout)
-        .objects(where: "t._pk IN (SELECT value FROM json_each(?))", [list], database)
+        .objects(
+          where: "t._pk IN (SELECT value FROM json_each(?1))",
+          [.text(list)],
+          FileSQL(database: database, path: nil)
+        )
       keys[relationship] = Dictionary(
         found.map { ($0.primaryKey, $0.key) },
         uniquingKeysWith: { first, _ in first }

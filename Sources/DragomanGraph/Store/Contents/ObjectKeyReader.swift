@@ -1,5 +1,3 @@
-import GRDB
-
 /// Reads objects of one entity with the keys that they are known by.
 ///
 /// To-one parts of a key are joined, so that a key shows no `_pk` of another object, save where
@@ -75,42 +73,38 @@ struct ObjectKeyReader {
 
   /// The objects that satisfy a condition, in the order of their `_pk`.
   ///
-  /// Runs `SELECT t._pk, t._entity, … FROM "Table" AS t LEFT JOIN … WHERE … ORDER BY t._pk LIMIT ?`.
+  /// Runs `SELECT t._pk, t._entity, … FROM "Table" AS t LEFT JOIN … WHERE … ORDER BY t._pk LIMIT …`.
   /// - Parameters:
   ///   - condition: SQL about the row `t`.
   ///   - arguments: What it binds.
   ///   - limit: How many objects at most; nil for all.
-  ///   - database: The connection.
+  ///   - sql: The statements of the store.
   /// - Returns: The objects, all in memory.
-  /// - Throws: What SQLite says of a table that is not as the model has it.
+  /// - Throws: `StoreError`, also for a table that is not as the model has it.
   func objects(
     where condition: String,
-    _ arguments: StatementArguments = [],
+    _ arguments: [StoredValue] = [],
     limit: Int? = nil,
-    _ database: Database
-  ) throws -> [Found] {
+    _ sql: any SharedSQL
+  ) throws(StoreError) -> [Found] {
     let own = ["t._pk", entity.hasEntityColumn ? "t._entity" : Schema.literal(entity.name)]
-    let statement = try database.makeStatement(
-      sql: "SELECT \((own + expressions).joined(separator: ", "))"
-        + " FROM \(Schema.quoted(entity.table)) AS t\(joins.joined())"
-        + " WHERE \(condition) ORDER BY t._pk LIMIT ?"
+    let rows = try sql.values(
+      own + expressions,
+      "FROM \(Schema.quoted(entity.table)) AS t\(joins.joined())"
+        + " WHERE \(condition) ORDER BY t._pk\(limit.map { " LIMIT \($0)" } ?? "")",
+      arguments
     )
-    let rows = try Row.fetchCursor(statement, arguments: arguments + [limit ?? -1])
-    // GRDB cuts texts at NUL.
-    let columns = StoredRow(statement: statement.sqliteStatement)
-    var found: [Found] = []
-    while let row = try rows.next() {
-      let values = (2..<row.count).map { columns.stored(Int32($0)) }
-      let name: String? = try row.stored(1, of: entity.table)
-      found.append(
-        Found(
-          primaryKey: try row.stored(0, of: entity.table),
-          entity: name ?? entity.name,
-          key: key(of: values)
-        )
+    return try rows.map { row throws(StoreError) in
+      guard case .integer(let key) = row[0] else {
+        throw StoreError(.damaged, "A row of \(entity.table) has no key.")
+      }
+      let name: String? = if case .text(let text) = row[1] { text } else { nil }
+      return Found(
+        primaryKey: key,
+        entity: name ?? entity.name,
+        key: self.key(of: Array(row[2...]))
       )
     }
-    return found
   }
 
   /// The first key of which all values are there; the first one where there is none.

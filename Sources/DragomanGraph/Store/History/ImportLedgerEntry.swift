@@ -123,6 +123,12 @@ public struct ImportLedgerEntry: Sendable, Hashable {
     finished = ImportClock.now()
   }
 
+  /// The columns of `_dragoman_imports`.
+  static let columns = [
+    "id", "source", "fingerprint", "map", "map_hash", "started", "finished", "status", "committed",
+    "read", "inserted", "updated", "unchanged", "deleted", "skipped", "rejected", "bytes",
+  ]
+
   /// Reads a row of `_dragoman_imports`.
   ///
   /// - Throws: `StoreError`, `.damaged`, for a value that no import writes.

@@ -14,6 +14,9 @@ public struct FetchExplanation: Sendable, Hashable {
   public let values: [StoredValue]
   /// Which of the values, by their places, are compared with a sensitive attribute: not to be printed.
   public let sensitiveValues: Set<Int>
+  /// Whether the condition or the order reads a sensitive attribute: who sees which objects come, and in what
+  /// order, learns of its values.
+  public let revealsSensitive: Bool
   /// The plan, in SQLite's order.
   public let steps: [Step]
 }

@@ -26,6 +26,8 @@ struct FetchPlan {
   var placeCount = 0
   /// Whether any of them is of a sensitive attribute.
   var hasSensitivePlaces = false
+  /// Whether the condition or the order reads a sensitive attribute.
+  var revealsSensitive = false
   /// Which of the `arguments` are compared with values of a sensitive attribute.
   var sensitiveArguments: Set<Int> = []
 
@@ -66,6 +68,9 @@ extension FetchPlan {
       conditions.append(compiler.condition(entities.map { layout.entities[$0].name }, in: scope))
     }
     if let filter = request.filter { conditions.append(compiler.condition(filter, in: scope)) }
+    let revealsSensitive =
+      compiler.readsSensitive
+      || request.sortKeys.contains { $0.expression.attribute.isSensitive }
     let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
     var arguments = compiler.arguments
     var sensitiveArguments = compiler.sensitiveArguments
@@ -130,6 +135,7 @@ extension FetchPlan {
       orderName: readsPlaces ? request.orderName : nil,
       placeCount: placeKeys.count,
       hasSensitivePlaces: placeKeys.contains { $0.expression.attribute.isSensitive },
+      revealsSensitive: revealsSensitive,
       sensitiveArguments: sensitiveArguments
     )
   }

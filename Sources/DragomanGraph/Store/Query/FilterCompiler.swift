@@ -9,6 +9,8 @@ struct FilterCompiler {
   /// Which of them are compared with values of a sensitive attribute, by their places.
   private(set) var sensitiveArguments: Set<Int> = []
   private var isSensitive = false
+  /// Whether a value of a sensitive attribute was read.
+  private(set) var readsSensitive = false
   /// The SQL of the columns of a table, for conditions on its rows.
   private let columns: [String]
 
@@ -61,12 +63,30 @@ struct FilterCompiler {
     guard comparison.quantifier != .one, case .path(let path) = comparison.left.source else {
       return test(expression(comparison.left, in: scope), comparison, scope)
     }
+    if let owners = owners(linkedBy: path, comparison, scope) { return owners }
     let (inner, hops) = scope.out(path.level).subquery(for: path)
     let value = value(path.end, path.entity, hops, inner)
     var test = test(value, comparison, scope)
     if comparison.quantifier == .all { test = "(\(test)) IS NOT TRUE" }
     return (comparison.quantifier == .any ? "" : "NOT ")
       + "EXISTS (SELECT 1 FROM \(inner.sources) WHERE \(inner.condition ?? "1") AND \(test))"
+  }
+
+  /// The condition of `ANY link == object`, where a table has the links; nil for anything else.
+  ///
+  /// The index on the table's other side tells whose they are: no object has to be looked at.
+  private mutating func owners(
+    linkedBy path: ResolvedPath,
+    _ comparison: ResolvedComparison,
+    _ scope: FetchScope
+  ) -> String? {
+    guard comparison.quantifier == .any, path.hops.count == 1, case .object = path.end,
+      case .joinTable(let join, let isOwner) = path.hops[0].link.storage,
+      case .compares(.equalTo, let object) = comparison.test
+    else { return nil }
+    let (own, other) = isOwner ? ("owner", "target") : ("target", "owner")
+    return "\(scope.out(path.level).key(of: [])) IN (SELECT \(own) FROM \(Schema.quoted(join.name))"
+      + " WHERE \(other) = \(bind(object)))"
   }
 
   /// The SQL of what a value has to pass; `outer` is where paths on the right side begin.
@@ -189,7 +209,7 @@ struct FilterCompiler {
     }
   }
 
-  private func value(
+  private mutating func value(
     _ end: ResolvedPath.End,
     _ entity: EntityLayout,
     _ hops: [ResolvedPath.Hop],
@@ -198,6 +218,7 @@ struct FilterCompiler {
     switch end {
     case .object: return scope.key(of: hops)
     case .attribute(let slot):
+      if entity.attributes[slot].isSensitive { readsSensitive = true }
       return "\(scope.alias(of: hops)).\(Schema.quoted(entity.attributes[slot].column))"
     case .entityName(let names):
       if entity.hasEntityColumn { return "\(scope.alias(of: hops))._entity" }

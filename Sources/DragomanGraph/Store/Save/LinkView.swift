@@ -114,13 +114,15 @@ struct LinkView {
         let order = column.order
       else { return nil }
       let place = RowKey(table: layout.entities[link.destination].tableIndex, key: key)
+      // What came from another list and has the same place in this one says so in no change of this list:
+      // a layer beneath may, or the row.
+      var before: Int64?
       for layer in layers {
         guard let change = layer[place] else { continue }
         if let value = change.value(order) { return value.integer }
-        // It came from another list, and has the same place in this one.
-        if change.values[column.column] != nil { return change.base(order).integer }
+        if change.values[column.column] != nil { before = change.base(order).integer }
       }
-      return nil
+      return before
     case .joinTable(_, isOwner: false):
       let target = LinkKey(link: link.inverse ?? link.id, owner: owner)
       for layer in layers {

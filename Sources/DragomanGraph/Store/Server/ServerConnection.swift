@@ -105,6 +105,15 @@ package struct ServerError: Error {
     self.constraint = constraint
   }
 
+  /// Whether it says nothing of the statement: a conflict of transactions, a lock that did not come in time, a
+  /// connection that is lost.
+  var isPassing: Bool {
+    ["40001", "40P01", "55P03", "57P01", "57P02", "57P03"].contains(state) || isLoss
+  }
+
+  /// Whether there is no connection any more: nobody knows what became of the statement.
+  var isLoss: Bool { state.hasPrefix("08") || state.hasPrefix("57P") }
+
   /// Whether a unique key refused the statement.
   var isUniqueViolation: Bool { state == "23505" }
 }

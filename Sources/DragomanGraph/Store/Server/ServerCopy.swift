@@ -73,7 +73,7 @@ package struct ServerCopy {
         ["id", "owner", "relationship", "entity", "key"],
         to: session.database
       )
-      try copy("_dragoman_imports", ServerLedger.columns, to: session.database)
+      try copy("_dragoman_imports", ImportLedgerEntry.columns, to: session.database)
       try session.commit()
     }
     return store

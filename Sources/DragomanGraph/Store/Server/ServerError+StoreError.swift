@@ -6,7 +6,8 @@ extension StoreError {
     } catch let error as ServerError {
       throw StoreError(error, on: name)
     } catch var error as StoreError {
-      error.path = error.path ?? name
+      // Of a request that does not fit, the database is not the fault.
+      if error.code != .badRequest { error.path = error.path ?? name }
       throw error
     }
   }
@@ -22,8 +23,14 @@ extension StoreError {
     }
   }
 
-  /// Translates an answer by its SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+  /// Translates an answer, and notes whether what it ended may be done again.
   init(_ error: ServerError, on name: String) {
+    self.init(translating: error, on: name)
+    isPassing = error.isPassing
+  }
+
+  /// Translates an answer by its SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+  private init(translating error: ServerError, on name: String) {
     let said =
       error.message.hasSuffix(".") || error.message.hasSuffix("?")
       ? String(error.message.dropLast()) : error.message
@@ -77,18 +84,25 @@ extension StoreError {
         help: "try again later, or raise max_connections",
         path: name
       )
-    case "42P01", "42703", "42883", "42804", "3F000":
+    case "42P01", "42703", "42704", "42883", "42804", "3F000":
       self.init(
         .damaged,
         "The tables of the database are not as its model says: \(said).",
         help: "another program may have changed them; restore a backup",
         path: name
       )
-    case "42701", "42P07":
+    case "42701", "42P07", "42710":
       self.init(
         .modelConflict,
         "The database has a table or column already that Dragoman did not make: \(said).",
         help: "rename or drop it, or give it another name with `table:` or `column:` in the map",
+        path: name
+      )
+    case "57014":
+      self.init(
+        .busy,
+        "The server ended a statement: \(said).",
+        help: "raise statement_timeout of the user, or of the database, for imports",
         path: name
       )
     case "54000", "54011", "54001":

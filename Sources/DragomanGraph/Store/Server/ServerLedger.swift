@@ -1,10 +1,5 @@
 /// The ledger on a server: the table `_dragoman_imports`, with the columns that a file has.
 enum ServerLedger {
-  static let columns = [
-    "id", "source", "fingerprint", "map", "map_hash", "started", "finished", "status", "committed",
-    "read", "inserted", "updated", "unchanged", "deleted", "skipped", "rejected", "bytes",
-  ]
-
   /// Writes an entry, or writes it anew.
   ///
   /// - Returns: Its number.
@@ -24,7 +19,7 @@ enum ServerLedger {
     parameters.append(try ServerParameter(entry.status.rawValue))
     parameters += numbers.map { ServerParameter(Int64($0)) }
     let values = parameters.indices.map { "$\($0 + 1)::\($0 < 7 ? "text" : "bigint")" }
-    let own = columns.dropFirst()
+    let own = ImportLedgerEntry.columns.dropFirst()
     if let id = entry.id {
       parameters.append(ServerParameter(id))
       let assignments = zip(own, values).map { "\($0) = \($1)" }.joined(separator: ", ")

@@ -18,7 +18,7 @@ struct ServerModel: Sendable {
   init(_ connection: any ServerConnection) throws {
     var tables: [String] = []
     try connection.forEachRow(
-      "SELECT relname::text FROM pg_class WHERE relnamespace = current_schema()::regnamespace"
+      "SELECT relname::text FROM pg_class WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
         + " AND relkind IN ('r', 'p') ORDER BY relname = '_dragoman_model' DESC, relname LIMIT 6"
     ) { tables.append($0[0].text ?? "") }
     guard tables.first == "_dragoman_model" else {
@@ -101,7 +101,7 @@ struct ServerModel: Sendable {
     }
     guard schema != nil else {
       throw StoreError(
-        .unreachable,
+        .missing,
         "The search_path of the connection names no schema that is there.",
         help: "make the schema with CREATE SCHEMA, or correct search_path"
       )

@@ -1,9 +1,10 @@
 /// The writing connection to a server, lent to a closure: transactions, growth of the model, changes, the ledger.
 final class ServerSession: StoreWriter {
-  let connection: any ServerConnection
+  /// The connection; another one where the answer to a commit was lost.
+  private(set) var connection: any ServerConnection
   private let store: ServerStore
   /// The model with what the open transaction adds.
-  private var layout: ModelLayout
+  private(set) var layout: ModelLayout
   /// The model without it.
   private(set) var committed: ServerModel
   private var isGrown = false
@@ -12,6 +13,8 @@ final class ServerSession: StoreWriter {
   private var schema: ServerSchema
   /// Keys that are reserved and not used.
   private var keys: [String: (next: Int64, end: Int64, size: Int64)] = [:]
+  /// What marks the last commit.
+  private var mark: Int64?
   /// The link that forbade the last commit.
   private var dangling: (table: String, key: Int64?, target: String)?
 
@@ -36,10 +39,19 @@ final class ServerSession: StoreWriter {
   func begin() throws(StoreError) {
     try naming {
       dangling = nil
-      try connection.run(
-        "BEGIN ISOLATION LEVEL READ COMMITTED; SET CONSTRAINTS ALL DEFERRED;"
-          + " SELECT pg_advisory_xact_lock(\(Schema.applicationID), hashtext(current_schema()))"
-      )
+      do throws(ServerError) {
+        try connection.run(
+          "BEGIN ISOLATION LEVEL READ COMMITTED; SET CONSTRAINTS ALL DEFERRED; \(Self.lock)"
+        )
+      } catch {
+        // Who waits for another writer has waited long enough.
+        if error.state == "55P03" {
+          var busy = StoreError(error, on: store.name)
+          busy.isPassing = false
+          throw busy
+        }
+        throw error
+      }
       guard committed.hash != nil else {
         // Another process may have made the tables meanwhile.
         take(try ServerModel(connection))
@@ -76,10 +88,58 @@ final class ServerSession: StoreWriter {
       }
       let model =
         isGrown ? ServerModel(layout, hash: try ServerModel.hash(connection)) : committed
-      try connection.run("COMMIT")
+      try commitMarked(hasTables: model.hash != nil)
       committed = model
       isGrown = false
       makesStore = false
+    }
+  }
+
+  /// The lock of writers, held until the transaction ends.
+  private static let lock =
+    "SELECT pg_advisory_xact_lock(\(Schema.applicationID), hashtext(current_schema()))"
+
+  /// Commits with a mark in `_dragoman_commits`, by which a commit whose answer is lost is looked up.
+  private func commitMarked(hasTables: Bool) throws {
+    guard hasTables else { return try connection.run("COMMIT") }
+    let mark = Int64.random(in: 1...Int64.max)
+    do throws(ServerError) {
+      // Marks of others that ended without a next commit are of no use after a day.
+      try connection.run(
+        "INSERT INTO _dragoman_commits (id) VALUES (\(mark)); DELETE FROM _dragoman_commits WHERE"
+          + " id = \(self.mark ?? 0) OR made < now() - interval '1 day'; COMMIT"
+      )
+    } catch {
+      guard error.isLoss, try isCommitted(mark) else { throw error }
+    }
+    self.mark = mark
+  }
+
+  /// Looks on a new connection whether a commit is there; whoever may still work at it is waited for.
+  private func isCommitted(_ mark: Int64) throws -> Bool {
+    var patience = Patience()
+    while true {
+      do {
+        let other = try store.connect()
+        try other.run("BEGIN; \(Self.lock)")
+        let hasTable = try other.text("SELECT to_regclass('_dragoman_commits')::text") != nil
+        let isThere =
+          try hasTable
+          && other.text("SELECT id::text FROM _dragoman_commits WHERE id = \(mark)") != nil
+        try other.run("COMMIT")
+        connection.close()
+        connection = other
+        return isThere
+      } catch {
+        var told = (error as? ServerError).map { StoreError($0, on: store.name) } ?? error
+        if patience.wait(after: told) { continue }
+        // Nobody knows what became of it: to do it again by itself would be a guess.
+        if var unknown = told as? StoreError {
+          unknown.isPassing = false
+          told = unknown
+        }
+        throw told
+      }
     }
   }
 

@@ -59,6 +59,9 @@ package final class ServerStore: ObjectStore, Sendable {
     }
   }
 
+  /// A connection of its own.
+  func connect() throws -> any ServerConnection { try server.connect() }
+
   private func take() throws -> any ServerConnection {
     let known = try idle.withLock { idle in
       guard !idle.isClosed else {
@@ -90,6 +93,17 @@ package final class ServerStore: ObjectStore, Sendable {
     for connection in left.list { connection.close() }
   }
 
+  func again<T>(_ body: () throws -> T) throws -> T {
+    var patience = Patience()
+    while true {
+      do {
+        return try body()
+      } catch {
+        guard patience.wait(after: error) else { throw error }
+      }
+    }
+  }
+
   // MARK: - Reading
 
   func read<T>(_ layout: ModelLayout, _ body: (any StoreReader) throws -> T) throws -> T {
@@ -119,9 +133,21 @@ package final class ServerStore: ObjectStore, Sendable {
     }
   }
 
+  /// The names and types of the columns of a request, in the order of its rows' values.
+  ///
+  /// - Throws: `StoreError`, `.badRequest` for a request that does not fit the model.
+  package func attributes(of request: FetchRequest) throws(StoreError) -> [Attribute] {
+    try FetchPlan(request, in: layout).attributes
+  }
+
   // MARK: - Writing
 
   func save<T>(_ body: (any StoreWriter) throws -> T) throws -> T {
+    try write { try body($0) }
+  }
+
+  /// The same for whoever needs what only a server's writer has.
+  func write<T>(_ body: (ServerSession) throws -> T) throws -> T {
     guard writing.withLock({ $0 }) != pthread_self() else {
       throw StoreError(
         .badRequest,
@@ -134,21 +160,15 @@ package final class ServerStore: ObjectStore, Sendable {
     defer { gate.unlock() }
     writing.withLock { $0 = pthread_self() }
     defer { writing.withLock { $0 = nil } }
-    return try connected { connection in
-      let session = ServerSession(connection, self, stored.withLock { $0 })
+    return try StoreError.onServer(name) {
+      let session = ServerSession(try take(), self, stored.withLock { $0 })
       defer {
         session.rollbackIfOpen()
         stored.withLock { $0 = session.committed }
+        put(session.connection)
       }
       return try body(session)
     }
-  }
-
-  /// What the model will be when it has grown.
-  ///
-  /// - Throws: `StoreError`, `.modelConflict`.
-  func layout(growing model: Model) throws(StoreError) -> ModelLayout {
-    ModelLayout(try Self.growth(of: layout.model, by: model, on: name))
   }
 
   /// What two models come to.
@@ -182,7 +202,7 @@ package final class ServerStore: ObjectStore, Sendable {
 
   package func grow(to model: Model) throws(StoreError) {
     try StoreError.namingServer(name) {
-      try save { session in
+      try write { session in
         try session.begin()
         try session.grow(to: model)
         try session.commit()

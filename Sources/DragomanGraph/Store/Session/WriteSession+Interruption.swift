@@ -1,32 +1,9 @@
-import GRDBSQLite
-
 extension WriteSession {
   /// Runs `body`, and ends a statement of it that runs when it is asked to stop.
-  ///
-  /// SQLite looks every few thousand of its steps; a statement that is ended so may take its transaction
-  /// with it (https://www.sqlite.org/c3ref/progress_handler.html).
   package func interruptible<Result>(
     when shouldStop: @escaping () -> Bool,
     _ body: () throws -> Result
   ) rethrows -> Result {
-    let question = Question(shouldStop)
-    sqlite3_progress_handler(
-      database.sqliteConnection,
-      10_000,
-      { context in
-        guard let context else { return 0 }
-        return Unmanaged<Question>.fromOpaque(context).takeUnretainedValue().shouldStop() ? 1 : 0
-      },
-      Unmanaged.passUnretained(question).toOpaque()
-    )
-    defer { sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil) }
-    return try withExtendedLifetime(question) { try body() }
+    try database.interruptible(when: shouldStop, body)
   }
-}
-
-/// What a progress handler asks.
-private final class Question {
-  let shouldStop: () -> Bool
-
-  init(_ shouldStop: @escaping () -> Bool) { self.shouldStop = shouldStop }
 }

@@ -180,9 +180,9 @@ extension WriteSession {
 
   private func key(of object: ObjectID, _ entity: EntityLayout) throws -> ObjectKey? {
     let found = try ObjectKeyReader(entity, in: layout).objects(
-      where: "t._pk = ?",
-      [object.primaryKey],
-      database
+      where: "t._pk = ?1",
+      [.integer(object.primaryKey)],
+      sql
     ).first
     return found.flatMap { $0.key.parts.isEmpty ? nil : $0.key }
   }

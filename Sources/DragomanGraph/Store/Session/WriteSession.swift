@@ -3,7 +3,7 @@ import GRDBSQLite
 
 /// The writing connection of a store, lent to a closure: transactions, growth of the model, and
 /// writers for the rows of an entity.
-public final class WriteSession {
+public final class WriteSession: ImportSession {
   let database: Database
   package let path: String?
   /// The model that this session's writers are made for.
@@ -24,7 +24,7 @@ public final class WriteSession {
   /// What records the run at hand.
   weak var recording: RunRecorder?
   /// Whether what stages and the pruner know lasts longer than the session.
-  package internal(set) var keepsRun = false
+  package var keepsRun = false
 
   init(database: Database, path: String?, _ stored: StoredModel) {
     self.database = database
@@ -32,6 +32,20 @@ public final class WriteSession {
     layout = stored.layout
     committed = stored
     loads = TableLoads(database: database, path: path)
+  }
+
+  package var sql: any SharedSQL { FileSQL(database: database, path: path) }
+
+  package func storedModel() throws(StoreError) -> String? {
+    try run { try StoredModel.text(database) }
+  }
+
+  /// Writes or rewrites a row of the import ledger.
+  ///
+  /// Needs an open transaction. Runs `INSERT` on the first call and `UPDATE` on later ones, into
+  /// `_dragoman_imports`.
+  public func record(_ entry: inout ImportLedgerEntry) throws(StoreError) {
+    try StoreError.naming(path) { try entry.save(to: database) }
   }
 
   /// Takes the write lock: `BEGIN IMMEDIATE`.
@@ -299,9 +313,7 @@ public final class WriteSession {
       guard let recording = self?.recording else { return }
       try recording.keepIfFull()
     }
-    return try run {
-      try ObjectDeleter(database: database, path: path, layout: layout, onPortion: keepNotes)
-    }
+    return try ObjectDeleter(sql, layout: layout, onPortion: keepNotes)
   }
 
   /// A savepoint for what a record does, so that it can be undone whole.
@@ -321,15 +333,6 @@ public final class WriteSession {
     let made = try run { try RowNote.register(on: database) }
     rowNote = made
     return made
-  }
-
-  /// A pruner, which is told what a feed has.
-  ///
-  /// Makes a temporary table, which is gone with the connection, or one of the run's (`keepRun()`).
-  package func pruner() throws(StoreError) -> EntityPruner {
-    try run {
-      try EntityPruner(database: database, path: path, layout: layout, isKept: keepsRun)
-    }
   }
 
   /// A log of everything that is done to the store's objects from here on.

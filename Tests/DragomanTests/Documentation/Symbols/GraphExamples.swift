@@ -71,6 +71,14 @@ private enum GraphExamples {
     // docs: end
   }
 
+  static func origins(store: SQLiteStore, person: ObjectID) throws {
+    // docs: begin origins
+    for origin in try store.origins(of: person) {
+      print(origin.run, origin.kind, origin.attributes.map(\.new))
+    }
+    // docs: end
+  }
+
   static func filters(id: ObjectID) throws {
     @Lines func lines() throws {
       // docs: begin parsing

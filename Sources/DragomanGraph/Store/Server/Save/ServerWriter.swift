@@ -31,6 +31,8 @@ final class ServerWriter {
   private var updated: [RowKey: [Int: StoredValue]] = [:]
   /// Rows that are deleted by now.
   private(set) var deleted: Set<RowKey> = []
+  /// How many of them were there, by table.
+  private var removalCounts: [Int: Int] = [:]
   var outcome = PendingChangesWriter.Outcome()
   var conflicts: [SaveConflict] = []
 
@@ -217,6 +219,7 @@ final class ServerWriter {
       }
     }
     deleted.insert(place)
+    removalCounts[place.table, default: 0] += 1
     rows[place] = nil
   }
 
@@ -225,10 +228,13 @@ final class ServerWriter {
   private func writeRows() throws {
     for (table, places) in Dictionary(grouping: deleted, by: \.table).sorted(by: { $0.key < $1.key }
     ) {
-      try connection.run(
+      let keys = ServerParameter(places.map(\.key).sorted())
+      let count = try connection.run(
         "DELETE FROM \(Schema.quoted(layout.tables[table].name)) WHERE _pk = ANY($1::bigint[])",
-        [ServerParameter(places.map(\.key).sorted())]
+        [keys]
       )
+      try check(count, is: removalCounts[table] ?? 0, in: table)
+      try forgetReferences(of: table, keys)
     }
     let shapes = Dictionary(grouping: updated.keys) { place in
       UpdateShape(table: place.table, columns: updated[place]?.keys.sorted() ?? [])
@@ -242,6 +248,32 @@ final class ServerWriter {
     }
   }
 
+  /// What deleted objects have waited for is not waited for any more.
+  private func forgetReferences(of table: Int, _ owners: ServerParameter) throws {
+    var names = ServerArray(.text)
+    let links = layout.entities.filter { $0.tableIndex == table }.flatMap { entity in
+      entity.relationships.filter { $0.owner == entity.index }.map { "\(entity.name).\($0.name)" }
+    }
+    guard !links.isEmpty else { return }
+    for link in links { try names.append(.text(link)) }
+    try connection.run(
+      "DELETE FROM _dragoman_pending WHERE relationship = ANY($1::text[]) AND owner = ANY($2::bigint[])",
+      [names.parameter, owners]
+    )
+  }
+
+  /// Makes sure that a statement did what it says: the rows are locked, so only the server's own rules can be in the
+  /// way.
+  private func check(_ count: Int, is wanted: Int, in table: Int) throws(StoreError) {
+    guard count != wanted else { return }
+    throw StoreError(
+      .refused,
+      "The server changed \(count) rows of \(layout.tables[table].name) where \(wanted) were to be changed;"
+        + " nothing was kept.",
+      help: "a trigger, a rule or a policy of the table may be in the way"
+    )
+  }
+
   /// Which columns of which table an update sets.
   private struct UpdateShape: Hashable, Comparable {
     let table: Int
@@ -253,7 +285,7 @@ final class ServerWriter {
     }
   }
 
-  private func update(_ places: some Sequence<RowKey>, _ shape: UpdateShape) throws {
+  private func update(_ places: some Collection<RowKey>, _ shape: UpdateShape) throws {
     let table = layout.tables[shape.table]
     var lists = [ServerArray(.bigint), ServerArray(.bigint)]
     lists += shape.columns.map { ServerArray(ServerType(table.columns[$0])) }
@@ -270,15 +302,16 @@ final class ServerWriter {
       + ["_v = n.v"]
     let names = ["k", "v"] + shape.columns.indices.map { "c\($0)" }
     let values = lists.enumerated().map { $1.placeholder($0 + 1) }
-    try connection.run(
+    let count = try connection.run(
       "UPDATE \(Schema.quoted(table.name)) AS t SET \(assignments.joined(separator: ", "))"
         + " FROM unnest(\(values.joined(separator: ", "))) AS n(\(names.joined(separator: ", ")))"
         + " WHERE t._pk = n.k",
       lists.map(\.parameter)
     )
+    try check(count, is: places.count, in: shape.table)
   }
 
-  private func insert(_ places: some Sequence<RowKey>, into index: Int) throws {
+  private func insert(_ places: some Collection<RowKey>, into index: Int) throws {
     let table = layout.tables[index]
     let namesEntity = namesEntity[index]
     var lists = [ServerArray(.bigint)]
@@ -294,11 +327,12 @@ final class ServerWriter {
     let names =
       ["_pk"] + (namesEntity ? ["_entity"] : []) + table.columns.map { Schema.quoted($0.name) }
     let values = lists.enumerated().map { $1.placeholder($0 + 1) }
-    try connection.run(
+    let count = try connection.run(
       "INSERT INTO \(Schema.quoted(table.name)) (\(names.joined(separator: ", ")), _v)"
         + " SELECT n.*, 1 FROM unnest(\(values.joined(separator: ", "))) AS n",
       lists.map(\.parameter)
     )
+    try check(count, is: places.count, in: index)
   }
 }
 

@@ -1,0 +1,126 @@
+import Dragoman
+import DragomanGraph
+import Foundation
+import Synchronization
+
+/// How many objects there are, as far as it is known.
+struct ObjectCount {
+  /// The number; nil: it was never counted so far.
+  let number: Int?
+  /// Whether the file is as it was when they were counted; else they are being counted.
+  let isCurrent: Bool
+  /// Whether there are more.
+  let isLeast: Bool
+
+  init(_ number: Int?, isCurrent: Bool = true, isLeast: Bool = false) {
+    self.number = number
+    self.isCurrent = isCurrent && number != nil
+    self.isLeast = isLeast
+  }
+
+  /// Whether it is the exact number.
+  var isComplete: Bool { isCurrent && !isLeast }
+  /// `1,234`, or that it is being counted.
+  var text: String { number.map(Figure.grouped) ?? "counting …" }
+  /// `1,234 objects`.
+  var phrase: String {
+    guard let number else { return text }
+    return isLeast ? "more than \(text) objects" : Figure.count(number, "object")
+  }
+}
+
+/// How many objects the entities have: counted in the background, since that reads a whole index.
+///
+/// A number stands for as long as the file does not change; then the old one is told until the new one is there.
+final class CountBoard: Sendable {
+  private struct Known {
+    let number: Int
+    let fingerprint: [Int]
+  }
+
+  private struct State {
+    var known: [String: Known] = [:]
+    var running: [String: DispatchGroup] = [:]
+  }
+
+  /// In place of an entity's name: the references that wait for their target.
+  static let waiting = ""
+
+  private let path: String
+  private let patience: DispatchTimeInterval?
+  private let state = Mutex(State())
+  // One after the other: they read all that there is.
+  private let queue = DispatchQueue(label: "dragoman.console.counts")
+
+  /// - Parameters:
+  ///   - path: The database file.
+  ///   - patience: How long is waited for counts that are not known; nil: until they are there.
+  init(_ path: String, patience: DispatchTimeInterval?) {
+    self.path = path
+    self.patience = patience
+  }
+
+  /// The numbers of objects of some entities.
+  func counts(of names: [String]) -> [String: ObjectCount] {
+    let deadline = patience.map { DispatchTime.now() + $0 } ?? .distantFuture
+    let now = Self.fingerprint(of: path)
+    var counts: [String: ObjectCount] = [:]
+    for (name, old, group) in names.map({ name in
+      let (old, group) = begin(name, now)
+      return (name, old, group)
+    }) {
+      let isThere = group.map { $0.wait(timeout: deadline) == .success } ?? true
+      let number = group != nil && isThere ? state.withLock { $0.known[name]?.number } : old
+      counts[name] = ObjectCount(number, isCurrent: isThere)
+    }
+    return counts
+  }
+
+  /// Begins to count, unless the number is known or being counted already.
+  ///
+  /// - Returns: The last number, and what to wait for; nil where that number is the one of now.
+  private func begin(_ name: String, _ now: [Int]) -> (number: Int?, group: DispatchGroup?) {
+    let (number, group, isNew) = state.withLock { state -> (Int?, DispatchGroup?, Bool) in
+      let known = state.known[name]
+      if let known, known.fingerprint == now { return (known.number, nil, false) }
+      if let group = state.running[name] { return (known?.number, group, false) }
+      let group = DispatchGroup()
+      group.enter()
+      state.running[name] = group
+      return (known?.number, group, true)
+    }
+    guard isNew, let group else { return (number, group) }
+    queue.async { [self] in
+      let before = Self.fingerprint(of: path)
+      // A file that cannot be read is told by the page.
+      let number = try? count(name)
+      state.withLock { state in
+        state.running[name] = nil
+        state.known[name] = number.map { Known(number: $0, fingerprint: before) }
+      }
+      group.leave()
+    }
+    return (number, group)
+  }
+
+  private func count(_ name: String) throws(StoreError) -> Int {
+    let store = try ConsoleDatabase(path).open()
+    return name == Self.waiting
+      ? try store.pendingReferenceCount() : try store.count(FetchRequest(name))
+  }
+
+  /// What changes with every commit: the sizes and times of the file and of its write-ahead log.
+  private static func fingerprint(of path: String) -> [Int] {
+    [path, path + "-wal"].flatMap { path -> [Int] in
+      var status = stat()
+      // An empty log is made and removed by whoever reads.
+      guard stat(path, &status) == 0, status.st_size > 0 else { return [0] }
+      #if os(Linux)
+      let time = status.st_mtim
+      #else
+      let time = status.st_mtimespec
+      #endif
+      return [Int(status.st_ino), Int(status.st_size), Int(time.tv_sec), Int(time.tv_nsec)]
+    }
+  }
+}

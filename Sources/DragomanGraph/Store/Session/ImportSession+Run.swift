@@ -1,0 +1,130 @@
+/// What an import kept.
+package struct KeptRun: Sendable {
+  /// An owner of references that wait, counted as unchanged until they are resolved.
+  package struct UnchangedOwner: Sendable {
+    /// The root of its entity.
+    package let root: Int
+    /// Its primary key.
+    package let key: Int64
+    /// Its entity.
+    package let entity: String
+    /// Whether it is the object of a record, not one nested in it.
+    package let isTop: Bool
+
+    /// Describes one.
+    package init(root: Int, key: Int64, entity: String, isTop: Bool) {
+      self.root = root
+      self.key = key
+      self.entity = entity
+      self.isTop = isTop
+    }
+  }
+
+  /// What it said of itself.
+  package let state: String
+  /// The records, by their number in the import, that are held until the end.
+  package let held: Set<Int>
+  /// The owners that the end may change.
+  package let unchanged: [UnchangedOwner]
+}
+
+/// The ledger, and what an import in batches keeps in the file beside it, so that another one can go on
+/// where it ended.
+///
+/// What it keeps are the tables `_dragoman_run…`: one row of text that is the import's own affair
+/// (`_dragoman_run`), the objects that the feed has so far, the references that wait, and the records and
+/// owners that the end of the import has to look at again. They are written in the transactions of the
+/// batches that they speak of, and go with the last one.
+extension ImportSession {
+  private var state: String { "_dragoman_run" }
+  private var held: String { "_dragoman_run_held" }
+  private var unchanged: String { "_dragoman_run_unchanged" }
+
+  /// What the last import kept, if it did not come to its end.
+  ///
+  /// - Returns: nil where nothing is kept.
+  /// - Throws: `StoreError`; `.damaged` for values that no import writes.
+  package func keptRun() throws(StoreError) -> KeptRun? {
+    guard try sql.hasTable(state),
+      let text = try sql.rows(["state"], "FROM \(state)").first?
+        .stored(0, of: state, as: String.self)
+    else { return nil }
+    let owners = try sql.rows(["root", "pk", "entity", "top"], "FROM \(unchanged)")
+    return KeptRun(
+      state: text,
+      held: Set(try sql.integers("ordinal", "FROM \(held)").map { Int($0) }),
+      unchanged: try owners.map { row throws(StoreError) in
+        KeptRun.UnchangedOwner(
+          root: try row.stored("root", of: unchanged),
+          key: try row.stored("pk", of: unchanged),
+          entity: try row.stored("entity", of: unchanged),
+          isTop: try row.stored("top", of: unchanged, as: Int.self) != 0
+        )
+      }
+    )
+  }
+
+  /// Forgets what an import kept.
+  ///
+  /// Needs an open transaction. Runs `DROP TABLE`.
+  package func dropRun() throws(StoreError) {
+    for name in try sql.tables(beginning: state) {
+      try sql.run("DROP TABLE \(Schema.quoted(name))")
+    }
+  }
+
+  /// From here on, stages and the pruner keep in the file what they know from batch to batch.
+  ///
+  /// Where an import has kept it, they go on with it. Needs an open transaction. Runs `CREATE TABLE`.
+  package func keepRun() throws(StoreError) {
+    for table in [
+      "\(state) (id INTEGER PRIMARY KEY, state TEXT)",
+      "\(held) (ordinal INTEGER PRIMARY KEY)",
+      "\(unchanged) (root INTEGER, pk BIGINT, entity TEXT, top INTEGER, PRIMARY KEY (root, pk))"
+        + sql.keyedTable,
+    ] { try sql.run("CREATE TABLE IF NOT EXISTS \(table)") }
+    keepsRun = true
+  }
+
+  /// Writes what the import says of itself, in place of what it said before.
+  package func keep(state: String) throws(StoreError) {
+    try sql.run(
+      "INSERT INTO \(self.state) (id, state) VALUES (1, ?1) ON CONFLICT (id)"
+        + " DO UPDATE SET state = excluded.state",
+      [.text(state)]
+    )
+  }
+
+  /// Remembers that a record is held until the end.
+  package func keep(held ordinal: Int) throws(StoreError) {
+    try sql.run(
+      "INSERT INTO \(held) VALUES (?1) ON CONFLICT DO NOTHING",
+      [.integer(Int64(ordinal))]
+    )
+  }
+
+  /// Remembers that an owner is counted as unchanged, or that it is no more.
+  package func keep(_ owner: KeptRun.UnchangedOwner, isUnchanged: Bool) throws(StoreError) {
+    let place: [StoredValue] = [.integer(Int64(owner.root)), .integer(owner.key)]
+    if isUnchanged {
+      try sql.run(
+        "INSERT INTO \(unchanged) (root, pk, entity, top) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (root, pk)"
+          + " DO UPDATE SET entity = excluded.entity, top = excluded.top",
+        place + [.text(owner.entity), .integer(owner.isTop ? 1 : 0)]
+      )
+    } else {
+      try sql.run("DELETE FROM \(unchanged) WHERE root = ?1 AND pk = ?2", place)
+    }
+  }
+
+  /// A row of the ledger.
+  ///
+  /// - Parameter id: Its number.
+  /// - Returns: nil where it is gone.
+  /// - Throws: `StoreError`; `.damaged` for values that no import writes.
+  package func ledgerEntry(_ id: Int64) throws(StoreError) -> ImportLedgerEntry? {
+    try sql.rows(ImportLedgerEntry.columns, "FROM _dragoman_imports WHERE id = ?1", [.integer(id)])
+      .first
+      .map { row throws(StoreError) in try ImportLedgerEntry(row) }
+  }
+}
