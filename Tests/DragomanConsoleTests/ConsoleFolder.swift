@@ -88,7 +88,7 @@ final class ConsoleFolder: Sendable {
     rejects: [String] = [],
     maps: [String] = ["staff.map.yaml"],
     limit: Int = 1 << 20,
-    countPatience: DispatchTimeInterval? = nil
+    counts: CountBoard? = nil
   ) -> Console {
     Console(
       ConsoleOptions(
@@ -99,7 +99,7 @@ final class ConsoleFolder: Sendable {
         maximumUploadByteCount: limit
       ),
       port: 8765,
-      countPatience: countPatience
+      counts: counts ?? CountBoard(path("staff.db"), patience: nil)
     )
   }
 }

@@ -50,14 +50,20 @@ final class CountBoard: Sendable {
   private let patience: DispatchTimeInterval?
   private let state = Mutex(State())
   // One after the other: they read all that there is.
-  private let queue = DispatchQueue(label: "dragoman.console.counts")
+  private let queue: DispatchQueue
 
   /// - Parameters:
   ///   - path: The database file.
   ///   - patience: How long is waited for counts that are not known; nil: until they are there.
-  init(_ path: String, patience: DispatchTimeInterval?) {
+  ///   - queue: Where they are counted, one after the other.
+  init(
+    _ path: String,
+    patience: DispatchTimeInterval?,
+    queue: DispatchQueue = DispatchQueue(label: "dragoman.console.counts")
+  ) {
     self.path = path
     self.patience = patience
+    self.queue = queue
   }
 
   /// The numbers of objects of some entities.
@@ -69,9 +75,15 @@ final class CountBoard: Sendable {
       let (old, group) = begin(name, now)
       return (name, old, group)
     }) {
-      let isThere = group.map { $0.wait(timeout: deadline) == .success } ?? true
-      let number = group != nil && isThere ? state.withLock { $0.known[name]?.number } : old
-      counts[name] = ObjectCount(number, isCurrent: isThere)
+      guard let group else {
+        counts[name] = ObjectCount(old)
+        continue
+      }
+      let isThere = group.wait(timeout: deadline) == .success
+      let new = isThere ? state.withLock { $0.known[name] } : nil
+      // The count that was waited for may have begun before the last change of the file.
+      let isCurrent = new?.fingerprint == Self.fingerprint(of: path)
+      counts[name] = ObjectCount(isThere ? new?.number : old, isCurrent: isCurrent)
     }
     return counts
   }

@@ -17,11 +17,11 @@ public final class Console: Sendable {
   ///   - port: The port at which it will be asked; nil: none.
   public convenience init(_ options: ConsoleOptions, port: Int? = nil) {
     // Who prints a page wants its numbers; who looks at it wants the page.
-    self.init(options, port: port, countPatience: port == nil ? nil : .milliseconds(10))
+    let patience: DispatchTimeInterval? = port == nil ? nil : .milliseconds(10)
+    self.init(options, port: port, counts: CountBoard(options.database, patience: patience))
   }
 
-  /// With how long a page waits for its counts; nil: until they are there.
-  init(_ options: ConsoleOptions, port: Int?, countPatience: DispatchTimeInterval?) {
+  init(_ options: ConsoleOptions, port: Int?, counts: CountBoard) {
     gate = ConsoleGuard(
       token: options.token,
       port: port,
@@ -33,7 +33,7 @@ public final class Console: Sendable {
     let jobs = JobBoard()
     sources = PageSources(
       database: ConsoleDatabase(options.database),
-      counts: CountBoard(options.database, patience: countPatience),
+      counts: counts,
       maps: maps,
       jobs: jobs,
       rejects: RejectShelf(paths: options.rejects, maps: maps, jobs: jobs),
