@@ -80,6 +80,8 @@ def all_peers(tool):
         Peer("grdb", "GRDB, Codable + JSONDecoder", [grdb, "FEED", "DB"], [("GRDBCodable", grdb.exists())]),
         Peer("sqlite-utils", "sqlite-utils, upsert_all", script("sqlite_utils_upsert.py"),
              [("sqlite-utils (pip)", python_has("sqlite_utils"))]),
+        Peer("dlt", "dlt, merge into SQLite", script("dlt_merge.py"),
+             [("dlt[sqlalchemy] (pip)", python_has("dlt", "sqlalchemy", "orjson"))]),
     ]
 
 

@@ -28,8 +28,9 @@ if [ ! -x .build/bench-venv/bin/python ]; then
   python3 -m venv .build/bench-venv ||
     echo "There is no venv module; the Python peers are left out." >&2
 fi
-for package in duckdb orjson sqlite-utils; do
-  .build/bench-venv/bin/python -c "import ${package//-/_}" 2>/dev/null ||
+for package in duckdb orjson sqlite-utils 'dlt[sqlalchemy]'; do
+  module=${package%%[*}
+  .build/bench-venv/bin/python -c "import ${module//-/_}" 2>/dev/null ||
     .build/bench-venv/bin/python -m pip install --quiet --disable-pip-version-check "$package" ||
     echo "$package cannot be installed here; it is left out." >&2
 done

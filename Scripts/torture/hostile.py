@@ -171,6 +171,13 @@ def bombs(torture):
             file.write(b" " * (1 << 24))
         file.write(b'[{"id":"1"}]')
     inputs["256 MB white space, gzip"] = spaces
+    padded = folder / "padded.json.gz"
+    with gzip.open(padded, "wb", compresslevel=1) as file:
+        file.write(b"[")
+        for _ in range(size >> 24):
+            file.write(b" " * (1 << 24))
+        file.write(b'{"id":"1"}]')
+    inputs["1 GB white space in a list, gzip"] = padded
     if has("zstd"):
         path = folder / "zeros.ndjson.zst"
         with open(path, "wb") as file:

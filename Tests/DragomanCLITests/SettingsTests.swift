@@ -67,6 +67,43 @@ import Testing
     #expect(run.errors.contains("lines are indented with spaces, not with tabs"))
   }
 
+  @Test("Headers are told where they stand in the file, and never what they are")
+  func headers() throws {
+    func run(_ headers: String) throws -> ToolFolder.Run {
+      let text = "database: p.db\nfeeds:\n  first:\n    map: p.map.yaml\n"
+      try folder.write(
+        text + "    inputs: https://localhost:1/a.json\n    headers: \(headers)\n",
+        to: "web.yaml"
+      )
+      return try self.run("$D run first --config web.yaml")
+    }
+    for headers in ["{ X Y: s3cret }", "{ Authorization: Bearer s3cret }", "{ X-Y: s3-cret }"] {
+      let run = try run(headers)
+      #expect(run.status == 65 && run.output.isEmpty)
+      #expect(run.errors.hasPrefix("error[config.value]: web.yaml:6:16: headers has the name of"))
+      #expect(!run.errors.contains("cret") && !run.errors.contains("--header"))
+    }
+    let unset = try run("{ X-Y: DRAGOMAN_NO_SUCH }")
+    #expect(unset.status == 65 && !unset.errors.contains("--header"))
+    #expect(
+      unset.errors.contains(
+        "The environment variable DRAGOMAN_NO_SUCH, which headers of the feed first names, is not set."
+      )
+    )
+    // On the command line it is a matter of the command line.
+    let line = try self.run("$D check p.map.yaml https://localhost:1/a --header X=DRAGOMAN_NO_SUCH")
+    #expect(line.status == 64 && line.errors.contains("DRAGOMAN_NO_SUCH of --header is not set"))
+  }
+
+  @Test("A byte order mark before settings and maps is left out")
+  func byteOrderMarks() throws {
+    for name in ["dragoman.yaml", "p.map.yaml"] {
+      try folder.write("\u{FEFF}" + folder.read(name), to: name)
+    }
+    let run = try run("$D run first")
+    #expect(run.status == 0 && run.errors.hasPrefix("first -> p.db"))
+  }
+
   @Test("Feeds that would empty each other's rejects are a fault of the settings")
   func sharedRejects() throws {
     let text = try folder.read("dragoman.yaml").replacingOccurrences(

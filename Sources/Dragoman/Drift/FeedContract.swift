@@ -34,7 +34,10 @@ struct FeedContract {
     _ cancellation: Cancellation
   ) throws {
     self.kept = kept
-    let known = try Self.decoded(kept.evolved, as: [EvolvedAttribute].self) ?? []
+    // What a migration has dropped since then stays away.
+    let known = (try Self.decoded(kept.evolved, as: [EvolvedAttribute].self) ?? []).filter {
+      stored.has($0)
+    }
     let (map, added) = try declared.adding(known)
     // Rejects were compared when their feed was imported, and a part of a feed tells nothing of the whole.
     guard request.retriedFile == nil, request.limit == nil else {
@@ -113,5 +116,14 @@ struct FeedContract {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return String(decoding: try encoder.encode(value), as: UTF8.self)
+  }
+}
+
+extension Model {
+  fileprivate func has(_ attribute: EvolvedAttribute) -> Bool {
+    entities.contains { entity in
+      hasSameBytes(entity.name, attribute.entity)
+        && entity.attributes.contains { hasSameBytes($0.name, attribute.name) }
+    }
   }
 }

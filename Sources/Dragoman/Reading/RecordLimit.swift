@@ -52,4 +52,13 @@ struct RecordLimit: Sendable, Equatable {
         + " `maxRecordSize` under `import:`"
     )
   }
+  /// The error of white space between values that takes more than the text of a record.
+  func whiteSpaceError(at origin: Origin?) -> ReadError {
+    ReadError(
+      .limit,
+      "More than \(textByteCount >> 10) kB of white space stand here.",
+      at: origin,
+      help: "no feed is meant so: look at what the server sends, or fetch it again"
+    )
+  }
 }

@@ -79,7 +79,7 @@ struct CheckCommand: AsyncParsableCommand {
   private func trial(of importMap: ImportMap) async throws -> (ImportReport, FeedCoverage?) {
     var request = ImportRequest(try InputExpansion.inputs(samples), isDryRun: true)
     bounds.apply(to: &request)
-    request.web = try web.options()
+    request.web = web.options()
     let store = try SQLiteStore(at: .temporary)
     let importer = Importer(map: importMap, store: store)
     return coverage ? try await importer.check(request) : (try await importer.run(request), nil)

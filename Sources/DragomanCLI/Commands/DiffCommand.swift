@@ -92,7 +92,7 @@ struct DiffCommand: AsyncParsableCommand {
     request.changes = writer.observer
     request.tellsNetChanges = true
     bounds.apply(to: &request)
-    request.web = try web.options()
+    request.web = web.options()
     let isMissing =
       databaseOptions.server == nil && !FileManager.default.fileExists(atPath: database)
     let options = SQLiteStore.Options(readsConcurrently: false)

@@ -51,7 +51,7 @@ struct GuessCommand: ParsableCommand {
 
   func run() throws {
     var request = ImportRequest(try InputExpansion.inputs(samples, besides: [output]))
-    request.web = try web.options()
+    request.web = web.options()
     let inputs = try request.fetching(by: nil).inputs
     if let output { _ = try place(of: output, inputs) }
     let guess = try MapGuess(

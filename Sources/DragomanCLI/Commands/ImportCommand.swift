@@ -183,7 +183,7 @@ struct ImportCommand: AsyncParsableCommand {
       if !dryRun { try guessed.save() }
       if !quiet, let note = guessed.note(isKept: !dryRun) { Messages.print(note) }
     }
-    request.web = try web.options()
+    request.web = web.options()
     request.web.isConditional = !refetch
     var logger = Logger(label: "dragoman", factory: { StreamLogHandler.standardError(label: $0) })
     logger.logLevel = verbose ? .debug : .warning
@@ -214,7 +214,7 @@ struct ImportCommand: AsyncParsableCommand {
     let names = sources.names(with: feeds)
     var request = ImportRequest(try InputExpansion.inputs(names, besides: [rejects]))
     bounds.apply(to: &request)
-    request.web = try web.options()
+    request.web = web.options()
     return try GuessedMap(besides: databaseOptions, for: request.fetching(by: nil).inputs)
   }
 

@@ -168,9 +168,7 @@ struct SettingsReader {
     case ("source", _): options.sources = list(member)
     case ("headers", _):
       for field in members(of: member.value, "headers is") ?? [] {
-        if let variable = text(field) {
-          options.values.append(("--header", "\(field.key)=\(variable)"))
-        }
+        if let header = header(field) { options.values.append(("--header", header)) }
       }
     case ("prune", _): options.prunes = flag(member)
     case ("map", _): options.map = text(member)
@@ -179,6 +177,20 @@ struct SettingsReader {
     case (let key, let kind):
       if let value = value(member, kind) { options.values.append((Self.option(key), value)) }
     }
+  }
+
+  /// The value of `--header` that a member of `headers` stands for.
+  private mutating func header(_ field: MapNode.Member) -> String? {
+    guard let variable = text(field) else { return nil }
+    let header = "\(field.key)=\(variable)"
+    if WebOptionGroup.isHeader(header) { return header }
+    // What is not of this form may be the secret itself.
+    fault(
+      .settingsValue,
+      "headers has the name of a field, and behind it that of an environment variable, which this is not.",
+      at: field.keyPosition
+    )
+    return nil
   }
 
   /// The option of `import` that a key stands for: `maxRejects` is `--max-rejects`.

@@ -94,6 +94,25 @@ import Testing
     #expect(report.counts.inserted >= 1)
   }
 
+  @Test(
+    "White space without end is refused with its place, wherever it stands",
+    arguments: [("[", "{\"id\":1}]"), ("[{\"id\":1}", "]"), ("[{\"id\":1}]", "")]
+  )
+  func whiteSpace(before: String, behind: String) async throws {
+    let fixture = try ImportFixture(attributes: "v: { type: json }")
+    func feed(_ count: Int) -> String { before + String(repeating: " ", count: count) + behind }
+    let error = await #expect(throws: ImportFailure.self) {
+      try await fixture.run(feed(900_000)) { $0.options.maximumRecordByteCount = 1 << 20 }
+    }
+    let cause = try #require(error?.cause as? ReadError)
+    #expect(cause.code == .limit && cause.message == "More than 512 kB of white space stand here.")
+    #expect(cause.origin?.column == before.count + 1)
+    let report = try await fixture.run(feed(500_000)) {
+      $0.options.maximumRecordByteCount = 1 << 20
+    }
+    #expect(report.counts.inserted == 1)
+  }
+
   @Test("Records of all sizes below the bound are read one after the other")
   func sizes() async throws {
     let fixture = try ImportFixture(attributes: "v: { type: json }")

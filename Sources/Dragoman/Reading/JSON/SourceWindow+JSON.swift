@@ -11,13 +11,19 @@ extension SourceWindow {
   /// The next byte that is not white space; nil at the end.
   ///
   /// Moves to it.
+  /// - Throws: `ReadError` from the source, or `.limit` where there is more white space than a record may have text.
   @inline(__always)
   mutating func peek(_ batch: RecordBatch) throws(ReadError) -> UInt8? {
+    let start = position
     while true {
       while position < batch.sourceCount {
         let byte = batch.source[position]
         if !isJSONSpace(byte) { return byte }
         position += 1
+      }
+      // White space lies in the window until its batch ends.
+      guard position - start < limit.textByteCount else {
+        throw limit.whiteSpaceError(at: batch.origin(at: UInt32(start), record: nil))
       }
       if try !fill(batch) { return nil }
     }

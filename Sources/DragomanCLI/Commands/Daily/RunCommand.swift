@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dragoman
 import DragomanGraph
 import Foundation
 
@@ -70,7 +71,7 @@ struct RunCommand: AsyncParsableCommand {
         Messages.print("\(feed.name) -> \(DatabaseOptions.shown(path))\(note)\n")
       }
       do {
-        var command = try ImportCommand.parse(arguments(of: feed, in: settings, path))
+        var command = try ImportCommand.parse(try arguments(of: feed, in: settings, path))
         try await command.run()
       } catch let code as ExitCode where code.rawValue == ToolError.ExitStatus.someRejected.rawValue
       {
@@ -104,7 +105,7 @@ struct RunCommand: AsyncParsableCommand {
     of feed: ToolSettings.Feed,
     in settings: ToolSettings,
     _ database: String
-  ) -> [String] {
+  ) throws(MapFaults) -> [String] {
     func path(_ text: String) -> String {
       let path = settings.resolved(text)
       // A name is no option.
@@ -122,6 +123,7 @@ struct RunCommand: AsyncParsableCommand {
     let named = Set(own.values.map(\.option))
     for (option, value) in own.values + defaults.values.filter({ !named.contains($0.option) })
     where option != "--prune-max" || prunes(feed, settings) {
+      if option == "--header" { try checkVariable(of: value, feed, settings) }
       arguments.append("\(option)=\(value)")
     }
     if prunes(feed, settings) { arguments.append("--prune") }
@@ -129,6 +131,22 @@ struct RunCommand: AsyncParsableCommand {
     if json { arguments.append("--json") }
     if quiet { arguments.append("--quiet") }
     return arguments
+  }
+
+  private func checkVariable(
+    of header: String,
+    _ feed: ToolSettings.Feed,
+    _ settings: ToolSettings
+  ) throws(MapFaults) {
+    let variable = WebOptionGroup.variable(of: header)
+    if WebOptionGroup.isSet(variable) { return }
+    throw MapFaults([
+      MapFault(
+        .settingsValue,
+        "The environment variable \(variable), which headers of the feed \(feed.name) names, is not set.",
+        file: settings.file
+      )
+    ])
   }
 
   private func prunes(_ feed: ToolSettings.Feed, _ settings: ToolSettings) -> Bool {

@@ -141,6 +141,22 @@ import Testing
     #expect(try fixture.rows("P", ["id", "fax"]) == ["1|5"])
   }
 
+  @Test("What a migration drops stays away, and its key is not told anew")
+  func dropped() async throws {
+    let fixture = try ImportFixture(map)
+    try await fixture.run(#"[{"id":1}]"#)
+    try await fixture.run(#"[{"id":1,"fax":5,"n":6}]"#)
+    try fixture.store.migrate(to: fixture.map.model(), drops: true)
+    let report = try await fixture.run(#"[{"id":1,"fax":5,"n":6}]"#)
+    #expect(report.drift?.changes == [])
+    #expect(report.summary == "read 1, unchanged 1")
+    #expect(throws: (any Error).self) { try fixture.rows("P", ["fax"]) }
+    // One that is new evolves as ever.
+    try await fixture.run(#"[{"id":1,"fax":5,"n":6,"o":7}]"#)
+    #expect(try fixture.rows("P", ["id", "o"]) == ["1|7"])
+    #expect(throws: (any Error).self) { try fixture.rows("P", ["n"]) }
+  }
+
   @Test("An import in batches that is gone on with has what its first part made")
   func resumed() async throws {
     let fixture = try ImportFixture(map)

@@ -9,6 +9,9 @@ struct YAMLMapParser {
   var file: String?
 
   func parse(_ text: String) throws(MapFaults) -> MapNode {
+    // libyaml counts a byte order mark as a column, which makes the first key lie deeper than the others.
+    let isMarked = text.unicodeScalars.first == "\u{FEFF}"
+    let text = isMarked ? String(text.unicodeScalars.dropFirst()) : text
     try refuseComplexKeys(text)
     let root: Node?
     do {
