@@ -280,6 +280,28 @@ import Testing
     }
   }
 
+  @Test("Readers that take nothing of their downloads hold up nobody else's")
+  func stalledDownloads() async throws {
+    // More than the system takes for a connection that nobody reads.
+    let name = String(repeating: "x", count: 4_000)
+    let records = (10..<5_000).map { #"{"id":\#($0),"name":"\#(name)\#($0)"}"# }
+    try folder.write("{\"people\":[\(records.joined(separator: ","))]}", to: "large.json")
+    try await folder.imports("large.json")
+    try await serving(patience: .init(head: .seconds(240), answer: .seconds(240))) { client in
+      var stalled: [Client.Connection] = []
+      for _ in 0..<5 {
+        let connection = try client.connect()
+        connection.write(client.head("GET /entities/Person/download.ndjson"))
+        #expect(await connection.read(until: "Ada").contains(" 200 "))
+        stalled.append(connection)
+      }
+      let begin = ContinuousClock.now
+      #expect(try await client.get("/entities/Person/download.csv").contains("x4999"))
+      #expect(ContinuousClock.now - begin < .seconds(120))
+      for connection in stalled { connection.close() }
+    }
+  }
+
   @Test("A port that is in use is told, with what to do")
   func portInUse() async throws {
     try await serving { client in

@@ -73,6 +73,14 @@ public struct Exporter: Sendable {
     }
   }
 
+  /// Checks what can be told of a request without reading an object.
+  ///
+  /// - Parameter request: The request; without a format JSON is meant.
+  /// - Throws: `ExportError`, what `run` would throw.
+  public func check(_ request: ExportRequest) throws(ExportError) {
+    _ = try ExportPlan(request, map, format: request.format ?? .json, layout: store.layout)
+  }
+
   /// Exports several entities, each into a file of its own: `Entity.json` in a folder.
   ///
   /// All of them come from one snapshot of the store. No file gets its name before all are complete.

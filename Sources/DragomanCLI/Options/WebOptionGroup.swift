@@ -35,14 +35,14 @@ struct WebOptionGroup: ParsableArguments {
   var certificates: String?
 
   func validate() throws {
-    for field in header where !Self.isHeader(field) {
+    for text in header where HeaderVariable(text) == nil {
       // What is not of this form may be the secret itself.
       throw ValidationError(
         "--header is FIELD=VARIABLE, the name of a field and that of an environment variable."
       )
     }
-    for variable in header.map(Self.variable) where !Self.isSet(variable) {
-      throw ValidationError("The environment variable \(variable) of --header is not set.")
+    for header in header.compactMap(HeaderVariable.init) where header.value == nil {
+      throw ValidationError("The environment variable \(header.variable) of --header is not set.")
     }
     if let timeout, !(1...3600).contains(timeout) {
       throw ValidationError("--timeout must be 1 to 3600.")
@@ -52,30 +52,14 @@ struct WebOptionGroup: ParsableArguments {
     }
   }
 
-  /// Whether a text is the name of a header field, `=`, and the name of an environment variable.
-  static func isHeader(_ text: String) -> Bool {
-    text.wholeMatch(of: /[A-Za-z0-9-]+=[A-Za-z_][A-Za-z0-9_]*/) != nil
-  }
-
-  /// The environment variable that a header names.
-  static func variable(of header: String) -> String {
-    String(header[(header.firstIndex(of: "=") ?? header.startIndex)...].dropFirst())
-  }
-
-  /// Whether an environment variable has a value that is not empty.
-  static func isSet(_ variable: String) -> Bool {
-    ProcessInfo.processInfo.environment[variable]?.isEmpty == false
-  }
-
   /// The options as an import takes them.
   func options() -> WebOptions {
     var options = WebOptions(allowsUnencrypted: allowHttp)
     if let timeout { options.timeout = timeout }
     if let retries { options.retryCount = retries }
     options.certificatesFile = certificates
-    for field in header {
-      let name = String(field.prefix { $0 != "=" })
-      options.headers[name] = ProcessInfo.processInfo.environment[Self.variable(of: field)]
+    for header in header.compactMap(HeaderVariable.init) {
+      options.headers[header.field] = header.value
     }
     return options
   }

@@ -183,7 +183,7 @@ struct SettingsReader {
   private mutating func header(_ field: MapNode.Member) -> String? {
     guard let variable = text(field) else { return nil }
     let header = "\(field.key)=\(variable)"
-    if WebOptionGroup.isHeader(header) { return header }
+    if HeaderVariable(header) != nil { return header }
     // What is not of this form may be the secret itself.
     fault(
       .settingsValue,

@@ -195,7 +195,7 @@ struct ToolError: Error {
       case .missing: .inputMissing
       case .unreachable: .storeUnreachable
       case .permission: .permission
-      case .busy, .migrated: .busy
+      case .busy, .migrated, .stopped: .busy
       case .full, .inputOutput, .refused: .inputOutput
       case .badRequest: .usage
       case .output: .outputFailed

@@ -14,13 +14,24 @@ final class ConsoleDatabase: Sendable {
   /// The file's name.
   var name: String { (path as NSString).lastPathComponent }
 
+  /// How long a page may read: who looks at it does not wait longer, and others wait behind it.
+  static let patience = Duration.seconds(10)
+
   /// Opens the file to read it.
   ///
+  /// - Parameter patience: How long it may be read; nil: as long as it takes, for what is sent as it is read.
+  /// - Returns: The store; statements that run longer are ended.
   /// - Throws: `StoreError`: no such file, none of ours, …
-  func open() throws(StoreError) -> SQLiteStore {
-    try SQLiteStore(
-      at: .file(path),
-      options: SQLiteStore.Options(isReadOnly: true, createsFile: false, readsConcurrently: false)
+  func open(for patience: Duration? = patience) throws(StoreError) -> SQLiteStore {
+    var options = SQLiteStore.Options(
+      isReadOnly: true,
+      createsFile: false,
+      readsConcurrently: false
     )
+    if let patience {
+      let deadline = ContinuousClock.now + patience
+      options.shouldStop = { ContinuousClock.now > deadline }
+    }
+    return try SQLiteStore(at: .file(path), options: options)
   }
 }

@@ -116,7 +116,7 @@ final class CountBoard: Sendable {
   }
 
   private func count(_ name: String) throws(StoreError) -> Int {
-    let store = try ConsoleDatabase(path).open()
+    let store = try ConsoleDatabase(path).open(for: nil)
     return name == Self.waiting
       ? try store.pendingReferenceCount() : try store.count(FetchRequest(name))
   }

@@ -7,13 +7,17 @@ final class JobBoard: Sendable {
   private struct State {
     var jobs: [ImportJob] = []
     var folder: String?
-    /// Whether nothing is begun any more: nobody would remove what it leaves.
+    /// Whether no import is begun any more.
+    var isEnding = false
+    /// Whether nothing is left there any more: nobody would remove it.
     var hasEnded = false
     var next = 1
   }
 
   /// So many are kept; the oldest that have ended go.
   private static let keptCount = 20
+
+  private static var ending: ConsoleError { ConsoleError(503, "The console is ending.") }
 
   private let state = Mutex(State())
 
@@ -39,7 +43,8 @@ final class JobBoard: Sendable {
   /// - Throws: What `make` throws, and `ConsoleError` where there is no folder.
   func add(_ make: (String, String) throws -> ImportJob) throws -> ImportJob {
     let folder = try self.folder()
-    let id = state.withLock { state in
+    let id = try state.withLock { state in
+      if state.isEnding { throw Self.ending }
       defer { state.next += 1 }
       return String(state.next)
     }
@@ -62,7 +67,7 @@ final class JobBoard: Sendable {
     do {
       return try state.withLock { state in
         if let folder = state.folder { return folder }
-        if state.hasEnded { throw ConsoleError(503, "The console is ending.") }
+        if state.hasEnded { throw Self.ending }
         let url = FileManager.default.temporaryDirectory
           .appendingPathComponent("dragoman-console-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
@@ -80,14 +85,26 @@ final class JobBoard: Sendable {
     }
   }
 
-  /// Ends what runs, and removes the folder.
-  func clear() {
-    let (jobs, folder) = state.withLock { state in
-      state.hasEnded = true
-      defer { state.folder = nil }
-      return (state.jobs, state.folder)
+  /// Whether any of them runs.
+  var isRunning: Bool { jobs.contains { $0.now.phase.isRunning } }
+
+  /// Asks those that run to end after the batch at hand; nothing is begun any more.
+  func cancel() {
+    let jobs = state.withLock { state in
+      state.isEnding = true
+      return state.jobs
     }
     for job in jobs { job.cancel() }
+  }
+
+  /// Ends what runs, and removes the folder.
+  func clear() {
+    cancel()
+    let folder = state.withLock { state in
+      state.hasEnded = true
+      defer { state.folder = nil }
+      return state.folder
+    }
     // Where it cannot be removed, the system empties its folder for temporary files.
     if let folder { try? FileManager.default.removeItem(atPath: folder) }
   }

@@ -11,7 +11,7 @@ enum DownloadPage {
     _ request: ConsoleRequest,
     _ sources: PageSources
   ) throws -> ConsoleResponse {
-    let store = try sources.database.open()
+    let store = try sources.database.open(for: nil)
     let shape = try EntityShape(name, in: store.model)
     let query = EntityQuery(request)
     if format == "xml" {
@@ -64,6 +64,11 @@ enum DownloadPage {
     return response
   }
 
+  /// All objects of an entity as XML.
+  static func xmlRequest(_ name: String) -> ExportRequest {
+    ExportRequest(entity: name, format: .xml, isLossy: true).with { $0.masksSensitive = true }
+  }
+
   private static func byMap(
     _ name: String,
     _ item: MapShelf.Item,
@@ -72,13 +77,10 @@ enum DownloadPage {
     into folder: String
   ) throws -> ConsoleResponse {
     let exporter = Exporter(map: try item.map.get(), store: store)
-    let request = ExportRequest(
-      entity: name,
-      format: .xml,
-      filter: fetch.filter,
-      sortKeys: fetch.sortKeys,
-      isLossy: true
-    ).with { $0.masksSensitive = true }
+    let request = xmlRequest(name).with {
+      $0.filter = fetch.filter
+      $0.sortKeys = fetch.sortKeys
+    }
     // Whole before the first byte is sent, so that what is wrong can still be told.
     let path = "\(folder)/download-\(UUID().uuidString).xml"
     defer { try? FileManager.default.removeItem(atPath: path) }

@@ -101,7 +101,7 @@ struct EntityPage {
       limits: EntityQuery.limits.map { Choice(name: String($0), isChosen: $0 == query.limit) },
       next: page.next.map { WebText.address(["entities", name], query.pairs(after: $0.text)) },
       first: query.after == nil ? nil : WebText.address(["entities", name], query.pairs()),
-      downloads: downloads(name, query, sources),
+      downloads: downloads(name, query, store, sources),
       profile: WebText.address(
         ["entities", name, "profile"],
         [("where", query.predicate.isEmpty ? nil : query.predicate)]
@@ -193,6 +193,7 @@ struct EntityPage {
   private static func downloads(
     _ name: String,
     _ query: EntityQuery,
+    _ store: SQLiteStore,
     _ sources: PageSources
   ) -> [Download] {
     var pairs = query.pairs()
@@ -207,7 +208,10 @@ struct EntityPage {
       )
     }
     for item in sources.maps.items {
-      guard case .success(let map) = item.map, map.entity(named: name) != nil else { continue }
+      // A map of JSON alone does not say what elements would be.
+      guard case .success(let map) = item.map,
+        (try? Exporter(map: map, store: store).check(DownloadPage.xmlRequest(name))) != nil
+      else { continue }
       downloads.append(
         Download(
           name: "XML by \(item.name)",

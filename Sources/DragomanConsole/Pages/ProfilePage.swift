@@ -54,7 +54,7 @@ enum ProfilePage {
     isJSON: Bool,
     frame: (PageAnswer) -> PageFrame
   ) throws -> ConsoleResponse {
-    let store = try sources.database.open()
+    let store = try sources.database.open(for: nil)
     let shape = try EntityShape(name, in: store.model)
     let query = EntityQuery(request)
     let filter = try query.request(of: name, in: store).filter

@@ -34,12 +34,12 @@ struct RunPage {
     _ request: ConsoleRequest,
     _ sources: PageSources
   ) throws -> PageAnswer {
-    let store = try sources.database.open()
+    let isAsked =
+      request.value(of: "changes") != nil || FileSize.of(sources.database.path) < largeByteCount
+    let store = try sources.database.open(for: isAsked ? nil : ConsoleDatabase.patience)
     guard let id = Int64(number), let run = try store.history().first(where: { $0.id == id }) else {
       throw ConsoleError(404, "There is no import \(number).", help: "look at the history")
     }
-    let isAsked =
-      request.value(of: "changes") != nil || FileSize.of(sources.database.path) < largeByteCount
     var found: [ImportChange] = []
     var note: String?
     if isAsked, run.status != .running {

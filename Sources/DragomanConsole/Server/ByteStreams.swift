@@ -36,7 +36,9 @@ final class WrittenBytes: ByteOutput, Sendable {
     deinit { bytes.abandon() }
   }
 
-  /// So many bodies are written at once; they read the database from end to end.
+  /// So many bodies are under way at once, each with a thread and a snapshot of the database.
+  private static let threads = DispatchSemaphore(value: 64)
+  /// So many of them read at once, from end to end; who waits for a browser to take something is none of them.
   private static let places = DispatchSemaphore(value: 3)
   private static let room = 4
 
@@ -66,7 +68,11 @@ final class WrittenBytes: ByteOutput, Sendable {
 
   func write(_ bytes: [UInt8]) throws {
     guard !bytes.isEmpty else { return }
-    slots.wait()
+    if slots.wait(timeout: .now()) == .timedOut {
+      Self.places.signal()
+      slots.wait()
+      Self.places.wait()
+    }
     let waiting = try state.withLock { state -> CheckedContinuation<[UInt8]?, any Error>? in
       if state.isAbandoned { throw Abandoned() }
       if let waiting = state.waiting {
@@ -104,6 +110,8 @@ final class WrittenBytes: ByteOutput, Sendable {
     }
     guard isFirst else { return }
     Thread.detachNewThread { [self] in
+      Self.threads.wait()
+      defer { Self.threads.signal() }
       Self.places.wait()
       defer { Self.places.signal() }
       let end = Result { if !isAbandoned { try body(self) } }

@@ -83,15 +83,18 @@ public final class ConsoleServer: Sendable {
     }
   }
 
-  /// Lets the requests at hand come to their end, for five seconds at most, and takes no more.
+  /// Lets the requests at hand come to their end, and imports to that of their batch, for five seconds at most, and
+  /// takes no more.
   public func stop() async {
     isEnding.store(true, ordering: .relaxed)
+    console.sources.jobs.cancel()
     let deadline = ContinuousClock.now + .seconds(5)
-    while !flights.isEmpty, ContinuousClock.now < deadline {
+    while !flights.isEmpty || console.sources.jobs.isRunning, ContinuousClock.now < deadline {
       do { try await Task.sleep(for: .milliseconds(20)) } catch { break }
     }
-    end.1.finish()
+    // Behind `run()` the process may be gone before its files are.
     console.end()
+    end.1.finish()
   }
 
   // MARK: - Connections

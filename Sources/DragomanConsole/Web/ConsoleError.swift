@@ -57,7 +57,7 @@ struct ConsoleError: Error {
   private static func status(of code: StoreError.Code) -> Int {
     switch code {
     case .badRequest, .undo, .modelConflict: 400
-    case .busy, .migrated: 503
+    case .busy, .migrated, .stopped: 503
     case .missing: 404
     default: 500
     }

@@ -48,6 +48,23 @@ extension ResolvedRequest {
     if table == nil { narrow(filter) } else { table?.narrow(filter) }
   }
 
+  /// The request behind a place in parts, each of which one range of an index holds: downwards nulls come last,
+  /// and no range has them beside the values that are left.
+  ///
+  /// - Parameter cursor: The place where the request begins; nil: at its first row.
+  /// - Returns: The parts in their order; the request itself where it has but one.
+  func parts(after cursor: FetchCursor?) -> [ResolvedRequest] {
+    guard table == nil, offset == 0, let key = sortKeys.first, !key.isAscending,
+      key.folds.first?.isEmpty == true, let value = cursor?.values.first, value != .null
+    else { return [self] }
+    let tests: [ResolvedComparison.Test] = [.compares(.lessThanOrEqualTo, value), .isNull]
+    return tests.map { test in
+      var part = self
+      part.narrow(comparison(key.expression, [], test))
+      return part
+    }
+  }
+
   /// The rows that come behind a place, or in front of it: `a > ? OR (a IS ? AND (b > ? OR …))`.
   ///
   /// Nulls come first ascending and last descending, as in the order itself.

@@ -36,6 +36,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let migrated = Code(rawValue: "store.migrated")
     /// An import cannot be taken back: nothing is kept of it, or what it wrote was changed since.
     public static let undo = Code(rawValue: "store.undo")
+    /// A statement was ended, as whoever opened the store asked to.
+    public static let stopped = Code(rawValue: "store.stopped")
     /// SQLite refused for a reason that none of the other codes covers.
     public static let refused = Code(rawValue: "store.refused")
   }

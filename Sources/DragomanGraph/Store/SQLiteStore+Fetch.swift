@@ -23,11 +23,16 @@ extension SQLiteStore {
     _ request: FetchRequest,
     _ body: (borrowing FetchedRow) throws -> Void
   ) throws {
-    let plan = try FetchPlan(request, in: layout)
+    let plans = try plans(of: request)
+    let limit = request.limit ?? .max
+    var count = 0
     try withSnapshot { snapshot in
-      try FetchStatement.forEachRow(plan, snapshot.database) { row in
-        try body(row)
-        return true
+      for plan in plans where count < limit {
+        try FetchStatement.forEachRow(plan, snapshot.database) { row in
+          try body(row)
+          count += 1
+          return count < limit
+        }
       }
     }
   }
@@ -39,7 +44,7 @@ extension SQLiteStore {
   ///
   /// Runs the statement of `forEachRow(_:_:)` with the values of the sort keys as further columns, one row
   /// more than the limit, and behind a place under the condition `a > ? OR (a BETWEEN ? AND ? AND (b > ? OR …))`:
-  /// an index on the first sort key serves it.
+  /// an index on the first sort key serves it. Downwards nulls come last, and a second statement reads them.
   ///
   /// - Parameters:
   ///   - request: What to fetch: `limit` rows at most, behind `after`.
@@ -58,19 +63,31 @@ extension SQLiteStore {
     }
     var wider = request
     wider.limit = limit + 1
-    let plan = try FetchPlan(wider, in: layout, readsPlaces: true)
+    let plans = try plans(of: wider, readsPlaces: true)
     var last: FetchCursor?
     var count = 0
     try withSnapshot { snapshot in
-      try FetchStatement.forEachRow(plan, snapshot.database) { row in
-        count += 1
-        guard count <= limit else { return false }
-        if count == limit { last = row.place }
-        try body(row)
-        return true
+      for plan in plans where count <= limit {
+        try FetchStatement.forEachRow(plan, snapshot.database) { row in
+          count += 1
+          guard count <= limit else { return false }
+          if count == limit { last = row.place }
+          try body(row)
+          return true
+        }
       }
     }
     return count > limit ? last : nil
+  }
+
+  /// The statements that give the rows of a request, one behind the other; each has the limit of all.
+  private func plans(
+    of request: FetchRequest,
+    readsPlaces: Bool = false
+  ) throws(StoreError) -> [FetchPlan] {
+    try ResolvedRequest(request, in: layout).parts(after: request.after).map {
+      FetchPlan($0, in: layout, readsPlaces: readsPlaces)
+    }
   }
 
   /// How SQLite answers a request: the statement, its values, and the plan.
@@ -86,25 +103,12 @@ extension SQLiteStore {
     _ request: FetchRequest,
     counts: Bool = false
   ) throws(StoreError) -> FetchExplanation {
-    let plan = try FetchPlan(request, in: layout)
-    let sql = counts ? plan.countSQL : plan.rowsSQL
-    var steps: [FetchExplanation.Step] = []
+    let plans = counts ? [try FetchPlan(request, in: layout)] : try plans(of: request)
+    var explanation = FetchExplanation()
     try read { database in
-      var depths: [Int64: Int] = [:]
-      try FetchStatement.run("EXPLAIN QUERY PLAN " + sql, plan.arguments, database) { row in
-        let depth = depths[row.integer(1)].map { $0 + 1 } ?? 0
-        depths[row.integer(0)] = depth
-        steps.append(FetchExplanation.Step(depth: depth, text: row.text(3)))
-        return true
-      }
+      for plan in plans { try explanation.append(plan, counts: counts, database) }
     }
-    return FetchExplanation(
-      sql: sql,
-      values: plan.arguments,
-      sensitiveValues: plan.sensitiveArguments,
-      revealsSensitive: plan.revealsSensitive,
-      steps: steps
-    )
+    return explanation
   }
 
   /// The number of objects that a request fetches, its limit and offset included.

@@ -43,6 +43,10 @@ public final class SQLiteStore: Sendable {
     public var buildsAside = false
     /// The page cache of the writing connection, in bytes; 44 MB by default.
     public var cacheByteCount: Int
+    /// Asked every few thousand of SQLite's steps; true ends the statement with `StoreError.Code.stopped`.
+    ///
+    /// Called on whatever thread reads or writes. For stores that read what strangers ask for.
+    public var shouldStop: (@Sendable () -> Bool)?
 
     /// Makes options.
     public init(
@@ -300,6 +304,7 @@ public final class SQLiteStore: Sendable {
     configuration.busyMode = .timeout((Double(options.busyMilliseconds) + 0.25) / 1000)
     configuration.maximumReaderCount = 4
     let cacheKilobytes = options.cacheByteCount >> 10
+    let question = options.shouldStop.map { Question($0) }
     configuration.prepareDatabase { database in
       // A file may come from a stranger: its views and triggers get no functions with side effects
       // (https://www.sqlite.org/pragma.html#pragma_trusted_schema).
@@ -309,6 +314,7 @@ public final class SQLiteStore: Sendable {
           """
       )
       try FetchFunctions.register(on: database)
+      if let question { database.ask(question) }
     }
     return configuration
   }

@@ -111,6 +111,35 @@ struct PageFetchTests {
     }
   }
 
+  @Test("Downwards, a page that ends among the values, at the last of them, and among the nulls")
+  func nulls() throws {
+    let entity = Entity(
+      name: "T",
+      attributes: [Attribute(name: "n", type: .int64, isIndexed: true), Attribute(name: "k")]
+    )
+    let store = try store(
+      entity,
+      [[2, "a"], [.null, "b"], [1, "c"], [.null, "d"], [2, "e"], [.null, "f"]]
+    )
+    let request = FetchRequest("T", sortKeys: try SortKey.parse("-n"), columns: ["k"])
+    let whole: [[StoredValue]] = [["a"], ["e"], ["c"], ["b"], ["d"], ["f"]]
+    for size in 1...7 {
+      #expect(try pages(request, store, of: size) == whole, "size \(size)")
+      for rest in 1...7 {
+        var request = request.with { $0.limit = size }
+        request.after = try store.forEachRow(inPage: request) { _ in }
+        guard request.after != nil else { continue }
+        request.limit = rest == 7 ? nil : rest
+        let wanted = Array(whole.dropFirst(size).prefix(request.limit ?? 7))
+        #expect(try store.rows(request) == wanted)
+        #expect(try store.count(request) == wanted.count)
+        request.filter = try Filter(parsing: "k IN {\"b\", \"c\", \"f\"}")
+        let chosen = whole.dropFirst(size).filter { ["b", "c", "f"].contains($0[0]) }
+        #expect(try store.rows(request) == Array(chosen.prefix(request.limit ?? 7)))
+      }
+    }
+  }
+
   @Test("The offset counts from the place, a filter may be another one")
   func offset() throws {
     let store = try store(Self.entity, Self.rows)

@@ -92,7 +92,7 @@ struct ServerInterruptionTests {
     }
   }
 
-  @Test("One that ends for good fails, and what is committed stays", .timeLimit(.minutes(2)))
+  @Test("One that ends for good fails, and what is committed stays", .timeLimit(.minutes(10)))
   func forGood() async throws {
     let url = try server.schema()
     let schema = TestServer.schema(of: url)

@@ -138,12 +138,11 @@ struct RunCommand: AsyncParsableCommand {
     _ feed: ToolSettings.Feed,
     _ settings: ToolSettings
   ) throws(MapFaults) {
-    let variable = WebOptionGroup.variable(of: header)
-    if WebOptionGroup.isSet(variable) { return }
+    guard let header = HeaderVariable(header), header.value == nil else { return }
     throw MapFaults([
       MapFault(
         .settingsValue,
-        "The environment variable \(variable), which headers of the feed \(feed.name) names, is not set.",
+        "The environment variable \(header.variable), which headers of the feed \(feed.name) names, is not set.",
         file: settings.file
       )
     ])

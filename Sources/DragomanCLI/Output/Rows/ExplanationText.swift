@@ -64,7 +64,7 @@ struct ExplanationText {
   /// A line for each clause of the statement and of a table's rows inside of it.
   static func lines(of sql: String) -> [String] {
     let clauses = [
-      "FROM ", "LEFT JOIN ", "JOIN ", "WHERE ", "GROUP BY ", "ORDER BY ", "LIMIT ",
+      "SELECT ", "FROM ", "LEFT JOIN ", "JOIN ", "WHERE ", "GROUP BY ", "ORDER BY ", "LIMIT ",
     ]
     var lines: [String] = []
     var line = ""

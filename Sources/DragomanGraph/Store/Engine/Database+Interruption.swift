@@ -11,6 +11,13 @@ extension Database {
     _ body: () throws -> Result
   ) rethrows -> Result {
     let question = Question(shouldStop)
+    ask(question)
+    defer { sqlite3_progress_handler(sqliteConnection, 0, nil, nil) }
+    return try withExtendedLifetime(question) { try body() }
+  }
+
+  /// Asks from now on; the question must outlive the connection or its being asked.
+  func ask(_ question: Question) {
     sqlite3_progress_handler(
       sqliteConnection,
       10_000,
@@ -20,13 +27,11 @@ extension Database {
       },
       Unmanaged.passUnretained(question).toOpaque()
     )
-    defer { sqlite3_progress_handler(sqliteConnection, 0, nil, nil) }
-    return try withExtendedLifetime(question) { try body() }
   }
 }
 
-/// What a progress handler asks.
-private final class Question {
+/// What a progress handler asks, on the connection's thread.
+final class Question: @unchecked Sendable {
   let shouldStop: () -> Bool
 
   init(_ shouldStop: @escaping () -> Bool) { self.shouldStop = shouldStop }

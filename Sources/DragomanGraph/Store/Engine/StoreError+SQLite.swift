@@ -45,6 +45,13 @@ extension StoreError {
         help: "try again when the other import or tool has finished",
         path: path
       )
+    case .SQLITE_INTERRUPT:
+      self.init(
+        .stopped,
+        "The statement was ended before it was done.",
+        help: "ask for less, or by attributes that have an index",
+        path: path
+      )
     case .SQLITE_FULL:
       self.init(
         .full,
