@@ -18,6 +18,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import console
 import contexts
 import exports
 import links
@@ -241,6 +242,7 @@ def main():
     parser.add_argument("--contexts", action="store_true", help="objects: dictionaries imported, fetches, faults, saves, memory")
     parser.add_argument("--links", action="store_true", help="orders with lines, customers and products instead of people")
     parser.add_argument("--export", action="store_true", help="people written as NDJSON and XML instead (1000000 unless --records)")
+    parser.add_argument("--console", action="store_true", help="pages of dragoman serve (1000000 unless --records)")
     parser.add_argument("--growth", action="store_true", help="doubling feeds against the yardstick instead of the comparison")
     parser.add_argument("--sizes", type=int, nargs="+", help="records for --growth, each twice the one before",
                         default=[125_000, 250_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000])
@@ -249,7 +251,7 @@ def main():
                         help="rows in the file while --contexts saves (1000 100000 1000000)")
     options = parser.parse_args()
     if options.records is None:
-        options.records = 1_000_000 if options.export else 200_000
+        options.records = 1_000_000 if options.export or options.console else 200_000
     if options.runs < 1 or options.records < 1:
         parser.error("--runs and --records want a number above 0")
     WORK.mkdir(parents=True, exist_ok=True)
@@ -263,6 +265,8 @@ def main():
         contexts.run(options, options.tool)
     elif options.links:
         links.run(options, options.tool)
+    elif options.console:
+        console.run(options, options.tool)
     elif options.export:
         exports.run(options, options.tool)
     else:
