@@ -22,6 +22,7 @@ import console
 import contexts
 import exports
 import links
+import servers
 from measuring import (
     BUILD,
     FINGERPRINT,
@@ -243,6 +244,7 @@ def main():
     parser.add_argument("--links", action="store_true", help="orders with lines, customers and products instead of people")
     parser.add_argument("--export", action="store_true", help="people written as NDJSON and XML instead (1000000 unless --records)")
     parser.add_argument("--console", action="store_true", help="pages of dragoman serve (1000000 unless --records)")
+    parser.add_argument("--server", action="store_true", help="people into PostgreSQL and out again")
     parser.add_argument("--growth", action="store_true", help="doubling feeds against the yardstick instead of the comparison")
     parser.add_argument("--sizes", type=int, nargs="+", help="records for --growth, each twice the one before",
                         default=[125_000, 250_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000])
@@ -265,6 +267,8 @@ def main():
         contexts.run(options, options.tool)
     elif options.links:
         links.run(options, options.tool)
+    elif options.server:
+        servers.run(options, options.tool)
     elif options.console:
         console.run(options, options.tool)
     elif options.export:

@@ -17,7 +17,7 @@ struct EntityShape {
       throw ConsoleError(
         404,
         "The database has no entity \"\(name)\".",
-        help: near.map { "did you mean \($0)?" }
+        help: near.map { "did you mean \($0)?" } ?? "/model shows which there are"
       )
     }
     self.init(entity, in: model)

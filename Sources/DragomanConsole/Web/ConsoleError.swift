@@ -33,7 +33,14 @@ struct ConsoleError: Error {
     switch error {
     case let error as ConsoleError: self = error
     case let error as StoreError:
-      self.init(Self.status(of: error.code), error.message, help: error.help)
+      // What the library says to who opens a store is not for who looks at it.
+      let help =
+        switch error.code {
+        case .missing: "put the file back where it was, and load the page again"
+        case .notAStore: "put the database back in its place, or serve another file with -d"
+        default: error.help
+        }
+      self.init(Self.status(of: error.code), error.message, help: help)
       code = error.code.rawValue
       place = error.place
     case let error as ReadError:
