@@ -47,11 +47,12 @@ struct ServerReader: StoreReader {
       let cast = parts[number].type == .json ? "::text" : ""
       return "t.\(Schema.quoted(layout.columns[column].name))\(cast) = k.c\(number)\(cast)"
     }
-    let names = (["_pk"] + columns).map { "t.\(Schema.quoted($0))" }
+    let names = (["_pk"] + columns).map { "t.\(Schema.quoted($0))" }.joined(separator: ", ")
+    // OFFSET keeps the subquery apart: each key is looked up in its index, and the table is never read from end to end.
     try connection.forEachRow(
-      "SELECT k.place, \(names.joined(separator: ", ")) FROM unnest(\(wanted))"
-        + " AS k(place\(key.indices.map { ", c\($0)" }.joined())) JOIN \(Schema.quoted(layout.name)) AS t"
-        + " ON \(tests.joined(separator: " AND ")) ORDER BY k.place",
+      "SELECT k.place, \(names) FROM unnest(\(wanted)) AS k(place\(key.indices.map { ", c\($0)" }.joined()))"
+        + " CROSS JOIN LATERAL (SELECT \(names) FROM \(Schema.quoted(layout.name)) AS t"
+        + " WHERE \(tests.joined(separator: " AND ")) OFFSET 0) AS t ORDER BY k.place",
       lists.map(\.parameter)
     ) { try body(Int($0[0].number), StoredRow(values: $0 + 1)) }
   }
