@@ -26,6 +26,8 @@ final class ObjectBackend: DraftBackend {
   /// Where the record at hand begins; nil: there is none.
   private var start: Int?
   private var probes: [String: Probe] = [:]
+  /// How the targets of a relationship are looked up, by its number; nil: by keys that are objects themselves.
+  private var references: [Int: Probe?] = [:]
   private lazy var waiting: Result<[WaitingReference], any Error> = Result {
     try context.records.waitingReferences()
   }
@@ -65,15 +67,24 @@ final class ObjectBackend: DraftBackend {
 
   // MARK: - Batches
 
-  /// Looks up the keys of a batch's objects at once.
+  /// Looks up the keys of a batch's objects at once, and those that it refers to.
   func begin(_ batch: DraftBatch, _ plan: ImportPlan) throws {
     // What went wrong before the import is no record's fault.
     try context.throwRecorded()
     guard only == nil else { return }
     let arena = UnsafeRawBufferPointer(batch.records.arena)
     var keys: [String: [[StoredValue]]] = [:]
+    var references: [Int: Set<[StoredValue]>] = [:]
     for object in batch.objects {
       let entity = plan.entities[object.plan]
+      for link in object.links.map({ batch.links[$0] }) {
+        let target = entity.links[link.slot]
+        guard let probe = try reference(by: target, plan.model) else { continue }
+        for case .key(let start, _) in link.targets.map({ batch.targets[$0] }) {
+          let values = probe.key.indices.map { batch.values[start + $0].stored(in: arena) }
+          references[target.layout.id, default: []].insert(values)
+        }
+      }
       let probe = try probe(of: entity)
       guard !probe.slots.isEmpty else { continue }
       keys[entity.name, default: []].append(
@@ -83,6 +94,21 @@ final class ObjectBackend: DraftBackend {
     for (name, values) in keys {
       if let probe = probes[name] { try context.finder.probe(probe.entity, probe.key, values) }
     }
+    for (link, values) in references {
+      guard let probe = self.references[link] ?? nil else { continue }
+      try context.finder.probe(probe.entity, probe.key, Array(values))
+    }
+  }
+
+  private func reference(by link: LinkPlan, _ model: ModelLayout) throws -> Probe? {
+    if let known = references[link.layout.id] { return known }
+    let entity = try entity(named: model.entities[link.layout.destination].name)
+    let names = link.referenceKey(in: model)?.map { Array($0.name.utf8) }
+    let key = entity.uniqueKeys.first { $0.map { Array($0.name.utf8) } == names }
+    let isPlain = key?.allSatisfy { if case .attribute = $0.property { true } else { false } }
+    let made = key.flatMap { isPlain == true ? Probe(entity: entity, key: $0, slots: []) : nil }
+    references[link.layout.id] = .some(made)
+    return made
   }
 
   private func probe(of plan: EntityPlan) throws -> Probe {
