@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds Dragoman, the yardstick and the peers, and runs the comparison of Benchmarks/run.py.
 # Arguments go there: --records N, --runs N, --only NAME, --big, --growth, --contexts, --links,
-# --export, --help.
+# --export, --console, --server, --help.
 # A peer that cannot be built or installed here stands in the table as not installed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -19,6 +19,10 @@ for name in limit orders export update; do
     g++ -O3 -std=c++20 "Benchmarks/yardstick/$name.cpp" -o ".build/bench/$name" -lsimdjson -lsqlite3
   fi
 done
+if [[ " $* " == *" --server "* ]] && command -v pg_config >/dev/null; then
+  g++ -O3 -std=c++20 Benchmarks/yardstick/server.cpp -o .build/bench/server \
+    -I"$(pg_config --includedir)" -L"$(pg_config --libdir)" -lsimdjson -lpq
+fi
 if [[ " $* " == *" --contexts "* ]]; then
   swift build -c release --package-path Benchmarks/Contexts >&2
 fi

@@ -114,6 +114,24 @@ struct ServerInterruptionTests {
     #expect(try server.psql("SELECT count(*) FROM \(schema).\"Person\"") == "20")
   }
 
+  @Test("Who is cancelled does not wait for the next attempt")
+  func cancelled() {
+    var error = StoreError(.busy, "no")
+    error.isPassing = true
+    var patience = Patience()
+    var isCancelled = false
+    let begin = ContinuousClock.now
+    for number in 1...5 {
+      let goesOn = patience.wait(after: error, unless: { isCancelled })
+      #expect(goesOn)
+      if number == 2 { isCancelled = true }
+    }
+    let isLast = !patience.wait(after: error)
+    #expect(isLast)
+    // The last of them is of six seconds at least.
+    #expect(ContinuousClock.now - begin < .seconds(5))
+  }
+
   @Test(
     "A connection that is cut at any byte, before or behind the server",
     arguments: CuttingProxy.Loss.allCases

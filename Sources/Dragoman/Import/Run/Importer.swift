@@ -171,7 +171,8 @@ public struct Importer: Sendable {
           request.resumes = true
           patience.restart()
         }
-        guard request.isRepeatable, !cancellation.isCancelled, patience.wait(after: error.cause)
+        guard request.isRepeatable, !cancellation.isCancelled,
+          patience.wait(after: error.cause, unless: { cancellation.isCancelled })
         else { throw error }
         logger.warning("the server has ended the transaction; it is done again: \(error.cause)")
       }

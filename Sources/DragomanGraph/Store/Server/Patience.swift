@@ -16,12 +16,19 @@ package struct Patience {
 
   /// Waits before the next attempt.
   ///
+  /// - Parameters:
+  ///   - error: Why there is to be one.
+  ///   - isCancelled: Asked meanwhile; true ends the wait, and the attempt finds out itself.
   /// - Returns: Whether there is to be one: false for what is not passing, and at the end.
-  package mutating func wait(after error: any Error) -> Bool {
+  package mutating func wait(
+    after error: any Error,
+    unless isCancelled: () -> Bool = { false }
+  ) -> Bool {
     guard (error as? StoreError)?.isPassing == true, count < Self.maximumCount else { return false }
     let pause = Self.firstPause * Double(1 << (2 * count))
     count += 1
-    Thread.sleep(forTimeInterval: pause * Double.random(in: 0.5...1))
+    let end = ContinuousClock.now + .seconds(pause * Double.random(in: 0.5...1))
+    while !isCancelled(), ContinuousClock.now < end { Thread.sleep(forTimeInterval: 0.02) }
     return true
   }
 }
