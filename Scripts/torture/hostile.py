@@ -178,6 +178,13 @@ def bombs(torture):
             file.write(b" " * (1 << 24))
         file.write(b'{"id":"1"}]')
     inputs["1 GB white space in a list, gzip"] = padded
+    lines = folder / "lines.csv.gz"
+    with gzip.open(lines, "wb", compresslevel=1) as file:
+        file.write(b"id\n1\n")
+        for _ in range(size >> 24):
+            file.write(b"\n" * (1 << 24))
+        file.write(b"2\n")
+    inputs["1 GB empty lines, gzip"] = lines
     if has("zstd"):
         path = folder / "zeros.ndjson.zst"
         with open(path, "wb") as file:

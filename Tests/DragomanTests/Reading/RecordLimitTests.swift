@@ -113,6 +113,28 @@ import Testing
     #expect(report.counts.inserted == 1)
   }
 
+  @Test("So are empty lines of CSV without end")
+  func emptyLines() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities: { P: { unique: id, attributes: { id: { type: int64 } } } }
+      sources: { s: { format: csv, entity: P } }
+      """
+    )
+    func feed(_ count: Int) -> String { "id\n1\n" + String(repeating: "\n", count: count) + "2\n" }
+    let error = await #expect(throws: ImportFailure.self) {
+      try await fixture.run(feed(900_000)) { $0.options.maximumRecordByteCount = 1 << 20 }
+    }
+    let cause = try #require(error?.cause as? ReadError)
+    #expect(cause.code == .limit && cause.message == "More than 512 kB of white space stand here.")
+    #expect(cause.origin?.line == 3)
+    let report = try await fixture.run(feed(500_000)) {
+      $0.options.maximumRecordByteCount = 1 << 20
+    }
+    #expect(report.counts.inserted == 2)
+  }
+
   @Test("Records of all sizes below the bound are read one after the other")
   func sizes() async throws {
     let fixture = try ImportFixture(attributes: "v: { type: json }")

@@ -60,11 +60,16 @@ final class CSVReader: RecordReader {
 
   /// Scans the next row that has something in it; false at the end.
   private func nextRow(_ batch: RecordBatch) throws(ReadError) -> Bool {
+    let start = window.position
     while true {
       while window.position < batch.sourceCount, isLineEnd(batch.source[window.position]) {
         window.position += 1
       }
       if window.position < batch.sourceCount { break }
+      // Empty lines lie in the window until its batch ends.
+      guard window.position - start < window.limit.textByteCount else {
+        throw window.limit.whiteSpaceError(at: batch.origin(at: UInt32(start), record: nil))
+      }
       guard try fill(batch) else { return false }
     }
     scanner.begin(at: window.position)
