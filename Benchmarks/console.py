@@ -29,6 +29,10 @@ PAGES = [
     ('lastName BEGINSWITH "PLACE"', "lastName"),
     ("salary BETWEEN {PLACE, 1e9}", "salary"),
     ("city == nil", "-ticketNumber"),
+    ("city == nil", "-city"),
+    ('city == "PLACE"', "-salary"),
+    ("salary > 1e9", ""),
+    ("salary > 0", "-lastName"),
 ]
 
 

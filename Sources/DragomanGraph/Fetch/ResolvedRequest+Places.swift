@@ -120,7 +120,8 @@ extension ResolvedRequest {
     ])
   }
 
-  private func comparison(
+  /// A condition on a value.
+  func comparison(
     _ left: ResolvedExpression,
     _ options: Filter.Comparison.Options,
     _ test: ResolvedComparison.Test

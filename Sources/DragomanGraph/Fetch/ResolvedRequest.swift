@@ -25,13 +25,13 @@ package struct ResolvedRequest {
   /// The entity.
   package let entity: EntityLayout
   /// The entities (indexes) whose objects are wanted; nil is all in the table.
-  package let entities: [Int]?
+  package internal(set) var entities: [Int]?
   /// The condition.
   package internal(set) var filter: ResolvedFilter?
   /// The order; of a table, by its columns and groups.
   package internal(set) var sortKeys: [ResolvedSortKey]
   /// The columns.
-  package let columns: [Column]
+  package internal(set) var columns: [Column]
   /// What makes it a table; nil: it is a list of objects.
   package internal(set) var table: Table?
   /// What its places (`FetchCursor`) are told by.

@@ -45,6 +45,8 @@ extension SQLiteStore {
   /// Runs the statement of `forEachRow(_:_:)` with the values of the sort keys as further columns, one row
   /// more than the limit, and behind a place under the condition `a > ? OR (a BETWEEN ? AND ? AND (b > ? OR …))`:
   /// an index on the first sort key serves it. Downwards nulls come last, and a second statement reads them.
+  /// Where SQLite would sort many objects though an index holds the order, the first keys of the order are held
+  /// against the condition first, and `SELECT … WHERE _pk IN (…)` reads what is found so.
   ///
   /// - Parameters:
   ///   - request: What to fetch: `limit` rows at most, behind `after`.
@@ -67,6 +69,7 @@ extension SQLiteStore {
     var last: FetchCursor?
     var count = 0
     try withSnapshot { snapshot in
+      let plans = try PageWalk.shortened(plans, of: wider, layout, snapshot.database)
       for plan in plans where count <= limit {
         try FetchStatement.forEachRow(plan, snapshot.database) { row in
           count += 1
@@ -92,7 +95,8 @@ extension SQLiteStore {
 
   /// How SQLite answers a request: the statement, its values, and the plan.
   ///
-  /// Runs `EXPLAIN QUERY PLAN`, and nothing of the request itself.
+  /// Runs `EXPLAIN QUERY PLAN`, and nothing of the request itself. What is told is the statement of the whole
+  /// request: that of a page that would sort many objects may be a shorter one (`forEachRow(inPage:_:)`).
   ///
   /// - Parameters:
   ///   - request: The request.

@@ -41,7 +41,7 @@ struct PageFetchTests {
       }
       // As it comes back from a command line.
       request.after = try next.map { try FetchCursor($0.text) }
-    } while request.after != nil && rows.count < 1_000
+    } while request.after != nil && rows.count < 10_000
     return rows
   }
 
@@ -206,5 +206,93 @@ struct PageFetchTests {
         "SEARCH t0 USING INTEGER PRIMARY KEY (rowid>?)"
       ]
     )
+  }
+
+  /// Five thousand objects of two entities: `n` has three values and null, `u` is unique, `s` and `d` tie now and
+  /// then, `plain` has no index.
+  private func crowd() throws -> SQLiteStore {
+    let base = Entity(
+      name: "T",
+      attributes: [
+        Attribute(name: "n", type: .int64, isIndexed: true), Attribute(name: "u"),
+        Attribute(name: "s", isIndexed: true),
+        Attribute(name: "d", type: .decimal, isIndexed: true),
+        Attribute(name: "plain", type: .int64),
+      ],
+      uniqueKeys: [["u"]]
+    )
+    let store = try SQLiteStore(at: .inMemory)
+    try store.grow(to: Model(entities: [base, Entity(name: "Sub", attributes: [], parent: "T")]))
+    try store.write { session in
+      try session.begin()
+      try session.database.execute(
+        sql: """
+          WITH RECURSIVE m(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM m WHERE i < 4999)
+          INSERT INTO T (_pk, _v, _entity, n, u, s, d, plain)
+          SELECT i + 1, 1, iif(i % 10, 'T', 'Sub'), nullif(i % 4, 0), 'u' || (i * 7919 % 5000),
+            's' || (i * 31 % 900), (i % 50) || iif(i % 2, '', '.0'), i FROM m
+          """
+      )
+      try session.commit()
+    }
+    return store
+  }
+
+  @Test(
+    "Pages of many objects that one index chooses and another orders are the whole too",
+    arguments: [
+      "", "n", "-n", "u", "-u", "s", "-s", "d", "-d", "plain", "-plain", "n,u", "-n,u", "-s[c]",
+    ]
+  )
+  func crowds(order: String) throws {
+    let store = try crowd()
+    let predicates = [
+      "", "n == nil", "n > 1", "n != 2 AND plain > 4000", "s BEGINSWITH \"s1\"", "u > \"u2\"",
+      "d BETWEEN {10, 40}", "n == 1 OR plain < 100", "plain == -1", "n >= 1 AND plain >= 4990",
+    ]
+    for (entity, predicate) in predicates.flatMap({ [("T", $0), ("Sub", $0)] }) {
+      let request = FetchRequest(
+        entity,
+        filter: predicate.isEmpty ? nil : try Filter(parsing: predicate),
+        sortKeys: order.isEmpty ? [] : try SortKey.parse(order)
+      )
+      let whole = try store.rows(request)
+      #expect(try pages(request, store, of: 700) == whole, "\(entity) \(predicate)")
+      let first = request.with { $0.limit = 20 }
+      var rows: [[StoredValue]] = []
+      _ = try store.forEachRow(inPage: first) { rows.append($0.values) }
+      #expect(rows == Array(whole.prefix(20)), "\(entity) \(predicate)")
+    }
+  }
+
+  @Test(
+    "A walk finds what a sort would, where there is an index to walk along",
+    arguments: [
+      ("n IN {1, 2}", "", true), ("n IN {1, 2}", "u", true), ("n > 0", "-u", true),
+      ("", "-n", true), ("n >= 2", "-n", true), ("n > 0", "-s", true),
+      // Few are chosen by an index.
+      ("n == nil", "u", true), ("s > \"s9\"", "", true), ("n == nil", "-d", true),
+      // SQLite goes along the order by itself, no index holds the order, or decimals of two spellings.
+      ("n == 1", "", false), ("", "n", false), ("n > 0", "u", false), ("n > 0", "plain", false),
+      ("n > 0", "-d", false),
+      ("plain > 7", "u", false),
+      // What is chosen stands at the end of the order.
+      ("n IN {2, 3} AND plain >= 4990", "u", true),
+    ]
+  )
+  func walks(predicate: String, order: String, isWalked: Bool) throws {
+    let store = try crowd()
+    let request = FetchRequest(
+      "T",
+      filter: predicate.isEmpty ? nil : try Filter(parsing: predicate),
+      sortKeys: order.isEmpty ? [] : try SortKey.parse(order),
+      limit: 51
+    )
+    let plans = try ResolvedRequest(request, in: store.layout).parts(after: nil)
+      .map { FetchPlan($0, in: store.layout, readsPlaces: true) }
+    try store.withSnapshot { snapshot in
+      let page = try PageWalk.shortened(plans, of: request, store.layout, snapshot.database)
+      #expect((page.first?.rowsSQL != plans.first?.rowsSQL) == isWalked)
+    }
   }
 }

@@ -9,6 +9,8 @@ struct FetchPlan {
   let rowsSQL: String
   /// `SELECT count(*) FROM …` under the same condition and limits.
   let countSQL: String
+  /// `SELECT t0._pk FROM …` under the same condition and limits, in any order; of a request for objects.
+  let keysSQL: String
   /// `SELECT EXISTS (SELECT 1 FROM …)` under the same condition and limits.
   let existsSQL: String
   /// The values of the `?`, the same for all statements.
@@ -126,6 +128,7 @@ extension FetchPlan {
       countSQL: isPlain
         ? "SELECT count(*)\(source.dropFirst(1))"
         : "SELECT count(*) FROM (SELECT \(source)\(slice))",
+      keysSQL: "SELECT \(scope.alias(of: []))._pk\(source.dropFirst(1))\(slice)",
       // A subquery of its own, because EXISTS does not heed a LIMIT of its SELECT.
       existsSQL: "SELECT EXISTS (SELECT 1 FROM (SELECT \(source)\(slice)))",
       arguments: arguments + limits,

@@ -1,0 +1,247 @@
+import GRDB
+
+/// Finds the objects of a page by indexes where the statement of its request would read or sort many more.
+///
+/// There are three such requests. One chooses few objects by an index, and SQLite would rather look at all in
+/// their order: the few are found first. One chooses many by one index and orders them by another: the keys in
+/// the order are held against the condition, some hundreds at a time, until there are enough. The third goes
+/// downwards by a value that many objects share; ties come upwards, and no index is both: each value's objects
+/// are read by themselves. What is found after few steps is exactly what the statement would give; what is not
+/// is left to the statement.
+struct PageWalk {
+  /// So many objects are sorted in less time than a walk takes.
+  private static let fewCount = 2_000
+  /// The effort after which a walk is given up; a key is one, so that it ends within some milliseconds.
+  private static let patience = 20_000
+  /// The effort of finding the next value downwards.
+  private static let valueEffort = 100
+
+  /// What is wanted.
+  private let request: ResolvedRequest
+  /// The same without its condition, from the cursor on; what is found is read in this order.
+  private let order: ResolvedRequest
+  private let cursor: FetchCursor?
+  private let wantedCount: Int
+  private let layout: ModelLayout
+  private let database: Database
+  private var found: [Int64] = []
+  /// Keys in order that are not held against the condition yet.
+  private var pending: [Int64] = []
+  private var effort = 0
+
+  /// The statements that give the rows of a page.
+  ///
+  /// Runs `EXPLAIN QUERY PLAN`; `SELECT _pk … WHERE … LIMIT`; and the walk's `SELECT _pk … ORDER BY …`,
+  /// `SELECT max(…)` and `SELECT _pk … WHERE … AND _pk IN (…)`.
+  ///
+  /// - Parameters:
+  ///   - plans: The statements of the request itself.
+  ///   - request: The request, with a limit.
+  ///   - layout: The model.
+  ///   - database: A connection that knows `FetchFunctions`, in the snapshot that is read.
+  /// - Returns: One statement for the objects that were found; `plans` where they are as good or a walk found
+  ///   too few.
+  static func shortened(
+    _ plans: [FetchPlan],
+    of request: FetchRequest,
+    _ layout: ModelLayout,
+    _ database: Database
+  ) throws -> [FetchPlan] {
+    let sorts = try plans.contains { try self.sorts($0, database) }
+    guard try sorts || plans.contains(where: { try scans($0, database) }),
+      var walk = try PageWalk(request, layout, database),
+      try walk.findsFew() || sorts && walk.findsEnough()
+    else { return plans }
+    var page = walk.order
+    page.filter = walk.among(walk.found)
+    return [FetchPlan(page, in: layout, readsPlaces: true)]
+  }
+
+  private init?(
+    _ request: FetchRequest,
+    _ layout: ModelLayout,
+    _ database: Database
+  ) throws(StoreError) {
+    self.request = try ResolvedRequest(request, in: layout)
+    guard self.request.table == nil, request.offset == 0, let limit = request.limit else {
+      return nil
+    }
+    var order = try ResolvedRequest(request.with { $0.filter = nil }, in: layout)
+    order.entities = nil
+    self.order = order
+    cursor = request.after
+    wantedCount = limit
+    self.layout = layout
+    self.database = database
+  }
+
+  /// Whether a statement puts rows in order that no index holds so.
+  private static func sorts(_ plan: FetchPlan, _ database: Database) throws -> Bool {
+    try steps(of: plan.rowsSQL, plan, database).contains { $0.contains("ORDER BY") }
+  }
+
+  /// Whether a statement looks at the objects one after the other, in an order of its own.
+  private static func scans(_ plan: FetchPlan, _ database: Database) throws -> Bool {
+    try steps(of: plan.rowsSQL, plan, database).contains { $0.hasPrefix("SCAN t0") }
+  }
+
+  private static func steps(
+    of sql: String,
+    _ plan: FetchPlan,
+    _ database: Database
+  ) throws -> [String] {
+    var steps: [String] = []
+    try FetchStatement.run("EXPLAIN QUERY PLAN " + sql, plan.arguments, database) { row in
+      steps.append(row.text(3))
+      return true
+    }
+    return steps
+  }
+
+  /// Takes the objects that the condition chooses, if an index finds them and they are few.
+  private mutating func findsFew() throws -> Bool {
+    guard request.filter != nil else { return false }
+    var some = request
+    some.limit = Self.fewCount + 1
+    let plan = FetchPlan(some, in: layout)
+    guard
+      try Self.steps(of: plan.keysSQL, plan, database).contains(where: { $0.hasPrefix("SEARCH t0") }
+      )
+    else { return false }
+    var keys: [Int64] = []
+    try FetchStatement.run(plan.keysSQL, plan.arguments, database) { row in
+      keys.append(row.integer(0))
+      return true
+    }
+    guard keys.count <= Self.fewCount else { return false }
+    found = keys
+    return true
+  }
+
+  private mutating func findsEnough() throws -> Bool {
+    var keys = order
+    keys.limit = nil
+    keys.columns = []
+    if let key = order.sortKeys.first, order.sortKeys.count == 1, !key.isAscending {
+      guard try goesDown(by: key, keys) else { return false }
+    } else {
+      let plan = FetchPlan(keys, in: layout)
+      guard try !Self.sorts(plan, database), try take(plan) else { return false }
+    }
+    return true
+  }
+
+  /// Takes the keys that a statement gives.
+  ///
+  /// - Returns: False where the walk takes too long.
+  private mutating func take(_ plan: FetchPlan) throws -> Bool {
+    try FetchStatement.run(plan.rowsSQL, plan.arguments, database) { row in
+      pending.append(row.integer(0))
+      effort += 1
+      // Few at first: most walks end soon.
+      if pending.count >= max(wantedCount, effort / 2) { try test() }
+      return found.count < wantedCount && effort < Self.patience
+    }
+    try test()
+    return found.count >= wantedCount || effort < Self.patience
+  }
+
+  /// Holds the pending keys against the condition.
+  private mutating func test() throws {
+    defer { pending = [] }
+    guard request.filter != nil || request.entities != nil, !pending.isEmpty else {
+      found += pending
+      return
+    }
+    var admitting = request
+    admitting.sortKeys = []
+    admitting.columns = []
+    admitting.limit = nil
+    admitting.narrow(among(pending))
+    let plan = FetchPlan(admitting, in: layout)
+    var admitted: Set<Int64> = []
+    try FetchStatement.run(plan.rowsSQL, plan.arguments, database) { row in
+      admitted.insert(row.integer(0))
+      return true
+    }
+    found += pending.filter(admitted.contains)
+  }
+
+  /// Takes the keys downwards by a value, those of each value upwards; the ones without a value are the last.
+  ///
+  /// - Returns: False where the order has no index or the walk takes too long.
+  private mutating func goesDown(by key: ResolvedSortKey, _ keys: ResolvedRequest) throws -> Bool {
+    // Decimals of one value may be spelt differently: they tie and are not equal.
+    guard key.folds == [[]], key.expression.isOwn, key.expression.attribute.type != .decimal else {
+      return false
+    }
+    var place = cursor?.values.first
+    if let value = place, let cursor {
+      guard try take(value, key, keys, behind: cursor.key) else { return false }
+    }
+    while found.count < wantedCount, place != .null {
+      guard let next = try value(below: place, key) else { return false }
+      effort += Self.valueEffort
+      guard effort < Self.patience, try take(next, key, keys) else { return false }
+      place = next
+    }
+    return true
+  }
+
+  private mutating func take(
+    _ value: StoredValue,
+    _ key: ResolvedSortKey,
+    _ keys: ResolvedRequest,
+    behind cursorKey: Int64? = nil
+  ) throws -> Bool {
+    let test: ResolvedComparison.Test = value == .null ? .isNull : .compares(.equalTo, value)
+    var group = keys
+    group.sortKeys = []
+    group.filter = request.comparison(key.expression, [], test)
+    if let cursorKey {
+      group.narrow(
+        request.comparison(request.identity, [], .compares(.greaterThan, .integer(cursorKey)))
+      )
+    }
+    let plan = FetchPlan(group, in: layout)
+    return try !Self.sorts(plan, database) && take(plan)
+  }
+
+  /// The next value downwards, null behind the last one; nil where no index finds it.
+  private func value(below place: StoredValue?, _ key: ResolvedSortKey) throws -> StoredValue? {
+    let name = key.expression.attribute.name
+    guard
+      var greatest = try? ResolvedRequest(
+        FetchRequest(request.entity.name, columns: [.max(name)]),
+        in: layout
+      )
+    else { return nil }
+    greatest.entities = nil
+    if let place {
+      greatest.filter = request.comparison(key.expression, [], .compares(.lessThan, place))
+    }
+    let plan = FetchPlan(greatest, in: layout)
+    let steps = try Self.steps(of: plan.rowsSQL, plan, database)
+    guard steps.contains(where: { $0.hasPrefix("SEARCH t0 ") && $0.contains(" INDEX ") }) else {
+      return nil
+    }
+    var value = StoredValue.null
+    try FetchStatement.run(plan.rowsSQL, plan.arguments, database) { row in
+      value = row.stored(1)
+      return true
+    }
+    return value
+  }
+
+  private func among(_ keys: [Int64]) -> ResolvedFilter {
+    let list = ValueList(keys.map(StoredValue.integer))
+    return request.comparison(request.identity, [], .isOne(of: list, orNull: false))
+  }
+}
+
+extension ResolvedExpression {
+  /// Whether it is an attribute of the entity itself.
+  fileprivate var isOwn: Bool {
+    if case .path(let path) = source { path.hops.isEmpty && path.attribute != nil } else { false }
+  }
+}
