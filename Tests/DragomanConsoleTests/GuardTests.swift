@@ -63,15 +63,56 @@ import Testing
     #expect(response.status == status)
   }
 
-  @Test("Another name is admitted where it was given")
-  func namedHost() throws {
-    var options = ConsoleOptions(database: folder.path("staff.db"))
-    options.hosts = ["feeds.local"]
-    let console = Console(options, port: 8765)
+  @Test(
+    "Another name is admitted where it was given, at the port of whatever proxy has it",
+    arguments: [
+      ("feeds.local:8765", 303), ("feeds.local", 303), ("Feeds.Local:8443", 303),
+      ("feeds.local:", 421), ("feeds.local:x", 421), ("feeds.local:70000", 421),
+      ("other.feeds.local", 421), ("feeds.local.evil.example", 421), ("localhost", 421),
+    ]
+  )
+  func namedHost(name: String, status: Int) throws {
+    let console = self.console(named: "feeds.local")
     let response = console.respond(
-      to: ConsoleRequest(target: "/?token=\(console.token)", headers: ["Host": "feeds.local:8765"])
+      to: ConsoleRequest(target: "/?token=\(console.token)", headers: ["Host": name])
     )
-    #expect(response.status == 303)
+    #expect(response.status == status)
+  }
+
+  @Test(
+    "Behind a proxy with TLS forms come from the encrypted page, and from no other",
+    arguments: [
+      ("feeds.local", "https://feeds.local", true),
+      ("feeds.local:8443", "https://feeds.local:8443", true),
+      ("feeds.local", "http://feeds.local", true),
+      ("feeds.local", "https://feeds.local:8443", false),
+      ("feeds.local", "https://evil.example", false), ("feeds.local", "https://localhost", false),
+      ("localhost:8765", "https://localhost:8765", false),
+    ]
+  )
+  func proxiedForm(host: String, origin: String, isTaken: Bool) throws {
+    let console = self.console(named: "feeds.local")
+    let welcome = console.respond(
+      to: ConsoleRequest(target: "/?token=\(console.token)", headers: ["Host": host])
+    )
+    let cookie = try #require(welcome.header("Set-Cookie"))
+    let request = ConsoleRequest(
+      "POST",
+      target: "/import",
+      headers: [
+        "Host": host, "Origin": origin, "Cookie": String(cookie.prefix { $0 != ";" }),
+        "Content-Type": "application/x-www-form-urlencoded",
+      ],
+      body: Data("csrf=\(console.sources.formToken)".utf8)
+    )
+    let text = try console.respond(to: request).text()
+    #expect(text.contains("comes from a page of another server") != isTaken)
+  }
+
+  private func console(named name: String) -> Console {
+    var options = ConsoleOptions(database: folder.path("staff.db"), allowsImport: true)
+    options.hosts = [name]
+    return Console(options, port: 8765)
   }
 
   @Test(

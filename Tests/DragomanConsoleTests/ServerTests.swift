@@ -129,7 +129,8 @@ import Testing
   @Test(
     "What is no request is told so, and the connection closed",
     arguments: [
-      ("hello\r\n\r\n", 400), ("GET / HTTP/3\r\n\r\n", 505),
+      ("hello\r\n\r\n", 400), ("\r\n\r\n\r\nGET / HTTP/1.1\r\n\r\n", 400),
+      ("GET / HTTP/3\r\n\r\n", 505),
       ("GET / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", 400),
     ]
   )

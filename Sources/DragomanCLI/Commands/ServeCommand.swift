@@ -58,7 +58,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "A name by which browsers ask this machine; can be repeated.",
+      "A name by which browsers ask this machine, or a proxy before it; can be repeated.",
       valueName: "name"
     )
   )
@@ -104,7 +104,7 @@ struct ServeCommand: AsyncParsableCommand {
       allowsImport: allowImport,
       token: token,
       maximumUploadByteCount: uploadLimit << 20,
-      hosts: Set(host.map { $0.lowercased() })
+      hosts: Set(host)
     )
     // Whoever mistypes the file is told now, and not by a page.
     let store = try databaseOptions.openFile(

@@ -31,7 +31,7 @@ struct ConsoleGuard: Sendable {
     self.token = token ?? Secret.random()
     formToken = Secret.random()
     self.port = port
-    self.hosts = hosts
+    self.hosts = Set(hosts.map { $0.lowercased() })
     self.allowsWriting = allowsWriting
     self.maximumBodyByteCount = maximumBodyByteCount
   }
@@ -160,16 +160,21 @@ struct ConsoleGuard: Sendable {
     }
   }
 
-  /// Whether a `Host` is a number, `localhost` or a name that was given, at our port.
+  /// Whether a `Host` is a number or `localhost` at our port, or a name that was given: that one at any port, for
+  /// a proxy before this server has its own.
   private func isOurs(_ host: String) -> Bool {
-    var (name, number) = (host[...], Substring("80"))
-    if let colon = host.lastIndex(of: ":"), !host.hasSuffix("]") {
-      name = host[..<colon]
-      number = host[host.index(after: colon)...]
+    let (name, number) = Self.parts(of: host)
+    guard !hosts.contains(name) else { return number.map { UInt16($0) != nil } ?? true }
+    if let port, Int(number ?? "80") != port { return false }
+    return name == "localhost" || Self.isNumber(name)
+  }
+
+  /// The name of a `Host` in small letters, and its port.
+  private static func parts(of host: String) -> (name: String, port: Substring?) {
+    guard let colon = host.lastIndex(of: ":"), !host.hasSuffix("]") else {
+      return (host.lowercased(), nil)
     }
-    if let port, Int(number) != port { return false }
-    let plain = name.lowercased()
-    return plain == "localhost" || hosts.contains(plain) || Self.isNumber(plain)
+    return (host[..<colon].lowercased(), host[host.index(after: colon)...])
   }
 
   /// Whether a name is an address in numbers, which no name server can turn elsewhere.
@@ -181,11 +186,13 @@ struct ConsoleGuard: Sendable {
     return inet_pton(AF_INET, name, &storage) == 1
   }
 
-  /// A form of a page of ours says so: browsers send `Origin` with each POST.
+  /// A form of a page of ours says so: browsers send `Origin` with each POST. What a proxy serves by a name that
+  /// was given may be encrypted.
   private func checkOrigin(_ request: ConsoleRequest) throws(ConsoleError) {
-    let host = request.headers["host"] ?? ""
-    let isOwn =
-      request.headers["origin"].map { $0.lowercased() == "http://\(host.lowercased())" } ?? false
+    let host = (request.headers["host"] ?? "").lowercased()
+    var origins = ["http://\(host)"]
+    if hosts.contains(Self.parts(of: host).name) { origins.append("https://\(host)") }
+    let isOwn = request.headers["origin"].map { origins.contains($0.lowercased()) } ?? false
     guard isOwn, ["same-origin", nil].contains(request.headers["sec-fetch-site"]) else {
       throw ConsoleError(
         403,

@@ -181,9 +181,11 @@ enum ProfilePage {
       "objects": JSONValue(profile.objectCount), "nulls": JSONValue(profile.nullCount),
       "distinct": JSONValue(profile.distinctCount), "smallest": value(profile.smallest),
       "largest": value(profile.largest),
-      "frequent": .array(
-        profile.frequentValues.map { ["value": value($0.value), "count": JSONValue($0.count)] }
-      ),
+      "frequent": attribute.isSensitive
+        ? .array([])
+        : .array(
+          profile.frequentValues.map { ["value": value($0.value), "count": JSONValue($0.count)] }
+        ),
       "histogram": attribute.isSensitive
         ? .array([])
         : .array(

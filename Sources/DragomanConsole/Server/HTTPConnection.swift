@@ -50,9 +50,13 @@ struct HTTPConnection {
     isFirst = false
     let deadline = ContinuousClock.now + patience.head
     var searched = 0
+    var hasBegun = false
     while true {
-      // Empty lines before a request are none of it (RFC 9112, 2.2).
-      while rest.starts(with: [0x0D, 0x0A]) { rest.removeFirst(2) }
+      // An empty line before a request is none of it (RFC 9112, 2.2).
+      if !hasBegun, rest.count >= 2 {
+        hasBegun = true
+        if rest.starts(with: [0x0D, 0x0A]) { rest.removeFirst(2) }
+      }
       if let end = endOfHead(from: searched) {
         let bytes = rest[..<end]
         guard end <= HTTPHead.maximumByteCount else { throw Self.tooLong }
