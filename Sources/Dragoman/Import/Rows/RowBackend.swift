@@ -48,11 +48,15 @@ final class RowBackend: DraftBackend {
   }
 
   func writer(for rows: EntityStatements, isNested: Bool) throws -> EntityWriter {
-    // Only rows without links are never looked for by others; who observes is told record by record.
-    try session.writer(for: rows, mayLoad: mayLoad && !isObserved && rows.noted == nil)
+    // Who observes is told record by record, and who asks for objects finds those that are there.
+    try session.writer(for: rows, mayLoad: mayLoad && !isObserved && !namesObjects)
   }
 
   var isLoading: Bool { session.loads.isOpen }
+
+  var loadChangeCount: Int { session.loads.changeCount }
+
+  func isLoading(_ table: String) -> Bool { session.loads.holds(table) }
 
   func endLoads() throws { try session.loads.end() }
 

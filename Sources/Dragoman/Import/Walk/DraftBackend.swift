@@ -30,6 +30,10 @@ protocol DraftBackend: AnyObject {
   /// Whether some tables are loaded: nothing in them can be looked up, and what becomes of some rows is not
   /// known (`DraftWriter.isUndecided`).
   var isLoading: Bool { get }
+  /// Whether a table is.
+  func isLoading(_ table: String) -> Bool
+  /// How often it was changed which tables are.
+  var loadChangeCount: Int { get }
   /// Ends that.
   func endLoads() throws
 
@@ -83,6 +87,8 @@ extension DraftBackend {
   func end() {}
   func abandon() {}
   var isLoading: Bool { false }
+  func isLoading(_ table: String) -> Bool { false }
+  var loadChangeCount: Int { 0 }
   func endLoads() throws {}
   func didWrite(_ object: Int, key: Int64, _ plan: EntityPlan, in batch: DraftBatch) throws {}
   func didApply(_ key: Int64, of entity: EntityLayout, ordinal: Int) {}
@@ -109,6 +115,8 @@ protocol DraftWriter: AnyObject {
   func write(_ row: RowValues, arena: UnsafeRawPointer, reserved: Int64?) throws
     -> EntityWriter.Outcome
   func isUndecided(_ row: RowValues, arena: UnsafeRawPointer, isTombstone: Bool) throws -> Bool
+  var isLoadable: Bool { get }
+  func openLoad() throws
   func reserveKey() -> Int64?
   func find(_ row: RowValues, arena: UnsafeRawPointer) throws -> EntityWriter.Outcome
   func delete(_ row: RowValues, arena: UnsafeRawPointer) throws -> EntityWriter.Outcome
@@ -132,6 +140,8 @@ extension DraftWriter {
   func isUndecided(_ row: RowValues, arena: UnsafeRawPointer, isTombstone: Bool) throws -> Bool {
     false
   }
+  var isLoadable: Bool { false }
+  func openLoad() throws {}
   func reserveKey() -> Int64? { nil }
 }
 

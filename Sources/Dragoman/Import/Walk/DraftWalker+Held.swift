@@ -90,7 +90,7 @@ extension DraftWalker {
   }
 
   /// Stores what the records of a batch staged, and counts it.
-  private func leave(_ batch: DraftBatch) throws {
+  func leave(_ batch: DraftBatch) throws {
     try flushAll(batch)
     if let plan = batch.plan { try settleTally(plan) }
   }
@@ -139,7 +139,7 @@ extension DraftWalker {
   /// Writes a held record.
   ///
   /// - Returns: Whether its objects are there.
-  private func writeHeld(_ record: HeldRecords.Record, _ plan: ImportPlan) throws -> Bool {
+  func writeHeld(_ record: HeldRecords.Record, _ plan: ImportPlan) throws -> Bool {
     try flushCrossed(record.batch)
     do {
       if record.isTombstone {

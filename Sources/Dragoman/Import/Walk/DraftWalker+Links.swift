@@ -36,7 +36,11 @@ extension DraftWalker {
       // Others may hold links of what is gone.
       for other in stages.all where other !== stage { try other.dropDeleted() }
     }
-    tally.countLinks(of: stage.name, linked: outcome.linked, unlinked: outcome.unlinked)
+    tally.countLinks(
+      of: tally.number(ofRelationship: stage.name),
+      linked: outcome.linked,
+      unlinked: outcome.unlinked
+    )
     var owners: [Int64] = []
     for owner in outcome.changed where owner.number >= 0 {
       if tally.written[owner.number].outcome == .unchanged {
@@ -71,7 +75,7 @@ extension DraftWalker {
   ///
   /// - Throws: `CancellationError` where the import is to stop; `StoreError`.
   func finish(unless cancellation: Cancellation? = nil) throws {
-    try endLoads(nil, unless: cancellation)
+    try endLoads(unless: cancellation)
     try applyHeld(unless: cancellation)
     let all = try stages.all + stages.pending()
     var given: [(stage: Stage, finish: LinkStage.Finish)] = []
@@ -82,18 +86,18 @@ extension DraftWalker {
     }
     for stage in inOrder {
       if cancellation?.isCancelled == true { throw CancellationError() }
-      let name = stage.name
       let link = stage.plan.link
       try stage.adoptPending()
       let finish = try stage.finish(
         stages.policy(of: stage).ofStage,
         exampleCount: RecordMapper.exampleCount
       )
-      tally.relationships[name, default: .init()].add(
+      tally.countLinks(
+        of: tally.number(ofRelationship: stage.name),
         linked: finish.linked,
-        unlinked: finish.unlinked
+        unlinked: finish.unlinked,
+        unresolved: finish.unresolved
       )
-      tally.relationships[name, default: .init()].unresolved += finish.unresolved
       // An object that was counted as unchanged got a link in the end; it is counted again once.
       for owner in finish.changed {
         let place = ObjectPlace(backend.layout.entities[link.owner].root, owner)
@@ -106,7 +110,6 @@ extension DraftWalker {
     }
     report(given)
     try backend.tell(at: nil)
-    tally.relationships = tally.relationships.filter { $0.value != .init() }
     tally.entities = tally.entities.filter { $0.value != .init() }
   }
 

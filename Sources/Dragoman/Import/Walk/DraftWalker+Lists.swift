@@ -43,7 +43,8 @@ extension DraftWalker {
         }
         listed.append(child)
       }
-      try stageMany(link, linkPlan, stage, listed[start...], number, key, in: batch)
+      let relationship = target.linkNumbers[link.slot]
+      try stageMany(link, linkPlan, stage, relationship, listed[start...], number, key, in: batch)
     }
   }
 
@@ -52,6 +53,7 @@ extension DraftWalker {
     _ link: DraftBatch.Link,
     _ linkPlan: LinkPlan,
     _ stage: Stage,
+    _ relationship: Int,
     _ children: ArraySlice<WrittenPlace>,
     _ number: Int,
     _ key: Int64,
@@ -95,7 +97,8 @@ extension DraftWalker {
           try stage.add(key, position: position, target: child.key, standing)
         }
         if child.standing == .linkedNow || child.standing == .made {
-          tally.countLinks(of: stage.name, linked: 1, unlinked: child.formerParent == nil ? 0 : 1)
+          let unlinked = child.formerParent == nil ? 0 : 1
+          tally.countLinks(of: relationship, linked: 1, unlinked: unlinked)
           if tally.written[number].outcome == .unchanged {
             tally.written[number].outcome = .updated
           }

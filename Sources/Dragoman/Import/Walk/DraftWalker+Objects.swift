@@ -1,8 +1,15 @@
 import DragomanGraph
 
 extension DraftWalker {
-  /// A to-one of a draft that is a column of its row: the draft's link, and what is nested in it.
-  typealias Single = (column: LinkColumn, link: Int, key: Int64?)
+  /// A to-one of a draft that is a column of its row.
+  struct Single {
+    /// The column, of those of the target.
+    let column: Int
+    /// The draft's link.
+    let link: Int
+    /// The object that is nested in it.
+    let key: Int64?
+  }
 
   /// Writes an object, what is nested in it, and stages its links.
   ///
@@ -19,24 +26,23 @@ extension DraftWalker {
     let target = try target(of: draft.plan, in: plan, isNested: isNested)
     if isNested, let key = try keyOfKept(object, target, in: batch, plan, under: parent) {
       try see(object, at: key, isNested: true, in: batch, plan)
-      if keepsGiven { given.insert(ObjectPlace(target.plan.layout.root, key)) }
+      if keepsGiven { given.append(ObjectPlace(target.plan.layout.root, key)) }
       return WrittenPlace(key: key, standing: .unlinked, formerParent: nil)
     }
-    var singles: [Single] = []
+    let firstSingle = singles.count
+    defer { singles.removeLast(singles.count - firstSingle) }
     for index in draft.links {
       let link = batch.links[index]
-      guard let column = target.columnOfLink[link.slot].map({ target.columns[$0] }) else {
-        continue
-      }
+      guard let column = target.columnOfLink[link.slot] else { continue }
       var key: Int64?
-      if case .object(let nested)? = link.targets.first.map({ batch.targets[$0] }) {
+      if let first = link.targets.first, case .object(let nested) = batch.targets[first] {
         key = try write(nested, in: batch, plan, under: nil, isNested: true).key
       }
-      singles.append((column, index, key))
+      singles.append(Single(column: column, link: index, key: key))
     }
-    compose(draft, singles, target, in: batch, under: parent)
+    compose(draft, singlesFrom: firstSingle, target, in: batch, under: parent)
     let outcome = try row.withUnsafeBufferPointer {
-      try target.writer.write($0, arena: Self.arena(of: batch))
+      try target.writer.write($0, arena: Self.arena(of: batch), reserved: reservedKey(of: object))
     }
     switch outcome {
     case .skipped where !isNested: throw RecordStop.skipped
@@ -65,20 +71,20 @@ extension DraftWalker {
       if let parent, formerParent != nil {
         try noteContradiction(of: parent.link, key, number, isReplaced: true, in: batch, plan)
       }
-      try noteSingles(singles, of: key, number, target, in: batch, plan)
+      try noteSingles(from: firstSingle, of: key, number, target, in: batch, plan)
       try writeMany(draft, number, key, target, in: batch, plan)
       try backend.didWrite(object, key: key, target.plan, in: batch)
     } else {
       try see(object, at: key, isNested: true, in: batch, plan)
     }
-    if keepsGiven { given.insert(ObjectPlace(target.plan.layout.root, key)) }
+    if keepsGiven { given.append(ObjectPlace(target.plan.layout.root, key)) }
     return WrittenPlace(key: key, standing: standing, formerParent: formerParent)
   }
 
-  /// Puts the values of an object and of its to-ones into the row.
-  private func compose(
+  /// Puts the values of an object and of its to-ones, those of `singles` from a place on, into the row.
+  func compose(
     _ draft: DraftBatch.Object,
-    _ singles: [Single],
+    singlesFrom first: Int,
     _ target: Target,
     in batch: DraftBatch,
     under parent: Parent?
@@ -86,13 +92,15 @@ extension DraftWalker {
     row.removeAll(keepingCapacity: true)
     row.append(contentsOf: batch.values[draft.start..<draft.start + target.plan.slots.count])
     for _ in row.count..<max(row.count, target.width) { row.append(.absent) }
-    for (column, index, key) in singles where column.name != parent?.column {
-      guard let first = batch.links[index].targets.first else {
+    for single in singles[first...] {
+      let column = target.columns[single.column]
+      if let parent, hasSameBytes(column.name, parent.column) { continue }
+      guard let first = batch.links[single.link].targets.first else {
         row[column.slot] = .null
         continue
       }
       switch batch.targets[first] {
-      case .object: row[column.slot] = key.map { .integer($0) } ?? .null
+      case .object: row[column.slot] = single.key.map { .integer($0) } ?? .null
       case .key(let start, _):
         for (part, slot) in column.key.enumerated() { row[slot] = batch.values[start + part] }
       }
@@ -114,23 +122,22 @@ extension DraftWalker {
     under parent: Parent?
   ) throws {
     let draft = batch.objects[object]
-    var singles: [Single] = []
+    let firstSingle = singles.count
+    defer { singles.removeLast(singles.count - firstSingle) }
     for index in draft.links {
       let link = batch.links[index]
-      guard let column = target.columnOfLink[link.slot].map({ target.columns[$0] }) else {
-        continue
-      }
+      guard let column = target.columnOfLink[link.slot] else { continue }
       var key: Int64?
-      if column.isIdentity,
-        case .object(let nested)? = link.targets.first.map({ batch.targets[$0] })
+      if target.columns[column].isIdentity, let first = link.targets.first,
+        case .object(let nested) = batch.targets[first]
       {
         let other = try self.target(of: batch.objects[nested].plan, in: plan, isNested: true)
         _ = try find(nested, other, in: batch, plan, under: nil)
         key = other.writer.key
       }
-      singles.append((column, index, key))
+      singles.append(Single(column: column, link: index, key: key))
     }
-    compose(draft, singles, target, in: batch, under: parent)
+    compose(draft, singlesFrom: firstSingle, target, in: batch, under: parent)
   }
 
   /// The object of a nested record that leaves it alone, and so has nothing in it written; nil where the
@@ -171,7 +178,7 @@ extension DraftWalker {
 
   /// To-ones are in the row; what is left is what nobody has yet, and what was there before.
   private func noteSingles(
-    _ singles: [Single],
+    from first: Int,
     of key: Int64,
     _ number: Int,
     _ target: Target,
@@ -179,11 +186,12 @@ extension DraftWalker {
     _ plan: ImportPlan
   ) throws {
     let isNew = tally.written[number].outcome == .inserted
-    for (column, index, nested) in singles {
-      let link = batch.links[index]
+    for single in singles[first...] {
+      let column = target.columns[single.column]
+      let link = batch.links[single.link]
       let linkPlan = target.plan.links[link.slot]
       let stage = target.stages[link.slot]
-      var targetKey = nested
+      var targetKey = single.key
       if !isNew { try stage?.forgetTarget(of: key) }
       if let first = link.targets.first, case .key(let start, let node) = batch.targets[first] {
         targetKey = target.writer.target(column.number)
@@ -204,7 +212,7 @@ extension DraftWalker {
       let former = isNew ? nil : target.writer.previous(column.number)
       if targetKey != former {
         tally.countLinks(
-          of: target.linkNames[link.slot],
+          of: target.linkNumbers[link.slot],
           linked: targetKey == nil ? 0 : 1,
           unlinked: former == nil ? 0 : 1
         )
@@ -227,7 +235,7 @@ extension DraftWalker {
         let wasTaken = try claim(targetKey, for: key, stage, batch)
         // It had the target, and would have lost it had the earlier record's links been stored.
         if wasTaken, targetKey == former {
-          tally.countLinks(of: target.linkNames[link.slot], linked: 1, unlinked: 1)
+          tally.countLinks(of: target.linkNumbers[link.slot], linked: 1, unlinked: 1)
           if tally.written[number].outcome == .unchanged {
             tally.written[number].outcome = .updated
           }
@@ -259,7 +267,7 @@ extension DraftWalker {
 
   /// Takes note of an object that the record at hand has.
   func note(given key: Int64, by link: RelationshipLayout) {
-    given.insert(ObjectPlace(backend.layout.entities[link.destination].root, key))
+    given.append(ObjectPlace(backend.layout.entities[link.destination].root, key))
   }
 
   /// Deletes what the record unlinked (`onUnlink: delete`), unless the record itself has it elsewhere.
@@ -267,7 +275,9 @@ extension DraftWalker {
   /// Links to it that earlier records gave are stored first, and go with it.
   func deleteUnlinked(_ batch: DraftBatch) throws {
     for stage in stages.own where !stage.isEmpty { try flush(stage, batch) }
-    unlinked.removeAll { given.contains(ObjectPlace($0.entity.root, $0.key)) }
+    if unlinked.isEmpty { return }
+    let kept = Set(given)
+    unlinked.removeAll { kept.contains(ObjectPlace($0.entity.root, $0.key)) }
     if unlinked.isEmpty { return }
     if stages.all.contains(where: { !$0.isEmpty }) {
       guard mayFlush else { throw RecordStop.full }
@@ -283,8 +293,9 @@ extension DraftWalker {
 
   /// Where a reference stands.
   func place(of reference: LinkStage.ReferencePlace, in batch: DraftBatch) -> WaitingPlace {
-    if held.owns(batch) {
-      let record = held.taken[reference.record]
+    for kept in [held, settling] {
+      guard let kept, kept.owns(batch) else { continue }
+      let record = kept.taken[reference.record]
       return WaitingPlace(record.origin, ordinal: record.ordinal)
     }
     let start = batch.records.nodes[Int(reference.node)].origin

@@ -37,7 +37,7 @@ extension DraftWalker {
 
   /// Counts a rejected record and writes it to the rejects file.
   func reject(_ issue: ImportIssue, record index: Int, in batch: DraftBatch) throws {
-    try settleSetAside(batch.plan)
+    try settleSetAside()
     try tally.reject(issue) { RejectedRecord(batch.records.records[index], in: batch) }
   }
 
@@ -132,7 +132,7 @@ extension DraftWalker {
 
   private func begin(_ isUndoable: Bool, mayFlush: Bool) throws -> Mark {
     staged.removeAll(keepingCapacity: true)
-    tally.linksOfRecord.removeAll(keepingCapacity: true)
+    tally.markLinks()
     self.mayFlush = mayFlush
     if isUndoable {
       for stage in stages.all { stage.mark() }
@@ -214,7 +214,9 @@ extension DraftWalker {
     var count = 0
     let mark = try begin(true, mayFlush: false)
     do {
-      while count < runLength, let object = try runObject(at: first + count, in: batch, plan) {
+      while count < runLength, let object = try runObject(at: first + count, in: batch, plan),
+        try mayFollow(object, at: first + count, in: batch, plan)
+      {
         tally.counts.read += 1
         ordinal += 1
         recordNumber = batch.records.records[first + count].number
@@ -226,6 +228,7 @@ extension DraftWalker {
     } catch is RecordStop {
       try undo(to: mark)
       (tally.counts.read, ordinal) = earlier
+      decided = nil
       // What comes up to the record that was stopped is written alone. Where records are stopped
       // again and again, runs are tried now and then only.
       aloneCount = runLength > 4 ? count : 256
@@ -248,6 +251,21 @@ extension DraftWalker {
       try !mustHold(object, in: batch, plan)
     else { return nil }
     return object
+  }
+
+  /// Whether a record can be written within a run, as far as tables are loaded.
+  private func mayFollow(
+    _ object: Int,
+    at place: Int,
+    in batch: DraftBatch,
+    _ plan: ImportPlan
+  ) throws -> Bool {
+    // Loads are begun and ended between runs only.
+    guard try isReady(object, in: batch, plan) else { return false }
+    switch try decide(object, at: place, in: batch, plan) {
+    case .isNew, .isOrdinary: return true
+    case .isUndecided, .needsTables: return false
+    }
   }
 
   private static var longestRun: Int { 4_096 }

@@ -8,8 +8,8 @@ import DragomanGraph
 ///
 /// `DraftWalker+Records` writes a record whole or not at all, `DraftWalker+Objects` its objects and
 /// `DraftWalker+Lists` their to-manies, `DraftWalker+Links` stores what links them, `DraftWalker+Held`
-/// keeps the records that wait for their targets, `DraftWalker+Plain` writes records without links, also into
-/// tables that are loaded; `ImportTally` counts.
+/// keeps the records that wait for their targets, `DraftWalker+Plain` writes records without links,
+/// `DraftWalker+Loads` keeps those aside that may be about objects of tables that are loaded; `ImportTally` counts.
 ///
 /// Most of its properties are memory that is kept from record to record, so that a record allocates
 /// nothing of its own. One thread has it, and no access to what is marked runs code of others:
@@ -38,13 +38,25 @@ final class DraftWalker<Backend: DraftBackend> {
   /// with other links.
   var flushedCount = 0
   let held = HeldRecords()
-  /// The records that wait until tables are loaded (`DraftWalker+Plain`).
+  /// The records that wait until tables are loaded (`DraftWalker+Loads`), and those that are written in the end.
   var setAside = HeldRecords()
+  var settling: HeldRecords?
+  /// By plan, what records are loaded into, as far as it is known; nil inside: they are not.
+  var loadRules: [LoadRule<Backend>??] = []
+  /// The batch that is being written.
+  private(set) var batchAtHand: DraftBatch?
+  /// What is known of the record at a place of it.
+  @exclusivity(unchecked) var decided: (place: Int, decision: LoadDecision)?
+  /// The primary keys of the objects of the record at hand, from the first one on, where they were reserved.
+  @exclusivity(unchecked) var reservedKeys: ContiguousArray<Int64> = []
+  @exclusivity(unchecked) var firstReserved = 0
   /// How often links were stored so far: an object has none before the next time.
   @exclusivity(unchecked) var flushCount = 0
 
   /// The owners that the record at hand staged, or the run of records.
   @exclusivity(unchecked) var staged: [(stage: Stage, owner: Int64)] = []
+  /// The to-ones of the objects at hand that are columns of their rows, one object behind the other.
+  @exclusivity(unchecked) var singles: ContiguousArray<Single> = []
   /// What was written of the objects of the lists at hand, one list behind the other.
   @exclusivity(unchecked) var listed: [WrittenPlace] = []
   /// The targets of the link at hand.
@@ -52,7 +64,7 @@ final class DraftWalker<Backend: DraftBackend> {
   /// Whether something of the plan at hand deletes what it unlinks.
   var keepsGiven = false
   /// The objects that the record at hand has, nested or as to-ones, where that matters.
-  @exclusivity(unchecked) var given: Set<ObjectPlace> = []
+  @exclusivity(unchecked) var given: ContiguousArray<ObjectPlace> = []
   /// Objects that the record at hand unlinked and that are to be deleted.
   @exclusivity(unchecked) var unlinked: [(key: Int64, entity: EntityLayout)] = []
   /// One row, on its way.
@@ -87,13 +99,17 @@ final class DraftWalker<Backend: DraftBackend> {
     defer { backend.end() }
     var reported = 0
     var together = 0..<0
+    decided = nil
+    batchAtHand = batch
     for (index, draft) in batch.drafts.enumerated() {
       if together.contains(index) { continue }
-      if backend.isLoading, try needsTables(draft, in: batch, plan) { try endLoads(plan) }
+      if try keepsAside(draft, at: index, in: batch, plan) { continue }
       if let range = try writeTogether(from: index, in: batch, plan) {
         together = range
         continue
       }
+      // A run that was undone leaves its keys behind.
+      if try keepsAside(draft, at: index, in: batch, plan) { continue }
       tally.counts.read += 1
       ordinal += 1
       switch draft {
@@ -114,11 +130,12 @@ final class DraftWalker<Backend: DraftBackend> {
     }
     for passedOver in batch.issues[reported...] { tally.issues.add(passedOver) }
     for (group, count) in batch.repeatedIssues { tally.issues.add(count, of: group) }
-    if backend.isLoading, stages.all.contains(where: { !$0.isEmpty }) { try endLoads(plan) }
+    if backend.isLoading, hasLinksToStore { try endLoads() }
     try flushAll(batch)
     // Links are stored by then: what they changed is told with the batch.
     try backend.tell(at: nil)
     try settleTally(plan)
+    batchAtHand = nil
   }
 
   /// Passes over a batch that an earlier import has committed, but for the records that it held until the
@@ -158,6 +175,7 @@ final class DraftWalker<Backend: DraftBackend> {
     guard planFormat != plan.format else { return }
     planFormat = plan.format
     targets = plan.entities.map { _ in (nil, nil) }
+    loadRules = plan.entities.map { _ in nil }
     // What makes temporary tables is made here: a record that is undone would take them along.
     if plan.entities.contains(where: { !$0.links.isEmpty }) {
       for index in plan.entities.indices { _ = try target(of: index, in: plan, isNested: true) }
@@ -181,6 +199,7 @@ final class DraftWalker<Backend: DraftBackend> {
         mode: isNested ? upsert : mode ?? upsert,
         isNested: isNested,
         backend: backend,
+        tally: tally,
         stage: { [stages] in try stages.stage(of: $0, in: plan) }
       )
     knownTargets[name] = made
@@ -200,8 +219,7 @@ final class DraftWalker<Backend: DraftBackend> {
       return try hold(object, isTombstone: true, record: index, in: batch, plan)
     }
     if backend.isLoading, try isUndecided(tombstone: object, in: batch, plan) {
-      let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
-      return try setAside(object, target, isTombstone: true, record: index, in: batch)
+      return try setAside(object, [], isTombstone: true, record: index, in: batch)
     }
     do {
       try delete(object, in: batch, plan)

@@ -13,15 +13,31 @@ final class ImportTally {
   @exclusivity(unchecked) var counts = ImportLedgerEntry.Counts()
   /// The counts of objects, nested ones included, by entity.
   @exclusivity(unchecked) var entities: [String: ImportReport.EntityCounts] = [:]
-  @exclusivity(unchecked) var relationships: [String: ImportReport.RelationshipCounts] = [:]
+  var relationships: [String: ImportReport.RelationshipCounts] {
+    get {
+      Dictionary(uniqueKeysWithValues: links.map { ($0.name, $0.counts) })
+        .filter { $0.value != .init() }
+    }
+    set {
+      for (name, counts) in newValue { links[number(ofRelationship: name)].counts = counts }
+    }
+  }
   /// The objects written since they were last counted.
   @exclusivity(unchecked) var written: [Written] = []
   /// Which of them have references that wait.
   @exclusivity(unchecked) var waits: [Wait] = []
   /// Objects that were counted as unchanged, and that have references that wait.
   var unchangedOwners: [ObjectPlace: UnchangedOwner] = [:]
-  /// The links that the record at hand counted, or the run of records.
-  @exclusivity(unchecked) var linksOfRecord: [(name: String, linked: Int, unlinked: Int)] = []
+  /// The counts of links by relationship, each with a number, so that none is looked up by its name.
+  @exclusivity(unchecked) private var links: ContiguousArray<Links> = []
+  private var numbers: [String: Int] = [:]
+
+  /// The counts of links of one relationship, and those before the record at hand, or the run of records.
+  private struct Links {
+    let name: String
+    var counts = ImportReport.RelationshipCounts()
+    var marked = ImportReport.RelationshipCounts()
+  }
 
   init(maximumRejects: Int?, rejects: (any RejectsOutput)?) {
     self.maximumRejects = maximumRejects
@@ -96,20 +112,30 @@ final class ImportTally {
     entities[entity, default: .init()].updated += 1
   }
 
-  /// Counts links that were made and removed; a record that is undone takes its counts back.
-  func countLinks(of name: String, linked: Int, unlinked: Int) {
-    guard linked != 0 || unlinked != 0 else { return }
-    relationships[name, default: .init()].add(linked: linked, unlinked: unlinked)
-    linksOfRecord.append((name, linked, unlinked))
+  /// The number of a relationship, by its name in reports: `Person.teams`.
+  func number(ofRelationship name: String) -> Int {
+    if let known = numbers[name] { return known }
+    numbers[name] = links.count
+    links.append(Links(name: name))
+    return links.count - 1
   }
 
-  /// Takes back what the record at hand counted, or the run of records.
+  /// Counts links that were made and removed; a record that is undone takes its counts back.
+  @inline(__always)
+  func countLinks(of relationship: Int, linked: Int, unlinked: Int, unresolved: Int = 0) {
+    links[relationship].counts.linked += linked
+    links[relationship].counts.unlinked += unlinked
+    links[relationship].counts.unresolved += unresolved
+  }
+
+  /// Remembers the counts of links, before a record or a run of them.
+  func markLinks() {
+    for number in links.indices { links[number].marked = links[number].counts }
+  }
+
+  /// Goes back to `markLinks()`.
   func uncountLinks() {
-    for (name, linked, unlinked) in linksOfRecord {
-      relationships[name]?.linked -= linked
-      relationships[name]?.unlinked -= unlinked
-    }
-    linksOfRecord.removeAll(keepingCapacity: true)
+    for number in links.indices { links[number].counts = links[number].marked }
   }
 
   /// Counts a rejected record and writes it to the rejects file.

@@ -47,8 +47,8 @@ final class WalkTarget<Backend: DraftBackend> {
   let columnOfLink: [Int?]
   /// For each link of the plan, its stage; nil where it needs none.
   let stages: [Backend.Stage?]
-  /// For each link of the plan, its name in reports.
-  let linkNames: [String]
+  /// For each link of the plan, its number in the tally.
+  let linkNumbers: [Int]
   /// The number of values of a row.
   let width: Int
   /// Whether rows are nothing but the values of the slots: no links, in either direction.
@@ -70,6 +70,7 @@ final class WalkTarget<Backend: DraftBackend> {
   ///   - mode: What happens to objects that exist.
   ///   - isNested: Whether the objects are nested in others.
   ///   - backend: Where the objects go.
+  ///   - tally: What counts the links.
   ///   - stage: The stage of a link.
   /// - Throws: `StoreError` where the store does not have the entity.
   init(
@@ -78,6 +79,7 @@ final class WalkTarget<Backend: DraftBackend> {
     mode: EntityWriter.Mode,
     isNested: Bool,
     backend: Backend,
+    tally: ImportTally,
     stage: (LinkPlan) throws -> Backend.Stage?
   ) throws {
     self.plan = plan
@@ -127,7 +129,9 @@ final class WalkTarget<Backend: DraftBackend> {
       }
     }
     numberOfColumn = Dictionary(uniqueKeysWithValues: columns.map { ($0.name, $0.number) })
-    linkNames = plan.links.map { "\(model.entities[$0.layout.owner].name).\($0.name)" }
+    linkNumbers = plan.links.map {
+      tally.number(ofRelationship: "\(model.entities[$0.layout.owner].name).\($0.name)")
+    }
     self.columns = columns
     self.columnOfLink = columnOfLink
     self.slotOfColumn = slotOfColumn

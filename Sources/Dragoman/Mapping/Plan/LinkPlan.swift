@@ -73,6 +73,8 @@ final class LinkPlan: Sendable {
   /// The relationship, and where the store keeps its links.
   let layout: RelationshipLayout
   let origin: Origin
+  /// Whether the links are a column of the targets.
+  let isInTargets: Bool
   /// The paths of a to-many's keys, where each part has one; nil: which of them count differs from
   /// record to record.
   let keyTree: KeyTree?
@@ -96,6 +98,7 @@ final class LinkPlan: Sendable {
   ) {
     self.layout = layout
     self.origin = origin
+    if case .inverseColumn = layout.storage { isInTargets = true } else { isInTargets = false }
     keyTree = Self.keyTree(origin, format)
     switch origin {
     case .nested: isSensitive = file.hasSensitive(map.entity)

@@ -108,7 +108,7 @@ package struct EntityStatements: Adjustable {
   private func insert(_ present: [Int], _ conflictClause: String) -> Sentence {
     let given = columns(of: present)
     let defaults = entity.attributes.filter { !given.contains($0.column) && $0.defaultValue != nil }
-    let values = values(of: present, from: 2)
+    let values = merged(values(of: present, from: 2))
     let own = entity.hasEntityColumn ? ["_pk", "_v", "_entity"] : ["_pk", "_v"]
     let ownValues = ["?1", "1"] + (entity.hasEntityColumn ? [Schema.literal(entity.name)] : [])
     let first = present.count + 2
@@ -240,6 +240,21 @@ package struct EntityStatements: Adjustable {
         slot.column, "_dragoman_link(\(reference.number), (\(reference.select(parts))))"
       )
     }
+  }
+
+  /// The values with each column once: a to-one whose target rows may give by its primary key, or else by its own.
+  private func merged(
+    _ values: [(column: String, value: String)]
+  ) -> [(column: String, value: String)] {
+    var merged: [(column: String, value: String)] = []
+    for (column, value) in values {
+      if let place = merged.firstIndex(where: { hasSameBytes($0.column, column) }) {
+        merged[place].value = "ifnull(\(merged[place].value), \(value))"
+      } else {
+        merged.append((column, value))
+      }
+    }
+    return merged
   }
 
   private func keyTest(_ keys: [Int]) -> String {

@@ -189,11 +189,13 @@ public final class EntityWriter {
     reserved: Int64?
   ) throws(StoreError) -> Outcome {
     if let loader, loader.isOpen {
-      guard loader.step(row, arena, key: keys.next) == SQLITE_DONE else {
+      let next = reserved ?? keys.next
+      note?.clear(lookUpCount: lookUpCount)
+      guard loader.step(row, arena, key: next) == SQLITE_DONE else {
         return try refusal(connection())
       }
-      key = keys.next
-      keys.take()
+      key = next
+      if reserved == nil { keys.take() }
       return .inserted
     }
     let prepared = try prepare(row)
@@ -243,6 +245,14 @@ public final class EntityWriter {
     guard let loader = try openLoader() else { return false }
     return isTombstone ? !loader.lacksObject(row, arena) : !loader.makesObject(row, arena)
   }
+
+  /// Whether the table may be loaded, or is.
+  package var isLoadable: Bool { loads != nil }
+
+  /// Begins to load the table, if it is empty.
+  ///
+  /// Not within a savepoint: who undoes it would give the table its indexes back, and nobody would know.
+  package func openLoad() throws(StoreError) { _ = try openLoader() }
 
   /// Takes a primary key for a row that is written later.
   package func reserveKey() -> Int64? {

@@ -99,6 +99,11 @@ package final class TableLoads {
 
   /// Whether tables are without their indexes.
   @exclusivity(unchecked) package private(set) var isOpen = false
+  /// How often it was changed which tables are.
+  @exclusivity(unchecked) package private(set) var changeCount = 0
+
+  /// Whether a table is without its indexes.
+  package func holds(_ table: String) -> Bool { loads[table]??.isOpen ?? false }
 
   /// The load of a table, begun by who asks first; nil where the table cannot be loaded, or no more.
   func load(of table: String) throws(StoreError) -> TableLoad? {
@@ -106,6 +111,7 @@ package final class TableLoads {
     return try StoreError.naming(path) {
       let made = try TableLoad(table, in: database)
       loads[table] = .some(made)
+      changeCount += 1
       if made != nil, !isOpen {
         isOpen = true
         formerCache = try Int.fetchOne(database, sql: "PRAGMA main.cache_size")
@@ -123,6 +129,7 @@ package final class TableLoads {
   package func end() throws(StoreError) {
     guard isOpen else { return }
     isOpen = false
+    changeCount += 1
     // A failure of the disk may have taken the transaction: nothing may be written outside of it.
     guard database.isInsideTransaction else {
       throw StoreError(.refused, "The transaction of the load is gone.", path: path)

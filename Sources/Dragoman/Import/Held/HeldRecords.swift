@@ -43,8 +43,8 @@ final class HeldRecords {
     let keys: Keys
     /// What it must not be written without.
     let needs: [Need]
-    /// The primary key that its object gets, if it is a new one; nil: the next one.
-    var reservedKey: Int64?
+    /// The primary keys that its objects get, if they are new ones; what is missing gets the next one.
+    var reservedKeys: ContiguousArray<Int64> = []
     /// Where what is wrong with it stands among the issues; nil: behind those so far.
     var issuePlace: Int?
   }
