@@ -245,13 +245,15 @@ private struct Scratch: ~Copyable {
     return UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
   }
 
-  /// A date or a timestamp without its zone; the year 1 before Christ is ISO 8601's year 0.
+  /// A date or a timestamp without its zone; the year 1 before Christ is ISO 8601's year 0, and earlier ones stay
+  /// as they are, which is no date of ours.
   private mutating func civil(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     let isBefore = text.count > 3 && text.suffix(3).elementsEqual(" BC".utf8)
     var end = isBefore ? text.count - 3 : text.count
     if end > 3, text[..<end].suffix(3).elementsEqual("+00".utf8) { end -= 3 }
     let kept = UnsafeRawBufferPointer(rebasing: text[..<end])
-    guard isBefore, kept.starts(with: "0001-".utf8) else { return kept }
+    guard isBefore else { return kept }
+    guard kept.starts(with: "0001-".utf8) else { return text }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: kept.count, alignment: 1)
     buffers.append(buffer)
     buffer.copyMemory(from: kept)

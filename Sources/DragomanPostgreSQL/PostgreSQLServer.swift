@@ -63,12 +63,26 @@ public struct PostgreSQLServer: Sendable {
         found.append(String(user[user.index(after: colon)...]))
       }
     }
-    for part in rest.split(whereSeparator: { "?&".contains($0) }).dropFirst()
-    where part.hasPrefix("password=") || part.hasPrefix("sslpassword=") {
+    for part in rest.split(whereSeparator: { "?&".contains($0) }).dropFirst() {
+      let name = String(part.prefix { $0 != "=" })
+      // libpq takes names with escapes, too, and newer ones have secrets that are not known here.
+      if Self.isHarmless(name.removingPercentEncoding ?? name) { continue }
       found.append(String(part.drop { $0 != "=" }.dropFirst()))
     }
     return [url] + found.flatMap { [$0, $0.removingPercentEncoding ?? $0] }.filter { !$0.isEmpty }
   }
+
+  /// Whether what a parameter of the URL says may be shown.
+  private static func isHarmless(_ name: String) -> Bool {
+    harmless.contains(name) || name.hasPrefix("keepalives")
+  }
+
+  private static let harmless: Set<String> = [
+    "host", "hostaddr", "port", "dbname", "user", "passfile", "service", "options", "sslmode", "sslcert", "sslkey",
+    "sslrootcert", "sslcrl", "sslsni", "channel_binding", "gssencmode", "krbsrvname", "connect_timeout",
+    "tcp_user_timeout", "application_name", "fallback_application_name", "client_encoding",
+    "target_session_attrs", "load_balance_hosts", "requirepeer", "require_auth",
+  ]
 
   /// A text without anything secret of the URL.
   func withoutSecrets(_ text: String) -> String {
@@ -78,7 +92,7 @@ public struct PostgreSQLServer: Sendable {
 
 extension PostgreSQLServer: DatabaseServer {
   /// Connects; a server that does not answer is given up after ten seconds, unless the URL or `PGCONNECT_TIMEOUT`
-  /// says otherwise.
+  /// says otherwise, and one that falls silent after a minute.
   ///
   /// - Throws: `ServerError`; `StoreError`, `.unreachable`, where there is no libpq.
   package func connect() throws -> any ServerConnection {
@@ -103,6 +117,8 @@ extension PostgreSQLServer: DatabaseServer {
     // What comes behind overrides: the URL is the last.
     let settings = [
       ("connect_timeout", isTimed ? nil : "10"), ("fallback_application_name", "dragoman"),
+      ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
+      ("tcp_user_timeout", "60000"),
       ("client_encoding", "UTF8"), ("dbname", url),
     ].filter { $0.1 != nil }
     let keywords = settings.map { strdup($0.0) }

@@ -259,7 +259,7 @@ import Testing
     try folder.write("precious", to: "r.ndjson.retry")
     let before = try folder.read("r.ndjson")
     let run = try retry("q.map.yaml")
-    #expect(run.status == 0 && run.errors.contains("rejects stay: the map has no source for"))
+    #expect(run.status == 3 && run.errors.contains("rejects stay: the map has no source for"))
     #expect(try folder.read("r.ndjson") == before)
     #expect(try folder.read("r.ndjson.retry") == "precious")
     #expect(try folder.run("fetch", "Q", "-d", "s.db", "--count").output == "0\n")

@@ -26,8 +26,13 @@ final class CoverageRecorder: DraftObserver, @unchecked Sendable {
   func see(_ batch: DraftBatch) {
     guard let plan = batch.plan else { return }
     let arena = UnsafeRawBufferPointer(batch.records.arena)
-    for draft in batch.drafts {
-      guard case .row(let first) = draft else { continue }
+    for (number, draft) in batch.drafts.enumerated() {
+      guard case .row(let first) = draft else {
+        // An entity of whose records none is taken stands in the table, too.
+        let source = plan.sources[batch.records.records[number].source]
+        _ = Self.place(of: plan.entities[source.plan], &state)
+        continue
+      }
       for index in first..<max(batch.objects[first].end, first + 1) {
         let object = batch.objects[index]
         let entity = plan.entities[object.plan]

@@ -98,7 +98,7 @@ struct GuessCommand: ParsableCommand {
     } catch {
       throw ExportError(
         .output,
-        "The map \(path) cannot be created: \(error.localizedDescription)."
+        "The map \(path) cannot be created: \(SystemFault.reason(error))."
       )
     }
   }

@@ -129,7 +129,12 @@ struct ImportCommand: AsyncParsableCommand {
       throw ValidationError("--guess reads the feeds twice: save standard input as a file first.")
     }
     if sources.names(with: feeds).isEmpty {
-      throw ValidationError("Missing expected argument '<inputs> ...'")
+      guard let only = feeds.first, !ImportMap.isNamed(only) else {
+        throw ValidationError("Missing expected argument '<inputs> ...'")
+      }
+      throw ValidationError(
+        "The map comes before the feed. Without a map: dragoman import \(only) -d <database> --guess"
+      )
     }
     if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects must be 0 or more.") }
     if diff && !dryRun { throw ValidationError("--diff needs --dry-run.") }

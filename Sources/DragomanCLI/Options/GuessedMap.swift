@@ -73,7 +73,7 @@ struct GuessedMap {
     } catch {
       throw ExportError(
         .output,
-        "The map \(path) cannot be created: \(error.localizedDescription)."
+        "The map \(path) cannot be created: \(SystemFault.reason(error))."
       )
     }
   }

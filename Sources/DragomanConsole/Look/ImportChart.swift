@@ -39,7 +39,13 @@ struct ImportChart {
       ("inserted", "inserted", \.inserted), ("deleted", "deleted", \.deleted),
       ("rejected", "rejected", \.rejected),
     ]
-    let totals = runs.map { run in kinds.reduce(0) { $0 + run.counts[keyPath: $1.count] } }
+    // Whoever wrote the file may have written anything into its history.
+    let totals = runs.map { run in
+      kinds.reduce(0) { total, kind in
+        let (sum, isOver) = total.addingReportingOverflow(run.counts[keyPath: kind.count])
+        return isOver ? .max : sum
+      }
+    }
     let most = max(1, totals.max() ?? 0)
     isEmpty = runs.isEmpty
     let step = Self.width / Double(max(runs.count, 1))

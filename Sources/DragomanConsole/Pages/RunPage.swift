@@ -88,8 +88,7 @@ struct RunPage {
     ]
     if let seconds = Figure.seconds(from: run.started, to: run.finished) {
       facts.append(Fact(name: "Took", value: Figure.duration(seconds)))
-      if seconds > 0 {
-        let rate = Int((Double(counts.read) / seconds).rounded())
+      if seconds > 0, let rate = Int(exactly: (Double(counts.read) / seconds).rounded()) {
         facts.append(Fact(name: "Throughput", value: "\(Figure.grouped(rate)) records a second"))
       }
     }

@@ -238,7 +238,7 @@ struct HTTPConnection {
   /// Waits until the other side has ended the connection; for ever where it has sent something more.
   private func waitForEnd() async throws {
     var byte: UInt8 = 0
-    while recv(socket.file.rawValue, &byte, 1, Int32(MSG_PEEK)) != 0 {
+    while recv(socket.file.rawValue, &byte, 1, Int32(MSG_PEEK)) < 0 {
       guard errno == EAGAIN || errno == EWOULDBLOCK else { break }
       try await pool.suspendSocket(socket, untilReadyFor: .read)
     }

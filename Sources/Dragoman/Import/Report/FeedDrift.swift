@@ -45,14 +45,18 @@ extension FeedDrift.Change {
   /// What has changed, as a part of a sentence: `Person has fax (12 texts), which nothing reads`.
   ///
   /// A key of a feed stands there on one line, with signs spelled out that a terminal would obey.
-  public var message: String {
+  public var message: String { message(isKept: true) }
+
+  /// The same of an import that has kept nothing: what would have become of a new key.
+  package func message(isKept: Bool) -> String {
     let name = ForeignText.shortened(name)
     switch kind {
     case .newKey:
       let found = "\(values.isEmpty ? "null" : Self.list(values)), \(times)"
       let fate =
         switch (rule, attribute) {
-        case (.evolve, .some): "it is an attribute from now on"
+        case (.evolve, .some) where isKept: "it is an attribute from now on"
+        case (.evolve, .some): "it would be an attribute"
         case (.evolve, nil) where values.isEmpty: "it becomes an attribute with its first value"
         case (.evolve, nil):
           "it stands where no attribute can: inside of a list, or among too many keys"

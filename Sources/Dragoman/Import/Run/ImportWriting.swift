@@ -79,7 +79,7 @@ final class ImportWriting<Sink: ImportSink> {
       do {
         // Counts and rejects are those of all records so far, as long as the store has not failed. Who stops an
         // import waits for no index.
-        if !cancellation.isCancelled, !(error is StoreError) { try walker?.endLoads() }
+        if !cancellation.isCancelled, !(error is StoreError) { try walker?.settleBroken() }
         try flushRejects()
       } catch let other {
         if (error as? ImportError)?.code != .inputOutput { notices.add("\(other)") }

@@ -12,8 +12,8 @@ extension SQLiteStore {
   /// the import stays. The ledger gets a line for it, which can be taken back itself.
   ///
   /// - Parameters:
-  ///   - run: The number of an import, or of an undo, in `history()`; nil: the last import that is recorded and
-  ///     not taken back.
+  ///   - run: The number of an import, or of an undo, in `history()`; nil: the last import that is not taken
+  ///     back, which is refused where it changed nothing.
   ///   - isDryRun: Whether everything is rolled back at the end.
   /// - Returns: What was done, and what is in the way.
   /// - Throws: `StoreError`: `.badRequest` where there is no such import, `.undo` where nothing is kept of it
@@ -218,17 +218,30 @@ extension SQLiteStore {
 }
 
 extension WriteSession {
-  /// The import of that number; nil: the last one that is recorded.
+  /// The import of that number; nil: the last one that is not taken back.
+  ///
+  /// Whoever gives no number means the last import: where that one changed nothing, an earlier one is taken back by
+  /// its number only.
   fileprivate func entry(of run: Int64?) throws(StoreError) -> ImportLedgerEntry {
     guard let run else {
-      for (number, isEmpty) in try recordedRuns() {
-        if let entry = try ledgerEntry(number), entry.undoes == nil, entry.status != .undone,
-          !isEmpty || entry.counts.changed > 0
-        {
-          return entry
-        }
+      let last = try lastLedgerEntry { $0.undoes == nil && $0.status != .undone }
+      guard let last, let number = last.id else {
+        throw StoreError(.undo, "There is no import that could be taken back.", path: path)
       }
-      throw StoreError(.undo, "There is no import that could be taken back.", path: path)
+      let recorded = try recordedRuns()
+      let isEmpty = recorded.first { $0.number == number }?.isEmpty ?? true
+      guard last.counts.changed == 0, isEmpty else { return last }
+      let empty = Set(recorded.filter(\.isEmpty).map(\.number))
+      let earlier = try lastLedgerEntry { entry in
+        entry.undoes == nil && entry.status != .undone
+          && (entry.counts.changed > 0 || !empty.contains(entry.id ?? 0))
+      }
+      throw StoreError(
+        .undo,
+        "The last import, \(number), changed nothing that could be taken back.",
+        help: earlier?.id.map { "the last one that did is \($0): take it back by its number" },
+        path: path
+      )
     }
     guard let entry = try ledgerEntry(run) else { throw Self.noSuchImport(run, []) }
     if entry.status == .undone {

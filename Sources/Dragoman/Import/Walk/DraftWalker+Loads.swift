@@ -41,7 +41,11 @@ extension DraftWalker {
       return false
     case .row(let object):
       let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
-      if target.isPlain { return false }
+      if target.isPlain {
+        // What was set aside does not find it yet.
+        if !setAside.isEmpty, isLookedUp(target.plan.layout.table) { try endLoads() }
+        return false
+      }
       var decision = try decide(object, at: index, in: batch, plan)
       if case .needsTables = decision {
         try endLoads()
@@ -151,6 +155,11 @@ extension DraftWalker {
     }
     loadRules[index] = .some(made)
     return made
+  }
+
+  /// Whether records that are loaded refer to objects of a table.
+  private func isLookedUp(_ table: String) -> Bool {
+    loadRules.contains { $0??.lookUps.contains(table) ?? false }
   }
 
   /// Whether something is staged that may look objects up: links that are not in rows which are loaded.

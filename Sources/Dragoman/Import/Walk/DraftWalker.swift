@@ -165,6 +165,12 @@ final class DraftWalker<Backend: DraftBackend> {
     try tally.settle(plan) { try backend.keep($0, unchanged: $1) }
   }
 
+  /// Counts what was written of a batch that broke off between two records.
+  func settleBroken() throws {
+    try endLoads()
+    if let plan = batchAtHand?.plan { try settleTally(plan) }
+  }
+
   /// Whether references wait for the end of the import.
   var isWaiting: Bool { !tally.waits.isEmpty || stages.all.contains { $0.isWaiting } }
 

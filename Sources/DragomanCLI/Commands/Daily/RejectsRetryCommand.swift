@@ -73,6 +73,18 @@ struct RejectsRetryCommand: AsyncParsableCommand {
     if let status = Self.exitStatus(of: outcome, signal: signals.received) {
       throw ExitCode(status)
     }
+    // Of lines that the map has no source for the report knows nothing.
+    if let report = try? outcome.get(), try leftCount(report) > 0 {
+      throw ExitCode(ToolError.ExitStatus.someRejected.rawValue)
+    }
+  }
+
+  /// How many lines stay in the file, or would.
+  private func leftCount(_ report: ImportReport) throws -> Int {
+    let lines = try RejectLines(file)
+    var count = 0
+    while try lines.next() != nil { count += 1 }
+    return dryRun ? count - (report.counts.read - report.counts.rejected) : count
   }
 
   /// Reads the map, which stands behind the rejects here.

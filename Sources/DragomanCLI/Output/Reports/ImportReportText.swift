@@ -54,8 +54,9 @@ struct ImportReportText {
       return report.isDryRun || report.status == .failed
         ? "" : "note: later feeds by this map are compared with this one\n"
     }
+    let isKept = !report.isDryRun && [.done, .rejected].contains(report.status)
     return drift.changes.filter { $0.rule != .discard && $0.rule != .freeze }.map { change in
-      "note: since import \(run): \(change.message)\n"
+      "note: since import \(run): \(change.message(isKept: isKept))\n"
         + (change.attribute.map { "  map      \($0)\n" } ?? "")
     }.joined()
   }

@@ -13,6 +13,8 @@ final class StoreMonitor: @unchecked Sendable {
     var fingerprint: StoreFingerprint
     var interval: Duration
     var isOver = false
+    /// How many looks in a row have lost the connection.
+    var lossCount = 0
   }
 
   private let store: any ObjectStore
@@ -75,11 +77,12 @@ final class StoreMonitor: @unchecked Sendable {
     guard let old else { return }
     do {
       let new = try store.fingerprint()
+      state.withLock { $0.lossCount = 0 }
       guard new != old else { return }
       try store.check(new, against: old)
       state.withLock { $0.fingerprint = new }
       didChange()
-    } catch let error as StoreError where error.code == .busy {
+    } catch let error as StoreError where error.code == .busy || mayPass(error) {
       // The next look will see.
     } catch {
       let wasOver = state.withLock { state in
@@ -88,6 +91,15 @@ final class StoreMonitor: @unchecked Sendable {
       }
       timer.cancel()
       if !wasOver { didEnd(error) }
+    }
+  }
+
+  /// Whether a connection that was lost may come back: not after a hundred looks in a row.
+  private func mayPass(_ error: StoreError) -> Bool {
+    guard error.isPassing else { return false }
+    return state.withLock { state in
+      state.lossCount += 1
+      return state.lossCount <= 100
     }
   }
 }

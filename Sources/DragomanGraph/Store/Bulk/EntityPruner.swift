@@ -109,8 +109,10 @@ package final class EntityPruner {
       + " AND seen.pk = \(table)._pk)"
   }
 
+  /// `NOT IN` of many rows a server answers row by row.
   private func isGone(_ root: Int) -> String {
-    "root = \(root) AND pk NOT IN (SELECT _pk FROM \(Schema.quoted(layout.entities[root].table)))"
+    let table = Schema.quoted(layout.entities[root].table)
+    return "root = \(root) AND NOT EXISTS (SELECT 1 FROM (SELECT _pk FROM \(table)) AS t WHERE t._pk = pk)"
   }
 
   private func seenRoots() throws(StoreError) -> [Int] {

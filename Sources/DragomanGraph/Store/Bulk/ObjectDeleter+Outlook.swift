@@ -56,7 +56,8 @@ extension ObjectDeleter {
     let others = doomed(layout.entities[link.destination].root)
     let owners =
       "SELECT DISTINCT \(query.own) FROM \(query.name) WHERE \(query.own) IN \(doomed(root))"
-      + " AND \(query.other) IS NOT NULL AND \(query.other) NOT IN \(others)"
+      + " AND \(query.other) IS NOT NULL"
+      + " AND NOT EXISTS (SELECT 1 FROM \(others) AS d WHERE d.pk = \(query.name).\(query.other))"
     let objectCount = try sql.count("FROM (\(owners)) AS t")
     guard objectCount > 0 else { return nil }
     let owner = layout.entities[link.owner]

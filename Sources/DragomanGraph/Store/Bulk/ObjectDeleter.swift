@@ -180,13 +180,14 @@ package final class ObjectDeleter {
 
   /// What the deleted objects of a root's table have waited for is not waited for any more.
   private func forgetReferences(of root: Int) throws(StoreError) {
-    for entity in layout.entities where entity.root == root {
-      try sql.run(
-        // From `Entity.` to what comes behind all names that begin so.
-        "DELETE FROM _dragoman_pending WHERE relationship > ?1 AND relationship < ?2"
-          + " AND owner IN \(doomed(root))",
-        [.text(entity.name + "."), .text(entity.name + "/")]
-      )
+    // By their names, and not by what all begin with: how a server orders texts is the database's matter.
+    let names = links(of: root).map {
+      Schema.literal("\(layout.entities[$0.owner].name).\($0.name)")
     }
+    guard !names.isEmpty else { return }
+    try sql.run(
+      "DELETE FROM _dragoman_pending WHERE relationship IN (\(names.joined(separator: ", ")))"
+        + " AND owner IN \(doomed(root))"
+    )
   }
 }

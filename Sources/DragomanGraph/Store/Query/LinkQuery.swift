@@ -85,9 +85,10 @@ struct LinkQuery {
     }
     let link = clearing.link
     let entity = clearing.end == .owner ? link.destination : link.owner
+    // `NOT IN` of many rows a server answers row by row.
+    let rows = "(SELECT _pk FROM \(Schema.quoted(layout.entities[entity].table))) AS t"
     let isOver =
-      clearing.leavesLinks
-      ? " AND \(far) NOT IN (SELECT _pk FROM \(Schema.quoted(layout.entities[entity].table)))" : ""
+      clearing.leavesLinks ? " AND NOT EXISTS (SELECT 1 FROM \(rows) WHERE t._pk = \(far))" : ""
     return "DELETE FROM \(name) WHERE \(near) \(test)\(isOver)"
   }
 

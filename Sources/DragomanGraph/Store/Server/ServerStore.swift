@@ -257,13 +257,15 @@ package final class ServerStore: ObjectStore, Sendable {
 
   // MARK: - Others
 
-  /// The number of the next transaction of the whole server, and a hash of the stored model: whatever is committed
-  /// by anybody, in whatever database, changes the first.
+  /// Hashes of which transactions of the whole server are over, and of the stored model: whatever is committed by
+  /// anybody, in whatever database, changes the first.
+  ///
+  /// All of the snapshot counts: a transaction that was begun early and ends late changes neither of its bounds.
   func fingerprint() throws -> StoreFingerprint {
     try connected { connection in
       var (version, hash) = (Int64(0), "")
       try connection.forEachRow(
-        "SELECT (pg_snapshot_xmax(pg_current_snapshot())::text)::bigint,"
+        "SELECT ('x' || left(md5(pg_current_snapshot()::text), 16))::bit(64)::bigint,"
           + " (SELECT md5(model) FROM _dragoman_model WHERE id = 1)"
       ) { row in
         version = row[0].number

@@ -127,4 +127,19 @@ extension ImportSession {
       .first
       .map { row throws(StoreError) in try ImportLedgerEntry(row) }
   }
+
+  /// The last entry of the ledger that satisfies a test; a thousand are looked at.
+  package func lastLedgerEntry(
+    where test: (ImportLedgerEntry) -> Bool
+  ) throws(StoreError) -> ImportLedgerEntry? {
+    let rows = try sql.rows(
+      ImportLedgerEntry.columns,
+      "FROM _dragoman_imports ORDER BY id DESC LIMIT 1000"
+    )
+    for row in rows {
+      let entry = try ImportLedgerEntry(row)
+      if test(entry) { return entry }
+    }
+    return nil
+  }
 }

@@ -41,7 +41,7 @@ struct UndoTests {
     try await fixture.run(#"[{"id":1,"name":"c"}]"#)
     #expect(try sql(fixture.store, "SELECT name, _v FROM P WHERE id = 1") == ["c|4"])
     try await fixture.run(#"[{"id":1,"name":"c"}]"#)
-    let report = try fixture.store.undoImport()
+    let report = try fixture.store.undoImport(4)
     #expect(report.run.id == 4 && report.entities["P"]?.changed == 1)
   }
 
@@ -143,10 +143,27 @@ struct UndoTests {
       ]
     )
     for number in (2...11).reversed() {
-      #expect(try fixture.store.undoImport().isPossible)
+      #expect(try fixture.store.undoImport(Int64(2 * number + 1)).isPossible)
       #expect(try sql(fixture.store, "SELECT n FROM P") == ["\(number)"])
     }
     #expect(throws: StoreError.self) { try fixture.store.undoImport(1) }
+  }
+
+  @Test("Without a number the last import is meant, and no earlier one where that changed nothing")
+  func unchanged() async throws {
+    let fixture = try ImportFixture(attributes: "n: { type: int64 }")
+    try await fixture.run(#"[{"id":1,"n":1}]"#)
+    try await fixture.run(#"[{"id":1,"n":1}]"#)
+    let error = #expect(throws: StoreError.self) { try fixture.store.undoImport() }
+    #expect(error?.code == .undo && error?.message.contains("import, 2,") == true)
+    #expect(error?.help == "the last one that did is 1: take it back by its number")
+    #expect(try sql(fixture.store, "SELECT n FROM P") == ["1"])
+    #expect(try fixture.store.undoImport(1).isPossible)
+    // What is not recorded is no reason to take back what was before it.
+    try await fixture.run(#"[{"id":2}]"#)
+    try await fixture.run(#"[{"id":3}]"#) { $0.recording = .never }
+    #expect(throws: StoreError.self) { try fixture.store.undoImport() }
+    #expect(try sql(fixture.store, "SELECT id FROM P ORDER BY id") == ["2", "3"])
   }
 
   @Test("An import that is not recorded, or too large, cannot be taken back")
