@@ -78,8 +78,10 @@ public struct PostgreSQLServer: Sendable {
   }
 
   private static let harmless: Set<String> = [
-    "host", "hostaddr", "port", "dbname", "user", "passfile", "service", "options", "sslmode", "sslcert", "sslkey",
-    "sslrootcert", "sslcrl", "sslsni", "channel_binding", "gssencmode", "krbsrvname", "connect_timeout",
+    "host", "hostaddr", "port", "dbname", "user", "passfile", "service", "options", "sslmode",
+    "sslcert", "sslkey",
+    "sslrootcert", "sslcrl", "sslsni", "channel_binding", "gssencmode", "krbsrvname",
+    "connect_timeout",
     "tcp_user_timeout", "application_name", "fallback_application_name", "client_encoding",
     "target_session_attrs", "load_balance_hosts", "requirepeer", "require_auth",
   ]

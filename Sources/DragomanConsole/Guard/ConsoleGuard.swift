@@ -186,8 +186,9 @@ struct ConsoleGuard: Sendable {
     return inet_pton(AF_INET, name, &storage) == 1
   }
 
-  /// A form of a page of ours says so: browsers send `Origin` with each POST. What a proxy serves by a name that
-  /// was given may be encrypted.
+  /// A form of a page of ours says so: browsers send `Origin` with each POST.
+  ///
+  /// What a proxy serves by a name that was given may be encrypted.
   private func checkOrigin(_ request: ConsoleRequest) throws(ConsoleError) {
     let host = (request.headers["host"] ?? "").lowercased()
     var origins = ["http://\(host)"]

@@ -43,22 +43,21 @@ extension DraftWalker {
         }
         listed.append(child)
       }
-      let relationship = target.linkNumbers[link.slot]
-      try stageMany(link, linkPlan, stage, relationship, listed[start...], number, key, in: batch)
+      try stageMany(link, target, stage, listed[start...], number, key, in: batch)
     }
   }
 
   /// Stages the links of one list, given what was written of the objects in it.
   private func stageMany(
     _ link: DraftBatch.Link,
-    _ linkPlan: LinkPlan,
+    _ target: Target,
     _ stage: Stage,
-    _ relationship: Int,
     _ children: ArraySlice<WrittenPlace>,
     _ number: Int,
     _ key: Int64,
     in batch: DraftBatch
   ) throws {
+    let linkPlan = target.plan.links[link.slot]
     let list = listed(link, children, in: batch)
     // An object that many records have in common is linked to the same targets by each of them.
     let isKnown = children.allSatisfy { $0.standing == .linked || stage.isTable }
@@ -98,7 +97,7 @@ extension DraftWalker {
         }
         if child.standing == .linkedNow || child.standing == .made {
           let unlinked = child.formerParent == nil ? 0 : 1
-          tally.countLinks(of: relationship, linked: 1, unlinked: unlinked)
+          tally.countLinks(of: target.linkNumbers[link.slot], linked: 1, unlinked: unlinked)
           if tally.written[number].outcome == .unchanged {
             tally.written[number].outcome = .updated
           }

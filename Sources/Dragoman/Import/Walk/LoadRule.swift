@@ -47,6 +47,7 @@ final class LoadRule<Backend: DraftBackend> {
   ///   - index: The entity's plan.
   ///   - column: The column that refers to the object in which it is nested; nil: it is a record's own object.
   /// - Returns: Whether its rows can be loaded.
+  /// - Throws: `StoreError` where the store does not have the entity.
   private func add(_ index: Int, under column: String?) throws -> Bool {
     let entity = plan.entities[index]
     let target = try target(index, column != nil)

@@ -112,7 +112,8 @@ package final class EntityPruner {
   /// `NOT IN` of many rows a server answers row by row.
   private func isGone(_ root: Int) -> String {
     let table = Schema.quoted(layout.entities[root].table)
-    return "root = \(root) AND NOT EXISTS (SELECT 1 FROM (SELECT _pk FROM \(table)) AS t WHERE t._pk = pk)"
+    return "root = \(root)"
+      + " AND NOT EXISTS (SELECT 1 FROM (SELECT _pk FROM \(table)) AS t WHERE t._pk = pk)"
   }
 
   private func seenRoots() throws(StoreError) -> [Int] {

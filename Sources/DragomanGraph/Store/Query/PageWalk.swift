@@ -41,6 +41,7 @@ struct PageWalk {
   ///   - database: A connection that knows `FetchFunctions`, in the snapshot that is read.
   /// - Returns: One statement for the objects that were found; `plans` where they are as good or a walk found
   ///   too few.
+  /// - Throws: What SQLite refuses.
   static func shortened(
     _ plans: [FetchPlan],
     of request: FetchRequest,

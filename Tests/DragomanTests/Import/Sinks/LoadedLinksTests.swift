@@ -8,7 +8,7 @@ import Testing
 /// of every change has them so.
 @Suite("Imports of records with links into empty tables, loaded against record by record")
 struct LoadedLinksTests {
-  @Test("Loading orders with their lines comes to the same objects, links, counts, issues and rejects")
+  @Test("Loading orders with lines comes to the same objects, links, counts, issues and rejects")
   func agree() async throws {
     var total = ImportLedgerEntry.Counts()
     for seed in SinkDifferentialTests.seeds(100) {
@@ -38,7 +38,8 @@ struct LoadedLinksTests {
     let feed = #"{"orders":[\#((orders + late).joined(separator: ","))]}"#
     let report = try await fixture.run(feed)
     #expect(report.summary == "read 3003, inserted 3000, updated 3")
-    let lines = "SELECT o.no, l.n, l.q FROM Line l JOIN Ordr o ON o._pk = l.ordr WHERE o.no IN (7, 8)"
+    let lines =
+      "SELECT o.no, l.n, l.q FROM Line l JOIN Ordr o ON o._pk = l.ordr WHERE o.no IN (7, 8)"
     #expect(try sql(fixture.store, lines + " ORDER BY 1, 2") == ["8|1|5"])
     #expect(try sql(fixture.store, "SELECT count(*) FROM Line") == ["5997"])
     #expect(try sql(fixture.store, "PRAGMA integrity_check") == ["ok"])
@@ -102,7 +103,9 @@ struct OrdersCase {
       lineKey: lineKey,
       order: pick(["", "", "version: at", "overwriteExisting: false"]),
       lines: lines,
-      customer: pick(["", ", onUnresolved: stub", ", onUnresolved: pending", ", onUnresolved: clear"]),
+      customer: pick([
+        "", ", onUnresolved: stub", ", onUnresolved: pending", ", onUnresolved: clear",
+      ]),
       option: pick(["", ", ordered: true", ", onDelete: cascade, onUnlink: delete"])
     )
     mode =
@@ -160,7 +163,8 @@ struct OrdersCase {
       let fixture = try ImportFixture(map)
       var result: [String: [String]] = [:]
       for round in 1...2 {
-        let rejects = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).ndjson").path
+        let rejects = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).ndjson")
+          .path
         defer { try? FileManager.default.removeItem(atPath: rejects) }
         var request = ImportRequest(
           feeds.enumerated().map { .bytes(Array($1.utf8), name: "feed\($0)") },
