@@ -53,7 +53,7 @@ import Testing
     try main.save()
   }
 
-  @Test("Main inserts while an import keeps the store")
+  @Test("Main inserts, and has first results, while an import keeps the store")
   func keys() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -75,6 +75,8 @@ import Testing
       begun.wait()
       let start = ContinuousClock.now
       for _ in 0..<1000 { _ = try stack.main.insert("Song") }
+      // First results come while the store is kept, too.
+      #expect(try stack.main.results(FetchRequest("Song")).count == 1400)
       done.signal()
       return ContinuousClock.now - start
     }

@@ -67,6 +67,40 @@ import Testing
     #expect(try stack.sql("SELECT owner, target FROM Person_skills") == ["1|1"])
   }
 
+  @Test("A to-one that was set and set back is no conflict with who sets it meanwhile")
+  func setBack() async throws {
+    try await make { context in
+      try context.insert("Person")["name"] = "a"
+      for name in ["c", "d"] { try context.insert("Company")["name"] = .text(name) }
+    }
+    let person = try object("Person", 1)
+    person[one: "company"] = try object("Company", 1)
+    person[one: "company"] = nil
+    try await make { context in
+      let person = try context.object(with: ObjectID(entity: "Person", primaryKey: 1))
+      person[one: "company"] = try context.object(with: ObjectID(entity: "Company", primaryKey: 2))
+    }
+    person["name"] = "b"
+    try stack.main.save()
+    #expect(try stack.sql("SELECT name, company FROM Person") == ["b|2"])
+  }
+
+  @Test("A merged child deletes an owner whose links main has not saved")
+  func ownerDeletedBelow() async throws {
+    try await make { context in
+      try context.insert("Person")["name"] = "a"
+      try context.insert("Skill")["name"] = "s"
+    }
+    try object("Person", 1).add(object("Skill", 1), to: "skills")
+    try await stack.write(until: .merged) { context in
+      try context.delete(context.object(with: ObjectID(entity: "Person", primaryKey: 1)))
+    }
+    try stack.main.save()
+    #expect(try stack.sql("SELECT count(*) FROM Person_skills") == ["0"])
+    #expect(try stack.sql("SELECT count(*) FROM Person") == ["0"])
+    #expect(try stack.sql("SELECT name FROM Skill") == ["s"])
+  }
+
   @Test("Changes that are kept over a refresh are compared with what is read then")
   func refreshed() async throws {
     try await make { try $0.insert("Person")["name"] = "a" }

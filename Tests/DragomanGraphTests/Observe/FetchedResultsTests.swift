@@ -223,6 +223,21 @@ struct FetchedResultsTests {
     #expect(merged.changes.first == .moved(a, from: place(3), to: place(0)))
   }
 
+  @Test("An object that was changed and deleted is back in its place after a rollback")
+  func changedAndDeleted() throws {
+    let results = try main.results(Self.byName)
+    let before = results.map(\.objectID)
+    _ = try changes(of: results) {
+      let item = try main.item("b")
+      item["name"] = "z"
+      try main.delete(item)
+    }
+    #expect(results.map(\.objectID) == before.filter { $0 != before[1] })
+    _ = try changes(of: results) { main.rollback() }
+    #expect(results.map(\.objectID) == before)
+    #expect(try main.results(Self.byName).map(\.objectID) == before)
+  }
+
   @Test("A change of an object that the order or the filter goes through arrives")
   func related() throws {
     let (box, other) = (try main.insert("Box"), try main.insert("Box"))

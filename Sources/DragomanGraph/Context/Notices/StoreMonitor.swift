@@ -10,7 +10,8 @@ import Synchronization
 // Sendable because all is, but for the timer: dispatch sources may be used on any thread.
 final class StoreMonitor: @unchecked Sendable {
   private struct State {
-    var fingerprint: StoreFingerprint
+    /// nil: the store was being written when it was to be looked at first.
+    var fingerprint: StoreFingerprint?
     var interval: Duration
     var isOver = false
     /// How many looks in a row have lost the connection.
@@ -40,14 +41,37 @@ final class StoreMonitor: @unchecked Sendable {
     self.store = store
     self.didChange = didChange
     self.didEnd = didEnd
-    state = Mutex(State(fingerprint: try store.fingerprint(), interval: interval))
-    timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "dragoman.monitor"))
+    let queue = DispatchQueue(label: "dragoman.monitor")
+    let first = try Self.fingerprint(of: store, on: queue)
+    state = Mutex(State(fingerprint: first, interval: interval))
+    timer = DispatchSource.makeTimerSource(queue: queue)
     timer.setEventHandler { [weak self] in self?.look() }
     schedule(interval)
     timer.resume()
   }
 
   deinit { timer.cancel() }
+
+  /// What the store is like now; nil where an import of this process keeps it: who begins to follow it does not
+  /// wait for that.
+  private static func fingerprint(
+    of store: any ObjectStore,
+    on queue: DispatchQueue
+  ) throws -> StoreFingerprint? {
+    let found = Found()
+    queue.async {
+      let result = Result { try store.fingerprint() }
+      found.result.withLock { $0 = result }
+      found.isThere.signal()
+    }
+    guard found.isThere.wait(timeout: .now() + .milliseconds(50)) == .success else { return nil }
+    return try found.result.withLock { try $0?.get() }
+  }
+
+  private final class Found: Sendable {
+    let result = Mutex<Result<StoreFingerprint, any Error>?>(nil)
+    let isThere = DispatchSemaphore(value: 0)
+  }
 
   /// Looks at least as often from now on.
   func hasten(to interval: Duration) {
@@ -73,13 +97,14 @@ final class StoreMonitor: @unchecked Sendable {
   }
 
   private func look() {
-    let old = state.withLock { $0.isOver ? nil : $0.fingerprint }
-    guard let old else { return }
+    let (isOver, old) = state.withLock { ($0.isOver, $0.fingerprint) }
+    if isOver { return }
     do {
       let new = try store.fingerprint()
       state.withLock { $0.lossCount = 0 }
       guard new != old else { return }
-      try store.check(new, against: old)
+      // Where nothing is known of before, something may have changed.
+      if let old { try store.check(new, against: old) }
       state.withLock { $0.fingerprint = new }
       didChange()
     } catch let error as StoreError where error.code == .busy || mayPass(error) {
