@@ -89,7 +89,6 @@ struct ConsoleGuard: Sendable {
   ///
   /// - Throws: `ConsoleError`, 403.
   func checkWriting(_ form: ConsoleForm) throws(ConsoleError) {
-    try checkForm(form)
     guard allowsWriting else {
       throw ConsoleError(
         403,
@@ -97,6 +96,7 @@ struct ConsoleGuard: Sendable {
         help: "start it with --allow-import"
       )
     }
+    try checkForm(form)
   }
 
   /// Refuses forms that are none of ours.
@@ -186,8 +186,9 @@ struct ConsoleGuard: Sendable {
     return inet_pton(AF_INET, name, &storage) == 1
   }
 
-  /// A form of a page of ours says so: browsers send `Origin` with each POST. What a proxy serves by a name that
-  /// was given may be encrypted.
+  /// A form of a page of ours says so: browsers send `Origin` with each POST.
+  ///
+  /// What a proxy serves by a name that was given may be encrypted.
   private func checkOrigin(_ request: ConsoleRequest) throws(ConsoleError) {
     let host = (request.headers["host"] ?? "").lowercased()
     var origins = ["http://\(host)"]
