@@ -36,6 +36,7 @@ struct EntityPage {
     let predicate: String
     let hasPredicate: Bool
     let example: String
+    let orderExample: String
     let sort: String
     let fault: FaultView?
     let headings: [Heading]
@@ -88,6 +89,8 @@ struct EntityPage {
       predicate: query.predicate,
       hasPredicate: !query.predicate.isEmpty,
       example: example(shape),
+      orderExample: shape.attributes.filter { !$0.isSensitive }.suffix(2).map(\.name)
+        .joined(separator: ",-"),
       sort: query.sort,
       fault: fault,
       headings: table.shown.map { heading($0, sortKeys, query, shape) },
