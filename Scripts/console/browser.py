@@ -58,6 +58,14 @@ def prepare(tool, folder):
     imports("orders", "orders.json")
     imports("stations", "stations.csv")
     imports("stock", "stock-dirty.ndjson", "--rejects", folder / "rejects.ndjson")
+    (folder / "figures.map.yaml").write_text(
+        "version: 1\nentities:\n  Figure: { unique: id, attributes: { id: { type: int32 }, amount: { type: decimal }, note: note } }\n"
+        "sources: { figures: { format: json, entity: Figure, records: /figures } }\n")
+    figures = ",".join(f'{{"id":{n},"amount":{n}2345678901234567890.123456789{n},"note":"x\\u0000"}}' for n in range(1, 9))
+    (folder / "figures.json").write_text(f'{{"figures":[{figures}]}}')
+    status = subprocess.run([tool, "import", folder / "figures.map.yaml", folder / "figures.json",
+                             "-d", folder / "demo.db", "-q"]).returncode
+    check(status == 0, f"importing figures ended with {status}")
     (folder / "bad.map.yaml").write_text("version: 1\nentities: { Person: { atributes: {} } }\n")
     people = [{"id": f"T-{number}", "name": {"last": "x"}} for number in range(3)]
     (folder / "none.json").write_text(json.dumps({"persons": people}))
@@ -67,6 +75,7 @@ PAGES = [
     "/", "/entities/Person", "/entities/Person?where=salary+%3E%3E+3", "/entities/Person?where=salary+%3E+1e9",
     "/entities/Person?sort=-salary&limit=5", "/entities/Order", "/entities/Person/profile", "/entities/Person/live",
     "/objects/Person/1", "/objects/Order/1", "/model", "/history", "/history/2", "/rejects", "/rejects/0/1", "/import",
+    "/entities/Figure", "/entities/Figure/profile",
 ]
 # WCAG 2.1, contrast (minimum): the colours of all texts against what is behind them; and labels of fields.
 AUDIT = r"""
@@ -107,6 +116,20 @@ for (const image of document.querySelectorAll("svg[role=img]")) {
   if (!image.getAttribute("aria-label")) faults.push("a drawing without a label");
 }
 if (document.querySelectorAll("h1").length !== 1) faults.push("not one heading of the page");
+// What is long stays in its card, and what is wrong with a record is seen without scrolling.
+for (const card of document.querySelectorAll(".card")) {
+  if (card.scrollWidth > card.clientWidth + 1) faults.push(`a card's text is ${card.scrollWidth - card.clientWidth} pixels too wide: ${card.textContent.trim().slice(0, 40)}`);
+}
+for (const cell of document.querySelectorAll("td.message")) {
+  const place = cell.getBoundingClientRect();
+  if (place.right > innerWidth || place.height > 260) faults.push(`a message is out of sight: ${cell.textContent.slice(0, 40)}`);
+}
+for (const table of document.querySelectorAll("table.runs")) {
+  if (innerWidth >= 1200 && table.scrollWidth > table.parentElement.clientWidth) faults.push("the list of imports is wider than its place");
+}
+for (const item of document.querySelectorAll(".legend li:is(.updated, .deleted, .rejected)")) {
+  if (getComputedStyle(item, "::before").backgroundImage === "none") faults.push(`no pattern of ${item.textContent} in the legend`);
+}
 const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
 if (new Set(ids).size !== ids.length) faults.push("an id twice");
 return faults;
@@ -130,7 +153,8 @@ def look(driver, address, home, shots):
                 if shots:
                     file = urllib.parse.quote(page.strip("/"), safe="").replace("%", "_") or "overview"
                     browser.screenshot(shots / f"{name}-{file[:60]}.png")
-            found = browser.complaints(home)
+            # A page with a faulty predicate is no page that was found.
+            found = [line for line in browser.complaints(home) if "status of 400" not in line]
             check(not found, f"{name}: {found}")
 
 

@@ -39,6 +39,15 @@ import Testing
     #expect(profile.status == 0 && profile.output.hasSuffix("</html>\n"))
     let missing = try folder.run("serve", "-d", "p.db", "--get", "/entities/Q")
     #expect(missing.status == 64 && missing.output.contains("has no entity"))
+    let faulty = try folder.run("serve", "-d", "p.db", "--get", "/entities/P?where=bad>>")
+    #expect(faulty.status == 64 && faulty.output.contains("<mark>"))
+  }
+
+  @Test("A map that is not there is told at once, and the console begins without it")
+  func missingMap() throws {
+    let run = try folder.run("serve", "-d", "p.db", "--map", "nope.yaml", "--get", "/overview.json")
+    #expect(run.status == 0 && run.output.hasPrefix("{\"v\":1"))
+    #expect(run.errors.contains("warning[map.file]") && run.errors.contains("nope.yaml"))
   }
 
   @Test("A database that is not there, or is none, is told before anything is served")

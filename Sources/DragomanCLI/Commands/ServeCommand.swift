@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dragoman
 import DragomanConsole
 import DragomanGraph
 import Foundation
@@ -19,8 +20,8 @@ struct ServeCommand: AsyncParsableCommand {
       With --get a page is printed and nothing is served. Every page has a twin for programs: \
       /entities/Person.json.
 
-      Exit codes: 0 done, 64 --get of a page that there is not, 65 no database of Dragoman or damaged, \
-      66 no such file, 69 it cannot be listened there.
+      Exit codes: 0 done, 64 --get of a page that there is not or of a faulty query, 65 no database of Dragoman \
+      or damaged, 66 no such file, 69 it cannot be listened there.
       """
   )
 
@@ -112,8 +113,18 @@ struct ServeCommand: AsyncParsableCommand {
       SQLiteStore.Options(isReadOnly: true, createsFile: false)
     )
     try store.close()
+    for path in map { Self.warn(of: path) }
     if let get { return try await Self.print(get, of: Console(options)) }
     try await serve(options)
+  }
+
+  /// Tells a map that is not there or has faults; the console begins without it, and reads it anew for each page.
+  private static func warn(of path: String) {
+    do throws(MapFaults) {
+      _ = try ImportMap(contentsOf: path)
+    } catch {
+      for fault in error.faults.prefix(3) { Messages.print(fault.text(label: "warning") + "\n") }
+    }
   }
 
   /// Prints one page.

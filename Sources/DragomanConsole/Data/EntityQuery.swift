@@ -16,12 +16,21 @@ struct EntityQuery {
 
   static let limits = [25, 50, 100, 200, 500]
 
-  init(_ request: ConsoleRequest) {
+  /// - Throws: `ConsoleError` for a number of objects that no page has.
+  init(_ request: ConsoleRequest) throws(ConsoleError) {
     predicate = (request.value(of: "where") ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
     sort = request.value(of: "sort") ?? ""
     columns = request.values(of: "columns").flatMap { $0.split(separator: ",").map(String.init) }
     after = request.value(of: "after").flatMap { $0.isEmpty ? nil : $0 }
-    limit = min(max(request.value(of: "limit").flatMap(Int.init) ?? 50, 1), 1000)
+    let asked = request.value(of: "limit") ?? ""
+    guard asked.isEmpty || (1...1000).contains(Int(asked) ?? 0) else {
+      throw ConsoleError(
+        400,
+        "A page has 1 to 1000 objects: \"\(asked.prefix(40))\" is no such number.",
+        help: "give another limit, or none for 50"
+      )
+    }
+    limit = Int(asked) ?? 50
   }
 
   /// The sort keys.

@@ -22,8 +22,18 @@ struct EntityTable {
   let shown: [Column]
   private let model: Model
 
+  /// - Parameters:
+  ///   - shape: The entity.
+  ///   - chosen: The columns that somebody chose; empty for the first twelve.
+  ///   - model: The model.
+  ///   - isWhole: Whether all are shown where nobody chose: a program scrolls over nothing.
   /// - Throws: `ConsoleError` for a column that there is not.
-  init(_ shape: EntityShape, _ chosen: [String], in model: Model) throws(ConsoleError) {
+  init(
+    _ shape: EntityShape,
+    _ chosen: [String],
+    in model: Model,
+    isWhole: Bool = false
+  ) throws(ConsoleError) {
     self.shape = shape
     self.model = model
     let all =
@@ -32,7 +42,7 @@ struct EntityTable {
       .map { Column(name: $0.name, attribute: nil, link: $0) }
     self.all = all
     guard !chosen.isEmpty else {
-      shown = Array(all.prefix(Self.usualCount))
+      shown = isWhole ? all : Array(all.prefix(Self.usualCount))
       return
     }
     for name in chosen where !all.contains(where: { $0.name == name }) {

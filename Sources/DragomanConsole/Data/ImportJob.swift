@@ -24,10 +24,36 @@ final class ImportJob: Sendable {
     var changeCount = 0
     var failure: ConsoleError?
     var run: ImportRun?
+    /// Whether a check came to its end: what was not checked is not imported.
+    var isChecked = false
+    /// Whether a trial came to its end.
+    var isTried = false
+    /// What was begun last: 0 the check, 1 the trial, 2 the import.
+    var step = 0
+    /// What the history has of the import; nil where nothing was kept.
+    var kept: ImportLedgerEntry?
     /// What does the work.
     var task: Task<Void, Never>?
     /// Counts everything that happens, so that a page knows whether something did.
     var version = 0
+
+    /// Whether what was begun last was cancelled.
+    var isCancelled: Bool { !phase.isRunning && report?.status == .cancelled }
+
+    /// Whether what was begun last ended before its feed did.
+    var isBroken: Bool { phase == .failed || isCancelled }
+
+    /// What is told: of what runs how far it is, of what has ended what came of it.
+    ///
+    /// Of what ended before its feed it is what was kept, and nothing but what was read where nothing was.
+    var counts: ImportLedgerEntry.Counts {
+      if phase.isRunning { return progress?.counts ?? .init() }
+      guard isBroken else { return report?.counts ?? .init() }
+      if let kept { return kept.counts }
+      var counts = ImportLedgerEntry.Counts()
+      counts.read = report?.counts.read ?? 0
+      return counts
+    }
   }
 
   /// So many changes are kept.
@@ -77,15 +103,24 @@ final class ImportJob: Sendable {
         $0.report = report
         $0.coverage = coverage
         $0.phase = .checked
+        $0.isChecked = report.status != .cancelled
       }
     }
+  }
+
+  /// Checks again what was cancelled or did not work.
+  ///
+  /// - Throws: `ConsoleError`, 409, while something else runs, or after the end.
+  func checkAgain() throws(ConsoleError) {
+    try claim(.checking, after: [.checked, .tried, .failed])
+    check()
   }
 
   /// Imports, tells what changes, and keeps nothing.
   ///
   /// - Throws: `ConsoleError`, 409, while something else runs.
   func tryOut() throws(ConsoleError) {
-    try claim(.trying, after: [.checked, .tried, .failed])
+    try claim(.trying, after: [.checked, .tried, .failed], isChecked: true)
     begin(.trying) { [self] in
       var request = request
       request.isDryRun = true
@@ -100,6 +135,7 @@ final class ImportJob: Sendable {
       change {
         $0.report = report
         $0.phase = .tried
+        $0.isTried = report.status != .cancelled
       }
     }
   }
@@ -108,7 +144,7 @@ final class ImportJob: Sendable {
   ///
   /// - Throws: `ConsoleError`, 409, while something else runs, or after the end.
   func start() throws(ConsoleError) {
-    try claim(.importing, after: [.checked, .tried])
+    try claim(.importing, after: [.checked, .tried], isChecked: true)
     begin(.importing) { [self] in
       var request = request
       request.options.rejectsFile = rejectsPath
@@ -131,6 +167,7 @@ final class ImportJob: Sendable {
       at: .file(database),
       options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)
     )
+    let last = try store.history(limit: 1).last?.id ?? 0
     let run = Importer(map: importMap, store: store).start(request)
     change { $0.run = run }
     for await progress in run.progress { change { $0.progress = progress } }
@@ -140,21 +177,34 @@ final class ImportJob: Sendable {
     } catch {
       result = .failure(error)
     }
+    if !request.isDryRun {
+      // Others may have imported meanwhile: the last line of the history need not be this import's.
+      // What cannot be read of it then is no reason to call it failed.
+      let kept = (try? store.history(limit: 50))?
+        .last { ($0.id ?? 0) > last && $0.source == name }
+      change { $0.kept = kept }
+    }
     try store.close()
     return try result.get()
   }
 
-  private func claim(_ phase: Phase, after earlier: [Phase]) throws(ConsoleError) {
+  private func claim(
+    _ phase: Phase,
+    after earlier: [Phase],
+    isChecked: Bool = false
+  ) throws(ConsoleError) {
     let isFree = state.withLock { state in
-      guard earlier.contains(state.phase) else { return false }
+      guard earlier.contains(state.phase), !isChecked || state.isChecked else { return false }
       state.phase = phase
       return true
     }
     guard isFree else {
       throw ConsoleError(
         409,
-        "That cannot be done now: this import is \(now.phase.rawValue).",
-        help: "wait for its end, or begin another one"
+        now.phase.isRunning || now.isChecked
+          ? "That cannot be done now: this import is \(now.phase.rawValue)."
+          : "That cannot be done now: this feed's check did not come to its end.",
+        help: now.phase.isRunning ? "wait for its end" : "check it again, or begin another import"
       )
     }
   }
@@ -164,6 +214,10 @@ final class ImportJob: Sendable {
       $0.phase = phase
       $0.progress = nil
       $0.failure = nil
+      // What an earlier step found is not what came of this one.
+      $0.report = nil
+      $0.step = phase == .checking ? 0 : phase == .trying ? 1 : 2
+      if phase == .checking { ($0.isChecked, $0.isTried) = (false, false) }
       $0.changes = []
       $0.changeCount = 0
     }
@@ -171,10 +225,19 @@ final class ImportJob: Sendable {
       do {
         try await body()
       } catch {
-        change {
-          $0.failure = ConsoleError(error)
-          $0.report = (error as? ImportFailure)?.report ?? $0.report
-          $0.phase = .failed
+        let failure = error as? ImportFailure
+        if (failure?.cause ?? error) is CancellationError {
+          change {
+            $0.report = failure?.report ?? ImportReport()
+            $0.report?.status = .cancelled
+            $0.phase = [.checked, .tried, .done][$0.step]
+          }
+        } else {
+          change {
+            $0.failure = ConsoleError(error)
+            $0.report = failure?.report
+            $0.phase = .failed
+          }
         }
       }
       change {

@@ -6,6 +6,8 @@ import Synchronization
 final class JobBoard: Sendable {
   private struct State {
     var jobs: [ImportJob] = []
+    /// Where the rejects of all imports are or would be, also of those that are not kept, oldest first.
+    var rejects: [(path: String, feed: String)] = []
     var folder: String?
     /// Whether no import is begun any more.
     var isEnding = false
@@ -25,6 +27,11 @@ final class JobBoard: Sendable {
 
   /// All of them, newest first.
   var jobs: [ImportJob] { state.withLock { $0.jobs }.reversed() }
+
+  /// The rejects files of all imports with the names of their feeds, as far as they are there, oldest first.
+  var rejects: [(path: String, feed: String)] {
+    state.withLock { $0.rejects }.filter { FileManager.default.fileExists(atPath: $0.path) }
+  }
 
   /// One of them.
   ///
@@ -51,6 +58,7 @@ final class JobBoard: Sendable {
     let job = try make(id, folder)
     state.withLock { state in
       state.jobs.append(job)
+      state.rejects.append((job.rejectsPath, job.name))
       while state.jobs.count > Self.keptCount,
         let old = state.jobs.firstIndex(where: { !$0.now.phase.isRunning })
       {

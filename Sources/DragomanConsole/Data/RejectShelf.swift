@@ -7,8 +7,12 @@ struct RejectShelf: Sendable {
   struct Item: Sendable {
     let number: Int
     let path: String
-    /// The file's name.
-    var name: String { (path as NSString).lastPathComponent }
+    /// The feed of the import from a page that left it; nil of a file that somebody keeps.
+    ///
+    /// Such a file goes with the console.
+    let feed: String?
+    /// The file's name; of one that a page's import left the feed's.
+    var name: String { feed ?? (path as NSString).lastPathComponent }
     /// Whether it is there.
     var exists: Bool { FileManager.default.fileExists(atPath: path) }
   }
@@ -30,14 +34,14 @@ struct RejectShelf: Sendable {
 
   /// All of them.
   var items: [Item] {
-    var all = paths
+    var all: [(path: String, feed: String?)] = paths.map { ($0, nil) }
     for item in maps.items {
-      if case .success(let map) = item.map, let path = map.rejectsPath { all.append(path) }
+      if case .success(let map) = item.map, let path = map.rejectsPath { all.append((path, nil)) }
     }
-    all += jobs.jobs.reversed().map(\.rejectsPath)
-      .filter { FileManager.default.fileExists(atPath: $0) }
+    all += jobs.rejects.map { ($0.path, $0.feed) }
     var seen: Set<String> = []
-    return all.filter { seen.insert($0).inserted }.enumerated().map { Item(number: $0, path: $1) }
+    return all.filter { seen.insert($0.path).inserted }.enumerated()
+      .map { Item(number: $0, path: $1.path, feed: $1.feed) }
   }
 
   /// One by its place.

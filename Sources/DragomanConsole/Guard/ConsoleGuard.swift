@@ -89,7 +89,6 @@ struct ConsoleGuard: Sendable {
   ///
   /// - Throws: `ConsoleError`, 403.
   func checkWriting(_ form: ConsoleForm) throws(ConsoleError) {
-    try checkForm(form)
     guard allowsWriting else {
       throw ConsoleError(
         403,
@@ -97,6 +96,7 @@ struct ConsoleGuard: Sendable {
         help: "start it with --allow-import"
       )
     }
+    try checkForm(form)
   }
 
   /// Refuses forms that are none of ours.

@@ -23,10 +23,13 @@ struct CellView {
     case .null: style = attribute.type.isNumeric ? "null number" : "null"
     case .integer where attribute.type == .bool: style = "bool"
     case .integer, .real: style = "number"
+    case .text(""): style = "null"
     case .text: style = attribute.type == .decimal ? "number" : ""
     case .blob: style = "code"
     }
-    let shown = attribute.isSensitive && full != nil ? ValueText.mask : full ?? "null"
+    let shown =
+      attribute.isSensitive && full != nil
+      ? ValueText.mask : full.map { ValueText.visible($0) } ?? "null"
     if isShort, shown.count > Self.shortLength {
       text = shown.prefix(Self.shortLength - 1) + "…"
       wholeText = String(shown.prefix(2000))
@@ -101,6 +104,32 @@ enum ValueText {
       return parts.count == 2 ? "\(parts[0])T\(parts[1])Z" : text
     case .blob(let bytes): return Data(bytes).base64EncodedString()
     }
+  }
+
+  /// A text that can be seen: what is empty is called so, and control characters are spelled as the tool's tables do.
+  ///
+  /// Line ends and tabs stay: pages show them.
+  static func visible(_ text: String) -> String { text.isEmpty ? "(empty)" : spelled(text) }
+
+  /// A text with its control characters spelled; browsers drop some, and take others for another one.
+  static func spelled(_ text: String) -> String {
+    var last: UInt8 = 0
+    let isPlain = text.utf8.allSatisfy { byte in
+      // Those from 128 on are of two bytes.
+      defer { last = byte }
+      if last == 0xC2, byte < 0xA0 { return false }
+      return byte >= 0x20 && byte != 0x7F || byte == 0x0A || byte == 0x09 || byte == 0x0D
+    }
+    guard !isPlain else { return text }
+    var spelled = ""
+    for scalar in text.unicodeScalars {
+      if scalar.properties.generalCategory == .control, !["\n", "\t", "\r"].contains(scalar) {
+        spelled += "\\u{\(String(scalar.value, radix: 16))}"
+      } else {
+        spelled.unicodeScalars.append(scalar)
+      }
+    }
+    return spelled
   }
 
   /// The value as JSON; a value of a sensitive attribute is masked.

@@ -98,7 +98,8 @@ struct ChangeView {
     guard let value else { return "" }
     guard let text = ValueText.text(value, attribute) else { return "null" }
     if attribute.isSensitive { return ValueText.mask }
-    return text.count > 200 ? text.prefix(199) + "…" : text
+    let visible = ValueText.visible(text)
+    return visible.count > 200 ? visible.prefix(199) + "…" : visible
   }
 }
 

@@ -45,6 +45,8 @@ struct ModelDrawing {
     let left: Int
     let right: Int
     let title: String
+    /// What is written at the line.
+    let name: String
     let leftMark: String
     let rightMark: String
     let style: String
@@ -54,7 +56,7 @@ struct ModelDrawing {
   }
 
   private static let boxWidth = 190
-  private static let gap = (x: 96, y: 30)
+  private static let gap = (x: 150, y: 30)
   private static let margin = 26
   private static let attributeCount = 7
 
@@ -111,7 +113,7 @@ struct ModelDrawing {
         span: abs(rows[pairs[number].left] - rows[pairs[number].right])
       )
     }
-    width = (boxes.map { $0.x + $0.width }.max() ?? 0) + Self.margin + 60
+    width = (boxes.map { $0.x + $0.width }.max() ?? 0) + Self.margin + 110
     height = max(top - Self.gap.y, 40) + Self.margin
   }
 
@@ -134,6 +136,9 @@ struct ModelDrawing {
             right: right,
             title: inverse.map { "\(entity.name).\(link.name) / \(link.destination).\($0.name)" }
               ?? "\(entity.name).\(link.name) → \(link.destination)",
+            name: short(
+              inverse.map { "\(link.name) / \($0.name)" } ?? link.name
+            ),
             leftMark: back,
             rightMark: link.kind == .toOne ? "1" : "∗",
             style: "link"
@@ -148,8 +153,9 @@ struct ModelDrawing {
             left: left,
             right: right,
             title: "\(entity.name) is a \(parent)",
+            name: "is a",
             leftMark: "",
-            rightMark: "is a",
+            rightMark: "",
             style: "parent"
           )
         )
@@ -311,6 +317,7 @@ struct ModelDrawing {
         labels: [
           Line(x: start.x - 3, y: start.y - 5, text: pair.leftMark, style: "mark end"),
           Line(x: end.x + 3, y: end.y - 5, text: pair.rightMark, style: "mark"),
+          Line(x: (start.x + end.x) / 2, y: start.y - 24, text: pair.name, style: "edge-name"),
         ]
       )
     }
@@ -330,6 +337,13 @@ struct ModelDrawing {
           y: end.y - 4,
           text: marks[1],
           style: sides.isNear ? "mark" : "mark end"
+        ),
+        // A curve's middle is at three quarters of its handles.
+        Line(
+          x: (start.x + end.x) / 2 + (sides.isNear ? bend * 3 / 4 : 0),
+          y: (start.y + end.y) / 2 + 4,
+          text: pair.name,
+          style: "edge-name"
         ),
       ]
     )

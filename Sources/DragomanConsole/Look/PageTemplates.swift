@@ -20,7 +20,8 @@ enum PageTemplates {
     guard let text = library.render(view, withTemplate: template) else {
       preconditionFailure("there is no template \(template)")
     }
-    return text
+    // Whatever was typed, named or read: a page has no characters that browsers drop.
+    return ValueText.spelled(text)
   }
 
   /// Files by their names.

@@ -13,7 +13,7 @@ enum DownloadPage {
   ) throws -> ConsoleResponse {
     let store = try sources.database.open(for: nil)
     let shape = try EntityShape(name, in: store.model)
-    let query = EntityQuery(request)
+    let query = try EntityQuery(request)
     if format == "xml" {
       return try byMap(
         name,

@@ -35,6 +35,8 @@ struct EntityPage {
     let address: String
     let predicate: String
     let hasPredicate: Bool
+    let example: String
+    let orderExample: String
     let sort: String
     let fault: FaultView?
     let headings: [Heading]
@@ -65,8 +67,9 @@ struct EntityPage {
     let store = try sources.database.open()
     let model = store.model
     let shape = try EntityShape(name, in: model)
-    let query = EntityQuery(request)
-    let table = try EntityTable(shape, query.columns, in: model)
+    let query = try EntityQuery(request)
+    let isJSON = request.path.last?.hasSuffix(".json") == true
+    let table = try EntityTable(shape, query.columns, in: model, isWhole: isJSON)
     var page = Page()
     var fault: FaultView?
     do {
@@ -74,7 +77,7 @@ struct EntityPage {
     } catch {
       let known = ConsoleError(error)
       // As a program that reads the JSON needs it.
-      guard known.status == 400, request.path.last?.hasSuffix(".json") != true else { throw error }
+      guard known.status == 400, !isJSON else { throw error }
       fault = FaultView(known)
     }
     let sortKeys = (try? query.sortKeys()) ?? []
@@ -85,6 +88,9 @@ struct EntityPage {
       address: WebText.address(["entities", name]),
       predicate: query.predicate,
       hasPredicate: !query.predicate.isEmpty,
+      example: example(shape),
+      orderExample: shape.attributes.filter { !$0.isSensitive }.suffix(2).map(\.name)
+        .joined(separator: ",-"),
       sort: query.sort,
       fault: fault,
       headings: table.shown.map { heading($0, sortKeys, query, shape) },
@@ -118,6 +124,7 @@ struct EntityPage {
         "count": JSONValue(page.count.number), "isCountComplete": .bool(page.count.isComplete),
         "rows": .array(page.json), "next": JSONValue(page.next?.text),
       ],
+      status: fault == nil ? 200 : 400,
       refresh: page.count.isCurrent || fault != nil ? nil : 3
     )
   }
@@ -223,6 +230,19 @@ struct EntityPage {
       )
     }
     return downloads
+  }
+
+  /// A predicate of the entity's own attributes.
+  private static func example(_ shape: EntityShape) -> String {
+    let attributes = shape.attributes.filter { !$0.isSensitive }
+    let keys = Set(shape.uniqueKeys.first ?? [])
+    let number =
+      attributes.first { $0.type.isNumeric && !keys.contains($0.name) }
+      ?? attributes.first { $0.type.isNumeric }
+    let text =
+      attributes.first { $0.name == shape.caption } ?? attributes.first { $0.type == .string }
+    let parts = [number.map { "\($0.name) > 100" }, text.map { "\($0.name) == \"North\"" }]
+    return parts.compactMap { $0 }.joined(separator: " AND ")
   }
 
   /// What a predicate may name: attributes, and those of to-ones.

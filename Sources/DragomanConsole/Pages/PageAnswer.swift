@@ -10,6 +10,8 @@ struct PageAnswer {
   var view: Any
   /// The same as JSON.
   var json: JSONValue
+  /// The status; 400 where the page shows a fault of what was asked.
+  var status = 200
   /// After how many seconds it is loaded again where no script runs; nil: never.
   var refresh: Int?
 }

@@ -56,7 +56,7 @@ enum ProfilePage {
   ) throws -> ConsoleResponse {
     let store = try sources.database.open(for: nil)
     let shape = try EntityShape(name, in: store.model)
-    let query = EntityQuery(request)
+    let query = try EntityQuery(request)
     let filter = try query.request(of: name, in: store).filter
     if isJSON {
       return ConsoleResponse(

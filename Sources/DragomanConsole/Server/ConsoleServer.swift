@@ -267,10 +267,17 @@ public final class ConsoleServer: Sendable {
         )
       }
       throw Failure(
-        description: "It cannot be listened at \(address), port \(port): \(error).",
+        description: "It cannot be listened at \(address), port \(port): \(reason(error)).",
         help: "give an address of this machine with --listen"
       )
     }
+  }
+
+  /// Why a socket cannot be had, in the system's words.
+  private static func reason(_ error: any Error) -> String {
+    guard case SocketError.failed(_, let code, _) = error else { return "\(error)" }
+    return code == EADDRNOTAVAIL
+      ? "this machine has no such address" : String(cString: strerror(code))
   }
 
   private static func isPassing(_ error: any Error) -> Bool {

@@ -11,6 +11,15 @@ extension Console {
     let path = PagePath(request.path)
     let steps = path.steps
     if request.method == "POST" { return try send(request, steps) }
+    if let suffix = path.suffix, suffix != "json", steps.last != "download" {
+      throw ConsoleError(
+        404,
+        "There is no such page: as .\(suffix) there are downloads of objects and of rejects.",
+        help: steps.first == "entities" && steps.count == 2
+          ? "ask for " + WebText.address(["entities", steps[1], "download"], suffix: ".\(suffix)")
+          : nil
+      )
+    }
     switch (steps.first, steps.count) {
     case (nil, _), ("overview", 1): return response(try OverviewPage.answer(sources), request)
     case ("counts", 1):
@@ -70,6 +79,7 @@ extension Console {
     case ("import", 3):
       let job = try sources.jobs.job(steps[1])
       switch steps[2] {
+      case "check": try job.checkAgain()
       case "try": try job.tryOut()
       case "run": try job.start()
       case "cancel": job.cancel()
@@ -98,14 +108,15 @@ extension Console {
         return .redirect(to: "/rejects")
       }
       again = reject
-    } catch let error as ReadError {
+    } catch let error where error is ReadError || (error as? ConsoleError)?.status == 400 {
       // What was typed is not lost.
+      let known = ConsoleError(error)
       let page = try RejectPage.answer(
         file,
         number,
         sources,
         record: form["record"],
-        notice: ConsoleError(error).message
+        notice: known.message + (error is ReadError ? "" : known.help.map { " (\($0))" } ?? "")
       )
       return response(page, request, status: 400)
     }

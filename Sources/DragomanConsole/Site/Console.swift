@@ -134,8 +134,9 @@ public final class Console: Sendable {
   func response(
     _ answer: PageAnswer,
     _ request: ConsoleRequest,
-    status: Int = 200
+    status: Int? = nil
   ) -> ConsoleResponse {
+    let status = status ?? answer.status
     if PagePath(request.path).suffix == "json" {
       return ConsoleResponse(status, type: "application/json", text: answer.json.text + "\n")
     }

@@ -17,7 +17,8 @@ struct ConsoleError: Error {
   /// What went wrong, for programs.
   var json: JSONValue {
     [
-      "code": JSONValue(code), "message": .string(message), "help": JSONValue(help),
+      "code": .string(code ?? Self.code(of: status).rawValue),
+      "message": .string(message), "help": JSONValue(help),
       "column": JSONValue(place?.column),
     ]
   }
@@ -40,7 +41,11 @@ struct ConsoleError: Error {
         case .notAStore: "put the database back in its place, or serve another file with -d"
         default: error.help
         }
-      self.init(Self.status(of: error.code), error.message, help: help)
+      // Who looks knows what is served only by what the page says.
+      let message =
+        error.code == .missing && error.path != nil
+        ? "There is no such database: \(error.path ?? "")" : error.message
+      self.init(Self.status(of: error.code), message, help: help)
       code = error.code.rawValue
       place = error.place
     case let error as ReadError:
@@ -55,9 +60,31 @@ struct ConsoleError: Error {
       code = error.code.rawValue
     case let error as ImportFailure: self.init(error.cause)
     case let error as MapFaults:
-      self.init(400, error.description, help: "mend the map and load the page again")
+      let faults = error.faults.prefix(MapFaults.maximumPrintedCount).map { fault in
+        let place = fault.place.isEmpty ? "" : "\(fault.place): "
+        let suggestion = fault.suggestion.map { " Did you mean \"\($0)\"?" } ?? ""
+        return "\(fault.origin): \(place)\(fault.message)\(suggestion)"
+      }
+      self.init(
+        400,
+        (["The map has faults:"] + faults).joined(separator: "\n"),
+        help: "mend the map and load the page again; /model shows the faults in its text"
+      )
       code = error.faults.first?.code.rawValue
     default: self.init(500, "\(error)")
+    }
+  }
+
+  private struct Code { let rawValue: String }
+
+  /// What an error of a page itself is called in JSON.
+  private static func code(of status: Int) -> Code {
+    switch status {
+    case 403, 421: Code(rawValue: "console.refused")
+    case 404: Code(rawValue: "console.missing")
+    case 409: Code(rawValue: "console.state")
+    case 400..<500: Code(rawValue: "console.request")
+    default: Code(rawValue: "console.failed")
     }
   }
 

@@ -79,6 +79,10 @@ public struct ImportRequest: Sendable, Adjustable {
   public var web = WebOptions()
   /// Whether, and how carefully, objects are deleted that the feed does not have; nil: they stay.
   public var prune: Prune?
+  /// What the history calls the inputs; nil: their names.
+  ///
+  /// For inputs whose names tell nobody anything, such as a temporary file with a record of another feed.
+  public var sourceName: String?
   /// Whether everything is rolled back at the end.
   public var isDryRun: Bool
   /// Told of every object that is made, changed or deleted, in the order of the feed; nil: nobody.

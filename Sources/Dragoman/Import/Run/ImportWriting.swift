@@ -261,7 +261,8 @@ final class ImportWriting<Sink: ImportSink> {
 
   private func makeLedgerEntry() -> ImportLedgerEntry {
     ImportLedgerEntry(
-      source: preparation.asked.inputs.map(\.name).joined(separator: " "),
+      source: preparation.asked.sourceName
+        ?? preparation.asked.inputs.map(\.name).joined(separator: " "),
       fingerprint: request.inputs.map(\.fingerprint).joined(separator: " "),
       map: preparation.ledgerName,
       mapHash: preparation.declaredMap.fingerprint,

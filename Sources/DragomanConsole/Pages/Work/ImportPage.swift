@@ -73,6 +73,10 @@ struct ImportPage {
   static func begin(_ form: ConsoleForm, _ sources: PageSources) throws -> String {
     let item = try sources.maps.item(at: form["map"])
     let path = form["path"].trimmingCharacters(in: .whitespaces)
+    guard form.file == nil || path.isEmpty else {
+      throw ConsoleError(400, "Which feed: the file, or the path?", help: "give one of them")
+    }
+    let mode = try mode(form["mode"])
     let input: ImportInput
     if let file = form.file {
       let feed = try file.bytes.withUnsafeBytes { (bytes) throws(ReadError) in try OpenedFeed(bytes)
@@ -94,7 +98,6 @@ struct ImportPage {
     } else {
       throw ConsoleError(400, "Which feed?", help: "choose a file, or give a path")
     }
-    let mode = EntityWriter.Mode(rawValue: form["mode"])
     let job = try sources.jobs.add { id, folder in
       try ImportJob(
         id: id,
@@ -108,6 +111,19 @@ struct ImportPage {
     }
     job.check()
     return WebText.address(["import", job.id])
+  }
+
+  /// What happens to objects that are there already; nil: as the map says.
+  private static func mode(_ name: String) throws(ConsoleError) -> EntityWriter.Mode? {
+    guard !name.isEmpty else { return nil }
+    guard let mode = EntityWriter.Mode(rawValue: name) else {
+      throw ConsoleError(
+        400,
+        "There is no mode \"\(name.prefix(40))\".",
+        help: "modes are upsert, insert, ignore and replace"
+      )
+    }
+    return mode
   }
 
   /// A file's name without folders and control characters.

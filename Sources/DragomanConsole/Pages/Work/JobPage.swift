@@ -72,10 +72,13 @@ struct JobPage {
     let changes: [ChangeView]
     let hasChanges: Bool
     let changesNote: String
+    let canCheck: Bool
     let canTry: Bool
+    let tryText: String
     let canImport: Bool
     let isDone: Bool
     let hasRejects: Bool
+    let rejects: String
     let run: String?
   }
 
@@ -109,44 +112,51 @@ struct JobPage {
     let state = job.now
     let phase = state.phase
     let report = state.report
-    var run: String?
-    if phase == .done, let number = try? sources.database.open().history(limit: 1).last?.id {
-      run = WebText.address(["history", String(number)])
-    }
+    let run = state.kept?.id.map { WebText.address(["history", String($0)]) }
+    let isCancelled = state.isCancelled
+    let isChecked = phase == .checked && !isCancelled
     let coverage = state.coverage?.entities ?? []
+    let rejects = sources.rejects.items.first { $0.path == job.rejectsPath }
     let issues = report?.issues ?? []
     let view = View(
       name: job.name,
       map: job.map.name,
       address: WebText.address(["import", id]),
       csrf: sources.formToken,
-      steps: steps(phase),
+      steps: steps(state),
       isRunning: phase.isRunning,
       events: WebText.address(["import", id, "events"]),
       progress: Progress(state.progress),
-      verdict: verdict(phase, report),
+      verdict: verdict(state),
       hasReport: report != nil && !phase.isRunning,
-      numbers: report.map(numbers) ?? [],
+      numbers: numbers(state),
       fault: state.failure.map(FaultView.init),
-      coverage: phase == .checked ? coverage.map(self.coverage) : [],
-      hasCoverage: phase == .checked && !coverage.isEmpty,
-      unread: phase == .checked
+      coverage: isChecked ? coverage.map(self.coverage) : [],
+      hasCoverage: isChecked && !coverage.isEmpty,
+      unread: isChecked
         ? (state.coverage?.unread ?? []).prefix(50).map {
           Unread(path: $0.path, kind: $0.kind.rawValue, count: Figure.grouped($0.count))
         } : [],
-      hasUnread: phase == .checked && !(state.coverage?.unread.isEmpty ?? true),
+      hasUnread: isChecked && !(state.coverage?.unread.isEmpty ?? true),
       issues: issues.map(issue),
       hasIssues: !issues.isEmpty && !phase.isRunning,
       notices: report?.notices ?? [],
-      changes: phase == .tried ? state.changes.map(ChangeView.init) : [],
-      hasChanges: phase == .tried && !state.changes.isEmpty,
+      changes: phase == .tried && !isCancelled ? state.changes.map(ChangeView.init) : [],
+      hasChanges: phase == .tried && !isCancelled && !state.changes.isEmpty,
       changesNote: state.changeCount > state.changes.count
         ? "The first \(state.changes.count) of \(Figure.grouped(state.changeCount)) changed objects."
         : Figure.count(state.changeCount, "object") + " would change.",
-      canTry: phase == .checked || phase == .failed,
-      canImport: phase == .checked || phase == .tried,
+      canCheck: phase != .done && !phase.isRunning && !state.isChecked,
+      canTry: state.isChecked && (phase == .checked || phase == .failed || state.isCancelled)
+        && phase != .done,
+      tryText: isCancelled && phase == .tried
+        ? "Try it again" : "Try it first: what would change?",
+      canImport: state.isChecked && (phase == .checked || (phase == .tried && !isCancelled)),
       isDone: phase == .done,
       hasRejects: phase == .done && (report?.counts.rejected ?? 0) > 0,
+      rejects: rejects.map {
+        WebText.address(["rejects", String($0.number), "download.ndjson"])
+      } ?? "/rejects",
       run: run
     )
     return PageAnswer(
@@ -190,59 +200,64 @@ struct JobPage {
   }
 
   private static func json(_ job: ImportJob, _ state: ImportJob.State) -> JSONValue {
-    let counts = state.progress?.counts ?? state.report?.counts ?? .init()
+    let counts = state.counts
     return [
       "v": 1, "id": .string(job.id), "input": .string(job.name), "map": .string(job.map.path),
       "phase": .string(state.phase.rawValue), "status": JSONValue(state.report?.status.rawValue),
       "read": JSONValue(counts.read), "inserted": JSONValue(counts.inserted),
       "updated": JSONValue(counts.updated), "unchanged": JSONValue(counts.unchanged),
       "rejected": JSONValue(counts.rejected),
-      "changes": .array(state.changes.map { ChangeView($0).json }),
-      "error": state.failure.map {
-        ["code": JSONValue($0.code), "message": .string($0.message), "help": JSONValue($0.help)]
-      } ?? .null,
+      "import": state.kept?.id.map(JSONValue.integer) ?? .null,
+      "changes": state.isCancelled
+        ? .array([]) : .array(state.changes.map { ChangeView($0).json }),
+      "error": state.failure?.json ?? .null,
     ]
   }
 
-  private static func steps(_ phase: ImportJob.Phase) -> [Step] {
-    let here =
-      switch phase {
-      case .checking, .checked, .failed: 0
-      case .trying, .tried: 1
-      case .importing, .done: 2
-      }
+  private static func steps(_ state: ImportJob.State) -> [Step] {
+    // A step is over when it came to its end, and not because another one follows it.
+    let over = [
+      state.isChecked, state.isTried, state.phase == .done && !state.isCancelled,
+    ]
     return ["Check", "Trial", "Import"].enumerated().map { place, name in
-      let isOver = place < here || phase == .done
-      return Step(
-        name: name,
-        style: isOver ? "over" : place == here ? "here" : "",
-        isHere: place == here
-      )
+      let isHere = place == state.step
+      let isOver = over[place] && (!isHere || state.phase == .done)
+      return Step(name: name, style: isOver ? "over" : isHere ? "here" : "", isHere: isHere)
     }
   }
 
-  private static func verdict(_ phase: ImportJob.Phase, _ report: ImportReport?) -> String {
+  static func verdict(_ state: ImportJob.State) -> String {
+    let (phase, report) = (state.phase, state.report)
     let rejected = report?.counts.rejected ?? 0
     let rest = rejected > 0 ? ", \(Figure.grouped(rejected)) rejected" : ""
+    let kept =
+      state.kept.map {
+        "what its first \(Figure.count($0.committed, "record")) brought was kept"
+      } ?? "nothing was kept"
     switch phase {
+    case .checked where state.isCancelled: return "The check was cancelled; nothing was kept."
+    case .tried where state.isCancelled: return "The trial was cancelled; nothing was kept."
     case .checking: return "The feed is read by the map; nothing is kept."
     case .checked: return "The feed fits the map\(rest)."
     case .trying: return "It is tried against the database; nothing is kept."
     case .tried: return "This is what the import would do\(rest)."
     case .importing: return "It is imported."
-    case .done where report?.status == .cancelled: return "It was cancelled."
+    case .done where state.isCancelled: return "The import was cancelled; \(kept)."
     case .done: return "It is in the database\(rest)."
-    case .failed: return "It did not work; nothing was kept."
+    case .failed: return "It did not work; \(kept)."
     }
   }
 
-  private static func numbers(_ report: ImportReport) -> [Number] {
-    let counts = report.counts
-    return [
+  private static func numbers(_ state: ImportJob.State) -> [Number] {
+    let counts = state.counts
+    let all = [
       ("read", counts.read), ("inserted", counts.inserted), ("updated", counts.updated),
       ("unchanged", counts.unchanged), ("deleted", counts.deleted), ("skipped", counts.skipped),
       ("rejected", counts.rejected),
-    ].map { name, count in
+    ]
+    // What is not kept was not inserted.
+    let isLost = state.isBroken && state.kept == nil
+    return (isLost ? Array(all.prefix(1)) : all).map { name, count in
       Number(
         name: name,
         value: Figure.grouped(count),

@@ -116,8 +116,9 @@ struct LivePage {
     _ store: SQLiteStore
   ) throws -> (EntityQuery, EntityTable, FetchRequest) {
     let shape = try EntityShape(name, in: store.model)
-    let query = EntityQuery(request)
-    let table = try EntityTable(shape, query.columns, in: store.model)
+    let query = try EntityQuery(request)
+    let isJSON = request.path.last?.hasSuffix(".json") == true
+    let table = try EntityTable(shape, query.columns, in: store.model, isWhole: isJSON)
     var fetch = try query.request(of: name, columns: table.fetched, in: store)
     fetch.limit = query.limit
     return (query, table, fetch)

@@ -112,7 +112,9 @@ struct RejectPage {
     defer { retrying.unlock() }
     let item = try sources.rejects.item(file)
     let line = try RejectShelf.line(number, form["mark"], of: item.path)
-    let map = try sources.maps.item(at: form["map"]).map.get()
+    let shelved = try sources.maps.item(at: form["map"])
+    let map = try shelved.map.get()
+    try check(line.reject, against: map, shelved.name)
     // A form ends its lines with CR LF.
     let text = form["record"].replacing("\r\n", with: "\n")
     let mended = try line.reject.replacingRecord(with: text)
@@ -126,18 +128,43 @@ struct RejectPage {
     else { throw ConsoleError(500, "There is no place for a temporary file.") }
     defer { try? FileManager.default.removeItem(atPath: copy) }
     let database = sources.database.path
-    _ = try Waiting.result {
+    let source = "\(line.reject.file), record \(line.reject.index + 1)"
+    let report = try Waiting.result {
       let store = try SQLiteStore(
         at: .file(database),
         options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)
       )
-      let report = try await Importer(map: map, store: store).run(ImportRequest([.rejects(copy)]))
+      // The copy is gone when somebody looks at the history.
+      let request = ImportRequest([.rejects(copy)]).with { $0.sourceName = source }
+      let report = try await Importer(map: map, store: store).run(request)
       try store.close()
       return report
     }
+    guard report.counts.read > 0 else { throw foreign(line.reject, shelved.name) }
     if let again = try RejectLines(copy).next() { return again }
     try RejectShelf.remove(line.number, line.mark, of: item.path)
     return nil
+  }
+
+  /// Refuses a map that cannot read the record, before anything is done.
+  private static func check(
+    _ reject: RejectLine,
+    against map: ImportMap,
+    _ name: String
+  ) throws(ConsoleError) {
+    let hasSource =
+      map.sources.isEmpty
+      || reject.source.map { wanted in map.sources.contains { $0.name == wanted } } ?? true
+    guard map.entity(named: reject.entity) != nil, hasSource else { throw foreign(reject, name) }
+  }
+
+  private static func foreign(_ reject: RejectLine, _ name: String) -> ConsoleError {
+    let source = reject.source.map { ", or no source \"\($0)\" with it" } ?? ""
+    return ConsoleError(
+      400,
+      "The map \(name) has no entity \"\(reject.entity)\"\(source): nothing was tried.",
+      help: "choose the map that the record was rejected by"
+    )
   }
 
   // MARK: - The record as text

@@ -21,7 +21,9 @@ struct RejectsPage {
 
   private struct File {
     let name: String
-    let path: String
+    let path: String?
+    /// Whether it goes with the console.
+    let isPassing: Bool
     let count: String
     let isEmpty: Bool
     let groups: [Group]
@@ -50,11 +52,14 @@ struct RejectsPage {
       } catch {
         fault = FaultView(ConsoleError(error))
       }
+      // An import from a page that rejected nothing has nothing to show here.
+      if item.feed != nil, lines.isEmpty, fault == nil { continue }
       let groups = grouped(lines)
       files.append(
         File(
           name: item.name,
-          path: item.path,
+          path: item.feed == nil ? item.path : nil,
+          isPassing: item.feed != nil,
           count: (isComplete ? "" : "more than ") + Figure.count(lines.count, "reject"),
           isEmpty: lines.isEmpty && fault == nil,
           groups: groups.map { group($0, item) },
@@ -63,7 +68,7 @@ struct RejectsPage {
         )
       )
       json.append([
-        "file": .string(item.path), "count": JSONValue(lines.count),
+        "file": .string(item.path), "feed": JSONValue(item.feed), "count": JSONValue(lines.count),
         "groups": .array(
           groups.map {
             [

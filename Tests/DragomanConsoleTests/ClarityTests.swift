@@ -1,0 +1,144 @@
+import Dragoman
+import DragomanGraph
+import Foundation
+import Testing
+
+@testable import DragomanConsole
+
+/// What pages say of what cannot be seen, and of what was asked wrongly.
+@Suite("What the console says plainly") struct ClarityTests {
+  private let folder: ConsoleFolder
+
+  init() async throws {
+    folder = try ConsoleFolder()
+    try await folder.imports()
+  }
+
+  private var browser: TestBrowser { get throws { try TestBrowser(folder.console()) } }
+
+  @Test("Control characters are spelled, and an empty text is told from a missing one")
+  func invisible() async throws {
+    try folder.write(
+      #"{"people":[{"id":7,"name":"a\#u{5C}u0000b\#u{5C}u0085c"},{"id":8,"name":""}]}"#,
+      to: "nul.json"
+    )
+    try await folder.imports("nul.json")
+    let browser = try browser
+    for target in [
+      "/entities/Person", "/objects/Person/4", "/entities/Person/profile", "/history/2",
+    ] {
+      let page = try browser.page(target)
+      #expect(page.contains(#"a\u{0}b\u{85}c"#), "\(target)")
+      #expect(!page.utf8.contains(0), "\(target)")
+    }
+    #expect(try browser.page("/objects/Person/5").contains("(empty)"))
+    #expect(try !browser.page("/objects/Person/1").contains("(empty)"))
+  }
+
+  @Test("A page with a faulty predicate has the status of a fault, as its twin")
+  func faultyPage() throws {
+    for target in ["/entities/Person?where=bad%3E%3E", "/entities/Person.json?where=bad%3E%3E"] {
+      #expect(try browser.get(target).status == 400)
+    }
+  }
+
+  @Test(
+    "Errors of pages have codes, too",
+    arguments: [
+      ("/nothing.json", "console.missing"), ("/entities/Persn.json", "console.missing"),
+      ("/objects/Person/77.json", "console.missing"),
+      ("/entities/Person.json?columns=nme", "console.request"),
+      ("/entities/Person.json?where=secret==%22h%22", "console.request"),
+      ("/entities/Person.json?limit=-1", "console.request"),
+      ("/entities/Person.json?limit=abc", "console.request"),
+      ("/entities/Person.json?limit=1001", "console.request"),
+    ]
+  )
+  func codes(target: String, code: String) throws {
+    let response = try browser.get(target)
+    #expect(response.status >= 400)
+    #expect(try response.text().contains("\"code\":\"\(code)\""))
+  }
+
+  @Test("An address with another ending is no page, and says where the download is")
+  func endings() throws {
+    let response = try browser.get("/entities/Person.csv")
+    #expect(response.status == 404)
+    #expect(try response.text().contains("/entities/Person/download.csv"))
+    #expect(try browser.get("/model.xml").status == 404)
+  }
+
+  @Test("The twin of a wide entity has all columns, the page the first twelve")
+  func wide() async throws {
+    let names = (1...30).map { "a\($0)" }
+    try folder.write(
+      """
+      version: 1
+      entities: { Wide: { unique: a1, attributes: { \(names.map { "\($0): { type: int32 }" }.joined(separator: ", ")) } } }
+      sources: { rows: { format: json, entity: Wide, records: /rows } }
+      """,
+      to: "wide.map.yaml"
+    )
+    try folder.write(#"{"rows":[{"a1":1,"a30":30}]}"#, to: "wide.json")
+    try await folder.imports("wide.json", by: "wide.map.yaml")
+    for view in ["", "/live"] {
+      let rows = try browser.json("/entities/Wide\(view).json")["rows"] as? [[String: Any]]
+      #expect(rows?.first?["a30"] as? Int == 30)
+    }
+    let page = try browser.page("/entities/Wide")
+    #expect(page.contains("18 more columns") && page.contains("placeholder=\"a2 &gt; 100\""))
+  }
+
+  @Test("Forms with a feed too many, or a mode that there is not, are refused")
+  func forms() async throws {
+    let browser = try TestBrowser(folder.console(writes: true))
+    let path = folder.path("staff.json")
+    let mode = await browser.post("/import", ["map": "0", "path": path, "mode": "xxx"])
+    #expect(mode.status == 400)
+    #expect(try mode.text().contains("xxx"))
+    var body = ""
+    let fields = [("csrf", browser.console.sources.formToken), ("path", path), ("map", "0")]
+    for (name, value) in fields {
+      body += "--m\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n"
+    }
+    body +=
+      "--m\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.json\"\r\n\r\n{}\r\n--m--\r\n"
+    let both = browser.console.respond(
+      to: browser.form("/import", body, type: "multipart/form-data; boundary=m")
+    )
+    #expect(both.status == 400)
+    #expect(try both.text().contains("the file, or the path?"))
+  }
+
+  @Test("Faulty maps, a missing database, and a console that only shows are told in sentences")
+  func words() async throws {
+    try folder.write("version: 1\nentities: { Person: { atributes: {} } }\n", to: "bad.map.yaml")
+    let writer = try TestBrowser(folder.console(writes: true, maps: ["bad.map.yaml"]))
+    let faulty = await writer.post("/import", ["map": "0", "path": folder.path("staff.json")])
+    let text = try faulty.text()
+    #expect(text.contains("atributes") && text.contains("The map has faults:"))
+    #expect(!text.contains("error["))
+
+    let reader = try browser
+    let refused = await reader.post("/import", ["csrf": "old"])
+    #expect(try refused.text().contains("only shows"))
+    try FileManager.default.removeItem(atPath: folder.path("staff.db"))
+    #expect(try reader.get("/").text().contains("no such database: \(folder.path("staff.db"))"))
+  }
+
+  @Test("An address that is none of this machine's is told in words")
+  func foreignAddress() throws {
+    let options = ConsoleOptions(database: folder.path("staff.db"))
+    #expect {
+      try ConsoleServer(options, address: "192.0.2.1", port: 0)
+    } throws: { error in
+      (error as? ConsoleServer.Failure)?.description.contains("no such address") == true
+    }
+  }
+
+  @Test("Lines of the diagram have their names beside them")
+  func namedEdges() throws {
+    let page = try browser.page("/model")
+    #expect(page.contains("class=\"edge-name\"") && page.contains(">staff / company</text>"))
+  }
+}
