@@ -49,7 +49,7 @@ struct MapText {
   }
 
   /// What may be wrong with the samples themselves, a sentence each.
-  private var warnings: [String] {
+  var warnings: [String] {
     let sample = guess.sample
     var lines: [String] = []
     if sample.malformedCount > 0 {
