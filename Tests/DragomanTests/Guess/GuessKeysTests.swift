@@ -29,7 +29,8 @@ import Testing
         #"[{"version":"1.1","n":"a"},{"version":"1.9","n":"a"},{"version":"1.10","n":"b"}]"#
       ),
       ("v.csv", "version,released\n1.1,2024-01-01\n1.9,2024-01-01\n1.10,2024-01-02\n"),
-      ("v.csv", "version\n1.50\n1.5\n2.25\n"), ("v.csv", "price\n1.50\n1.5\n2.25\n"),
+      ("v.json", #"[{"n":-0},{"n":0},{"n":1}]"#), ("v.csv", "version\n1.50\n1.5\n2.25\n"),
+      ("v.csv", "price\n1.50\n1.5\n2.25\n"),
       ("v.csv", "id,n\n1,a\n1.0,a\n2,b\n"), ("v.csv", "id,n\n1,a\n+1,a\n2,b\n"),
       ("v.csv", "id;n\n1.200,50;a\n1200,5;a\n7,25;b\n"),
       ("v.json", #"[{"id":1,"n":"a"},{"id":"1.0","n":"a"},{"id":2,"n":"b"}]"#),

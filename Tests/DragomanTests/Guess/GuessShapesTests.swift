@@ -255,7 +255,7 @@ import Testing
     arguments: [
       ("a.json", "", "empty"), ("a.json", "  \n", "white space"), ("a.json", "[]", "no records"),
       ("a.json", "{}", "no records"), ("a.json", "<!DOCTYPE html><html></html>", "HTML"),
-      ("a.json", #"{"error":"not found","status":404}"#, "error message"),
+      ("a.json", #"{"error":"not found","status":404}"#, "its members are error, status"),
       ("a.json", #"{"errors":[{"message":"x"}]}"#, "error message"),
       ("a.json", #"{"data":[{}]}"#, "no records"), ("a.json", #"{"items":[]}"#, "no records"),
       ("a.json", #"{"total":0,"items":[]}"#, "no records"), ("a.json", "[{}]", "no records"),

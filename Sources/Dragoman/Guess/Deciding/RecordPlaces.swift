@@ -99,7 +99,7 @@ struct RecordPlaces {
 
   /// The element that tells of an error: the root, or the one in a SOAP envelope.
   private var errorElement: String? {
-    guard let root = sample.root.members.first else { return nil }
+    guard sample.format == .xml, let root = sample.root.members.first else { return nil }
     var shape = root
     for name in ["envelope", "body"] where shape.nameText.lowercased() == name {
       shape =

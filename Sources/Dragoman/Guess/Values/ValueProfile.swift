@@ -49,7 +49,10 @@ final class ValueProfile {
 
   /// Sees a number, and returns the hash of its digits.
   func see(number digits: UnsafeRawBufferPointer, _ budget: HashBudget) -> UInt64 {
-    let hash = HashSet.hash(of: digits)
+    // The only whole number with two spellings is zero.
+    let isZero =
+      digits.count == 2 && digits[0] == UInt8(ascii: "-") && digits[1] == UInt8(ascii: "0")
+    let hash = HashSet.hash(of: isZero ? digits.dropping(first: 1) : digits)
     numbers.see(digits)
     if numbers.isWhole {
       differentValues.insert(hash, budget)
