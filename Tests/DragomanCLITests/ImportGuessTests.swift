@@ -6,6 +6,16 @@ import Testing
   private static let customers =
     #"[{"id":1,"name":"Ada","since":"2024-05-01"},{"id":2,"name":"Bo","since":"2024-06-01"}]"#
 
+  @Test("A first row that is none of names is told where the import is")
+  func withoutHeader() throws {
+    let folder = try ToolFolder()
+    try folder.write("1,Ada,2024-01-05\n2,Eve,2024-01-06\n", to: "people.csv")
+    let first = try folder.run("import", "people.csv", "-d", "people.db", "--guess")
+    #expect(first.errors.contains("warning: The first row is taken for the names of the columns"))
+    let again = try folder.run("import", "people.csv", "-d", "people.db", "--guess")
+    #expect(!again.errors.contains("warning"))
+  }
+
   @Test("A feed is in a database by one command, and its map lies beside it")
   func first() throws {
     let folder = try ToolFolder()

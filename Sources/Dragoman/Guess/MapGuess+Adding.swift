@@ -25,9 +25,7 @@ extension MapGuess {
     let sample = try Self.sample(of: inputs, options)
     let known = try KnownMap(map ?? ImportMap(entities: []), store, format: sample.format)
     guard let map else {
-      let text = try Self.text(of: sample, inputs, options, beside: known).text
-      let map = try ImportMap(yaml: text)
-      self.init(map: map, text: text, isNew: true, sources: map.sources.map(\.name))
+      try self.init(Self.text(of: sample, inputs, options, beside: known))
       return
     }
     let alone = try Self.text(of: sample, inputs, options, beside: nil)
@@ -45,5 +43,6 @@ extension MapGuess {
       !map.sources.contains { hasSameBytes($0.name, name) }
     }
     self.init(map: whole, text: grown, isNew: true, sources: names)
+    warnings = added.warnings
   }
 }

@@ -34,6 +34,10 @@ public struct MapGuess: Sendable {
   public let isNew: Bool
   /// The names of the sources that read the samples.
   public let sources: [String]
+  /// What may be wrong with the samples themselves, a sentence each, as their first row that is none of names.
+  ///
+  /// It stands in the comments of the text, too.
+  public internal(set) var warnings: [String] = []
 
   /// Reads the samples and guesses.
   ///
@@ -44,9 +48,14 @@ public struct MapGuess: Sendable {
   ///   samples before it; `MapFaults` where a wanted name cannot be one.
   public init(of inputs: [ImportInput], _ options: Options = Options()) throws {
     let sample = try Self.sample(of: inputs, options)
-    let text = try Self.text(of: sample, inputs, options, beside: nil).text
-    let map = try ImportMap(yaml: text)
-    self.init(map: map, text: text, isNew: true, sources: map.sources.map(\.name))
+    try self.init(Self.text(of: sample, inputs, options, beside: nil))
+  }
+
+  /// Takes a map that is guessed as a whole.
+  init(_ guessed: MapText) throws {
+    let map = try ImportMap(yaml: guessed.text)
+    self.init(map: map, text: guessed.text, isNew: true, sources: map.sources.map(\.name))
+    warnings = guessed.warnings
   }
 
   init(map: ImportMap, text: String, isNew: Bool, sources: [String]) {

@@ -32,7 +32,7 @@ struct MapText {
 
   /// The entities as they are added to a map.
   var entitySection: [String] {
-    let remarks = [origin] + warnings + guess.remarks.map { "# \($0)" }
+    let remarks = [origin] + (warnings + guess.remarks).map { "# \($0)" }
     return [""] + remarks.map { YAML.comment("  " + $0) }
       + guess.entities.map(section).joined(separator: [""])
   }
@@ -48,28 +48,31 @@ struct MapText {
       + " know better."
   }
 
-  private var warnings: [String] {
+  /// What may be wrong with the samples themselves, a sentence each.
+  var warnings: [String] {
+    let sample = guess.sample
     var lines: [String] = []
-    if guess.sample.malformedCount > 0 {
-      lines.append(
-        "# \(guess.sample.malformedCount) records are not well-formed: an import rejects them."
-      )
+    if sample.malformedCount > 0 {
+      lines.append("\(sample.malformedCount) records are not well-formed: an import rejects them.")
     }
-    if let name = guess.sample.columnOfNoName {
+    if let name = sample.columnOfNoName {
       lines.append(
-        "# The first row is taken for the names of the columns, but \"\(name)\" looks like a value. CSV without"
+        "The first row is taken for the names of the columns, but \"\(name)\" looks like a value. CSV without"
           + " such a row is not read as it should be: put one in front."
       )
     }
-    if guess.sample.encoding != nil {
-      lines.append("# The text is not UTF-8: windows-1252 takes any bytes, but may be wrong.")
+    if sample.isUndividedText {
+      lines.append("There is one column: nothing divides the first line as the others. Is it CSV?")
+    }
+    if sample.encoding != nil {
+      lines.append("The text is not UTF-8: windows-1252 takes any bytes, but may be wrong.")
     }
     return lines
   }
 
   private var head: [String] {
     let help = "# dragoman check tells what fits, docs/maps.md what can be said."
-    return ([origin, help] + warnings + guess.remarks.map { "# \($0)" }).map(YAML.comment)
+    return ([origin, help] + (warnings + guess.remarks).map { "# \($0)" }).map(YAML.comment)
   }
 
   private var defaults: [String] {

@@ -134,7 +134,9 @@ struct CheckReport {
       }
       lines +=
         notes.isEmpty
-        ? ["note: an export gives back what was imported, value for value as it was spelled"]
+        ? [
+          "note: an export gives back every value that was imported, as its type and format spell it"
+        ]
         : listed(notes, 1, "such notes")
     }
     return lines.map { $0 + "\n" }.joined() + (sampleText ?? "")

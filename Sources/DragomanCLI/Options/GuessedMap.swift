@@ -10,6 +10,8 @@ struct GuessedMap {
   private let old: String?
   private let new: String
   private let addedCount: Int
+  /// What may be wrong with the feeds themselves.
+  private let warnings: [String]
   /// The sources that read the feeds, by the names of these.
   let sources: [String: [String]]
 
@@ -43,6 +45,7 @@ struct GuessedMap {
     let guess = try MapGuess(of: inputs, addingTo: known, text: text ?? "", store: store)
     (old, new) = (text, guess.text)
     map = try ImportMap(yaml: new, file: path)
+    warnings = guess.warnings
     addedCount = map.entities.count - (known?.entities.count ?? 0)
     sources = Dictionary(inputs.map { ($0.name, guess.sources) }) { first, _ in first }
   }
@@ -81,13 +84,14 @@ struct GuessedMap {
   /// What was guessed, for people.
   ///
   /// - Parameter isKept: Whether the map was written.
-  /// - Returns: A line.
+  /// - Returns: A line, and one for each warning.
   func note(isKept: Bool) -> String? {
     guard new != old else { return "note: the map is \(path)\n" }
     let entities = "\(addedCount) \(addedCount == 1 ? "entity" : "entities")"
     let what = old == nil ? "was guessed: \(entities)" : "has grown by \(entities)"
+    let doubts = warnings.map { "warning: \($0)\n" }.joined()
     return isKept
-      ? "note: the map \(path) \(what); read it, and correct what you know better\n"
-      : "note: the map \(path) would be written: \(entities)\n"
+      ? "note: the map \(path) \(what); read it, and correct what you know better\n" + doubts
+      : "note: the map \(path) would be written: \(entities)\n" + doubts
   }
 }

@@ -60,6 +60,51 @@ import Testing
     )
   }
 
+  @Test("The place as a key has a name that no kind has")
+  func placeOfKinds() async throws {
+    let map = try await circle(
+      """
+      [{"type":"walk","place":"Oslo","km":1},{"type":"walk","place":"Oslo","km":1},
+       {"type":"swim","laps":2,"lane":3,"pool":"x"}]
+      """,
+      "sports.json"
+    )
+    #expect(map.entities[0].uniqueKeys == [["place2"]])
+    #expect(map.entities[1].attributes.map(\.name) == ["place", "km"])
+  }
+
+  @Test(
+    "Words that a map cannot tell apart tell no kinds",
+    arguments: [("\u{E9}", "e\u{301}"), ("\u{FEFF}", "x")]
+  )
+  func wordsOfMaps(first: String, second: String) async throws {
+    let map = try await circle(
+      """
+      [{"id":1,"kind":"\(first)","a":1,"b":2},{"id":2,"kind":"\(second)","c":1,"d":2}]
+      """,
+      "things.json"
+    )
+    #expect(map.entities.map(\.name) == ["Thing"])
+  }
+
+  @Test(
+    "The word of a kind is a text, whatever it looks like",
+    arguments: [
+      ("1.0", "2.0"), ("24 %", "7 %"), ("$5", "$6"), ("2024-01-01 10:00:00", "2024-01-02 10:00:00"),
+      ("yes", "no"),
+    ]
+  )
+  func words(first: String, second: String) async throws {
+    let map = try await circle(
+      """
+      [{"id":1,"type":"\(first)","a":1,"b":2},{"id":2,"type":"\(second)","c":1,"d":2}]
+      """,
+      "things.json"
+    )
+    #expect(map.entities.count == 3)
+    #expect(map.entities[0].attribute(named: "type")?.type == .string)
+  }
+
   @Test("A name that several kinds have with another meaning is a column each")
   func columns() async throws {
     let map = try await circle(

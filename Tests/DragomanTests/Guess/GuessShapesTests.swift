@@ -51,9 +51,9 @@ import Testing
       .bytes(Array(text.utf8), name: name)
     }
     let first = input(#"[{"id":1,"a":"x"}]"#, "one.json")
-    // What is unique in each is not in both.
-    let both = try MapGuess(of: [first, input(#"[{"id":1,"a":"y"}]"#, "two.json")])
-    #expect(both.map.entities[0].uniqueKeys == [["a"]])
+    let both = try MapGuess(of: [first, input(#"[{"id":1,"a":"y","b":2}]"#, "two.json")])
+    #expect(both.map.entities[0].uniqueKeys == [["id"]])
+    #expect(both.map.entities[0].attributes.map(\.name) == ["id", "a", "b"])
     for other in [input(#"[{"genre":1,"title":"x"}]"#, "b.json"), input("a,b\n1,2\n", "c.csv")] {
       let error = #expect(throws: ReadError.self) { try MapGuess(of: [first, other]) }
       #expect(error?.code == .format)
@@ -117,6 +117,83 @@ import Testing
     )
   }
 
+  @Test(
+    "Lists of keys that are all of one length are references, and pairs of other numbers attributes"
+  )
+  func listsOfOneLength() async throws {
+    let text = """
+      {"tags":[{"id":1,"n":"a"},{"id":2,"n":"b"},{"id":3,"n":"c"}],
+       "posts":[{"id":10,"tag_ids":[1,2],"size":[4,5]},{"id":11,"tag_ids":[3,1],"size":[4,6]},
+                {"id":12,"tag_ids":[2,3],"size":[4,7]}]}
+      """
+    let post = try #require(try await circle(text, "blog.json").map.entity(named: "Post"))
+    #expect(post.relationships.map { "\($0.name) \($0.entity) \($0.kind)" } == ["tags Tag toMany"])
+    #expect(post.attributes.map(\.name) == ["id", "size1", "size2"])
+    let django = """
+      [{"model":"library.author","pk":1,"fields":{"name":"A","born":1}},
+       {"model":"library.author","pk":2,"fields":{"name":"B","born":2}},
+       {"model":"library.book","pk":1,"fields":{"title":"x","authors":[1,2]}}]
+      """
+    let book = try #require(try await circle(django, "library.json").map.entity(named: "Book"))
+    #expect(book.relationships.map(\.name) == ["authors"])
+  }
+
+  @Test(
+    "What has members that no path leads to is one value",
+    arguments: [
+      (
+        #"[{"id":1,"m":{"2024":{"a.b":"x"},"name":"q"}},{"id":2,"m":{"2024":{"a.b":"x"},"name":"q"}}]"#,
+        ["id string", "m2024 json", "mName string"]
+      ),
+      (#"[{"id":1,"":{"1":"x"}},{"id":2,"":{"1":"y"}}]"#, ["id string", "value json"]),
+    ]
+  )
+  func digits(text: String, expected: [String]) async throws {
+    let input = ImportInput.bytes(Array(text.utf8), name: "d.json")
+    let map = try await GuessCircle([input]).guess.map
+    #expect(
+      map.entities[0].attributes.map { "\($0.name) \($0.type.rawValue)" }
+        == expected.map { $0.replacing("id string", with: "id int64") }
+    )
+    let store = try SQLiteStore(at: .inMemory)
+    _ = try await Importer(map: map, store: store).run(ImportRequest([input]))
+    let request = ExportRequest(entity: map.entities[0].name, format: .json)
+    let bytes = try await Exporter(map: map, store: store).bytes(request)
+    let written = try JSONSerialization.jsonObject(with: Data(bytes)) as? NSArray
+    #expect(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSArray == written)
+  }
+
+  @Test("Plain elements of a list with a word for nothing among them stay texts")
+  func plainListWithNull() async throws {
+    let text =
+      "<r><row><i>1</i><code>5</code><code>6</code></row><row><i>2</i><code>-</code></row></r>"
+    let map = try await circle(text, "r.xml").map
+    #expect(map.entities[1].attributes.map(\.type) == [.string])
+  }
+
+  @Test("What leads back from children of children is declared once")
+  func inverses() throws {
+    let text = """
+      [{"code":[{"_pk":[{"code":"2"},{"code":"5"}]},
+       {"_pk":[{"id":[{"_pk":"a"},{"_pk":"b"},{"_pk":"c"}],"code":"z"}]}]}]
+      """
+    let map = try MapGuess(of: [.bytes(Array(text.utf8), name: "deep.json")]).map
+    #expect(
+      map.entities.map { $0.relationships.map(\.name) } == [
+        ["code"], ["pk"], ["id", "code"], ["pk"],
+      ]
+    )
+  }
+
+  @Test("A text with several keys in it is no reference where it is part of a key itself")
+  func splitKey() async throws {
+    let text = #"""
+      [{"kind":"B-4","tags":[{"item_id":"a "},{"item_id":" a"},{"item_id":"a"}]},
+       {"kind":"B-10","tags":[{"item_id":"a"},{"item_id":" "}]},{"items":{},"kind":"B-11"}]
+      """#
+    _ = try await circle(text, "split.json")
+  }
+
   @Test("Without an id several attributes together are the key, or the place in the feed")
   func keys() async throws {
     let pairs = #"[{"a":"x","b":"1"},{"a":"x","b":"2"},{"a":"y","b":"1"}]"#
@@ -178,8 +255,16 @@ import Testing
     arguments: [
       ("a.json", "", "empty"), ("a.json", "  \n", "white space"), ("a.json", "[]", "no records"),
       ("a.json", "{}", "no records"), ("a.json", "<!DOCTYPE html><html></html>", "HTML"),
-      ("a.json", #"{"error":"not found","status":404}"#, "error message"),
+      ("a.json", #"{"error":"not found","status":404}"#, "its members are error, status"),
       ("a.json", #"{"errors":[{"message":"x"}]}"#, "error message"),
+      ("a.json", #"{"data":[{}]}"#, "no records"), ("a.json", #"{"items":[]}"#, "no records"),
+      ("a.json", #"{"total":0,"items":[]}"#, "no records"), ("a.json", "[{}]", "no records"),
+      ("a.xml", "<error><code>5</code><message>x</message></error>", "error message"),
+      (
+        "a.xml",
+        #"<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><s:Fault><faultcode>x</faultcode><faultstring>y</faultstring></s:Fault></s:Body></s:Envelope>"#,
+        "error message"
+      ),
       ("a.json", "[[1,2],[3,4]]", "array of arrays"), ("a.json", "hello world", "plain text"),
       ("a.json", "\u{1}\u{0}\u{2}\u{0}xx", "binary"), ("a.json", #"[{"a":1}"#, "ends"),
       ("a.json", #"[{"a":1},{"a":}]"#, "JSON"), ("a.json", #"{"a":1} x"#, "behind the end"),

@@ -29,6 +29,14 @@ import Testing
     arguments: [
       (#""007"|"010""#, "v"),
       (#""12"|"345""#, "v"),
+      (#""+4712345678"|"+4787654321""#, "v"),
+      (#""+47 123 456"|"+49.151.234""#, "v"),
+      (
+        #""+1.5"|"-0.3""#,
+        #"{ type: decimal, scale: 1, numbers: { decimal: ".", group: "," } }"#
+      ),
+      (#""1.10"|"1.9"|"1.1""#, "v"),
+      (#""10.0"|"59.95""#, #"{ type: decimal, numbers: { decimal: "." } }"#),
       ("9007199254740993|1", "{ type: int64 }"),
       ("18446744073709551615|1", "{ type: decimal }"),
       ("1.5|2", "{ type: double }"),
@@ -101,6 +109,24 @@ import Testing
     )
     #expect(try line("1793836800123|1793836800124", name: "serial").entries == "{ type: int64 }")
     #expect(try line("12|13", name: "time").entries == "{ type: int64 }")
+    let mixed = try line("1700000000|1700000000123", name: "created_at")
+    #expect(mixed.entries == "{ from: created_at, type: int64 }")
+    #expect(mixed.remark == "times since 1970 in several units, by the name: kept as numbers")
+    // A zero says that there is no time yet.
+    #expect(
+      try line("0|1700000000123", name: "updated").entries
+        == "{ type: timestamp, dates: [unix-ms] }"
+    )
+  }
+
+  @Test("Texts in CSV that lose what they say as numbers stay texts: signs, and zeros of versions")
+  func textsOfCSV() throws {
+    let csv =
+      "id,phone,version,width,price\nx,+4712345678,1.10,1.5,1.10\ny,+4787654321,1.9,2.25,2.5\n"
+    let map = try MapGuess(of: [.bytes(Array(csv.utf8), name: "d.csv")]).map
+    #expect(
+      map.entities[0].attributes.map(\.type) == [.string, .string, .string, .decimal, .decimal]
+    )
   }
 
   @Test("What the values cannot tell is a remark: day and month, few values, words for nothing")
@@ -135,6 +161,17 @@ import Testing
     #expect(text.contains(remark))
     let named = "id,name,2nd\n\(row)\n"
     #expect(try !MapGuess(of: [.bytes(Array(named.utf8), name: "d.csv")]).text.contains(remark))
+  }
+
+  @Test("CSV whose first line nothing divides, though it is named as prose is, is told")
+  func undivided() throws {
+    let remark = "# There is one column: nothing divides the first line as the others. Is it CSV?"
+    for text in ["Report of all\n\nid;name\n1;x\n", "hello world\nthis is no csv\n"] {
+      let guess = try MapGuess(of: [.bytes(Array(text.utf8), name: "d.csv")])
+      #expect(guess.text.contains(remark))
+    }
+    let words = try MapGuess(of: [.bytes(Array("word\na b\nc d\n".utf8), name: "d.csv")])
+    #expect(!words.text.contains(remark))
   }
 
   @Test("Where there is no room for all values, the first tell whether they differ")

@@ -6,6 +6,13 @@ struct DateGuess {
   private(set) var formats: [String] = []
   private(set) var remarks: [String] = []
 
+  /// How the texts are read.
+  var reading: Meanings.Reading {
+    guard formats.count == 1 else { return .mixed }
+    return TextForms.dateForms.contains { $0.format == formats[0] && $0.isMonthFirst }
+      ? .other : .first
+  }
+
   /// Whether the formats have to be written: they are not those that the type has anyway.
   var isDeclared: Bool {
     switch type {

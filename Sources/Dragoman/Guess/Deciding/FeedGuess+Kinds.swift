@@ -16,6 +16,11 @@ extension FeedGuess {
       let path = spelling.path([.member(place)])
     else { return }
     for index in entity.attributes.indices where entity.attributes[index].shape === place {
+      // Its words are held against those of the map as they are spelled.
+      entity.attributes[index].type = .string
+      entity.attributes[index].entries = []
+      entity.attributes[index].reading = .spelled
+      entity.attributes[index].isAlwaysThere = true
       entity.attributes[index].remarks = ["the kind of the record"]
       entity.kindAttribute = entity.attributes[index].name
     }
@@ -79,10 +84,15 @@ extension FeedGuess {
     return isOneForm && names.allSatisfy { $0 == names[0] }
   }
 
+  /// The words for a record of a kind.
+  static func kindWords(_ word: String) -> NameWords {
+    let last = word.split(whereSeparator: { "./:#".contains($0) }).last.map(String.init) ?? word
+    return NameWords(last).singular
+  }
+
   /// A name for a kind, out of its word: `library.author` is an Author.
   private static func kindName(_ word: String, of entity: GuessedEntity) -> String {
-    let last = word.split(whereSeparator: { "./:#".contains($0) }).last.map(String.init) ?? word
-    let words = NameWords(last).singular
+    let words = kindWords(word)
     let hasLetter = words.words.joined().unicodeScalars.contains { $0.properties.isAlphabetic }
     return hasLetter ? words.type : NameWords("\(entity.name) \(word)").type
   }

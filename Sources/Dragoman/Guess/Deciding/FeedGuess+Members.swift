@@ -14,7 +14,9 @@ extension FeedGuess {
       return addChildren(element, way, to: entity, isList: true)
     }
     let isPoint = !element.values.numbers.isWhole && member.lengths.upperBound <= 4
-    let isPair = member.lengths == 2...2 || (member.lengths == 0...2 && isPoint)
+    let isPair =
+      (member.lengths == 2...2 && !names(way.names.last ?? "", keysOfRecords: element))
+      || (member.lengths == 0...2 && isPoint)
     if kinds.numbers == kinds.total, kinds.total > 0, member.lengths.lowerBound >= 2,
       isPoint || isPair
     {
@@ -32,6 +34,17 @@ extension FeedGuess {
       return
     }
     addValue(member, steps: way.steps, names: way.names, to: entity, isAlways: false)
+  }
+
+  /// Whether a list is named as keys of other records are: `tag_ids`, or `authors` where there are some.
+  private func names(_ list: String, keysOfRecords element: FeedShape) -> Bool {
+    guard element.values.numbers.isWhole else { return false }
+    var words = NameWords(list).words
+    if words.count > 1, let last = words.last, ["ids", "refs", "keys"].contains(last) {
+      return true
+    }
+    words = NameWords(list).singular.words
+    return recordNames.contains { !$0.isEmpty && words.suffix($0.count) == $0[...] }
   }
 
   func addDictionary(_ member: FeedShape, _ way: Way, to entity: GuessedEntity) {
@@ -127,7 +140,9 @@ extension FeedGuess {
     if shape.members.contains(where: { !$0.isAttribute }), conventions.isXML {
       path = path == "." ? "text()" : path + "/text()"
     }
-    let guess = TypeGuess(shape, name: NameWords(names.last ?? ""), conventions)
+    var guess = TypeGuess(shape, name: NameWords(names.last ?? ""), conventions)
+    // A plain value that is null would leave nothing of its record.
+    if steps.isEmpty, !shape.values.sentinels.isEmpty { guess.keepText() }
     if guess.type == .timestamp { hasTimestamps = true }
     let total = max(1, entity.count)
     let missing = total - shape.presence.owners
@@ -149,6 +164,7 @@ extension FeedGuess {
         entries: guess.entries,
         remarks: remarks,
         shape: shape,
+        reading: guess.reading,
         isAlwaysThere: isAlways && isFilled
       )
     )

@@ -11,6 +11,8 @@ final class FeedGuess {
   var remarks: [String] = []
   /// Whether a timestamp may have no zone.
   var hasTimestamps = false
+  /// The words for records of all lists and of their kinds, before there are entities of them.
+  private(set) var recordNames: [[String]] = []
   private let entityName: String?
   private var entityNames: Set<String> = []
   private var sourceNames: Set<String> = []
@@ -50,13 +52,25 @@ final class FeedGuess {
       guard !found.isEmpty else { throw places.unknown(records) }
     }
     guard !found.isEmpty else { throw places.nothing }
+    recordNames =
+      found.flatMap(Self.recordNames) + (known?.entities ?? []).map { NameWords($0.name).words }
     for list in found { add(list, isOnly: found.count == 1 && !hasOthers) }
     remarks += places.remarks
     for entity in entities where entity.parent == nil {
-      KeyGuess(entity, beside: entities + (known?.entities ?? [])).apply()
+      KeyGuess(
+        entity,
+        beside: entities + (known?.entities ?? []),
+        sampleCount: sample.inputCount
+      ).apply()
     }
     ReferenceGuess(entities, besides: known?.entities ?? []).apply()
     declareInverses()
+  }
+
+  private static func recordNames(of list: RecordPlaces.List) -> [[String]] {
+    let kinds = list.shape.recordKinds?.kinds ?? []
+    return [list.name.words]
+      + kinds.map { kindWords(String(decoding: $0.word, as: UTF8.self)).words }
   }
 
   /// An element by its name and what is in it.
@@ -128,7 +142,8 @@ final class FeedGuess {
       for relationship in owner.relationships {
         guard let child = entities.first(where: { $0.name == relationship.entity }),
           let inverse = child.inverse, !child.unique.contains(inverse),
-          relationship.entries.contains(where: { $0.key == "inverse" })
+          // One that leads back, which may have been declared here, is no owner's.
+          ["from", "inverse"].allSatisfy({ key in relationship.entries.contains { $0.key == key } })
         else { continue }
         child.relationships.append(
           GuessedRelationship(
@@ -255,10 +270,19 @@ final class FeedGuess {
   }
 
   func flatten(_ member: FeedShape, _ way: Way, into entity: GuessedEntity) {
+    // What has members that no path leads to is taken as a whole.
+    if !conventions.isXML, !canSpell(member, way.steps) {
+      return addValue(member, steps: way.steps, names: way.names, to: entity, isAlways: false)
+    }
     var inside = way
     if Self.wrappers.contains(member.nameText) { inside.names.removeLast() }
     inside.isAlways = way.isAlways && member.kinds.nulls == 0
     collect(member, inside, into: entity)
+  }
+
+  private func canSpell(_ member: FeedShape, _ steps: [PathSpelling.Step]) -> Bool {
+    spelling.path(steps) == nil
+      || member.members.allSatisfy { spelling.path(steps + [.member($0)]) != nil }
   }
 
   private static let wrappers: Set<String> = ["properties", "attributes", "fields", "_source"]
@@ -274,6 +298,8 @@ final class FeedGuess {
     guard let identity = shape.identity, !identity.isRefuted,
       let id = shape.members.first(where: { $0.name == identity.name })
     else { return false }
+    let reading = TypeGuess(id, name: NameWords(id.nameText), conventions).reading
+    guard reading == .spelled || id.values.areApart(as: reading) else { return false }
     return id.kinds.scalars == shape.kinds.objects && id.values.emptyCount == 0
       && shape.members.count > 1 && (!isList || id.values.distinctCount != shape.kinds.objects)
   }

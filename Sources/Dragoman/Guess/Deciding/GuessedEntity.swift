@@ -13,6 +13,8 @@ struct GuessedAttribute: Adjustable {
   var remarks: [String] = []
   /// Where its values stand; nil for what is no value of the record, such as `$index`.
   var shape: FeedShape?
+  /// How its texts are read, so that two of them may be one value.
+  var reading = Meanings.Reading.spelled
   /// Whether every record has a value.
   var isAlwaysThere = false
 }
@@ -82,14 +84,25 @@ final class GuessedEntity {
   /// A name that no other attribute or relationship has: the wanted one, else a longer one, or with a
   /// number behind it.
   func freeName(_ wanted: String, or longer: String? = nil) -> String {
-    if let longer, names.contains(wanted.lowercased()) { return freeName(longer) }
+    if let longer, isTaken(wanted) { return freeName(longer) }
     var name = wanted
     var number = 2
-    while !names.insert(name.lowercased()).inserted {
+    while isTaken(name) {
       name = wanted + String(number)
       number += 1
     }
+    take(name)
     return name
+  }
+
+  /// Whether the entity or one of its kinds, which have all that it has, has the name.
+  private func isTaken(_ name: String) -> Bool {
+    names.contains(name.lowercased()) || kinds.contains { $0.isTaken(name) }
+  }
+
+  private func take(_ name: String) {
+    names.insert(name.lowercased())
+    for kind in kinds { kind.take(name) }
   }
 
   /// The same for a relationship: no other kind has the name either, as its column cannot be named.

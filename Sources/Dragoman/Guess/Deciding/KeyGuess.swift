@@ -6,6 +6,8 @@ struct KeyGuess {
   /// How attributes are named that refer to another entity.
   private let references: Set<[String]>
   private let words: [String]
+  /// Whether there are several samples, each a delivery of the feed.
+  private let hasDeliveries: Bool
 
   /// How many attributes are tried together.
   private static let maximumColumnCount = 12
@@ -15,8 +17,10 @@ struct KeyGuess {
   /// - Parameters:
   ///   - entity: The entity.
   ///   - others: Entities that its attributes may refer to.
-  init(_ entity: GuessedEntity, beside others: [GuessedEntity]) {
+  ///   - sampleCount: How many samples there are.
+  init(_ entity: GuessedEntity, beside others: [GuessedEntity], sampleCount: Int) {
     self.entity = entity
+    hasDeliveries = sampleCount > 1
     references = Set(
       others.filter { $0 !== entity }.map { NameWords($0.name).words + ["id"] }
     )
@@ -36,7 +40,9 @@ struct KeyGuess {
     guard let best = singles.first else { return applyComposite() }
     entity.unique = [best.attribute.name]
     let firstCount = best.attribute.shape?.values.firstDistinctCount ?? 0
-    let scope = firstCount > 0 ? "the first \(firstCount)" : "all \(entity.count)"
+    let scope =
+      firstCount > 0
+      ? "the first \(firstCount)" : best.isRedelivered ? "each sample" : "all \(entity.count)"
     let evidence = "unique in \(scope), never missing"
     entity.uniqueRemarks.append(
       best.rank == 0 || entity.count < 3 ? "unsure: \(evidence)" : evidence
@@ -62,15 +68,40 @@ struct KeyGuess {
     let attribute: GuessedAttribute
     let rank: Int
     let place: Int
+    /// Whether values of one sample are in another one as well.
+    var isRedelivered = false
+
+    /// Whether the name says that it is a key: what comes again in another sample is the same record then.
+    var isKey: Bool { rank >= 60 }
+
+    /// It as part of a key; nil where nobody can tell what its values mean, or they are not kept.
+    func part(of rows: RowTable) -> RowTable.Part? {
+      guard let shape = attribute.shape, let index = rows.column(of: shape),
+        shape.values.meanings.areKnown(as: attribute.reading)
+      else { return nil }
+      return RowTable.Part(
+        index: index,
+        meanings: shape.values.meanings,
+        reading: attribute.reading
+      )
+    }
   }
 
   /// Attributes whose values are all there and all different, the likeliest first.
   private var singles: [Candidate] {
-    candidates.filter { candidate in
-      guard let values = candidate.attribute.shape?.values else { return false }
+    candidates.compactMap { candidate in
+      guard let values = candidate.attribute.shape?.values else { return nil }
+      let reading = candidate.attribute.reading
+      if values.areUnique(entity.count, as: reading) { return candidate }
+      guard candidate.isKey else { return nil }
+      if hasDeliveries, values.areUnique(entity.count, inEachSample: true, as: reading) {
+        var candidate = candidate
+        candidate.isRedelivered = true
+        return candidate
+      }
       // Of very many values the first are held against each other.
-      return values.distinctCount == entity.count
-        || (candidate.rank >= 60 && values.firstDistinctCount >= Self.manyCount)
+      let isMany = values.firstDistinctCount >= Self.manyCount && values.meanings.areSpelled
+      return isMany ? candidate : nil
     }
   }
 
@@ -105,9 +136,11 @@ struct KeyGuess {
   }
 
   private func applyChild(_ inverse: String, _ singles: [Candidate]) {
-    if let best = singles.first, best.rank >= 60, entity.count > 2 {
+    if let best = singles.first, best.isKey, entity.count > 2 {
       entity.unique = [best.attribute.name]
-      entity.uniqueRemarks.append("unique in all \(entity.count)")
+      entity.uniqueRemarks.append(
+        "unique in \(best.isRedelivered ? "each sample" : "all \(entity.count)")"
+      )
       return
     }
     // What stands once in each record at most is unique in it.
@@ -118,9 +151,7 @@ struct KeyGuess {
     }
     if let rows = entity.shape.rows, rows.isComplete {
       for candidate in candidates.prefix(Self.maximumColumnCount) where candidate.rank > 0 {
-        guard let shape = candidate.attribute.shape, let column = rows.column(of: shape),
-          rows.isUnique([0, column])
-        else { continue }
+        guard let part = candidate.part(of: rows), rows.isUnique([.owner, part]) else { continue }
         entity.unique = [inverse, candidate.attribute.name]
         entity.uniqueRemarks.append("each only once in its \(inverse)")
         return
@@ -131,13 +162,9 @@ struct KeyGuess {
 
   /// Two or three attributes that are together different in every record.
   private func applyComposite() {
-    let columns = entity.shape.rows.map { rows in
-      candidates.filter { $0.rank >= 0 }.prefix(Self.maximumColumnCount).compactMap { candidate in
-        candidate.attribute.shape.flatMap(rows.column(of:)).map { (candidate.attribute.name, $0) }
-      }
-    }
-    guard let rows = entity.shape.rows, let columns, rows.rowCount > 1 else {
-      return addIndex(in: nil)
+    guard let rows = entity.shape.rows, rows.rowCount > 1 else { return addIndex(in: nil) }
+    let columns = candidates.filter { $0.rank >= 0 }.prefix(Self.maximumColumnCount).compactMap {
+      candidate in candidate.part(of: rows).map { (candidate: candidate, part: $0) }
     }
     var sets: [[Int]] = []
     for a in columns.indices {
@@ -148,9 +175,11 @@ struct KeyGuess {
         for c in columns.indices where c > b { sets.append([a, b, c]) }
       }
     }
-    for set in sets where rows.isUnique(set.map { columns[$0].1 }) {
-      let parts = set + twins(of: set, in: columns.map(\.0))
-      entity.unique = parts.sorted { columns[$0].1 < columns[$1].1 }.map { columns[$0].0 }
+    for set in sets where rows.isUnique(set.map { columns[$0].part }) {
+      let names = columns.map(\.candidate.attribute.name)
+      let parts = set + twins(of: set, in: names)
+      entity.unique = parts.sorted { columns[$0].part.index < columns[$1].part.index }
+        .map { names[$0] }
       let scope = rows.isComplete ? "all \(entity.count)" : "the first \(rows.rowCount)"
       entity.uniqueRemarks.append("unsure: no attribute is unique, these together are in \(scope)")
       return
@@ -178,11 +207,26 @@ struct KeyGuess {
       },
       at: 0
     )
-    entity.unique = [inverse, name].compactMap { $0 }
+    guard inverse == nil, hasDeliveries else {
+      entity.unique = [inverse, name].compactMap { $0 }
+      entity.uniqueRemarks.append(
+        inverse == nil
+          ? "unsure: no values are unique, so the place in the feed is the key"
+          : "no values are unique in it, so the place in the list is the key"
+      )
+      return
+    }
+    // Each file counts from 0.
+    let file = entity.freeName("file")
+    entity.attributes.insert(
+      GuessedAttribute(name: file, path: "$file", isAlwaysThere: true).with {
+        $0.entries = [("export", "false")]
+      },
+      at: 0
+    )
+    entity.unique = [file, name]
     entity.uniqueRemarks.append(
-      inverse == nil
-        ? "unsure: no values are unique, so the place in the feed is the key"
-        : "no values are unique in it, so the place in the list is the key"
+      "unsure: no values are unique, so the file and the place in it are the key"
     )
   }
 }

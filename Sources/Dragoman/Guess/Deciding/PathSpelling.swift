@@ -50,7 +50,15 @@ struct PathSpelling {
       guard case .member(let shape) = steps[0] else { return nil }
       let name = shape.nameText
       return [".", ""].contains(name) || Self.roots.contains(where: name.hasPrefix) ? nil : name
-    case .json, .ndjson: return dotted(steps) ?? pointer(steps)
+    case .json, .ndjson: return dotted(steps) ?? (hasDigits(steps) ? nil : pointer(steps))
+    }
+  }
+
+  /// Whether a member is named by digits, which are the place in a list where a pointer has them.
+  private func hasDigits(_ steps: [Step]) -> Bool {
+    steps.contains { step in
+      guard case .member(let shape) = step else { return false }
+      return !shape.name.isEmpty && shape.name.allSatisfy(ASCII.isDigit)
     }
   }
 

@@ -61,9 +61,9 @@ struct RecordPlaces {
     if Self.isDictionary(root) {
       return addDictionary(root, [])
     }
-    guard !isErrorObject else { return }
+    guard !isErrorAnswer else { return }
     if !Self.hasID(root) { search(root, [], depth: 0) }
-    if lists.isEmpty, !root.members.isEmpty {
+    if lists.isEmpty, !root.members.isEmpty, !Self.isEnvelope(root) {
       besides = []
       lists.append(
         List(
@@ -77,11 +77,36 @@ struct RecordPlaces {
     }
   }
 
+  /// Whether an object holds nothing but lists without anything in them, beside what tells of pages.
+  private static func isEnvelope(_ root: FeedShape) -> Bool {
+    func isEmpty(_ list: FeedShape) -> Bool {
+      guard list.kinds.arrays == list.kinds.total, let element = list.element else { return false }
+      return element.kinds.total == element.kinds.objects && element.members.isEmpty
+    }
+    let lists = root.members.filter(isEmpty)
+    return !lists.isEmpty
+      && (lists.count == root.members.count
+        || lists.contains { generic.contains($0.nameText.lowercased()) })
+  }
+
   /// Whether the text is what a service answers when something went wrong.
-  private var isErrorObject: Bool {
+  private var isErrorAnswer: Bool {
+    if sample.format == .xml { return errorElement != nil }
     let names = Set(sample.root.members.map { $0.nameText.lowercased() })
     let tellsError = !names.isDisjoint(with: ["error", "errors", "message", "exception", "detail"])
     return sample.format == .json && tellsError && names.isSubset(of: Self.errorWords)
+  }
+
+  /// The element that tells of an error: the root, or the one in a SOAP envelope.
+  private var errorElement: String? {
+    guard sample.format == .xml, let root = sample.root.members.first else { return nil }
+    var shape = root
+    for name in ["envelope", "body"] where shape.nameText.lowercased() == name {
+      shape =
+        shape.members.first { $0.nameText.lowercased() != "header" && !$0.isAttribute } ?? shape
+    }
+    let names: Set = ["error", "errors", "fault", "exception", "errorresponse"]
+    return names.contains(shape.nameText.lowercased()) ? shape.nameText : nil
   }
 
   private static let errorWords: Set<String> = [
@@ -140,6 +165,7 @@ struct RecordPlaces {
     search(document: root, [.member(root)], depth: 0)
     guard lists.isEmpty else { return }
     besides = []
+    guard !isErrorAnswer else { return }
     // Nothing repeats: the children with members are records, or the root is one.
     let children = root.members.filter { !$0.isAttribute && $0.kinds.objects > 0 }
     let isEnvelope = !children.isEmpty && children.count == root.members.count { !$0.isAttribute }
@@ -186,6 +212,8 @@ struct RecordPlaces {
   ) {
     let text = steps.isEmpty ? path : spelling.records(steps)
     guard steps.isEmpty || text != nil else { return }
+    // Objects without members are nothing to make attributes of.
+    guard shape.kinds.objects < shape.kinds.total || !shape.members.isEmpty else { return }
     var last = ""
     for case .member(let member) in steps { last = member.nameText }
     let hasLetter = last.unicodeScalars.contains { $0.properties.isAlphabetic }
@@ -261,11 +289,12 @@ struct RecordPlaces {
         at: place
       )
     }
-    if isErrorObject {
+    if isErrorAnswer {
+      let names = sample.root.members.map(\.nameText).joined(separator: ", ")
+      let evidence = errorElement.map { "it has the element <\($0)>" } ?? "its members are \(names)"
       return ReadError(
         .noRecords,
-        "\(sample.name) looks like an error message, not like a feed: its members are"
-          + " \(sample.root.members.map(\.nameText).joined(separator: ", ")).",
+        "\(sample.name) looks like an error message, not like a feed: \(evidence).",
         at: place,
         help: "look at what it says, and fetch the feed again"
       )

@@ -76,7 +76,9 @@ struct ReferenceGuess {
       guard let values,
         isList ? values.kinds.scalars == values.kinds.total : attribute.type != .json
       else { continue }
-      let split = attribute.type == .string && !isList ? values.values.lists.split : nil
+      // A list is no part of a key.
+      let isKey = entity.unique.contains(attribute.name)
+      let split = attribute.type == .string && !isList && !isKey ? values.values.lists.split : nil
       if let target = targets.first(where: {
         refers(attribute, values, of: entity, isList: isList || split != nil, split, to: $0)
       }) {

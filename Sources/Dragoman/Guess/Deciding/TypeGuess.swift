@@ -5,6 +5,8 @@ struct TypeGuess {
   var type = AttributeType.string
   var entries: [GuessedEntry] = []
   var remarks: [String] = []
+  /// How texts are read.
+  private(set) var reading = Meanings.Reading.spelled
 
   /// Guesses the type of a place.
   ///
@@ -60,6 +62,10 @@ struct TypeGuess {
     }
     type = .int64
     if name.isTime, let format = Self.epoch(numbers) {
+      guard !Self.isMixed(numbers, format) else {
+        remarks.append("times since 1970 in several units, by the name: kept as numbers")
+        return
+      }
       type = .timestamp
       entries.append(("dates", "[\(format)]"))
       remarks.append("numbers read as \(format), by the name")
@@ -78,6 +84,15 @@ struct TypeGuess {
     }
   }
 
+  /// Whether some numbers are times of our days in a larger unit than that of the greatest one.
+  private static func isMixed(_ numbers: NumberProfile, _ format: String) -> Bool {
+    switch format {
+    case "unix-ms": numbers.hasDigits(9...10)
+    case "unix-us": numbers.hasDigits(9...10) || numbers.hasDigits(12...13)
+    default: false
+    }
+  }
+
   private mutating func guessMixed(_ values: ValueProfile, _ name: NameWords) {
     let isNumeric =
       !values.isPlainText
@@ -91,6 +106,7 @@ struct TypeGuess {
     if hasNumberTexts {
       let isWhole = values.numbers.isWhole && values.forms.keys.allSatisfy { $0.contains(.whole) }
       type = isWhole ? .int64 : .decimal
+      reading = .first
       entries.append(("numbers", "{ decimal: \".\" }"))
       remarks.append("numbers, and numbers in texts")
     } else {
@@ -119,6 +135,7 @@ struct TypeGuess {
       type = .duration
     } else if let dates = DateGuess(values.forms, conventions) {
       type = dates.type
+      reading = type == .string ? .spelled : dates.reading
       if dates.isDeclared {
         entries.append(("dates", "[\(dates.formats.map(YAML.scalar).joined(separator: ", "))]"))
       }
@@ -163,8 +180,14 @@ struct TypeGuess {
     let style = conventions.number.flatMap { common.contains(.number($0)) ? $0 : nil }
     if common.contains(.whole) {
       type = .int64
+      reading = .first
     } else if isPlain, style == nil || style == 1 {
+      guard !losesZeros(values.fractions, name) else {
+        remarks.append("digits behind a point that end in 0 in some: type: decimal drops the zeros")
+        return
+      }
       type = .decimal
+      reading = .first
       addScale(values.fractions.point, name, isByHand: false)
       if !conventions.isTextual { entries.append(("numbers", "{ decimal: \".\" }")) }
       if conventions.number == nil, common.contains(.number(0)) {
@@ -174,6 +197,7 @@ struct TypeGuess {
       let places = TextForms.numberFormats.indices.filter { common.contains(.number($0)) }
       guard let place = style ?? places.first else { return }
       let format = TextForms.numberFormats[place]
+      reading = format.decimal == "," ? .other : .first
       let fractions = format.decimal == "," ? values.fractions.comma : values.fractions.point
       if (fractions?.upperBound ?? 0) == 0, values.longestText <= 18, format.style == nil {
         // Digits in groups may as well be a telephone's.
@@ -197,6 +221,18 @@ struct TypeGuess {
     guard let digits, digits.upperBound > 0 else { return }
     guard digits.upperBound <= 4, name.isMoney || (isByHand && digits.count == 1) else { return }
     entries.append(("scale", String(digits.upperBound)))
+  }
+
+  /// Whether the zeros at the end may mean something, as in 1.10 behind 1.9: not where all have as many digits, and
+  /// not those of amounts.
+  private func losesZeros(_ fractions: FractionDigits, _ name: NameWords) -> Bool {
+    fractions.endInZero && !name.isMoney && (fractions.point?.count ?? 0) > 1
+  }
+
+  /// Makes a text of a plain value, whatever it could be read as.
+  mutating func keepText() {
+    guard type != .string else { return }
+    (type, reading, entries) = (.string, .spelled, [])
   }
 
   private static func spelled(_ format: NumberFormat) -> String {

@@ -26,6 +26,14 @@ final class FeedSample {
     }?.nameText
   }
 
+  /// Whether it is CSV of one column that is named as prose is.
+  var isUndividedText: Bool {
+    guard format == .csv, let columns = root.element?.members, columns.count == 1 else {
+      return false
+    }
+    return columns[0].name.contains(0x20)
+  }
+
   init(_ format: ForeignFormat, name: String) {
     self.format = format
     self.name = name

@@ -80,6 +80,11 @@ struct HashSet {
     count <= other.count && slots.allSatisfy { $0 == 0 || other.contains($0) }
   }
 
+  /// Whether all hashes satisfy a condition.
+  func allSatisfy(_ condition: (UInt64) -> Bool) -> Bool {
+    slots.allSatisfy { $0 == 0 || condition($0) }
+  }
+
   /// Adds all hashes of another set.
   mutating func formUnion(_ other: HashSet) {
     for hash in other.slots where hash != 0 { insert(hash) }

@@ -115,7 +115,7 @@ final class RecordKinds {
   /// Ends the reading of a list: its shape has all records now, and the kinds theirs, where they differ.
   func settle(_ list: FeedShape) {
     guard isOpen else { return }
-    guard !others.isEmpty, areKinds(list) else { return unite(list) }
+    guard !others.isEmpty, areWordsOfMaps, areKinds(list) else { return unite(list) }
     isOpen = false
     let first = Kind(word: firstWord, shape: list.split())
     let found = [first] + others
@@ -123,6 +123,13 @@ final class RecordKinds {
     otherCount = 0
     for kind in found { list.merge(kind.shape) }
     kinds = found
+  }
+
+  /// Whether a map can tell the words apart: YAML takes Unicode's normal forms for one key, and loses a mark.
+  private var areWordsOfMaps: Bool {
+    let words = ([firstWord] + others.map(\.word)).map { String(decoding: $0, as: UTF8.self) }
+    return Set(words).count == words.count
+      && !words.contains { $0.unicodeScalars.contains("\u{FEFF}") }
   }
 
   // MARK: - Differences

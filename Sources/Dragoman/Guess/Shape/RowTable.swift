@@ -4,18 +4,31 @@ final class RowTable {
   /// A column of a table.
   struct Column {
     let table: ObjectIdentifier
-    /// From 1: column 0 is the record around.
+    /// From 2: column 0 is the record around, column 1 the sample.
     let index: Int
   }
 
-  /// How many values of a record are kept, with that of the record around it.
-  static let width = 25
+  /// A column as part of a key.
+  struct Part {
+    let index: Int
+    /// What its values mean, and how they are read.
+    let meanings: Meanings
+    let reading: Meanings.Reading
+
+    /// The record around.
+    static let owner = Part(index: 0, meanings: Meanings(), reading: .spelled)
+    /// The sample.
+    static let sample = Part(index: 1, meanings: Meanings(), reading: .spelled)
+  }
+
+  /// How many values of a record are kept, with its sample and the record around it.
+  static let width = 26
   /// How many values are kept in all.
   private static let maximumCellCount = 2_000_000
 
   @exclusivity(unchecked) private var cells: [UInt64] = []
   @exclusivity(unchecked) private var row = [UInt64](repeating: 0, count: width)
-  @exclusivity(unchecked) private var columnCount = 1
+  @exclusivity(unchecked) private var columnCount = 2
   /// How many records there were.
   @exclusivity(unchecked) private(set) var recordCount = 0
 
@@ -25,9 +38,10 @@ final class RowTable {
   var isComplete: Bool { rowCount == recordCount }
 
   /// Begins a record that stands in another one.
-  func begin(in owner: Int) {
+  func begin(in owner: Int, ofSample sample: Int) {
     for index in row.indices { row[index] = 0 }
     row[0] = UInt64(truncatingIfNeeded: owner)
+    row[1] = UInt64(truncatingIfNeeded: sample)
   }
 
   /// Ends the record.
@@ -57,7 +71,7 @@ final class RowTable {
   ///   - theirs: The place of their records.
   ///   - own: The place of the records here, which has all values of the other one.
   func append(_ other: RowTable, of theirs: FeedShape, as own: FeedShape) {
-    var columns = [(from: 0, to: 0)]
+    var columns = [(from: 0, to: 0), (from: 1, to: 1)]
     func match(_ theirs: FeedShape, _ own: FeedShape) {
       if let from = other.column(of: theirs), let to = madeColumn(of: own) {
         columns.append((from, to))
@@ -90,13 +104,16 @@ final class RowTable {
   }
 
   /// Whether no two rows have the same values in the columns.
-  func isUnique(_ columns: [Int]) -> Bool {
+  func isUnique(_ parts: [Part]) -> Bool {
     guard rowCount > 0 else { return false }
     var seen = HashSet()
     var start = 0
     while start < cells.count {
       var hash: UInt64 = 0
-      for column in columns { hash = HashSet.mixed(hash ^ cells[start + column]) }
+      for part in parts {
+        let value = part.meanings.of(cells[start + part.index], as: part.reading)
+        hash = HashSet.mixed(hash ^ value)
+      }
       if !seen.insert(hash) { return false }
       start += Self.width
     }

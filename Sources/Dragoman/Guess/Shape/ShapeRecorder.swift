@@ -37,8 +37,11 @@ final class ShapeRecorder {
     }
   }
 
-  /// Forgets the numbering of an input.
-  func endInput() { spaces = [] }
+  /// Forgets the numbering of an input: what follows is another sample.
+  func endInput() {
+    spaces = []
+    budget.sample += 1
+  }
 
   /// The number of a node's namespace.
   func space(of node: TapeNode) -> Int { spaces.isEmpty ? 0 : spaces[Int(node.space)] }
@@ -72,7 +75,7 @@ final class ShapeRecorder {
 
   /// Enters a record whose members follow one by one.
   func enterRecord(_ shape: FeedShape, in owner: Int) {
-    shape.rows?.begin(in: owner)
+    shape.rows?.begin(in: owner, ofSample: budget.sample)
     recordDepth += 1
   }
 
@@ -95,7 +98,7 @@ final class ShapeRecorder {
     if list.kinds.total == 0 { list.recordKinds = RecordKinds(first: index, batch) }
     let shape = list.recordKinds?.shape(for: index, batch, in: list) ?? list
     let rows = shape.rows
-    rows?.begin(in: owner)
+    rows?.begin(in: owner, ofSample: budget.sample)
     recordDepth += 1
     defer { recordDepth -= 1 }
     let hash = see(index, batch, as: shape, rows, owner)

@@ -11,6 +11,13 @@ struct NumberProfile {
   private(set) var hasExponent = false
   /// Whether an exponent has three digits or more.
   private(set) var hasHugeExponent = false
+  /// How many digits whole numbers have, a bit for each count.
+  private var digitCounts: UInt32 = 0
+
+  /// Whether whole numbers have so many digits.
+  func hasDigits(_ counts: ClosedRange<Int>) -> Bool {
+    counts.contains { digitCounts & (1 << UInt32($0)) != 0 }
+  }
 
   /// Sees a number as JSON writes it.
   mutating func see(_ digits: UnsafeRawBufferPointer) {
@@ -56,6 +63,7 @@ struct NumberProfile {
     if isWhole {
       least = min(least, value)
       greatest = max(greatest, value)
+      digitCounts |= 1 << UInt32(min(significant, 31))
     } else {
       self.isWhole = false
     }
@@ -68,6 +76,7 @@ struct NumberProfile {
     greatest = max(greatest, other.greatest)
     fractionDigits = max(fractionDigits, other.fractionDigits)
     significantDigits = max(significantDigits, other.significantDigits)
+    digitCounts |= other.digitCounts
     hasExponent = hasExponent || other.hasExponent
     hasHugeExponent = hasHugeExponent || other.hasHugeExponent
   }

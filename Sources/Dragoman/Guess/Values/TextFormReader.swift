@@ -2,11 +2,11 @@ import DragomanGraph
 
 /// Tells in which forms a text can be read, with the readers that an import uses.
 final class TextFormReader {
-  private let numbers: [NumberReader]
-  private let dates: [DateReader]
+  let numbers: [NumberReader]
+  let dates: [DateReader]
   /// The forms that are asked for.
   @exclusivity(unchecked) private var wanted: TextForms = []
-  private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 128, alignment: 8)
+  let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 128, alignment: 8)
 
   /// Longer texts are only URLs.
   private static let maximumLength = 64
@@ -105,7 +105,7 @@ final class TextFormReader {
     guard let lead = digits.first else { return [] }
     // What has a zero in front is no number but a code.
     if lead == UInt8(ascii: "0"), digits.count > 1, ASCII.isDigit(digits[1]) { return [] }
-    guard ASCII.isDigit(lead) else { return grouped(text) }
+    guard ASCII.isDigit(lead) else { return isTelephone(text) ? [] : grouped(text) }
     let whole = digits.prefix { ASCII.isDigit($0) }.count
     if whole == digits.count {
       guard whole <= 18, text.count < 2 || !(isNegative && lead == UInt8(ascii: "0")) else {
@@ -120,6 +120,17 @@ final class TextFormReader {
       forms.insert(.plainDecimal)
     }
     return forms
+  }
+
+  /// Whether there are digits alone behind a plus sign, divided into groups or not: a number loses the sign.
+  private func isTelephone(_ text: UnsafeRawBufferPointer) -> Bool {
+    guard text.first == UInt8(ascii: "+") else { return false }
+    let digits = text.dropping(first: 1)
+    guard digits.allSatisfy({ ASCII.isDigit($0) || " .,-/".utf8.contains($0) }) else {
+      return false
+    }
+    let groups = digits.split(omittingEmptySubsequences: false) { !ASCII.isDigit($0) }
+    return groups.count != 2 || groups[1].count == 3 || groups[1].isEmpty
   }
 
   private func grouped(_ text: UnsafeRawBufferPointer) -> TextForms {

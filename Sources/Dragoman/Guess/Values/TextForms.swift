@@ -48,6 +48,9 @@ struct TextForms: OptionSet, Hashable {
     let type: AttributeType
     /// The format in which day and month stand the other way round.
     var swapped: String?
+
+    /// Whether the month stands before the day where the day could do so, too.
+    var isMonthFirst: Bool { swapped != nil && format.lowercased().hasPrefix("m") }
   }
 
   /// Date formats, the likelier first.

@@ -36,6 +36,8 @@ final class ValueProfile {
   @exclusivity(unchecked) private(set) var hasManyWords = false
   /// The different values.
   @exclusivity(unchecked) private var differentValues = DistinctValues()
+  /// What the texts mean where that is spelled otherwise.
+  @exclusivity(unchecked) private(set) var meanings = Meanings()
   /// The keys of which the texts are lists.
   @exclusivity(unchecked) private(set) var lists = TextLists()
 
@@ -47,11 +49,13 @@ final class ValueProfile {
 
   /// Sees a number, and returns the hash of its digits.
   func see(number digits: UnsafeRawBufferPointer, _ budget: HashBudget) -> UInt64 {
-    let hash = HashSet.hash(of: digits)
-    let seenCount = numbers.count + textCount
+    // The only whole number with two spellings is zero.
+    let isZero =
+      digits.count == 2 && digits[0] == UInt8(ascii: "-") && digits[1] == UInt8(ascii: "0")
+    let hash = HashSet.hash(of: isZero ? digits.dropping(first: 1) : digits)
     numbers.see(digits)
     if numbers.isWhole {
-      differentValues.insert(hash, seenCount: seenCount, budget)
+      differentValues.insert(hash, budget)
     } else {
       differentValues.exclude()
     }
@@ -79,7 +83,7 @@ final class ValueProfile {
       lists.see(text, earlier: { self.distinct }, budget)
     }
     if text.count <= Self.maximumKeyLength {
-      differentValues.insert(hash, seenCount: numbers.count + textCount, budget)
+      differentValues.insert(hash, budget)
     } else {
       differentValues.exclude()
     }
@@ -100,6 +104,7 @@ final class ValueProfile {
       if let place { formCounts[place].count += 1 } else { formCounts.append((form, 1)) }
       known.formUnion(form)
       if form.isNumber { fractions.see(text) }
+      if form.isNumber || form.isDate { meanings.see(text, hash: hash, form, reader, budget) }
     }
     return hash
   }
@@ -117,6 +122,7 @@ final class ValueProfile {
     let merged = isPlainText ? [:] : forms.merging(other.forms) { $0 + $1 }
     formCounts = merged.map { ($0.key, $0.value) }
     fractions.merge(other.fractions)
+    meanings.merge(other.meanings)
     for word in other.sentinels { add(word, to: &sentinels) }
     for word in other.words where !hasManyWords { add(word, to: &words) }
     hasManyWords = hasManyWords || other.hasManyWords || words.count > Self.maximumWordCount
@@ -126,6 +132,29 @@ final class ValueProfile {
 
   /// The hashes of the different values; nil where they are too many or too long to tell.
   var distinct: HashSet? { differentValues.hashes }
+
+  /// Whether so many values were seen, no two of which are one for an import.
+  ///
+  /// - Parameters:
+  ///   - count: How many values there have to be.
+  ///   - isEach: Whether only values of one sample are held against each other.
+  ///   - reading: How texts are read.
+  /// - Returns: Whether it is so; false where that is not known.
+  func areUnique(
+    _ count: Int,
+    inEachSample isEach: Bool = false,
+    as reading: Meanings.Reading
+  ) -> Bool {
+    meanings.areKnown(as: reading)
+      && differentValues.areUnique(count, inEachSample: isEach) { meanings.of($0, as: reading) }
+  }
+
+  /// Whether no two different texts are one value for an import.
+  func areApart(as reading: Meanings.Reading) -> Bool {
+    guard meanings.areKnown(as: reading), let distinct else { return false }
+    var seen = HashSet()
+    return distinct.allSatisfy { seen.insert(meanings.of($0, as: reading)) }
+  }
 
   /// How many values there were, all different, when there was no more room for them; 0: there always was, or
   /// two were the same.
@@ -172,13 +201,18 @@ final class ValueProfile {
 struct FractionDigits {
   private(set) var point: ClosedRange<Int>?
   private(set) var comma: ClosedRange<Int>?
+  /// Whether several digits behind a point end in a zero, as those of versions do and computed ones do not.
+  private(set) var endInZero = false
 
   mutating func see(_ text: UnsafeRawBufferPointer) {
-    Self.add(Self.digits(behind: UInt8(ascii: "."), in: text), to: &point)
+    let pointDigits = Self.digits(behind: UInt8(ascii: "."), in: text)
+    if pointDigits > 1, text.last == UInt8(ascii: "0") { endInZero = true }
+    Self.add(pointDigits, to: &point)
     Self.add(Self.digits(behind: UInt8(ascii: ","), in: text), to: &comma)
   }
 
   mutating func merge(_ other: FractionDigits) {
+    endInZero = endInZero || other.endInZero
     if let range = other.point {
       Self.add(range.lowerBound, to: &point)
       Self.add(range.upperBound, to: &point)
@@ -202,6 +236,8 @@ struct FractionDigits {
 /// How many hashes all places together may keep.
 final class HashBudget {
   private var free: Int
+  /// The number of the sample that is read: what is unique, is so in one.
+  var sample = 0
 
   /// - Parameter free: How many hashes there is room for.
   init(free: Int = 6 << 20) { self.free = free }
@@ -211,6 +247,13 @@ final class HashBudget {
     let more = max(16, capacity)
     guard free >= more else { return false }
     free -= more
+    return true
+  }
+
+  /// Takes room for so many; false where there is none.
+  func takes(_ count: Int) -> Bool {
+    guard free >= count else { return false }
+    free -= count
     return true
   }
 
