@@ -35,6 +35,19 @@ import Testing
     #expect(try !browser.page("/objects/Person/1").contains("(empty)"))
   }
 
+  @Test("A faulty predicate stays in its box, with a mark at the fault; its JSON says the column")
+  func faultyPredicate() throws {
+    let browser = try browser
+    let faulty = browser.get("/entities/Person?where=pay%20%3E%3E%203")
+    #expect(faulty.status == 400)
+    let page = try faulty.text()
+    #expect(page.contains("value=\"pay &gt;&gt; 3\""))
+    #expect(page.contains("<span>pay &gt;</span><mark>&gt;</mark><span> 3</span>"))
+    let response = browser.get("/entities/Person.json?where=pay%20%3E%3E%203")
+    #expect(response.status == 400)
+    #expect(try response.text().contains("\"column\":6"))
+  }
+
   @Test("A page with a faulty predicate has the status of a fault, as its twin")
   func faultyPage() throws {
     for target in ["/entities/Person?where=bad%3E%3E", "/entities/Person.json?where=bad%3E%3E"] {
