@@ -286,7 +286,7 @@ def member(record, name):
 
 
 def assign(plan, rules, name, attribute, record, values, old):
-    """What an attribute becomes; raises Rejected. Whether a new object has what it needs."""
+    """What an attribute becomes; raises Rejected. What the record says of it, and whether a new object has what it needs."""
     value = member(record, name)
     stored = None
     try:
@@ -313,8 +313,8 @@ def assign(plan, rules, name, attribute, record, values, old):
             raise Rejected(name)
     elif answer == "keep":
         # The value that is there; a new object has the default.
-        return values.get(name) is not None or not attribute.get("required") or old is not None
-    return True
+        return answer, values.get(name) is not None or not attribute.get("required") or old is not None
+    return answer, True
 
 
 def apply(world, entity, record, mode, waiting, seen):
@@ -364,14 +364,9 @@ def apply(world, entity, record, mode, waiting, seen):
         for name, attribute in rules["attributes"].items()
         if name not in rules["unique"]
     ]
-    if not all(whole):
-        before = world.objects[old]["values"] if old is not None else {}
-        says_nothing = all(
-            values[name] == before.get(name, attribute.get("stored default"))
-            for name, attribute in rules["attributes"].items()
-            if name not in rules["unique"]
-        )
-        raise Lacking(tuple(key)) if says_nothing else Rejected(key)
+    if not all(is_good for _, is_good in whole):
+        # A record that gives the key only is a reference; one that gives more has to make an object.
+        raise Lacking(tuple(key)) if all(answer == "keep" for answer, _ in whole) else Rejected(key)
     number = old if old is not None else world.make(entity)
     world.objects[number]["stub"] = False
     world.objects[number]["values"] = values
@@ -428,14 +423,14 @@ def link(world, number, rules, name, relationship, record, mode, waiting):
 
 
 def place(world, number, name, relationship, wanted, waiting, is_union):
-    """Says what an object is linked to; what is named by a key is looked up at the end of the import."""
+    """Says what an object is linked to; keys that nobody has yet are looked up at the end of the import."""
     waiting[:] = [one for one in waiting if (one[0], one[1]) != (number, name) or is_union]
     world.waiting = [one for one in world.waiting if (one[0], one[1]) != (number, name) or is_union]
     item = world.objects[number]
-    if any(kind == "key" for kind, _ in wanted):
+    targets = [one if kind == "object" else world.find(relationship["entity"], one) for kind, one in wanted]
+    if None in targets:
         waiting.append((number, name, wanted))
         return
-    targets = [made for _, made in wanted]
     settle(world, number, name, relationship, targets, is_union)
     if relationship.get("inverse"):
         overtake(world, number, name, relationship, targets, waiting)
@@ -481,7 +476,17 @@ def settle(world, number, name, relationship, targets, is_union):
 
 
 def resolve(world, waiting):
-    """The end of an import: what is named by keys becomes links, in the order in which it was named."""
+    """The end of an import: what is named by keys becomes links, in the order in which it was named.
+
+    A stub has its key like any other object: whoever names it finds it, also who would have made none.
+    """
+    for owner, name, wanted in waiting:
+        rules = world.plan["entities"][world.objects[owner]["entity"]]["relationships"][name] if owner in world.objects else {}
+        for kind, key in wanted if rules.get("onUnresolved") == "stub" else []:
+            if kind == "key" and world.find(rules["entity"], key) is None:
+                stub = world.objects[world.make(rules["entity"])]
+                stub["stub"] = True
+                stub["values"][world.plan["entities"][rules["entity"]]["unique"][0]] = key[0]
     for owner, name, wanted in waiting:
         if owner not in world.objects:
             continue
@@ -494,13 +499,7 @@ def resolve(world, waiting):
                 continue
             found = world.find(relationship["entity"], key)
             if found is None:
-                answer = relationship.get("onUnresolved", "clear")
-                if answer == "stub":
-                    found = world.make(relationship["entity"])
-                    stub = world.objects[found]
-                    stub["stub"] = True
-                    stub["values"][world.plan["entities"][relationship["entity"]]["unique"][0]] = key[0]
-                elif answer == "pending":
+                if relationship.get("onUnresolved") == "pending":
                     world.waiting.append((owner, name, relationship["entity"], key, len(targets)))
             if found is not None and found not in targets:
                 targets.append(found)

@@ -99,18 +99,17 @@ final class RowBatch {
   func append(_ row: borrowing FetchedRow) throws(ExportError) {
     keys.append(row.primaryKey)
     if level.kinds.count > 1 { kinds.append(level.kind(of: row)) }
-    for index in 0..<columnCount {
-      switch row.column(index) {
-      case .null: values.append(.null)
-      case .integer(let integer): values.append(.integer(integer))
-      case .real(let real): values.append(.real(real))
-      case .text(let bytes):
-        values.append(.text(at: try place(of: bytes), length: UInt32(bytes.count)))
-        texts.append(bytes)
-      case .blob(let bytes):
-        values.append(.blob(at: try place(of: bytes), length: UInt32(bytes.count)))
-        texts.append(bytes)
+    let start = values.count
+    for _ in 0..<columnCount { values.append(.null) }
+    var isCopied = false
+    while !isCopied {
+      isCopied = values.withUnsafeMutableBufferPointer { values in
+        guard let first = values.baseAddress else { return true }
+        return texts.appendIfRoom {
+          row.copy(columnCount, into: first + start, at: texts.count, $0)
+        }
       }
+      guard texts.count <= UInt32.max else { throw Self.tooLong }
     }
   }
 
@@ -168,14 +167,16 @@ final class RowBatch {
   private func place(of bytes: UnsafeRawBufferPointer) throws(ExportError) -> UInt32 {
     guard let place = UInt32(exactly: texts.count),
       UInt32(exactly: texts.count + bytes.count) != nil
-    else {
-      throw ExportError(
-        .request,
-        "The objects that belong to a few hundred records have more than 4 GB of text.",
-        help: "leave the relationship out, with export: none, or export it by its keys"
-      )
-    }
+    else { throw Self.tooLong }
     return place
+  }
+
+  private static var tooLong: ExportError {
+    ExportError(
+      .request,
+      "The objects that belong to a few hundred records have more than 4 GB of text.",
+      help: "leave the relationship out, with export: none, or export it by its keys"
+    )
   }
 
   /// Reads what the rows are linked to, level by level.

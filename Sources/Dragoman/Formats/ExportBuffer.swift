@@ -84,6 +84,20 @@ final class ExportBuffer {
     reserve(room)
     count += body(UnsafeMutableRawBufferPointer(start: base + count, count: room))
   }
+
+  /// Lends the room that there is; `body` says how many bytes it wrote, nil: it needs more room.
+  ///
+  /// - Returns: False: there was too little; there is twice as much from now on.
+  @inline(__always)
+  func appendIfRoom(_ body: (UnsafeMutableRawBufferPointer) -> Int?) -> Bool {
+    let room = UnsafeMutableRawBufferPointer(start: base + count, count: capacity - count)
+    guard let written = body(room) else {
+      grow(capacity)
+      return false
+    }
+    count += written
+    return true
+  }
 }
 
 extension ExportBuffer {

@@ -34,6 +34,8 @@ final class ImportJob: Sendable {
     var kept: ImportLedgerEntry?
     /// What does the work.
     var task: Task<Void, Never>?
+    /// Whether what was begun last is to end, whatever of it runs by now.
+    var isToEnd = false
     /// Counts everything that happens, so that a page knows whether something did.
     var version = 0
 
@@ -96,9 +98,9 @@ final class ImportJob: Sendable {
   /// Reads the feed by the map and tells what is in it; nothing is kept.
   func check() {
     begin(.checking) { [self] in
-      let store = try SQLiteStore(at: .temporary)
+      let store = try await onThread { try SQLiteStore(at: .temporary) }
       let (report, coverage) = try await Importer(map: importMap, store: store).check(request)
-      try store.close()
+      try await onThread { try store.close() }
       change {
         $0.report = report
         $0.coverage = coverage
@@ -158,18 +160,27 @@ final class ImportJob: Sendable {
 
   /// Ends what runs, after the batch at hand.
   func cancel() {
-    let now = now
-    if let run = now.run { run.cancel() } else if now.phase == .checking { now.task?.cancel() }
+    let (run, task) = state.withLock { state in
+      if state.phase.isRunning { state.isToEnd = true }
+      return (state.run, state.phase == .checking ? state.task : nil)
+    }
+    if let run { run.cancel() } else { task?.cancel() }
   }
 
   private func run(_ request: ImportRequest) async throws -> ImportReport {
-    let store = try SQLiteStore(
-      at: .file(database),
-      options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)
-    )
-    let last = try store.history(limit: 1).last?.id ?? 0
+    let (store, last) = try await onThread { [database] in
+      let store = try SQLiteStore(
+        at: .file(database),
+        options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)
+      )
+      return (store, try store.history(limit: 1).last?.id ?? 0)
+    }
     let run = Importer(map: importMap, store: store).start(request)
-    change { $0.run = run }
+    change {
+      $0.run = run
+      // Who cancelled before had nothing to cancel.
+      if $0.isToEnd { run.cancel() }
+    }
     for await progress in run.progress { change { $0.progress = progress } }
     let result: Result<ImportReport, ImportFailure>
     do throws(ImportFailure) {
@@ -177,15 +188,27 @@ final class ImportJob: Sendable {
     } catch {
       result = .failure(error)
     }
-    if !request.isDryRun {
-      // Others may have imported meanwhile: the last line of the history need not be this import's.
-      // What cannot be read of it then is no reason to call it failed.
-      let kept = (try? store.history(limit: 50))?
-        .last { ($0.id ?? 0) > last && $0.source == name }
-      change { $0.kept = kept }
+    try await onThread { [self] in
+      if !request.isDryRun {
+        // Others may have imported meanwhile: the last line of the history need not be this import's.
+        // What cannot be read of it then is no reason to call it failed.
+        let kept = (try? store.history(limit: 50))?
+          .last { ($0.id ?? 0) > last && $0.source == name }
+        change { $0.kept = kept }
+      }
+      try store.close()
     }
-    try store.close()
     return try result.get()
+  }
+
+  /// Threads that may wait for a database.
+  private static let lanes = Lanes(count: 4)
+
+  /// Runs blocking work on a thread of its own: never on the cooperative pool.
+  private func onThread<Value: Sendable>(
+    _ body: @escaping @Sendable () throws -> Value
+  ) async throws -> Value {
+    try await Self.lanes.run { Result { try body() } }.get()
   }
 
   private func claim(
@@ -196,6 +219,7 @@ final class ImportJob: Sendable {
     let isFree = state.withLock { state in
       guard earlier.contains(state.phase), !isChecked || state.isChecked else { return false }
       state.phase = phase
+      state.isToEnd = false
       return true
     }
     guard isFree else {
@@ -246,7 +270,11 @@ final class ImportJob: Sendable {
       }
     }
     // Who is done already has no task any more.
-    change { if $0.phase.isRunning { $0.task = task } }
+    change {
+      guard $0.phase.isRunning else { return }
+      $0.task = task
+      if $0.isToEnd, $0.phase == .checking { task.cancel() }
+    }
   }
 
   private func change(_ body: (inout State) -> Void) {

@@ -110,38 +110,6 @@ struct RejectShelf: Sendable {
     return found
   }
 
-  /// Takes a line out.
-  ///
-  /// - Parameters:
-  ///   - number: The line, from 1.
-  ///   - mark: What the line was.
-  ///   - path: The file.
-  /// - Throws: `ConsoleError` where the file was changed meanwhile or cannot be written.
-  static func remove(_ number: Int, _ mark: String, of path: String) throws {
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw ConsoleError(404, "The rejects file is gone.")
-    }
-    var lines = data.split(separator: 0x0A, omittingEmptySubsequences: false)
-    guard lines.indices.contains(number - 1),
-      Self.mark(of: Array(lines[number - 1]) + [0x0A]) == mark
-    else {
-      throw ConsoleError(
-        409,
-        "The rejects file was changed meanwhile; the record is imported and its line stays.",
-        help: "load the list again"
-      )
-    }
-    lines.remove(at: number - 1)
-    let text = Data(lines.joined(separator: [0x0A]))
-    let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
-    do {
-      try text.write(to: url, options: .atomic)
-      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
-    } catch {
-      throw ConsoleError(500, "\(path) cannot be written: \(error)")
-    }
-  }
-
   /// FNV-1a (https://datatracker.ietf.org/doc/draft-eastlake-fnv/) of a line without its end.
   private static func mark(of bytes: [UInt8]) -> String {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325

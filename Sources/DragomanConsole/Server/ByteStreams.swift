@@ -136,6 +136,8 @@ final class WrittenBytes: ByteOutput, Sendable {
 }
 
 /// Events on their way to a browser, with a sign of life now and then, by which a browser that has gone is noticed.
+///
+/// Each tells all there is to tell: a browser that takes none for a while gets the newest one then.
 enum EventBytes {
   /// - Parameters:
   ///   - events: The events.
@@ -145,42 +147,90 @@ enum EventBytes {
     of events: AsyncStream<String>,
     until isEnding: @escaping @Sendable () -> Bool
   ) -> AsyncThrowingStream<[UInt8], any Error> {
-    AsyncThrowingStream { continuation in
-      let teller = Task {
-        for await event in events { continuation.yield(Array(event.utf8)) }
-        continuation.finish()
+    let box = EventBox()
+    let teller = Task {
+      for await event in events { box.change { $0.event = event } }
+      box.change { $0.hasEnded = true }
+    }
+    let pulse = Task {
+      var count = 0
+      while !Task.isCancelled, !isEnding() {
+        try await Task.sleep(for: .milliseconds(250))
+        count += 1
+        if count % 40 == 0 { box.change { $0.hasPulse = true } }
       }
-      let pulse = Task {
-        var count = 0
-        while !Task.isCancelled, !isEnding() {
-          try await Task.sleep(for: .milliseconds(250))
-          count += 1
-          if count % 40 == 0 { continuation.yield(Array(": \n\n".utf8)) }
-        }
-        continuation.finish()
-      }
-      continuation.onTermination = { _ in
-        teller.cancel()
-        pulse.cancel()
+      box.change { $0.hasEnded = true }
+    }
+    let reader = EventReader(box, [{ teller.cancel() }, { pulse.cancel() }])
+    return AsyncThrowingStream {
+      await withTaskCancellationHandler {
+        await reader.box.next()
+      } onCancel: {
+        reader.stop()
       }
     }
   }
 }
 
-/// Threads that may wait for the database; no more than that at once.
-final class Lanes: Sendable {
-  private let queue: OperationQueue
+/// What a browser is told next.
+private final class EventBox: Sendable {
+  struct State {
+    var event: String?
+    var hasPulse = false
+    var hasEnded = false
+    fileprivate var waiting: CheckedContinuation<[UInt8]?, Never>?
 
-  init(count: Int = 6) {
-    queue = OperationQueue()
-    queue.maxConcurrentOperationCount = count
-    queue.name = "dragoman.console"
+    /// Takes what is next; nil inside: the end. Nil: nothing yet.
+    fileprivate mutating func take() -> [UInt8]?? {
+      if let event {
+        self.event = nil
+        return Array(event.utf8)
+      }
+      if hasEnded { return .some(nil) }
+      guard hasPulse else { return nil }
+      hasPulse = false
+      return Array(": \n\n".utf8)
+    }
   }
 
-  /// Runs a closure there.
-  func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-    await withCheckedContinuation { done in
-      queue.addOperation { done.resume(returning: body()) }
+  private let state = Mutex(State())
+
+  func change(_ body: (inout State) -> Void) {
+    let told = state.withLock { state -> (CheckedContinuation<[UInt8]?, Never>, [UInt8]?)? in
+      body(&state)
+      guard let waiting = state.waiting, let next = state.take() else { return nil }
+      state.waiting = nil
+      return (waiting, next)
     }
+    told?.0.resume(returning: told?.1)
+  }
+
+  func next() async -> [UInt8]? {
+    await withCheckedContinuation { waiting in
+      let next = state.withLock { state in
+        let next = state.take()
+        if next == nil { state.waiting = waiting }
+        return next
+      }
+      if let next { waiting.resume(returning: next) }
+    }
+  }
+}
+
+/// Ends what makes events when nobody takes them any more.
+private final class EventReader: Sendable {
+  let box: EventBox
+  private let cancels: [@Sendable () -> Void]
+
+  init(_ box: EventBox, _ cancels: [@Sendable () -> Void]) {
+    self.box = box
+    self.cancels = cancels
+  }
+
+  deinit { stop() }
+
+  func stop() {
+    for cancel in cancels { cancel() }
+    box.change { $0.hasEnded = true }
   }
 }

@@ -25,6 +25,8 @@ public final class ConsoleServer: Sendable {
   private let connectionCount: Int
   private let connections = Atomic(0)
   private let lanes = Lanes()
+  /// Those of answers that take long.
+  private let longLanes = Lanes(count: 2)
   private let flights = Flights()
   private let isEnding = Atomic(false)
   private let end: (AsyncStream<Void>, AsyncStream<Void>.Continuation) = AsyncStream.makeStream()
@@ -165,6 +167,7 @@ public final class ConsoleServer: Sendable {
       return false
     }
     let whole = request
+    let lanes = console.mayTakeLong(whole) ? longLanes : lanes
     let response =
       known.path.first == "assets"
       ? console.respond(to: whole) : await lanes.run { console.respond(to: whole) }

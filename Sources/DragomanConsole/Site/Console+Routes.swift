@@ -52,6 +52,15 @@ extension Console {
     }
   }
 
+  /// Whether an answer may read or copy the whole database, or wait for who writes it, before its first byte.
+  ///
+  /// Such requests wait for each other, and nobody else for them.
+  func mayTakeLong(_ request: ConsoleRequest) -> Bool {
+    let path = PagePath(request.path)
+    return request.method == "POST" || path.suffix == "xml" || path.steps.last == "origins"
+      || request.value(of: "changes") != nil
+  }
+
   private func entity(
     _ name: String,
     _ view: String,

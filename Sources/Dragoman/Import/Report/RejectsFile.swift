@@ -54,8 +54,8 @@ package final class RejectsFile: RejectsOutput {
     switch place {
     case .absent:
       descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    case .file:
-      descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
+      if descriptor >= 0 { flock(descriptor, LOCK_SH) }
+    case .file: descriptor = Self.openShared(path)
     case .stream:
       // A pipe that nobody reads is an error, not a wait.
       descriptor = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
@@ -64,6 +64,20 @@ package final class RejectsFile: RejectsOutput {
     guard descriptor >= 0 else {
       let reason = errno == ELOOP ? "It is a symbolic link" : String(cString: strerror(errno))
       throw ImportError(.output, "The rejects file \(path) cannot be created: \(reason).")
+    }
+  }
+
+  /// Opens a file, and keeps others from replacing it until it is closed (`RejectsReplacement`).
+  private static func openShared(_ path: String) -> Int32 {
+    while true {
+      let descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
+      guard descriptor >= 0, flock(descriptor, LOCK_SH) == 0 else { return descriptor }
+      // Who replaced it just now has left the old file behind.
+      var (own, named) = (stat(), stat())
+      guard fstat(descriptor, &own) == 0, lstat(path, &named) == 0,
+        own.st_ino != named.st_ino || own.st_dev != named.st_dev
+      else { return descriptor }
+      close(descriptor)
     }
   }
 

@@ -150,7 +150,9 @@ final class WalkTarget<Backend: DraftBackend> {
     var rows = EntityStatements(entity: entity, slots: slots, mode: mode, version: plan.version)
     if !isPlain { rows.noted = columns.map(\.name) }
     rows.notesFormer = isNested || isShared
-    if entity.hasStubColumn { rows.completesStubs = isNested ? .withValues : .always }
+    if entity.hasStubColumn {
+      rows.completesStubs = isNested && entity.needsMoreThanKey ? .withValues : .always
+    }
     writer = try backend.writer(for: rows, isNested: isNested)
     stages = try plan.links.map(stage)
   }
@@ -177,6 +179,16 @@ final class WalkTarget<Backend: DraftBackend> {
       columns: key,
       entities: target.familyNames(in: model)
     )
+  }
+}
+
+extension EntityLayout {
+  /// Whether the key alone makes no object: a nested record that holds nothing else is a reference then.
+  fileprivate var needsMoreThanKey: Bool {
+    let key = Set((uniqueKeys.first ?? []).map(\.column))
+    return attributes.contains {
+      $0.isRequired && $0.defaultValue == nil && !key.contains($0.column)
+    }
   }
 }
 

@@ -174,7 +174,7 @@ struct JobPage {
     return ConsoleResponse(
       type: "text/event-stream",
       .events {
-        AsyncStream { continuation in
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
           let task = Task {
             var version = -1
             while !Task.isCancelled {

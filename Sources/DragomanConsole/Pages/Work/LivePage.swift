@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 
 /// The first objects of a predicate and an order, as they change.
@@ -70,16 +71,16 @@ struct LivePage {
     _ request: ConsoleRequest,
     _ sources: PageSources
   ) throws -> ConsoleResponse {
-    let store = try SQLiteStore(
-      at: .file(sources.database.path),
-      options: SQLiteStore.Options(isReadOnly: true, createsFile: false)
-    )
+    let stop = Cancellation()
+    var options = SQLiteStore.Options(isReadOnly: true, createsFile: false)
+    options.shouldStop = { stop.isCancelled }
+    let store = try SQLiteStore(at: .file(sources.database.path), options: options)
     let (_, table, fetch) = try self.request(name, request, store)
     let attributes = try store.attributes(of: fetch)
     return ConsoleResponse(
       type: "text/event-stream",
       .events {
-        AsyncStream { continuation in
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
           let task = Task {
             do {
               let results = try await store.results(fetch, pollingEvery: .milliseconds(500))
@@ -104,7 +105,10 @@ struct LivePage {
             }
             continuation.finish()
           }
-          continuation.onTermination = { _ in task.cancel() }
+          continuation.onTermination = { _ in
+            task.cancel()
+            stop.cancel()
+          }
         }
       }
     )

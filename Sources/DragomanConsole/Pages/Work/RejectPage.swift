@@ -142,7 +142,7 @@ struct RejectPage {
     }
     guard report.counts.read > 0 else { throw foreign(line.reject, shelved.name) }
     if let again = try RejectLines(copy).next() { return again }
-    try RejectShelf.remove(line.number, line.mark, of: item.path)
+    try RejectsReplacement.remove(line: line.number, line.reject.bytes, of: item.path)
     return nil
   }
 

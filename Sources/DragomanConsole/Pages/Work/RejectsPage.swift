@@ -89,13 +89,26 @@ struct RejectsPage {
     )
   }
 
-  /// A file as it is.
+  /// A file as it is, however many lines it has.
+  ///
+  /// - Throws: `ConsoleError`, and `ReadError` for a file whose first line is none of such a file.
   static func download(_ number: String, _ sources: PageSources) throws -> ConsoleResponse {
     let item = try sources.rejects.item(number)
-    let (lines, _) = try RejectShelf.lines(of: item.path)
+    if item.exists { _ = try RejectLines(item.path).next() }
     var response = ConsoleResponse(
       type: "application/x-ndjson",
-      .written { output in for line in lines { try output.write(line.reject.bytes) } }
+      .written { output in
+        guard item.exists else { return }
+        let lines = try RejectLines(item.path)
+        var buffer: [UInt8] = []
+        while let line = try lines.next() {
+          buffer += line.bytes
+          guard buffer.count > 64 << 10 else { continue }
+          try output.write(buffer)
+          buffer.removeAll(keepingCapacity: true)
+        }
+        try output.write(buffer)
+      }
     )
     response.headers.append(
       ("Content-Disposition", "attachment; filename=\"rejects.ndjson\"")

@@ -38,7 +38,8 @@ package struct EntityStatements: Adjustable {
   package enum StubRule: Sendable {
     /// None: the table has no stubs.
     case never
-    /// Those that give more than the key: a nested record that holds the key only is a reference.
+    /// Those that give more than the key, where the key makes no object: without more a nested record is a
+    /// reference.
     case withValues
     /// All.
     case always

@@ -78,4 +78,51 @@ public struct FetchedRow: ~Copyable {
     precondition((0..<count).contains(index), "a fetched row has no column \(index)")
     return row[Int32(truncatingIfNeeded: index) + 1]
   }
+
+  /// Copies values out of the engine's memory: numbers as they are, texts and bytes one behind the other.
+  ///
+  /// - Parameters:
+  ///   - columns: So many columns, from the first.
+  ///   - values: Room for a value a column; a text or bytes begin at their offset, counted with `start`.
+  ///   - start: What the offset of the first byte is.
+  ///   - room: Memory for texts and bytes.
+  /// - Returns: How many bytes were written; nil: the room is too small.
+  package func copy(
+    _ columns: Int,
+    into values: UnsafeMutablePointer<RowValue>,
+    at start: Int,
+    _ room: UnsafeMutableRawBufferPointer
+  ) -> Int? {
+    precondition(columns <= count, "a fetched row has no \(columns) columns")
+    var used = 0
+    for index in 0..<columns {
+      let value = row[Int32(truncatingIfNeeded: index) + 1]
+      let bytes: UnsafeRawBufferPointer
+      switch value {
+      case .null:
+        values[index] = .null
+        continue
+      case .integer(let integer):
+        values[index] = .integer(integer)
+        continue
+      case .real(let real):
+        values[index] = .real(real)
+        continue
+      case .text(let text): bytes = text
+      case .blob(let blob): bytes = blob
+      }
+      guard room.count - used >= bytes.count else { return nil }
+      let offset = UInt32(truncatingIfNeeded: start + used)
+      let length = UInt32(truncatingIfNeeded: bytes.count)
+      if case .text = value {
+        values[index] = .text(at: offset, length: length)
+      } else {
+        values[index] = .blob(at: offset, length: length)
+      }
+      guard let source = bytes.baseAddress, let target = room.baseAddress else { continue }
+      (target + used).copyMemory(from: source, byteCount: bytes.count)
+      used += bytes.count
+    }
+    return used
+  }
 }

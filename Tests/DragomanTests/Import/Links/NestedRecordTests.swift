@@ -285,4 +285,38 @@ import Testing
     try await fixture.run(#"[{"id":1,"company_id":7,"company_name":"F"},{"id":2}]"#)
     #expect(try contents(of: fixture.store) == ["Company: 7|F", "Person: 1|7", "Person: 2|null"])
   }
+
+  @Test(
+    "A nested record that gives the key only completes a stub where the key makes an object, and is a reference elsewhere",
+    arguments: [
+      ("name", "null", "{}", "null"),
+      ("{ from: name, required: true }", "1", "{}", "1"),
+      ("{ from: name, required: true, default: x }", "null", "{}", "null"),
+      ("{ from: name, required: true }", "1", #"{"name":"F"}"#, "null"),
+    ]
+  )
+  func nestedStub(name: String, afterKey: String, more: String, afterMore: String) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        Company: { unique: id, attributes: { id: { type: int64 }, name: \(name) } }
+        Person:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships:
+            former: { entity: Company, kind: toOne, key: { id: former }, onUnresolved: stub }
+            company: { entity: Company, kind: toOne }
+      sources:
+        json: { format: json, entity: Person }
+      """
+    )
+    try await fixture.run(#"[{"id":1,"former":7}]"#)
+    #expect(try sql(fixture.store, "SELECT _stub FROM Company") == ["1"])
+    try await fixture.run(#"[{"id":2,"company":{"id":7}}]"#)
+    #expect(try sql(fixture.store, "SELECT _stub FROM Company") == [afterKey])
+    let company = more == "{}" ? #"{"id":7}"# : #"{"id":7,"name":"F"}"#
+    try await fixture.run(#"[{"id":3,"company":\#(company)}]"#)
+    #expect(try sql(fixture.store, "SELECT _stub FROM Company") == [afterMore])
+  }
 }

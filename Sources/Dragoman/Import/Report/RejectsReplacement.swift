@@ -1,0 +1,145 @@
+import DragomanGraph
+import Foundation
+
+/// Writes a rejects file again, line by line: beside its place first, then under its name.
+///
+/// What others have written into it meanwhile is not lost: the file stays as it is then, and while an import
+/// writes it (`RejectsFile` has a shared lock on it, `flock`).
+package struct RejectsReplacement {
+  private let path: String
+  /// What the file was when this began.
+  private let before: stat
+
+  /// - Parameter path: The file; a link is followed.
+  /// - Throws: `.output` where the file is none that can be replaced.
+  package init(_ path: String) throws(ImportError) {
+    self.path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    var found = stat()
+    guard stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+      throw ImportError(
+        .output,
+        "\(path) is no file that can be written again without the records that go in.",
+        help: "put the rejects into a file"
+      )
+    }
+    before = found
+    let folder = (self.path as NSString).deletingLastPathComponent
+    guard access(folder.isEmpty ? "." : folder, W_OK) == 0 else {
+      throw ImportError(
+        .output,
+        "The folder of \(path) cannot be written to: \(String(cString: strerror(errno)))."
+      )
+    }
+  }
+
+  /// Replaces the file.
+  ///
+  /// - Parameter line: Gets the number, from 1, and the bytes of each line; says what stands in its place.
+  /// - Throws: `.inputOutput` where that fails, and what the closure throws: the file is as it was then.
+  package func replace(
+    _ line: (Int, [UInt8]) throws(ImportError) -> [UInt8]
+  ) throws(ImportError) {
+    let old = open(path, O_RDONLY | O_CLOEXEC)
+    guard old >= 0 else { throw failure(errno) }
+    defer { close(old) }
+    // A file system without locks has none that would be held.
+    if flock(old, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK { throw changed }
+    // A name that nobody has: what stands beside is somebody's.
+    var name = Array("\(path).XXXXXX".utf8CString)
+    let descriptor = mkstemp(&name)
+    guard descriptor >= 0 else { throw failure(errno) }
+    let made = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    do throws(ImportError) {
+      defer { close(descriptor) }
+      try copyLines(to: descriptor, line)
+      guard fsync(descriptor) == 0 else { throw failure(errno) }
+      guard isSame else { throw changed }
+      guard rename(made, path) == 0 else { throw failure(errno) }
+    } catch {
+      unlink(made)
+      throw error
+    }
+  }
+
+  private func copyLines(
+    to descriptor: Int32,
+    _ replaced: (Int, [UInt8]) throws(ImportError) -> [UInt8]
+  ) throws(ImportError) {
+    guard let lines = LineReader(path) else { throw failure(errno) }
+    var buffer: [UInt8] = []
+    var number = 0
+    while let line = lines.next() {
+      number += 1
+      buffer += try replaced(number, line)
+      if buffer.count > 64 << 10 { try write(&buffer, to: descriptor) }
+    }
+    if lines.hasFailed { throw failure(EIO) }
+    try write(&buffer, to: descriptor)
+  }
+
+  private func write(_ buffer: inout [UInt8], to descriptor: Int32) throws(ImportError) {
+    if let code = buffer.withUnsafeBytes({ FileOutput.write($0, to: descriptor) }) {
+      throw failure(code)
+    }
+    buffer.removeAll(keepingCapacity: true)
+  }
+
+  private var isSame: Bool {
+    var now = stat()
+    return stat(path, &now) == 0 && now.st_ino == before.st_ino && now.st_dev == before.st_dev
+      && now.st_size == before.st_size && now.modified == before.modified
+  }
+
+  private var changed: ImportError {
+    ImportError(
+      .inputOutput,
+      "The rejects file \(path) was changed meanwhile and stays as it is; the records are imported.",
+      help: "run it again: what is in the database already counts as unchanged"
+    )
+  }
+
+  /// Why the file is not replaced, by the system's error number.
+  func failure(_ code: Int32) -> ImportError {
+    ImportError(
+      .inputOutput,
+      "The rejects file \(path) cannot be written again: \(String(cString: strerror(code))). It is as it was.",
+      help: "run it again: what is in the database already counts as unchanged"
+    )
+  }
+}
+
+extension RejectsReplacement {
+  /// Takes a line out of a rejects file.
+  ///
+  /// - Parameters:
+  ///   - number: The line, from 1.
+  ///   - bytes: What the line is.
+  ///   - path: The file.
+  /// - Throws: `.inputOutput` where the line is another one by now, or the file cannot be written again.
+  package static func remove(
+    line number: Int,
+    _ bytes: [UInt8],
+    of path: String
+  ) throws(ImportError) {
+    let replacement = try RejectsReplacement(path)
+    var isThere = false
+    try replacement.replace { place, line throws(ImportError) in
+      guard place == number else { return line }
+      guard line == bytes else { throw replacement.changed }
+      isThere = true
+      return []
+    }
+    guard isThere else { throw replacement.changed }
+  }
+}
+
+extension stat {
+  /// The time of the last change of the contents, in nanoseconds.
+  fileprivate var modified: Int {
+    #if os(Linux)
+    Int(st_mtim.tv_sec) &* 1_000_000_000 &+ Int(st_mtim.tv_nsec)
+    #else
+    Int(st_mtimespec.tv_sec) &* 1_000_000_000 &+ Int(st_mtimespec.tv_nsec)
+    #endif
+  }
+}

@@ -1,0 +1,114 @@
+import Dragoman
+import DragomanGraph
+import Foundation
+import Testing
+
+@testable import DragomanConsole
+
+/// What others do while a page is looked at, and what may not be lost by it.
+@Suite("Meanwhile") struct MeanwhileTests {
+  private let folder: ConsoleFolder
+
+  init() async throws {
+    folder = try ConsoleFolder()
+    try await folder.imports()
+  }
+
+  private func dirty(_ count: Int) throws {
+    let records = (1...count).map { #"{"id":\#($0),"born":"soon"}"# }.joined(separator: ",")
+    try folder.write("{\"people\":[\(records)]}", to: "dirty.json")
+  }
+
+  @Test("A download of rejects has all of them, also where a page shows some")
+  func largeDownload() async throws {
+    try dirty(RejectShelf.readCount + 500)
+    try await folder.imports("dirty.json", rejects: "rejects.ndjson")
+    let browser = try TestBrowser(folder.console(rejects: ["rejects.ndjson"]))
+    #expect(try browser.page("/rejects").contains("more than 20,000 rejects"))
+    #expect(
+      try browser.page("/rejects/0/download.ndjson") == folder.read("rejects.ndjson")
+    )
+  }
+
+  @Test("A rejects file that an import writes is not replaced; its record goes in all the same")
+  func writtenRejects() async throws {
+    try dirty(2)
+    try await folder.imports("dirty.json", rejects: "rejects.ndjson")
+    let browser = try TestBrowser(folder.console(writes: true, rejects: ["rejects.ndjson"]))
+    let path = folder.path("rejects.ndjson")
+    let mark = try RejectShelf.line("1", of: path).mark
+    let form = ["mark": mark, "map": "0", "record": #"{"id":1,"born":"2020-01-02"}"#]
+    // What a running import holds.
+    let writer = open(path, O_WRONLY)
+    #expect(flock(writer, LOCK_SH) == 0)
+    let before = try folder.read("rejects.ndjson")
+    let refused = await browser.post("/rejects/0/1", form)
+    #expect(refused.status == 400)
+    #expect(try refused.text().contains("was changed meanwhile and stays as it is"))
+    #expect(try folder.read("rejects.ndjson") == before)
+    close(writer)
+    #expect(await browser.post("/rejects/0/1", form).status == 303)
+    #expect(try folder.read("rejects.ndjson").split(separator: "\n").count == 1)
+  }
+
+  @Test("An import that is cancelled before it runs ends as cancelled", arguments: ["run", "try"])
+  func earlyCancel(step: String) async throws {
+    let records = (10..<60_000).map { #"{"id":\#($0),"name":"p\#($0)"}"# }.joined(separator: ",")
+    try folder.write("{\"people\":[\(records)]}", to: "large.json")
+    let browser = try TestBrowser(folder.console(writes: true))
+    let begun = await browser.post("/import", ["map": "0", "path": folder.path("large.json")])
+    #expect(begun.status == 303)
+    let job = try browser.console.sources.jobs.job("1")
+    while job.now.phase.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+    if step == "run" { try job.start() } else { try job.tryOut() }
+    job.cancel()
+    while job.now.phase.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(job.now.isCancelled)
+    #expect(try browser.json("/entities/Person.json")["count"] as? Int == 3)
+  }
+
+  @Test("A browser that takes no events for a while gets the newest one, and then the end")
+  func newestEvent() async throws {
+    let (events, source) = AsyncStream<String>.makeStream()
+    let chunks = EventBytes.chunks(of: events) { false }
+    for number in 1...1000 { source.yield("data: \(number)\n\n") }
+    // The events are taken on another task.
+    try await Task.sleep(for: .milliseconds(500))
+    var taken = chunks.makeAsyncIterator()
+    #expect(try await taken.next().map { String(decoding: $0, as: UTF8.self) } == "data: 1000\n\n")
+    source.yield("data: last\n\n")
+    source.finish()
+    #expect(try await taken.next().map { String(decoding: $0, as: UTF8.self) } == "data: last\n\n")
+    #expect(try await taken.next() == nil)
+  }
+
+  @Test("Whoever makes events is told when nobody takes them any more")
+  func abandonedEvents() async throws {
+    let (events, source) = AsyncStream<String>.makeStream()
+    let isOver = Cancellation()
+    source.onTermination = { _ in isOver.cancel() }
+    do {
+      let chunks = EventBytes.chunks(of: events) { false }
+      source.yield("data: 1\n\n")
+      var taken = chunks.makeAsyncIterator()
+      #expect(try await taken.next() != nil)
+    }
+    for _ in 0..<200 where !isOver.isCancelled { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(isOver.isCancelled)
+  }
+
+  @Test(
+    "What may read or copy the whole database waits apart from what is quick",
+    arguments: [
+      ("/", false), ("/entities/Person", false), ("/entities/Person/download.csv", false),
+      ("/entities/Person/download.xml?map=0", true), ("/history/1", false),
+      ("/history/1?changes=1", true), ("/objects/Person/1", false),
+      ("/objects/Person/1/origins", true),
+    ]
+  )
+  func lanes(target: String, isLong: Bool) throws {
+    let console = folder.console()
+    #expect(console.mayTakeLong(ConsoleRequest(target: target, headers: [:])) == isLong)
+    #expect(console.mayTakeLong(ConsoleRequest("POST", target: target, headers: [:])))
+  }
+}
