@@ -115,7 +115,7 @@ protocol StoreWriter: AnyObject {
     _ changes: ChangeSet,
     _ layout: ModelLayout,
     _ policy: MergePolicy
-  ) throws -> PendingChangesWriter.Outcome
+  ) throws -> SaveOutcome
 
   /// The key of a new object.
   func nextKey(in table: String) throws(StoreError) -> Int64

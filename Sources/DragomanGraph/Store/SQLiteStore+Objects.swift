@@ -52,7 +52,7 @@ extension WriteSession: StoreWriter {
     _ changes: ChangeSet,
     _ layout: ModelLayout,
     _ policy: MergePolicy
-  ) throws -> PendingChangesWriter.Outcome {
+  ) throws -> SaveOutcome {
     try check(layout)
     return try naming {
       try PendingChangesWriter(database, layout, in: self.layout, policy: policy).write(changes)

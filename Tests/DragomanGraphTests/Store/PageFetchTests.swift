@@ -208,8 +208,8 @@ struct PageFetchTests {
     )
   }
 
-  /// Five thousand objects of two entities: `n` has three values and null, `u` is unique, `s` and `d` tie now and
-  /// then, `plain` has no index.
+  /// Five thousand objects of two entities: `n` has three values and null, `b` two and null, `u` is unique, `s` and
+  /// `d` tie now and then, `plain` has no index.
   private func crowd() throws -> SQLiteStore {
     let base = Entity(
       name: "T",
@@ -218,6 +218,7 @@ struct PageFetchTests {
         Attribute(name: "s", isIndexed: true),
         Attribute(name: "d", type: .decimal, isIndexed: true),
         Attribute(name: "plain", type: .int64),
+        Attribute(name: "b", type: .bool, isIndexed: true),
       ],
       uniqueKeys: [["u"]]
     )
@@ -228,9 +229,9 @@ struct PageFetchTests {
       try session.database.execute(
         sql: """
           WITH RECURSIVE m(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM m WHERE i < 4999)
-          INSERT INTO T (_pk, _v, _entity, n, u, s, d, plain)
+          INSERT INTO T (_pk, _v, _entity, n, u, s, d, plain, b)
           SELECT i + 1, 1, iif(i % 10, 'T', 'Sub'), nullif(i % 4, 0), 'u' || (i * 7919 % 5000),
-            's' || (i * 31 % 900), (i % 50) || iif(i % 2, '', '.0'), i FROM m
+            's' || (i * 31 % 900), (i % 50) || iif(i % 2, '', '.0'), i, nullif(i % 3, 2) FROM m
           """
       )
       try session.commit()
@@ -242,6 +243,7 @@ struct PageFetchTests {
     "Pages of many objects that one index chooses and another orders are the whole too",
     arguments: [
       "", "n", "-n", "u", "-u", "s", "-s", "d", "-d", "plain", "-plain", "n,u", "-n,u", "-s[c]",
+      "b", "-b",
     ]
   )
   func crowds(order: String) throws {
@@ -249,6 +251,8 @@ struct PageFetchTests {
     let predicates = [
       "", "n == nil", "n > 1", "n != 2 AND plain > 4000", "s BEGINSWITH \"s1\"", "u > \"u2\"",
       "d BETWEEN {10, 40}", "n == 1 OR plain < 100", "plain == -1", "n >= 1 AND plain >= 4990",
+      "n < 2", "n BETWEEN {2, 3}", "n > 1 AND n != nil", "b == true", "b != false", "s < \"s5\"",
+      "s == \"s7\"",
     ]
     for (entity, predicate) in predicates.flatMap({ [("T", $0), ("Sub", $0)] }) {
       let request = FetchRequest(
@@ -270,6 +274,8 @@ struct PageFetchTests {
     arguments: [
       ("n IN {1, 2}", "", true), ("n IN {1, 2}", "u", true), ("n > 0", "-u", true),
       ("", "-n", true), ("n >= 2", "-n", true), ("n > 0", "-s", true),
+      // Yes and no; values that the condition leaves out are not looked at.
+      ("", "-b", true), ("n > 0", "-b", true), ("n < 2", "-n", true),
       // Few are chosen by an index.
       ("n == nil", "u", true), ("s > \"s9\"", "", true), ("n == nil", "-d", true),
       // SQLite goes along the order by itself, no index holds the order, or decimals of two spellings.

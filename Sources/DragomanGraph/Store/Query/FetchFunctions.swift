@@ -36,6 +36,9 @@ enum FetchFunctions {
     try add("dragoman_pad", argumentCount: 2, to: connection) { context, _, arguments in
       FetchFunctions.pad(context, arguments)
     }
+    try add("dragoman_patience", argumentCount: 2, to: connection) { context, _, arguments in
+      FetchFunctions.patience(context, arguments)
+    }
     try FetchAggregates.register(on: database)
     let code = sqlite3_create_collation_v2(
       connection,
@@ -107,6 +110,22 @@ enum FetchFunctions {
       }
     } catch {
       sqlite3_result_error(context, error.message, -1)
+    }
+  }
+
+  /// True, so many times a statement; then the statement is ended. SQLite keeps the count beside the argument.
+  private static func patience(_ context: OpaquePointer?, _ arguments: Arguments?) {
+    guard let arguments else { return sqlite3_result_null(context) }
+    sqlite3_result_int(context, 1)
+    guard let known = sqlite3_get_auxdata(context, 1) else {
+      let count = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
+      count.initialize(to: 1)
+      return sqlite3_set_auxdata(context, 1, count) { $0?.deallocate() }
+    }
+    let count = known.assumingMemoryBound(to: Int64.self)
+    count.pointee += 1
+    if count.pointee > sqlite3_value_int64(arguments[1]) {
+      sqlite3_result_error(context, "it looks at too many rows", -1)
     }
   }
 

@@ -62,7 +62,13 @@ extension FetchPlan {
   ///   - request: The request.
   ///   - layout: The model.
   ///   - readsPlaces: Whether each row has the values of its place behind everything else.
-  init(_ request: ResolvedRequest, in layout: ModelLayout, readsPlaces: Bool = false) {
+  ///   - patience: So many rows are looked at, whether they fit or not; then the statement is ended.
+  init(
+    _ request: ResolvedRequest,
+    in layout: ModelLayout,
+    readsPlaces: Bool = false,
+    patience: Int? = nil
+  ) {
     let scope = FetchScope(request.entity, in: layout)
     var compiler = FilterCompiler()
     var conditions: [String] = []
@@ -70,6 +76,9 @@ extension FetchPlan {
       conditions.append(compiler.condition(entities.map { layout.entities[$0].name }, in: scope))
     }
     if let filter = request.filter { conditions.append(compiler.condition(filter, in: scope)) }
+    if let patience {
+      conditions.append("dragoman_patience(\(scope.alias(of: []))._pk, \(patience))")
+    }
     let revealsSensitive =
       compiler.readsSensitive
       || request.sortKeys.contains { $0.expression.attribute.isSensitive }

@@ -6,11 +6,15 @@ import GRDB
 /// their order: the few are found first. One chooses many by one index and orders them by another: the keys in
 /// the order are held against the condition, some hundreds at a time, until there are enough. The third goes
 /// downwards by a value that many objects share; ties come upwards, and no index is both: each value's objects
-/// are read by themselves. What is found after few steps is exactly what the statement would give; what is not
+/// are read by themselves, of those values only that the condition admits where it is about nothing else. What is found after few steps is exactly what the statement would give; what is not
 /// is left to the statement.
 struct PageWalk {
   /// So many objects are sorted in less time than a walk takes.
   private static let fewCount = 2_000
+  /// So many are looked at to find the few.
+  private static let fewPatience = 10_000
+  /// Of a value that more objects share the ties are not sorted.
+  private static let tieCount = 200
   /// The effort after which a walk is given up; a key is one, so that it ends within some milliseconds.
   private static let patience = 20_000
   /// The effort of finding the next value downwards.
@@ -20,6 +24,8 @@ struct PageWalk {
   private let request: ResolvedRequest
   /// The same without its condition, from the cursor on; what is found is read in this order.
   private let order: ResolvedRequest
+  /// The condition, where it is about the first value of the order only.
+  private let condition: ResolvedFilter?
   private let cursor: FetchCursor?
   private let wantedCount: Int
   private let layout: ModelLayout
@@ -70,6 +76,10 @@ struct PageWalk {
     var order = try ResolvedRequest(request.with { $0.filter = nil }, in: layout)
     order.entities = nil
     self.order = order
+    let filter = try ResolvedRequest(request.with { $0.after = nil }, in: layout).filter
+    condition = filter.flatMap { filter in
+      order.sortKeys.first.flatMap { filter.isRange(of: $0.expression) ? filter : nil }
+    }
     cursor = request.after
     wantedCount = limit
     self.layout = layout
@@ -104,15 +114,19 @@ struct PageWalk {
     guard request.filter != nil else { return false }
     var some = request
     some.limit = Self.fewCount + 1
-    let plan = FetchPlan(some, in: layout)
+    let plan = FetchPlan(some, in: layout, patience: Self.fewPatience)
     guard
       try Self.steps(of: plan.keysSQL, plan, database).contains(where: { $0.hasPrefix("SEARCH t0") }
       )
     else { return false }
     var keys: [Int64] = []
-    try FetchStatement.run(plan.keysSQL, plan.arguments, database) { row in
-      keys.append(row.integer(0))
-      return true
+    do {
+      try FetchStatement.run(plan.keysSQL, plan.arguments, database) { row in
+        keys.append(row.integer(0))
+        return true
+      }
+    } catch let error as StoreError where error.code == .stopped {
+      return false
     }
     guard keys.count <= Self.fewCount else { return false }
     found = keys
@@ -124,12 +138,48 @@ struct PageWalk {
     keys.limit = nil
     keys.columns = []
     if let key = order.sortKeys.first, order.sortKeys.count == 1, !key.isAscending {
+      if try sortsTies(of: key, keys) { return true }
+      (found, pending, effort) = ([], [], 0)
       guard try goesDown(by: key, keys) else { return false }
     } else {
       let plan = FetchPlan(keys, in: layout)
       guard try !Self.sorts(plan, database), try take(plan) else { return false }
     }
     return true
+  }
+
+  /// Takes the keys downwards where SQLite reads them by an index and sorts but the ties.
+  ///
+  /// - Returns: False where many objects share the first value, or the walk takes too long.
+  private mutating func sortsTies(of key: ResolvedSortKey, _ keys: ResolvedRequest) throws -> Bool {
+    guard key.hasIndexOrder, let first = try cursor?.values.first ?? value(below: nil, key) else {
+      return false
+    }
+    var ties = keys
+    ties.sortKeys = []
+    ties.filter = Self.isSame(key, first, in: request)
+    ties.limit = Self.tieCount
+    guard try FetchStatement.count(FetchPlan(ties, in: layout), database) < Self.tieCount else {
+      return false
+    }
+    for part in keys.parts(after: cursor) where found.count < wantedCount {
+      let plan = FetchPlan(part, in: layout)
+      let steps = try Self.steps(of: plan.rowsSQL, plan, database)
+      let isRead = steps.contains { $0.hasPrefix("SEARCH t0 ") || $0.contains(" INDEX ") }
+      let isSorted = steps.allSatisfy { step in
+        !step.contains("ORDER BY") || [" RIGHT PART ", " LAST "].contains { step.contains($0) }
+      }
+      guard isRead, isSorted, try take(plan) else { return false }
+    }
+    return true
+  }
+
+  private static func isSame(
+    _ key: ResolvedSortKey,
+    _ value: StoredValue,
+    in request: ResolvedRequest
+  ) -> ResolvedFilter {
+    request.comparison(key.expression, [], value == .null ? .isNull : .compares(.equalTo, value))
   }
 
   /// Takes the keys that a statement gives.
@@ -172,10 +222,7 @@ struct PageWalk {
   ///
   /// - Returns: False where the order has no index or the walk takes too long.
   private mutating func goesDown(by key: ResolvedSortKey, _ keys: ResolvedRequest) throws -> Bool {
-    // Decimals of one value may be spelt differently: they tie and are not equal.
-    guard key.folds == [[]], key.expression.isOwn, key.expression.attribute.type != .decimal else {
-      return false
-    }
+    guard key.hasIndexOrder else { return false }
     var place = cursor?.values.first
     if let value = place, let cursor {
       guard try take(value, key, keys, behind: cursor.key) else { return false }
@@ -195,10 +242,9 @@ struct PageWalk {
     _ keys: ResolvedRequest,
     behind cursorKey: Int64? = nil
   ) throws -> Bool {
-    let test: ResolvedComparison.Test = value == .null ? .isNull : .compares(.equalTo, value)
     var group = keys
     group.sortKeys = []
-    group.filter = request.comparison(key.expression, [], test)
+    group.filter = Self.isSame(key, value, in: request)
     if let cursorKey {
       group.narrow(
         request.comparison(request.identity, [], .compares(.greaterThan, .integer(cursorKey)))
@@ -210,6 +256,10 @@ struct PageWalk {
 
   /// The next value downwards, null behind the last one; nil where no index finds it.
   private func value(below place: StoredValue?, _ key: ResolvedSortKey) throws -> StoredValue? {
+    // There is nothing to be found of yes and no.
+    if key.expression.attribute.type == .bool {
+      return place == nil ? .integer(1) : place == .integer(1) ? .integer(0) : .null
+    }
     let name = key.expression.attribute.name
     guard
       var greatest = try? ResolvedRequest(
@@ -218,8 +268,9 @@ struct PageWalk {
       )
     else { return nil }
     greatest.entities = nil
+    greatest.filter = condition
     if let place {
-      greatest.filter = request.comparison(key.expression, [], .compares(.lessThan, place))
+      greatest.narrow(request.comparison(key.expression, [], .compares(.lessThan, place)))
     }
     let plan = FetchPlan(greatest, in: layout)
     let steps = try Self.steps(of: plan.rowsSQL, plan, database)
@@ -240,9 +291,40 @@ struct PageWalk {
   }
 }
 
+extension ResolvedSortKey {
+  /// Whether an index holds the order, and equal values are those that tie: decimals of one value may be spelt
+  /// differently.
+  fileprivate var hasIndexOrder: Bool {
+    folds == [[]] && expression.ownAttribute != nil && expression.attribute.type != .decimal
+  }
+}
+
+extension ResolvedFilter {
+  /// Whether it admits the values of a range of an attribute, and is about nothing else.
+  fileprivate func isRange(of expression: ResolvedExpression) -> Bool {
+    switch self {
+    case .and(let parts): return parts.allSatisfy { $0.isRange(of: expression) }
+    case .comparison(let comparison):
+      guard comparison.quantifier == .one, comparison.options.isEmpty,
+        let attribute = comparison.left.ownAttribute, attribute == expression.ownAttribute
+      else { return false }
+      switch comparison.test {
+      case .isPresent, .between, .begins: return true
+      case .compares(let relation, _): return relation != .notEqualTo
+      default: return false
+      }
+    default: return false
+    }
+  }
+}
+
 extension ResolvedExpression {
-  /// Whether it is an attribute of the entity itself.
-  fileprivate var isOwn: Bool {
-    if case .path(let path) = source { path.hops.isEmpty && path.attribute != nil } else { false }
+  /// The slot of the entity's own attribute that it is; nil: it is something else.
+  fileprivate var ownAttribute: Int? {
+    guard case .path(let path) = source, path.hops.isEmpty, case .attribute(let slot) = path.end
+    else {
+      return nil
+    }
+    return slot
   }
 }

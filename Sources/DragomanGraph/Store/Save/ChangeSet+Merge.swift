@@ -5,7 +5,7 @@ struct WrittenChanges: Sendable {
   /// The rows, with what they needed of the contexts above.
   var changes: ChangeSet
   /// What the store made of them.
-  var outcome = PendingChangesWriter.Outcome()
+  var outcome = SaveOutcome()
   /// Whether the context whose changes they were does not know them any more.
   var isForeign = false
 

@@ -322,7 +322,7 @@ extension LinkRows {
   ///   - yields: Whether what was written was said over these.
   mutating func settle(
     _ written: LinkRows,
-    _ outcome: PendingChangesWriter.Outcome,
+    _ outcome: SaveOutcome,
     seen: LinkRows,
     isOwn: Bool,
     yields: Bool

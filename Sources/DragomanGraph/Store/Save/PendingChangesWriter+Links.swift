@@ -3,8 +3,8 @@ extension PendingChangesWriter {
   func write(_ links: LinkRows) throws {
     let byKey: (LinkKey, LinkKey) -> Bool = { ($0.link, $0.owner) < ($1.link, $1.owner) }
     for owner in links.owners.sorted(by: byKey) {
-      guard let join = join(owner.link), !isDropped(owner.owner, layout.links[owner.link].owner),
-        try !isGone(owner.owner, layout.links[owner.link].owner)
+      let place = rowKey(owner.owner, layout.links[owner.link].owner)
+      guard let join = join(owner.link), !outcome.dropped.contains(place), try !isGone(place)
       else { continue }
       if let list = links.lists[owner] {
         try write(list, owner, join)
@@ -27,27 +27,6 @@ extension PendingChangesWriter {
     }
   }
 
-  private func join(_ link: Int) -> RelationshipLayout.JoinTable? {
-    if case .joinTable(let join, isOwner: true) = layout.links[link].storage { join } else { nil }
-  }
-
-  /// Whether a link to this object may not be written: it is gone, and the store wins.
-  private func isGone(_ key: Int64, _ entity: Int) throws -> Bool {
-    try isGone(RowKey(table: layout.entities[entity].tableIndex, key: key))
-  }
-
-  /// Whether the policy gave up the changes of a row.
-  private func isDropped(_ key: Int64, _ entity: Int) -> Bool {
-    guard !outcome.dropped.isEmpty else { return false }
-    return outcome.dropped.contains(RowKey(table: layout.entities[entity].tableIndex, key: key))
-  }
-
-  /// Whether a row is kept after all.
-  private func isKept(_ key: Int64, _ entity: Int) -> Bool {
-    guard !outcome.kept.isEmpty else { return false }
-    return outcome.kept.contains(RowKey(table: layout.entities[entity].tableIndex, key: key))
-  }
-
   private func write(
     _ targets: [(key: Int64, value: Bool)],
     _ owner: LinkKey,
@@ -57,20 +36,20 @@ extension PendingChangesWriter {
     let removal = try statement("DELETE FROM \(table) WHERE owner = ?1 AND target = ?2")
     let insertion = try statement("INSERT OR IGNORE INTO \(table) (owner, target) VALUES (?1, ?2)")
     let link = layout.links[owner.link]
-    let isOwnerKept = isKept(owner.owner, link.owner)
-    for (target, isThere) in targets
-    where isThere || !isOwnerKept && !isKept(target, link.destination) {
-      if join.isSymmetric, isDropped(target, link.destination) { continue }
-      if isThere, try isGone(target, link.destination) {
-        outcome.merged.insert(
-          RowKey(table: layout.entities[link.owner].tableIndex, key: owner.owner)
-        )
+    let ownerPlace = rowKey(owner.owner, link.owner)
+    let isOwnerKept = outcome.kept.contains(ownerPlace)
+    for (key, isThere) in targets {
+      let target = rowKey(key, link.destination)
+      if !isThere, isOwnerKept || outcome.kept.contains(target) { continue }
+      if join.isSymmetric, outcome.dropped.contains(target) { continue }
+      if isThere, try isGone(target) {
+        outcome.merged.insert(ownerPlace)
         continue
       }
       let statement = isThere ? insertion : removal
       statement.bind(integer: owner.owner, 1)
-      statement.bind(integer: target, 2)
-      if try statement.run() == 0, isThere { outcome.known[owner, default: []].insert(target) }
+      statement.bind(integer: key, 2)
+      if try statement.run() == 0, isThere { outcome.known[owner, default: []].insert(key) }
     }
   }
 
@@ -82,31 +61,10 @@ extension PendingChangesWriter {
     _ join: RelationshipLayout.JoinTable
   ) throws {
     let link = layout.links[owner.link]
-    if isKept(owner.owner, link.owner) { return }
+    let place = rowKey(owner.owner, link.owner)
+    if outcome.kept.contains(place) { return }
     let stored = try storedTargets(owner, join)
-    let list = outcome.kept.isEmpty ? list : list.leaving { isKept($0, link.destination) }
-    var (targets, isWhole) = list.over(stored)
-    if !isWhole {
-      switch policy {
-      case .error:
-        let spell = { (keys: [Int64]) in StoredValue.text("\(keys)") }
-        conflicts.append(
-          SaveConflict(
-            object: layout.objectID(
-              of: RowKey(table: layout.entities[link.owner].tableIndex, key: owner.owner)
-            ),
-            property: link.name,
-            base: spell(list.base),
-            ours: spell(list.targets),
-            theirs: spell(stored)
-          )
-        )
-      case .storeTrumps, .rollback:
-        targets = list.moved(to: stored, over: list.base).over(list.targets).targets
-      case .objectTrumps, .overwrite: break
-      }
-    }
-    targets = try targets.filter { try stored.contains($0) || !isGone($0, link.destination) }
+    let targets = try settle(list, over: stored, of: place, link)
     outcome.lists[owner] = targets
     if targets == stored { return }
     let table = Schema.quoted(join.name)

@@ -10,7 +10,7 @@ import GRDB
 ///     DELETE FROM "Person" WHERE _pk = ? AND _v = ?
 ///     UPDATE "Person" SET "firstName" = ?, _v = _v + 1 WHERE _pk = ? AND _v = ?
 ///     INSERT INTO "Person" (_pk, _v, "firstName", …) VALUES (?, 1, ?, …)
-final class PendingChangesWriter {
+final class PendingChangesWriter: ChangeWriter {
   /// A statement that clears links to a row that is deleted.
   private struct Unlinking {
     let statement: RawStatement
@@ -27,12 +27,12 @@ final class PendingChangesWriter {
   private var insertions: [RawStatement?]
   private var updates: [UpdateShape: RawStatement] = [:]
   private var unlinkings: [Int: [Unlinking]] = [:]
-  var outcome = Outcome()
+  var outcome = SaveOutcome()
   var conflicts: [SaveConflict] = []
   /// Updates that met a unique key that another row of the save gives up later.
   private var blocked: [(RowKey, RowChange)] = []
   /// Rows that are deleted by now.
-  private var deleted: Set<RowKey> = []
+  private(set) var deleted: Set<RowKey> = []
 
   /// - Parameters:
   ///   - database: The connection, in a transaction.
@@ -53,7 +53,7 @@ final class PendingChangesWriter {
   ///
   /// - Throws: `ContextError`: `.conflict` with all conflicts, `.duplicate`; `StoreError`. The
   ///   caller rolls the transaction back.
-  func write(_ changes: ChangeSet) throws -> Outcome {
+  func write(_ changes: ChangeSet) throws -> SaveOutcome {
     let rows = changes.sorted
     for (place, change) in rows where change.kind == .deleted {
       try delete(place, in: changes)
@@ -77,7 +77,7 @@ final class PendingChangesWriter {
         try clear(unlinking, place.key, in: changes)
       }
     }
-    for place in outcome.kept { try clearLinksToDeleted(of: place) }
+    try clearLinksOfKept(in: changes)
     if let conflict = ContextError(conflicts) { throw conflict }
     return outcome
   }
@@ -138,7 +138,14 @@ final class PendingChangesWriter {
     outcome.versions[place] = 1
   }
 
-  func update(_ place: RowKey, _ object: RowChange) throws {
+  func set(_ values: [Int: StoredValue], at place: RowKey, of change: RowChange) throws {
+    var settled = change
+    settled.values = values
+    settled.version = 0
+    try update(place, settled)
+  }
+
+  private func update(_ place: RowKey, _ object: RowChange) throws {
     do {
       // What was inserted above when it was changed, and stored since, cannot conflict.
       let version = object.version == 0 ? nil : object.version
@@ -153,7 +160,7 @@ final class PendingChangesWriter {
   }
 
   /// Sets columns of a row; false where the row is not there in this version.
-  func update(
+  private func update(
     _ place: RowKey,
     _ values: [Int: StoredValue],
     version: Int64?
@@ -187,30 +194,7 @@ final class PendingChangesWriter {
     return made
   }
 
-  /// Deletes a row, after those whose deletion took it along, and not where one of these was given up.
-  private func delete(_ place: RowKey, in changes: ChangeSet) throws {
-    // A chain of cascades may be long, and deletions of two contexts may have taken each other along.
-    var chain = [place]
-    var seen: Set<RowKey> = [place]
-    while let cause = changes.causes[chain[chain.count - 1]], !deleted.contains(cause),
-      !outcome.kept.contains(cause), seen.insert(cause).inserted
-    {
-      chain.append(cause)
-    }
-    for place in chain.reversed() {
-      guard let change = changes[place], change.kind == .deleted, !deleted.contains(place),
-        !outcome.kept.contains(place)
-      else { continue }
-      if let cause = changes.causes[place], outcome.kept.contains(cause) {
-        outcome.kept.insert(place)
-      } else {
-        try deleteRow(place, change)
-      }
-    }
-  }
-
-  /// Deletes a row; one that somebody changed is a matter of the merge policy.
-  private func deleteRow(_ place: RowKey, _ object: RowChange) throws {
+  func deleteRow(_ place: RowKey, _ object: RowChange) throws {
     let table = Schema.quoted(layout.tables[place.table].name)
     // The version of a fault that was never read is not known: it cannot conflict.
     let test = object.version == 0 ? "?2 = 0" : "_v = ?2"
@@ -219,43 +203,14 @@ final class PendingChangesWriter {
     statement.bind(integer: object.version, 2)
     deleted.insert(place)
     if try statement.run() > 0 || object.version == 0 { return }
-    guard try current(place) != nil else { return }
-    switch policy {
-    case .error:
-      conflicts.append(
-        SaveConflict(
-          object: layout.objectID(of: place),
-          property: nil,
-          base: .integer(object.version),
-          ours: .null,
-          theirs: .integer(try version(place) ?? 0)
-        )
-      )
-    case .storeTrumps, .rollback:
-      deleted.remove(place)
-      outcome.kept.insert(place)
-    case .objectTrumps, .overwrite:
-      let again = try self.statement("DELETE FROM \(table) WHERE _pk = ?1")
-      again.bind(integer: place.key, 1)
-      try again.run()
+    guard let theirs = try version(place) else { return }
+    guard settlesDeletion(place, object, theirVersion: theirs) else {
+      if storeWins { deleted.remove(place) }
+      return
     }
-  }
-
-  /// A change without the links that went with a row which is kept after all.
-  private func keepingLinks(_ change: RowChange, at place: RowKey) -> RowChange {
-    guard !outcome.kept.isEmpty else { return change }
-    var change = change
-    for column in layout.linkColumns[place.table]
-    where change.values[column.column] == .null {
-      let target = layout.entities[layout.links[column.link].destination].tableIndex
-      if let key = change.base(column.column).integer,
-        outcome.kept.contains(RowKey(table: target, key: key))
-      {
-        change.values[column.column] = nil
-        outcome.merged.insert(place)
-      }
-    }
-    return change
+    let again = try self.statement("DELETE FROM \(table) WHERE _pk = ?1")
+    again.bind(integer: place.key, 1)
+    try again.run()
   }
 
   /// What clears the links to a row that is deleted, where no inverse does so.
@@ -280,11 +235,6 @@ final class PendingChangesWriter {
     return made
   }
 
-  /// Whether links to what is deleted become null, whoever has made them since the context looked.
-  private func isNullified(_ link: RelationshipLayout) -> Bool {
-    layout.inverse(of: link)?.relationship.deleteRule == .nullify && !link.relationship.isRequired
-  }
-
   /// Clears links to a row that is deleted, and notes whose columns were changed by that.
   private func clear(_ unlinking: Unlinking, _ key: Int64, in changes: ChangeSet) throws {
     unlinking.statement.bind(integer: key, 1)
@@ -298,21 +248,6 @@ final class PendingChangesWriter {
       outcome.merged.insert(place)
       if changes[place] == nil { outcome.cleared[place, default: [:]][column] = .null }
     }
-  }
-
-  /// A row that is kept leads no more to what is deleted in spite of that.
-  private func clearLinksToDeleted(of place: RowKey) throws {
-    guard let values = try current(place) else { return }
-    var cleared: [Int: StoredValue] = [:]
-    for column in layout.linkColumns[place.table] {
-      let target = layout.entities[layout.links[column.link].destination].tableIndex
-      guard let key = values[column.column].integer,
-        deleted.contains(RowKey(table: target, key: key))
-      else { continue }
-      cleared[column.column] = .null
-      if let order = column.order { cleared[order] = .null }
-    }
-    if !cleared.isEmpty { _ = try update(place, cleared, version: nil) }
   }
 
   /// Objects whose unique keys were in each other's way: the keys are freed first, then set.
@@ -363,6 +298,33 @@ final class PendingChangesWriter {
       object: layout.objectID(of: place),
       help: "change the value and save again"
     )
+  }
+
+  // MARK: - What is there
+
+  func stored(_ place: RowKey) throws -> (version: Int64, values: [StoredValue])? {
+    let table = layout.tables[place.table]
+    let names = ["_pk", "_v"] + table.columns.map { Schema.quoted($0.name) }
+    let statement = try statement(
+      "SELECT \(names.joined(separator: ", ")) FROM \(Schema.quoted(table.name)) WHERE _pk = ?1"
+    )
+    statement.bind(integer: place.key, 1)
+    var found: (version: Int64, values: [StoredValue])?
+    try statement.forEachRow { row in
+      found = (row.integer(1), table.columns.indices.map { row.stored(Int32($0) + 2) })
+    }
+    return found
+  }
+
+  func isThere(_ place: RowKey) throws -> Bool { try version(place) != nil }
+
+  func version(_ place: RowKey) throws -> Int64? {
+    let table = Schema.quoted(layout.tables[place.table].name)
+    let statement = try statement("SELECT _v FROM \(table) WHERE _pk = ?1")
+    statement.bind(integer: place.key, 1)
+    var version: Int64?
+    try statement.forEachRow { version = $0.integer(0) }
+    return version
   }
 
   /// A statement, of which a model has a few: kept by the connection, and looked for once a save.

@@ -187,7 +187,7 @@ final class ServerSession: StoreWriter {
     _ changes: ChangeSet,
     _ layout: ModelLayout,
     _ policy: MergePolicy
-  ) throws -> PendingChangesWriter.Outcome {
+  ) throws -> SaveOutcome {
     guard layout === self.layout || self.layout.holds(layout) else {
       throw StoreError(
         .migrated,

@@ -10,9 +10,9 @@ extension ServerWriter {
 
   func write(_ links: LinkRows) throws {
     let byKey: (LinkKey, LinkKey) -> Bool = { ($0.link, $0.owner) < ($1.link, $1.owner) }
-    let owners = links.owners.sorted(by: byKey).filter { owner in
-      let place = RowKey(table: table(layout.links[owner.link].owner), key: owner.owner)
-      return join(owner.link) != nil && !outcome.dropped.contains(place) && !isGone(place)
+    let owners = try links.owners.sorted(by: byKey).filter { owner in
+      let place = rowKey(owner.owner, layout.links[owner.link].owner)
+      return try join(owner.link) != nil && !outcome.dropped.contains(place) && !isGone(place)
     }
     for (link, owners) in Dictionary(grouping: owners, by: \.link).sorted(by: { $0.key < $1.key }) {
       guard let join = join(link) else { continue }
@@ -39,10 +39,6 @@ extension ServerWriter {
     }
   }
 
-  private func join(_ link: Int) -> RelationshipLayout.JoinTable? {
-    if case .joinTable(let join, isOwner: true) = layout.links[link].storage { join } else { nil }
-  }
-
   /// Links without places: each is a row that is there or not.
   private func writePairs(
     _ links: LinkRows,
@@ -52,13 +48,13 @@ extension ServerWriter {
   ) throws {
     var work = LinkWork()
     for owner in owners {
-      let place = RowKey(table: table(link.owner), key: owner.owner)
+      let place = rowKey(owner.owner, link.owner)
       let isOwnerKept = outcome.kept.contains(place)
       for (key, isThere) in links.pairs[owner]?.sorted(by: { $0.key < $1.key }) ?? [] {
-        let target = RowKey(table: table(link.destination), key: key)
+        let target = rowKey(key, link.destination)
         if !isThere, isOwnerKept || outcome.kept.contains(target) { continue }
         if join.isSymmetric, outcome.dropped.contains(target) { continue }
-        if isThere, isGone(target) {
+        if isThere, try isGone(target) {
           outcome.merged.insert(place)
           continue
         }
@@ -115,14 +111,12 @@ extension ServerWriter {
     var changed: [Int64] = []
     var lists = (0..<(join.hasInversePosition ? 4 : 3)).map { _ in ServerArray(.bigint) }
     for owner in owners {
-      let place = RowKey(table: table(link.owner), key: owner.owner)
+      let place = rowKey(owner.owner, link.owner)
       guard let list = links.lists[owner], !outcome.kept.contains(place) else { continue }
       let former = stored[owner.owner] ?? []
-      guard let targets = settle(list, over: former, of: place, link), targets != former else {
-        outcome.lists[owner] = former
-        continue
-      }
+      let targets = try settle(list, over: former, of: place, link)
       outcome.lists[owner] = targets
+      if targets == former { continue }
       changed.append(owner.owner)
       for (position, target) in targets.enumerated() {
         lists[0].append(owner.owner)
@@ -142,40 +136,6 @@ extension ServerWriter {
       "INSERT INTO \(name) (owner, target, position\(inverse)) SELECT * FROM unnest(\(values))",
       lists.map(\.parameter)
     )
-  }
-
-  /// What a list is to be, by the policy; nil: it is left as it is.
-  private func settle(
-    _ list: LinkRows.List,
-    over stored: [Int64],
-    of place: RowKey,
-    _ link: RelationshipLayout
-  ) -> [Int64]? {
-    let target = table(link.destination)
-    let list =
-      outcome.kept.isEmpty
-      ? list : list.leaving { outcome.kept.contains(RowKey(table: target, key: $0)) }
-    var (targets, isWhole) = list.over(stored)
-    if !isWhole {
-      switch policy {
-      case .error:
-        let spell = { (keys: [Int64]) in StoredValue.text("\(keys)") }
-        conflicts.append(
-          SaveConflict(
-            object: layout.objectID(of: place),
-            property: link.name,
-            base: spell(list.base),
-            ours: spell(list.targets),
-            theirs: spell(stored)
-          )
-        )
-      case .storeTrumps, .rollback:
-        targets = list.moved(to: stored, over: list.base).over(list.targets).targets
-      case .objectTrumps, .overwrite: break
-      }
-    }
-    let there = Set(stored)
-    return targets.filter { there.contains($0) || !isGone(RowKey(table: target, key: $0)) }
   }
 
   // MARK: - What an import says

@@ -10,7 +10,7 @@
 ///     INSERT INTO "Person" (…) SELECT * FROM unnest($1, $2, …)
 ///
 /// Unique keys are checked at the end, so that one object can take what another one gives up.
-final class ServerWriter {
+final class ServerWriter: ChangeWriter {
   /// A row as the server has it, or will have it.
   struct Row {
     var version: Int64
@@ -33,7 +33,7 @@ final class ServerWriter {
   private(set) var deleted: Set<RowKey> = []
   /// How many of them were there, by table.
   private var removalCounts: [Int: Int] = [:]
-  var outcome = PendingChangesWriter.Outcome()
+  var outcome = SaveOutcome()
   var conflicts: [SaveConflict] = []
 
   /// Rows a statement.
@@ -58,7 +58,7 @@ final class ServerWriter {
   ///
   /// - Throws: `ContextError`: `.conflict` with all conflicts, `.duplicate`; `ServerError`, `StoreError`. The
   ///   caller rolls the transaction back.
-  func write(_ changes: ChangeSet) throws -> PendingChangesWriter.Outcome {
+  func write(_ changes: ChangeSet) throws -> SaveOutcome {
     let sorted = changes.sorted
     try lock(sorted)
     try lookForTargets(changes, sorted)
@@ -70,9 +70,9 @@ final class ServerWriter {
     }
     for (place, change) in sorted where change.kind == .inserted { insert(place, change) }
     for (place, change) in sorted where change.kind != .deleted {
-      clearLinksToGone(of: change, at: place)
+      try clearLinksToGone(of: change, at: place)
     }
-    for place in outcome.kept { clearLinksToDeleted(of: place) }
+    try clearLinksOfKept(in: changes)
     try writeRows()
     try write(changes.links)
     try writeMarks(sorted)
@@ -110,7 +110,7 @@ final class ServerWriter {
     _ changes: ChangeSet,
     _ sorted: [(place: RowKey, change: RowChange)]
   ) throws {
-    guard policy == .storeTrumps || policy == .rollback else { return }
+    guard storeWins else { return }
     var wanted: Set<RowKey> = []
     for (place, change) in sorted where change.kind != .deleted {
       for column in layout.linkColumns[place.table] {
@@ -137,13 +137,12 @@ final class ServerWriter {
 
   func table(_ entity: Int) -> Int { layout.entities[entity].tableIndex }
 
-  /// Whether a link may not be written because somebody deleted what it leads to and the store wins.
-  func isGone(_ place: RowKey) -> Bool {
-    switch policy {
-    case .storeTrumps, .rollback:
-      rows[place] == nil && inserted[place] == nil && !others.contains(place)
-    case .error, .objectTrumps, .overwrite: false
-    }
+  func stored(_ place: RowKey) -> (version: Int64, values: [StoredValue])? {
+    rows[place].map { ($0.version, $0.values) }
+  }
+
+  func isThere(_ place: RowKey) -> Bool {
+    rows[place] != nil || inserted[place] != nil || others.contains(place)
   }
 
   // MARK: - Deciding
@@ -156,15 +155,17 @@ final class ServerWriter {
   private func update(_ place: RowKey, _ object: RowChange) throws {
     // What was inserted above when it was changed, and stored since, cannot conflict.
     if let row = rows[place], object.version == 0 || row.version == object.version {
-      set(object.values, at: place)
+      set(object.values, at: place, of: object)
     } else {
-      settle(place, object)
+      try settle(place, object)
     }
   }
 
-  /// Sets columns of a row that is there.
-  func set(_ values: [Int: StoredValue], at place: RowKey) {
-    guard var row = rows[place] else { return }
+  func set(_ values: [Int: StoredValue], at place: RowKey, of change: RowChange) {
+    guard var row = rows[place] else {
+      inserted[place]?.values.merge(values) { $1 }
+      return
+    }
     row.version += 1
     for (column, value) in values { row.values[column] = value }
     rows[place] = row
@@ -172,51 +173,16 @@ final class ServerWriter {
     outcome.versions[place] = row.version
   }
 
-  /// Deletes a row, after those whose deletion took it along, and not where one of these was given up.
-  private func delete(_ place: RowKey, in changes: ChangeSet) throws {
-    var chain = [place]
-    var seen: Set<RowKey> = [place]
-    while let cause = changes.causes[chain[chain.count - 1]], !deleted.contains(cause),
-      !outcome.kept.contains(cause), seen.insert(cause).inserted
-    {
-      chain.append(cause)
-    }
-    for place in chain.reversed() {
-      guard let change = changes[place], change.kind == .deleted, !deleted.contains(place),
-        !outcome.kept.contains(place)
-      else { continue }
-      if let cause = changes.causes[place], outcome.kept.contains(cause) {
-        outcome.kept.insert(place)
-      } else {
-        deleteRow(place, change)
-      }
-    }
-  }
-
-  /// Deletes a row; one that somebody changed is a matter of the merge policy.
-  private func deleteRow(_ place: RowKey, _ object: RowChange) {
+  func deleteRow(_ place: RowKey, _ object: RowChange) {
     guard let row = rows[place] else {
       deleted.insert(place)
       return
     }
     // The version of a fault that was never read is not known: it cannot conflict.
     if object.version != 0, row.version != object.version {
-      switch policy {
-      case .error:
-        conflicts.append(
-          SaveConflict(
-            object: layout.objectID(of: place),
-            property: nil,
-            base: .integer(object.version),
-            ours: .null,
-            theirs: .integer(row.version)
-          )
-        )
-      case .storeTrumps, .rollback:
-        outcome.kept.insert(place)
-        return
-      case .objectTrumps, .overwrite: break
-      }
+      let isDeleted = settlesDeletion(place, object, theirVersion: row.version)
+      // A conflict ends the save; until then the row counts as deleted.
+      guard isDeleted || !storeWins else { return }
     }
     deleted.insert(place)
     removalCounts[place.table, default: 0] += 1
