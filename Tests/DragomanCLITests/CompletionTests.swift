@@ -65,6 +65,21 @@ import Testing
     )
     let feeds = try folder.shell("$D ---completion run -- positional@0 1 0 dragoman run ''")
     #expect(feeds.output == "nightly\n")
+    // The shell takes what begins as the word at the cursor does.
+    for (typed, found) in [
+      ("", ["Person", "Company"]), ("Per", ["Person", "Company"]),
+      ("Person,", ["Person,Company"]), ("Company,Pe", ["Company,Person"]),
+    ] {
+      let entities = try folder.shell(
+        "$D ---completion export -- --entity 5 \(typed.count) dragoman export m -d p.db --entity '\(typed)'"
+      )
+      let lines = entities.output.split(separator: "\n").map(String.init)
+      #expect(lines == found, "\(entities)")
+    }
+    let columns = try folder.shell(
+      "$D ---completion export -- --columns 6 0 dragoman export m -d p.db --entity=Company --columns ''"
+    )
+    #expect(columns.output == "name\ncity\n", "\(columns)")
     let sort = try folder.shell(
       "$D ---completion fetch -- --sort 4 0 dragoman fetch Person --sort ''"
     )
@@ -85,6 +100,43 @@ import Testing
       """
     )
     #expect(run.output.contains("Person"))
+  }
+
+  @Test("Behind help stand the names of commands, and of the commands of one that has some")
+  func help() throws {
+    let words = [
+      "bash": "compgen -W 'import fetch ", "zsh": "_commands=('import:Import feeds into",
+    ]
+    for (shell, start) in words {
+      let script = try folder.run("completion", shell).output
+      #expect(script.contains("    help) ") && script.contains(start))
+      #expect(script.contains("    rejects) ") && script.contains("retry"))
+    }
+    let fish = try folder.run("completion", "fish").output
+    let test = "complete -c 'dragoman' -n '__dragoman_should_offer_completions_for_positional"
+    #expect(fish.contains(test + " \"dragoman help\" -eq 1' -fa 'fetch' -d 'Print the objects of"))
+    #expect(
+      fish.contains(
+        test + " \"dragoman help\" -eq 2; and __fish_seen_subcommand_from rejects' -fa 'retry'"
+      )
+    )
+    guard FileManager.default.fileExists(atPath: "/bin/bash") else { return }
+    for (line, found) in [
+      ("help fe", "fetch"), ("help rejects ", "retry show"), ("help import ", ""),
+    ] {
+      let run = try folder.shell(
+        """
+        "$D" completion bash > c.bash
+        bash -c '. ./c.bash
+          COMP_LINE="dragoman \(line)" COMP_POINT=${#COMP_LINE}
+          COMP_WORDS=($COMP_LINE) COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) cur=${COMP_WORDS[-1]}
+          case $COMP_LINE in *" ") COMP_WORDS+=("") COMP_CWORD=$((COMP_CWORD + 1)) cur="" ;; esac
+          $(complete -p dragoman | sed "s/.*-F \\([^ ]*\\) .*/\\1/") dragoman "$cur" "${COMP_WORDS[COMP_CWORD-1]}"
+          printf "%s\\n" "${COMPREPLY[@]}" | sort | grep -v ^-- | paste -sd " "'
+        """
+      )
+      #expect(run.output.trimmingCharacters(in: .whitespacesAndNewlines) == found, "\(run)")
+    }
   }
 
   @Test("The manual pages in man/ are those of this tool; Scripts/man.sh writes them")

@@ -95,4 +95,97 @@ import Testing
       #expect(run.errors.contains(words), "\(run.errors)")
     }
   }
+
+  @Test(
+    "Texts in UTF-16 and UTF-32 without a byte order mark are told by name, and read where a source names it",
+    arguments: ["UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE"]
+  )
+  func wide(encoding: String) throws {
+    let encodings: [String: String.Encoding] = [
+      "UTF-16LE": .utf16LittleEndian, "UTF-16BE": .utf16BigEndian,
+      "UTF-32LE": .utf32LittleEndian, "UTF-32BE": .utf32BigEndian,
+    ]
+    let known = try #require(encodings[encoding])
+    for (name, text) in [
+      ("f.json", #"[{"id": "1", "name": "Zoë"}, {"id": "2", "name": "王"}]"#),
+      ("f.ndjson", "{\"id\": \"1\", \"name\": \"Zoë\"}\n{\"id\": \"2\", \"name\": \"王\"}\n"),
+      ("f.csv", "id;name\n1;Zoë\n2;王\n"),
+    ] {
+      let bytes = try #require(text.data(using: known))
+      try bytes.write(to: folder.url.appendingPathComponent(name))
+      let isCSV = name == "f.csv"
+      try folder.write(
+        "version: 1\nentities: { Q: { unique: id, attributes: { id: id } } }\n"
+          + (isCSV ? "sources: { c: { format: csv, entity: Q } }\n" : ""),
+        to: "q.map.yaml"
+      )
+      for run in try runs(name, map: "q.map.yaml").dropLast() {
+        #expect(run.status == 65)
+        #expect(
+          run.errors.contains(
+            """
+            error[input.encoding]: \(name):1:1 (byte 0): The input looks like \(encoding), but has no byte order \
+            mark that says so.
+              help     name it in the source of the map: `encoding: \(encoding)`
+            """
+          ),
+          "\(run.errors)"
+        )
+      }
+      // A guess says so in its map, which reads the feed.
+      let guess = try folder.run("guess", name, "-o", "\(encoding)\(name).map.yaml")
+      #expect(guess.status == 0, "\(guess.errors)")
+      let imported = try folder.run("import", "\(encoding)\(name).map.yaml", name, "-d", "g.db")
+      #expect(imported.status == 0, "\(imported.errors)")
+      let found = try folder.run("fetch", "F", "-d", "g.db", "-f", "csv", "--columns", "name")
+      #expect(found.output == "name\r\nZoë\r\n王\r\n", "\(found)")
+      for file in try folder.files where file.hasPrefix("g.db") {
+        try FileManager.default.removeItem(at: folder.url.appendingPathComponent(file))
+      }
+    }
+  }
+
+  @Test(
+    "Of bytes that are no UTF-8 it is told what they are in the encoding that they most likely have"
+  )
+  func latin() throws {
+    let text = Data(#"[{"id": "1", "name": "Zo"#.utf8) + [0xEB] + Data("\"}]".utf8)
+    try text.write(to: folder.url.appendingPathComponent("f.json"))
+    for run in try runs("f.json", map: "root.map.yaml").dropLast() {
+      #expect(run.status == 65)
+      #expect(
+        run.errors.contains(
+          """
+          error[input.encoding]: f.json:1:25 (record 1, byte 24): The text is not valid UTF-8.
+            help     if all of the feed is in another encoding, name it in the source: in windows-1252 the byte \
+          is “ë” (`encoding: windows-1252`)
+          """
+        ),
+        "\(run.errors)"
+      )
+    }
+    // Also where it is the last sign of the last line.
+    try (Data("id,name\n1,Zo".utf8) + [0xEB, 0x0A]).write(
+      to: folder.url.appendingPathComponent("f.csv")
+    )
+    let guess = try folder.run("guess", "f.csv")
+    #expect(guess.status == 0 && guess.output.contains("encoding: windows-1252"), "\(guess)")
+  }
+
+  @Test("Bytes of no text are told to be none", arguments: ["f.json", "f.ndjson", "f.csv", "f"])
+  func binary(name: String) throws {
+    // A feed would have to begin so that its format can be told.
+    let start: [UInt8] = name == "f.json" ? Array("[".utf8) : [0xB1, 0x2C]
+    let bytes = start + (0..<2000).map { UInt8(truncatingIfNeeded: $0 &* 181 &+ ($0 >> 3) &* 7) }
+    try Data(bytes).write(to: folder.url.appendingPathComponent(name))
+    let csv =
+      "version: 1\nentities: { Q: { unique: id, attributes: { id: id } } }\nsources: { c: { format: csv, entity: Q } }\n"
+    try folder.write(csv, to: "c.map.yaml")
+    let map = name == "f.csv" ? "c.map.yaml" : "root.map.yaml"
+    for run in try runs(name, map: map) {
+      #expect(run.status == 65)
+      #expect(run.errors.contains("looks like binary data"), "\(run.errors)")
+      #expect(run.errors.contains("look at it, and at where it came from"))
+    }
+  }
 }

@@ -107,6 +107,93 @@ import Testing
     #expect(count.output == "2\n")
   }
 
+  @Test("What a copy refuses is told of the database that was named")
+  func namesOfCopies() throws {
+    _ = try folder.run("import", "m.map.yaml", "b.json", "-d", "p.db", "-q", "--no-record")
+    for arguments in [
+      ["fetch", "Person", "--as-of", "0"], ["fetch", "Person", "--as-of", "1", "--count"],
+      ["history", "--changes", "1"], ["history", "--changes", "2"],
+    ] {
+      let refused = try folder.run(arguments + ["-d", "p.db"])
+      #expect(refused.status == 65 && refused.output.isEmpty)
+      #expect(
+        refused.errors.hasPrefix(
+          "error[store.undo]: p.db: Of import 2 nothing is kept that could be taken back.\n"
+        ),
+        "\(refused.errors)"
+      )
+    }
+  }
+
+  @Test(
+    "An object is told once, with its links, by the import, the history and the preview of an undo"
+  )
+  func onceEach() throws {
+    try folder.write(
+      """
+      version: 1
+      entities:
+        Order:
+          unique: id
+          attributes: { id: { type: int32 }, state: state }
+          relationships:
+            tags: { entity: Tag, kind: toMany, inverse: orders, key: { name: tags } }
+            notes: { entity: Tag, kind: toMany, key: { name: notes }, ordered: true }
+        Tag:
+          unique: name
+          attributes: { name: name }
+          relationships: { orders: { entity: Order, kind: toMany, inverse: tags } }
+      sources: { s: { format: json, entity: Order, records: /orders }, t: { format: json, entity: Tag, records: /tags } }
+      """,
+      to: "o.map.yaml"
+    )
+    try folder.write(
+      #"{"tags":[{"name":"a"},{"name":"b"}],"orders":[{"id":1,"state":"new","tags":["a","b"],"notes":["a"]},{"id":2,"state":"new","tags":["a"]}]}"#,
+      to: "o.json"
+    )
+    try folder.write(
+      #"{"tags":[],"orders":[{"id":1,"state":"paid","tags":["b"],"notes":["a","b"]},{"id":2,"state":"new","tags":["b"],"notes":["b"]},{"id":3,"tags":["a"]}]}"#,
+      to: "p.json"
+    )
+    _ = try folder.run("import", "o.map.yaml", "o.json", "-d", "o.db", "-q")
+    let diff = try folder.run(
+      "import",
+      "o.map.yaml",
+      "p.json",
+      "-d",
+      "o.db",
+      "--dry-run",
+      "--diff",
+      "-q"
+    )
+    _ = try folder.run("import", "o.map.yaml", "p.json", "-d", "o.db", "-q")
+    let history = try folder.run("history", "-d", "o.db", "--changes", "2")
+    let preview = try folder.run("undo", "-d", "o.db", "--dry-run", "-q")
+    func objects(_ run: ToolFolder.Run) -> [String] {
+      run.output.split(separator: "\n").map {
+        String($0.prefix { $0 != "}" }.drop { $0 != "," }.dropFirst())
+      }
+    }
+    for run in [diff, history, preview] {
+      #expect(
+        Set(objects(run)) == [
+          #""entity":"Order","key":{"id":1"#, #""entity":"Order","key":{"id":2"#,
+          #""entity":"Order","key":{"id":3"#,
+        ],
+        "\(run)"
+      )
+      #expect(objects(run).count == 3, "\(run)")
+    }
+    let first = history.output.split(separator: "\n").first
+    #expect(
+      first
+        == #"""
+        {"change":"updated","entity":"Order","key":{"id":1},"attributes":{"state":{"old":"new","new":"paid"}},"relationships":{"tags":{"removed":[{"name":"a"}],"added":[]},"notes":{"removed":[],"added":[{"name":"b"}]}}}
+        """#,
+      "\(history)"
+    )
+  }
+
   @Test("--no-record keeps nothing, --record everything")
   func recorded() throws {
     _ = try folder.run("import", "m.map.yaml", "b.json", "-d", "p.db", "-q", "--no-record")

@@ -236,4 +236,31 @@ import Testing
       }
     }
   }
+
+  @Test("Examples of help texts stay whole in narrow terminals, and all words are the parser's")
+  func examples() throws {
+    for command in Tool.configuration.subcommands {
+      let parsed = Tool.helpMessage(for: command, columns: 60)
+      let narrow = HelpText.keepingExamples(parsed, of: command, columnCount: 60)
+      #expect(
+        narrow.split(whereSeparator: \.isWhitespace) == parsed.split(whereSeparator: \.isWhitespace)
+      )
+      let overview = narrow.split(separator: "\nUSAGE: ")[0].split(separator: "\n")
+      let source = command.configuration.discussion.split(separator: "\n")
+      #expect(overview.filter { $0.hasPrefix(" ") } == source.filter { $0.hasPrefix(" ") })
+      #expect(overview.allSatisfy { $0.hasPrefix(" ") || $0.count < 60 })
+    }
+    for line in ["fetch --help", "help fetch", "fetch P -h", "help fetch P"] {
+      let help = try folder.shell("COLUMNS=60 $D \(line)")
+      #expect(
+        help.output.hasPrefix("OVERVIEW: Print the objects of an entity, or groups and\nsums of")
+      )
+      #expect(
+        help.output.contains(
+          "\n  dragoman fetch Person -d people.db --where 'salary > 1e5 AND city == \"Oslo\"'\n"
+        ),
+        "\(line): \(help)"
+      )
+    }
+  }
 }

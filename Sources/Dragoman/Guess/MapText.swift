@@ -64,8 +64,12 @@ struct MapText {
     if sample.isUndividedText {
       lines.append("There is one column: nothing divides the first line as the others. Is it CSV?")
     }
-    if sample.encoding != nil {
-      lines.append("The text is not UTF-8: windows-1252 takes any bytes, but may be wrong.")
+    if let encoding = sample.encoding {
+      lines.append(
+        encoding == SampleFormat.takesAnyBytes
+          ? "The text is not UTF-8: \(encoding) takes any bytes, but may be wrong."
+          : "The text is \(encoding), and has no byte order mark that says so."
+      )
     }
     return lines
   }

@@ -41,7 +41,8 @@ struct ExportCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "The entity; the map's choice without it. Several, or all that sources bring, go to a folder.",
       valueName: "entity,…"
-    )
+    ),
+    completion: .custom { words, _, start in Suggestions(words).entities(behind: start) }
   )
   var entity: [String] = []
 

@@ -97,7 +97,7 @@ struct FetchCommand: ParsableCommand {
     }
     let command = self
     let store = try databaseOptions.open(
-      SQLiteStore.Options(isReadOnly: true, createsFile: false),
+      SQLiteStore.Options(isReadOnly: true, createsFile: false, readsConcurrently: false),
       reading: .request { try command.request().showingKeys(in: $0) }
     )
     guard let asOf else { return try command.answer(from: store, over: store.path) }

@@ -15,8 +15,7 @@ enum Main {
     signal(SIGPIPE, SIG_IGN)
     // Nobody asks the tool's SQLite for its memory, which it would count under a lock.
     dragoman_sqlite_counts_no_memory()
-    Task { exit(await Tool.status()) }
-    dispatchMain()
+    Tool.runToTheEnd()
   }
 }
 
@@ -36,28 +35,49 @@ struct Tool: AsyncParsableCommand {
     ]
   )
 
-  /// Runs the command that the arguments name, and prints its error.
+  /// Runs the command that the arguments name, prints its error, and ends the process.
   ///
-  /// - Returns: The exit code.
-  static func status() async -> Int32 {
+  /// A command that waits for nobody runs on the main thread: the others are not made then, whose memory besides
+  /// grows by a system call a page.
+  static func runToTheEnd() -> Never {
     do {
       try checkCommand(of: CommandLine.arguments)
       var command = try parseAsRoot()
-      if var asynchronous = command as? any AsyncParsableCommand {
-        try await asynchronous.run()
-      } else {
+      guard let asynchronous = command as? any AsyncParsableCommand else {
         try command.run()
+        Foundation.exit(0)
       }
+      Task { Foundation.exit(await status(of: asynchronous)) }
+    } catch {
+      Foundation.exit(status(of: error))
+    }
+    dispatchMain()
+  }
+
+  private static func status(of command: any AsyncParsableCommand) async -> Int32 {
+    var command = command
+    do {
+      try await command.run()
       return 0
     } catch {
-      if let known = (error as? ToolError) ?? ToolError(error) { return known.tell() }
-      return tell(error)
+      return status(of: error)
     }
+  }
+
+  /// Prints an error, and gives the exit code.
+  private static func status(of error: any Error) -> Int32 {
+    if let known = (error as? ToolError) ?? ToolError(error) { return known.tell() }
+    return tell(error)
   }
 
   /// Prints what the argument parser has to say: help and versions are output, the rest is not.
   private static func tell(_ error: any Error) -> Int32 {
-    let text = namingDashes(namingNearest(fullMessage(for: error)), CommandLine.arguments)
+    let message = HelpText.keepingExamples(
+      fullMessage(for: error),
+      of: command(of: CommandLine.arguments),
+      columnCount: HelpText.columnCount
+    )
+    let text = namingDashes(namingNearest(message), CommandLine.arguments)
     let status = exitCode(for: error).rawValue
     guard !text.isEmpty else { return status }
     guard status == 0 else {
@@ -85,6 +105,19 @@ struct Tool: AsyncParsableCommand {
       path.append(word)
       commands = next.configuration.subcommands
     }
+  }
+
+  /// The command that the arguments name.
+  private static func command(of arguments: [String]) -> any ParsableCommand.Type {
+    var command: any ParsableCommand.Type = Tool.self
+    for word in arguments.dropFirst() where word != "help" {
+      let commands = command.configuration.subcommands
+      guard let next = commands.first(where: { $0.configuration.commandName == word }) else {
+        break
+      }
+      command = next
+    }
+    return command
   }
 
   private static func unknownCommand(

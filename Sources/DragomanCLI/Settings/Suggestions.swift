@@ -15,6 +15,13 @@ struct Suggestions {
   /// The names of the entities.
   var entities: [String] { layout?.entities.map(\.name) ?? [] }
 
+  /// The names of entities that a list does not have yet, behind what is typed of it: `Order,Cu`.
+  func entities(behind typed: String) -> [String] {
+    let named = typed.split(separator: ",", omittingEmptySubsequences: false).dropLast()
+    let start = named.map { $0 + "," }.joined()
+    return entities.filter { !named.contains($0[...]) }.map { start + $0 }
+  }
+
   /// The names of the feeds.
   var feeds: [String] {
     (try? ToolSettings.find(named: value(of: ["--config"])))?.feeds.map(\.name) ?? []
@@ -25,9 +32,9 @@ struct Suggestions {
   /// - Parameter typed: What is typed: `lastName,-company.na`.
   /// - Returns: The whole words, up to the next point of a path.
   func paths(behind typed: String) -> [String] {
-    guard let layout, var entity = layout.entities.first(where: { words.contains($0.name) }) else {
-      return []
-    }
+    let named = Set(words.flatMap { $0.split { ",=".contains($0) } })
+    guard let layout, var entity = layout.entities.first(where: { named.contains($0.name[...]) })
+    else { return [] }
     let last = typed.lastIndex { ",- (".contains($0) }.map { typed.index(after: $0) }
     var start = String(typed[..<(last ?? typed.startIndex)])
     let steps = typed[(last ?? typed.startIndex)...].split(

@@ -49,7 +49,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
   /// What to do about it, where there is something to do.
   public let help: String?
   /// The database file, where one is concerned.
-  public internal(set) var path: String?
+  public package(set) var path: String?
   /// Where in the text of a predicate the fault is, if it is in one.
   public internal(set) var place: TextPlace?
 

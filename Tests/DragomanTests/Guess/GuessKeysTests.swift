@@ -81,6 +81,30 @@ import Testing
     #expect(found.map.entities[0].attribute(named: "version")?.type == .string)
   }
 
+  @Test("What two texts mean alike is no key either where one stands behind all rows that are kept")
+  func meaningsFarBehind() throws {
+    let count = 77_000
+    func days(_ last: String) -> String {
+      let days = (0..<count).map { "\($0 % 28 + 1).\($0 / 28 % 12 + 1).\(1800 + $0 / 336)" }
+      return (["day"] + days + [last]).joined(separator: "\n") + "\n"
+    }
+    for (last, key) in [("31.12.1900", "day"), ("01.02.1900", "place")] {
+      let map = try MapGuess(of: [Self.input(days(last), "d.csv")]).map
+      #expect(map.entities[0].attribute(named: "day")?.type == .date)
+      #expect(map.entities[0].uniqueKeys == [[key]])
+    }
+    func makers(_ last: String) -> String {
+      let records = (1...count).map { #"{"id":\#($0),"by":{"id":"\#($0 % 3)","n":"a"}}"# }
+      return
+        "[\(records.joined(separator: ",")),{\"id\":0,\"by\":{\"id\":\"\(last)\",\"n\":\"a\"}}]"
+    }
+    // Objects that two ids name for an import are nobody's own.
+    for (last, names) in [("3", ["S", "By"]), ("1.0", ["S"])] {
+      let map = try MapGuess(of: [Self.input(makers(last), "s.json")]).map
+      #expect(map.entities.map(\.name) == names)
+    }
+  }
+
   @Test("Values that are spelled alike stay keys, however they are read")
   func sameSpelling() throws {
     for (text, key) in [

@@ -304,6 +304,25 @@ import Testing
     }
   }
 
+  @Test(
+    "Of a long list a faulty element is told with its place, and so many are looked at as are wanted"
+  )
+  func longList() throws {
+    let records = (0..<2000).map { #"{"id":\#($0),"name":"n\#($0)"}"# }
+    let faulty = Array("[\(records.joined(separator: ",\n")),\n{\"id\":01}]".utf8)
+    let error = #expect(throws: ReadError.self) {
+      try MapGuess(of: [.bytes(faulty, name: "f.json")])
+    }
+    #expect(error?.code == .json && error?.origin?.line == 2001)
+    let late = (1...2).map { #"{"id":-\#($0),"late":1}"# }
+    for (count, names) in [(2000, ["id", "name"]), (2001, ["id", "name", "late"])] {
+      let text = "[\((records + late).joined(separator: ","))]"
+      let options = MapGuess.Options(sampleCount: count)
+      let guess = try MapGuess(of: [.bytes(Array(text.utf8), name: "f.json")], options)
+      #expect(guess.map.entities[0].attributes.map(\.name) == names)
+    }
+  }
+
   @Test("A text larger than the window is read in parts, with the same outcome")
   func large() throws {
     let record = #"{"id":%,"name":"n%","at":"2024-05-01","tags":[{"k":"a"},{"k":"b"}]}"#

@@ -174,6 +174,28 @@ import Testing
     #expect(!words.text.contains(remark))
   }
 
+  @Test("Digits alone have the forms of each notation, however many they are")
+  func digits() throws {
+    let reader = try TextFormReader()
+    func forms(_ text: String, among wanted: TextForms = .all) -> TextForms {
+      Array(text.utf8).withUnsafeBytes { reader.forms(of: $0, among: wanted) }
+    }
+    for count in 1...18 {
+      let text = String("987654321012345678".prefix(count))
+      var expected: TextForms = .whole
+      for (place, format) in TextForms.numberFormats.enumerated() {
+        let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 64, alignment: 8)
+        defer { output.deallocate() }
+        let length = try Array(text.utf8).withUnsafeBytes {
+          try NumberReader(format: format).plain($0, into: output)
+        }
+        if length > 0 { expected.insert(.number(place)) }
+      }
+      #expect(forms(text).isSuperset(of: expected) && forms(text).isNumber)
+      #expect(forms(text, among: [.number(1), .whole]) == [.number(1), .whole])
+    }
+  }
+
   @Test("Where there is no room for all values, the first tell whether they differ")
   func room() throws {
     func values(_ texts: [String]) throws -> ValueProfile {

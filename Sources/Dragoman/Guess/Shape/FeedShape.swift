@@ -95,7 +95,7 @@ final class FeedShape {
   ) -> FeedShape {
     func fits(_ shape: FeedShape) -> Bool {
       shape.name.count == name.count && shape.space == space && shape.isAttribute == isAttribute
-        && shape.name.elementsEqual(name)
+        && name.has(shape.name, at: 0)
     }
     if place < members.count, fits(members[place]) {
       place += 1

@@ -25,6 +25,11 @@ final class IdentityProof {
     isAttribute = member.isAttribute
   }
 
+  /// Whether it is this member that names the object, as far as is known.
+  func isTold(by member: FeedShape) -> Bool {
+    !isRefuted && member.isAttribute == isAttribute && member.name == name
+  }
+
   /// Sees an object.
   func see(_ index: UInt32, _ batch: RecordBatch) {
     guard !isRefuted, contents.count < Self.maximumCount else { return }

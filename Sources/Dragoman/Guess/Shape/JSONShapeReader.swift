@@ -73,6 +73,7 @@ final class JSONShapeReader {
   }
 
   private func takeElement(of frame: Frame) throws(ReadError) {
+    if takeTogether(frame) { return }
     guard try separator(closing: UInt8(ascii: "]")), let element = frame.element else { return }
     guard frame.count < recorder.recordLimit else {
       _ = try window.peek(batch)
@@ -80,6 +81,20 @@ final class JSONShapeReader {
       return
     }
     try takeValue(as: element, owner: frame.owner, isElement: true)
+  }
+
+  /// Takes the elements behind an earlier one that stand whole in the window.
+  ///
+  /// - Returns: Whether there was any.
+  private func takeTogether(_ frame: Frame) -> Bool {
+    let room = recorder.recordLimit - frame.count
+    guard frame.count > 0, room > 0, let element = frame.element else { return false }
+    let found = window.parseTogether(with: text, batch, limit: room)
+    guard !found.isEmpty else { return false }
+    for place in found { recorder.see(record: place.node, batch, as: element, in: frame.owner) }
+    frames[frames.count - 1].count += found.count
+    forget()
+    return true
   }
 
   /// Takes the value at the position, or enters it where it is large.

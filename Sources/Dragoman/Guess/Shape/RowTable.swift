@@ -34,6 +34,8 @@ final class RowTable {
 
   /// How many rows are kept.
   var rowCount: Int { cells.count / Self.width }
+  /// Whether the next record is kept, too.
+  var isOpen: Bool { cells.count < Self.maximumCellCount }
   /// Whether the rows are all records.
   var isComplete: Bool { rowCount == recordCount }
 
@@ -47,7 +49,7 @@ final class RowTable {
   /// Ends the record.
   func end() {
     recordCount += 1
-    if cells.count < Self.maximumCellCount { cells.append(contentsOf: row) }
+    if isOpen { cells.append(contentsOf: row) }
   }
 
   /// Sets the record's value at a place.
@@ -89,7 +91,7 @@ final class RowTable {
     match(theirs, own)
     recordCount += other.recordCount
     var start = 0
-    while start < other.cells.count, cells.count < Self.maximumCellCount {
+    while start < other.cells.count, isOpen {
       for index in row.indices { row[index] = 0 }
       for column in columns { row[column.to] = other.cells[start + column.from] }
       cells.append(contentsOf: row)

@@ -1,5 +1,3 @@
-import CSimdJSON
-
 /// What a sample is: its format, and what has to be known besides to read it.
 struct SampleFormat {
   private(set) var format: ForeignFormat
@@ -13,16 +11,27 @@ struct SampleFormat {
   /// - Throws: `ReadError` for what is no feed, saying what it looks like.
   init(_ source: PeekableSource, _ head: [UInt8], name: String) throws(ReadError) {
     format = try FormatDetection.format(of: source, name: name, sources: [])
-    let isWide = ByteOrderMark(head).map { $0 != .utf8 } ?? false
-    guard !isWide, format != .xml else { return }
+    guard format != .xml else { return }
+    let mark = ByteOrderMark(head)
+    let isWhole = head.count < SampleReader.headByteCount
+    let guess = mark == nil ? EncodingGuess(head, isWhole: isWhole) : .utf8
+    var isWide = mark.map { $0 != .utf8 } ?? false
+    switch guess {
+    case .utf8: break
+    case .wide(let encoding):
+      self.encoding = encoding
+      isWide = true
+    case .other: encoding = Self.takesAnyBytes
+    case .binary: throw Self.refusal("binary data", name)
+    }
+    let head = isWide ? FormatDetection.decoded(head) : head
     guard !head.contains(0) else { throw Self.refusal("binary data", name) }
-    let isUTF8 = Self.isUTF8(head)
     if format == .json {
       let text = head.starts(with: [0xEF, 0xBB, 0xBF]) ? head.dropFirst(3) : head[...]
       let first = text.first { !isJSONSpace($0) } ?? 0
       if !"{[".utf8.contains(first) {
         guard let separator = Self.separator(of: text) else {
-          throw Self.refusal(isUTF8 ? "plain text" : "binary data", name)
+          throw Self.refusal(guess == .other ? "binary data" : "plain text", name)
         }
         format = .csv
         self.separator = separator
@@ -30,8 +39,10 @@ struct SampleFormat {
     } else if format == .csv {
       separator = Self.separator(of: head[...]) ?? (FormatDetection.isTabSeparated(name) ? 9 : 44)
     }
-    if !isUTF8 { encoding = "windows-1252" }
   }
+
+  /// The encoding that is guessed of bytes that are no UTF-8.
+  static let takesAnyBytes = "windows-1252"
 
   /// Takes what the sources of a map say, as an import does.
   ///
@@ -56,18 +67,6 @@ struct SampleFormat {
       at: Origin(file: name, line: 1, column: 1, byte: 0),
       help: "look at it, and at where it came from"
     )
-  }
-
-  /// Whether the bytes are UTF-8, but for a character that is cut at the end.
-  private static func isUTF8(_ head: [UInt8]) -> Bool {
-    guard !head.isEmpty else { return true }
-    for cut in 0...min(3, head.count - 1) {
-      let isText = head.withUnsafeBufferPointer { bytes in
-        CSimdJSON.isUTF8(bytes.baseAddress, bytes.count - cut)
-      }
-      if isText { return true }
-    }
-    return false
   }
 
   /// The byte that divides the first lines into the most cells, as many in each; nil: none does.

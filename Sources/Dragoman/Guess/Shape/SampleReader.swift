@@ -8,7 +8,7 @@ struct SampleReader {
   private(set) var sample: FeedSample?
 
   /// How many bytes tell what a sample is.
-  private static let headByteCount = 64 << 10
+  static let headByteCount = 64 << 10
   private static let batchSize = 4096
 
   /// - Parameter recordLimit: How many records of each list are looked at.

@@ -101,7 +101,7 @@ final class ShapeRecorder {
     rows?.begin(in: owner, ofSample: budget.sample)
     recordDepth += 1
     defer { recordDepth -= 1 }
-    let hash = see(index, batch, as: shape, rows, owner)
+    let hash = see(index, batch, as: shape, rows, owner, isPart: rows?.isOpen ?? true)
     if let rows {
       if hash != 0 { rows.set(hash, for: shape) }
       rows.end()
@@ -110,6 +110,13 @@ final class ShapeRecorder {
 
   /// Sees a value.
   ///
+  /// - Parameters:
+  ///   - index: Its node.
+  ///   - batch: What the node is of.
+  ///   - shape: Its place.
+  ///   - rows: The records of which one has it; nil: none.
+  ///   - owner: The number of the object that has it.
+  ///   - isPart: Whether it may be part of a key: its row is kept, or it names an object.
   /// - Returns: The hash of a scalar; 0 for others.
   @discardableResult
   func see(
@@ -117,7 +124,8 @@ final class ShapeRecorder {
     _ batch: RecordBatch,
     as shape: FeedShape,
     _ rows: RowTable?,
-    _ owner: Int
+    _ owner: Int,
+    isPart: Bool = true
   ) -> UInt64 {
     let node = batch.nodes[Int(index)]
     switch Int(node.kind) {
@@ -128,11 +136,12 @@ final class ShapeRecorder {
       return shape.values.see(number: batch.bytes(node.text, node.length), budget)
     case TAPE_STRING:
       shape.kinds.texts += 1
-      return shape.values.see(text: batch.bytes(node.text, node.length), reader, budget)
+      let text = batch.bytes(node.text, node.length)
+      return shape.values.see(text: text, reader, budget, isPart: isPart)
     case TAPE_FALSE, TAPE_TRUE:
       shape.kinds.booleans += 1
       return shape.values.see(boolean: Int(node.kind) == TAPE_TRUE)
-    case TAPE_ELEMENT: return element(index, node, batch, as: shape, rows)
+    case TAPE_ELEMENT: return element(index, node, batch, as: shape, rows, isPart: isPart)
     default: shape.kinds.nulls += 1
     }
     return 0
@@ -157,7 +166,8 @@ final class ShapeRecorder {
         at: &place
       )
       enterMember(member, of: owner)
-      let hash = see(child, batch, as: member, rows, owner)
+      let isPart = self.isPart(member, of: shape, rows)
+      let hash = see(child, batch, as: member, rows, owner, isPart: isPart)
       if hash != 0 { rows?.set(hash, for: member) }
       child = value.next
     }
@@ -187,17 +197,20 @@ final class ShapeRecorder {
     _ node: TapeNode,
     _ batch: RecordBatch,
     as shape: FeedShape,
-    _ rows: RowTable?
+    _ rows: RowTable?,
+    isPart: Bool
   ) -> UInt64 {
     var hash: UInt64 = 0
     if node.next == index + 1 {
       shape.kinds.texts += 1
-      return shape.values.see(text: batch.bytes(node.text, node.length), reader, budget)
+      let text = batch.bytes(node.text, node.length)
+      return shape.values.see(text: text, reader, budget, isPart: isPart)
     }
     if node.length > 0 {
       shape.kinds.texts += 1
       shape.kinds.mixed += 1
-      hash = shape.values.see(text: batch.bytes(node.text, node.length), reader, budget)
+      let text = batch.bytes(node.text, node.length)
+      hash = shape.values.see(text: text, reader, budget, isPart: isPart)
     }
     let owner = enterObject(shape)
     var child = index + 1
@@ -218,13 +231,20 @@ final class ShapeRecorder {
       if member.rows != nil {
         see(record: child, batch, as: member, in: owner)
       } else {
-        let hash = see(child, batch, as: member, rows, owner)
+        let isPart = self.isPart(member, of: shape, rows)
+        let hash = see(child, batch, as: member, rows, owner, isPart: isPart)
         if hash != 0 { rows?.set(hash, for: member) }
       }
       child = value.next
     }
     prove(shape, index, batch)
     return hash
+  }
+
+  /// Whether a member may be part of a key, wherever else its value came.
+  private func isPart(_ member: FeedShape, of shape: FeedShape, _ rows: RowTable?) -> Bool {
+    guard let rows, !rows.isOpen else { return true }
+    return shape.identity?.isTold(by: member) ?? false
   }
 
   /// Holds an object that is nested in a record against others of its id.

@@ -18,6 +18,8 @@ struct DistinctValues {
   private var sample = 0
   private var budget: HashBudget?
   private var fullCount = 0
+  /// Whether no two values of one sample were found the same so far.
+  private(set) var mayBeKey = true
 
   private static let waitingCount = 64
 
@@ -73,7 +75,7 @@ struct DistinctValues {
         isOpen = false
         return
       }
-      parts[last].hashes.insert(hash)
+      if !parts[last].hashes.insert(hash) { mayBeKey = false }
       parts[last].count += 1
     }
   }
@@ -108,6 +110,7 @@ struct DistinctValues {
     parts = []
     isOpen = false
     fullCount = 0
+    mayBeKey = false
   }
 
   /// Adds the values of another place.
@@ -121,6 +124,7 @@ struct DistinctValues {
     }
     guard !other.parts.isEmpty || !other.isOpen else { return }
     fullCount = 0
+    mayBeKey = mayBeKey && other.mayBeKey
     guard isOpen, other.isOpen else {
       parts = []
       isOpen = false

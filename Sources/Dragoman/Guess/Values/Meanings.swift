@@ -53,7 +53,7 @@ struct Meanings {
     _ reader: TextFormReader,
     _ budget: HashBudget
   ) {
-    guard isOpen, forms != .whole, first[hash] == nil, other[hash] == nil else { return }
+    guard isOpen, !forms.contains(.whole), first[hash] == nil, other[hash] == nil else { return }
     let (own, swapped) = reader.meanings(of: text, forms)
     guard own != hash || swapped != hash else { return }
     guard budget.takes(4) else {

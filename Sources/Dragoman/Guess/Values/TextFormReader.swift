@@ -4,6 +4,8 @@ import DragomanGraph
 final class TextFormReader {
   let numbers: [NumberReader]
   let dates: [DateReader]
+  /// The notations that take digits alone: each reads them alike, however many they are.
+  private let digitForms: TextForms
   /// The forms that are asked for.
   @exclusivity(unchecked) private var wanted: TextForms = []
   let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 128, alignment: 8)
@@ -21,14 +23,24 @@ final class TextFormReader {
       dates.append(try DateReader(formats: [form.format], type: form.type, timeZone: nil))
     }
     self.dates = dates
+    let output = self.output
+    digitForms = [UInt8(ascii: "1")].withUnsafeBytes { digit in
+      numbers.indices.reduce(into: []) {
+        if numbers[$1].plain(digit, into: output) > 0 { $0.insert(.number($1)) }
+      }
+    }
   }
 
   deinit { output.deallocate() }
 
   /// Whether a text is one of the words that feeds write where they have no value.
   static func isSentinel(_ text: UnsafeRawBufferPointer) -> Bool {
-    guard text.count <= 19, let first = text.first, "Nn-k#?0".utf8.contains(first) else {
-      return false
+    guard text.count <= 19, let first = text.first else { return false }
+    switch first {
+    case UInt8(ascii: "N"), UInt8(ascii: "n"), UInt8(ascii: "-"), UInt8(ascii: "k"),
+      UInt8(ascii: "#"), UInt8(ascii: "?"), UInt8(ascii: "0"):
+      break
+    default: return false
     }
     return sentinels.contains { $0.count == text.count && text.has($0, at: 0) }
   }
@@ -111,7 +123,8 @@ final class TextFormReader {
       guard whole <= 18, text.count < 2 || !(isNegative && lead == UInt8(ascii: "0")) else {
         return []
       }
-      return grouped(text).union(.whole)
+      let others = isNegative ? grouped(text) : digitForms.intersection(wanted)
+      return others.union(.whole)
     }
     var forms = grouped(text)
     if digits[whole] == UInt8(ascii: "."), whole + 1 < digits.count,

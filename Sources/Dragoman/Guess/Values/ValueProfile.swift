@@ -68,8 +68,21 @@ final class ValueProfile {
     return value ? 2 : 1
   }
 
-  /// Sees a text, and returns the hash of its bytes.
-  func see(text: UnsafeRawBufferPointer, _ reader: TextFormReader, _ budget: HashBudget) -> UInt64 {
+  /// Sees a text.
+  ///
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - reader: Tells its forms.
+  ///   - budget: What all places together may keep.
+  ///   - isPart: Whether it may be part of a key, or names an object, also where it came before: else nobody asks
+  ///     what a text means that did.
+  /// - Returns: The hash of its bytes.
+  func see(
+    text: UnsafeRawBufferPointer,
+    _ reader: TextFormReader,
+    _ budget: HashBudget,
+    isPart: Bool = true
+  ) -> UInt64 {
     guard !text.isEmpty else {
       emptyCount += 1
       return 3
@@ -104,7 +117,9 @@ final class ValueProfile {
       if let place { formCounts[place].count += 1 } else { formCounts.append((form, 1)) }
       known.formUnion(form)
       if form.isNumber { fractions.see(text) }
-      if form.isNumber || form.isDate { meanings.see(text, hash: hash, form, reader, budget) }
+      if isPart || differentValues.mayBeKey, form.isNumber || form.isDate {
+        meanings.see(text, hash: hash, form, reader, budget)
+      }
     }
     return hash
   }

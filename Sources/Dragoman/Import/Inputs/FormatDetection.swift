@@ -52,7 +52,7 @@ enum FormatDetection {
 
   /// The text of UTF-16 or UTF-32 as UTF-8, as far as it goes; a NUL beside an ASCII sign gives the
   /// encoding away where there is no mark.
-  private static func decoded(_ bytes: [UInt8]) -> [UInt8] {
+  static func decoded(_ bytes: [UInt8]) -> [UInt8] {
     let mark = ByteOrderMark(bytes)
     let isLittle = bytes.first != 0
     let isLong = bytes.prefix(4).count { $0 == 0 } > 2

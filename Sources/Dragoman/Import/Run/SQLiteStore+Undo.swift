@@ -114,7 +114,20 @@ extension SQLiteStore {
       throw StoreError(.output, "There is no place for a copy: \(error)", path: folder.path)
     }
     defer { try? FileManager.default.removeItem(at: folder) }
-    return try body(folder.path + "/")
+    do {
+      return try body(folder.path + "/")
+    } catch let error as StoreError {
+      throw naming(error, inFolder: folder.path)
+    }
+  }
+
+  /// What a copy refuses is a fault of the store that it is of, but for places where nothing can be written.
+  private func naming(_ error: StoreError, inFolder folder: String) -> StoreError {
+    let isOfPlace = [.full, .inputOutput, .output].contains(error.code)
+    guard !isOfPlace, error.path?.hasPrefix(folder) == true else { return error }
+    var named = error
+    named.path = path
+    return named
   }
 
   /// Tells what an import did, object by object, as far as it can be taken back.

@@ -46,13 +46,33 @@ func decoded(
 /// The source itself, or its text as UTF-8 where it starts with a UTF-16 or UTF-32 byte order mark.
 ///
 /// A UTF-8 byte order mark is left to the reader, which counts its three bytes.
+/// - Throws: `.encoding` for what looks like UTF-16 or UTF-32 without a mark, `.format` for what looks like no text.
 func decodedByMark(_ source: any ByteSource) throws(ReadError) -> any ByteSource {
   let peekable = PeekableSource(source)
-  guard let mark = ByteOrderMark(Array(try peekable.peek(4))), mark != .utf8 else {
-    return peekable
+  let head = Array(try peekable.peek(EncodingGuess.byteCount))
+  if let mark = ByteOrderMark(head) {
+    guard mark != .utf8 else { return peekable }
+    peekable.skip(mark.byteCount)
+    return try TextDecoder(peekable, encoding: mark.encoding)
   }
-  peekable.skip(mark.byteCount)
-  return try TextDecoder(peekable, encoding: mark.encoding)
+  let start = Origin(file: peekable.name, line: 1, column: 1, byte: 0)
+  switch EncodingGuess(head, isWhole: head.count < EncodingGuess.byteCount) {
+  case .utf8, .other: return peekable
+  case .wide(let encoding):
+    throw ReadError(
+      .encoding,
+      "The input looks like \(encoding), but has no byte order mark that says so.",
+      at: start,
+      help: "name it in the source of the map: `encoding: \(encoding)`"
+    )
+  case .binary:
+    throw ReadError(
+      .format,
+      "The input looks like binary data, not like a feed.",
+      at: start,
+      help: "look at it, and at where it came from"
+    )
+  }
 }
 
 /// The byte order marks of Unicode.

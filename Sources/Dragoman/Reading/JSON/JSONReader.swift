@@ -12,8 +12,6 @@ final class JSONReader: RecordReader {
   private let paths: JSONRecordPaths
   @exclusivity(unchecked) private var frames: [Frame] = []
   @exclusivity(unchecked) private var state: State
-  /// Up to where records of the batch were looked for together, and were not found so.
-  @exclusivity(unchecked) private var triedEnd = 0
   /// Members before the records, for `$root`.
   private var head: JSONDocumentHead
   /// Whether members were kept behind records of the batch: they are for later records only.
@@ -56,7 +54,6 @@ final class JSONReader: RecordReader {
     carryNames(into: batch)
     defer { keepName(of: batch) }
     isDocumentStale = false
-    triedEnd = 0
     while batch.records.count < limit && window.position < SourceWindow.targetByteCount
       && !isDocumentStale
     {
@@ -119,9 +116,6 @@ final class JSONReader: RecordReader {
     }
   }
 
-  /// How many bytes of records are parsed together.
-  private static let togetherByteCount = 256 << 10
-
   /// Reads the records behind an earlier one as far as they stand whole in the window.
   ///
   /// They are parsed in one go. What is not surely a record without fault is left to `readRecord`, which tells
@@ -131,18 +125,8 @@ final class JSONReader: RecordReader {
     guard let frame = frames.last, frame.count > 0, head.isUnused || batch.document != nil else {
       return false
     }
-    let most = min(Self.togetherByteCount, window.limit.uncheckedByteCount)
-    let end = min(batch.sourceCount, window.position + most, SourceWindow.targetByteCount)
-    // A few records are not worth it, and what was tried in vain is not tried again.
-    guard end - window.position >= most / 64, window.position >= triedEnd else { return false }
-    var comma = window.position
-    while comma < end, isJSONSpace(batch.source[comma]) { comma += 1 }
-    guard comma > 0, comma < end, batch.source[comma] == UInt8(ascii: ",") else { return false }
-    let found = text.parseList(batch, start: comma, length: end - comma, limit: limit)
-    guard let last = found.last else {
-      triedEnd = end
-      return false
-    }
+    let found = window.parseTogether(with: text, batch, limit: limit)
+    guard !found.isEmpty else { return false }
     var number = recordCounts[source] ?? 0
     for place in found {
       number += 1
@@ -158,7 +142,6 @@ final class JSONReader: RecordReader {
     }
     recordCounts[source] = number
     frames[frames.count - 1].count += found.count
-    window.position = Int(last.start + last.length)
     return true
   }
 

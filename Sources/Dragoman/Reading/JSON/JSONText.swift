@@ -154,7 +154,23 @@ final class JSONText {
       case JSON_UTF8: .encoding
       default: .json
       }
-    return ReadError(code, message, at: origin)
+    return ReadError(
+      code,
+      message,
+      at: origin,
+      help: status == JSON_UTF8 ? otherEncoding(batch, offset) : nil
+    )
+  }
+
+  /// How a text is read that is no UTF-8, with what the byte is in the encoding that it most often has then.
+  private static func otherEncoding(_ batch: RecordBatch, _ offset: Int) -> String {
+    let help = "if all of the feed is in another encoding, name it in the source"
+    guard offset < batch.sourceCount else { return "\(help): `encoding: …`" }
+    // In ISO 8859-1 and windows-1252 alike, these bytes are the scalars of their numbers.
+    let byte = batch.source[offset]
+    guard byte >= 0xA0 else { return "\(help): `encoding: …`" }
+    return
+      "\(help): in windows-1252 the byte is “\(Unicode.Scalar(byte))” (`encoding: windows-1252`)"
   }
 
   /// A few bytes of the text, made printable, in quotes.

@@ -48,6 +48,36 @@ extension SourceWindow {
     return jsonScanValue(&state, start, batch.sourceCount - position, 0)
   }
 
+  /// How many bytes of values are parsed together.
+  private static let togetherByteCount = 256 << 10
+
+  /// Parses the values of a list behind an earlier one in one go, as far as they stand whole in the window, and
+  /// moves behind them.
+  ///
+  /// What is not surely a value without fault is left: whoever parses it alone is told what is wrong with it.
+  /// - Returns: Where they are; empty where there is none. Valid until the next call.
+  mutating func parseTogether(
+    with text: JSONText,
+    _ batch: RecordBatch,
+    limit count: Int
+  ) -> UnsafeBufferPointer<JSONPlace> {
+    let nothing = UnsafeBufferPointer<JSONPlace>(start: nil, count: 0)
+    let most = min(Self.togetherByteCount, limit.uncheckedByteCount)
+    let end = min(batch.sourceCount, position + most, Self.targetByteCount)
+    // A few values are not worth it, and what was tried in vain is not tried again.
+    guard end - position >= most / 64, position >= triedEnd else { return nothing }
+    var comma = position
+    while comma < end, isJSONSpace(batch.source[comma]) { comma += 1 }
+    guard comma > 0, comma < end, batch.source[comma] == UInt8(ascii: ",") else { return nothing }
+    let found = text.parseList(batch, start: comma, length: end - comma, limit: count)
+    if let last = found.last {
+      position = Int(last.start + last.length)
+    } else {
+      triedEnd = end
+    }
+    return found
+  }
+
   /// The position as a place.
   func place(_ batch: RecordBatch) -> Origin {
     batch.origin(at: UInt32(position), record: nil)

@@ -16,6 +16,8 @@ struct SourceWindow {
   let limit: RecordLimit
   /// Offset in the batch's source bytes of the first one not consumed.
   var position = 0
+  /// Up to where values of the batch were parsed together in vain.
+  var triedEnd = 0
   private var carry: [UInt8] = []
   private var byteOffset = 0
   private var line = 1
@@ -41,6 +43,7 @@ struct SourceWindow {
     batch.sourceCount = carry.count
     carry.removeAll(keepingCapacity: true)
     position = 0
+    triedEnd = 0
   }
 
   /// Keeps what stands behind `position` for the next batch.

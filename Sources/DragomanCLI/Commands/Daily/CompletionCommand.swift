@@ -31,7 +31,6 @@ struct CompletionCommand: ParsableCommand {
       case .zsh: .zsh
       case .fish: .fish
       }
-    let script = Tool.completionScript(for: known)
-    try OutputBuffer.print(script.hasSuffix("\n") ? script : script + "\n")
+    try OutputBuffer.print(CompletionScript(for: known, of: Tool.self).text)
   }
 }

@@ -21,8 +21,8 @@ public final class ChangeLog {
     public let old: [StoredValue]?
     /// The values after; nil for a row that was deleted.
     public let new: [StoredValue]?
-    /// Its to-ones, or the one to-many whose links changed.
-    public let links: [Links]
+    /// Its to-ones, and the to-manys in tables of their own whose links changed.
+    public internal(set) var links: [Links]
   }
 
   /// The links of one object by one relationship.
@@ -169,16 +169,16 @@ public final class ChangeLog {
     }
   }
 
-  /// Hands over what all changes came to, each object once.
+  /// Hands over what all changes came to, each object once, with its links in tables of their own.
   ///
   /// Its values are those before the first of them and after the last one. An object that was made and
   /// deleted is left out.
   ///
-  /// Runs a `SELECT` an object that was changed; objects come in the order of their first changes, links
-  /// in tables of their own behind.
+  /// Runs a `SELECT` an object that was changed; objects come in the order of their first changes, those
+  /// of which nothing but such links changed behind.
   ///
-  /// - Parameter body: Called with the change and the place of its last note; of links the place is nil.
-  ///   It must not write to the store.
+  /// - Parameter body: Called with the change and the place of its last note; where nothing but links in
+  ///   tables of their own changed, the place is nil. It must not write to the store.
   /// - Throws: What `body` throws, and `StoreError`.
   public func drainNet(_ body: (Change, Int?) throws -> Void) throws {
     do {
@@ -191,35 +191,41 @@ public final class ChangeLog {
       let note = try database.makeStatement(
         sql: "SELECT * FROM temp.\(Self.table) WHERE place = ?"
       )
-      var lists = LinkNotes()
-      var gone: [(key: StoredValue, table: ObservedTable)] = []
+      var lists = try linkNotes()
       while let places = try objects.next() {
         guard let first = try self.note(places[0], note), let last = try self.note(places[1], note)
         else { continue }
         let old = first.kind == .inserted ? nil : first.values
         let isGone = last.kind == .deleted
-        if isGone { gone.append((last.values[0], last.table)) }
+        let links = lists.take(last.values[0], in: last.table)
         guard old != nil || !isGone else { continue }
         let subject = last.table.subject(named: last.entity)
-        try body(subject.change(old: old, new: isGone ? nil : last.values), places[1])
+        let change = subject.change(old: old, new: isGone ? nil : last.values)
+        // Those of an object that is gone need no telling.
+        try body(isGone ? change : subject.adding(links, to: change), places[1])
       }
-      let links = try database.makeStatement(
-        sql: "SELECT * FROM temp.\(Self.table) WHERE kind IN (\(Kind.linked.rawValue),"
-          + " \(Kind.unlinked.rawValue)) ORDER BY place"
-      )
-      let rows = try Row.fetchCursor(links)
-      while let row = try rows.next() {
-        let table = tables[try number(row, 1)]
-        let change = row[2] == Kind.linked.rawValue ? 1 : -1
-        let subject = table.subject(named: row[3])
-        lists.add(change, values(in: links, of: table), of: subject, in: table)
-      }
-      for (key, table) in gone { lists.drop(key, in: table) }
-      for change in lists.changes { try body(change, nil) }
+      for change in lists.objects { try body(change, nil) }
       try clear.execute()
     } catch let error as DatabaseError {
       throw StoreError(error, path: path)
     }
+  }
+
+  /// What is noted of tables of links.
+  private func linkNotes() throws -> LinkNotes {
+    var lists = LinkNotes()
+    let links = try database.makeStatement(
+      sql: "SELECT * FROM temp.\(Self.table) WHERE kind IN (\(Kind.linked.rawValue),"
+        + " \(Kind.unlinked.rawValue)) ORDER BY place"
+    )
+    let rows = try Row.fetchCursor(links)
+    while let row = try rows.next() {
+      let table = tables[try number(row, 1)]
+      let change = row[2] == Kind.linked.rawValue ? 1 : -1
+      let subject = table.subject(named: row[3])
+      lists.add(change, values(in: links, of: table), of: subject, in: table)
+    }
+    return lists
   }
 
   /// What is noted of one event.
@@ -291,99 +297,5 @@ public final class ChangeLog {
     let places = values.indices.map { ", c\($0)" }.joined()
     return "INSERT INTO \(Self.table) (family, kind, entity\(places)) VALUES (\(number),"
       + " \(kind.rawValue), \(table.entity(row))\(values.map { ", " + $0 }.joined()));"
-  }
-}
-
-/// What was noted of tables of links, until it is told together for each object.
-private struct LinkNotes {
-  /// An object by its table and its primary key.
-  fileprivate struct Object: Hashable {
-    let table: String
-    let key: StoredValue
-  }
-
-  private struct Owner: Hashable {
-    let object: Object
-    let relationship: String
-  }
-
-  /// A target at a place of its owner's list; of a list without order the place is null.
-  fileprivate struct Place: Hashable {
-    let target: StoredValue
-    let position: StoredValue
-  }
-
-  fileprivate struct List {
-    let subject: ObservedTable.Subject
-    let object: Object
-    let owner: [StoredValue]
-    /// How often each place was taken less how often it was left: less than zero is what was there,
-    /// more is what is there now.
-    var places: [Place: Int] = [:]
-    /// The targets in the order in which they were noted, with their keys.
-    var targets: [(target: StoredValue, key: [StoredValue])] = []
-  }
-
-  private var lists: [List] = []
-  private var numbers: [Owner: Int] = [:]
-  private var owners: Set<Object> = []
-  /// The owners that are gone with their links.
-  private var gone: Set<Object> = []
-
-  /// Whether no link was noted.
-  var isEmpty: Bool { lists.isEmpty }
-
-  /// Adds a note: the owner's and the target's primary keys, and then their keys.
-  mutating func add(
-    _ change: Int,
-    _ values: [StoredValue],
-    of subject: ObservedTable.Subject,
-    in table: ObservedTable
-  ) {
-    let object = Object(table: table.objects, key: values[0])
-    let owner = Owner(object: object, relationship: table.name)
-    let number = numbers[owner] ?? lists.count
-    if number == lists.count {
-      numbers[owner] = number
-      lists.append(List(subject: subject, object: object, owner: values))
-      owners.insert(object)
-    }
-    let position = table.isOrdered ? values[values.count - 1] : .null
-    lists[number].places[Place(target: values[1], position: position), default: 0] += change
-    lists[number].targets.append((values[1], subject.targetKey(values)))
-  }
-
-  /// An object is deleted: its links need no telling.
-  mutating func drop(_ key: StoredValue, in table: ObservedTable) {
-    let object = Object(table: table.objects, key: key)
-    if owners.contains(object) { gone.insert(object) }
-  }
-
-  /// A change for each object whose links are others now, or in another order.
-  var changes: [ChangeLog.Change] {
-    lists.filter { !gone.contains($0.object) }.compactMap { list in
-      var balances: [StoredValue: Int] = [:]
-      for (place, balance) in list.places { balances[place.target, default: 0] += balance }
-      var told: Set<StoredValue> = []
-      let targets = list.targets.filter { told.insert($0.target).inserted }
-      let removed = targets.filter { balances[$0.target, default: 0] < 0 }.map(\.key)
-      let added = targets.filter { balances[$0.target, default: 0] > 0 }.map(\.key)
-      // Places that only moved up, or were taken again, are no change.
-      if removed.isEmpty, added.isEmpty,
-        list.order(where: { $0 < 0 }) == list.order(where: { $0 > 0 })
-      {
-        return nil
-      }
-      return list.subject.change(list.owner, removed: removed, added: added)
-    }
-  }
-}
-
-extension LinkNotes.List {
-  /// The targets whose places have such a balance, in their order.
-  fileprivate func order(where isMeant: (Int) -> Bool) -> [StoredValue] {
-    places.filter { isMeant($0.value) }.keys
-      .sorted { ($0.position.integer ?? 0) < ($1.position.integer ?? 0) }
-      .map(\.target)
   }
 }

@@ -18,6 +18,8 @@ struct ObservedTable {
     let identity: [String]
     let places: [Int]
     let links: [Link]
+    /// The names of all relationships of the entity, in the order of the model.
+    let relationships: [String]
   }
 
   /// The table.
@@ -91,7 +93,8 @@ struct ObservedTable {
         places: known.map(\.1),
         links: relative.relationships.compactMap { link in
           if case .column(let column) = link.storage { linkOfColumn[column] } else { nil }
-        }
+        },
+        relationships: relative.relationships.map(\.name)
       )
     }
     root = subjects[0]
@@ -130,12 +133,12 @@ struct ObservedTable {
           key: targetKey.map(\.attribute),
           places: first..<first + targetKey.count
         )
-      ]
+      ],
+      relationships: owner.relationships.map(\.name)
     )
     root = subject
     for relative in owner.family {
-      let name = layout.entities[relative].name
-      others[name] = subject.named(name)
+      others[layout.entities[relative].name] = subject.of(layout.entities[relative])
     }
   }
 
@@ -205,8 +208,26 @@ struct ObservedTable {
 
 extension ObservedTable.Subject {
   /// The same for another entity of the family.
-  fileprivate func named(_ name: String) -> Self {
-    Self(name: name, attributes: attributes, identity: identity, places: places, links: links)
+  fileprivate func of(_ relative: EntityLayout) -> Self {
+    Self(
+      name: relative.name,
+      attributes: attributes,
+      identity: identity,
+      places: places,
+      links: links,
+      relationships: relative.relationships.map(\.name)
+    )
+  }
+
+  /// A change of an object with what changed of its links in other tables, in the order of the model.
+  func adding(_ more: [ChangeLog.Links], to change: ChangeLog.Change) -> ChangeLog.Change {
+    guard !more.isEmpty else { return change }
+    let links = change.links + more
+    var whole = change
+    whole.links = relationships.compactMap { name in
+      links.first { hasSameBytes($0.name, name) }
+    }
+    return whole
   }
 
   /// A change of a row, given what was noted before and after.
