@@ -129,9 +129,9 @@ extension ResolvedRequest {
     .comparison(ResolvedComparison(quantifier: .one, left: left, options: options, test: test))
   }
 
-  /// Adds a condition.
+  /// Adds a condition, in front of what there is: of two bounds on one side of a range SQLite reads from the first.
   mutating func narrow(_ condition: ResolvedFilter) {
-    filter = filter.map { .and([$0, condition]) } ?? condition
+    filter = filter.map { .and([condition, $0]) } ?? condition
   }
 
   /// The object itself, whose key breaks ties.

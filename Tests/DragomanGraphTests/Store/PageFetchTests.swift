@@ -252,7 +252,7 @@ struct PageFetchTests {
       "", "n == nil", "n > 1", "n != 2 AND plain > 4000", "s BEGINSWITH \"s1\"", "u > \"u2\"",
       "d BETWEEN {10, 40}", "n == 1 OR plain < 100", "plain == -1", "n >= 1 AND plain >= 4990",
       "n < 2", "n BETWEEN {2, 3}", "n > 1 AND n != nil", "b == true", "b != false", "s < \"s5\"",
-      "s == \"s7\"",
+      "s == \"s7\"", "n IN {1, 3}", "n IN {2, nil}", "s BETWEEN {\"s1\", \"s3\"} AND s != nil",
     ]
     for (entity, predicate) in predicates.flatMap({ [("T", $0), ("Sub", $0)] }) {
       let request = FetchRequest(
@@ -276,6 +276,7 @@ struct PageFetchTests {
       ("", "-n", true), ("n >= 2", "-n", true), ("n > 0", "-s", true),
       // Yes and no; values that the condition leaves out are not looked at.
       ("", "-b", true), ("n > 0", "-b", true), ("n < 2", "-n", true),
+      ("n IN {1, 2}", "-n", true), ("s < \"s5\"", "-s", true),
       // Few are chosen by an index.
       ("n == nil", "u", true), ("s > \"s9\"", "", true), ("n == nil", "-d", true),
       // SQLite goes along the order by itself, no index holds the order, or decimals of two spellings.

@@ -24,6 +24,8 @@ struct PageWalk {
   private let request: ResolvedRequest
   /// The same without its condition, from the cursor on; what is found is read in this order.
   private let order: ResolvedRequest
+  /// The request without its place: what its condition alone chooses.
+  private let chosen: ResolvedRequest
   /// The condition, where it is about the first value of the order only.
   private let condition: ResolvedFilter?
   private let cursor: FetchCursor?
@@ -60,7 +62,7 @@ struct PageWalk {
       try walk.findsFew() || sorts && walk.findsEnough()
     else { return plans }
     var page = walk.order
-    page.filter = walk.among(walk.found)
+    page.narrow(walk.among(walk.found))
     return [FetchPlan(page, in: layout, readsPlaces: true)]
   }
 
@@ -76,9 +78,10 @@ struct PageWalk {
     var order = try ResolvedRequest(request.with { $0.filter = nil }, in: layout)
     order.entities = nil
     self.order = order
-    let filter = try ResolvedRequest(request.with { $0.after = nil }, in: layout).filter
-    condition = filter.flatMap { filter in
-      order.sortKeys.first.flatMap { filter.isRange(of: $0.expression) ? filter : nil }
+    let chosen = try ResolvedRequest(request.with { $0.after = nil }, in: layout)
+    self.chosen = chosen
+    condition = chosen.filter.flatMap { filter in
+      order.sortKeys.first.flatMap { filter.isAbout($0.expression) ? filter : nil }
     }
     cursor = request.after
     wantedCount = limit
@@ -111,8 +114,8 @@ struct PageWalk {
 
   /// Takes the objects that the condition chooses, if an index finds them and they are few.
   private mutating func findsFew() throws -> Bool {
-    guard request.filter != nil else { return false }
-    var some = request
+    guard chosen.filter != nil else { return false }
+    var some = chosen
     some.limit = Self.fewCount + 1
     let plan = FetchPlan(some, in: layout, patience: Self.fewPatience)
     guard
@@ -137,10 +140,11 @@ struct PageWalk {
     var keys = order
     keys.limit = nil
     keys.columns = []
+    if let condition { keys.filter = keys.filter.map { .and([$0, condition]) } ?? condition }
     if let key = order.sortKeys.first, order.sortKeys.count == 1, !key.isAscending {
-      if try sortsTies(of: key, keys) { return true }
-      (found, pending, effort) = ([], [], 0)
-      guard try goesDown(by: key, keys) else { return false }
+      guard key.hasIndexOrder else { return false }
+      let isWhole = try hasFewTies(key) ? takesTies(of: keys) : goesDown(by: key, keys)
+      guard isWhole else { return false }
     } else {
       let plan = FetchPlan(keys, in: layout)
       guard try !Self.sorts(plan, database), try take(plan) else { return false }
@@ -148,20 +152,20 @@ struct PageWalk {
     return true
   }
 
-  /// Takes the keys downwards where SQLite reads them by an index and sorts but the ties.
-  ///
-  /// - Returns: False where many objects share the first value, or the walk takes too long.
-  private mutating func sortsTies(of key: ResolvedSortKey, _ keys: ResolvedRequest) throws -> Bool {
-    guard key.hasIndexOrder, let first = try cursor?.values.first ?? value(below: nil, key) else {
-      return false
-    }
-    var ties = keys
+  /// Whether few objects share the first value.
+  private func hasFewTies(_ key: ResolvedSortKey) throws -> Bool {
+    guard let first = try cursor?.values.first ?? value(below: nil, key) else { return false }
+    var ties = order
     ties.sortKeys = []
     ties.filter = Self.isSame(key, first, in: request)
     ties.limit = Self.tieCount
-    guard try FetchStatement.count(FetchPlan(ties, in: layout), database) < Self.tieCount else {
-      return false
-    }
+    return try FetchStatement.count(FetchPlan(ties, in: layout), database) < Self.tieCount
+  }
+
+  /// Takes the keys downwards where SQLite reads them by an index and sorts but the ties.
+  ///
+  /// - Returns: False where it would sort more, or the walk takes too long.
+  private mutating func takesTies(of keys: ResolvedRequest) throws -> Bool {
     for part in keys.parts(after: cursor) where found.count < wantedCount {
       let plan = FetchPlan(part, in: layout)
       let steps = try Self.steps(of: plan.rowsSQL, plan, database)
@@ -222,9 +226,8 @@ struct PageWalk {
   ///
   /// - Returns: False where the order has no index or the walk takes too long.
   private mutating func goesDown(by key: ResolvedSortKey, _ keys: ResolvedRequest) throws -> Bool {
-    guard key.hasIndexOrder else { return false }
     var place = cursor?.values.first
-    if let value = place, let cursor {
+    if let value = place, let cursor, try admits(value, key) {
       guard try take(value, key, keys, behind: cursor.key) else { return false }
     }
     while found.count < wantedCount, place != .null {
@@ -234,6 +237,16 @@ struct PageWalk {
       place = next
     }
     return true
+  }
+
+  /// Whether the condition admits objects with a value, as far as it is about nothing else.
+  private func admits(_ value: StoredValue, _ key: ResolvedSortKey) throws -> Bool {
+    guard let condition else { return true }
+    var some = order
+    some.sortKeys = []
+    some.filter = .and([Self.isSame(key, value, in: request), condition])
+    some.limit = 1
+    return try FetchStatement.exists(FetchPlan(some, in: layout), database)
   }
 
   private mutating func take(
@@ -259,6 +272,11 @@ struct PageWalk {
     // There is nothing to be found of yes and no.
     if key.expression.attribute.type == .bool {
       return place == nil ? .integer(1) : place == .integer(1) ? .integer(0) : .null
+    }
+    if let values = condition?.listed {
+      let isBefore = { ValueOrder.order($0, $1, asDecimals: false) < 0 }
+      return values.filter { value in place.map { isBefore(value, $0) } ?? true }.max(by: isBefore)
+        ?? .null
     }
     let name = key.expression.attribute.name
     guard
@@ -300,10 +318,11 @@ extension ResolvedSortKey {
 }
 
 extension ResolvedFilter {
-  /// Whether it admits the values of a range of an attribute, and is about nothing else.
-  fileprivate func isRange(of expression: ResolvedExpression) -> Bool {
+  /// Whether it admits values of an attribute of the entity, whatever else an object has: those of a range, or some.
+  fileprivate func isAbout(_ expression: ResolvedExpression) -> Bool {
     switch self {
-    case .and(let parts): return parts.allSatisfy { $0.isRange(of: expression) }
+    case .and(let parts):
+      return parts.allSatisfy { $0.listed == nil && $0.isAbout(expression) }
     case .comparison(let comparison):
       guard comparison.quantifier == .one, comparison.options.isEmpty,
         let attribute = comparison.left.ownAttribute, attribute == expression.ownAttribute
@@ -311,10 +330,18 @@ extension ResolvedFilter {
       switch comparison.test {
       case .isPresent, .between, .begins: return true
       case .compares(let relation, _): return relation != .notEqualTo
+      case .isOne(_, let orNull): return !orNull
       default: return false
       }
     default: return false
     }
+  }
+
+  /// The values that it admits, where it names each.
+  fileprivate var listed: [StoredValue]? {
+    guard case .comparison(let comparison) = self, case .isOne(let list, false) = comparison.test
+    else { return nil }
+    return list.values
   }
 }
 
