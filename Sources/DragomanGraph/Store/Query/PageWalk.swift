@@ -57,7 +57,9 @@ struct PageWalk {
     _ database: Database
   ) throws -> [FetchPlan] {
     let sorts = try plans.contains { try self.sorts($0, database) }
-    guard try sorts || plans.contains(where: { try scans($0, database) }),
+    // Behind a place SQLite would rather go on along the order, however few there are.
+    let goesOn = request.after != nil && request.filter != nil
+    guard try sorts || goesOn || plans.contains(where: { try scans($0, database) }),
       var walk = try PageWalk(request, layout, database),
       try walk.findsFew() || sorts && walk.findsEnough()
     else { return plans }
