@@ -164,4 +164,66 @@ import Testing
     #expect(try folder.read("out/Order.json") == "mine\n")
     #expect(try folder.read("out/Customer.json") == before)
   }
+
+  @Test("Without a format nothing is left out because its source has another one")
+  func severalFormats() throws {
+    try folder.write(
+      """
+      version: 1
+      entities:
+        Customer: { unique: id, attributes: { id: id } }
+        Bill: { unique: number, attributes: { number: number } }
+      sources:
+        customers: { format: json, entity: Customer }
+        bills: { format: csv, entity: Bill }
+      """,
+      to: "two.map.yaml"
+    )
+    try folder.write(#"[{"id":"a"}]"#, to: "c.json")
+    try folder.write("number\n1\n", to: "b.csv")
+    for feed in ["c.json", "b.csv"] {
+      let made = try folder.run("import", "-q", "two.map.yaml", feed, "-d", "two.db")
+      #expect(made.status == 0, "\(made.errors)")
+    }
+    let all = try folder.run("export", "two.map.yaml", "-d", "two.db", "-o", "out/")
+    #expect(all.status == 0, "\(all.errors)")
+    #expect(try folder.read("out/Customer.json").contains("a"))
+    #expect(try folder.read("out/Bill.json").contains("1"))
+    let one = try folder.run("export", "two.map.yaml", "-d", "two.db")
+    #expect(one.status == 64 && one.errors.contains("which one is to be exported?"))
+    let told = try folder.run("export", "two.map.yaml", "-d", "two.db", "-f", "csv")
+    #expect(told.status == 0 && told.output == "number\r\n1\r\n", "\(told.errors)")
+  }
+
+  @Test("An encoding that is none is a fault of the map; a page of HTML is no CSV")
+  func noEncodingNoTable() throws {
+    try folder.write(
+      """
+      version: 1
+      entities: { P: { unique: id, attributes: { id: id } } }
+      sources: { c: { format: csv, entity: P, encoding: latn1 } }
+      """,
+      to: "enc.map.yaml"
+    )
+    let check = try folder.run("check", "enc.map.yaml")
+    #expect(check.status == 65, "\(check.output)\(check.errors)")
+    #expect(check.errors.contains("The encoding \"latn1\" is not known."))
+    #expect(check.errors.contains("did you mean latin1?") || check.errors.contains("latin1"))
+    try folder.write("<!DOCTYPE html>\n<html><body>x</body></html>", to: "login.csv")
+    let map = try folder.read("enc.map.yaml").replacing("latn1", with: "utf-8")
+    try folder.write(map, to: "enc.map.yaml")
+    let page = try folder.run("import", "enc.map.yaml", "login.csv", "-d", "enc.db")
+    #expect(page.status == 65 && page.errors.contains("looks like an HTML page"), "\(page.errors)")
+  }
+
+  @Test("A moment that happens to be unique is no sure key")
+  func unsureKey() throws {
+    try folder.write(
+      "when,sensor,value\n2026-01-01T00:00:00Z,a,1.5\n2026-01-01T00:01:00Z,b,2.5\n2026-01-01T00:02:00Z,a,3.25\n",
+      to: "s.csv"
+    )
+    let guess = try folder.run("guess", "s.csv")
+    let key = guess.output.split(separator: "\n").first { $0.contains("unique: when ") }
+    #expect(key?.contains("# unsure: unique in all 3") == true, "\(guess.output)")
+  }
 }

@@ -132,7 +132,7 @@ public struct Exporter: Sendable {
     _ folder: String,
     _ format: ForeignFormat
   ) throws -> [FileWork] {
-    let names = entities.isEmpty ? map.exportedEntities(format) : entities
+    let names = entities.isEmpty ? map.exportedEntities(request.format) : entities
     guard !names.isEmpty else {
       throw ExportError(
         .request,

@@ -249,4 +249,47 @@ struct PruningTests {
     }
     #expect(report.pruned == 2)
   }
+
+  @Test(
+    "What a delete rule takes along is told, and held against the share, also of a list that came empty"
+  )
+  func companions() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        C:
+          unique: id
+          attributes: { id: id }
+          relationships: { os: { entity: O, kind: toMany, inverse: c, onDelete: cascade } }
+        O:
+          unique: id
+          attributes: { id: id }
+          relationships: { c: { entity: C, kind: toOne, key: { id: c } } }
+      sources:
+        c: { format: json, entity: C, records: /c }
+        o: { format: json, entity: O, records: /o }
+      """
+    )
+    try await fixture.run(
+      #"{"c":[{"id":"1"},{"id":"2"}],"o":[{"id":"x","c":"1"},{"id":"y","c":"2"},{"id":"z","c":"2"}]}"#
+    )
+    let feed = #"{"c":[{"id":"1"}],"o":[]}"#
+    let failure = await #expect(throws: ImportFailure.self) {
+      try await fixture.run(feed) { $0.prune = .init(maximumShare: 0.5) }
+    }
+    #expect(
+      (failure?.cause as? ImportError)?.message
+        == "Pruning would delete 2 of 3 objects of O, with those that delete rules take along."
+    )
+    #expect(try sql(fixture.store, "SELECT count(*) FROM O") == ["3"])
+    let report = try await fixture.run(feed) { $0.prune = .init(maximumShare: 0.7) }
+    #expect(report.pruned == 3)
+    #expect(
+      report.notices == [
+        "nothing of O was pruned: the source o brought no record",
+        "2 of O went with what they belong to: the delete rule of a relationship takes them along",
+      ]
+    )
+  }
 }

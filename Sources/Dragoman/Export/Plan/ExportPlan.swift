@@ -91,7 +91,9 @@ struct ExportPlan: Sendable {
     code: ImportCode = ImportCode()
   ) throws(ExportError) {
     var map = request.masksSensitive ? map.markingSensitive() : map
-    var entityMap = try Self.entity(request.entity, of: map, format)
+    // JSON is what nobody asked for, too.
+    let asked = request.format ?? (format == .json ? nil : format)
+    var entityMap = try Self.entity(request.entity, of: map, asked)
     guard let entityLayout = layout.entity(named: entityMap.name) else {
       throw ExportError(
         .request,
@@ -241,12 +243,12 @@ struct ExportPlan: Sendable {
     }
   }
 
-  /// The entity that is asked for; else the map's choice, the one whose records its sources bring (of
-  /// the format, then of all), or its only one.
+  /// The entity that is asked for; else the map's choice, the one whose records its sources bring (those of
+  /// the format that is asked for, then all), or its only one.
   private static func entity(
     _ name: String?,
     of map: ImportMap,
-    _ format: ForeignFormat
+    _ format: ForeignFormat?
   ) throws(ExportError) -> EntityMap {
     if let name = name ?? map.exportOptions.entity ?? onlySource(of: map, format) {
       if let entity = map.entity(named: name) { return entity }
@@ -268,11 +270,9 @@ struct ExportPlan: Sendable {
     return map.entities[0]
   }
 
-  private static func onlySource(of map: ImportMap, _ format: ForeignFormat) -> String? {
-    let own = map.sources.filter { $0.format == format }
-    let names = (own.isEmpty ? map.sources : own).map(\.entity)
-    guard let first = names.first else { return nil }
-    return names.allSatisfy { $0.utf8.elementsEqual(first.utf8) } ? first : nil
+  private static func onlySource(of map: ImportMap, _ format: ForeignFormat?) -> String? {
+    let names = map.exportedEntities(format)
+    return names.count == 1 ? names[0] : nil
   }
 
   /// By the unique key, so that the same contents give the same bytes however they were inserted.

@@ -57,9 +57,10 @@ extension ImportMap {
     return notes
   }
 
-  /// The entities whose records the sources bring, of a format or, where none is of it, of all; each
-  /// once, in the order of the map.
-  func exportedEntities(_ format: ForeignFormat) -> [String] {
+  /// The entities whose records the sources bring, each once, in the order of the map.
+  ///
+  /// - Parameter format: The format that is asked for: where sources have it, they alone count.
+  func exportedEntities(_ format: ForeignFormat?) -> [String] {
     let own = sources.filter { $0.format == format }
     let names = (own.isEmpty ? sources : own).map(\.entity)
     if names.isEmpty, entities.count == 1 { return entities.map(\.name) }

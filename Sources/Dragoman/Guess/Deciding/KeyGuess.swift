@@ -45,7 +45,7 @@ struct KeyGuess {
       ? "the first \(firstCount)" : best.isRedelivered ? "each sample" : "all \(entity.count)"
     let evidence = "unique in \(scope), never missing"
     entity.uniqueRemarks.append(
-      best.rank == 0 || entity.count < 3 ? "unsure: \(evidence)" : evidence
+      best.rank == 0 || best.isMeasure || entity.count < 3 ? "unsure: \(evidence)" : evidence
     )
     let others = singles.dropFirst().prefix(3).map(\.attribute.name)
     if !others.isEmpty {
@@ -73,6 +73,11 @@ struct KeyGuess {
 
     /// Whether the name says that it is a key: what comes again in another sample is the same record then.
     var isKey: Bool { rank >= 60 }
+
+    /// Whether it is of a type that rather tells when or how much than who.
+    var isMeasure: Bool {
+      !isKey && [.timestamp, .date, .time, .decimal].contains(attribute.type)
+    }
 
     /// It as part of a key; nil where nobody can tell what its values mean, or they are not kept.
     func part(of rows: RowTable) -> RowTable.Part? {

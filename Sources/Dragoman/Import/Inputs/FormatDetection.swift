@@ -21,7 +21,10 @@ enum FormatDetection {
   ) throws(ReadError) -> ForeignFormat {
     let raw = Array(try source.peek(byteCount))
     let formats = Set(sources.map(\.format))
-    if isCSV(raw, name: name, formats: formats) { return .csv }
+    if isCSV(raw, name: name, formats: formats) {
+      try checkForHTML(raw.drop { isJSONSpace($0) || $0 >= 0x80 }, name: name, sources: sources)
+      return .csv
+    }
     let bytes = isWide(raw) ? decoded(raw) : raw
     var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     while start < bytes.count, isJSONSpace(bytes[start]) { start += 1 }

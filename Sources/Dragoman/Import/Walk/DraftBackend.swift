@@ -316,7 +316,38 @@ final class FeedPruning {
         help: "let the feed have their owners, or give the relationship another `onDelete`"
       )
     }
-    return (outcome.deleted, notices)
+    return (outcome.deleted, try notices + companions(of: entities, outcome, rule))
+  }
+
+  /// What the delete rules took along, each entity a sentence.
+  ///
+  /// - Throws: `ImportError.prune` where that is more than may go.
+  private func companions(
+    of entities: [EntityLayout],
+    _ outcome: EntityPruner.Outcome,
+    _ rule: ImportRequest.Prune
+  ) throws -> [String] {
+    var notices: [String] = []
+    for (root, count) in outcome.deletedByRoot {
+      let isTaken = !entities.contains { $0.root == root.index }
+      if let share = rule.maximumShare {
+        let all = try count + pruner.familyCount(root)
+        guard Double(count) <= share * Double(all) else {
+          throw ImportError(
+            .prune,
+            "Pruning would delete \(count) of \(all) objects of \(root.name), with those that delete rules take along.",
+            help: "if the feed is right, raise `maximumShare`"
+          )
+        }
+      }
+      if isTaken {
+        notices.append(
+          "\(count) of \(root.name) went with what \(count == 1 ? "it belongs" : "they belong") to:"
+            + " the delete rule of a relationship takes them along"
+        )
+      }
+    }
+    return notices
   }
 
   /// The entities whose objects are deleted, in the order of the model, and what is left alone.

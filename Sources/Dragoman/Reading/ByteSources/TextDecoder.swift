@@ -145,6 +145,13 @@ final class TextDecoder: ByteSource {
     }
   }
 
+  /// Whether an encoding is known by a name, as IANA registers it, in any case.
+  static func knows(_ encoding: String) -> Bool {
+    guard let converter = makeConverter(encoding) else { return false }
+    iconv_close(converter)
+    return true
+  }
+
   /// Names that XML's grammar has no place for never reach the converter: a slash would start
   /// its options (`//IGNORE`).
   private static func makeConverter(_ encoding: String) -> iconv_t? {

@@ -91,7 +91,8 @@ struct ContentsText {
       "\($0.0) \(Figures.grouped($0.1))"
     }
     return "last import\n  \(LedgerEntryJSON.second(entry.started)) UTC, \(entry.status.rawValue):"
-      + " \(CellText.visible(entry.source)) by \(CellText.visible(entry.map))\n"
+      + " \(CellText.visible(entry.source))"
+      + (entry.map.isEmpty ? "\n" : " by \(CellText.visible(entry.map))\n")
       + "  \(shown.joined(separator: ", "))\n"
   }
 

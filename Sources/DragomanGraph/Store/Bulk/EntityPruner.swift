@@ -8,6 +8,8 @@ package final class EntityPruner {
   package struct Outcome: Sendable {
     /// How many objects were deleted, with those that the delete rules took along.
     package var deleted = 0
+    /// The same by the root entity's name.
+    package var deletedByRoot: [(entity: EntityLayout, count: Int)] = []
     /// The relationship whose delete rule `deny` forbids it: nothing was done.
     package var denied: String?
     /// Objects that the feed has and that the delete rules took along, by the root entity's name.
@@ -59,6 +61,13 @@ package final class EntityPruner {
     )
   }
 
+  /// How many objects there are of an entity's family.
+  ///
+  /// Runs `SELECT count(*)`.
+  package func familyCount(_ root: EntityLayout) throws(StoreError) -> Int {
+    try sql.count("FROM \(Schema.quoted(root.table))")
+  }
+
   /// Deletes the objects of exactly these entities that the feed does not have, by the delete rules of
   /// their relationships.
   ///
@@ -84,6 +93,9 @@ package final class EntityPruner {
     let deletion = try deleter.delete()
     outcome.denied = deletion.denied
     outcome.deleted = deletion.deleted.values.reduce(0, +)
+    outcome.deletedByRoot = deletion.deleted.sorted { $0.key < $1.key }.compactMap { name, count in
+      layout.entity(named: name).map { ($0, count) }
+    }
     for root in try seenRoots() {
       let gone = try sql.count("FROM \(seen) WHERE \(isGone(root))")
       if gone > 0 { outcome.seen.append((layout.entities[root].name, gone)) }

@@ -198,6 +198,7 @@ import Testing
   /// The keys whose texts must mean something, and those that want particular neighbours.
   private static let meaningful = """
     timeZone ["UTC", "Europe/Oslo"]
+    encoding ["utf-8", "windows-1252"]
     dates ["iso8601", ["iso8601", "unix"]]
     locale ["de_DE"]
     numbers.decimal [",", "."]

@@ -144,6 +144,14 @@ struct MapValidator {
 
   private mutating func check(_ source: SourceMap) {
     let place = "sources.\(source.name)"
+    if let encoding = source.encoding, !TextDecoder.knows(encoding) {
+      report(
+        .format,
+        "The encoding \"\(encoding)\" is not known.",
+        at: "\(place).encoding",
+        suggestion: nearest(to: encoding.lowercased(), in: Self.commonEncodings)
+      )
+    }
     if map.entity(named: source.entity) == nil {
       reportUnknown("entity", source.entity, at: "\(place).entity", in: map.entities.map(\.name))
     }
@@ -226,6 +234,13 @@ struct MapValidator {
   func listPlace(_ place: String, _ index: Int) -> String {
     positions["\(place).\(index)"] == nil ? place : "\(place).\(index)"
   }
+
+  private static let commonEncodings = [
+    "utf-8", "utf-16", "utf-16le", "utf-16be", "utf-32", "us-ascii", "latin1", "iso-8859-1",
+    "iso-8859-2",
+    "iso-8859-15", "windows-1250", "windows-1251", "windows-1252", "koi8-r", "shift_jis", "euc-jp",
+    "gb18030", "big5",
+  ]
 
   mutating func checkTimeZone(_ name: String?, at place: String) {
     guard let name, let fault = FormatChecks.fault(inTimeZone: name) else { return }
