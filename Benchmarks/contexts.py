@@ -72,7 +72,7 @@ def run(options, tool):
     def row(label, name, other, base, limit):
         print(f"| {label} | {middle[name]:.4f} | {other} {base:.4f} | {verdict(middle[name] / base, limit)} |")
 
-    row(f"{records:,} dictionaries to stored objects", "import", "yardstick, insert", middle["insert"], 4)
+    row(f"{records:,} dictionaries to stored objects", "import", "yardstick, insert", middle["insert"], 2.5)
     row("fetch of objects with all attributes", "fetch", "yardstick, read", middle["read"], 1.5)
     row("the same, and each value asked for by name", "fetchAndRead", "yardstick, read", middle["read"], 1.5)
     if "grdb" in middle:
@@ -89,7 +89,7 @@ def run(options, tool):
     print(f"| 10,000 objects fetched as values | {middle['tenThousand'] * 1e3:.1f} |")
     print(f"| 1,000 new values written in one save | {middle['thousand'] * 1e3:.1f} |")
     print(f"| 1,000 values with ids changed and saved | {middle['change'] * 1e3:.1f} |")
-    print(f"\nMemory: {middle['memory']:.0f} bytes an object beyond its text (at most 400).\n")
+    print(f"\nMemory: {middle['memory']:.0f} bytes an object beyond its text (at most 268).\n")
     live(middle)
     save(options, tool)
 

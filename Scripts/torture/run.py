@@ -14,6 +14,7 @@ from pathlib import Path
 
 import again
 import company
+import contexts
 import differential
 import disks
 import fuzzing
@@ -29,7 +30,7 @@ import world
 
 MODULES = {
     "kills": kills, "resuming": resuming, "disks": disks, "stopping": stopping, "company": company, "again": again, "hostile": hostile, "stores": stores,
-    "differential": differential, "fuzzing": fuzzing, "growth": growth, "world": world, "sanitizers": sanitizers,
+    "differential": differential, "fuzzing": fuzzing, "growth": growth, "world": world, "contexts": contexts, "sanitizers": sanitizers,
 }
 
 # What Scripts/test.sh tries, with an eighth of the short run's cases: a minute.

@@ -2,6 +2,8 @@ import DragomanGraph
 
 /// Writes the records of an export: walks the tree once a record, spells each value, and hands it to
 /// the format's encoder.
+///
+/// Large because the state of a record that is half written is spread over nothing else.
 struct RecordWriter<Encoder: RecordEncoder> {
   /// What a place in a record got.
   struct Written: OptionSet {

@@ -13,6 +13,8 @@ import DragomanGraph
 ///     records  [ root node, place of the record's source text, number ] …
 ///
 /// Nodes hold offsets, never pointers: source and arena may grow, and so move, at any time.
+///
+/// Large because it is the memory of a tape, one property a table and its end, and where each is in the feed.
 final class RecordBatch {
   /// One record of the batch.
   struct Record {

@@ -1,4 +1,5 @@
 import CSimdJSON
+import DragomanGraph
 import Foundation
 
 /// Writes a value of the tape as JSON text: for attributes of type json, and for reports.
@@ -31,8 +32,8 @@ extension RecordBatch {
     case TAPE_TRUE: json.append(contentsOf: "true".utf8)
     case TAPE_NUMBER where node.flags & UInt8(TAPE_OUTSIDE) == 0:
       json.append(contentsOf: bytes(node.text, node.length))
-    case TAPE_NUMBER: appendJSONString(bytes(node.text, node.length), to: &json)
-    case TAPE_STRING: appendJSONString(bytes(node.text, node.length), to: &json)
+    case TAPE_NUMBER: JSONString.append(bytes(node.text, node.length), to: &json)
+    case TAPE_STRING: JSONString.append(bytes(node.text, node.length), to: &json)
     case TAPE_ARRAY: appendJSONArray(childIndices(of: index), to: &json)
     case TAPE_OBJECT: appendJSONObject(index, to: &json)
     case TAPE_ELEMENT: appendJSONElement(index, to: &json)
@@ -82,7 +83,7 @@ extension RecordBatch {
     json.append(UInt8(ascii: "{"))
     for (position, member) in childIndices(of: index).enumerated() {
       if position > 0 { json.append(UInt8(ascii: ",")) }
-      appendJSONString(bytes(nodes[Int(member)].key, nodes[Int(member)].keyLength), to: &json)
+      JSONString.append(bytes(nodes[Int(member)].key, nodes[Int(member)].keyLength), to: &json)
       json.append(UInt8(ascii: ":"))
       appendJSON(of: member, to: &json)
     }
@@ -93,7 +94,7 @@ extension RecordBatch {
     let node = nodes[Int(index)]
     let children = childIndices(of: index)
     guard !children.isEmpty else {
-      return appendJSONString(bytes(node.text, node.length), to: &json)
+      return JSONString.append(bytes(node.text, node.length), to: &json)
     }
     // Names are grouped by their bytes: as Strings, two Unicode forms would be one name.
     var groups: [(name: [UInt8], members: [UInt32])] = []
@@ -110,7 +111,7 @@ extension RecordBatch {
     json.append(UInt8(ascii: "{"))
     for (position, group) in groups.enumerated() {
       if position > 0 { json.append(UInt8(ascii: ",")) }
-      group.name.withUnsafeBytes { appendJSONString($0, to: &json) }
+      group.name.withUnsafeBytes { JSONString.append($0, to: &json) }
       json.append(UInt8(ascii: ":"))
       if group.members.count == 1 {
         appendJSON(of: group.members[0], to: &json)
@@ -120,7 +121,7 @@ extension RecordBatch {
     }
     if node.length > 0 {
       json.append(contentsOf: #","text()":"#.utf8)
-      appendJSONString(bytes(node.text, node.length), to: &json)
+      JSONString.append(bytes(node.text, node.length), to: &json)
     }
     json.append(UInt8(ascii: "}"))
   }
@@ -129,44 +130,5 @@ extension RecordBatch {
   private func jsonName(of node: TapeNode) -> [UInt8] {
     let isAttribute = node.flags & UInt8(TAPE_ATTRIBUTE) != 0
     return (isAttribute ? [UInt8(ascii: "@")] : []) + bytes(node.key, node.keyLength)
-  }
-
-  /// Appends a string in quotes, escaping only what RFC 8259, section 7 wants escaped.
-  func appendJSONString(_ text: UnsafeRawBufferPointer, to json: inout [UInt8]) {
-    Self.appendJSONString(text, to: &json)
-  }
-
-  /// Appends a string in quotes, escaping only what RFC 8259, section 7 wants escaped.
-  static func appendJSONString(_ text: UnsafeRawBufferPointer, to json: inout [UInt8]) {
-    json.append(UInt8(ascii: "\""))
-    var copied = 0
-    for index in text.indices {
-      let byte = text[index]
-      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
-        continue
-      }
-      json.append(contentsOf: text[copied..<index])
-      appendEscape(of: byte, to: &json)
-      copied = index + 1
-    }
-    json.append(contentsOf: text[copied...])
-    json.append(UInt8(ascii: "\""))
-  }
-
-  private static func appendEscape(of byte: UInt8, to json: inout [UInt8]) {
-    json.append(UInt8(ascii: "\\"))
-    switch byte {
-    case 0x08: json.append(UInt8(ascii: "b"))
-    case 0x09: json.append(UInt8(ascii: "t"))
-    case 0x0A: json.append(UInt8(ascii: "n"))
-    case 0x0C: json.append(UInt8(ascii: "f"))
-    case 0x0D: json.append(UInt8(ascii: "r"))
-    case 0x00..<0x20:
-      let digits = Array("0123456789abcdef".utf8)
-      json.append(contentsOf: "u00".utf8)
-      json.append(digits[Int(byte >> 4)])
-      json.append(digits[Int(byte & 0x0F)])
-    default: json.append(byte)
-    }
   }
 }

@@ -4,6 +4,8 @@ import DragomanGraph
 import Foundation
 
 /// `dragoman export`: writes the objects of an entity as a feed, by the map backwards.
+///
+/// Large because each property is an option of the command.
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",

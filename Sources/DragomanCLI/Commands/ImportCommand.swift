@@ -5,6 +5,8 @@ import Foundation
 import Logging
 
 /// `dragoman import`: imports feeds into a database by a map.
+///
+/// Large because each property is an option of the command.
 struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",

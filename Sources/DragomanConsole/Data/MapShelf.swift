@@ -30,7 +30,7 @@ struct MapShelf: Sendable {
       throw ConsoleError(
         400,
         paths.isEmpty ? "The console was started without a map." : "There is no such map.",
-        help: "start it with --map FILE"
+        help: ConsoleWords.map
       )
     }
     return item(number)

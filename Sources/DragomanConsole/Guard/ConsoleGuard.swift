@@ -80,8 +80,7 @@ struct ConsoleGuard: Sendable {
     ConsoleError(
       413,
       "That is more than the \(limit >> 20) MB that may be sent here.",
-      help:
-        "give the file's path on the server instead, or start the server with a larger --upload-limit"
+      help: ConsoleWords.largerUpload
     )
   }
 
@@ -93,7 +92,7 @@ struct ConsoleGuard: Sendable {
       throw ConsoleError(
         403,
         "This console only shows: nothing may be written.",
-        help: "start it with --allow-import"
+        help: ConsoleWords.allowImport
       )
     }
     try checkForm(form)
@@ -132,7 +131,7 @@ struct ConsoleGuard: Sendable {
     ConsoleError(
       403,
       "This console is for those who know its address.",
-      help: "open the address that `dragoman serve` has printed, with its token"
+      help: ConsoleWords.addressWithToken
     )
   }
 
@@ -155,7 +154,7 @@ struct ConsoleGuard: Sendable {
       throw ConsoleError(
         421,
         "This server is not asked by that name.",
-        help: "open the address that `dragoman serve` has printed"
+        help: ConsoleWords.address
       )
     }
   }

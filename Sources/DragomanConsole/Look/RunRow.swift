@@ -1,6 +1,8 @@
 import DragomanGraph
 
 /// An import in a list.
+///
+/// Large because each property is a cell of a row.
 struct RunRow {
   let id: String
   let address: String

@@ -265,13 +265,12 @@ public final class ConsoleServer: Sendable {
       if text.contains("\(EADDRINUSE)") || text.lowercased().contains("address already in use") {
         throw Failure(
           description: "Port \(port) of \(address) is in use.",
-          help:
-            "end what listens there, or give another with --port; --port 0 takes one that is free"
+          help: ConsoleWords.anotherPort
         )
       }
       throw Failure(
         description: "It cannot be listened at \(address), port \(port): \(reason(error)).",
-        help: "give an address of this machine with --listen"
+        help: ConsoleWords.anotherAddress
       )
     }
   }

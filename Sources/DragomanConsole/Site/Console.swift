@@ -81,7 +81,7 @@ public final class Console: Sendable {
     return page(request)
   }
 
-  /// Answers a request without asking who sends it: for `--get` and for tests.
+  /// Answers a request without asking who sends it: for who prints a page, and for tests.
   ///
   /// - Parameter request: The request.
   /// - Returns: The answer.

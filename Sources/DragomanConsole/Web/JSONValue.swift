@@ -41,7 +41,7 @@ enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLitera
     // Infinity, which JSON does not have, overflows to itself.
     case .real(let value):
       text += value.isFinite ? String(value) : value.isNaN ? "null" : value < 0 ? "-9e999" : "9e999"
-    case .string(let value): Self.append(value, to: &text)
+    case .string(let value): text += JSONString.quoted(value, .script)
     case .raw(let value): text += value
     case .array(let elements):
       text += "["
@@ -54,32 +54,11 @@ enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLitera
       text += "{"
       for (place, (name, value)) in members.enumerated() {
         if place > 0 { text += "," }
-        Self.append(name, to: &text)
+        text += JSONString.quoted(name, .script)
         text += ":"
         value.append(to: &text)
       }
       text += "}"
     }
-  }
-
-  private static func append(_ string: String, to text: inout String) {
-    text += "\""
-    for scalar in string.unicodeScalars {
-      switch scalar {
-      case "\"": text += "\\\""
-      case "\\": text += "\\\\"
-      case "\n": text += "\\n"
-      case "\r": text += "\\r"
-      case "\t": text += "\\t"
-      // Within a script of a page these would end it, or a line.
-      case "<": text += "\\u003c"
-      case "\u{2028}", "\u{2029}": text += "\\u\(String(scalar.value, radix: 16))"
-      case _ where scalar.value < 0x20:
-        let digits = String(scalar.value, radix: 16)
-        text += "\\u00" + (digits.count == 1 ? "0" : "") + digits
-      default: text.unicodeScalars.append(scalar)
-      }
-    }
-    text += "\""
   }
 }

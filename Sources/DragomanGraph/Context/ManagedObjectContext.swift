@@ -12,6 +12,9 @@
 /// The largest type of all, since what a program asks of its objects is asked of a context; how links,
 /// keys, requests, records of an import, checks, settling and notices work are types of their own, which
 /// hold the context and nothing else.
+///
+/// Large because it is what programs call: functions with their documentation, whose work is in the types that
+/// it holds.
 public final class ManagedObjectContext {
   /// Where a context stands.
   public enum Kind: Sendable, Hashable {

@@ -16,6 +16,8 @@
 ///       columns: ["city", .count(), .sum("salary", as: "pay")],
 ///       groupBy: ["city"]
 ///     ).with { $0.having = try Filter(parsing: "count > 10") }
+///
+/// Large because each property is one thing that can be asked for.
 public struct FetchRequest: Sendable, Hashable, Adjustable {
   /// The entity's name.
   public var entity: String

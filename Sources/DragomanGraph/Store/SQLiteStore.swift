@@ -9,6 +9,8 @@ import Synchronization
 ///
 /// One process at a time writes, any number read (WAL). Every transaction that writes begins with
 /// `BEGIN IMMEDIATE`; a lock held elsewhere is waited for as long as `Options.busyTimeout` says.
+///
+/// Large because a file is asked for many things, and each is an extension of its own over the same connection.
 public final class SQLiteStore: Sendable {
   /// Where the objects are.
   public enum Location: Sendable, Hashable {

@@ -59,8 +59,7 @@ extension StoreSnapshot: StoreReader {
   ) throws -> Set<Int64> {
     let links = LinkQuery(link, in: layout)
     let statement = try RawStatement(
-      kept: "SELECT \(links.other) FROM \(links.name) WHERE \(links.own) = ?1"
-        + " AND \(links.other) IN (SELECT value FROM json_each(?2))",
+      kept: links.targetsSQL(of: "= ?1", among: "IN (SELECT value FROM json_each(?2))"),
       in: database
     )
     statement.bind(integer: owner, 1)
@@ -73,10 +72,7 @@ extension StoreSnapshot: StoreReader {
   func owners(of link: RelationshipLayout, _ targets: [Int64]) throws -> Set<Int64> {
     guard !targets.isEmpty else { return [] }
     let links = LinkQuery(link, in: layout)
-    let statement = try RawStatement(
-      kept: "SELECT \(links.own) FROM \(links.name) WHERE \(links.other) \(Self.test(targets))",
-      in: database
-    )
+    let statement = try RawStatement(kept: links.ownersSQL(of: Self.test(targets)), in: database)
     try Self.bind(targets, to: statement)
     var found: Set<Int64> = []
     try statement.forEachRow { found.insert($0.integer(0)) }

@@ -28,22 +28,18 @@ struct CivilMoment {
 
   /// Moves it by months; where the month has no such day, to its last one.
   mutating func add(months: Int) {
-    let civil = CivilText.civil(day + CivilText.epoch)
+    let civil = CivilDay.civil(day)
     let count = civil.year * 12 + civil.month - 1 + months
     let year = Self.floor(count, 12)
     let month = count - year * 12 + 1
-    let next = count + 1
-    let nextYear = Self.floor(next, 12)
-    let first = CivilText.dayNumber(year, month, 1)
-    let length = CivilText.dayNumber(nextYear, next - nextYear * 12 + 1, 1) - first
-    day = first + min(civil.day, length) - 1 - CivilText.epoch
+    day = CivilDay.number(year, month, min(civil.day, CivilDay.count(ofMonth: month, in: year)))
   }
 
   /// `yyyy-MM-dd HH:mm:ss[.ffffff]`, nil outside of the years 0000 to 9999.
   var text: String? {
     var fraction = String(microsecond % 1_000_000 + 1_000_000).dropFirst()
     while fraction.hasSuffix("0") { fraction.removeLast() }
-    return CivilText.dayText(day + CivilText.epoch).map {
+    return CivilText.dayText(day).map {
       "\($0) \(CivilText.timeText(microsecond / 1_000_000, String(fraction)))"
     }
   }

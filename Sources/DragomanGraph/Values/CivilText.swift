@@ -37,38 +37,11 @@ enum CivilText {
     return dayText(day).map { "\($0) \(timeText(seconds, time.fraction))" }
   }
 
-  /// Days since 0000-03-01 of the proleptic Gregorian calendar.
-  ///
-  /// The arithmetic of https://howardhinnant.github.io/date_algorithms.html, within one era more
-  /// than the years 0000 … 9999 need.
-  static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let y = year - (month <= 2 ? 1 : 0)
-    let era = (y >= 0 ? y : y - 399) / 400
-    let yearOfEra = y - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-  }
-
+  /// `yyyy-MM-dd` of a day that `CivilDay` numbers; nil outside of the years 0000 to 9999.
   static func dayText(_ number: Int) -> String? {
-    let day = civil(number)
+    let day = CivilDay.civil(number)
     guard (0...9999).contains(day.year) else { return nil }
     return "\(padded(day.year, 4))-\(padded(day.month, 2))-\(padded(day.day, 2))"
-  }
-
-  /// The number of 1970-01-01.
-  static let epoch = dayNumber(1970, 1, 1)
-
-  /// The day with a number, in any year.
-  static func civil(_ number: Int) -> (year: Int, month: Int, day: Int) {
-    let era = (number >= 0 ? number : number - 146_096) / 146_097
-    let dayOfEra = number - era * 146_097
-    let yearOfEra =
-      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shifted = (5 * dayOfYear + 2) / 153
-    let day = dayOfYear - (153 * shifted + 2) / 5 + 1
-    let month = shifted < 10 ? shifted + 3 : shifted - 9
-    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
   }
 
   static func timeText(_ seconds: Int, _ fraction: String) -> String {
@@ -109,10 +82,8 @@ enum CivilText {
       guard let year = number(4), accept("-"), let month = number(2), accept("-"),
         let day = number(2), (1...12).contains(month)
       else { return nil }
-      let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-      let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-      guard (1...lengths[month - 1]).contains(day) else { return nil }
-      return CivilText.dayNumber(year, month, day)
+      guard (1...CivilDay.count(ofMonth: month, in: year)).contains(day) else { return nil }
+      return CivilDay.number(year, month, day)
     }
 
     /// A time of day in seconds, and its fraction without trailing zeros, at most microseconds.

@@ -74,18 +74,10 @@ package enum CompactJSON {
       end += 6
     }
     guard let scalar = Unicode.Scalar(value) else { return nil }
-    switch scalar {
-    case "\"": compact += Array(#"\""#.utf8)
-    case "\\": compact += Array(#"\\"#.utf8)
-    case "\u{8}": compact += Array(#"\b"#.utf8)
-    case "\u{C}": compact += Array(#"\f"#.utf8)
-    case "\n": compact += Array(#"\n"#.utf8)
-    case "\r": compact += Array(#"\r"#.utf8)
-    case "\t": compact += Array(#"\t"#.utf8)
-    case _ where value < 0x20:
-      let digits = String(value, radix: 16)
-      compact += Array("\\u00\(value < 0x10 ? "0" : "")\(digits)".utf8)
-    default: compact += Array(String(scalar).utf8)
+    if let byte = UInt8(exactly: value), JSONString.isEscaped(byte) {
+      JSONString.appendEscape(of: byte, to: &compact)
+    } else {
+      compact += Array(String(scalar).utf8)
     }
     return end
   }

@@ -177,6 +177,12 @@ struct PlainGraph: Equatable {
     }
   }
 
+  /// Somebody else has deleted an object.
+  mutating func remove(_ id: ObjectID) {
+    rows[id] = nil
+    forget(id)
+  }
+
   private mutating func forget(_ id: ObjectID) {
     for link in lists.keys {
       lists[link]?[id] = nil

@@ -51,6 +51,59 @@ import Testing
     )
   }
 
+  @Test(
+    "Unsaved links of an owner that a background write deletes go with it, and main saves",
+    arguments: [
+      "only", "kids", "rows", "wife", "tags", "path", "songs", "clubs", "ranks", "tops", "friends",
+      "pairs",
+    ],
+    [false, true]
+  )
+  func deletedOwner(link: String, hasOther: Bool) async throws {
+    let stack = try Stack(everyLink(.nullify), at: .inMemory)
+    try await stack.write { context in
+      for _ in 0..<2 { _ = try (context.insert("A"), context.insert("B")) }
+    }
+    await turn()
+    let main = stack.main
+    let (owner, other) = try (main.object(with: id("A", 1)), main.object(with: id("A", 2)))
+    let target = try main.object(with: id(link == "friends" ? "A" : "B", link == "friends" ? 2 : 1))
+    _ = (owner["n"], other["n"], target["n"])
+    if ["only", "wife"].contains(link) {
+      owner[one: link] = target
+    } else {
+      owner[many: link] = [target]
+    }
+    if hasOther { target["n"] = 7 }
+    try await stack.write { try $0.delete($0.object(with: id("A", 1))) }
+    await turn()
+    #expect(try main.existingObject(with: id("A", 1)) == nil && owner.isDeleted)
+    try main.save()
+    #expect(!main.hasChanges)
+    #expect(try stack.sql("SELECT _pk FROM A") == ["2"])
+    if hasOther {
+      let table = target.objectID.entity
+      #expect(
+        try stack.sql("SELECT n FROM \(table) WHERE _pk = \(target.objectID.primaryKey)") == ["7"]
+      )
+    }
+    for list in ["tags", "path", "songs", "clubs", "ranks", "tops", "friends", "pairs"] {
+      #expect(try stack.sql("SELECT * FROM A_\(list)") == [])
+    }
+    #expect(try stack.sql("SELECT count(parent), count(sheet) FROM B") == ["0|0"])
+  }
+
+  @Test("A value that main has changed of it is a conflict")
+  func changedOwner() async throws {
+    try await make { _ = try ($0.insert("Person"), $0.insert("Skill")) }
+    let person = try object("Person", 1)
+    person["name"] = "x"
+    try person.add(object("Skill", 1), to: "skills")
+    try await make { try $0.delete($0.object(with: id("Person", 1))) }
+    let fault = #expect(throws: ContextError.self) { try stack.main.save() }
+    #expect(fault?.code == .conflict, "\(String(describing: fault))")
+  }
+
   @Test("Those who listen hear of what a deletion cleared")
   func clearedNotice() async throws {
     try await make { context in

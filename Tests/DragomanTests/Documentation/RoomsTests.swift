@@ -40,17 +40,6 @@ import Testing
     let used = Set(house.files.map(\.room))
     #expect(house.rooms.indices.filter { !used.contains($0) }.map { house.rooms[$0] } == [])
   }
-
-  @Test(
-    "No folder holds more than 15 files",
-    arguments: ["DragomanGraph", "Dragoman", "DragomanConsole", "DragomanCLI"]
-  )
-  func sizes(target: String) throws {
-    let folders = Dictionary(grouping: try House(target).files) { file in
-      file.path.split(separator: "/").dropLast().joined(separator: "/")
-    }
-    #expect(folders.filter { $0.value.count > 15 }.map { "\($0.key): \($0.value.count)" } == [])
-  }
 }
 
 /// A target's sources as rooms, and the types that are declared in each.

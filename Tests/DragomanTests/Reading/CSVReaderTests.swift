@@ -1,4 +1,5 @@
 import CSimdJSON
+import DragomanGraph
 import Foundation
 import Testing
 
@@ -307,7 +308,7 @@ private func read(
   private func json(_ text: String) -> String {
     var bytes: [UInt8] = []
     var text = text
-    text.withUTF8 { RecordBatch().appendJSONString(UnsafeRawBufferPointer($0), to: &bytes) }
+    text.withUTF8 { JSONString.append(UnsafeRawBufferPointer($0), to: &bytes) }
     return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -1,3 +1,5 @@
+import DragomanGraph
+
 extension ExportBuffer {
   /// Which bytes a format cannot take as they are.
   enum Escaping {
@@ -74,7 +76,7 @@ extension ExportBuffer {
   @inline(__always)
   private static func isSpecial(_ byte: UInt8, _ escaping: Escaping) -> Bool {
     switch escaping {
-    case .json: byte < 0x20 || byte == 0x22 || byte == 0x5C
+    case .json: JSONString.isEscaped(byte)
     case .xmlText:
       byte == 0x26 || byte == 0x3C || byte == 0x3E
         || (byte < 0x20 && byte != 0x09 && byte != 0x0A)
@@ -91,15 +93,7 @@ extension ExportBuffer {
     case .csv: append("\"\"")
     case .json:
       append(UInt8(ascii: "\\"))
-      switch byte {
-      case 0x22, 0x5C: append(byte)
-      case 0x08: append(UInt8(ascii: "b"))
-      case 0x09: append(UInt8(ascii: "t"))
-      case 0x0A: append(UInt8(ascii: "n"))
-      case 0x0C: append(UInt8(ascii: "f"))
-      case 0x0D: append(UInt8(ascii: "r"))
-      default: appendCode(byte)
-      }
+      if let letter = JSONString.letter(of: byte) { append(letter) } else { appendCode(byte) }
     case .xmlText, .xmlAttribute:
       switch byte {
       case 0x26: append("&amp;")
@@ -120,10 +114,9 @@ extension ExportBuffer {
   }
 
   private func appendCode(_ byte: UInt8) {
-    let digits: StaticString = "0123456789abcdef"
     append("u00")
-    append(digits.utf8Start[Int(byte >> 4)])
-    append(digits.utf8Start[Int(byte & 15)])
+    append(JSONString.digit(byte >> 4))
+    append(JSONString.digit(byte & 15))
   }
 
   /// The length of the scalar that starts there; 0 where there is no valid one (Unicode, table 3-7).

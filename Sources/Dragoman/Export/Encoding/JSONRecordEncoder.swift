@@ -1,3 +1,5 @@
+import DragomanGraph
+
 /// Records as the elements of a JSON array, or one a line (NDJSON).
 ///
 /// Without indentation every record stands on a line of its own.
@@ -22,10 +24,10 @@ struct JSONRecordEncoder: RecordEncoder {
     isLines = plan.format == .ndjson
     isPretty = plan.isPretty
     hasNamedRecords = plan.hasNamedRecords
-    envelope = plan.envelope.map(Self.quoted)
+    envelope = plan.envelope.map { JSONString.quoted($0, .short) }
     let tree = plan.tree
     var texts = tree.nodes.map {
-      Self.quoted(tree.names[Int($0.name)].local) + (plan.isPretty ? ": " : ":")
+      JSONString.quoted(tree.names[Int($0.name)].local, .short) + (plan.isPretty ? ": " : ":")
     }
     isRecord = tree.nodes.map(\.isRecord)
     for (index, node) in tree.nodes.enumerated() {
@@ -36,15 +38,6 @@ struct JSONRecordEncoder: RecordEncoder {
       }
     }
     members = NodeTexts(texts)
-  }
-
-  private static func quoted(_ text: String) -> String {
-    let buffer = ExportBuffer(capacity: 64)
-    buffer.append(UInt8(ascii: "\""))
-    var text = text
-    text.withUTF8 { _ = buffer.append(UnsafeRawBufferPointer($0), escaping: .json) }
-    buffer.append(UInt8(ascii: "\""))
-    return String(decoding: buffer.bytes, as: UTF8.self)
   }
 
   // MARK: - Document

@@ -2,6 +2,8 @@
 ///
 /// Without indentation every record stands on a line of its own. White space is only ever written
 /// between elements, and never into one that has a text of its own.
+///
+/// Large because tables for each node stand beside the state of the element that is open.
 struct XMLRecordEncoder: RecordEncoder {
   private let buffer: ExportBuffer
   private let names: NodeTexts

@@ -1,6 +1,8 @@
 import DragomanGraph
 
 /// A map and a request, compiled: what is left to do for a record is to walk the tree once.
+///
+/// Large because it is a map compiled backwards: each property is a table that the encoders index.
 struct ExportPlan: Sendable {
   /// One attribute that is written.
   struct Slot: Sendable {

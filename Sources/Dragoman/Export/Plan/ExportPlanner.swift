@@ -4,6 +4,8 @@ import DragomanGraph
 ///
 /// What has none is told in `notices`: nothing is left out silently but what the map says
 /// (`export: false`, `none`).
+///
+/// Large because a map is read backwards in one go: each part of it claims places in the same tree.
 struct ExportPlanner {
   let map: ImportMap
   let layout: ModelLayout

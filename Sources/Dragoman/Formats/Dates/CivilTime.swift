@@ -1,3 +1,5 @@
+import DragomanGraph
+
 /// A date and a time of day on the clock of some place: proleptic Gregorian, to the microsecond.
 struct CivilTime: Equatable {
   var year = 1970
@@ -16,35 +18,17 @@ struct CivilTime: Equatable {
   /// Hour 24 and second 60 do not: the store has no spelling that keeps them.
   var isValid: Bool {
     0...9999 ~= year && 1...12 ~= month && day >= 1
-      && (day <= 28 || day <= Self.dayCount(year: year, month: month))
+      && (day <= 28 || day <= CivilDay.count(ofMonth: month, in: year))
       && 0...23 ~= hour && 0...59 ~= minute && 0...59 ~= second
   }
 
   /// Whether it is the first moment of its day.
   var isMidnight: Bool { hour == 0 && minute == 0 && second == 0 && microsecond == 0 }
-
-  static func dayCount(year: Int, month: Int) -> Int {
-    switch month {
-    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-    case 4, 6, 9, 11: 30
-    default: 31
-    }
-  }
 }
 
 extension CivilTime {
-  // The two conversions are Howard Hinnant's `days_from_civil` and `civil_from_days`
-  // (https://howardhinnant.github.io/date_algorithms.html): years begin in March.
-
   /// Days since 1970-01-01.
-  var daysSinceEpoch: Int {
-    // Counted from 1 March -400, as below; years are 0 … 9999 here.
-    let shifted = UInt32(truncatingIfNeeded: (month <= 2 ? year - 1 : year) + 400)
-    let shiftedMonth = UInt32(truncatingIfNeeded: month > 2 ? month - 3 : month + 9)
-    let dayOfYear = (153 &* shiftedMonth &+ 2) / 5 &+ UInt32(truncatingIfNeeded: day) &- 1
-    let days = shifted &* 365 &+ shifted / 4 &- shifted / 100 &+ shifted / 400 &+ dayOfYear
-    return Int(days) - 719_468 - 146_097
-  }
+  var daysSinceEpoch: Int { CivilDay.number(year, month, day) }
 
   /// Seconds since 1970-01-01 00:00:00 on the same clock.
   var secondsSinceEpoch: Int {
@@ -60,18 +44,10 @@ extension CivilTime {
   /// The clock's state that many seconds after 1970-01-01 00:00:00; nil outside 0000 … 9999.
   init?(seconds: Int, microsecond: Int) {
     guard Self.secondsRange.contains(seconds) else { return nil }
-    // Counted from 1 March -400, so that nothing is negative and 32 bits are enough for days.
-    let total = UInt(bitPattern: seconds + (719_468 + 146_097) * 86_400)
-    let days = UInt32(truncatingIfNeeded: total / 86_400)
+    // Counted from 0000-01-01, so that nothing is negative.
+    let total = UInt(bitPattern: seconds - Self.secondsRange.lowerBound)
     let secondOfDay = UInt32(truncatingIfNeeded: total % 86_400)
-    let era = days / 146_097
-    let dayOfEra = days % 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shiftedMonth = (5 * dayOfYear + 2) / 153
-    day = Int(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
-    month = Int(shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9)
-    year = Int(yearOfEra + era * 400) - 400 + (month <= 2 ? 1 : 0)
+    (year, month, day) = CivilDay.civil(Int(total / 86_400) + Self.secondsRange.lowerBound / 86_400)
     hour = Int(secondOfDay / 3600)
     minute = Int(secondOfDay / 60 % 60)
     second = Int(secondOfDay % 60)

@@ -1,6 +1,8 @@
 import DragomanGraph
 
 /// What a map for a sample says: where records stand, which entities they are, with which members.
+///
+/// Large because each decision of a guess is an extension and leaves what the next ones need.
 final class FeedGuess {
   let sample: FeedSample
   let spelling: PathSpelling

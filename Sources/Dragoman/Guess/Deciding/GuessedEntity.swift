@@ -29,6 +29,8 @@ struct GuessedRelationship {
 }
 
 /// An entity as it is guessed.
+///
+/// Large because each property is something that is guessed of an entity, or why.
 final class GuessedEntity {
   let name: String
   /// Where its records stand.

@@ -1,6 +1,8 @@
 /// What samples have at one place: how often, of which kinds, with which values, and what is below.
 ///
 /// The places of all records of a list are one: `people[*].name` is one shape, whatever their number.
+///
+/// Large because it counts what samples have at one place: each property is one thing that a guess may ask for.
 final class FeedShape {
   /// How often a place had values of each kind.
   struct Kinds {

@@ -2,6 +2,8 @@
 ///
 /// It is changed with each value, by one thread, and no access runs code of others: exclusive access needs no
 /// check at run time. So it is with all that is kept of a place.
+///
+/// Large because it counts what values are like: each property is one thing that decides their type.
 final class ValueProfile {
   /// A text and how often it came.
   struct Word {

@@ -4,6 +4,8 @@ import DragomanGraph
 ///
 /// What it adds to rows is that hooks run, that unsaved changes of the context and of those above are
 /// seen, and that objects come back.
+///
+/// Large because it notes, for what is undone with a record, what the context does not.
 final class ObjectBackend: DraftBackend {
   typealias Writer = ObjectWriter
   typealias Stage = ObjectStage

@@ -3,6 +3,9 @@ import DragomanGraph
 /// The links of one relationship between objects of a context: every list is stored when it is whole.
 ///
 /// References to objects that are not there yet wait here until the end (`ObjectStage+Finish`).
+///
+/// Large because it stands for the temporary table of `LinkStage`: each column is a property, and what undoes
+/// it, too.
 final class ObjectStage: DraftStage {
   /// A target of a list: an object, or the key of one that is not there yet.
   enum Target {

@@ -4,6 +4,8 @@ import DragomanGraph
 ///
 /// Over the top-level records, `read` is always the sum of `inserted`, `updated`, `unchanged`,
 /// `deleted`, `skipped` and `rejected`.
+///
+/// Large because each property is a part of the report.
 public struct ImportReport: Sendable, Hashable {
   /// How an import ended.
   public enum Status: String, Sendable, Codable {

@@ -5,6 +5,8 @@ import Foundation
 /// One line of a rejects file, read: which record was rejected, why, and the record itself.
 ///
 /// `RejectLines` reads them; `replacingRecord(with:)` mends one.
+///
+/// Large because each property is a member of a line of the file.
 public struct RejectLine: Sendable {
   /// The number of the line, from 1.
   public let number: Int
@@ -161,7 +163,7 @@ extension RejectLine {
     if isSourceText {
       var text = text
       text.withUTF8 {
-        RecordBatch.appendJSONString(UnsafeRawBufferPointer($0), to: &record)
+        JSONString.append(UnsafeRawBufferPointer($0), to: &record)
       }
     } else {
       let batch = RecordBatch()

@@ -1,4 +1,5 @@
 import CSimdJSON
+import DragomanGraph
 
 /// Who writes down rejected records.
 protocol RejectsOutput: AnyObject {
@@ -109,7 +110,7 @@ struct RejectedRecord {
   private static func append(_ text: String, to json: inout [UInt8]) {
     var text = text
     text.withUTF8 {
-      RecordBatch.appendJSONString(UnsafeRawBufferPointer($0), to: &json)
+      JSONString.append(UnsafeRawBufferPointer($0), to: &json)
     }
   }
 }

@@ -39,6 +39,8 @@ public enum ImportInput: Sendable, Hashable {
 }
 
 /// What to import, and how.
+///
+/// Large because each property is one thing that can be asked for.
 public struct ImportRequest: Sendable, Adjustable {
   /// The inputs, imported in this order.
   public var inputs: [ImportInput]

@@ -3,6 +3,9 @@ import Foundation
 import Logging
 
 /// One import on the writing thread: transactions, batches in order, the ledger, the report.
+///
+/// Large because it is the import from end to end: what was asked, what it writes to, and what it has counted
+/// so far.
 final class ImportWriting<Sink: ImportSink> {
   private let sink: Sink
   private var session: Sink.Session { sink.session }

@@ -60,18 +60,8 @@ extension DraftWalker {
     let failed = try failures(among: records)
     // What was to be made, and was not after all.
     var lost: Set<HeldRecords.Key> = []
-    var last: DraftBatch?
-    for number in HeldOrder(records, without: { failed[$0] != nil }).numbers() {
-      if cancellation?.isCancelled == true { throw CancellationError() }
-      let record = records[number]
-      guard let plan = record.batch.plan else { continue }
-      if let last, last !== record.batch { try leave(last) }
-      last = record.batch
-      try prepare(for: plan)
-      tally.counts.read += 1
-      ordinal = record.ordinal
-      // References that wait know their record by its place among those that are held.
-      recordNumber = number
+    let order = HeldOrder(records, without: { failed[$0] != nil }).numbers()
+    try takeUp(records, order, unless: cancellation) { record, plan, number in
       let missing =
         try failed[number]
         ?? record.needs.first { try lost.contains($0.key) && !isStored($0) }
@@ -85,6 +75,35 @@ extension DraftWalker {
         if isWritten { lost.remove(key) } else { lost.insert(key) }
       }
       if record.isTombstone, let key = record.keys.own { lost.insert(key) }
+    }
+  }
+
+  /// Takes up records that were kept or set aside, as if each were read now.
+  ///
+  /// - Parameters:
+  ///   - records: The records.
+  ///   - order: Their numbers, in the order in which they are taken up.
+  ///   - cancellation: Stops between two of them.
+  ///   - write: Writes a record, or rejects it.
+  func takeUp(
+    _ records: [HeldRecords.Record],
+    _ order: some Sequence<Int>,
+    unless cancellation: Cancellation?,
+    _ write: (HeldRecords.Record, ImportPlan, Int) throws -> Void
+  ) throws {
+    var last: DraftBatch?
+    for number in order {
+      if cancellation?.isCancelled == true { throw CancellationError() }
+      let record = records[number]
+      guard let plan = record.batch.plan else { continue }
+      if let last, last !== record.batch { try leave(last) }
+      last = record.batch
+      try prepare(for: plan)
+      tally.counts.read += 1
+      ordinal = record.ordinal
+      // Its links and references that wait know it by its place among the others.
+      recordNumber = number
+      try write(record, plan, number)
     }
     if let last { try leave(last) }
   }

@@ -249,20 +249,10 @@ extension DraftWalker {
       settling = nil
       (recordNumber, ordinal) = (number, place)
     }
-    var last: DraftBatch?
-    for (number, record) in all.takeAll().enumerated() {
-      if cancellation?.isCancelled == true { throw CancellationError() }
-      guard let plan = record.batch.plan else { continue }
-      if let last, last !== record.batch { try leave(last) }
-      last = record.batch
-      try prepare(for: plan)
-      tally.counts.read += 1
-      ordinal = record.ordinal
-      // Its links know it by its place among those that were set aside.
-      recordNumber = number
+    let records = all.takeAll()
+    try takeUp(records, records.indices, unless: cancellation) { record, plan, _ in
       try write(setAside: record, plan)
     }
-    if let last { try leave(last) }
     if let plan = batchAtHand?.plan { try prepare(for: plan) }
   }
 

@@ -14,6 +14,9 @@ import DragomanGraph
 /// Most of its properties are memory that is kept from record to record, so that a record allocates
 /// nothing of its own. One thread has it, and no access to what is marked runs code of others:
 /// exclusive access needs no check at run time.
+///
+/// Large because the meaning of an import stands here alone: what becomes of a record depends on all that came
+/// before it.
 final class DraftWalker<Backend: DraftBackend> {
   typealias Target = WalkTarget<Backend>
   typealias Stage = Backend.Stage

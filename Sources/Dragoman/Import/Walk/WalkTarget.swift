@@ -38,6 +38,8 @@ final class LinkColumn {
 /// A row has a value for each slot of the plan, and behind them one for each column of links that the
 /// table has: the primary key of a target, the parts of its key where the map gives keys, and the
 /// places of ordered inverses.
+///
+/// Large because it answers once what the walker would have to ask of a plan for each row.
 final class WalkTarget<Backend: DraftBackend> {
   let plan: EntityPlan
   let writer: Backend.Writer

@@ -1,6 +1,8 @@
 import DragomanGraph
 
 /// How one attribute is found in a record and converted.
+///
+/// Large because each property is a word of the map language.
 public struct AttributeMap: Sendable, Hashable, Adjustable {
   /// The attribute's local name.
   public var name: String

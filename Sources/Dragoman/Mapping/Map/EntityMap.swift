@@ -1,6 +1,8 @@
 import DragomanGraph
 
 /// How records become objects of one entity.
+///
+/// Large because each property is a word of the map language.
 public struct EntityMap: Sendable, Hashable, Adjustable {
   /// The entity's name.
   public var name: String

@@ -4,6 +4,8 @@ import DragomanGraph
 ///
 /// A map is a plain value. It is read from a `*.map.yaml` or `*.map.json` file, or built in code;
 /// docs/maps.md is its grammar. Before an import it is compiled once into an `ImportPlan`.
+///
+/// Large because it is a map as a value, with its checks and its documentation.
 public struct ImportMap: Sendable, Hashable {
   /// The map's name, for the ledger and messages.
   public var name: String?

@@ -1,6 +1,8 @@
 import DragomanGraph
 
 /// How the links of one relationship are found in a record.
+///
+/// Large because each property is a word of the map language.
 public struct RelationshipMap: Sendable, Hashable, Adjustable {
   /// What a to-many does with the targets it had before.
   public enum Assignment: String, Sendable, Hashable, Codable, CaseIterable {

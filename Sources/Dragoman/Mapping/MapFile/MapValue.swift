@@ -1,3 +1,4 @@
+import DragomanGraph
 import Yams
 
 /// A value as it stands in a map file, with the members of mappings in order.
@@ -31,7 +32,7 @@ indirect enum MapValue: Sendable {
   /// JSON text: a member of a mapping a line, a list in one.
   func json(indent: String = "") -> String {
     switch self {
-    case .text(let word): return Self.quoted(word)
+    case .text(let word): return JSONString.quoted(word, .codes)
     case .number(let number): return String(number)
     case .flag(let flag): return flag ? "true" : "false"
     case .null: return "null"
@@ -39,24 +40,11 @@ indirect enum MapValue: Sendable {
       return "[\(values.map { $0.json(indent: indent) }.joined(separator: ", "))]"
     case .mapping(let members):
       let inner = indent + "  "
-      let lines = members.map { "\(inner)\(Self.quoted($0.key)): \($0.value.json(indent: inner))" }
+      let lines = members.map {
+        "\(inner)\(JSONString.quoted($0.key, .codes)): \($0.value.json(indent: inner))"
+      }
       return lines.isEmpty ? "{}" : "{\n\(lines.joined(separator: ",\n"))\n\(indent)}"
     }
-  }
-
-  private static func quoted(_ text: String) -> String {
-    var quoted = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": quoted += "\\\""
-      case "\\": quoted += "\\\\"
-      case "\u{0}"..."\u{1F}":
-        let digits = String(scalar.value, radix: 16)
-        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: quoted.unicodeScalars.append(scalar)
-      }
-    }
-    return quoted + "\""
   }
 
   // MARK: YAML

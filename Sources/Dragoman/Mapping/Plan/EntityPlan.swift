@@ -5,6 +5,8 @@ import DragomanGraph
 ///
 /// A class, and its slots too, since every record passes several of them: a copy of such a large
 /// value counts dozens of references up and down.
+///
+/// Large because each word of an entity's map is a property, compiled.
 final class EntityPlan: Sendable {
   /// One attribute that the map feeds.
   final class Slot: Sendable {

@@ -22,7 +22,7 @@ extension ValueConverter {
   /// Text of a textual format in a JSON attribute is a JSON string.
   func jsonString(_ start: UInt32, _ length: UInt32, _ batch: RecordBatch) -> Conversion {
     var bytes: [UInt8] = []
-    batch.appendJSONString(batch.bytes(start, length), to: &bytes)
+    JSONString.append(batch.bytes(start, length), to: &bytes)
     let (place, count) = bytes.withUnsafeBytes { batch.append($0) }
     return .value(.text(at: place, length: count))
   }

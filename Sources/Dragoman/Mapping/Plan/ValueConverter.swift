@@ -6,6 +6,9 @@ import DragomanGraph
 ///
 /// Converted text goes into the batch's arena; a string that is stored as it came stays where it
 /// is. Nothing is allocated.
+///
+/// Large because a converter is compiled: each rule of an attribute is a property, so that no value looks for
+/// it.
 final class ValueConverter: Sendable {
   /// What a value turned out to be.
   enum Conversion {

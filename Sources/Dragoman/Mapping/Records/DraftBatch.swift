@@ -21,6 +21,8 @@ import DragomanGraph
 /// A batch owns the batch of records that it was made from, because rows point into its arena, and
 /// travels with it from the reading to the writing thread. One thread has it at a time, and no access
 /// runs code of others: exclusive access needs no check at run time.
+///
+/// Large because it is the memory of a batch of drafts, one property a table.
 final class DraftBatch {
   /// What became of one record.
   enum Draft {

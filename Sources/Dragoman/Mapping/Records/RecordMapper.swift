@@ -5,6 +5,8 @@ import DragomanGraph
 ///
 /// It is used by one thread at a time. A record is mapped whole or refused whole: the first fault
 /// that the policies do not forgive refuses it.
+///
+/// Large because all that a map can say is done here with one record; its loops share what they reuse.
 final class RecordMapper {
   let plan: EntityPlan
   /// The plan's place in `ImportPlan.entities`.

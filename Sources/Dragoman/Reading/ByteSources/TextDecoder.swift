@@ -10,6 +10,8 @@ import Glibc
 ///
 /// Conversion is strict: bytes that mean nothing in the encoding are an error, never a
 /// replacement character.
+///
+/// Large because two buffers have their ends here, and the place in the text is counted.
 final class TextDecoder: ByteSource {
   private let source: any ByteSource
   private let encoding: String

@@ -11,6 +11,8 @@ import Darwin
 /// Only places are noted; nothing is copied and no cell costs an allocation. A row ends with CRLF,
 /// LF or CR outside of quotes. A quote has a meaning at the start of a cell and inside of a quoted
 /// one; anywhere else it is text.
+///
+/// Large because cells are found by a state machine whose state it is.
 struct CSVScanner {
   /// The place of one cell's text: without the quotes around it, doubled quotes still doubled.
   struct Cell: Equatable {

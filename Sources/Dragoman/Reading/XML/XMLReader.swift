@@ -13,6 +13,8 @@ import CLibXML2
 /// Internal entities are expanded within libxml2's bounds. Whatever stands outside of the
 /// document is never opened. The whole document is checked: every error libxml2 reports, namespace
 /// errors included, ends the reading.
+///
+/// Large because the source, the piece of it at hand and the place in it are kept side by side.
 final class XMLReader: RecordReader {
   /// How many source bytes a batch has at about, where no record is larger.
   static let batchByteCount = 1 << 20

@@ -9,6 +9,8 @@ import CSimdJSON
 ///
 /// libxml2 works on a copy of the source bytes, so a position in its input is a position in ours:
 /// text that stands in the source as it is meant is copied once, from there into the arena.
+///
+/// Large because callbacks for each tag are inlined into each other, over state that is private to this file.
 struct XMLTapeBuilder {
   /// Elements may nest that deeply; libxml2 has the same limit, but checks it only for trees.
   static let maxDepth = 256

@@ -3,6 +3,8 @@ import DragomanGraph
 import Foundation
 
 /// The report of an import for programs: one versioned JSON document.
+///
+/// Large because each property is a member of the document, and names it.
 struct ImportReportJSON: Encodable {
   private var v = 1
   private let status: String

@@ -1,6 +1,8 @@
 import DragomanGraph
 
 /// An import of the ledger as the JSON documents of `info` and `history` have it.
+///
+/// Large because each property is a member of the document, and names it.
 struct LedgerEntryJSON: Encodable {
   let id: Int64?
   let source: String

@@ -69,24 +69,7 @@ struct JSONRowWriter: RowWriter {
   }
 
   /// The text as a JSON string (RFC 8259, section 7).
-  static func string(_ text: String) -> String {
-    var bytes: [UInt8] = [UInt8(ascii: "\"")]
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""): bytes += Array("\\\"".utf8)
-      case UInt8(ascii: "\\"): bytes += Array("\\\\".utf8)
-      case 0x0A: bytes += Array("\\n".utf8)
-      case 0x0D: bytes += Array("\\r".utf8)
-      case 0x09: bytes += Array("\\t".utf8)
-      case 0..<0x20:
-        let digits = String(byte, radix: 16)
-        bytes += Array("\\u00\(digits.count == 1 ? "0" : "")\(digits)".utf8)
-      default: bytes.append(byte)
-      }
-    }
-    bytes.append(UInt8(ascii: "\""))
-    return String(decoding: bytes, as: UTF8.self)
-  }
+  static func string(_ text: String) -> String { JSONString.quoted(text, .lines) }
 
   /// Whether the text is a number by JSON's grammar, without an exponent.
   private static func isNumber(_ text: String) -> Bool {

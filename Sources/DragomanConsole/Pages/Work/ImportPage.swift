@@ -38,8 +38,8 @@ struct ImportPage {
       view: View(
         canImport: canImport,
         why: sources.allowsWriting
-          ? "The console was started without a map: start it with --map FILE."
-          : "This console only shows. Start it with --allow-import to import from here.",
+          ? ConsoleWords.mapToImport
+          : ConsoleWords.onlyShows,
         maps: maps.map { item in
           let isFaulty = if case .failure = item.map { true } else { false }
           return Choice(number: String(item.number), name: item.name, isFaulty: isFaulty)

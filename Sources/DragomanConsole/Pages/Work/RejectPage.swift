@@ -67,8 +67,8 @@ struct RejectPage {
       record: record ?? shown,
       canRetry: sources.allowsWriting && !maps.isEmpty,
       why: sources.allowsWriting
-        ? "Start the console with --map FILE to try it again."
-        : "Start the console with --allow-import to mend it here and try it again.",
+        ? ConsoleWords.mapToRetry
+        : ConsoleWords.importToRetry,
       address: WebText.address(["rejects", file, number]),
       csrf: sources.formToken,
       mark: line.mark,

@@ -1,4 +1,7 @@
 /// One entity of a layout: its slots, its table, its relatives.
+///
+/// Large because it is a table of what is known of an entity, worked out once so that nobody looks for it a
+/// row.
 package final class EntityLayout: Sendable {
   /// What the model says.
   package let entity: Entity

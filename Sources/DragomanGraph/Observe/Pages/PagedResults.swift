@@ -13,6 +13,8 @@ import Dispatch
 /// comes twice. What was loaded stays as it was loaded; to see it change, follow `StoredResults`.
 ///
 /// One page is loaded at a time. All reading is done on a thread of its own.
+///
+/// Large because a window has two ends, and each has what is known and what is asked for.
 public actor PagedResults<Element: Sendable> {
   /// How large pages are, and where they begin.
   public nonisolated let options: PageOptions

@@ -16,12 +16,11 @@ final class RawStatement {
     self.init(try database.makeStatement(sql: sql), database)
   }
 
-  /// Finds a statement that the connection keeps, or compiles it.
+  /// Finds a statement that the connection keeps, or compiles it and keeps it (`Database.keptStatement`).
   ///
-  /// Only for texts of which a model has a few: GRDB forgets none. One that is being stepped by somebody
-  /// is left alone.
+  /// For texts that come again. One that is being stepped by somebody is left alone.
   convenience init(kept sql: String, in database: Database) throws {
-    let known = try database.cachedStatement(sql: sql)
+    let known = try database.keptStatement(sql)
     let isBusy = sqlite3_stmt_busy(known.sqliteStatement) != 0
     self.init(isBusy ? try database.makeStatement(sql: sql) : known, database)
   }

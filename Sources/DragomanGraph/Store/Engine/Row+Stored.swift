@@ -104,8 +104,8 @@ extension Database {
   /// GRDB's `tableExists` believes what it has seen: after a rollback, and when another process has made the
   /// table since.
   func hasTable(_ name: String) throws -> Bool {
-    let statement = try cachedStatement(
-      sql: "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE"
+    let statement = try keptStatement(
+      "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE"
     )
     return try Int.fetchOne(statement, arguments: [name]) != nil
   }

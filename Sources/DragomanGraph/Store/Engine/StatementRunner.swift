@@ -13,7 +13,7 @@ extension StatementRunner {
     _ arguments: StatementArguments = StatementArguments()
   ) throws(StoreError) {
     try StoreError.naming(path) {
-      try database.cachedStatement(sql: sql).execute(arguments: arguments)
+      try database.keptStatement(sql).execute(arguments: arguments)
     }
   }
 
@@ -32,7 +32,7 @@ extension StatementRunner {
     _ arguments: StatementArguments = StatementArguments()
   ) throws(StoreError) -> [Int64] {
     try StoreError.naming(path) {
-      try Int64.fetchAll(try database.cachedStatement(sql: sql), arguments: arguments)
+      try Int64.fetchAll(try database.keptStatement(sql), arguments: arguments)
     }
   }
 

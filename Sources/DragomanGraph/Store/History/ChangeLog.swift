@@ -164,7 +164,7 @@ public final class ChangeLog {
   public func place() throws(StoreError) -> Int {
     try StoreError.naming(path) {
       try Int.fetchOne(
-        try database.cachedStatement(sql: "SELECT max(place) FROM temp.\(Self.table)")
+        try database.keptStatement("SELECT max(place) FROM temp.\(Self.table)")
       ) ?? 0
     }
   }

@@ -118,8 +118,8 @@ extension LinkStage {
     var found: Set<Int64> = []
     do {
       let rows = try Row.fetchAll(
-        try database.cachedStatement(
-          sql: "SELECT seq, owner, node, record, ordinal FROM \(links) WHERE target IS NULL"
+        try database.keptStatement(
+          "SELECT seq, owner, node, record, ordinal FROM \(links) WHERE target IS NULL"
             + " ORDER BY seq"
         )
       )

@@ -10,6 +10,9 @@ import GRDB
 ///
 /// What a stage holds of one owner must come from one record: who stages an owner for the second
 /// time flushes first (`holds(_:)`), so that two records about one object behave as two imports.
+///
+/// Large because one temporary table is filled, joined and emptied in it: all its statements name the same
+/// columns.
 package final class LinkStage: StatementRunner {
   package let plan: Plan
   let database: Database

@@ -38,6 +38,36 @@ extension Model {
     }
     return Growth(model: migrated(to: newer, match, drops: false), conflicts: conflicts)
   }
+
+  /// What a store holds after it has grown by another model.
+  ///
+  /// - Parameters:
+  ///   - model: What it is to hold, too.
+  ///   - place: The store, for messages.
+  ///   - help: What can be done where the two contradict each other.
+  /// - Returns: The joined model.
+  /// - Throws: `StoreError`: `.badRequest` where the model is faulty, `.modelConflict`.
+  func grown(to model: Model, at place: String?, help: String) throws(StoreError) -> Model {
+    let wanted = model.completingInverses()
+    let faults = wanted.validate().filter { $0.rule == .value }
+    guard faults.isEmpty else {
+      throw StoreError(
+        .badRequest,
+        "The model is faulty: " + faults.map(\.description).joined(separator: "; "),
+        path: place
+      )
+    }
+    let growth = growing(by: wanted)
+    guard growth.conflicts.isEmpty else {
+      throw StoreError(
+        .modelConflict,
+        growth.conflicts.joined(separator: " "),
+        help: help,
+        path: place
+      )
+    }
+    return growth.model
+  }
 }
 
 extension Model.Growth {

@@ -1,4 +1,6 @@
 /// A request checked against a model: the SQL, its values, and the attributes it reads.
+///
+/// Large because each clause of a statement is a property.
 struct FetchPlan {
   /// The entity.
   let entity: EntityLayout

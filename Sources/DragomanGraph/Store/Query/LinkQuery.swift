@@ -109,6 +109,25 @@ struct LinkQuery {
       + " ORDER BY \(first) IS NULL, \(first), \(other)"
   }
 
+  /// The targets of one owner among others; both are tests.
+  func targetsSQL(of owner: String, among targets: String) -> String {
+    "SELECT \(other) FROM \(name) WHERE \(own) \(owner) AND \(other) \(targets)"
+  }
+
+  /// The owners of targets whose key satisfies a test.
+  func ownersSQL(of test: String) -> String {
+    "SELECT \(own) FROM \(name) WHERE \(other) \(test) AND \(own) IS NOT NULL"
+  }
+
+  /// All rows of a table of links of owners whose key satisfies a test, those of one owner in order: owner, target
+  /// and, where the inverse has an order, the place in it.
+  func listsSQL(of test: String) -> String {
+    let places = otherPlace.map { ", \($0)" } ?? ""
+    let order = [own] + (place.map { [$0] } ?? [])
+    return "SELECT \(own), \(other)\(places) FROM \(name) WHERE \(own) \(test)"
+      + " ORDER BY \(order.joined(separator: ", "))"
+  }
+
   /// Targets with columns of theirs, and the key of their owner behind these, the owners together.
   ///
   /// What has no order of its own comes by the unique key, whatever the history of the file is.

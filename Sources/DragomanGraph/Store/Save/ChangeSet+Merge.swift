@@ -113,14 +113,19 @@ extension ChangeSet {
       for (key, change) in written.changes.rows(in: table) {
         let place = RowKey(table: table, key: key)
         let then = isOwn || drops == seen.drops ? seen[place] : nil
+        let isGone = change.kind == .deleted && !written.outcome.kept.contains(place)
         if self[place] != nil || then != nil {
           var left = left(then, change, place, written, isOwn, yields, layout)
-          if let kept = left, kept.isEmptyUpdate, !hasLinks(of: place, Int(kept.entity), layout) {
-            left = nil
+          if let kept = left {
+            // Links alone are no reason to keep a row that somebody has deleted: they go with it.
+            let isOver =
+              isGone
+              ? kept.isUpdateOfLinks(layout.linkColumns[place.table])
+              : kept.isEmptyUpdate && !hasLinks(of: place, Int(kept.entity), layout)
+            if isOver { left = nil }
           }
           set(left, at: place, layout)
         }
-        let isGone = change.kind == .deleted && !written.outcome.kept.contains(place)
         if isGone, self[place] == nil { dropLinks(of: place, layout) }
       }
     }

@@ -63,20 +63,17 @@ extension PendingChangesWriter {
     let link = layout.links[owner.link]
     let place = rowKey(owner.owner, link.owner)
     if outcome.kept.contains(place) { return }
-    let stored = try storedTargets(owner, join)
+    let reading = try statement(LinkQuery(link, in: layout).listsSQL(of: "= ?1"))
+    reading.bind(integer: owner.owner, 1)
+    var (stored, inverse): ([Int64], [Int64: StoredValue]) = ([], [:])
+    try reading.forEachRow { row in
+      stored.append(row.integer(1))
+      if join.hasInversePosition { inverse[row.integer(1)] = row.stored(2) }
+    }
     let targets = try settle(list, over: stored, of: place, link)
     outcome.lists[owner] = targets
     if targets == stored { return }
     let table = Schema.quoted(join.name)
-    var inverse: [Int64: Int64] = [:]
-    if join.hasInversePosition {
-      let statement = try statement(
-        "SELECT target, inverse_position FROM \(table)"
-          + " WHERE owner = ?1 AND inverse_position IS NOT NULL"
-      )
-      statement.bind(integer: owner.owner, 1)
-      try statement.forEachRow { inverse[$0.integer(0)] = $0.integer(1) }
-    }
     let removal = try statement("DELETE FROM \(table) WHERE owner = ?1")
     removal.bind(integer: owner.owner, 1)
     try removal.run()
@@ -89,22 +86,9 @@ extension PendingChangesWriter {
       insertion.bind(integer: target, 2)
       insertion.bind(integer: Int64(position), 3)
       if join.hasInversePosition {
-        try insertion.bind(inverse[target].map(StoredValue.integer) ?? .null, 4)
+        try insertion.bind(inverse[target] ?? .null, 4)
       }
       try insertion.run()
     }
-  }
-
-  private func storedTargets(
-    _ owner: LinkKey,
-    _ join: RelationshipLayout.JoinTable
-  ) throws -> [Int64] {
-    let statement = try statement(
-      "SELECT target FROM \(Schema.quoted(join.name)) WHERE owner = ?1 ORDER BY position"
-    )
-    statement.bind(integer: owner.owner, 1)
-    var targets: [Int64] = []
-    try statement.forEachRow { targets.append($0.integer(0)) }
-    return targets
   }
 }

@@ -37,6 +37,12 @@ struct RowChange: Sendable {
   /// Whether this is an update that says nothing of the row itself.
   var isEmptyUpdate: Bool { kind == .updated && values.isEmpty && mark == nil }
 
+  /// Whether this is an update that says nothing of the row but what it leads to.
+  func isUpdateOfLinks(_ columns: [ModelLayout.LinkColumn]) -> Bool {
+    kind == .updated && mark == nil
+      && values.keys.allSatisfy { key in columns.contains { $0.column == key || $0.order == key } }
+  }
+
   /// What the column holds, as far as this says; nil: as it is beneath.
   func value(_ column: Int) -> StoredValue? {
     if !values.isEmpty, let value = values[column] { return value }

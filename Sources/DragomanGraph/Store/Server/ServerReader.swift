@@ -78,18 +78,15 @@ struct ServerReader: StoreReader {
   ) throws -> Set<Int64> {
     let links = LinkQuery(link, in: layout)
     return try keys(
-      "SELECT \(links.other) FROM \(links.name) WHERE \(links.own) = $1::bigint"
-        + " AND \(links.other) = ANY($2::bigint[])",
+      links.targetsSQL(of: "= $1::bigint", among: "= ANY($2::bigint[])"),
       [ServerParameter(owner), ServerParameter(targets)]
     )
   }
 
   func owners(of link: RelationshipLayout, _ targets: [Int64]) throws -> Set<Int64> {
     guard !targets.isEmpty else { return [] }
-    let links = LinkQuery(link, in: layout)
     return try keys(
-      "SELECT \(links.own) FROM \(links.name) WHERE \(links.other) = ANY($1::bigint[])"
-        + " AND \(links.own) IS NOT NULL",
+      LinkQuery(link, in: layout).ownersSQL(of: "= ANY($1::bigint[])"),
       [ServerParameter(targets)]
     )
   }

@@ -222,7 +222,11 @@ final class ServerSession: StoreWriter {
   @discardableResult
   func grow(to model: Model) throws(StoreError) -> Model {
     try naming {
-      let grown = try ServerStore.growth(of: layout.model, by: model, on: store.name)
+      let grown = try layout.model.grown(
+        to: model,
+        at: store.name,
+        help: "change the map, or import into another database"
+      )
       let isNew = try connection.text("SELECT to_regclass('_dragoman_model')::text") == nil
       guard isNew || grown != layout.model else { return grown }
       // A table with checks that wait cannot be changed.

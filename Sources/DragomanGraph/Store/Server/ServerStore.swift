@@ -171,35 +171,6 @@ package final class ServerStore: ObjectStore, Sendable {
     }
   }
 
-  /// What two models come to.
-  ///
-  /// - Throws: `StoreError`: `.badRequest`, `.modelConflict`.
-  static func growth(
-    of stored: Model,
-    by model: Model,
-    on name: String
-  ) throws(StoreError) -> Model {
-    let wanted = model.completingInverses()
-    let faults = wanted.validate().filter { $0.rule == .value }
-    guard faults.isEmpty else {
-      throw StoreError(
-        .badRequest,
-        "The model is faulty: " + faults.map(\.description).joined(separator: "; "),
-        path: name
-      )
-    }
-    let growth = stored.growing(by: wanted)
-    guard growth.conflicts.isEmpty else {
-      throw StoreError(
-        .modelConflict,
-        growth.conflicts.joined(separator: " "),
-        help: "change the map, or import into another database",
-        path: name
-      )
-    }
-    return growth.model
-  }
-
   package func grow(to model: Model) throws(StoreError) {
     try StoreError.namingServer(name) {
       try write { session in

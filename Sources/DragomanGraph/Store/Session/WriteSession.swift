@@ -3,6 +3,9 @@ import GRDBSQLite
 
 /// The writing connection of a store, lent to a closure: transactions, growth of the model, and
 /// writers for the rows of an entity.
+///
+/// Large because it holds all that lasts as long as the connection is lent: the model before and after, keys,
+/// loads, stages, notes.
 public final class WriteSession: ImportSession {
   let database: Database
   package let path: String?
@@ -135,28 +138,15 @@ public final class WriteSession: ImportSession {
     let stored = try run { try StoredModel.load(database) }
     if stored != layout.model { layout = ModelLayout(stored) }
     let isNew = try run { try !database.hasTable("_dragoman_model") }
-    let wanted = model.completingInverses()
-    let faults = wanted.validate().filter { $0.rule == .value }
-    guard faults.isEmpty else {
-      throw StoreError(
-        .badRequest,
-        "The model is faulty: " + faults.map(\.description).joined(separator: "; "),
-        path: path
-      )
-    }
-    let growth = stored.growing(by: wanted)
-    guard growth.conflicts.isEmpty else {
-      throw StoreError(
-        .modelConflict,
-        growth.conflicts.joined(separator: " "),
-        help:
-          "change the map, open the store with `onConflict: .migrate`, or import into another database",
-        path: path
-      )
-    }
+    let grown = try stored.grown(
+      to: model,
+      at: path,
+      help:
+        "change the map, open the store with `onConflict: .migrate`, or import into another database"
+    )
     if isNew { try run { try StoredModel.initialize(database) } }
     let old = Schema(layout)
-    let layout = ModelLayout(growth.model)
+    let layout = ModelLayout(grown)
     let new = Schema(layout)
     for table in new.tables where old.table(named: table.name) == nil {
       try checkName(of: table.name)
@@ -167,12 +157,12 @@ public final class WriteSession: ImportSession {
     for statement in new.additions(to: old) { try run { try database.execute(sql: statement) } }
     for index in new.newIndexes(than: old) { try make(index, in: layout) }
     try nameEntities(in: layout, before: old)
-    if isNew || growth.model != stored {
-      try run { try StoredModel.save(growth.model, to: database) }
+    if isNew || grown != stored {
+      try run { try StoredModel.save(grown, to: database) }
       self.layout = layout
       modelChanged = true
     }
-    return growth.model
+    return grown
   }
 
   /// Makes an index, and names the objects that are in the way of a unique one.

@@ -30,28 +30,9 @@ struct ListWriter {
         throw ValueMismatch(expected: "a finite number", beyond: "\(real)")
       }
       parts.append("\(real)")
-    case .text(let text): parts.append(type == .json ? text : Self.quoted(text))
+    case .text(let text): parts.append(type == .json ? text : JSONString.quoted(text, .lines))
     case .blob(let bytes): parts.append("\"\(Data(bytes).base64EncodedString())\"")
     }
-  }
-
-  /// A text as JSON has it: quotation marks, backslashes and control characters are escaped.
-  static func quoted(_ text: String) -> String {
-    var quoted = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": quoted += "\\\""
-      case "\\": quoted += "\\\\"
-      case "\n": quoted += "\\n"
-      case "\r": quoted += "\\r"
-      case "\t": quoted += "\\t"
-      case _ where scalar.value < 0x20:
-        let digits = String(scalar.value, radix: 16)
-        quoted += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
-      default: quoted.unicodeScalars.append(scalar)
-      }
-    }
-    return quoted + "\""
   }
 }
 

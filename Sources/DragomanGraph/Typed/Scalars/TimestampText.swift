@@ -1,6 +1,4 @@
 /// Instants and days between the canonical text of docs/file.md and microseconds since 1970.
-///
-/// The arithmetic of days is that of https://howardhinnant.github.io/date_algorithms.html.
 enum TimestampText {
   private static let microsecondsADay: Int64 = 86_400_000_000
   /// 0000-01-01 and 10000-01-01.
@@ -13,8 +11,10 @@ enum TimestampText {
       let day = pair(bytes, 8)
     else { return nil }
     let year = century * 100 + rest
-    guard (1...12).contains(month), day >= 1, day <= length(of: month, in: year) else { return nil }
-    let midnight = Int64(dayNumber(year, month, day)) * microsecondsADay
+    guard (1...12).contains(month), day >= 1, day <= CivilDay.count(ofMonth: month, in: year) else {
+      return nil
+    }
+    let midnight = Int64(CivilDay.number(year, month, day)) * microsecondsADay
     if bytes.count == 10 { return midnight }
     guard bytes.count >= 19, bytes[10] == UInt8(ascii: " "), bytes[13] == colon,
       bytes[16] == colon, let hour = pair(bytes, 11), let minute = pair(bytes, 14),
@@ -53,7 +53,7 @@ enum TimestampText {
         bytes[end] = byte
         end += 1
       }
-      let civil = civil(day)
+      let civil = CivilDay.civil(day)
       put(civil.year, 4)
       put(dash)
       put(civil.month, 2)
@@ -103,37 +103,5 @@ enum TimestampText {
       value = value * 10 + Int64(digit)
     }
     return value
-  }
-
-  private static func length(of month: Int, in year: Int) -> Int {
-    switch month {
-    case 4, 6, 9, 11: 30
-    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-    default: 31
-    }
-  }
-
-  /// Days since 1970.
-  private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let year = month <= 2 ? year - 1 : year
-    let era = (year >= 0 ? year : year - 399) / 400
-    let yearOfEra = year - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    return era * 146_097 + dayOfEra - 719_468
-  }
-
-  private static func civil(_ number: Int) -> (year: Int, month: Int, day: Int) {
-    let days = number + 719_468
-    let era = (days >= 0 ? days : days - 146_096) / 146_097
-    let dayOfEra = days - era * 146_097
-    let yearOfEra =
-      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shifted = (5 * dayOfYear + 2) / 153
-    let month = shifted < 10 ? shifted + 3 : shifted - 9
-    return (
-      yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1
-    )
   }
 }

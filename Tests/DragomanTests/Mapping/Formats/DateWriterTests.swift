@@ -145,7 +145,7 @@ struct DateWriterTests {
       }
       days += 1
       civil.day += 1
-      if civil.day > CivilTime.dayCount(year: civil.year, month: civil.month) {
+      if civil.day > CivilDay.count(ofMonth: civil.month, in: civil.year) {
         civil.day = 1
         civil.month += 1
       }

@@ -94,13 +94,10 @@ extension ServerWriter {
     _ link: RelationshipLayout,
     _ join: RelationshipLayout.JoinTable
   ) throws {
-    let name = Schema.quoted(join.name)
-    let inverse = join.hasInversePosition ? ", inverse_position" : ""
     var stored: [Int64: [Int64]] = [:]
     var places: [LinkKey: StoredValue] = [:]
     try connection.forEachRow(
-      "SELECT owner, target\(inverse) FROM \(name) WHERE owner = ANY($1::bigint[])"
-        + " ORDER BY owner, position FOR UPDATE",
+      LinkQuery(link, in: layout).listsSQL(of: "= ANY($1::bigint[])") + " FOR UPDATE",
       [ServerParameter(owners.map(\.owner))]
     ) { row in
       stored[row[0].number, default: []].append(row[1].number)
@@ -127,10 +124,12 @@ extension ServerWriter {
       }
     }
     guard !changed.isEmpty else { return }
+    let name = Schema.quoted(join.name)
     try connection.run(
       "DELETE FROM \(name) WHERE owner = ANY($1::bigint[])",
       [ServerParameter(changed)]
     )
+    let inverse = join.hasInversePosition ? ", inverse_position" : ""
     let values = lists.enumerated().map { $1.placeholder($0 + 1) }.joined(separator: ", ")
     try connection.run(
       "INSERT INTO \(name) (owner, target, position\(inverse)) SELECT * FROM unnest(\(values))",

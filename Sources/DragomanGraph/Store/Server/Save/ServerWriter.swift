@@ -10,6 +10,9 @@
 ///     INSERT INTO "Person" (…) SELECT * FROM unnest($1, $2, …)
 ///
 /// Unique keys are checked at the end, so that one object can take what another one gives up.
+///
+/// Large because it holds what one save has read, made, changed and deleted so far, which each later step asks
+/// for.
 final class ServerWriter: ChangeWriter {
   /// A row as the server has it, or will have it.
   struct Row {

@@ -2,6 +2,8 @@ import DragomanGraph
 
 extension ExportTree {
   /// Collects paths and makes the tree.
+  ///
+  /// Large because places of a tree that is not made yet are private to it.
   struct Builder {
     private struct Place {
       var role: Role?

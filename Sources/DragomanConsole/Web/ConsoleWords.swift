@@ -1,0 +1,18 @@
+/// What the console says of the command that starts it: it is no library, and nothing else of it names an option.
+enum ConsoleWords {
+  static let anotherPort =
+    "end what listens there, or give another with --port; --port 0 takes one that is free"
+  static let anotherAddress = "give an address of this machine with --listen"
+  static let mapToRetry = "Start the console with --map FILE to try it again."
+  static let importToRetry =
+    "Start the console with --allow-import to mend it here and try it again."
+  static let mapToImport = "The console was started without a map: start it with --map FILE."
+  static let onlyShows =
+    "This console only shows. Start it with --allow-import to import from here."
+  static let largerUpload =
+    "give the file's path on the server instead, or start the server with a larger --upload-limit"
+  static let allowImport = "start it with --allow-import"
+  static let map = "start it with --map FILE"
+  static let addressWithToken = "open the address that `dragoman serve` has printed, with its token"
+  static let address = "open the address that `dragoman serve` has printed"
+}
