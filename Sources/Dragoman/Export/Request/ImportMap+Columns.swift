@@ -60,6 +60,7 @@ extension ImportMap {
   /// The entities whose records the sources bring, each once, in the order of the map.
   ///
   /// - Parameter format: The format that is asked for: where sources have it, they alone count.
+  /// - Returns: The names; the only entity's where there is no source.
   func exportedEntities(_ format: ForeignFormat?) -> [String] {
     let own = sources.filter { $0.format == format }
     let names = (own.isEmpty ? sources : own).map(\.entity)
