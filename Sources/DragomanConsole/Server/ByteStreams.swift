@@ -180,7 +180,9 @@ private final class EventBox: Sendable {
     var hasEnded = false
     fileprivate var waiting: CheckedContinuation<[UInt8]?, Never>?
 
-    /// Takes what is next; nil inside: the end. Nil: nothing yet.
+    /// Takes what is next; nil inside: the end.
+    ///
+    /// Nil: nothing yet.
     fileprivate mutating func take() -> [UInt8]?? {
       if let event {
         self.event = nil

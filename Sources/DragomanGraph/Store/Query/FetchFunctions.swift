@@ -113,7 +113,9 @@ enum FetchFunctions {
     }
   }
 
-  /// True, so many times a statement; then the statement is ended. SQLite keeps the count beside the argument.
+  /// True, so many times a statement; then the statement is ended.
+  ///
+  /// SQLite keeps the count beside the argument.
   private static func patience(_ context: OpaquePointer?, _ arguments: Arguments?) {
     guard let arguments else { return sqlite3_result_null(context) }
     sqlite3_result_int(context, 1)
