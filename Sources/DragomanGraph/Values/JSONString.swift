@@ -1,6 +1,8 @@
 /// Texts as strings of JSON: what RFC 8259, section 7 wants escaped, and no more.
 package enum JSONString {
-  /// How control characters are spelled, and what else is escaped. All say the same to whoever reads them.
+  /// How control characters are spelled, and what else is escaped.
+  ///
+  /// All say the same to whoever reads them.
   package enum Spelling {
     /// `\b`, `\t`, `\n`, `\f` and `\r`, else `\u00xx`: what is stored and exported.
     case short

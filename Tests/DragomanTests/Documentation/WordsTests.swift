@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-/// The libraries speak of what a program sets; options and commands are the tool's words. What the console, which
-/// the tool starts, says of them stands in one file.
+/// The libraries speak of what a program sets; options and commands are the tool's words.
+///
+/// What the console, which the tool starts, says of them stands in one file.
 @Suite struct WordsTests {
   @Test(
     "No text of a library names an option or a command of the tool",

@@ -85,6 +85,7 @@ extension DraftWalker {
   ///   - order: Their numbers, in the order in which they are taken up.
   ///   - cancellation: Stops between two of them.
   ///   - write: Writes a record, or rejects it.
+  /// - Throws: What `write` throws; `CancellationError`; what storing the links of a batch throws.
   func takeUp(
     _ records: [HeldRecords.Record],
     _ order: some Sequence<Int>,
