@@ -263,4 +263,18 @@ import Testing
       )
     }
   }
+
+  @Test(
+    "An option that there is not is answered with the one that it abbreviates, or the nearest",
+    arguments: [
+      (["import", "m", "f", "--db", "x"], "--database"),
+      (["fetch", "P", "--db", "x"], "--database"),
+      (["--vresion"], "--version"), (["import", "--hlep"], "--help"),
+      (["fetch", "P", "--ofset", "1"], "--offset"),
+    ]
+  )
+  func nearestOption(arguments: [String], wanted: String) throws {
+    let run = try ToolFolder().run(arguments)
+    #expect(run.status == 64 && run.errors.contains("Did you mean '\(wanted)'?"), "\(run.errors)")
+  }
 }

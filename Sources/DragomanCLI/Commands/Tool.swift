@@ -77,7 +77,8 @@ struct Tool: AsyncParsableCommand {
       of: command(of: CommandLine.arguments),
       columnCount: HelpText.columnCount
     )
-    let text = namingDashes(namingNearest(message), CommandLine.arguments)
+    let named = namingOption(namingNearest(message), of: command(of: CommandLine.arguments))
+    let text = namingDashes(named, CommandLine.arguments)
     let status = exitCode(for: error).rawValue
     guard !text.isEmpty else { return status }
     guard status == 0 else {
@@ -132,6 +133,39 @@ struct Tool: AsyncParsableCommand {
       ?? "The commands are \(names.joined(separator: ", "))."
     let whole = (path + [word]).joined(separator: " ")
     return ValidationError("There is no command \(whole). \(help)")
+  }
+
+  /// What the argument parser says of an option that there is not, with the one that it abbreviates, or the nearest
+  /// where it names none: `--version` and `--help` are none of a command's own.
+  static func namingOption(_ text: String, of command: any ParsableCommand.Type) -> String {
+    let start = "Error: Unknown option '"
+    guard text.hasPrefix(start) else { return text }
+    let first = text.prefix { $0 != "\n" }
+    let word = String(text.dropFirst(start.count).prefix { $0 != "'" })
+    let lines = command.helpMessage(columns: 1000).split(separator: "\n").filter {
+      $0.hasPrefix("  -")
+    }
+    var names = lines.flatMap { line in
+      line.dropFirst(2).split(separator: "  ")[0].split { " ,/".contains($0) }.map(String.init)
+    }.filter { $0.hasPrefix("--") }
+    names += ["--help"] + (command == Tool.self ? ["--version"] : [])
+    let abbreviated = names.filter { abbreviates(word, $0) }
+    let near =
+      abbreviated.count == 1
+      ? abbreviated[0] : first.contains("Did you mean") ? nil : nearest(to: word, in: names)
+    guard let near else { return text }
+    return "\(start)\(word)'. Did you mean '\(near)'?" + text.dropFirst(first.count)
+  }
+
+  /// Whether a word has letters of another one in their order, from its first one on: `--db` of `--database`.
+  private static func abbreviates(_ word: String, _ whole: String) -> Bool {
+    guard word.count > 3, word.prefix(3) == whole.prefix(3) else { return false }
+    var rest = whole[...]
+    for letter in word {
+      guard let place = rest.firstIndex(of: letter) else { return false }
+      rest = rest[rest.index(after: place)...]
+    }
+    return true
   }
 
   /// What the argument parser says of a value that is missing, where there is one that begins with a dash.

@@ -17,13 +17,41 @@ enum HelpText {
   ) -> String {
     let configuration = command.configuration
     let overview = "OVERVIEW: \(configuration.abstract)"
-    guard !configuration.discussion.isEmpty, text.hasPrefix("OVERVIEW: "),
-      let usage = text.range(of: "\n\nUSAGE: ")
-    else { return text }
+    guard text.hasPrefix("OVERVIEW: "), let usage = text.range(of: "\n\nUSAGE: ") else {
+      return text
+    }
+    let rest = wrappingUsage(text[usage.lowerBound...].dropFirst(2), columnCount)
+    guard !configuration.discussion.isEmpty else {
+      return text[..<usage.lowerBound] + "\n\n" + rest
+    }
     let whole = overview + "\n\n" + configuration.discussion
     let lines = whole.split(separator: "\n", omittingEmptySubsequences: false)
       .flatMap { $0.hasPrefix(" ") ? [$0] : wrapped($0, columnCount) }
-    return lines.joined(separator: "\n") + text[usage.lowerBound...]
+    return lines.joined(separator: "\n") + "\n\n" + rest
+  }
+
+  /// The usage, which the argument parser leaves in one line, and what stands behind it: broken between options.
+  private static func wrappingUsage(_ text: Substring, _ columnCount: Int) -> String {
+    let usage = text.prefix { $0 != "\n" }
+    var lines = [""]
+    var word = ""
+    var depth = 0
+    func place() {
+      let last = lines[lines.count - 1]
+      if last.isEmpty || last.count + 1 + word.count < columnCount {
+        lines[lines.count - 1] += (last.isEmpty ? "" : " ") + word
+      } else {
+        lines.append("       " + word)
+      }
+      word = ""
+    }
+    for character in usage {
+      if character == "[" { depth += 1 }
+      if character == "]" { depth -= 1 }
+      if character == " ", depth == 0 { place() } else { word.append(character) }
+    }
+    place()
+    return lines.joined(separator: "\n") + text[usage.endIndex...]
   }
 
   /// The width for which the argument parser wraps.
