@@ -269,7 +269,7 @@ import Testing
     arguments: [
       (["import", "m", "f", "--db", "x"], "--database"),
       (["fetch", "P", "--db", "x"], "--database"),
-      (["--vresion"], "--version"), (["import", "--hlep"], "--help"),
+      (["--vresion"], "--version"),
       (["fetch", "P", "--ofset", "1"], "--offset"),
     ]
   )
