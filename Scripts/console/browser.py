@@ -259,6 +259,15 @@ def live(browser, home, tool, folder):
     browser.wait("the new rows", lambda: "Live 999" in browser.text("#live tbody"))
     check(browser.find_all("#live tr.came"), "rows that come are not shown as new")
     check(len(browser.find_all("#live tbody tr")) == 50, "not a page of rows")
+    browser.run("document.querySelector('#live tbody tr').mark = 1; document.querySelector('#live tbody tr a').focus()")
+    (folder / "live.json").write_text(json.dumps({"people": [dict(people[-1], salary=4321)]}))
+    subprocess.run([tool, "import", ROOT / "Maps/people.map.yaml", folder / "live.json", "-d", folder / "demo.db", "-q"],
+                   check=True)
+    browser.wait("the new value", lambda: "4321" in browser.text("#live tbody tr").replace(",", ""))
+    check(browser.run("return document.querySelector('#live tbody tr').mark") == 1, "a row that changed is another one")
+    check(browser.run("return document.activeElement.closest('tr')?.mark") == 1, "the focus went with a value")
+    changed = browser.find_all("#live td.changed")
+    check(0 < len(changed) < 4, f"{len(changed)} cells are shown as changed")
 
 
 def stranger(browser, address, home):

@@ -43,8 +43,10 @@ if (live) {
     sign.textContent = text;
     sign.className = "badge " + style;
   };
-  let known = null;
+  const known = new Map();
+  let isFirst = true;
   let waiting = null;
+  let isBusy = false;
 
   const cell = (value) => {
     const td = document.createElement("td");
@@ -59,40 +61,72 @@ if (live) {
     }
     return td;
   };
+  const line = (row) => {
+    const tr = document.createElement("tr");
+    tr.dataset.id = row.id;
+    const open = document.createElement("td");
+    open.className = "open";
+    const link = document.createElement("a");
+    link.href = row.address;
+    link.textContent = "→";
+    link.setAttribute("aria-label", "Open object");
+    open.append(link);
+    tr.append(open, ...row.cells.map(cell));
+    return tr;
+  };
+  // What is the same stays the same element, and with it the focus.
+  const update = (tr, row, before) => {
+    row.cells.forEach((value, place) => {
+      const old = before[place];
+      if (old && old.text === value.text && old.style === value.style && old.address === value.address) return;
+      const td = cell(value);
+      if (!isFirst) td.classList.add("changed");
+      tr.cells[place + 1].replaceWith(td);
+    });
+  };
+  // Some rows a frame: a thousand that change at once do not hold up the page.
   const render = () => {
     const rows = waiting;
     waiting = null;
-    const now = new Map();
-    const old = new Map([...body.rows].map((row) => [row.dataset.id, row]));
-    const lines = rows.map((row) => {
-      const text = JSON.stringify(row.cells);
-      now.set(row.id, text);
-      // A row that is the same stays the same element, and with it the focus.
-      if (known && known.get(row.id) === text && old.has(row.id)) return old.get(row.id);
-      const line = document.createElement("tr");
-      line.dataset.id = row.id;
-      const open = document.createElement("td");
-      open.className = "open";
-      const link = document.createElement("a");
-      link.href = row.address;
-      link.textContent = "→";
-      link.setAttribute("aria-label", "Open object");
-      open.append(link);
-      line.append(open, ...row.cells.map(cell));
-      if (known) line.className = known.has(row.id) ? "changed" : "came";
-      return line;
-    });
-    body.replaceChildren(...lines);
-    known = now;
-    count.textContent = rows.length === 1 ? "1 object" : rows.length + " objects";
+    isBusy = true;
+    const old = new Map([...body.rows].map((tr) => [tr.dataset.id, tr]));
+    const ids = new Set(rows.map((row) => row.id));
+    for (const [id, tr] of old) {
+      if (ids.has(id)) continue;
+      tr.remove();
+      known.delete(id);
+    }
+    let place = 0;
+    const some = () => {
+      const end = performance.now() + 12;
+      while (place < rows.length && performance.now() < end) {
+        const row = rows[place];
+        let tr = old.get(row.id);
+        if (!tr) {
+          tr = line(row);
+          if (!isFirst) tr.className = "came";
+        } else if (known.has(row.id) || isFirst) {
+          update(tr, row, known.get(row.id) || []);
+        }
+        if (body.rows[place] !== tr) body.insertBefore(tr, body.rows[place] || null);
+        known.set(row.id, row.cells);
+        place += 1;
+      }
+      if (place < rows.length) return requestAnimationFrame(some);
+      isFirst = false;
+      isBusy = false;
+      count.textContent = rows.length === 1 ? "1 object" : rows.length + " objects";
+      if (waiting) requestAnimationFrame(render);
+    };
+    some();
   };
   const events = new EventSource(live.dataset.events);
   events.onopen = () => show("live", "good");
   events.onerror = () => show("not connected", "warn");
   events.onmessage = (event) => {
-    const isFirst = waiting === null;
+    const isNext = waiting === null && !isBusy;
     waiting = JSON.parse(event.data).rows;
-    if (isFirst) requestAnimationFrame(render);
+    if (isNext) requestAnimationFrame(render);
   };
   events.addEventListener("fault", (event) => {
     const fault = JSON.parse(event.data);

@@ -10,7 +10,7 @@ import GRDB
 ///     DELETE FROM "Person" WHERE _pk = ? AND _v = ?
 ///     UPDATE "Person" SET "firstName" = ?, _v = _v + 1 WHERE _pk = ? AND _v = ?
 ///     INSERT INTO "Person" (_pk, _v, "firstName", …) VALUES (?, 1, ?, …)
-final class PendingChangesWriter: ChangeWriter {
+final class PendingChangesWriter: ChangeSetWriter {
   /// A statement that clears links to a row that is deleted.
   private struct Unlinking {
     let statement: RawStatement

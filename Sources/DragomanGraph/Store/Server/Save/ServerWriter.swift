@@ -13,7 +13,7 @@
 ///
 /// Large because it holds what one save has read, made, changed and deleted so far, which each later step asks
 /// for.
-final class ServerWriter: ChangeWriter {
+final class ServerWriter: ChangeSetWriter {
   /// A row as the server has it, or will have it.
   struct Row {
     var version: Int64

@@ -2,7 +2,7 @@
 ///
 /// What becomes of rows that others changed since they were read is decided here alone, by the merge policy; an
 /// engine says what it has, and writes.
-protocol ChangeWriter: AnyObject {
+protocol ChangeSetWriter: AnyObject {
   var layout: ModelLayout { get }
   var policy: MergePolicy { get }
   var outcome: SaveOutcome { get set }
@@ -22,7 +22,7 @@ protocol ChangeWriter: AnyObject {
   func deleteRow(_ place: RowKey, _ change: RowChange) throws
 }
 
-extension ChangeWriter {
+extension ChangeSetWriter {
   /// Whether what others did counts more than what is saved.
   var storeWins: Bool { policy == .storeTrumps || policy == .rollback }
 
