@@ -83,7 +83,7 @@ def address(predicate, sort, after=""):
 def middle(browser, sort):
     """A place far behind: that of the middle row in the order of a key with an index."""
     key = sort.lstrip("-") or "ticketNumber"
-    relation = "<" if sort.startswith("-") else ">"
+    relation = "<=" if sort.startswith("-") else ">="
     predicate = f"{key} {relation} {MIDDLE[key]}" if sort else ""
     page = json.loads(browser.timed(address(predicate, sort).replace("Person?", "Person.json?"))[2])
     return page["next"]

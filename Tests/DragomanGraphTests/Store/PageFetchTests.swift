@@ -210,7 +210,7 @@ struct PageFetchTests {
 
   /// Five thousand objects of two entities: `n` has three values and null, `b` two and null, `u` is unique, `s` and
   /// `d` tie now and then, `plain` has no index.
-  private func crowd() throws -> SQLiteStore {
+  private func crowd(_ count: Int = 5000) throws -> SQLiteStore {
     let base = Entity(
       name: "T",
       attributes: [
@@ -228,9 +228,9 @@ struct PageFetchTests {
       try session.begin()
       try session.database.execute(
         sql: """
-          WITH RECURSIVE m(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM m WHERE i < 4999)
+          WITH RECURSIVE m(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM m WHERE i < \(count - 1))
           INSERT INTO T (_pk, _v, _entity, n, u, s, d, plain, b)
-          SELECT i + 1, 1, iif(i % 10, 'T', 'Sub'), nullif(i % 4, 0), 'u' || (i * 7919 % 5000),
+          SELECT i + 1, 1, iif(i % 10, 'T', 'Sub'), nullif(i % 4, 0), 'u' || (i * 7919 % \(count)),
             's' || (i * 31 % 900), (i % 50) || iif(i % 2, '', '.0'), i, nullif(i % 3, 2) FROM m
           """
       )
@@ -300,6 +300,33 @@ struct PageFetchTests {
     try store.withSnapshot { snapshot in
       let page = try PageWalk.shortened(plans, of: request, store.layout, snapshot.database)
       #expect((page.first?.rowsSQL != plans.first?.rowsSQL) == isWalked)
+    }
+  }
+
+  @Test(
+    "Where a look for the few, or a walk, takes too long, the page is that of the statement",
+    arguments: ["", "u", "-u", "-s", "-n", "-b", "s"]
+  )
+  func patience(order: String) throws {
+    let store = try crowd(60_000)
+    for predicate in [
+      "n >= 1 AND plain < 0", "n >= 1 AND plain > 59990", "s > \"s1\" AND plain == 17",
+      "b == true AND plain >= 59000", "n IN {1, 2} AND plain < 40",
+    ] {
+      var request = FetchRequest(
+        "T",
+        filter: try Filter(parsing: predicate),
+        sortKeys: order.isEmpty ? [] : try SortKey.parse(order)
+      )
+      let whole = try store.rows(request)
+      #expect(try pages(request, store, of: 3).prefix(60) == whole.prefix(60), "\(predicate)")
+      // Behind a place of another condition, in the middle of the order.
+      var middle = request.with { $0.filter = try? Filter(parsing: "plain < 30000") }
+      middle.limit = 1
+      middle.offset = 0
+      request.after = try store.forEachRow(inPage: middle) { _ in }
+      let rest = try store.rows(request)
+      #expect(try pages(request, store, of: 3).prefix(60) == rest.prefix(60), "\(predicate)")
     }
   }
 }

@@ -15,6 +15,8 @@ import GRDBSQLite
 ///   schema, so that any SQLite tool can read the file.
 enum FetchFunctions {
   static let decimalCollation = "DRAGOMAN_DECIMAL"
+  /// What a statement that looked at too many rows (`dragoman_patience`) ends with.
+  static let outOfPatience = "it looks at too many rows"
 
   /// Makes the functions and the collation known to a connection; every reader needs them.
   static func register(on database: Database) throws {
@@ -127,7 +129,7 @@ enum FetchFunctions {
     let count = known.assumingMemoryBound(to: Int64.self)
     count.pointee += 1
     if count.pointee > sqlite3_value_int64(arguments[1]) {
-      sqlite3_result_error(context, "it looks at too many rows", -1)
+      sqlite3_result_error(context, FetchFunctions.outOfPatience, -1)
     }
   }
 

@@ -4,6 +4,9 @@ import GRDB
 ///
 /// The statements are not kept: a program may make any number of them.
 enum FetchStatement {
+  /// A statement was ended since it looked at more rows than its plan's `patience` admits.
+  struct OutOfPatience: Error {}
+
   /// Lends each row to the closure, in order, as long as it says true.
   static func forEachRow(
     _ plan: FetchPlan,
@@ -61,6 +64,7 @@ enum FetchStatement {
       return try statement.step()
     } catch {
       guard error.resultCode == .SQLITE_ERROR else { throw error }
+      if error.message == FetchFunctions.outOfPatience { throw OutOfPatience() }
       // A function of ours gave up on a value.
       throw StoreError.stopped(error.message ?? "no reason given")
     }

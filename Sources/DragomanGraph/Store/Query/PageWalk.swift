@@ -130,7 +130,7 @@ struct PageWalk {
         keys.append(row.integer(0))
         return true
       }
-    } catch let error as StoreError where error.code == .stopped {
+    } catch is FetchStatement.OutOfPatience {
       return false
     }
     guard keys.count <= Self.fewCount else { return false }
