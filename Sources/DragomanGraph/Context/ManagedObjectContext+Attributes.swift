@@ -97,6 +97,7 @@ extension ManagedObjectContext {
       // What others have stored by now is taken in before anything is compared with it.
       _ = upper
       let settles = overlay.settles
+      _ = own(object)
       // The version that is read now is what the save compares with.
       try fire(object)
       var change = own(object) ?? emptyUpdate(of: object)
@@ -104,7 +105,10 @@ extension ManagedObjectContext {
         change.kind == .inserted
         ? change.base(column)
         : valueAbove(column, at: object.place) ?? object.rowValue(column)
-      guard change.values[column] ?? known != value else { return }
+      guard change.values[column] ?? known != value else {
+        if overlay.settles == settles { return }
+        continue
+      }
       if isKey { importing.keys?.remove(object.place, in: self) }
       defer { if isKey { importing.keys?.insert(object.place, in: self) } }
       change.values[column] = value == known ? nil : value

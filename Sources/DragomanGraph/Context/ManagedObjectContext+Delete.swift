@@ -70,10 +70,8 @@ extension ManagedObjectContext {
     let targets = try links.targets(of: link, object)
     if case .column = link.storage { return targets }
     guard hasChangesAbove else { return targets }
-    let stored = try links.storedTargets(of: link, object)
-    let own = Set(
-      LinkView(layout, [overlay.changes], link, object.place.key).targets(stored)
-    )
+    let (stored, layers) = try links.look(at: link, of: object)
+    let own = Set(LinkView(layout, [layers[0]], link, object.place.key).targets(stored))
     return targets.filter { own.contains($0.place.key) }
   }
 

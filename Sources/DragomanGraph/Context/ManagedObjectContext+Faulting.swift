@@ -134,6 +134,9 @@ extension ManagedObjectContext {
     return upper
   }
 
+  /// Differs once somebody has stored a part of what is unsaved, here or above.
+  var settles: Int { overlay.settles &+ above.settleCount }
+
   /// Whether anything is unsaved above.
   ///
   /// It is asked for with each value that is read, and mostly nothing has happened above meanwhile.

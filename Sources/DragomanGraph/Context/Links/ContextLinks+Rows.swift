@@ -87,12 +87,12 @@ extension ContextLinks {
   func takeEnd(of link: RelationshipLayout, _ owner: ManagedObject) throws -> Int64 {
     let key = LinkKey(link: link.id, owner: owner.place.key)
     let end: Int64
-    context.linkMemory.check(overlay.settles)
+    context.linkMemory.check(context.settles)
     if let known = context.linkMemory.ends[key] {
       end = known
     } else {
-      let stored = try storedTargets(of: link, owner)
-      end = LinkView(layout, context.layers, link, owner.place.key).end(stored)
+      let (stored, layers) = try look(at: link, of: owner)
+      end = LinkView(layout, layers, link, owner.place.key).end(stored)
     }
     context.linkMemory.ends[key] = end + 1
     return end

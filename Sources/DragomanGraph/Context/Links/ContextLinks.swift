@@ -67,10 +67,25 @@ package struct ContextLinks {
     if let column = column(of: link) {
       return try object.value(column).integer.map { [$0] } ?? []
     }
-    let stored = try storedTargets(of: link, object)
-    let layers = context.layers
+    let (stored, layers) = try look(at: link, of: object)
     if layers.allSatisfy(\.isEmpty) { return stored.keys }
     return LinkView(layout, layers, link, object.place.key).targets(stored)
+  }
+
+  /// What is stored of a to-many and what is unsaved, the nearest first, of one moment.
+  ///
+  /// Others may store a part of the changes at any moment, and then it is no more among these: what was read before
+  /// does not have it either.
+  func look(
+    at link: RelationshipLayout,
+    of object: ManagedObject
+  ) throws -> (stored: StoredTargets, layers: [ChangeSet]) {
+    while true {
+      let settles = context.settles
+      let stored = try storedTargets(of: link, object)
+      let layers = context.layers
+      if context.settles == settles { return (stored, layers) }
+    }
   }
 
   /// Whether what a to-many leads to is changed here.
@@ -90,12 +105,12 @@ package struct ContextLinks {
   }
 
   /// The targets in the store; read once, until links are stored again.
-  func storedTargets(
+  private func storedTargets(
     of link: RelationshipLayout,
     _ object: ManagedObject
   ) throws -> StoredTargets {
     if context.own(object)?.kind == .inserted { return StoredTargets() }
-    context.linkMemory.check(overlay.settles)
+    context.linkMemory.check(context.settles)
     if object.targetsRound != context.linkMemory.round {
       object.targets = [:]
       object.targetsRound = context.linkMemory.round

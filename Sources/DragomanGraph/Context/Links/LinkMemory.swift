@@ -4,7 +4,7 @@ struct LinkMemory {
   private(set) var round: UInt32 = 0
   /// Rows that were deleted while the context lived: links that still name them lead nowhere.
   var goneRows: Set<RowKey> = []
-  /// What the overlay's `settles` were when anything was read last.
+  /// What the context's `settles` were when anything was read last.
   private var settles = 0
   /// The places behind the last ones of ordered lists that were added to.
   var ends: [LinkKey: Int64] = [:]
@@ -15,7 +15,7 @@ struct LinkMemory {
     ends = [:]
   }
 
-  /// Forgets them where somebody has stored changes of this context since they were read.
+  /// Forgets them where somebody has stored changes, of this context or of one above, since they were read.
   mutating func check(_ settles: Int) {
     guard settles != self.settles else { return }
     self.settles = settles

@@ -188,10 +188,12 @@ struct ContextFetch {
   /// Every object of the entity's table as the context sees it.
   private func subjects() throws -> [ContextSubject] {
     let root = context.layout.entities[resolved.entity.root]
+    // Before the store is asked: what is stored meanwhile is unsaved no more.
+    let pending = context.pendingPlaces(in: root.tableIndex)
     let all = try ResolvedRequest(FetchRequest(root.name), in: context.layout)
     var objects = try stored(all, returnsFaults: false)
     let known = Set(objects.map(\.place))
-    for place in context.pendingPlaces(in: root.tableIndex) where !known.contains(place) {
+    for place in pending where !known.contains(place) {
       objects.append(try context.register(place, root))
     }
     return try objects.filter(context.isAlive).map { ContextSubject(object: $0) }

@@ -232,6 +232,9 @@ final class OverlaysAbove {
     return sets
   }
 
+  /// Differs once somebody has stored a part of the changes above.
+  var settleCount: Int { overlays.reduce(0) { $0 &+ $1.settles } }
+
   /// Differs once anything was changed above.
   var round: Int { rounds.reduce(writtenCount, &+) }
 
