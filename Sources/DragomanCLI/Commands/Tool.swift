@@ -29,6 +29,7 @@ struct Tool: AsyncParsableCommand {
       ImportCommand.self, FetchCommand.self, ExportCommand.self, CheckCommand.self,
       DiffCommand.self, GuessCommand.self, InfoCommand.self, HistoryCommand.self,
       UndoCommand.self, SchemaCommand.self, MigrateCommand.self, BackupCommand.self,
+      CopyCommand.self,
       WatchCommand.self, ServeCommand.self,
       DeleteCommand.self, RejectsCommand.self, RunCommand.self, ExplainCommand.self,
       CompletionCommand.self, ManCommand.self,

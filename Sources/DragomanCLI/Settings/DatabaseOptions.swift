@@ -86,6 +86,15 @@ struct DatabaseOptions: ParsableArguments {
     throw ToolError.notADatabase
   }
 
+  /// Where a database is that a command names besides.
+  ///
+  /// - Throws: `ToolError` for what is neither a file nor a URL of PostgreSQL.
+  static func place(of database: String) throws -> CopyPlace {
+    let database = try checked(database)
+    if database.isEmpty { throw ToolError.noDatabase }
+    return PostgreSQLServer.isURL(database) ? .server(PostgreSQLServer(database)) : .file(database)
+  }
+
   /// The server that the database is on; nil: it is a file.
   var server: PostgreSQLServer? {
     named.flatMap { PostgreSQLServer.isURL($0) ? PostgreSQLServer($0) : nil }

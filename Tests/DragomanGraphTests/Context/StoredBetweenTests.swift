@@ -34,7 +34,10 @@ import Testing
 
   private func count(_ table: String, where condition: String = "1") throws -> Int64 {
     try store.base.read { database in
-      let statement = try RawStatement("SELECT count(*) FROM \(table) WHERE \(condition)", in: database)
+      let statement = try RawStatement(
+        "SELECT count(*) FROM \(table) WHERE \(condition)",
+        in: database
+      )
       var count: Int64 = -1
       try statement.forEachRow { count = $0.integer(0) }
       return count
@@ -43,7 +46,9 @@ import Testing
 
   @Test(
     "An unlink finds the link that is stored meanwhile",
-    arguments: [("skills", "Skill"), ("playlist", "Song"), ("phones", "Phone"), ("friends", "Person")]
+    arguments: [
+      ("skills", "Skill"), ("playlist", "Song"), ("phones", "Phone"), ("friends", "Person"),
+    ]
   )
   func unlinked(_ link: String, _ entity: String) throws {
     let owner = try main.insert("Person")
@@ -70,7 +75,9 @@ import Testing
 
   @Test(
     "A child sees, and takes away, what main has linked and another thread stores meanwhile",
-    arguments: [("skills", "Skill"), ("playlist", "Song"), ("phones", "Phone"), ("friends", "Person")],
+    arguments: [
+      ("skills", "Skill"), ("playlist", "Song"), ("phones", "Phone"), ("friends", "Person"),
+    ],
     [true, false]
   )
   func below(_ link: (name: String, entity: String), unlinks: Bool) throws {
@@ -122,14 +129,21 @@ import Testing
     person[one: "company"] = company
     let filter = try Filter(parsing: "company.name == 'Acme'")
     storeBehindNextRead()
-    #expect(try main.fetch(FetchRequest("Person", filter: filter)).map(\.objectID) == [person.objectID])
+    #expect(
+      try main.fetch(FetchRequest("Person", filter: filter)).map(\.objectID) == [person.objectID]
+    )
     learn()
   }
 
-  @Test("Whatever main does while its changes are stored, the store has it in the end", arguments: 0..<40)
+  @Test(
+    "Whatever main does while its changes are stored, the store has it in the end",
+    arguments: 0..<40
+  )
   func random(seed: Int) throws {
     var random = ContextPropertyTests.SeededNumbers(seed: UInt64(seed))
-    let links = [("skills", "Skill"), ("playlist", "Song"), ("friends", "Person"), ("phones", "Phone")]
+    let links = [
+      ("skills", "Skill"), ("playlist", "Song"), ("friends", "Person"), ("phones", "Phone"),
+    ]
     let owners = try (0..<3).map { _ in try main.insert("Person") }
     var targets: [String: [ManagedObject]] = ["Person": owners]
     for (_, entity) in links where entity != "Person" {
@@ -174,7 +188,9 @@ import Testing
           for other in owners { unlink(target.objectID, from: other, link, owners, &lists) }
         }
         lists[index][link, default: []].append(target.objectID)
-        if link == "friends", target !== owner, let other = owners.firstIndex(where: { $0 === target }) {
+        if link == "friends", target !== owner,
+          let other = owners.firstIndex(where: { $0 === target })
+        {
           lists[other][link, default: []].append(owner.objectID)
         }
       }

@@ -1,5 +1,11 @@
 /// The ledger on a server: the table `_dragoman_imports`, with the columns that a file has.
 enum ServerLedger {
+  /// The type of a column.
+  static func type(of column: String) -> ServerType {
+    let texts = ["source", "fingerprint", "map", "map_hash", "started", "finished", "status"]
+    return texts.contains(column) ? .text : .bigint
+  }
+
   /// Writes an entry, or writes it anew.
   ///
   /// - Returns: Its number.

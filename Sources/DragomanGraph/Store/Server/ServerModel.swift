@@ -19,8 +19,16 @@ struct ServerModel: Sendable {
     var tables: [String] = []
     try connection.forEachRow(
       "SELECT relname::text FROM pg_class WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
-        + " AND relkind IN ('r', 'p') ORDER BY relname = '_dragoman_model' DESC, relname LIMIT 6"
+        + " AND relkind IN ('r', 'p') ORDER BY relname = '_dragoman_copies' DESC,"
+        + " relname = '_dragoman_model' DESC, relname LIMIT 6"
     ) { tables.append($0[0].text ?? "") }
+    guard tables.first != "_dragoman_copies" else {
+      throw StoreError(
+        .notAStore,
+        "A copy into this database has not come to its end.",
+        help: "run it again: it goes on where it was stopped"
+      )
+    }
     guard tables.first == "_dragoman_model" else {
       guard tables.isEmpty else {
         throw StoreError(
@@ -47,12 +55,25 @@ struct ServerModel: Sendable {
         help: "use a newer version of Dragoman"
       )
     }
+    self.init(try Self.layout(of: found.model), hash: found.hash)
+  }
+
+  /// A model as it is stored, compiled.
+  ///
+  /// - Throws: `StoreError`, `.damaged`.
+  static func layout(of text: String) throws(StoreError) -> ModelLayout {
     do {
-      let model = try JSONDecoder().decode(Model.self, from: Data(found.model.utf8))
-      self.init(ModelLayout(model), hash: found.hash)
+      return ModelLayout(try JSONDecoder().decode(Model.self, from: Data(text.utf8)))
     } catch {
       throw StoreError(.damaged, "The model in _dragoman_model cannot be read: \(error).")
     }
+  }
+
+  /// A model as it is stored.
+  static func text(of model: Model) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(model), as: UTF8.self)
   }
 
   /// The hash of what is stored now; nil where nothing is.
@@ -62,9 +83,7 @@ struct ServerModel: Sendable {
 
   /// Stores a model in place of the one that was there.
   static func save(_ model: Model, to connection: any ServerConnection) throws {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let text = String(decoding: try encoder.encode(model), as: UTF8.self)
+    let text = try text(of: model)
     try connection.run(
       "INSERT INTO _dragoman_model (id, format, model) VALUES (1, \(Schema.formatVersion), $1::text)"
         + " ON CONFLICT (id) DO UPDATE SET model = excluded.model",

@@ -62,8 +62,11 @@ struct ServerSchema {
   /// The statements that add what this schema has and `other` has not; nothing is dropped but indexes whose names
   /// others take.
   ///
+  /// - Returns: Those for tables and columns, and then those for the constraints of references.
   /// - Throws: `StoreError`, `.modelConflict`, for a name that is too long.
-  func additions(to other: ServerSchema) throws(StoreError) -> [String] {
+  func additions(
+    to other: ServerSchema
+  ) throws(StoreError) -> (tables: [String], references: [String]) {
     try checkNames()
     var statements = schema.renamedIndexes(of: other.schema).map { index in
       index.isUnique
@@ -104,7 +107,7 @@ struct ServerSchema {
         )
       }
     }
-    return statements + references
+    return (statements, references)
   }
 
   /// The indexes and unique keys that this schema has and `other` has not.
@@ -151,15 +154,19 @@ struct ServerSchema {
   /// All tables, with their columns in order.
   var tables: [Schema.Table] { schema.tables }
 
+  /// The type of a column of a table.
+  func type(of column: String, in table: String) -> ServerType {
+    if column == "_entity" { return .text }
+    return types[Self.place(table, column)] ?? .bigint
+  }
+
   private func declaration(_ column: Schema.Column, of table: String) -> String {
     let name = Schema.quoted(column.name)
     switch column.name {
     case "_pk": return "_pk bigint PRIMARY KEY"
-    case "_entity": return "_entity \(ServerType.text.declaration)"
-    case "_stub": return "_stub bigint"
-    default:
-      let type = types[Self.place(table, column.name)] ?? .bigint
-      return "\(name) \(type.declaration)"
+    case "_entity", "_stub":
+      return "\(column.name) \(type(of: column.name, in: table).declaration)"
+    default: return "\(name) \(type(of: column.name, in: table).declaration)"
     }
   }
 
@@ -186,9 +193,7 @@ struct ServerSchema {
   /// A name of ours that fits: a long one ends in a hash of the whole.
   private static func short(_ name: String) -> String {
     guard name.utf8.count > maximumNameLength else { return name }
-    // FNV-1a (https://datatracker.ietf.org/doc/html/draft-eastlake-fnv).
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    let hash = ContentHash(ofText: name).value
     var start = name
     while start.utf8.count > maximumNameLength - 17 { start.removeLast() }
     return "\(start)_\(String(hash, radix: 16))"

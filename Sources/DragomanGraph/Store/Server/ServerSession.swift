@@ -237,7 +237,8 @@ final class ServerSession: StoreWriter {
       }
       let new = ModelLayout(grown)
       let schema = ServerSchema(new)
-      for statement in try schema.additions(to: self.schema) { try connection.run(statement) }
+      let additions = try schema.additions(to: self.schema)
+      for statement in additions.tables + additions.references { try connection.run(statement) }
       for (index, sql) in schema.newIndexes(than: self.schema) { try make(index, sql) }
       for entity in new.entities where entity.root == entity.index && entity.hasEntityColumn {
         guard schema.namesEntities(of: entity.table, unlike: self.schema) else { continue }

@@ -111,7 +111,7 @@ package final class ServerStore: ObjectStore, Sendable {
   }
 
   /// Lends a connection that sees one moment.
-  private func moment<T>(_ body: (any ServerConnection) throws -> T) throws -> T {
+  func moment<T>(_ body: (any ServerConnection) throws -> T) throws -> T {
     try connected { connection in
       try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
       do {

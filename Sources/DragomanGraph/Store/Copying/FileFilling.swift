@@ -1,0 +1,100 @@
+import Foundation
+import GRDB
+
+/// A file that a copy makes: beside its place, until it is whole.
+final class FileFilling: CopyTarget {
+  let name: String
+  private let session: WriteSession
+  private var insertions: [NameKey: RawStatement] = [:]
+
+  private init(_ name: String, _ session: WriteSession) {
+    self.name = name
+    self.session = session
+  }
+
+  /// Makes the file, lends what fills it, and gives it its name.
+  ///
+  /// - Throws: `StoreError`, `.output`, where a file is there; what the closure throws, and then nothing is left.
+  static func fill<T>(_ path: String, _ body: (FileFilling) throws -> T) throws -> T {
+    guard !FileManager.default.fileExists(atPath: path) else {
+      throw StoreError(
+        .output,
+        "There is a file already: a copy makes a new one.",
+        help: "name another file, or move this one away",
+        path: path
+      )
+    }
+    var options = SQLiteStore.Options(readsConcurrently: false)
+    options.buildsAside = true
+    let store = try SQLiteStore(at: .file(path), options: options)
+    do {
+      let value = try store.write { try body(FileFilling(path, $0)) }
+      try store.close()
+      return value
+    } catch {
+      try? store.discard()
+      throw error
+    }
+  }
+
+  private var database: Database { session.database }
+  private var rows: FileRows { FileRows(database: database, name: name) }
+
+  func begin(_ layout: ModelLayout, startsAnew: Bool) throws -> [NameKey: CopyProgress] {
+    try session.begin()
+    try session.grow(to: layout.model)
+    try session.commit()
+    // A row may lead to one that comes later.
+    try rows.naming { try database.execute(sql: "PRAGMA foreign_keys=OFF") }
+    try session.begin()
+    return [:]
+  }
+
+  func add(_ rows: [[StoredValue]], to table: Schema.Table, _ progress: CopyProgress) throws {
+    try self.rows.naming { try add(rows, table.columns.map(\.name), to: table.name) }
+  }
+
+  private func add(_ rows: [[StoredValue]], _ columns: [String], to table: String) throws {
+    let names = columns.map(Schema.quoted).joined(separator: ", ")
+    let places = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+    let insertion =
+      try insertions[NameKey(table)]
+      ?? RawStatement(
+        "INSERT INTO \(Schema.quoted(table)) (\(names)) VALUES (\(places))",
+        in: database
+      )
+    insertions[NameKey(table)] = insertion
+    for row in rows {
+      for (index, value) in row.enumerated() { try insertion.bind(value, Int32(index) + 1) }
+      try insertion.run()
+    }
+  }
+
+  func end(_ own: CopyOwnRows) throws {
+    try rows.naming {
+      try database.execute(sql: "DELETE FROM _dragoman_keys")
+      try add(own.keys, CopyOwnRows.keyColumns, to: "_dragoman_keys")
+      try add(own.pending, CopyOwnRows.pendingColumns, to: "_dragoman_pending")
+      try add(own.imports, CopyOwnRows.importColumns, to: "_dragoman_imports")
+    }
+    if let link = try session.danglingLink() {
+      throw StoreError(
+        .damaged,
+        "\(link.table)\(link.key.map { " \($0)" } ?? "") of the source leads to an object of \(link.target) that"
+          + " does not exist.",
+        help: "correct the link, and copy again"
+      )
+    }
+    try session.commit()
+    try rows.naming { try database.execute(sql: "PRAGMA foreign_keys=ON") }
+  }
+
+  func forEachRow(
+    _ columns: [String],
+    of table: String,
+    by key: [String],
+    _ body: ([StoredValue]) throws -> Void
+  ) throws {
+    try rows.forEachRow(columns, of: table, by: key, body)
+  }
+}
