@@ -381,7 +381,7 @@ def shrunk(torture, folder, plan, imports):
 def fuzz(torture):
     torture.begin("random maps and feeds", "contents and counts as the plain importer has them, in every format and batch size")
     folder = torture.folder("fuzz")
-    for number in range(torture.times(400, 100000)):
+    for number in torture.cases(400, 100000):
         seed = f"{torture.seed}:{number}"
         plan, imports = random_case(seed)
         said = difference(torture, folder, plan, imports)

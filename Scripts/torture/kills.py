@@ -91,10 +91,9 @@ def judge(torture, folder, work, case, before, after, between, store):
 def at_random_times(torture):
     chance = torture.begin("kill -9 at random times", "contents before or after, never between; running it again ends well")
     folder, all_works = works(torture, torture.times(4000, 40000))
-    rounds = torture.times(6, 200)
     for work in all_works:
         before, after, between, seconds = unbroken(torture, folder, work)
-        for number in range(rounds):
+        for number in torture.cases(6, 200, 1 / len(all_works)):
             store = folder / "killed.db"
             copy(work.before, store)
             process = torture.start(*work.arguments, "-d", store)
@@ -144,9 +143,10 @@ def while_recovering(torture):
         return torture.end()
     folder, all_works = works(torture, torture.times(60, 300))
     # Runs in batches that are killed after each other mix their batches: only whole runs are tried.
-    for work in [work for work in all_works if not work.batch]:
+    whole = [work for work in all_works if not work.batch]
+    for work in whole:
         before, after, between, _ = unbroken(torture, folder, work)
-        for number in range(torture.times(4, 100)):
+        for number in torture.cases(4, 100, 1 / len(whole)):
             store = folder / "killed.db"
             copy(work.before, store)
             for _ in range(3):
@@ -168,7 +168,7 @@ def lost_power(torture):
     folder, all_works = works(torture, torture.times(400, 4000))
     for work in all_works[:4]:
         before, after, between, seconds = unbroken(torture, folder, work)
-        for number in range(torture.times(8, 250)):
+        for number in torture.cases(8, 250, 1 / 4):
             store = folder / "killed.db"
             copy(work.before, store)
             process = torture.start(*work.arguments, "-d", store)
