@@ -10,6 +10,8 @@ import sys
 
 import again
 import company
+import console
+import contracts
 import contexts
 import differential
 import disks
@@ -20,15 +22,17 @@ import hostile
 import kills
 import resuming
 import sanitizers
+import servers
 import stopping
 import stores
 import table
 import undoing
+import urls
 import world
 
 MODULES = {
     "kills": kills, "resuming": resuming, "disks": disks, "stopping": stopping, "company": company, "again": again, "hostile": hostile, "stores": stores,
-    "undoing": undoing,
+    "undoing": undoing, "console": console, "urls": urls, "contracts": contracts, "servers": servers,
     "differential": differential, "fuzzing": fuzzing, "growth": growth, "world": world, "contexts": contexts, "sanitizers": sanitizers,
 }
 
