@@ -17,10 +17,12 @@ import differential
 import disks
 import fuzzing
 import growth
+import guesses
 import harness
 import hostile
 import kills
 import resuming
+import retries
 import sanitizers
 import servers
 import stopping
@@ -32,7 +34,7 @@ import world
 
 MODULES = {
     "kills": kills, "resuming": resuming, "disks": disks, "stopping": stopping, "company": company, "again": again, "hostile": hostile, "stores": stores,
-    "undoing": undoing, "console": console, "urls": urls, "contracts": contracts, "servers": servers,
+    "undoing": undoing, "retries": retries, "guesses": guesses, "console": console, "urls": urls, "contracts": contracts, "servers": servers,
     "differential": differential, "fuzzing": fuzzing, "growth": growth, "world": world, "contexts": contexts, "sanitizers": sanitizers,
 }
 

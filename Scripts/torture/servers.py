@@ -12,9 +12,10 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-from differential import map_text, random_case, spell
+from differential import map_text, random_case
 from feeds import FORMATS, MAP, items, write
 from harness import remove
+from spelling import spell
 
 ENTITIES = ["Item", "Category", "Tag"]
 

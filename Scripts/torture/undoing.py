@@ -2,9 +2,10 @@
 
 import json
 
-from differential import map_text, random_case, spell
+from differential import map_text, random_case
 from feeds import FORMATS, MAP, items, write
 from harness import contents, copy, faults, remove
+from spelling import spell
 
 
 def steps(torture, folder, store, path, imports):

@@ -233,7 +233,7 @@ def versions(torture):
                 feed = folder / "feed.json"
                 feed.write_bytes(state["data"])
                 if what == "undo":
-                    codes = [torture.run("undo", "-d", each, "-q").code for each in (store, plain)]
+                    torture.run("undo", "-d", store, "-q")
                 elif what == "delete":
                     for each in (store, plain):
                         torture.run("delete", "Item", "-d", each, "--where", "price > 50000", "--yes", "-q")
