@@ -131,6 +131,9 @@ def map_text(plan):
         "json": {"format": "json", "entity": "Root"}, "ndjson": {"format": "ndjson", "entity": "Root"},
         "xml": {"format": "xml", "entity": "Root", "records": "/records/record"}, "csv": {"format": "csv", "entity": "Root"},
     }
+    # What is nested in records comes in feeds of its own, too.
+    for entity in list(plan["entities"])[1:]:
+        plan["sources"].update({name + entity: {**source, "entity": entity} for name, source in list(plan["sources"].items()) if source["entity"] == "Root"})
     return json.dumps(plan, ensure_ascii=False)
 
 
@@ -268,10 +271,12 @@ def difference(torture, folder, plan, imports):
             columns = list(dict.fromkeys(name for one in records for name in one))
             records = [{name: one.get(name) for name in columns} for one in records]
         feed = folder / f"fuzz{number}.{form}"
-        feed.write_bytes(dressed(form, records, *(clothes[0] if clothes else ())))
-        world, counts = oracle.run(world, "Root", records, mode)
+        feed.write_bytes(dressed(form, records, *(clothes[0][:2] if clothes else ())))
+        entity = clothes[0][2] if clothes else "Root"
+        world, counts = oracle.run(world, entity, records, mode)
         options = ["--commit", "batch", "--batch-size", batch] if batch else []
-        outcome = torture.run("import", path, feed, "-d", store, "--mode", mode, "--source", form, "--json", *options)
+        source = form if entity == "Root" else form + entity
+        outcome = torture.run("import", path, feed, "-d", store, "--mode", mode, "--source", source, "--json", *options)
         if outcome.is_crash:
             return f"import {number} ends with {outcome.code}: {outcome.text[-300:]}"
         if "import.unmatched" in outcome.text and outcome.code == 65:
@@ -312,8 +317,9 @@ def shrunk(torture, folder, plan, imports):
             if differs(plan, trial):
                 imports, is_smaller = trial, True
                 break
-            trial = imports[:number] + [imports[number][:4]] + imports[number + 1:]
-            if len(imports[number]) > 4 and differs(plan, trial):
+            plainly = imports[number][:4] + [("utf-8", False, imports[number][4][2])] if len(imports[number]) > 4 else None
+            trial = imports[:number] + [plainly] + imports[number + 1:]
+            if plainly not in (None, imports[number]) and differs(plan, trial):
                 imports, is_smaller = trial, True
                 break
             for place in range(len(imports[number][3])):
@@ -353,7 +359,13 @@ def fuzz(torture):
         plan, imports = random_case(seed)
         chance = random.Random(f"{seed}:dress")
         for one in imports:
-            one.append(dress(chance, one[0]))
+            one.append((*dress(chance, one[0]), "Root"))
+        for entity in list(plan["entities"])[1:]:
+            if chance.random() < 0.25:
+                form = chance.choice(["json", "ndjson", "xml", "csv"])
+                records = [record(chance, plan, entity, form) for _ in range(chance.randrange(1, 6))]
+                other = [form, "upsert", chance.choice([None, None, 1, 2]), records, (*dress(chance, form), entity)]
+                imports.insert(chance.randrange(len(imports) + 1), other)
         said = difference(torture, folder, plan, imports)
         if said and len(torture.tally.failures) < 12:
             plan, imports = shrunk(torture, folder, plan, imports)

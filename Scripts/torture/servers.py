@@ -238,7 +238,7 @@ def random_imports(torture):
     torture.end()
 
 
-def hostile(torture):
+def nasty(torture):
     torture.begin("hostile values and names on a server", "values come back byte for byte; nothing runs; what the server cannot hold is a reject")
     folder = torture.folder("server-hostile")
     nasty = [
@@ -294,4 +294,4 @@ def hostile(torture):
     torture.end()
 
 
-TESTS = [interrupted, random_imports, hostile]
+TESTS = [interrupted, random_imports, nasty]

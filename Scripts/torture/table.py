@@ -23,7 +23,7 @@ def size(torture):
 
 def written(text):
     """What is on the page: rows and notes by the name of their test, in their order."""
-    rows = {line.split("|")[1].strip(): line for line in text.splitlines() if line.startswith("| ") and line != HEAD[0]}
+    rows = {line.split("|")[1].strip(): line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| tried |")}
     notes = {}
     for line in text.splitlines():
         match = re.fullmatch(r"- (.+?): (.+)", line)
