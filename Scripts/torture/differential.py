@@ -104,6 +104,7 @@ def random_plan(chance):
             "entity": "Part", "kind": "toMany", "inverse": "owner", "ordered": chance.random() < 0.5, "onUnlink": chance.choice(["keep", "delete"]),
         }
         links["parts"]["onDelete"] = "nullify"
+        deeper(chance, entities, entity)
     if len(root["unique"]) == 1 and chance.random() < 0.4:
         links["peer"] = {"entity": "Root", "kind": "toOne", "key": {"k": "peer"}, "onUnresolved": chance.choice(["clear", "stub", "pending"])}
     for relationship in links.values():
@@ -115,6 +116,23 @@ def random_plan(chance):
     if chance.random() < 0.2:
         plan["defaults"] = policies(chance, False)
     return plan
+
+
+def deeper(chance, entities, entity):
+    """What is nested in what is nested: lists in lists, and references from there."""
+    below = {}
+    if chance.random() < 0.4:
+        entities["Bit"] = entity(chance.randrange(1, 3))
+        below["bits"] = {
+            "entity": "Bit", "kind": "toMany", "inverse": "part", "ordered": chance.random() < 0.5, "onUnlink": chance.choice(["keep", "delete"]), "onDelete": "nullify",
+        }
+    if "Child" in entities:
+        if chance.random() < 0.3:
+            below["of"] = {"entity": "Child", "kind": "toOne"}
+        if chance.random() < 0.3:
+            below["at"] = {"entity": "Child", "kind": "toOne", "key": {"k": "at"}, "onUnresolved": chance.choice(["clear", "stub", "pending"])}
+    if below:
+        entities["Part"]["relationships"] = below
 
 
 def map_text(plan):
