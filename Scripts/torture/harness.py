@@ -59,13 +59,14 @@ class Tally:
 class Torture:
     """One run of the harness."""
 
-    def __init__(self, tool, seed, is_long, keep, is_small=False, minutes=None):
+    def __init__(self, tool, seed, is_long, keep, is_small=False, minutes=None, filter=None):
         self.tool = str(Path(tool).resolve())
         self.seed = seed
         self.is_long = is_long
         self.is_small = is_small
         self.keep = keep
         self.minutes = minutes
+        self.filter = filter
         self.root = Path(tempfile.mkdtemp(prefix="dragoman-torture-"))
         self.tallies = []
         self.tally = None

@@ -41,7 +41,7 @@ MODULES = {
 # What Scripts/test.sh tries, with an eighth of the short run's cases: a minute.
 SMALL = [
     kills.at_random_times, resuming.stop_and_resume, resuming.refusals, stopping.TESTS[0], again.TESTS[0], hostile.TESTS[0],
-    differential.fuzz, stores.TESTS[1],
+    differential.fuzz, stores.TESTS[1], undoing.refused, retries.retried, console.strangers, urls.secrets,
 ]
 
 
@@ -52,12 +52,13 @@ def main():
     parser.add_argument("--long", action="store_true", help="hours instead of minutes")
     parser.add_argument("--small", action="store_true", help="a minute: what runs with the tests")
     parser.add_argument("--minutes", type=float, help="begin no new case of a test after so many minutes")
+    parser.add_argument("--filter", help="of the suite under sanitizers, only the tests that match")
     parser.add_argument("--only", action="append", default=[], help=f"{', '.join(MODULES)}, or a test's function")
     parser.add_argument("--write", action="store_true", help="put the rows of what was tried into docs/reliability.md")
     parser.add_argument("--revision", help="what the tool was built from; without it that of the sources")
     parser.add_argument("--keep", action="store_true", help="keep the files")
     options = parser.parse_args()
-    torture = harness.Torture(options.tool, options.seed, options.long, options.keep, options.small, options.minutes)
+    torture = harness.Torture(options.tool, options.seed, options.long, options.keep, options.small, options.minutes, options.filter)
     print(f"seed {options.seed}, {table.size(torture)}, {options.tool}", flush=True)
     try:
         for name, module in MODULES.items():
