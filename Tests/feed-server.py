@@ -68,6 +68,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
         elif name == "unbounded":
             self.send_response(200)
+            for length in query.get("length", []):
+                self.send_header("Content-Length", length)
             self.end_headers()
             self.wfile.write(b'{"id":1,"name":"a"}\n')
             self.close_connection = True

@@ -16,7 +16,7 @@ def twice(torture):
     folder = torture.folder("again")
     feeds = torture.shared("feeds")
     for kind in FORMATS:
-        for seed in range(torture.times(3, 40)):
+        for seed in torture.cases(3, 40, 1 / len(FORMATS)):
             store = folder / "again.db"
             remove(store)
             # Without repeated keys: a feed that says two things of one object says the first one again.
@@ -35,7 +35,7 @@ def formats(torture):
     torture.begin("the same records in every format", "equal contents from JSON, NDJSON and XML, compressed or not, however they are cut into batches")
     folder = torture.folder("formats")
     feeds = torture.shared("feeds")
-    for seed in range(torture.times(3, 60)):
+    for seed in torture.cases(3, 60):
         first = None
         for kind in ("json", "ndjson", "xml"):
             path = write(feeds, 300, 100 + seed, kind)
@@ -52,7 +52,7 @@ def formats(torture):
 def orders(torture):
     chance = torture.begin("records in another order, feeds in parts", "the same contents, where no key occurs twice")
     folder = torture.folder("orders")
-    for seed in range(torture.times(3, 60)):
+    for seed in torture.cases(3, 60):
         records = list({record["id"]: record for record in items(300, 200 + seed)}.values())
         wanted = None
         for number in range(4):
@@ -80,7 +80,7 @@ def round_trips(torture):
     torture.begin("export and import", "the same store, and the next export byte for byte the same")
     folder = torture.folder("trips")
     feeds = torture.shared("feeds")
-    for seed in range(torture.times(2, 40)):
+    for seed in torture.cases(2, 40):
         for kind in ("json", "ndjson", "xml"):
             first, second = folder / "first.db", folder / "second.db"
             one, two = folder / f"one.{kind}", folder / f"two.{kind}"

@@ -13,7 +13,7 @@ def importers(torture):
     chance = torture.begin("importers side by side", "each ends with 0, 3 or 75; the store equals some order of those that ended well")
     folder = torture.folder("company")
     feeds = torture.shared("feeds")
-    for number in range(torture.times(4, 60)):
+    for number in torture.cases(4, 60):
         crowd = chance.randrange(2, 9)
         kind = chance.choice(["the same feed", "disjoint feeds", "feeds that overlap"])
         first = {"the same feed": lambda n: 0, "disjoint feeds": lambda n: n * 5000, "feeds that overlap": lambda n: n * 100}[kind]

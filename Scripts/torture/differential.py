@@ -7,6 +7,7 @@ import random
 import oracle
 from harness import remove, rows
 from oracle import MISSING, Number, Text
+from spelling import dress, dressed, spell
 
 TEXTS = ["", " ", "a", "A", "é", "e\u0301", "😀", "N/A", " b ", "true", "1", "NULL", "'; --", '"', "\\", "<&>", "ß", "İ", "\u2028", "x" * 300]
 WHOLE = ["0", "1", "-1", "7", "32767", "32768", "-32768", "-32769", "2147483647", "2147483648", "9223372036854775807",
@@ -103,6 +104,7 @@ def random_plan(chance):
             "entity": "Part", "kind": "toMany", "inverse": "owner", "ordered": chance.random() < 0.5, "onUnlink": chance.choice(["keep", "delete"]),
         }
         links["parts"]["onDelete"] = "nullify"
+        deeper(chance, entities, entity)
     if len(root["unique"]) == 1 and chance.random() < 0.4:
         links["peer"] = {"entity": "Root", "kind": "toOne", "key": {"k": "peer"}, "onUnresolved": chance.choice(["clear", "stub", "pending"])}
     for relationship in links.values():
@@ -114,6 +116,23 @@ def random_plan(chance):
     if chance.random() < 0.2:
         plan["defaults"] = policies(chance, False)
     return plan
+
+
+def deeper(chance, entities, entity):
+    """What is nested in what is nested: lists in lists, and references from there."""
+    below = {}
+    if chance.random() < 0.4:
+        entities["Bit"] = entity(chance.randrange(1, 3))
+        below["bits"] = {
+            "entity": "Bit", "kind": "toMany", "inverse": "part", "ordered": chance.random() < 0.5, "onUnlink": chance.choice(["keep", "delete"]), "onDelete": "nullify",
+        }
+    if "Child" in entities:
+        if chance.random() < 0.3:
+            below["of"] = {"entity": "Child", "kind": "toOne"}
+        if chance.random() < 0.3:
+            below["at"] = {"entity": "Child", "kind": "toOne", "key": {"k": "at"}, "onUnresolved": chance.choice(["clear", "stub", "pending"])}
+    if below:
+        entities["Part"]["relationships"] = below
 
 
 def map_text(plan):
@@ -130,6 +149,9 @@ def map_text(plan):
         "json": {"format": "json", "entity": "Root"}, "ndjson": {"format": "ndjson", "entity": "Root"},
         "xml": {"format": "xml", "entity": "Root", "records": "/records/record"}, "csv": {"format": "csv", "entity": "Root"},
     }
+    # What is nested in records comes in feeds of its own, too.
+    for entity in list(plan["entities"])[1:]:
+        plan["sources"].update({name + entity: {**source, "entity": entity} for name, source in list(plan["sources"].items()) if source["entity"] == "Root"})
     return json.dumps(plan, ensure_ascii=False)
 
 
@@ -224,44 +246,6 @@ def record(chance, plan, entity, form):
     return found
 
 
-def spell_json(value):
-    if isinstance(value, dict):
-        return "{" + ", ".join(json.dumps(name) + ": " + spell_json(one) for name, one in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(spell_json, value)) + "]"
-    if isinstance(value, Number):
-        return str(value)
-    return json.dumps(value, ensure_ascii=False)
-
-
-def spell_xml(name, value):
-    if isinstance(value, list):
-        return "".join(spell_xml(name, one) for one in value)
-    if value is None:
-        return f'<{name} xsi:nil="true"/>'
-    if isinstance(value, dict):
-        return f"<{name}>" + "".join(spell_xml(*one) for one in value.items()) + f"</{name}>"
-    text = str(value).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return f"<{name}>{text}</{name}>"
-
-
-def spell_csv(value):
-    return "" if value is None else '"' + str(value).replace('"', '""') + '"'
-
-
-def spell(form, records):
-    if form == "json":
-        return "[" + ",\n".join(map(spell_json, records)) + "]\n"
-    if form == "ndjson":
-        return "".join(spell_json(one) + "\n" for one in records)
-    if form == "xml":
-        body = "\n".join(spell_xml("record", one) for one in records)
-        return f'<records xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">\n{body}\n</records>\n'
-    columns = list(dict.fromkeys(name for one in records for name in one))
-    lines = [",".join(columns)] + [",".join(spell_csv(one.get(name)) for name in columns) for one in records]
-    return "\n".join(lines) + "\n"
-
-
 # --- Comparing ---
 
 
@@ -299,16 +283,18 @@ def difference(torture, folder, plan, imports):
     remove(store)
     path.write_text(map_text(plan))
     world = oracle.World(plan)
-    for number, (form, mode, batch, records) in enumerate(imports):
+    for number, (form, mode, batch, records, *clothes) in enumerate(imports):
         # A feed of CSV has the columns of its first line: what no record has is missing in none.
         if form == "csv":
             columns = list(dict.fromkeys(name for one in records for name in one))
             records = [{name: one.get(name) for name in columns} for one in records]
         feed = folder / f"fuzz{number}.{form}"
-        feed.write_text(spell(form, records), newline="")
-        world, counts = oracle.run(world, "Root", records, mode)
+        feed.write_bytes(dressed(form, records, *(clothes[0][:2] if clothes else ())))
+        entity = clothes[0][2] if clothes else "Root"
+        world, counts = oracle.run(world, entity, records, mode)
         options = ["--commit", "batch", "--batch-size", batch] if batch else []
-        outcome = torture.run("import", path, feed, "-d", store, "--mode", mode, "--source", form, "--json", *options)
+        source = form if entity == "Root" else form + entity
+        outcome = torture.run("import", path, feed, "-d", store, "--mode", mode, "--source", source, "--json", *options)
         if outcome.is_crash:
             return f"import {number} ends with {outcome.code}: {outcome.text[-300:]}"
         if "import.unmatched" in outcome.text and outcome.code == 65:
@@ -349,6 +335,11 @@ def shrunk(torture, folder, plan, imports):
             if differs(plan, trial):
                 imports, is_smaller = trial, True
                 break
+            plainly = imports[number][:4] + [("utf-8", False, imports[number][4][2])] if len(imports[number]) > 4 else None
+            trial = imports[:number] + [plainly] + imports[number + 1:]
+            if plainly not in (None, imports[number]) and differs(plan, trial):
+                imports, is_smaller = trial, True
+                break
             for place in range(len(imports[number][3])):
                 trial = copy.deepcopy(imports)
                 del trial[number][3][place]
@@ -379,16 +370,25 @@ def shrunk(torture, folder, plan, imports):
 
 
 def fuzz(torture):
-    torture.begin("random maps and feeds", "contents and counts as the plain importer has them, in every format and batch size")
+    torture.begin("random maps and feeds", "contents and counts as the plain importer has them, in every format, encoding and batch size")
     folder = torture.folder("fuzz")
-    for number in range(torture.times(400, 100000)):
+    for number in torture.cases(400, 100000):
         seed = f"{torture.seed}:{number}"
         plan, imports = random_case(seed)
+        chance = random.Random(f"{seed}:dress")
+        for one in imports:
+            one.append((*dress(chance, one[0]), "Root"))
+        for entity in list(plan["entities"])[1:]:
+            if chance.random() < 0.25:
+                form = chance.choice(["json", "ndjson", "xml", "csv"])
+                records = [record(chance, plan, entity, form) for _ in range(chance.randrange(1, 6))]
+                other = [form, "upsert", chance.choice([None, None, 1, 2]), records, (*dress(chance, form), entity)]
+                imports.insert(chance.randrange(len(imports) + 1), other)
         said = difference(torture, folder, plan, imports)
         if said and len(torture.tally.failures) < 12:
             plan, imports = shrunk(torture, folder, plan, imports)
             said = difference(torture, folder, plan, imports)
-            said += "\n" + map_text(plan).split(', "sources"')[0] + "\n" + "\n".join(spell(one[0], one[3]) for one in imports)
+            said += "\n" + map_text(plan).split(', "sources"')[0] + "\n" + "\n".join(f"{one[4:]} {spell(one[0], one[3])}" for one in imports)
         torture.check(not said, f"case {seed}", said)
     torture.end()
 

@@ -59,12 +59,14 @@ class Tally:
 class Torture:
     """One run of the harness."""
 
-    def __init__(self, tool, seed, is_long, keep, is_small=False):
+    def __init__(self, tool, seed, is_long, keep, is_small=False, minutes=None, filter=None):
         self.tool = str(Path(tool).resolve())
         self.seed = seed
         self.is_long = is_long
         self.is_small = is_small
         self.keep = keep
+        self.minutes = minutes
+        self.filter = filter
         self.root = Path(tempfile.mkdtemp(prefix="dragoman-torture-"))
         self.tallies = []
         self.tally = None
@@ -104,6 +106,17 @@ class Torture:
         if self.is_small:
             return max(1, short // 8)
         return long if self.is_long else short
+
+    def cases(self, short, long, share=1.0):
+        """Numbers of cases from 0 on; fewer than asked for where the minutes of a test are over (`--minutes`).
+
+        `share` is the part of these minutes that this loop may take, where a test has several.
+        """
+        end = None if self.minutes is None else time.monotonic() + self.minutes * 60 * share
+        for number in range(self.times(short, long)):
+            if end is not None and time.monotonic() > end:
+                return
+            yield number
 
     # --- Places ---
 

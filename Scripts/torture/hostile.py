@@ -79,7 +79,7 @@ def mutated(torture):
     before = contents(empty)
     goods = {kind: FORMATS[kind](items(12, 9)) for kind in FORMATS}
     differing = 0
-    for number in range(torture.times(400, 200000)):
+    for number in torture.cases(400, 200000):
         kind = ["json", "ndjson", "xml", "csv"][number % 4]
         data = mutant(goods[kind], chance)
         path = folder / f"mutant.{kind}"
@@ -122,7 +122,7 @@ def mutated_maps(torture):
         b"updated > now() - 7 days + 1 month OR updated < today() - 1000000000 years",
     ]
     place = b"MQoxCjIKdEl0ZW0KdG5hbWUKdHg"
-    for number in range(torture.times(150, 40000)):
+    for number in torture.cases(150, 40000):
         path = folder / "mutant.map.yaml"
         path.write_bytes(mutant(good, chance))
         is_bounded(torture, torture.run("check", path, feed, timeout=20), f"map {number}, seed {torture.seed}")

@@ -91,10 +91,9 @@ def judge(torture, folder, work, case, before, after, between, store):
 def at_random_times(torture):
     chance = torture.begin("kill -9 at random times", "contents before or after, never between; running it again ends well")
     folder, all_works = works(torture, torture.times(4000, 40000))
-    rounds = torture.times(6, 200)
     for work in all_works:
         before, after, between, seconds = unbroken(torture, folder, work)
-        for number in range(rounds):
+        for number in torture.cases(6, 200, 1 / len(all_works)):
             store = folder / "killed.db"
             copy(work.before, store)
             process = torture.start(*work.arguments, "-d", store)
@@ -144,9 +143,10 @@ def while_recovering(torture):
         return torture.end()
     folder, all_works = works(torture, torture.times(60, 300))
     # Runs in batches that are killed after each other mix their batches: only whole runs are tried.
-    for work in [work for work in all_works if not work.batch]:
+    whole = [work for work in all_works if not work.batch]
+    for work in whole:
         before, after, between, _ = unbroken(torture, folder, work)
-        for number in range(torture.times(4, 100)):
+        for number in torture.cases(4, 100, 1 / len(whole)):
             store = folder / "killed.db"
             copy(work.before, store)
             for _ in range(3):
@@ -168,7 +168,7 @@ def lost_power(torture):
     folder, all_works = works(torture, torture.times(400, 4000))
     for work in all_works[:4]:
         before, after, between, seconds = unbroken(torture, folder, work)
-        for number in range(torture.times(8, 250)):
+        for number in torture.cases(8, 250, 1 / 4):
             store = folder / "killed.db"
             copy(work.before, store)
             process = torture.start(*work.arguments, "-d", store)
@@ -217,4 +217,51 @@ def lost_power_while_building(torture):
     torture.end()
 
 
-TESTS = [at_random_times, at_every_write, while_recovering, lost_power, lost_power_while_building]
+def outputs_killed(torture):
+    torture.begin("kill -9 while an output is written", "at every call: the final name has the old file or the whole new one, and the next run ends well")
+    if not can_trace():
+        torture.skip("strace cannot inject faults here")
+        return torture.end()
+    folder, all_works = works(torture, torture.times(300, 3000))
+    old, new = all_works[1].before, all_works[5].before
+    target = folder / "killed.out"
+    reached = 0
+    for name, arguments in {
+        "export": lambda store: ["export", MAP, "-d", store, "--entity", "Item", "-f", "json", "--lossy", "-o", target],
+        "export, compressed": lambda store: ["export", MAP, "-d", store, "--entity", "Item", "-f", "xml", "--lossy", "--overwrite", "-o", f"{target}.gz"],
+        "fetch": lambda store: ["fetch", "Item", "-d", store, "-f", "csv", "-o", target],
+        "backup": lambda store: ["backup", "-d", store, target],
+    }.items():
+        place = folder / "killed.out.gz" if "compressed" in name else target
+        place.unlink(missing_ok=True)
+        torture.must(*arguments(old))
+        former = place.read_bytes()
+        torture.must(*arguments(new))
+        whole = (place.read_bytes(), contents(place) if name == "backup" else None)
+        known = {path.name for path in folder.iterdir()}
+        for call in f"{WRITES},write".split(","):
+            number = 1
+            while True:
+                remove(place)
+                torture.must(*arguments(old))
+                prefix = ["strace", "-qq", "-f", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={number}"]
+                outcome = torture.run(*arguments(new), prefix=prefix)
+                if outcome.code in (0, 3):
+                    break
+                reached += 1
+                case = f"{name}, {call} {number}"
+                found = place.read_bytes()
+                is_whole = contents(place) in (contents(old), whole[1]) and not faults(place) if name == "backup" else found in (former, whole[0])
+                torture.check(is_whole, f"{case}: a part of it stands under the final name")
+                again = torture.run(*arguments(new))
+                is_whole = contents(place) == whole[1] if name == "backup" else place.read_bytes() == whole[0]
+                torture.check(again.code in (0, 3) and is_whole, f"{case}: once more, exit {again.code}", again.text)
+                for left in litter(folder, known):
+                    (folder / left).unlink()
+                number += torture.times(5, 1)
+        remove(place)
+    torture.note(f"killed at {reached} calls")
+    torture.end()
+
+
+TESTS = [at_random_times, at_every_write, while_recovering, lost_power, lost_power_while_building, outputs_killed]

@@ -139,7 +139,7 @@ def kill_and_resume(torture):
         torture.skip("strace cannot inject faults here")
         return torture.end()
     resumed = 0
-    for number in range(torture.times(4, 60)):
+    for number in torture.cases(4, 60):
         folder = torture.folder("resumed")
         case = Case(torture, folder, chance, number, torture.times(25, 60))
         store, rejects = case.prepare("whole")
@@ -181,7 +181,7 @@ def stop_and_resume(torture):
         "--resume after other ends", "the same after a signal, a full disk, a feed that breaks off, too many rejects"
     )
     resumed = 0
-    for number in range(torture.times(24, 400)):
+    for number in torture.cases(24, 400):
         folder = torture.folder("resumed")
         case = Case(torture, folder, chance, number, 40)
         store, rejects = case.prepare("whole")
@@ -223,7 +223,7 @@ def stop_and_resume(torture):
 def refusals(torture):
     chance = torture.begin("--resume of something else", "refused with its reason, and the store stays as it was")
     folder = torture.folder("resumed")
-    for number in range(torture.times(2, 20)):
+    for number in torture.cases(2, 20):
         case = Case(torture, folder, chance, 1, 40)
         store, rejects = case.prepare("stopped")
         arguments = case.arguments(store, rejects)
@@ -266,30 +266,39 @@ def refusals(torture):
 
 
 def side_by_side(torture):
-    torture.begin("imports in batches side by side", "each ends well or busy, and an import that runs is not resumed")
+    chance = torture.begin("imports in batches side by side", "each ends well or busy, and an import that runs is not resumed")
     refused = 0
-    for number in range(torture.times(2, 20)):
+    for number in torture.cases(12, 400):
         folder = torture.folder("resumed")
         store = folder / "beside.db"
         plan = folder / "resumed.map.yaml"
         plan.write_text(MAP.replace("REJECT", "pending"))
+        # Much about each of few people, or little about each of many: batches meet in the lists of the same owners.
+        is_dense = number % 3 != 0
+        crowd = chance.randrange(2, 5) if is_dense else 2
+        size = chance.choice([1, 3, 20]) if is_dense else 20
         feeds = []
-        for first in (0, 1):
+        for first in range(crowd):
             feeds.append(folder / f"{first}.ndjson")
-            records = list(people(random.Random(f"{torture.seed}:{number}:{first}"), torture.times(1500, 10000)))
-            feeds[-1].write_text("".join(json.dumps(record) + "\n" for record in records))
-        runs = [torture.start("import", plan, feed, "-d", store, "--commit", "batch", "--batch-size", 20) for feed in feeds]
-        time.sleep(0.3)
+            ours = random.Random(f"{torture.seed}:{number}:{first}")
+            some = [people(ours, 40) for _ in range(5)] if is_dense else [people(ours, torture.times(1500, 5000))]
+            feeds[-1].write_text("".join(json.dumps(record) + "\n" for records in some for record in records))
+        runs = [torture.start("import", plan, feed, "-d", store, "--commit", "batch", "--batch-size", size) for feed in feeds]
+        time.sleep(chance.random() * 0.5)
         third = torture.run("import", plan, feeds[0], "-d", store, "--commit", "batch", "--resume")
         is_right = b"still running" in third.err and third.code == 65 or third.code in (0, 3, 75)
         refused += b"still running" in third.err
-        torture.check(is_right, f"{number}: the third one", third.text)
-        for run in runs:
-            outcome = torture.finish(run)
+        torture.check(is_right, f"{number}: one more", third.text)
+        ended = [torture.finish(run) for run in runs]
+        for outcome in ended:
             torture.check(outcome.code in (0, 3, 75), f"{number}: exit {outcome.code}", outcome.text)
         with closing(sqlite3.connect(store)) as database:
             kept = database.execute("SELECT name FROM sqlite_schema WHERE name GLOB '_dragoman_run*'").fetchall()
-        torture.check(not kept and not faults(store), f"{number}: left {kept}")
+            running = database.execute("SELECT count(*) FROM _dragoman_imports WHERE status = 'running'").fetchone()[0]
+        # Who gave up, busy, may be resumed; what he has kept stays for it.
+        busy = sum(outcome.code == 75 for outcome in [*ended, third])
+        torture.check((not kept or busy) and not faults(store), f"{number}: left {kept}")
+        torture.check(running <= busy, f"{number}: {running} imports run for ever in the history, {busy} gave up")
     torture.note(f"{refused} runs were refused because another one was under way")
     torture.end()
 

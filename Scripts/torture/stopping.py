@@ -18,7 +18,7 @@ def stopping(torture):
     slowest = 0.0
     for work in all_works:
         before, after, between, seconds = unbroken(torture, folder, work)
-        for number in range(torture.times(6, 60)):
+        for number in torture.cases(6, 60, 1 / len(all_works)):
             sent = chance.choice(list(CODES))
             twice = chance.random() < 0.3
             store = folder / "stopped.db"
@@ -62,7 +62,7 @@ def exports(torture):
     seconds = time.monotonic() - began
     whole = target.read_bytes()
     known = {path.name for path in folder.iterdir()}
-    for number in range(torture.times(10, 200)):
+    for number in torture.cases(10, 200):
         target.write_text("[]")
         process = torture.start(*arguments)
         time.sleep(chance.random() * seconds)

@@ -22,7 +22,7 @@ def damaged(torture):
     database.close()
     good = whole.read_bytes()
     feed = write(torture.shared("feeds"), 50, 2, "ndjson")
-    for number in range(torture.times(60, 5000)):
+    for number in torture.cases(60, 5000):
         data = bytearray(good)
         kind = chance.choice(["a byte", "a page of zeros", "a random page", "cut", "a field of the header", "ten bytes"])
         if kind == "a byte":

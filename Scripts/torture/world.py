@@ -2,7 +2,6 @@
 
 import os
 import resource
-import subprocess
 
 from feeds import MAP, write
 from harness import contents, has, remove
@@ -60,7 +59,7 @@ def silent(torture):
     bombs = {
         "xxe.xml": f'<!DOCTYPE items [<!ENTITY e SYSTEM "file://{secret}">]><items><item><id>1</id><name>&e;</name></item></items>',
         "parameter.xml": f'<!DOCTYPE items [<!ENTITY % p SYSTEM "file://{secret}"> %p;]><items><item><id>1</id></item></items>',
-        "dtd.xml": f'<!DOCTYPE items SYSTEM "http://127.0.0.1:9/x.dtd"><items><item><id>1</id></item></items>',
+        "dtd.xml": '<!DOCTYPE items SYSTEM "http://127.0.0.1:9/x.dtd"><items><item><id>1</id></item></items>',
         "xinclude.xml": f'<items xmlns:xi="http://www.w3.org/2001/XInclude"><item><id>1</id><name><xi:include href="{secret}" parse="text"/></name></item></items>',
         "style.xml": '<?xml-stylesheet href="http://127.0.0.1:9/x.xsl"?><items><item><id>1</id></item></items>',
         "schema.xml": '<items xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="u http://127.0.0.1:9/x.xsd"><item><id>1</id></item></items>',

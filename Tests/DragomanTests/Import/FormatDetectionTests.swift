@@ -42,6 +42,18 @@ import Testing
     #expect(try format(Array(text.utf8)) == .json)
   }
 
+  @Test(
+    "XML in EBCDIC is XML, also where a map reads CSV, and under a name of CSV what the name says"
+  )
+  func ebcdic() throws {
+    #expect(try format(XMLEncodingTests.ebcdic) == .xml)
+    let maps = [ForeignFormat.xml, .csv].map { SourceMap(name: "s", format: $0, entity: "P") }
+    for (name, wanted) in [("feed", ForeignFormat.xml), ("feed.csv", .csv)] {
+      let source = PeekableSource(MemorySource(XMLEncodingTests.ebcdic, name: name))
+      #expect(try FormatDetection.format(of: source, name: name, sources: maps) == wanted)
+    }
+  }
+
   @Test("Lines behind a long one, or one of another kind, are imported")
   func imports() async throws {
     let fixture = try ImportFixture(attributes: "v:")

@@ -21,6 +21,7 @@ enum FormatDetection {
   ) throws(ReadError) -> ForeignFormat {
     let raw = Array(try source.peek(byteCount))
     let formats = Set(sources.map(\.format))
+    if isXMLOfEBCDIC(raw), !hasEnding([".csv", ".tsv"], name) { return .xml }
     if isCSV(raw, name: name, formats: formats) {
       try checkForHTML(raw.drop { isJSONSpace($0) || $0 >= 0x80 }, name: name, sources: sources)
       return .csv
@@ -112,6 +113,11 @@ enum FormatDetection {
       jsonScanValue(&scan, $0.baseAddress, $0.count, 1)
     }
     return length == line.count
+  }
+
+  /// Whether the text begins with `<?xm` as EBCDIC has it (XML 1.0, appendix F).
+  private static func isXMLOfEBCDIC(_ bytes: [UInt8]) -> Bool {
+    bytes.starts(with: [0x4C, 0x6F, 0xA7, 0x94])
   }
 
   /// Whether the text is in UTF-16 or UTF-32.

@@ -90,8 +90,11 @@ final class LoadRule<Backend: DraftBackend> {
     return isPlain && !parts.isEmpty
   }
 
-  /// Whether some of the tables may be loaded, or are.
-  var isOpen: Bool { targets.contains { $0.writer.isLoadable } }
+  /// Whether the tables may be loaded, or are.
+  ///
+  /// All of them: of what is set aside the filters of loaded tables know the keys, and a later record about an
+  /// object in another table would come before it.
+  var isOpen: Bool { targets.allSatisfy { $0.writer.isLoadable } }
 
   /// Begins to load what is empty; not within a savepoint.
   func open() throws {

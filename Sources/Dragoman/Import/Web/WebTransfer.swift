@@ -37,8 +37,16 @@ final class WebTransfer {
   ///
   /// Else one that broke off looks like a whole one (RFC 9112, 8). From HTTP/2 on it always does.
   var tellsItsEnd: Bool {
-    byteCount == 0 || fields["content-length"] != nil || !isFirstHTTP
+    byteCount == 0 || hasLength || !isFirstHTTP
       || fields["transfer-encoding"]?.lowercased().contains("chunked") == true
+  }
+
+  /// Whether the head has a length that can be one: libcurl reads on to the end where there are too many digits.
+  private var hasLength: Bool {
+    fields["content-length"]?.split(separator: ",").allSatisfy { part in
+      let digits = part.trimmingCharacters(in: .whitespaces)
+      return digits.utf8.allSatisfy { (48...57).contains($0) } && Int64(digits) != nil
+    } ?? false
   }
   private var isFirstHTTP = true
 

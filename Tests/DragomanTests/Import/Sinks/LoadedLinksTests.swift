@@ -45,6 +45,42 @@ struct LoadedLinksTests {
     #expect(try sql(fixture.store, "PRAGMA integrity_check") == ["ok"])
     #expect(try await fixture.run(feed).summary.hasPrefix("read 3003, updated 5, unchanged 2998"))
   }
+
+  private static let mixed = """
+    version: 1
+    entities:
+      Root:
+        unique: k
+        attributes: { k: { type: int64 } }
+        relationships: { parts: { entity: Part, kind: toMany, inverse: root } }
+      Part: { unique: k, attributes: { k: { type: int64 } } }
+    sources:
+      roots: { format: json, entity: Root, records: /roots }
+      parts: { format: json, entity: Part, records: /parts }
+    """
+
+  @Test(
+    "Records about the same objects are written in their order where one of the tables has rows",
+    arguments: [
+      (#"{"roots":[{"k":9}]}"#, #"{"k":1,"parts":[{"k":3}]},{"k":1,"parts":[]}"#, "3|0"),
+      (
+        #"{"roots":[{"k":9}]}"#,
+        #"{"k":1,"parts":[{"k":3}]},{"k":2,"parts":[{"k":3}]},{"k":2,"parts":[]}"#, "3|0"
+      ),
+      (
+        #"{"parts":[{"k":9}]}"#,
+        #"{"k":1,"parts":[{"k":4}]},{"k":1,"parts":[{"k":3}]},{"k":2,"parts":[{"k":3}]}"#, "3|2"
+      ),
+    ]
+  )
+  func mixed(before: String, roots: String, owner: String) async throws {
+    let fixture = try ImportFixture(Self.mixed)
+    _ = try await fixture.run(before)
+    _ = try await fixture.run(#"{"roots":[\#(roots)]}"#)
+    let owners =
+      "SELECT p.k, coalesce(r.k, 0) FROM Part p LEFT JOIN Root r ON r._pk = p.root WHERE p.k = 3"
+    #expect(try sql(fixture.store, owners) == [owner])
+  }
 }
 
 /// A map of orders with lines and options nested in them, and feeds for it, some of which speak of the same objects.

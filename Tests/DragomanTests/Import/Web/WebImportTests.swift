@@ -192,13 +192,17 @@ struct WebImportTests {
     #expect(ContinuousClock().now - start < .seconds(300))
   }
 
-  @Test("An answer that does not say where it ends may have broken off: it is refused")
-  func unbounded() async throws {
+  @Test(
+    "An answer that does not say where it ends may have broken off: it is refused",
+    // libcurl takes a length of too many digits for none.
+    arguments: ["unbounded", "unbounded?length=\(String(repeating: "9", count: 31))"]
+  )
+  func unbounded(path: String) async throws {
     let server = try FeedServer()
     let fixture = try ImportFixture(Self.map())
-    let told = await message(fixture, server, server.url("unbounded"))
+    let told = await message(fixture, server, server.url(path))
     #expect(
-      told.hasPrefix("input.web: \(server.url("unbounded")) does not say how long the feed is: "),
+      told.hasPrefix("input.web: \(server.url(path)) does not say how long the feed is: "),
       "\(told)"
     )
     #expect(try fixture.store.history().isEmpty)
