@@ -152,6 +152,7 @@ public struct Importer: Sendable {
     var request = request
     var patience = Patience()
     var committed = 0
+    var run: String?
     while true {
       var report = ImportReport()
       do throws(ImportFailure) {
@@ -160,7 +161,10 @@ public struct Importer: Sendable {
           of: {
             try server.importing { session in
               let writing = writing(ObjectSink(session, code), request, cancellation, progress)
-              defer { report = writing.report }
+              defer {
+                report = writing.report
+                if session.keepsRun { run = session.runName }
+              }
               return try writing.run()
             }
           }
@@ -169,6 +173,7 @@ public struct Importer: Sendable {
         if error.report.committed > committed {
           committed = error.report.committed
           request.resumes = true
+          request.ownRun = run
           patience.restart()
         }
         guard request.isRepeatable, !cancellation.isCancelled,
