@@ -67,8 +67,13 @@ protocol ImportSink: AnyObject {
 final class RowSink: ImportSink {
   let session: WriteSession
   private var backend: RowBackend?
+  /// Whether the file is on its way to a server, which cannot hold U+0000.
+  private let isForServer: Bool
 
-  init(_ session: WriteSession) { self.session = session }
+  init(_ session: WriteSession, isForServer: Bool = false) {
+    self.session = session
+    self.isForServer = isForServer
+  }
 
   func check(_ request: ImportRequest) throws(ImportError) {
     guard let partition = request.partition, partition.count > 1 else { return }
@@ -90,7 +95,8 @@ final class RowSink: ImportSink {
       changeLog: request.changes == nil ? nil : try session.changeLog(),
       pruning: pruning,
       // A batch that is committed has its indexes.
-      mayLoad: isWhole
+      mayLoad: isWhole,
+      refusesNUL: isForServer
     )
     backend = made
     return made

@@ -59,11 +59,13 @@ struct ServerSchema {
     CREATE INDEX _dragoman_pending_owner ON _dragoman_pending (relationship, owner);
     """
 
-  /// The statements that add what this schema has and `other` has not; nothing is dropped but indexes whose names
-  /// others take.
+  /// The statements that add what this schema has and `other` has not, and those that make the references between
+  /// tables; nothing is dropped but indexes whose names others take.
   ///
   /// - Throws: `StoreError`, `.modelConflict`, for a name that is too long.
-  func additions(to other: ServerSchema) throws(StoreError) -> [String] {
+  func additions(
+    to other: ServerSchema
+  ) throws(StoreError) -> (tables: [String], references: [String]) {
     try checkNames()
     var statements = schema.renamedIndexes(of: other.schema).map { index in
       index.isUnique
@@ -104,7 +106,7 @@ struct ServerSchema {
         )
       }
     }
-    return statements + references
+    return (statements, references)
   }
 
   /// The indexes and unique keys that this schema has and `other` has not.
@@ -146,6 +148,12 @@ struct ServerSchema {
   func namesEntities(of table: String, unlike other: ServerSchema) -> Bool {
     guard let known = other.schema.table(named: table) else { return false }
     return !known.columns.contains { $0.name == "_entity" }
+  }
+
+  /// The type of a column.
+  func type(of column: Schema.Column, in table: Schema.Table) -> ServerType {
+    column.name == "_entity"
+      ? .text : types[Self.place(table.name, column.name)] ?? .bigint
   }
 
   /// All tables, with their columns in order.

@@ -245,7 +245,11 @@ final class ServerSession: StoreWriter {
   /// Runs `CREATE TABLE`, `ALTER TABLE … ADD COLUMN`, `ADD CONSTRAINT` and `CREATE INDEX`, all in the open
   /// transaction.
   @discardableResult
-  func grow(to model: Model) throws(StoreError) -> Model {
+  func grow(to model: Model) throws(StoreError) -> Model { try grow(to: model, filling: {}) }
+
+  /// The same; new tables are filled before they get indexes, unique keys and references.
+  @discardableResult
+  func grow(to model: Model, filling fill: () throws -> Void) throws(StoreError) -> Model {
     try naming {
       let grown = try layout.model.grown(
         to: model,
@@ -253,7 +257,10 @@ final class ServerSession: StoreWriter {
         help: "change the map, or import into another database"
       )
       let isNew = try connection.text("SELECT to_regclass('_dragoman_model')::text") == nil
-      guard isNew || grown != layout.model else { return grown }
+      guard isNew || grown != layout.model else {
+        try fill()
+        return grown
+      }
       // A table with checks that wait cannot be changed.
       try connection.run("SET CONSTRAINTS ALL IMMEDIATE")
       if isNew {
@@ -262,7 +269,10 @@ final class ServerSession: StoreWriter {
       }
       let new = ModelLayout(grown)
       let schema = ServerSchema(new)
-      for statement in try schema.additions(to: self.schema) { try connection.run(statement) }
+      let (tables, references) = try schema.additions(to: self.schema)
+      for statement in tables { try connection.run(statement) }
+      try fill()
+      for statement in references { try connection.run(statement) }
       for (index, sql) in schema.newIndexes(than: self.schema) { try make(index, sql) }
       for entity in new.entities where entity.root == entity.index && entity.hasEntityColumn {
         guard schema.namesEntities(of: entity.table, unlike: self.schema) else { continue }
