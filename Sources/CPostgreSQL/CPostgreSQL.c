@@ -49,6 +49,10 @@ static void load(void) {
     {&pq.getisnull, "PQgetisnull"},
     {&pq.cmdTuples, "PQcmdTuples"},
     {&pq.clear, "PQclear"},
+    {&pq.putCopyData, "PQputCopyData"},
+    {&pq.putCopyEnd, "PQputCopyEnd"},
+    {&pq.getCopyData, "PQgetCopyData"},
+    {&pq.freemem, "PQfreemem"},
     {&setNoticeReceiver, "PQsetNoticeReceiver"},
   };
   for (size_t index = 0; index < sizeof functions / sizeof *functions; index++) {

@@ -32,6 +32,10 @@ typedef struct {
   int (*getisnull)(const void *result, int row, int column);
   char *(*cmdTuples)(void *result);
   void (*clear)(void *result);
+  int (*putCopyData)(void *connection, const char *bytes, int count);
+  int (*putCopyEnd)(void *connection, const char *error);
+  int (*getCopyData)(void *connection, char **bytes, int isAsync);
+  void (*freemem)(void *memory);
 } CPostgreSQL;
 
 /// libpq, loaded by the first call; NULL where there is none. Notices of servers are not printed.

@@ -38,7 +38,8 @@ final class ExportProof {
       case .reject(let issue):
         let issue = batch.issues[issue]
         names.append(Difference(entity: issue.entity, name: issue.attribute ?? "", fault: other))
-      case nil: names.append(Difference(entity: plan.entity.name, name: "", fault: other))
+      case .elsewhere, nil:
+        names.append(Difference(entity: plan.entity.name, name: "", fault: other))
       }
     } catch {
       names.append(Difference(entity: plan.entity.name, name: "", fault: other))

@@ -24,7 +24,13 @@ import Foundation
 /// ```
 public struct Exporter: Sendable {
   private let map: ImportMap
-  private let store: SQLiteStore
+  private let place: Place
+
+  /// Where the objects are.
+  private enum Place: Sendable {
+    case store(SQLiteStore)
+    case server(ServerStore)
+  }
 
   /// So many records are read and written at once, with their links, or records of so much text.
   private static let batchRowCount = 512
@@ -37,7 +43,52 @@ public struct Exporter: Sendable {
   ///   - store: Where the objects are.
   public init(map: ImportMap, store: SQLiteStore) {
     self.map = map
-    self.store = store
+    place = .store(store)
+  }
+
+  /// Makes an exporter of what a server holds.
+  package init(map: ImportMap, server: ServerStore) {
+    self.map = map
+    place = .server(server)
+  }
+
+  /// The file; nil: there is none.
+  private var databasePath: String? {
+    if case .store(let store) = place { store.path } else { nil }
+  }
+
+  private var layout: ModelLayout {
+    switch place {
+    case .store(let store): store.layout
+    case .server(let server): server.layout
+    }
+  }
+
+  /// Lends one state of the store.
+  ///
+  /// `works` are what is exported from it.
+  private func withSnapshot<T>(
+    _ works: [(request: ExportRequest, plan: ExportPlan)],
+    _ body: (StoreSnapshot) throws -> T
+  ) throws -> T {
+    switch place {
+    case .store(let store): return try store.withSnapshot(body)
+    case .server(let server):
+      let hasLinks = works.contains { !$0.plan.level.links.isEmpty }
+      let requests = works.map { Self.fetch($0.request, $0.plan) }
+      return try server.withSnapshot(for: hasLinks ? nil : requests, body)
+    }
+  }
+
+  /// The objects of an export.
+  private static func fetch(_ request: ExportRequest, _ plan: ExportPlan) -> FetchRequest {
+    FetchRequest(
+      plan.entity.name,
+      filter: request.filter,
+      sortKeys: plan.sortKeys,
+      limit: request.limit,
+      offset: request.offset
+    )
   }
 
   /// Exports, and waits for the end.
@@ -58,9 +109,9 @@ public struct Exporter: Sendable {
   ) async throws -> ExportReport {
     try await onThread { cancellation in
       let format = request.format ?? Self.format(of: output)
-      let plan = try ExportPlan(request, map, format: format, layout: store.layout)
+      let plan = try ExportPlan(request, map, format: format, layout: layout)
       let sink = try makeSink(output, overwrites: request.overwrites)
-      return try store.withSnapshot { snapshot in
+      return try withSnapshot([(request, plan)]) { snapshot in
         do {
           var report = try export(request, plan, to: sink, snapshot, cancellation)
           if let notice = try sink.finish() { report.notices.append(notice) }
@@ -78,7 +129,7 @@ public struct Exporter: Sendable {
   /// - Parameter request: The request; without a format JSON is meant.
   /// - Throws: `ExportError`, what `run` would throw.
   public func check(_ request: ExportRequest) throws(ExportError) {
-    _ = try ExportPlan(request, map, format: request.format ?? .json, layout: store.layout)
+    _ = try ExportPlan(request, map, format: request.format ?? .json, layout: layout)
   }
 
   /// Exports several entities, each into a file of its own: `Entity.json` in a folder.
@@ -101,7 +152,7 @@ public struct Exporter: Sendable {
       let works = try folderWorks(entities, request, folder, format)
       do {
         var reports: [(path: String, report: ExportReport)] = []
-        try store.withSnapshot { snapshot in
+        try withSnapshot(works.map { ($0.request, $0.plan) }) { snapshot in
           for work in works {
             let report = try export(work.request, work.plan, to: work.sink, snapshot, cancellation)
             reports.append((work.path, report))
@@ -146,7 +197,7 @@ public struct Exporter: Sendable {
     // All plans before the first file, so that what cannot be exported leaves nothing behind.
     let plans = try names.map { name in
       let own = request.with { $0.entity = name }
-      return (own, try ExportPlan(own, map, format: format, layout: store.layout))
+      return (own, try ExportPlan(own, map, format: format, layout: layout))
     }
     try Self.make(folder: folder)
     let start = folder.hasSuffix("/") ? folder : folder + "/"
@@ -203,9 +254,9 @@ public struct Exporter: Sendable {
   /// - Throws: `ExportError`, or `StoreError` where the store cannot be read.
   public func bytes(_ request: ExportRequest) async throws -> [UInt8] {
     try await onThread { cancellation in
-      let plan = try ExportPlan(request, map, format: request.format ?? .json, layout: store.layout)
+      let plan = try ExportPlan(request, map, format: request.format ?? .json, layout: layout)
       let sink = MemorySink()
-      let report = try store.withSnapshot { snapshot in
+      let report = try withSnapshot([(request, plan)]) { snapshot in
         try export(request, plan, to: sink, snapshot, cancellation)
       }
       try check(report, request)
@@ -227,7 +278,7 @@ public struct Exporter: Sendable {
         request,
         map,
         format: .json,
-        layout: store.layout,
+        layout: layout,
         for: .records
       )
       var records: [ForeignValue] = []
@@ -238,7 +289,7 @@ public struct Exporter: Sendable {
         sink: MemorySink()
       )
       let encoder = DictionaryRecordEncoder(plan) { records.append($0) }
-      let report = try store.withSnapshot { snapshot in
+      let report = try withSnapshot([(request, plan)]) { snapshot in
         try write(work, encoder, snapshot, cancellation)
       }
       try check(report, request)
@@ -265,7 +316,7 @@ public struct Exporter: Sendable {
     overwrites: Bool
   ) throws(ExportError) -> any ExportSink {
     guard case .file(let path) = output else { return DescriptorSink(STDOUT_FILENO) }
-    var kept = OutputPlace.Kept.database(store.path)
+    var kept = OutputPlace.Kept.database(databasePath)
     if let file = map.file { kept.append(OutputPlace.Kept(file, as: "the map")) }
     let file = try FileSink(path: path, besides: kept, overwrites: overwrites)
     guard let method = CompressingSink.Method(name: path.lowercased()) else { return file }
@@ -306,13 +357,7 @@ public struct Exporter: Sendable {
       notices: plan.notices,
       losses: plan.losses
     )
-    let fetch = FetchRequest(
-      plan.entity.name,
-      filter: work.request.filter,
-      sortKeys: plan.sortKeys,
-      limit: work.request.limit,
-      offset: work.request.offset
-    )
+    let fetch = Self.fetch(work.request, plan)
     let proof = try ExportProof(plan)
     var writer = RecordWriter(plan, encoder, buffer: work.buffer, proof: proof) { request in
       try snapshot.has(request)

@@ -115,8 +115,14 @@ struct ExportCommand: AsyncParsableCommand {
     try databaseOptions.resolve()
     let importMap = try ImportMap(contentsOf: map)
     let request = try request()
-    let store = try databaseOptions.open(SQLiteStore.Options(isReadOnly: true, createsFile: false))
-    let exporter = Exporter(map: importMap, store: store)
+    let server = try databaseOptions.server?.store()
+    defer { server?.end() }
+    let exporter =
+      try server.map { Exporter(map: importMap, server: $0) }
+      ?? Exporter(
+        map: importMap,
+        store: databaseOptions.open(SQLiteStore.Options(isReadOnly: true, createsFile: false))
+      )
     let (output, entities, isFolder) = (output, entities, isFolder)
     let task = Task { () -> [(path: String, report: ExportReport)] in
       if isFolder { return try await exporter.run(entities, request, toFolder: output) }

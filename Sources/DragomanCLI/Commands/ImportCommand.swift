@@ -99,6 +99,25 @@ struct ImportCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Stop after that many records.", valueName: "n"))
   var limit: Int?
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      Import that part of the feeds only, by the records' keys: 2/4. Processes that share the parts among \
+      them write into one database on a server at once.
+      """,
+      valueName: "i/n"
+    )
+  )
+  var partition: ImportPartition?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write with that many workers at once into a database on a server: one process, all parts.",
+      valueName: "n"
+    )
+  )
+  var workers: Int?
+
   @OptionGroup
   var bounds: FeedBounds
 
@@ -146,6 +165,15 @@ struct ImportCommand: AsyncParsableCommand {
     if pruning.prune && limit != nil {
       throw ValidationError("--prune needs the whole feed: no --limit.")
     }
+    if let workers, !(1...64).contains(workers) {
+      throw ValidationError("--workers must be 1 to 64.")
+    }
+    if workers != nil && partition != nil {
+      throw ValidationError("--workers imports all parts, --partition one: not both.")
+    }
+    if diff && (workers ?? 1 > 1 || partition != nil) {
+      throw ValidationError("--diff tells of the whole feed: neither --workers nor --partition.")
+    }
     if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more.") }
     if let batchSize, !(1...1_000_000).contains(batchSize) {
       throw ValidationError("--batch-size must be 1 to 1000000.")
@@ -184,6 +212,7 @@ struct ImportCommand: AsyncParsableCommand {
     request.changes = changes?.observer
     request.tellsNetChanges = true
     request.resumes = resume
+    request.partition = partition
     if let record { request.recording = record ? .always : .never }
     bounds.apply(to: &request)
     if let guessed {
@@ -194,16 +223,19 @@ struct ImportCommand: AsyncParsableCommand {
     request.web.isConditional = !refetch
     var logger = Logger(label: "dragoman", factory: { StreamLogHandler.standardError(label: $0) })
     logger.logLevel = verbose ? .debug : .warning
-    let target = try openTarget(importMap)
-    let run = target.importer(importMap, logger).start(request)
+    let targets = try (0..<(workers ?? 1)).map { _ in try openTarget(importMap) }
+    let importers = targets.map { $0.importer(importMap, logger) }
+    let run =
+      importers.count == 1
+      ? ImportWorkers(importers[0].start(request)) : ImportWorkers(importers, request)
     let signals = SignalWatch { run.cancel() }
     defer { signals.end() }
     let display = ProgressDisplay(style: quiet || diff ? .none : progress)
     for await progress in run.progress { display.show(progress) }
     display.clear()
 
-    let outcome = await Result(of: run)
-    try target.close(keeping: outcome)
+    let outcome = await run.outcome()
+    for target in targets { try target.close(keeping: outcome) }
     if case .failure(let failure) = outcome, let error = failure.cause as? OutputError,
       error.isClosedPipe
     {

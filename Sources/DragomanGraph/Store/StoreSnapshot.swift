@@ -6,10 +6,19 @@ package struct StoreSnapshot {
   let database: Database
   /// The model of what the store holds.
   package let layout: ModelLayout
+  /// The server that rows are read from, one after the other, in place of the file; nil: they are in the file.
+  private var server: ServerReader?
 
   init(_ database: Database, _ layout: ModelLayout) {
     self.database = database
     self.layout = layout
+  }
+
+  /// The same whose rows come from a server, as its schema has them; there are no links to be read.
+  func reading(from server: ServerReader) -> StoreSnapshot {
+    var snapshot = self
+    snapshot.server = server
+    return snapshot
   }
 
   /// Lends the objects of a request to the closure, one row after the other.
@@ -29,6 +38,11 @@ package struct StoreSnapshot {
   ) throws {
     let request = try ResolvedRequest(request, in: layout)
     let columns = attributes.map(\.column) + (request.entity.hasEntityColumn ? ["_entity"] : [])
+    if let server {
+      return try server.stream(request, columns) { row in
+        try body(FetchedRow(request.entity, count: columns.count, row))
+      }
+    }
     try fetch(request, .columns(columns)) { row in
       try body(FetchedRow(request.entity, count: columns.count, row))
     }
@@ -40,6 +54,7 @@ package struct StoreSnapshot {
   package func stubs(of entity: String) throws -> Set<Int64> {
     guard let entity = layout.entity(named: entity), entity.hasStubColumn else { return [] }
     let table = Schema.quoted(entity.table)
+    if let server { return try server.keys("SELECT _pk FROM \(table) WHERE _stub IS NOT NULL", []) }
     return try Int64.fetchSet(database, sql: "SELECT _pk FROM \(table) WHERE _stub IS NOT NULL")
   }
 

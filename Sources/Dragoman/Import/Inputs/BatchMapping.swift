@@ -76,14 +76,19 @@ final class CompiledPlan {
   /// The mappers of the sources.
   let mappers: [RecordMapper]
   private let set: MapperSet
+  /// Tells which records are to be imported; nil: all.
+  private let filter: PartitionFilter?
 
   /// The paths that no record had.
   var unmatchedPaths: [UnmatchedPath] {
     self.set.unmatchedPaths(format: plan.format)
   }
 
-  init(_ plan: ImportPlan, mapFile: String?) throws {
+  init(_ plan: ImportPlan, mapFile: String?, _ partition: ImportPartition? = nil) throws {
     self.plan = plan
+    filter = try partition.map { partition throws(ImportError) in
+      try PartitionFilter(partition, plan)
+    }
     let set = try MapperSet(plan, mapFile: mapFile)
     mappers = plan.sources.map { set.mappers[$0.plan] }
     self.set = set
@@ -92,7 +97,14 @@ final class CompiledPlan {
   /// Maps the records of a batch, and hands it to the writer.
   fileprivate func map(_ batch: DraftBatch, into queue: BatchQueue<DraftBatch>) {
     for index in batch.records.records.indices {
-      mappers[batch.records.records[index].source].map(index, into: batch)
+      let mapper = mappers[batch.records.records[index].source]
+      guard let filter else {
+        mapper.map(index, into: batch)
+        continue
+      }
+      let (mark, issues, repeated) = (batch.mark, batch.issues.count, batch.repeatedIssues)
+      mapper.map(index, into: batch)
+      if !filter.takesLast(of: batch) { batch.leaveLast(mark, issues: issues, repeated) }
     }
     batch.isStrange = batch.sources.contains { mappers[$0].use.isStrange }
     queue.put(batch)

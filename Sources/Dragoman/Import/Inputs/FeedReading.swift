@@ -205,7 +205,7 @@ struct FeedReading {
     if !names.isEmpty { names += request.sourcesByInput.values.flatMap { $0 } }
     let plan = try ImportPlan(map, format: format, names: names, model: model, code: code)
     for notice in plan.notices { notices.add(notice) }
-    return try CompiledPlan(plan, mapFile: map.file)
+    return try CompiledPlan(plan, mapFile: map.file, request.partition)
   }
 
   private func open(_ input: ImportInput) throws(ReadError) -> any ByteSource {

@@ -30,9 +30,14 @@ final class ObjectBackend: DraftBackend {
   private var probes: [String: Probe] = [:]
   /// How the targets of a relationship are looked up, by its number; nil: by keys that are objects themselves.
   private var references: [Int: Probe?] = [:]
-  private lazy var waiting: Result<[WaitingReference], any Error> = Result {
-    try context.records.waitingReferences()
-  }
+  private var waiting: [WaitingReference]?
+  /// Whether what waits is kept from batch to batch, so that these can be committed.
+  let keepsWaiting: Bool
+  /// What an earlier part of the import has kept, by relationship.
+  var keptLists: [String: [(owner: Int64, text: String)]] = [:]
+  private var stages: [ObjectStage] = []
+  /// Owners that are counted as unchanged as long as they wait, or no more, since that was kept.
+  private var owners: [ObjectPlace: UnchangedOwner?] = [:]
 
   /// What of a plan's objects is looked up beforehand.
   private struct Probe {
@@ -45,9 +50,11 @@ final class ObjectBackend: DraftBackend {
     _ context: ManagedObjectContext,
     code: ImportCode,
     only: ManagedObject? = nil,
-    pruning: FeedPruning? = nil
+    pruning: FeedPruning? = nil,
+    keepsWaiting: Bool = false
   ) {
     self.context = context
+    self.keepsWaiting = keepsWaiting
     self.pruning = pruning
     self.code = code
     self.only = only
@@ -142,7 +149,12 @@ final class ObjectBackend: DraftBackend {
     ObjectWriter(rows, isNested: isNested, of: self)
   }
 
-  func stage(_ plan: LinkStage.Plan) throws -> ObjectStage { ObjectStage(plan, of: self) }
+  func stage(_ plan: LinkStage.Plan) throws -> ObjectStage {
+    let stage = ObjectStage(plan, of: self)
+    if keepsWaiting { stages.append(stage) }
+    if let kept = keptLists.removeValue(forKey: stage.name) { try stage.restore(kept) }
+    return stage
+  }
 
   // MARK: - Records
 
@@ -257,7 +269,39 @@ final class ObjectBackend: DraftBackend {
   // MARK: - References that wait
 
   /// The references of earlier imports that wait.
-  func waitingReferences() throws -> [WaitingReference] { try waiting.get() }
+  func waitingReferences() throws -> [WaitingReference] {
+    if let waiting { return waiting }
+    let found = try context.records.waitingReferences()
+    waiting = found
+    return found
+  }
+
+  /// Reads them again when they are asked for.
+  func forgetAdopted() { waiting = nil }
+
+  func keep(_ owner: ObjectPlace, unchanged: UnchangedOwner?) {
+    if keepsWaiting { owners[owner] = .some(unchanged) }
+  }
+
+  /// The lists that wait, or wait no more, since they were taken last.
+  func takeChangedLists() throws -> [(relationship: String, owner: Int64, text: String?)] {
+    try stages.flatMap { stage in
+      try stage.takeChanged().map { (stage.name, $0.owner, $0.text) }
+    }
+  }
+
+  /// The owners that are counted as unchanged, or no more, since they were taken last.
+  func takeUnchanged() -> [KeptRun.UnchangedOwner] {
+    defer { owners.removeAll(keepingCapacity: true) }
+    return owners.map { place, unchanged in
+      KeptRun.UnchangedOwner(
+        root: place.root,
+        key: place.key,
+        entity: unchanged?.entity ?? "",
+        isTop: unchanged?.isTop ?? false
+      )
+    }
+  }
 
   func pendingRelationships() throws -> [(name: String, key: [String])] {
     let found = Set(

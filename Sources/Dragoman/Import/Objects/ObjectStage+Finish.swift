@@ -35,7 +35,7 @@ extension ObjectStage {
   /// Takes the references that wait from earlier imports, where something becomes of them now.
   private func adopt(_ policy: LinkStage.Unresolved, _ result: inout LinkStage.Finish) throws {
     let names = plan.key.map { Array($0.name.utf8) }
-    for (owner, references) in try adopted.get() where !isForgotten(owner) {
+    for (owner, references) in try adopted() where !isForgotten(owner) {
       for reference in references {
         let parts = Dictionary(
           reference.key.map { (Array($0.name.utf8), $0.value) },

@@ -21,14 +21,10 @@ final class ObjectStage: DraftStage {
   let target: EntityLayout
   /// The lists with references that wait, by their owner; later ones replace earlier ones.
   var waiting: [Int64: [Target]] = [:]
-  /// The references of earlier imports that wait, by their owner.
-  private(set) lazy var adopted: Result<[Int64: [WaitingReference]], any Error> = Result {
-    Dictionary(
-      grouping: try backend.waitingReferences().filter {
-        $0.relationship.utf8.elementsEqual(name.utf8)
-      }
-    ) { $0.owner.key }
-  }
+  /// What is known of the references of earlier imports that wait, by their owner.
+  private var known: [Int64: [WaitingReference]]?
+  /// The owners whose lists are others than those that were kept last.
+  private var changed: Set<Int64> = []
   /// What of `waiting` the record at hand has changed, and the owners whose references of earlier imports
   /// it made forget.
   private var undoes: [(owner: Int64, list: [Target]?)] = []
@@ -64,6 +60,27 @@ final class ObjectStage: DraftStage {
 
   var isWaiting: Bool { !waiting.isEmpty }
 
+  /// The references of earlier imports that wait, by their owner.
+  func adopted() throws -> [Int64: [WaitingReference]] {
+    if let known { return known }
+    let found = Dictionary(
+      grouping: try backend.waitingReferences().filter {
+        $0.relationship.utf8.elementsEqual(name.utf8)
+      }
+    ) { $0.owner.key }
+    known = found
+    return found
+  }
+
+  /// Reads them again when they are asked for.
+  func forgetAdopted() { known = nil }
+
+  /// The owners whose lists are others since they were taken last.
+  func takeChangedOwners() -> [Int64] {
+    defer { changed.removeAll(keepingCapacity: true) }
+    return changed.sorted()
+  }
+
   func mark() {
     undoes.removeAll(keepingCapacity: true)
     claimUndoes.removeAll(keepingCapacity: true)
@@ -73,6 +90,7 @@ final class ObjectStage: DraftStage {
 
   func undo() {
     for (owner, list) in undoes.reversed() { waiting[owner] = list }
+    if backend.keepsWaiting { changed.formUnion(undoes.map(\.owner)) }
     for (target, claim) in claimUndoes.reversed() { claims[target] = claim }
     backend.forgotten[link.id]?.subtract(forgottenNow)
     mark()
@@ -94,6 +112,7 @@ final class ObjectStage: DraftStage {
     guard list != nil || waiting[owner] != nil else { return }
     undoes.append((owner, waiting[owner]))
     waiting[owner] = list
+    if backend.keepsWaiting { changed.insert(owner) }
     moments[owner] = moment
   }
 
@@ -110,11 +129,11 @@ final class ObjectStage: DraftStage {
 
   func forgetTarget(of owner: Int64) throws {
     set(nil, of: owner)
-    guard try adopted.get()[owner] != nil,
+    guard try adopted()[owner] != nil,
       backend.forgotten[link.id, default: []].insert(owner).inserted
     else { return }
     forgottenNow.insert(owner)
-    for reference in try adopted.get()[owner] ?? [] {
+    for reference in try adopted()[owner] ?? [] {
       try backend.context.records.forget(reference)
     }
   }

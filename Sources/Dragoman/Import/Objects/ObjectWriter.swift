@@ -68,7 +68,7 @@ final class ObjectWriter: DraftWriter {
   // MARK: - Writing
 
   func write(_ row: RowValues, arena: UnsafeRawPointer) throws -> EntityWriter.Outcome {
-    if !holdsNUL, let property = firstNUL(in: row, arena) { return .holdsNUL(property) }
+    if !holdsNUL, let property = rows.firstNUL(in: row, arena) { return .holdsNUL(property) }
     try resolve(row, arena)
     guard let found = try holder(of: row, arena) else {
       if let missing = missing(in: row) { return .incomplete(missing) }
@@ -171,18 +171,6 @@ final class ObjectWriter: DraftWriter {
   }
 
   // MARK: - What a row says
-
-  /// The first property of the row whose text holds U+0000.
-  private func firstNUL(in row: RowValues, _ arena: UnsafeRawPointer) -> String? {
-    for (slot, property) in rows.slots.enumerated() where row[slot].kind == .text {
-      let text = UnsafeRawBufferPointer(
-        start: arena + row[slot].offset,
-        count: Int(row[slot].length)
-      )
-      if text.contains(0) { return property.name }
-    }
-    return nil
-  }
 
   private func isGiven(_ link: Link, _ row: RowValues) -> Bool {
     row[link.slot].kind != .absent || link.key.slots.contains { row[$0].kind != .absent }

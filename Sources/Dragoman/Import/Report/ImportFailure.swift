@@ -6,6 +6,12 @@ public struct ImportFailure: Error, Sendable, CustomStringConvertible {
   /// `report.committed` counts.
   public let report: ImportReport
 
+  /// Describes an import that failed.
+  package init(cause: any Error, report: ImportReport) {
+    self.cause = cause
+    self.report = report
+  }
+
   /// The cause's description.
   public var description: String { "\(cause)" }
 }

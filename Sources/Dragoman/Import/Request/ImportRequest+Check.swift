@@ -1,9 +1,14 @@
 extension ImportRequest {
   /// Refuses what contradicts itself or is out of range.
   ///
-  /// - Parameter batchSize: The records a batch, which the map may say.
+  /// - Parameters:
+  ///   - batchSize: The records a batch, which the map may say.
+  ///   - commit: When it commits, which the map may say.
   /// - Throws: `.request`; `.prune` where the feed would not be complete.
-  func check(batchSize: Int) throws(ImportError) {
+  func check(
+    batchSize: Int,
+    commit: ImportMap.ImportOptions.Commit
+  ) throws(ImportError) {
     if inputs.isEmpty { throw ImportError(.request, "There is nothing to import.") }
     guard (1...1_000_000).contains(batchSize) else {
       throw ImportError(.request, "A batch has 1 to 1,000,000 records, not \(batchSize).")
@@ -17,6 +22,7 @@ extension ImportRequest {
         "What is to be resumed is an import in batches: no dry run, and not one transaction."
       )
     }
+    if let partition { try check(partition, commit) }
     if let size = options.maximumRecordByteCount, !RecordLimit.range.contains(size) {
       throw ImportError(.request, "A record may take 1 MB to 1 GB of memory, not \(size) bytes.")
     }
@@ -35,5 +41,38 @@ extension ImportRequest {
     if let limit, limit < 0 {
       throw ImportError(.request, "The limit is a number of records, not \(limit).")
     }
+  }
+
+  private func check(
+    _ partition: ImportPartition,
+    _ commit: ImportMap.ImportOptions.Commit
+  ) throws(ImportError) {
+    guard partition.isValid else {
+      throw ImportError(
+        .request,
+        "A partition is one of 1 to 1,000, such as 2/4, not \(partition)."
+      )
+    }
+    if prune != nil {
+      throw ImportError(
+        .prune,
+        "A partition has not seen the whole feed, and cannot prune.",
+        help: "when all partitions are done, import once more without a partition, pruning"
+      )
+    }
+    if commit == .all || retriedFile != nil {
+      throw ImportError(
+        .request,
+        "A partition commits in batches: others write at the same time.",
+        help: "leave out `commit: all`"
+      )
+    }
+  }
+
+  /// Where rejects go: a partition has a file of its own, `rejects.ndjson.2-4`; nil: nowhere.
+  func rejectsPath(_ map: ImportMap) -> String? {
+    let path = options.rejectsFile ?? map.rejectsPath
+    guard let partition else { return path }
+    return path.map { "\($0).\(partition.number)-\(partition.count)" }
   }
 }

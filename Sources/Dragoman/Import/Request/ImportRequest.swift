@@ -72,6 +72,10 @@ public struct ImportRequest: Sendable, Adjustable {
   public var resumes = false
   /// Stop after that many records; nil reads everything.
   public var limit: Int?
+  /// Which of the records are imported, by their keys; nil: all.
+  ///
+  /// For several processes that share a feed, each with another number: see `ImportPartition`.
+  public var partition: ImportPartition?
   /// How many bytes an input may have, unpacked where it is packed, 1 or more; nil: any number, but not
   /// more than a gigabyte that is 200 times what it takes packed.
   ///
@@ -97,6 +101,8 @@ public struct ImportRequest: Sendable, Adjustable {
   ///
   /// Otherwise it is told of every change, also of those that a later record takes back.
   public var tellsNetChanges = false
+  /// The run that an import which is done again has kept so far; nil: there is none.
+  var ownRun: String?
   /// Sees what records become before it is written; nil: nobody.
   var observer: (any DraftObserver)?
 

@@ -22,6 +22,8 @@ final class RowBackend: DraftBackend {
   private var applied: [(entity: EntityLayout, key: Int64)]?
   private var deleter: ObjectDeleter?
   private var savepoint: Savepoint?
+  /// Whether texts with U+0000 are refused.
+  private let refusesNUL: Bool
 
   init(
     session: WriteSession,
@@ -29,8 +31,10 @@ final class RowBackend: DraftBackend {
     changeLog: ChangeLog? = nil,
     pruning: FeedPruning? = nil,
     mayLoad: Bool = false,
-    namesObjects: Bool = false
+    namesObjects: Bool = false,
+    refusesNUL: Bool = false
   ) {
+    self.refusesNUL = refusesNUL
     self.mayLoad = mayLoad
     applied = namesObjects ? [] : nil
     self.session = session
@@ -49,7 +53,9 @@ final class RowBackend: DraftBackend {
 
   func writer(for rows: EntityStatements, isNested: Bool) throws -> EntityWriter {
     // Who observes is told record by record, and who asks for objects finds those that are there.
-    try session.writer(for: rows, mayLoad: mayLoad && !isObserved && !namesObjects)
+    let writer = try session.writer(for: rows, mayLoad: mayLoad && !isObserved && !namesObjects)
+    writer.refusesNUL = refusesNUL
+    return writer
   }
 
   var isLoading: Bool { session.loads.isOpen }

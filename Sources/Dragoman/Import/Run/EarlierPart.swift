@@ -20,6 +20,12 @@ struct ImportRunState: Codable {
   var ledger: Int64
   /// The names of its inputs.
   var inputs: [String]
+  /// Which of the records are its own; nil: all.
+  var partition: ImportPartition?
+  /// Whether it is over, and its references wait for other partitions; nil: it is not.
+  var isParked: Bool?
+  /// The hash of its map; nil: of an earlier version of Dragoman.
+  var mapHash: String?
   /// What else of the request decides what becomes of the records.
   var options: String
   /// A hash of the stored model, whose entities the kept tables know by their numbers.
@@ -42,6 +48,23 @@ extension ImportRunState {
   init(_ kept: KeptRun) throws {
     self = try JSONDecoder().decode(Self.self, from: Data(kept.state.utf8))
   }
+
+  /// Whether it is of no more use once another import begins.
+  ///
+  /// Partitions leave each other alone, and wait for each other.
+  func isReplaced(by request: ImportRequest) -> Bool {
+    guard let own = request.partition else { return partition == nil }
+    return own == partition && inputs == request.inputs.map(\.name)
+  }
+
+  /// Whether it is another partition of an import, or the same.
+  func isPart(of request: ImportRequest, _ map: ImportMap) -> Bool {
+    func names(_ inputs: [String]) -> [String] {
+      inputs.map { String($0.split(separator: "/").last ?? "") }
+    }
+    return partition?.count == request.partition?.count && mapHash == map.fingerprint
+      && names(inputs) == names(request.inputs.map(\.name)) && options == request.fingerprint
+  }
 }
 
 /// The part of an import that an earlier one has committed.
@@ -55,17 +78,17 @@ struct EarlierPart {
   /// - Returns: nil where the last import came to its end, or kept nothing.
   /// - Throws: `.resume` where it was another import than the one that is asked for; `StoreError`.
   init?(_ session: some ImportSession, of map: ImportMap, _ request: ImportRequest) throws {
-    guard let kept = try session.keptRun() else { return nil }
+    guard let kept = try Self.find(session, of: map, request) else { return nil }
     do {
       state = try ImportRunState(kept)
     } catch {
-      throw Self.damaged("The text in _dragoman_run cannot be read: \(error).")
+      throw Self.damaged("The text in \(kept.name) cannot be read: \(error).")
     }
-    if state.mark.isRunning {
+    if try session.isRunning(kept.name, state.mark) {
       throw Self.refusal("It is still running, as process \(state.mark.process).")
     }
     guard var entry = try session.ledgerEntry(state.ledger) else {
-      throw Self.damaged("The import \(state.ledger) of _dragoman_run is not in the ledger.")
+      throw Self.damaged("The import \(state.ledger) of \(kept.name) is not in the ledger.")
     }
     let names = request.inputs.map(\.name)
     if state.inputs != names {
@@ -84,6 +107,28 @@ struct EarlierPart {
     entry.finished = nil
     self.kept = kept
     self.entry = entry
+  }
+
+  /// The run that is asked for; where there is none, another one, which is refused.
+  private static func find(
+    _ session: some ImportSession,
+    of map: ImportMap,
+    _ request: ImportRequest
+  ) throws -> KeptRun? {
+    var other: KeptRun?
+    for name in try session.keptRunNames() {
+      guard let kept = try session.keptRun(named: name) else { continue }
+      let state = try? ImportRunState(kept)
+      // Other partitions are nobody's business, and what is over waits for them.
+      guard state?.partition == request.partition, state?.isParked != true else { continue }
+      let isAsked =
+        try state?.inputs == request.inputs.map(\.name) && state?.options == request.fingerprint
+        && (state?.mapHash ?? map.fingerprint) == map.fingerprint
+        && !session.isRunning(name, state?.mark)
+      if name == request.ownRun || (isAsked && request.ownRun == nil) { return kept }
+      other = kept
+    }
+    return other
   }
 
   /// Holds the records read again against those that were committed.

@@ -52,6 +52,15 @@ extension ImportRequest {
   }
 }
 
+extension ImportRequest {
+  /// Whether an import into empty tables may go there by a temporary file: it asks for nothing that is kept on the
+  /// server besides objects.
+  var mayLoad: Bool {
+    !isDryRun && !resumes && prune == nil && retriedFile == nil && partition == nil
+      && changes == nil && observer == nil && recording != .always && !hasURLs
+  }
+}
+
 extension ImportMap {
   /// A hash of what the map says: 16 hexadecimal digits, the same for the same map.
   var fingerprint: String { FeedHash.text(json()) }

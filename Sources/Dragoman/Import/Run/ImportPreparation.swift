@@ -38,6 +38,18 @@ final class ImportPreparation {
   /// The map's name in the ledger.
   var ledgerName: String { declaredMap.name ?? declaredMap.file ?? "" }
 
+  /// Refuses a partition of what is one whole.
+  ///
+  /// - Throws: `ImportError`, `.request`.
+  func checkDivisible() throws(ImportError) {
+    guard asked.partition != nil, declaredMap.hasContract else { return }
+    throw ImportError(
+      .request,
+      "The map has a contract, which compares whole feeds: it cannot be imported in partitions.",
+      help: "import without a partition"
+    )
+  }
+
   /// Does it.
   ///
   /// - Returns: false where it was stopped.
@@ -81,7 +93,8 @@ final class ImportPreparation {
       "\($0.name)(\($0.columns.map(\.name).joined(separator: ",")))"
     }
     let layout = FeedHash.text(tables.sorted().joined(separator: ";"))
-    return "\(declaredMap.fingerprint) \(asked.fingerprint) \(layout)"
+    let part = asked.partition.map { " partition \($0)" } ?? ""
+    return "\(declaredMap.fingerprint) \(asked.fingerprint) \(layout)\(part)"
   }
 
   /// Makes sure, in the transaction, that what the feed was compared with still is the last one.

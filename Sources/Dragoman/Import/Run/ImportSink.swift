@@ -35,6 +35,18 @@ protocol ImportSink: AnyObject {
 
   /// Whether what was written so far can be committed for itself.
   func mayCommit(_ walker: DraftWalker<Backend>) -> Bool
+  /// Whether others may write between this import's transactions and beside them.
+  func mayShare(_ request: ImportRequest) -> Bool
+  /// Keeps what waits for the end of the import with what is committed.
+  func keep() throws
+  /// Gathers what other partitions have left for the end, where this one is the last; the names of what they kept.
+  ///
+  /// - Returns: Nil where others are still to come.
+  func gather(
+    _ walker: DraftWalker<Backend>,
+    _ request: ImportRequest,
+    _ map: ImportMap
+  ) throws -> [String]?
   /// Puts what is not written yet into the open transaction.
   func flush() throws
   /// Ends a statement of `body` that runs when it is asked to stop, where the store can do that.
@@ -55,10 +67,22 @@ protocol ImportSink: AnyObject {
 final class RowSink: ImportSink {
   let session: WriteSession
   private var backend: RowBackend?
+  /// Whether the file is on its way to a server, which cannot hold U+0000.
+  private let isForServer: Bool
 
-  init(_ session: WriteSession) { self.session = session }
+  init(_ session: WriteSession, isForServer: Bool = false) {
+    self.session = session
+    self.isForServer = isForServer
+  }
 
-  func check(_ request: ImportRequest) {}
+  func check(_ request: ImportRequest) throws(ImportError) {
+    guard let partition = request.partition, partition.count > 1 else { return }
+    throw ImportError(
+      .request,
+      "A file has one writer: partition \(partition) is for a database on a server.",
+      help: "import without a partition, or into a server: docs/scale.md"
+    )
+  }
 
   func makeBackend(
     _ request: ImportRequest,
@@ -71,7 +95,8 @@ final class RowSink: ImportSink {
       changeLog: request.changes == nil ? nil : try session.changeLog(),
       pruning: pruning,
       // A batch that is committed has its indexes.
-      mayLoad: isWhole
+      mayLoad: isWhole,
+      refusesNUL: isForServer
     )
     backend = made
     return made
@@ -87,6 +112,16 @@ final class RowSink: ImportSink {
   }
 
   func mayCommit(_ walker: DraftWalker<RowBackend>) -> Bool { true }
+
+  func mayShare(_ request: ImportRequest) -> Bool { false }
+
+  func keep() {}
+
+  func gather(
+    _ walker: DraftWalker<RowBackend>,
+    _ request: ImportRequest,
+    _ map: ImportMap
+  ) -> [String]? { [] }
 
   func flush() {}
 
@@ -112,6 +147,7 @@ final class RowSink: ImportSink {
 final class ObjectSink: ImportSink {
   let session: ServerImport
   private let code: ImportCode
+  private var backend: ObjectBackend?
 
   init(_ session: ServerImport, _ code: ImportCode) {
     self.session = session
@@ -138,7 +174,14 @@ final class ObjectSink: ImportSink {
   ) throws -> ObjectBackend {
     let context = try session.context
     _ = context.finder.beginImport()
-    return ObjectBackend(context, code: code, pruning: pruning)
+    let made = ObjectBackend(context, code: code, pruning: pruning, keepsWaiting: session.keepsRun)
+    if session.keepsRun {
+      for list in try session.keptLists(of: session.runName) {
+        made.keptLists[list.relationship, default: []].append((list.owner, list.text))
+      }
+    }
+    backend = made
+    return made
   }
 
   func record(
@@ -148,13 +191,54 @@ final class ObjectSink: ImportSink {
     _ notices: NoticeLog
   ) -> ImportRecording? { nil }
 
-  /// References that wait are unsaved until their target comes, and so is what has them; records that wait are known
-  /// to this import only.
+  /// Records that wait are known to this import only, and so is who has a target last that only one may have.
   func mayCommit(_ walker: DraftWalker<ObjectBackend>) -> Bool {
-    !walker.isWaiting && walker.held.isEmpty
+    guard walker.held.isEmpty else { return false }
+    guard session.keepsRun else { return !walker.isWaiting }
+    return !walker.stages.all.contains { $0.isWaiting && $0.backend.layout.isExclusive($0.link) }
   }
 
-  func flush() throws { try session.context.records.flush() }
+  /// Where only one object may have a target, who comes last has it: nobody may come between.
+  func mayShare(_ request: ImportRequest) -> Bool {
+    let layout = session.layout
+    return request.prune == nil && !layout.links.contains { layout.isExclusive($0) }
+  }
+
+  func keep() throws {
+    guard session.keepsRun, let backend else { return }
+    try session.keep(backend.takeChangedLists(), backend.takeUnchanged())
+  }
+
+  func gather(
+    _ walker: DraftWalker<ObjectBackend>,
+    _ request: ImportRequest,
+    _ map: ImportMap
+  ) throws -> [String]? {
+    // Others may have let references wait, or resolved them, since they were read.
+    backend?.forgetAdopted()
+    for stage in walker.stages.all { stage.forgetAdopted() }
+    guard let partition = request.partition, !request.isDryRun else { return [] }
+    var ended: Set<Int> = [partition.number]
+    var names: [String] = []
+    var lists: [String: [(owner: Int64, text: String)]] = [:]
+    for name in try session.keptRunNames() where name != session.runName {
+      guard let kept = try session.keptRun(named: name), let state = try? ImportRunState(kept),
+        state.isPart(of: request, map), state.isParked == true, let other = state.partition,
+        ended.insert(other.number).inserted
+      else { continue }
+      names.append(name)
+      for list in try session.keptLists(of: name) {
+        lists[list.relationship, default: []].append((list.owner, list.text))
+      }
+    }
+    guard ended.count == partition.count else { return nil }
+    for stage in walker.stages.all {
+      if let left = lists[stage.name] { try stage.join(left) }
+    }
+    return names
+  }
+
+  func flush() throws { try session.flush() }
 
   func interruptible(when shouldStop: @escaping () -> Bool, _ body: () throws -> Void) throws {
     try body()

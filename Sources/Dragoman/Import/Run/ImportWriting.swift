@@ -59,8 +59,11 @@ final class ImportWriting<Sink: ImportSink> {
     self.cancellation = cancellation
     self.logger = logger
     self.progress = progress
+    // Partitions write beside each other: none may hold others up until its end.
+    let usual = request.partition == nil ? ImportMap.ImportOptions.Commit.all : .batch
     commit =
-      request.retriedFile == nil ? request.options.commit ?? map.importOptions.commit ?? .all : .all
+      request.retriedFile == nil
+      ? request.options.commit ?? map.importOptions.commit ?? usual : .all
   }
 
   /// Imports everything into the session's store.
@@ -92,7 +95,8 @@ final class ImportWriting<Sink: ImportSink> {
   }
 
   private func importAll() throws -> ImportReport.Status {
-    try request.check(batchSize: batchSize)
+    try request.check(batchSize: batchSize, commit: commit)
+    try preparation.checkDivisible()
     try map.checkPaths()
     try code.checkNoHooks()
     try sink.check(preparation.asked)
@@ -129,9 +133,16 @@ final class ImportWriting<Sink: ImportSink> {
 
     let queue = startReading(model, passing: earlier?.state.passed ?? 0)
     defer { queue.stop() }
-    if let earlier { try skip(earlier, queue, walker) }
+    let shares =
+      commit == .batch && !request.isDryRun && !map.hasContract && sink.mayShare(request)
+    if let earlier {
+      if shares { try session.share() }
+      try skip(earlier, queue, walker)
+    }
     while let batch = try queue.next(unless: cancellation) {
       request.observer?.see(batch)
+      // The tables are there by now, and the feed can be read.
+      if shares { try session.share() }
       // Others may write while the next batch is on its way.
       try session.beginIfNeeded()
       do {
@@ -157,12 +168,14 @@ final class ImportWriting<Sink: ImportSink> {
       }
       progress(currentProgress)
     }
-    try session.beginIfNeeded()
+    try session.beginAlone()
+    // The names of what other partitions have kept; nil: others are still to come.
+    let gathered = try sink.gather(walker, preparation.asked, preparation.declaredMap)
     do {
       try sink.interruptible(
         when: { [cancellation] in cancellation.isCancelled },
         {
-          try walker.finish(unless: cancellation)
+          try walker.finish(unless: cancellation, isLast: gathered != nil)
           // What the store would refuse is told, by a dry run too.
           try sink.flush()
           if let rule = request.prune, !cancellation.isCancelled { try prune(rule, walker) }
@@ -175,7 +188,7 @@ final class ImportWriting<Sink: ImportSink> {
       try cancel(&entry)
       return .cancelled
     }
-    return try finish(&entry)
+    return try finish(&entry, gathered)
   }
 
   /// Writes a batch.
@@ -224,7 +237,7 @@ final class ImportWriting<Sink: ImportSink> {
   /// The request's file, or the map's beside the map; a dry run writes none.
   private func makeRejectsFile(beside database: String?) throws(ImportError) -> RejectsFile? {
     guard !request.isDryRun else { return nil }
-    guard let path = request.options.rejectsFile ?? map.rejectsPath else { return nil }
+    guard let path = request.rejectsPath(map) else { return nil }
     var kept = OutputPlace.Kept.database(database)
     if let file = map.file { kept.append(OutputPlace.Kept(file, as: "the map")) }
     for input in request.inputs {
@@ -263,9 +276,10 @@ final class ImportWriting<Sink: ImportSink> {
   }
 
   private func makeLedgerEntry() -> ImportLedgerEntry {
-    ImportLedgerEntry(
-      source: preparation.asked.sourceName
-        ?? preparation.asked.inputs.map(\.name).joined(separator: " "),
+    let part = preparation.asked.partition.map { " (partition \($0))" } ?? ""
+    return ImportLedgerEntry(
+      source: (preparation.asked.sourceName
+        ?? preparation.asked.inputs.map(\.name).joined(separator: " ")) + part,
       fingerprint: request.inputs.map(\.fingerprint).joined(separator: " "),
       map: preparation.ledgerName,
       mapHash: preparation.declaredMap.fingerprint,
@@ -323,7 +337,8 @@ final class ImportWriting<Sink: ImportSink> {
     return .done
   }
 
-  private func commitBatch(_ entry: inout ImportLedgerEntry) throws {
+  /// Commits; `parks` says that it is over, and its references wait for other partitions.
+  private func commitBatch(_ entry: inout ImportLedgerEntry, parks: Bool = false) throws {
     // What is committed must not be missing from the rejects, so they are written first.
     try rejects?.flush()
     entry.counts = report.counts
@@ -331,8 +346,16 @@ final class ImportWriting<Sink: ImportSink> {
     entry.byteCount = byteCount
     try session.record(&entry)
     try preparation.keep(entry, session)
-    if entry.status == .running {
-      try keeper?.keep(entry, report, passed: walker?.ordinal ?? 0, rejects, session)
+    if entry.status == .running || parks {
+      try sink.keep()
+      try keeper?.keep(
+        entry,
+        report,
+        passed: walker?.ordinal ?? 0,
+        rejects,
+        session,
+        isParked: parks
+      )
     }
     try pruning?.flush()
     try recording?.keep(entry)
@@ -341,13 +364,19 @@ final class ImportWriting<Sink: ImportSink> {
     logger.debug("committed", metadata: ["records": "\(committed)"])
   }
 
-  private func finish(_ entry: inout ImportLedgerEntry) throws -> ImportReport.Status {
+  private func finish(
+    _ entry: inout ImportLedgerEntry,
+    _ gathered: [String]?
+  ) throws -> ImportReport.Status {
     entry.finish()
     if request.isDryRun {
       session.rollbackIfOpen()
     } else {
-      if session.keepsRun { try session.dropRun() }
-      try commitBatch(&entry)
+      if session.keepsRun, let gathered {
+        try session.dropRun()
+        for name in gathered { try session.dropRun(named: name) }
+      }
+      try commitBatch(&entry, parks: gathered == nil)
       // What went in stands in the file until now: a retry that is stopped here finds it unchanged.
       try retry?.finish()
     }

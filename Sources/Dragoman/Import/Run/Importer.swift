@@ -152,15 +152,20 @@ public struct Importer: Sendable {
     var request = request
     var patience = Patience()
     var committed = 0
+    var run: String?
     while true {
       var report = ImportReport()
       do throws(ImportFailure) {
+        if let loaded = try load(request, into: server, cancellation, progress) { return loaded }
         return try self.report(
           soFar: { report },
           of: {
             try server.importing { session in
               let writing = writing(ObjectSink(session, code), request, cancellation, progress)
-              defer { report = writing.report }
+              defer {
+                report = writing.report
+                if session.keepsRun { run = session.runName }
+              }
               return try writing.run()
             }
           }
@@ -169,6 +174,7 @@ public struct Importer: Sendable {
         if error.report.committed > committed {
           committed = error.report.committed
           request.resumes = true
+          request.ownRun = run
           patience.restart()
         }
         guard request.isRepeatable, !cancellation.isCancelled,
@@ -176,6 +182,45 @@ public struct Importer: Sendable {
         else { throw error }
         logger.warning("the server has ended the transaction; it is done again: \(error.cause)")
       }
+    }
+  }
+
+  /// A first import: into empty tables, by a temporary file that the server copies.
+  ///
+  /// - Returns: Nil where it is none, or asks for what only the usual way has; nothing was done then.
+  private func load(
+    _ request: ImportRequest,
+    into server: ServerStore,
+    _ cancellation: Cancellation,
+    _ progress: @escaping (ImportProgress) -> Void
+  ) throws(ImportFailure) -> ImportReport? {
+    let commit = request.options.commit ?? map.importOptions.commit ?? .all
+    guard request.mayLoad, commit == .all, !map.hasContract else { return nil }
+    var report = ImportReport()
+    var status: ImportReport.Status?
+    do {
+      let check = { if cancellation.isCancelled { throw CancellationError() } }
+      let isKept = try server.loading(code.model ?? map.model(), check) { file in
+        try file.write { session in
+          let sink = RowSink(session, isForServer: true)
+          let quiet = request.with { $0.recording = .never }
+          let writing = writing(sink, quiet, cancellation, progress)
+          defer { report = writing.report }
+          let ended = try writing.run()
+          status = ended
+          return ended == .done || ended == .rejected
+        }
+      }
+      guard isKept != nil else { return nil }
+      report.status = status ?? .failed
+      return report
+    } catch {
+      // What the file has got, the server has not.
+      report.committed = 0
+      let isStopped = status != nil && error is CancellationError
+      report.status = isStopped ? .cancelled : .failed
+      if isStopped { return report }
+      throw ImportFailure(cause: error, report: report)
     }
   }
 

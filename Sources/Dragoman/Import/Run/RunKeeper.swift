@@ -23,14 +23,19 @@ final class RunKeeper {
   ) throws {
     guard !request.isDryRun else { return nil }
     if earlier == nil {
-      // What cannot be read is nobody's who runs. Where another import is under way, only that one can be
-      // resumed.
-      if let kept = try session.keptRun(), (try? ImportRunState(kept))?.mark.isRunning == true {
-        return nil
+      for name in try session.keptRunNames() {
+        // What cannot be read is nobody's who runs.
+        let state = try session.keptRun(named: name).flatMap { try? ImportRunState($0) }
+        if try session.isRunning(name, state?.mark) {
+          // Where there is one place only, only that import can be resumed.
+          if session.keepsSeveralRuns { continue }
+          return nil
+        }
+        if state?.isReplaced(by: request) ?? true { try session.dropRun(named: name) }
       }
-      try session.dropRun()
     }
     guard commit == .batch else { return nil }
+    try session.claimRun(earlier?.kept.name)
     try session.keepRun()
     modelHash = try session.storedModel().map(FeedHash.text) ?? ""
     self.request = request
@@ -43,19 +48,24 @@ final class RunKeeper {
   /// Sees the records of a batch.
   func see(_ batch: DraftBatch) { records.add(batch.records) }
 
-  /// Writes down how far the import is: `passed` records are read, and the rejects so far are in their file.
+  /// Writes down how far the import is: `passed` records are read, and the rejects so far are in their file; or that
+  /// it is over, and its references wait for other partitions (`isParked`).
   func keep(
     _ entry: ImportLedgerEntry,
     _ report: ImportReport,
     passed: Int,
     _ rejects: RejectsFile?,
-    _ session: some ImportSession
+    _ session: some ImportSession,
+    isParked: Bool = false
   ) throws {
     guard let ledger = entry.id else { return }
     let state = ImportRunState(
       mark: mark,
       ledger: ledger,
       inputs: request.inputs.map(\.name),
+      partition: request.partition,
+      isParked: isParked ? true : nil,
+      mapHash: entry.mapHash,
       options: request.fingerprint,
       model: modelHash,
       passed: passed,

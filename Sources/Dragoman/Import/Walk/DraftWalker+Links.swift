@@ -73,10 +73,17 @@ extension DraftWalker {
 
   /// Resolves what waited for the end of the feed, and applies `onUnresolved` to the rest.
   ///
+  /// - Parameters:
+  ///   - cancellation: Stops.
+  ///   - isLast: Whether nobody else brings targets; else all that waits does so further.
   /// - Throws: `CancellationError` where the import is to stop; `StoreError`.
-  func finish(unless cancellation: Cancellation? = nil) throws {
+  func finish(unless cancellation: Cancellation? = nil, isLast: Bool = true) throws {
     try endLoads(unless: cancellation)
     try applyHeld(unless: cancellation)
+    guard isLast else {
+      tally.entities = tally.entities.filter { $0.value != .init() }
+      return
+    }
     let all = try stages.all + stages.pending()
     var given: [(stage: Stage, finish: LinkStage.Finish)] = []
     // A stub that one relationship makes is the target of the others, too.

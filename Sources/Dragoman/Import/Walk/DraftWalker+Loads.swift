@@ -32,7 +32,7 @@ extension DraftWalker {
   ) throws -> Bool {
     guard Backend.isBulk else { return false }
     switch draft {
-    case .reject: return false
+    case .reject, .elsewhere: return false
     case .tombstone(let object):
       let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
       if !target.isPlain || backend.layout.isLinked(target.plan.layout) {

@@ -113,8 +113,9 @@ final class DraftWalker<Backend: DraftBackend> {
       }
       // A run that was undone leaves its keys behind.
       if try keepsAside(draft, at: index, in: batch, plan) { continue }
-      tally.counts.read += 1
       ordinal += 1
+      if case .elsewhere = draft { continue }
+      tally.counts.read += 1
       switch draft {
       case .row(let object):
         let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
@@ -129,6 +130,7 @@ final class DraftWalker<Backend: DraftBackend> {
         for passedOver in batch.issues[reported..<issue] { tally.issues.add(passedOver) }
         reported = issue + 1
         try reject(batch.issues[issue], record: index, in: batch)
+      case .elsewhere: break
       }
     }
     for passedOver in batch.issues[reported...] { tally.issues.add(passedOver) }
@@ -158,7 +160,7 @@ final class DraftWalker<Backend: DraftBackend> {
       case .row(let object): try hold(object, record: index, in: batch, plan)
       case .tombstone(let object):
         try hold(object, isTombstone: true, record: index, in: batch, plan)
-      case .reject: break
+      case .reject, .elsewhere: break
       }
     }
   }

@@ -32,6 +32,8 @@ final class DraftBatch {
     case tombstone(object: Int)
     /// The record was refused; the index is one of `issues`.
     case reject(issue: Int)
+    /// The record is another partition's.
+    case elsewhere
   }
 
   /// One object that a record speaks of.
@@ -122,6 +124,16 @@ final class DraftBatch {
   /// How much there is now.
   var mark: Mark {
     Mark(objects: objects.count, values: values.count, links: links.count, targets: targets.count)
+  }
+
+  /// Drops what the record that was mapped last became: it is another partition's.
+  ///
+  /// `mark`, `issues` and `repeated` are what there was before it.
+  func leaveLast(_ mark: Mark, issues: Int, _ repeated: [IssueGroup: Int]) {
+    restore(mark)
+    self.issues.removeLast(self.issues.count - issues)
+    repeatedIssues = repeated
+    drafts[drafts.count - 1] = .elsewhere
   }
 
   /// Drops what came after the mark.

@@ -9,6 +9,10 @@ package final class ServerImport: ImportSession {
   private var made: ManagedObjectContext?
   private var isOpen = false
   package var keepsRun = false
+  /// The run that the session keeps; nil: none.
+  private var run: ServerRun?
+  /// The connection that has the run's lock.
+  private var holder: (any ServerConnection)?
 
   fileprivate init(_ store: ServerStore, _ session: ServerSession) {
     self.store = store
@@ -29,8 +33,13 @@ package final class ServerImport: ImportSession {
     }
   }
 
+  // MARK: - Transactions
+
   package func begin() throws(StoreError) {
     try session.begin()
+    try naming { try holdRun() }
+    // Others may have written what is linked to what.
+    made?.linkMemory.forgetTargets()
     isOpen = true
   }
 
@@ -38,35 +47,81 @@ package final class ServerImport: ImportSession {
     if !isOpen { try begin() }
   }
 
+  package func share() throws {
+    guard !session.sharesWriting else { return }
+    if isOpen { try commit() }
+    session.sharesWriting = true
+  }
+
+  package func beginAlone() throws(StoreError) {
+    if isOpen { return try session.excludeOthers() }
+    session.sharesWriting = false
+    try begin()
+  }
+
   @discardableResult
   package func grow(to model: Model) throws(StoreError) -> Model {
     let grown = try session.grow(to: model)
-    let root = try StoreError.namingServer(store.name) {
+    try makeContext()
+    return grown
+  }
+
+  private func makeContext() throws(StoreError) {
+    let root = try naming {
       try RootContext(store, attachments: Attachments(), growing: session.layout)
     }
     let context = ManagedObjectContext(.background, root: root)
     context.importing.session = session
     self.root = root
     made = context
-    return grown
   }
 
   package func record(_ entry: inout ImportLedgerEntry) throws(StoreError) {
     try session.record(&entry)
   }
 
-  /// Commits what was flushed (`ContextRecords.flush()`).
+  /// Writes what is unsaved into the open transaction.
   ///
-  /// - Throws: `ContextError` for a link that leads nowhere, `StoreError`.
+  /// - Throws: As `ContextRecords.flush()`; `StoreError`, `.busy`, where another writer changed the same objects.
+  package func flush() throws { try noticingOthers { _ = try context.records.flush() } }
+
+  /// Commits what was flushed.
+  ///
+  /// - Throws: `ContextError` for a link that leads nowhere, `StoreError`; `.busy` where another writer changed the
+  ///   same objects.
   package func commit() throws {
-    if let root { try root.commit(session) } else { try session.commit() }
+    try noticingOthers {
+      if let root { try root.commit(session) } else { try session.commit() }
+    }
     isOpen = false
+  }
+
+  /// Where others write, too, what contradicts what was read before is theirs: it passes once it is read again.
+  private func noticingOthers(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error as ContextError
+      where session.sharesWriting && [.conflict, .duplicate, .denied].contains(error.code)
+    {
+      var busy = StoreError(
+        .busy,
+        "Another import changes the same objects again and again: \(error.message)",
+        help: "run it again, or with fewer workers",
+        path: store.name
+      )
+      busy.isPassing = true
+      throw busy
+    }
   }
 
   package func rollbackIfOpen() {
     session.rollbackIfOpen()
     made?.rollback()
     isOpen = false
+  }
+
+  private func naming<T>(_ body: () throws -> T) throws(StoreError) -> T {
+    try StoreError.namingServer(store.name, body)
   }
 
   package func storedModel() throws(StoreError) -> String? {
@@ -80,7 +135,60 @@ package final class ServerImport: ImportSession {
     try ObjectDeleter(sql, layout: layout)
   }
 
+  // MARK: - Runs
+
+  package var runName: String { run?.name ?? ServerRun.prefix }
+
+  package var keepsSeveralRuns: Bool { true }
+
+  package func keptRunNames() throws(StoreError) -> [String] {
+    try sql.tables(beginning: ServerRun.prefix).filter { ServerRun($0) != nil }.sorted()
+  }
+
+  package func isRunning(_ name: String, _ mark: RunMark?) throws(StoreError) -> Bool {
+    guard let run = ServerRun(name) else { return false }
+    return try naming { try run.isRunning(session.connection) }
+  }
+
+  package func claimRun(_ name: String?) throws(StoreError) {
+    let run = name.flatMap { ServerRun($0) } ?? ServerRun()
+    try naming { if try run.begin(on: session.connection) { holder = session.connection } }
+    self.run = run
+  }
+
+  /// A connection that was cut holds its locks no more.
+  private func holdRun() throws {
+    guard let run, holder !== session.connection else { return }
+    if try run.hold(on: session.connection) { holder = session.connection }
+  }
+
+  /// Keeps lists of targets that wait, as the import's text, and forgets others.
+  ///
+  /// - Parameters:
+  ///   - lists: The owners' lists by relationship; nil: the owner waits no more.
+  ///   - owners: Owners that are counted as unchanged until then, or no more.
+  package func keep(
+    _ lists: [(relationship: String, owner: Int64, text: String?)],
+    _ owners: [KeptRun.UnchangedOwner]
+  ) throws(StoreError) {
+    guard let run else { return }
+    try naming { try run.keep(lists, owners, on: session.connection) }
+  }
+
+  /// The lists of targets that wait, of a run.
+  ///
+  /// - Parameter name: Its name.
+  /// - Returns: What `keep` was given.
+  /// - Throws: `StoreError`.
+  package func keptLists(
+    of name: String
+  ) throws(StoreError) -> [(relationship: String, owner: Int64, text: String)] {
+    guard let run = ServerRun(name) else { return [] }
+    return try naming { try run.lists(on: session.connection) }
+  }
+
   fileprivate func end() {
+    run?.end(on: session.connection)
     made?.importing.session = nil
     made?.close()
     // A courtesy: keys that are not given back are passed over.

@@ -34,6 +34,21 @@ package struct EntityStatements: Adjustable {
     family = [entity.name]
   }
 
+  /// The first property of a row whose text holds U+0000.
+  package func firstNUL(
+    in row: UnsafeBufferPointer<RowValue>,
+    _ arena: UnsafeRawPointer
+  ) -> String? {
+    for (slot, property) in slots.enumerated() where row[slot].kind == .text {
+      let text = UnsafeRawBufferPointer(
+        start: arena + row[slot].offset,
+        count: Int(row[slot].length)
+      )
+      if text.contains(0) { return property.name }
+    }
+    return nil
+  }
+
   /// Which rows make a whole object of a stub.
   package enum StubRule: Sendable {
     /// None: the table has no stubs.

@@ -59,6 +59,9 @@ public final class EntityWriter {
     case holdsNUL(String)
   }
 
+  /// Whether rows with U+0000 in a text are refused: they go on to a store that cannot hold it.
+  package var refusesNUL = false
+
   /// The statements for rows of one shape that delete, or only look.
   private struct Deletion {
     let delete: PreparedSentence
@@ -143,6 +146,7 @@ public final class EntityWriter {
     arena: UnsafeRawPointer,
     reserved: Int64?
   ) throws(StoreError) -> Outcome {
+    if refusesNUL, let property = statements.firstNUL(in: row, arena) { return .holdsNUL(property) }
     if let loader, loader.isOpen {
       let next = reserved ?? keys.next
       note?.clear(lookUpCount: lookUpCount)

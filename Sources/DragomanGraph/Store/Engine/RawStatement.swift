@@ -39,6 +39,24 @@ final class RawStatement {
     guard code == SQLITE_OK else { throw failure(code) }
   }
 
+  /// Binds a value that outlives the step; nothing is copied.
+  func bind(_ value: ColumnValue, _ parameter: Int32) {
+    // A nil destructor is SQLITE_STATIC.
+    switch value {
+    case .null: sqlite3_bind_null(handle, parameter)
+    case .integer(let integer): sqlite3_bind_int64(handle, parameter, integer)
+    case .real(let real): sqlite3_bind_double(handle, parameter, real)
+    // Of an empty text there may be no address, which would be null.
+    case .text(let text) where text.isEmpty: _ = StoredValue.text("").bind(to: handle, parameter)
+    case .text(let text):
+      let start = text.baseAddress?.assumingMemoryBound(to: CChar.self)
+      sqlite3_bind_text64(handle, parameter, start, UInt64(text.count), nil, UInt8(SQLITE_UTF8))
+    case .blob(let bytes) where bytes.isEmpty: sqlite3_bind_zeroblob(handle, parameter, 0)
+    case .blob(let bytes):
+      sqlite3_bind_blob64(handle, parameter, bytes.baseAddress, UInt64(bytes.count), nil)
+    }
+  }
+
   /// Binds an integer.
   @inline(__always)
   func bind(integer value: Int64, _ parameter: Int32) {

@@ -34,7 +34,8 @@ package protocol ServerConnection: AnyObject {
   /// - Parameters:
   ///   - sql: The statement.
   ///   - parameters: Its `$1`, `$2`, ….
-  ///   - streams: Whether the answer may be larger than memory: then the closure may not use the connection.
+  ///   - streams: Whether the answer may be larger than memory: then the closure may not use the connection, and the
+  ///     server sends it by `COPY … TO STDOUT`, where there are no parameters.
   ///   - body: Gets the values of a row.
   /// - Throws: `ServerError`, and what the closure throws.
   func forEachRow(
@@ -42,6 +43,17 @@ package protocol ServerConnection: AnyObject {
     _ parameters: [ServerParameter],
     streams: Bool,
     _ body: (UnsafePointer<ColumnValue>) throws -> Void
+  ) throws
+
+  /// Runs `COPY … FROM STDIN`.
+  ///
+  /// - Parameters:
+  ///   - sql: The statement; its format is text.
+  ///   - body: Gives the rows to the closure that it gets; where it throws, the statement fails.
+  /// - Throws: `ServerError`, and what the closure throws.
+  func copy(
+    _ sql: String,
+    _ body: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) throws
 
   /// Ends the connection.

@@ -91,9 +91,7 @@ package struct ServerCopy {
       [],
       streams: true
     ) { row in
-      for index in columns.indices {
-        try insertion.bind(StoredValue(row[index]), Int32(index) + 1)
-      }
+      for index in columns.indices { insertion.bind(row[index], Int32(index) + 1) }
       try insertion.run()
     }
   }

@@ -100,13 +100,29 @@ struct ServerReader: StoreReader {
     )
   }
 
-  private func keys(_ sql: String, _ parameters: [ServerParameter]) throws -> Set<Int64> {
+  func keys(_ sql: String, _ parameters: [ServerParameter]) throws -> Set<Int64> {
     var found: Set<Int64> = []
     try connection.forEachRow(sql, parameters) { found.insert($0[0].number) }
     return found
   }
 
   // MARK: - Requests
+
+  /// Lends the rows of a request that `ServerQuery` can say, as they come.
+  func stream(
+    _ request: ResolvedRequest,
+    _ columns: [String],
+    _ body: (StoredRow) throws -> Void
+  ) throws {
+    guard let query = ServerQuery(request, layout),
+      let names = query.columns(.columns(columns))
+    else {
+      throw StoreError(.refused, "The server cannot answer the request by itself.")
+    }
+    try connection.forEachRow(query.rowsSQL(names), query.parameters, streams: true) {
+      try body(StoredRow(values: $0))
+    }
+  }
 
   /// Asks the server where it means the same; otherwise the tables that the request is about are read into a
   /// temporary file, which answers.

@@ -59,8 +59,8 @@ struct ServerSchema {
     CREATE INDEX _dragoman_pending_owner ON _dragoman_pending (relationship, owner);
     """
 
-  /// The statements that add what this schema has and `other` has not; nothing is dropped but indexes whose names
-  /// others take.
+  /// The statements that add what this schema has and `other` has not, and those that make the references between
+  /// tables; nothing is dropped but indexes whose names others take.
   ///
   /// - Returns: Those for tables and columns, and then those for the constraints of references.
   /// - Throws: `StoreError`, `.modelConflict`, for a name that is too long.
@@ -149,6 +149,12 @@ struct ServerSchema {
   func namesEntities(of table: String, unlike other: ServerSchema) -> Bool {
     guard let known = other.schema.table(named: table) else { return false }
     return !known.columns.contains { $0.name == "_entity" }
+  }
+
+  /// The type of a column.
+  func type(of column: Schema.Column, in table: Schema.Table) -> ServerType {
+    column.name == "_entity"
+      ? .text : types[Self.place(table.name, column.name)] ?? .bigint
   }
 
   /// All tables, with their columns in order.

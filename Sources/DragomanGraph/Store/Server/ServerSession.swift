@@ -17,6 +17,9 @@ final class ServerSession: StoreWriter {
   private var mark: Int64?
   /// The link that forbade the last commit.
   private var dangling: (table: String, key: Int64?, target: String)?
+  /// Whether others that share, too, may write at the same time: who does finds out by versions and unique keys that
+  /// somebody was there, and does it again.
+  var sharesWriting = false
 
   init(_ connection: any ServerConnection, _ store: ServerStore, _ stored: ServerModel) {
     self.connection = connection
@@ -32,7 +35,8 @@ final class ServerSession: StoreWriter {
 
   // MARK: - Transactions
 
-  /// Waits for other writers: `pg_advisory_xact_lock`, as long as `lock_timeout` says.
+  /// Waits for other writers: `pg_advisory_xact_lock`, or `pg_advisory_xact_lock_shared`, as long as `lock_timeout`
+  /// says.
   ///
   /// - Throws: `StoreError`: `.busy`; `.migrated` where somebody has changed the model so that what was made for it
   ///   does not fit any more.
@@ -41,16 +45,11 @@ final class ServerSession: StoreWriter {
       dangling = nil
       do throws(ServerError) {
         try connection.run(
-          "BEGIN ISOLATION LEVEL READ COMMITTED; SET CONSTRAINTS ALL DEFERRED; \(Self.lock)"
+          "BEGIN ISOLATION LEVEL READ COMMITTED; SET CONSTRAINTS ALL DEFERRED; "
+            + (sharesWriting ? Self.sharedLock : Self.lock)
         )
       } catch {
-        // Who waits for another writer has waited long enough.
-        if error.state == "55P03" {
-          var busy = StoreError(error, on: store.name)
-          busy.isPassing = false
-          throw busy
-        }
-        throw error
+        throw waited(error)
       }
       guard committed.hash != nil else {
         // Another process may have made the tables meanwhile.
@@ -69,6 +68,28 @@ final class ServerSession: StoreWriter {
       }
       take(now)
     }
+  }
+
+  /// Lets nobody else write until the open transaction ends, which has let others.
+  ///
+  /// - Throws: `StoreError`, `.busy`.
+  func excludeOthers() throws(StoreError) {
+    guard sharesWriting else { return }
+    try naming {
+      do throws(ServerError) {
+        try connection.run(Self.lock)
+      } catch {
+        throw waited(error)
+      }
+    }
+  }
+
+  /// Who waits for another writer has waited long enough.
+  private func waited(_ error: ServerError) -> any Error {
+    guard error.state == "55P03" else { return error }
+    var busy = StoreError(error, on: store.name)
+    busy.isPassing = false
+    return busy
   }
 
   private func take(_ model: ServerModel) {
@@ -98,6 +119,10 @@ final class ServerSession: StoreWriter {
   /// The lock of writers, held until the transaction ends.
   private static let lock =
     "SELECT pg_advisory_xact_lock(\(Schema.applicationID), hashtext(current_schema()))"
+
+  /// The same, shared with other batches of imports.
+  private static let sharedLock =
+    "SELECT pg_advisory_xact_lock_shared(\(Schema.applicationID), hashtext(current_schema()))"
 
   /// Commits with a mark in `_dragoman_commits`, by which a commit whose answer is lost is looked up.
   private func commitMarked(hasTables: Bool) throws {
@@ -220,7 +245,11 @@ final class ServerSession: StoreWriter {
   /// Runs `CREATE TABLE`, `ALTER TABLE … ADD COLUMN`, `ADD CONSTRAINT` and `CREATE INDEX`, all in the open
   /// transaction.
   @discardableResult
-  func grow(to model: Model) throws(StoreError) -> Model {
+  func grow(to model: Model) throws(StoreError) -> Model { try grow(to: model, filling: {}) }
+
+  /// The same; new tables are filled before they get indexes, unique keys and references.
+  @discardableResult
+  func grow(to model: Model, filling fill: () throws -> Void) throws(StoreError) -> Model {
     try naming {
       let grown = try layout.model.grown(
         to: model,
@@ -228,7 +257,10 @@ final class ServerSession: StoreWriter {
         help: "change the map, or import into another database"
       )
       let isNew = try connection.text("SELECT to_regclass('_dragoman_model')::text") == nil
-      guard isNew || grown != layout.model else { return grown }
+      guard isNew || grown != layout.model else {
+        try fill()
+        return grown
+      }
       // A table with checks that wait cannot be changed.
       try connection.run("SET CONSTRAINTS ALL IMMEDIATE")
       if isNew {
@@ -237,8 +269,10 @@ final class ServerSession: StoreWriter {
       }
       let new = ModelLayout(grown)
       let schema = ServerSchema(new)
-      let additions = try schema.additions(to: self.schema)
-      for statement in additions.tables + additions.references { try connection.run(statement) }
+      let (tables, references) = try schema.additions(to: self.schema)
+      for statement in tables { try connection.run(statement) }
+      try fill()
+      for statement in references { try connection.run(statement) }
       for (index, sql) in schema.newIndexes(than: self.schema) { try make(index, sql) }
       for entity in new.entities where entity.root == entity.index && entity.hasEntityColumn {
         guard schema.namesEntities(of: entity.table, unlike: self.schema) else { continue }

@@ -133,6 +133,34 @@ package final class ServerStore: ObjectStore, Sendable {
     }
   }
 
+  /// Lends what is stored at one moment to the closure: rows of one table each as the server sends them, where it can
+  /// say what is asked for, or all of it in a temporary file.
+  ///
+  /// - Parameters:
+  ///   - requests: What is asked for; nil: links, too.
+  ///   - body: Gets the snapshot.
+  /// - Throws: `StoreError`, and what the closure throws.
+  package func withSnapshot<T>(
+    for requests: [FetchRequest]?,
+    _ body: (StoreSnapshot) throws -> T
+  ) throws -> T {
+    try moment { connection in
+      let layout = try ServerModel(connection).layout
+      let isSaid = try requests.map { requests in
+        try requests.allSatisfy { request in
+          ServerQuery(try ResolvedRequest(request, in: layout), layout) != nil
+        }
+      }
+      let streams = isSaid ?? false
+      let tables = streams ? RequestTables(noneOf: layout) : RequestTables(all: layout)
+      let copy = try ServerCopy(connection, layout).store(of: tables)
+      defer { try? copy.close() }
+      return try copy.withSnapshot { snapshot in
+        try body(streams ? snapshot.reading(from: ServerReader(connection, layout)) : snapshot)
+      }
+    }
+  }
+
   /// The names and types of the columns of a request, in the order of its rows' values.
   ///
   /// - Throws: `StoreError`, `.badRequest` for a request that does not fit the model.

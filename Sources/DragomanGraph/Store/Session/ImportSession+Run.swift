@@ -20,6 +20,8 @@ package struct KeptRun: Sendable {
     }
   }
 
+  /// Its name.
+  package let name: String
   /// What it said of itself.
   package let state: String
   /// The records, by their number in the import, that are held until the end.
@@ -28,29 +30,38 @@ package struct KeptRun: Sendable {
   package let unchanged: [UnchangedOwner]
 }
 
-/// The ledger, and what an import in batches keeps in the file beside it, so that another one can go on
+/// The ledger, and what an import in batches keeps in the store beside it, so that another one can go on
 /// where it ended.
 ///
-/// What it keeps are the tables `_dragoman_run…`: one row of text that is the import's own affair
-/// (`_dragoman_run`), the objects that the feed has so far, the references that wait, and the records and
+/// What it keeps are the tables `_dragoman_run…` (`ImportSession.runName`): one row of text that is the import's own
+/// affair (`_dragoman_run`), the objects that the feed has so far, the references that wait, and the records and
 /// owners that the end of the import has to look at again. They are written in the transactions of the
 /// batches that they speak of, and go with the last one.
 extension ImportSession {
-  private var state: String { "_dragoman_run" }
-  private var held: String { "_dragoman_run_held" }
-  private var unchanged: String { "_dragoman_run_unchanged" }
+  private var state: String { runName }
+  private var held: String { "\(runName)_held" }
+  private var unchanged: String { "\(runName)_unchanged" }
 
-  /// What the last import kept, if it did not come to its end.
+  /// What the run of the session kept, if it did not come to its end.
   ///
   /// - Returns: nil where nothing is kept.
   /// - Throws: `StoreError`; `.damaged` for values that no import writes.
-  package func keptRun() throws(StoreError) -> KeptRun? {
-    guard try sql.hasTable(state),
-      let text = try sql.rows(["state"], "FROM \(state)").first?
-        .stored(0, of: state, as: String.self)
+  package func keptRun() throws(StoreError) -> KeptRun? { try keptRun(named: runName) }
+
+  /// What a run kept, if it did not come to its end.
+  ///
+  /// - Parameter name: One of `keptRunNames()`.
+  /// - Returns: nil where nothing is kept.
+  /// - Throws: `StoreError`; `.damaged` for values that no import writes.
+  package func keptRun(named name: String) throws(StoreError) -> KeptRun? {
+    guard try sql.hasTable(name),
+      let text = try sql.rows(["state"], "FROM \(name)").first?
+        .stored(0, of: name, as: String.self)
     else { return nil }
+    let (held, unchanged) = ("\(name)_held", "\(name)_unchanged")
     let owners = try sql.rows(["root", "pk", "entity", "top"], "FROM \(unchanged)")
     return KeptRun(
+      name: name,
       state: text,
       held: Set(try sql.integers("ordinal", "FROM \(held)").map { Int($0) }),
       unchanged: try owners.map { row throws(StoreError) in
@@ -64,16 +75,19 @@ extension ImportSession {
     )
   }
 
-  /// Forgets what an import kept.
+  /// Forgets what the session's run kept.
   ///
   /// Needs an open transaction. Runs `DROP TABLE`.
-  package func dropRun() throws(StoreError) {
-    for name in try sql.tables(beginning: state) {
+  package func dropRun() throws(StoreError) { try dropRun(named: runName) }
+
+  /// Forgets what a run kept.
+  package func dropRun(named run: String) throws(StoreError) {
+    for name in try sql.tables(beginning: run) where name == run || name.hasPrefix("\(run)_") {
       try sql.run("DROP TABLE \(Schema.quoted(name))")
     }
   }
 
-  /// From here on, stages and the pruner keep in the file what they know from batch to batch.
+  /// From here on, stages and the pruner keep in the store what they know from batch to batch.
   ///
   /// Where an import has kept it, they go on with it. Needs an open transaction. Runs `CREATE TABLE`.
   package func keepRun() throws(StoreError) {

@@ -7,8 +7,27 @@ package protocol ImportSession: AnyObject {
   var layout: ModelLayout { get }
   /// Whether what an import knows from batch to batch lasts longer than the session.
   var keepsRun: Bool { get set }
+  /// What the tables are called in which that lasts: this, or this with `_…` behind it.
+  var runName: String { get }
   /// The statements of the store.
   var sql: any SharedSQL { get }
+
+  /// The names of the runs that are kept; the last one is named last.
+  func keptRunNames() throws(StoreError) -> [String]
+  /// Whether a run that is kept is still under way, anywhere, as far as can be known.
+  ///
+  /// `mark` is what it said of itself; nil: nothing yet.
+  func isRunning(_ name: String, _ mark: RunMark?) throws(StoreError) -> Bool
+  /// Keeps the run from here on under a name of its own, or goes on under the name of one that does not run any more.
+  func claimRun(_ name: String?) throws(StoreError)
+  /// Whether several imports can keep their runs at once.
+  var keepsSeveralRuns: Bool { get }
+
+  /// What this session begins from now on shares the store with others that do: others write between its
+  /// statements, and it finds out. What is open is committed.
+  func share() throws
+  /// Begins a transaction, unless one is open, beside which nobody else writes.
+  func beginAlone() throws(StoreError)
 
   /// Begins a transaction.
   ///
@@ -32,11 +51,29 @@ package protocol ImportSession: AnyObject {
   func storedModel() throws(StoreError) -> String?
 }
 
+/// A file has one writer, and one run.
+extension ImportSession {
+  package var runName: String { "_dragoman_run" }
+  package var keepsSeveralRuns: Bool { false }
+
+  package func keptRunNames() throws(StoreError) -> [String] {
+    try sql.hasTable(runName) ? [runName] : []
+  }
+
+  package func isRunning(_ name: String, _ mark: RunMark?) -> Bool { mark?.isRunning ?? false }
+
+  package func claimRun(_ name: String?) {}
+
+  package func share() {}
+
+  package func beginAlone() throws(StoreError) { try beginIfNeeded() }
+}
+
 extension ImportSession {
   /// A pruner, which is told what a feed has.
   ///
   /// Makes a temporary table, which is gone with the connection, or one of the run's (`keepRun()`).
   package func pruner() throws(StoreError) -> EntityPruner {
-    try EntityPruner(sql, layout: layout, isKept: keepsRun)
+    try EntityPruner(sql, layout: layout, keptAs: keepsRun ? runName : nil)
   }
 }

@@ -22,14 +22,14 @@ package final class EntityPruner {
   /// What is not in the table yet.
   private var news: [(Int64, Int64)] = []
 
-  /// Makes the table.
+  /// Makes the table; `run` is the name of the run that keeps it, if one does.
   ///
   /// - Throws: `StoreError`.
-  package init(_ sql: any SharedSQL, layout: ModelLayout, isKept: Bool) throws(StoreError) {
+  package init(_ sql: any SharedSQL, layout: ModelLayout, keptAs run: String?) throws(StoreError) {
     self.sql = sql
     self.layout = layout
-    seen = isKept ? "_dragoman_run_seen" : "\(sql.temporarySchema)._dragoman_seen"
-    if !isKept { try sql.run("DROP TABLE IF EXISTS \(seen)") }
+    seen = run.map { "\($0)_seen" } ?? "\(sql.temporarySchema)._dragoman_seen"
+    if run == nil { try sql.run("DROP TABLE IF EXISTS \(seen)") }
     try sql.run(
       "CREATE TABLE IF NOT EXISTS \(seen)"
         + " (root INTEGER, pk BIGINT, PRIMARY KEY (root, pk))\(sql.keyedTable)"

@@ -4,7 +4,7 @@
 /// The rows that changes are about are locked and read first; what is to be done is decided of them here, and
 /// written with few statements a table:
 ///
-///     SELECT _pk, _v, … FROM "Person" WHERE _pk = ANY($1) ORDER BY _pk FOR UPDATE
+///     SELECT _pk, _v, … FROM "Person" WHERE _pk = ANY($1) ORDER BY _pk FOR NO KEY UPDATE
 ///     DELETE FROM "Person" WHERE _pk = ANY($1)
 ///     UPDATE "Person" AS t SET "name" = n.c0, _v = n.v FROM unnest($1, $2, $3) AS n(k, v, c0) WHERE t._pk = n.k
 ///     INSERT INTO "Person" (…) SELECT * FROM unnest($1, $2, …)
@@ -97,7 +97,8 @@ final class ServerWriter: ChangeSetWriter {
       let names = ["_pk", "_v"] + columns.map { Schema.quoted($0.name) }
       try connection.forEachRow(
         "SELECT \(names.joined(separator: ", ")) FROM \(Schema.quoted(layout.tables[table].name))"
-          + " WHERE _pk = ANY($1::bigint[]) ORDER BY _pk FOR UPDATE",
+          // Who refers to the rows, by foreign keys, does not wait.
+          + " WHERE _pk = ANY($1::bigint[]) ORDER BY _pk FOR NO KEY UPDATE",
         [ServerParameter(keys)]
       ) { row in
         rows[RowKey(table: table, key: row[0].number)] = Row(

@@ -1,0 +1,127 @@
+import DragomanGraph
+import Foundation
+
+/// Lists whose references wait, as text: an import in batches keeps them with what it commits, for one that goes on
+/// with it, or for the last of several partitions.
+extension ObjectStage {
+  /// A target of a list.
+  private struct KeptTarget: Codable {
+    /// An object.
+    var object: Int64?
+    /// The key of one that is not there yet.
+    var key: [KeptValue]?
+    /// Where the reference stands.
+    var place: KeptPlace?
+  }
+
+  /// A value of a key.
+  private struct KeptValue: Codable {
+    var integer: Int64?
+    var real: UInt64?
+    var text: String?
+    var blob: Data?
+
+    init(_ value: StoredValue) {
+      switch value {
+      case .null: break
+      case .integer(let value): integer = value
+      case .real(let value): real = value.bitPattern
+      case .text(let value): text = value
+      case .blob(let value): blob = Data(value)
+      }
+    }
+
+    var stored: StoredValue {
+      integer.map { .integer($0) } ?? real.map { .real(Double(bitPattern: $0)) }
+        ?? text.map { .text($0) } ?? blob.map { .blob(Array($0)) } ?? .null
+    }
+  }
+
+  /// Where a reference stands.
+  private struct KeptPlace: Codable {
+    let file: String
+    let line: Int
+    let column: Int
+    let byte: Int
+    let record: Int
+    let ordinal: Int
+  }
+
+  /// The lists that are others since they were taken last; nil: the owner waits no more.
+  func takeChanged() throws -> [(owner: Int64, text: String?)] {
+    let encoder = JSONEncoder()
+    return try takeChangedOwners().map { owner in
+      guard let list = waiting[owner] else { return (owner, nil) }
+      let kept = list.map { target in
+        switch target {
+        case .object(let key): KeptTarget(object: key)
+        case .key(let values, let place):
+          KeptTarget(
+            key: values.map { KeptValue($0) },
+            place: KeptPlace(
+              file: place.file,
+              line: place.line,
+              column: place.column,
+              byte: place.byte,
+              record: place.record,
+              ordinal: place.ordinal
+            )
+          )
+        }
+      }
+      return (owner, String(decoding: try encoder.encode(kept), as: UTF8.self))
+    }
+  }
+
+  /// Takes the lists that an earlier part of the import has kept.
+  ///
+  /// - Throws: `StoreError`, `.damaged`.
+  func restore(_ kept: [(owner: Int64, text: String)]) throws {
+    for (owner, text) in kept { waiting[owner] = try list(of: text) }
+  }
+
+  /// Takes the lists of other partitions besides those of this one: of two of one owner the later one counts, or
+  /// both do, the earlier one first, where lists are joined.
+  ///
+  /// - Throws: `StoreError`, `.damaged`.
+  func join(_ kept: [(owner: Int64, text: String)]) throws {
+    func ordinal(_ list: [Target]) -> Int {
+      for case .key(_, let place) in list { return place.ordinal }
+      return 0
+    }
+    for (owner, text) in kept {
+      let other = try list(of: text)
+      guard let own = waiting[owner] else {
+        waiting[owner] = other
+        continue
+      }
+      let (earlier, later) = ordinal(own) < ordinal(other) ? (own, other) : (other, own)
+      waiting[owner] = plan.replaces ? later : earlier + later
+    }
+  }
+
+  private func list(of text: String) throws -> [Target] {
+    do {
+      return try JSONDecoder().decode([KeptTarget].self, from: Data(text.utf8)).map { kept in
+        guard let key = kept.key, let place = kept.place else { return .object(kept.object ?? 0) }
+        return .key(
+          key.map(\.stored),
+          WaitingPlace(
+            file: place.file,
+            line: place.line,
+            column: place.column,
+            byte: place.byte,
+            record: place.record,
+            ordinal: place.ordinal
+          )
+        )
+      }
+    } catch {
+      throw StoreError(
+        .damaged,
+        "What waits of \(name) cannot be read: \(error).",
+        help: "import without `resumes`"
+      )
+    }
+  }
+}

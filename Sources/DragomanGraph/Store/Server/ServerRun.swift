@@ -1,0 +1,135 @@
+import Synchronization
+
+/// An import in batches that writes beside others: what it keeps in tables of its own, and the lock that tells
+/// whether it is under way.
+///
+/// The lock is one of the session (`pg_try_advisory_lock`): it is gone with the connection, wherever the process
+/// that has it is, and however that ends.
+struct ServerRun: Sendable {
+  /// What the names of all of them begin with.
+  static let prefix = "_dragoman_run"
+
+  private let number: Int32
+
+  /// Runs of this process that are under way: a connection that was cut may keep its lock for a while, of which
+  /// this process knows better.
+  private static let own = Mutex<[Int32: Bool]>([:])
+
+  /// A new one; its number is a random one.
+  init() { number = Int32.random(in: 1...Int32.max) }
+
+  /// The run of a table; nil: it is another table.
+  init?(_ name: String) {
+    guard name.hasPrefix(Self.prefix), let number = Int32(name.dropFirst(Self.prefix.count)),
+      number > 0
+    else { return nil }
+    self.number = number
+  }
+
+  /// What its tables are called.
+  var name: String { "\(Self.prefix)\(number)" }
+
+  private var waiting: String { "\(name)_waiting" }
+
+  /// The space of keys of runs beside that of writers.
+  private var lock: String { "\(Schema.applicationID &+ 1), \(number)" }
+
+  // MARK: - Whether it runs
+
+  /// Takes the lock, and makes the table of what waits.
+  ///
+  /// - Returns: Whether the connection has the lock: one that was cut may keep it for a while.
+  func begin(on connection: any ServerConnection) throws -> Bool {
+    Self.own.withLock { $0[number] = true }
+    try connection.run(
+      "CREATE TABLE IF NOT EXISTS \(waiting) (relationship text, owner bigint, list text,"
+        + " PRIMARY KEY (relationship, owner))"
+    )
+    return try hold(on: connection)
+  }
+
+  /// Takes the lock on a connection that does not have it.
+  func hold(on connection: any ServerConnection) throws -> Bool {
+    try connection.text("SELECT pg_try_advisory_lock(\(lock))::text") == "true"
+  }
+
+  /// Whether somebody has the lock.
+  func isRunning(_ connection: any ServerConnection) throws -> Bool {
+    if let isRunning = Self.own.withLock({ $0[number] }) { return isRunning }
+    return try connection.text(
+      "SELECT CASE WHEN pg_try_advisory_lock(\(lock)) THEN pg_advisory_unlock(\(lock))::text END"
+    ) == nil
+  }
+
+  /// Gives the lock back.
+  func end(on connection: any ServerConnection) {
+    Self.own.withLock { $0[number] = false }
+    guard connection.isUsable, !connection.isInTransaction else { return connection.close() }
+    // A connection that fails here is not used again.
+    try? connection.run("SELECT pg_advisory_unlock(\(lock))")
+  }
+
+  // MARK: - What it keeps
+
+  /// Keeps lists of targets that wait, and owners that are counted as unchanged until then; an owner without an
+  /// entity is so no more.
+  func keep(
+    _ lists: [(relationship: String, owner: Int64, text: String?)],
+    _ owners: [KeptRun.UnchangedOwner],
+    on connection: any ServerConnection
+  ) throws {
+    var kept = [ServerArray(.text), ServerArray(.bigint), ServerArray(.text)]
+    for list in lists {
+      try kept[0].append(.text(list.relationship))
+      kept[1].append(list.owner)
+      try kept[2].append(list.text.map { .text($0) } ?? .null)
+    }
+    if !lists.isEmpty {
+      let values = kept.enumerated().map { $1.placeholder($0 + 1) }.joined(separator: ", ")
+      try connection.run(
+        "INSERT INTO \(waiting) SELECT * FROM unnest(\(values)) ON CONFLICT (relationship, owner)"
+          + " DO UPDATE SET list = excluded.list",
+        kept.map(\.parameter)
+      )
+    }
+    let gone = owners.filter(\.entity.isEmpty)
+    if !gone.isEmpty {
+      try connection.run(
+        "DELETE FROM \(name)_unchanged AS u USING unnest($1::bigint[], $2::bigint[]) AS n(r, k)"
+          + " WHERE u.root = n.r AND u.pk = n.k",
+        [ServerParameter(gone.map { Int64($0.root) }), ServerParameter(gone.map(\.key))]
+      )
+    }
+    let left = owners.filter { !$0.entity.isEmpty }
+    guard !left.isEmpty else { return }
+    var said = [
+      ServerArray(.bigint), ServerArray(.bigint), ServerArray(.text), ServerArray(.bigint),
+    ]
+    for owner in left {
+      said[0].append(Int64(owner.root))
+      said[1].append(owner.key)
+      try said[2].append(.text(owner.entity))
+      said[3].append(Int64(owner.isTop ? 1 : 0))
+    }
+    let values = said.enumerated().map { $1.placeholder($0 + 1) }.joined(separator: ", ")
+    try connection.run(
+      "INSERT INTO \(name)_unchanged (root, pk, entity, top) SELECT * FROM unnest(\(values))"
+        + " ON CONFLICT (root, pk) DO UPDATE SET entity = excluded.entity, top = excluded.top",
+      said.map(\.parameter)
+    )
+  }
+
+  /// The lists of targets that wait.
+  func lists(
+    on connection: any ServerConnection
+  ) throws -> [(relationship: String, owner: Int64, text: String)] {
+    var found: [(relationship: String, owner: Int64, text: String)] = []
+    try connection.forEachRow(
+      "SELECT relationship, owner, list FROM \(waiting) WHERE list IS NOT NULL ORDER BY relationship, owner"
+    ) { row in
+      guard let relationship = row[0].text, let text = row[2].text else { return }
+      found.append((relationship, row[1].number, text))
+    }
+    return found
+  }
+}
