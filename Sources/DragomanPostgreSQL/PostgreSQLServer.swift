@@ -146,7 +146,10 @@ extension PostgreSQLServer: DatabaseServer {
         // What batches look up is mostly in memory: by the costs of disks the server reads whole tables for each.
         + " SET random_page_cost = 0.1; SET seq_page_cost = 0.1;"
         // Rows that a policy hides would be taken for missing ones.
-        + " SET row_security = off; SET lock_timeout = '5s'"
+        + " SET row_security = off; SET lock_timeout = '5s';"
+        // A store has one schema: what another one of the path has under a name of ours is none of it.
+        + " SELECT set_config('search_path', quote_ident(current_schema()), false)"
+        + " WHERE current_schema() IS NOT NULL"
     )
     return connection
   }

@@ -100,11 +100,13 @@ import Testing
     #expect(store.model.entities.map(\.name) == ["Person", "Phone"])
     #expect(try rows(path("part.db"), "SELECT count(owner) AS n FROM Phone")[0]["n"] == 3)
     try store.close()
-    let books = try CopyPlace.file(path("source.db")).copy(
-      to: .file(path("b.db")),
-      entities: ["Book"]
-    )
-    #expect(books.tables.map(\.name) == ["Document"])
+    let books = #expect(throws: StoreError.self) {
+      try CopyPlace.file(path("source.db")).copy(to: .file(path("b.db")), entities: ["Book"])
+    }
+    #expect(books?.code == .badRequest && books?.help == "copy Document")
+    let documents = try CopyPlace.file(path("source.db"))
+      .copy(to: .file(path("b.db")), entities: ["Document"])
+    #expect(documents.tables.map(\.name) == ["Document"])
   }
 
   @Test("An entity that cannot be without another one is not copied alone")
@@ -164,6 +166,14 @@ import Testing
     #expect(
       text?.code == .damaged && text?.message.contains("Phone.number of the row _pk 2") == true
     )
+    try DatabaseQueue(path: source).write {
+      try $0.execute(sql: "CREATE TABLE _dragoman_run (x)")
+    }
+    let busy = #expect(throws: StoreError.self) {
+      try CopyPlace.file(source).copy(to: .file(path("new.db")))
+    }
+    #expect(busy?.code == .busy && busy?.message.contains("in batches") == true)
+    try DatabaseQueue(path: source).write { try $0.execute(sql: "DROP TABLE _dragoman_run") }
     struct Stop: Error {}
     #expect(throws: Stop.self) {
       try CopyPlace.file(source).copy(to: .file(path("new.db"))) { _, _ in throw Stop() }

@@ -267,4 +267,48 @@ final class ServerCopyTests {
     }
     #expect(mine?.code == .notAStore && mine?.message.contains("mine") == true)
   }
+
+  @Test("What another schema of the search path has is none of the store's")
+  func schemas() throws {
+    try makeMany("m.db", count: 3)
+    let (mine, theirs) = (try server.schema(), try server.schema())
+    _ = try CopyPlace.file(path("m.db")).copy(to: place(theirs))
+    let before = try server.psql(
+      "SELECT md5(model) FROM \(TestServer.schema(of: theirs))._dragoman_model"
+    )
+    let both = mine.replacing(
+      "search_path%3D\(TestServer.schema(of: mine))",
+      with: "search_path%3D\(TestServer.schema(of: mine)),\(TestServer.schema(of: theirs))"
+    )
+    #expect(both != mine)
+    let stack = try Stack(Self.values, at: .postgreSQL(both))
+    #expect(stack.model.entities.map(\.name) == ["V"])
+    try stack.close()
+    #expect(
+      try server.psql("SELECT md5(model) FROM \(TestServer.schema(of: theirs))._dragoman_model")
+        == before
+    )
+    #expect(try PostgreSQLServer(mine).model().entities.map(\.name) == ["V"])
+  }
+
+  @Test(
+    "What imports under a contract have kept goes along; an import that is not at its end is waited for"
+  )
+  func kept() throws {
+    try makeMany("m.db", count: 3)
+    try DatabaseQueue(path: path("m.db")).write {
+      try $0.execute(
+        sql:
+          "CREATE TABLE _dragoman_contracts (run INTEGER PRIMARY KEY, map TEXT, seen TEXT, evolved TEXT);"
+          + " INSERT INTO _dragoman_contracts VALUES (7, 'm', '{}', '[\"a\"]')"
+      )
+    }
+    let url = try server.schema()
+    _ = try CopyPlace.file(path("m.db")).copy(to: place(url))
+    _ = try place(url).copy(to: .file(path("back.db")))
+    #expect(try dump(path("back.db")) == dump(path("m.db")))
+    try server.psql("CREATE TABLE \(TestServer.schema(of: url))._dragoman_run17 (x int)")
+    let busy = #expect(throws: StoreError.self) { try place(url).copy(to: .file(path("n.db"))) }
+    #expect(busy?.code == .busy && busy?.help?.contains("resume") == true)
+  }
 }

@@ -5,6 +5,9 @@ protocol CopyRows {
   /// The store in messages.
   var name: String { get }
 
+  /// The tables whose names begin with a text.
+  func tables(beginning start: String) throws -> [String]
+
   /// Lends the rows of a table, with texts as docs/file.md spells values.
   ///
   /// - Parameters:
@@ -39,6 +42,16 @@ extension CopyRows {
 struct FileRows: CopyRows {
   let database: Database
   let name: String
+
+  func tables(beginning start: String) throws -> [String] {
+    try naming {
+      try String.fetchAll(
+        database,
+        sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, ?) = ?",
+        arguments: [start.unicodeScalars.count, start]
+      )
+    }
+  }
 
   func forEachRow(
     _ columns: [String],
@@ -90,14 +103,20 @@ struct ServerRows: CopyRows {
   let connection: any ServerConnection
   let name: String
 
+  func tables(beginning start: String) throws -> [String] {
+    try ServerSQL(connection: connection, name: name).tables(beginning: start)
+  }
+
   func forEachRow(
     _ columns: [String],
     of table: String,
     by key: [String],
     _ body: ([StoredValue]) throws -> Void
   ) throws {
-    try connection.forEachRow(sql(columns, table, key), [], streams: true) { row in
-      try body(columns.indices.map { StoredValue(row[$0]) })
+    try StoreError.onServer(name) {
+      try connection.forEachRow(sql(columns, table, key), [], streams: true) { row in
+        try body(columns.indices.map { StoredValue(row[$0]) })
+      }
     }
   }
 }

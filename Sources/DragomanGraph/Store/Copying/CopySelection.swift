@@ -20,6 +20,13 @@ struct CopySelection {
           help: nearest(to: name, in: layout.entities.map(\.name)).map { "did you mean \"\($0)\"?" }
         )
       }
+      guard entity.root == entity.index else {
+        throw StoreError(
+          .badRequest,
+          "\(name) is a kind of \(entity.rootName), whose objects are in one table: they are copied together.",
+          help: "copy \(entity.rootName)"
+        )
+      }
       roots.insert(entity.root)
     }
     guard !names.isEmpty else {

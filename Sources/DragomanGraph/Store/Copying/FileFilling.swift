@@ -70,12 +70,13 @@ final class FileFilling: CopyTarget {
     }
   }
 
-  func end(_ own: CopyOwnRows) throws {
+  func end(_ own: [CopyOwnRows]) throws {
     try rows.naming {
-      try database.execute(sql: "DELETE FROM _dragoman_keys")
-      try add(own.keys, CopyOwnRows.keyColumns, to: "_dragoman_keys")
-      try add(own.pending, CopyOwnRows.pendingColumns, to: "_dragoman_pending")
-      try add(own.imports, CopyOwnRows.importColumns, to: "_dragoman_imports")
+      for own in own {
+        if let creation = own.table.creation { try database.execute(sql: creation) }
+        try database.execute(sql: "DELETE FROM \(own.table.name)")
+        try add(own.rows, own.table.columns, to: own.table.name)
+      }
     }
     if let link = try session.danglingLink() {
       throw StoreError(
@@ -88,6 +89,8 @@ final class FileFilling: CopyTarget {
     try session.commit()
     try rows.naming { try database.execute(sql: "PRAGMA foreign_keys=ON") }
   }
+
+  func tables(beginning start: String) throws -> [String] { try rows.tables(beginning: start) }
 
   func forEachRow(
     _ columns: [String],

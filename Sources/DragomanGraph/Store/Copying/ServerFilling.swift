@@ -33,7 +33,6 @@ final class ServerFilling: CopyTarget {
     }
     let model = try ServerModel.text(of: layout.model)
     guard let known = try connection.text("SELECT to_regclass('_dragoman_copies')::text") else {
-      try checkIsEmpty()
       try make(model)
       return [:]
     }
@@ -68,8 +67,10 @@ final class ServerFilling: CopyTarget {
     )
   }
 
+  /// Makes the tables in a database that is empty, while nobody else writes.
   private func make(_ model: String) throws {
-    try connection.run("BEGIN")
+    try connection.run("BEGIN; \(ServerSession.lock)")
+    try checkIsEmpty()
     try connection.run(ServerSchema.ownTables)
     try connection.run(Self.ownTable)
     for sql in try schema.additions(to: ServerSchema(ModelLayout(Model()))).tables {
@@ -141,6 +142,10 @@ final class ServerFilling: CopyTarget {
     )
   }
 
+  func tables(beginning start: String) throws -> [String] {
+    try ServerRows(connection: connection, name: name).tables(beginning: start)
+  }
+
   func forEachRow(
     _ columns: [String],
     of table: String,
@@ -152,17 +157,20 @@ final class ServerFilling: CopyTarget {
 
   // MARK: - The end
 
-  func end(_ own: CopyOwnRows) throws {
-    try connection.run("BEGIN")
+  func end(_ own: [CopyOwnRows]) throws {
+    try connection.run("BEGIN; \(ServerSession.lock)")
+    try checkHasNoModel()
     let empty = ServerSchema(ModelLayout(Model()))
     for (_, sql) in schema.newIndexes(than: empty) { try connection.run(sql) }
     for sql in try schema.additions(to: empty).references { try connection.run(sql) }
-    try insert(own.keys, CopyOwnRows.keyColumns, [.text, .bigint], into: "_dragoman_keys")
-    let pending: [ServerType] = [.bigint, .bigint, .text, .text, .text]
-    try insert(own.pending, CopyOwnRows.pendingColumns, pending, into: "_dragoman_pending")
-    let imports = CopyOwnRows.importColumns.map { ServerLedger.type(of: $0) }
-    try insert(own.imports, CopyOwnRows.importColumns, imports, into: "_dragoman_imports")
-    for table in ["_dragoman_pending", "_dragoman_imports"] {
+    for own in own {
+      if let creation = own.table.creation { try connection.run(creation) }
+      for start in stride(from: 0, to: own.rows.count, by: Self.batchCount) {
+        let rows = Array(own.rows[start..<min(start + Self.batchCount, own.rows.count)])
+        try insert(rows, own.table.columns, own.table.types, into: own.table.name)
+      }
+    }
+    for table in [CopyOwnRows.Table.pending.name, CopyOwnRows.Table.imports.name] {
       try connection.run(
         "SELECT setval(pg_get_serial_sequence('\(table)', 'id'), (SELECT max(id) FROM \(table)))"
       )
@@ -171,4 +179,13 @@ final class ServerFilling: CopyTarget {
     try connection.run("DROP TABLE _dragoman_copies")
     try connection.run("COMMIT")
   }
+
+  /// Nobody else has made a store of it meanwhile.
+  private func checkHasNoModel() throws {
+    guard try connection.text("SELECT count(*)::text FROM _dragoman_model") != "0" else { return }
+    throw StoreError(.output, "Somebody else has made a store of the database meanwhile.")
+  }
+
+  /// Rows of our own tables that are sent at once.
+  private static let batchCount = 5_000
 }

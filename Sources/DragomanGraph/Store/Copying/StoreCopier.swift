@@ -26,6 +26,7 @@ struct StoreCopier {
   ) throws -> StoreCopy {
     let selection = try CopySelection(of: names, in: layout)
     let layout = ModelLayout(selection.model)
+    let own = try CopyOwnRows.all(of: source, for: layout)
     let known = try target.begin(layout, startsAnew: startsAnew)
     let objects = Set(layout.tables.map { NameKey($0.name) })
     var tables: [StoreCopy.Table] = []
@@ -43,12 +44,14 @@ struct StoreCopier {
       )
     }
     for (table, copied) in zip(Schema(layout).tables, tables) { try check(table, copied) }
-    let own = try CopyOwnRows(source, for: layout)
     try target.end(own)
+    func count(_ table: CopyOwnRows.Table) -> Int {
+      own.first { $0.table.name == table.name }?.rows.count ?? 0
+    }
     return StoreCopy(
       tables: tables,
-      pendingCount: own.pending.count,
-      importCount: own.imports.count,
+      pendingCount: count(.pending),
+      importCount: count(.imports),
       leftBehind: selection.leftBehind
     )
   }

@@ -117,7 +117,7 @@ final class ServerSession: StoreWriter {
   }
 
   /// The lock of writers, held until the transaction ends.
-  private static let lock =
+  static let lock =
     "SELECT pg_advisory_xact_lock(\(Schema.applicationID), hashtext(current_schema()))"
 
   /// The same, shared with other batches of imports.

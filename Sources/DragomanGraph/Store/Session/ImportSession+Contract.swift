@@ -20,8 +20,15 @@ package struct KeptContract: Sendable, Equatable {
 ///
 /// A row is one import's: what its feed had, and what has become an attribute by this map so far; both texts
 /// are the import's own affair.
+enum ContractTable {
+  static let name = "_dragoman_contracts"
+  static let columns = ["run", "map", "seen", "evolved"]
+  static let creation =
+    "CREATE TABLE IF NOT EXISTS \(name) (run INTEGER PRIMARY KEY, map TEXT, seen TEXT, evolved TEXT)"
+}
+
 extension ImportSession {
-  private var contracts: String { "_dragoman_contracts" }
+  private var contracts: String { ContractTable.name }
   /// How many imports by one map are kept.
   private var keptContractCount: Int64 { 20 }
 
@@ -61,10 +68,7 @@ extension ImportSession {
   ///   - map: The map, as the ledger names it.
   /// - Throws: `StoreError`.
   package func keep(_ contract: KeptContract, of map: String) throws(StoreError) {
-    try sql.run(
-      "CREATE TABLE IF NOT EXISTS \(contracts)"
-        + " (run INTEGER PRIMARY KEY, map TEXT, seen TEXT, evolved TEXT)"
-    )
+    try sql.run(ContractTable.creation)
     try sql.run(
       "INSERT INTO \(contracts) (run, map, seen, evolved) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (run)"
         + " DO UPDATE SET map = excluded.map, seen = excluded.seen, evolved = excluded.evolved",
