@@ -268,7 +268,7 @@ def canonical(tables):
         for column in {name for row in some for name in row if name.endswith("_order") and name.startswith("_")}:
             owners = {}
             for row in sorted((row for row in some if row.get(column) is not None), key=lambda row: row[column]):
-                owner = repr(row.get("owner"))
+                owner = repr(row.get("part" if column == "_bits_order" else "owner"))
                 row[column] = owners[owner] = owners.get(owner, -1) + 1
     return {
         table: sorted(repr(sorted((name, one) for name, one in row.items() if one is not None and (name, one) != ("_stub", 0))) for row in some)

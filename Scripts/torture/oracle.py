@@ -364,15 +364,29 @@ def apply(world, entity, record, mode, waiting, seen):
         for name, attribute in rules["attributes"].items()
         if name not in rules["unique"]
     ]
-    if not all(is_good for _, is_good in whole):
+    # What is nested in a record that is left alone is not looked for: nobody knows whether it would make an object.
+    if not all(is_good for _, is_good in whole) and (mode is not None or seen is not None):
         # A record that gives the key only is a reference; one that gives more has to make an object.
-        raise Lacking(tuple(key)) if all(answer == "keep" for answer, _ in whole) else Rejected(key)
+        is_reference = all(answer == "keep" for answer, _ in whole) and not says_links(plan, rules, record)
+        raise Lacking(tuple(key)) if is_reference else Rejected(key)
     number = old if old is not None else world.make(entity)
     world.objects[number]["stub"] = False
     world.objects[number]["values"] = values
     for name, relationship in rules.get("relationships", {}).items():
         link(world, number, rules, name, relationship, record, mode, waiting)
     return number, "inserted" if old is None else "changed"
+
+
+def says_links(plan, rules, record):
+    """Whether a record says anything of its relationships."""
+    for name, relationship in rules.get("relationships", {}).items():
+        value = member(record, relationship.get("from", name))
+        if value is not MISSING and value is not None:
+            return True
+        kind, default = ("onMissing", "keep") if value is MISSING else ("onNull", "clear")
+        if policy(plan, rules, relationship, kind, default) == "clear":
+            return True
+    return False
 
 
 def is_older(rules, record, item):

@@ -6,6 +6,7 @@ case. The same seed tries the same. `--write` puts what was tried into the table
 """
 
 import argparse
+import signal
 import sys
 
 import again
@@ -58,6 +59,10 @@ def main():
     parser.add_argument("--revision", help="what the tool was built from; without it that of the sources")
     parser.add_argument("--keep", action="store_true", help="keep the files")
     options = parser.parse_args()
+    # What is ignored here, as behind nohup, the tool ignores, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for one in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(one, signal.SIG_DFL)
     torture = harness.Torture(options.tool, options.seed, options.long, options.keep, options.small, options.minutes, options.filter)
     print(f"seed {options.seed}, {table.size(torture)}, {options.tool}", flush=True)
     try:

@@ -7,6 +7,8 @@ import Foundation
 // that took it out of the queue.
 final class BatchQueue<Batch: AnyObject>: @unchecked Sendable {
   private let condition = NSCondition()
+  /// Counts what has come for the writer.
+  private let arrived = DispatchSemaphore(value: 0)
   private var free: [Batch]
   private var filled: [Batch] = []
   private var ending: Result<Void, any Error>?
@@ -29,31 +31,33 @@ final class BatchQueue<Batch: AnyObject>: @unchecked Sendable {
   func put(_ batch: Batch) {
     condition.withLock {
       filled.append(batch)
-      condition.broadcast()
     }
+    arrived.signal()
   }
 
   /// Tells the writer that no more batches come, and why.
   func finish(_ ending: Result<Void, any Error>) {
     condition.withLock {
       self.ending = ending
-      condition.broadcast()
     }
+    arrived.signal()
   }
 
   /// The next batch to write; nil at the end, or when the import is cancelled.
   ///
   /// - Throws: What the reader failed with, after the batches before it.
   func next(unless cancellation: Cancellation) throws -> Batch? {
-    try condition.withLock {
-      // A reader that waits for a pipe does not wake us: look for a cancellation by ourselves.
-      while filled.isEmpty && ending == nil && !cancellation.isCancelled {
-        _ = condition.wait(until: Date(timeIntervalSinceNow: 0.1))
-      }
+    while true {
       if cancellation.isCancelled { return nil }
-      if !filled.isEmpty { return filled.removeFirst() }
-      try ending?.get()
-      return nil
+      let batch = condition.withLock { filled.isEmpty ? nil : filled.removeFirst() }
+      if let batch { return batch }
+      if let ending = condition.withLock({ filled.isEmpty ? ending : nil }) {
+        try ending.get()
+        return nil
+      }
+      // A reader that waits for a pipe does not wake us: look for a cancellation by ourselves. The lock is free
+      // meanwhile, whatever the clock says: a condition waits until a time of day, or not at all.
+      _ = arrived.wait(timeout: .now() + .milliseconds(100))
     }
   }
 

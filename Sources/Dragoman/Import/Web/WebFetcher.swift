@@ -177,12 +177,12 @@ struct WebFetcher {
     min(30, 0.5 * Double(1 << min(retryCount, 10)))
   }
 
-  /// Waits, and looks whether the import is to stop.
+  /// Waits, whatever becomes of the time of day meanwhile, and looks whether the import is to stop.
   private func sleep(_ seconds: Double) throws {
-    let end = Date(timeIntervalSinceNow: seconds)
-    while Date() < end {
+    let end = ContinuousClock.now + .seconds(seconds)
+    while case let left = end - .now, left > .zero {
       if cancellation.isCancelled { throw CancellationError() }
-      Thread.sleep(forTimeInterval: min(0.1, max(0, end.timeIntervalSinceNow)))
+      usleep(left < .milliseconds(100) ? 10_000 : 100_000)
     }
   }
 
