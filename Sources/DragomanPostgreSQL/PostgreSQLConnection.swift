@@ -96,8 +96,9 @@ final class PostgreSQLConnection: ServerConnection {
     if let failure { throw failure }
   }
 
-  /// Lends the rows of a query that has no parameters: `COPY (…) TO STDOUT`, which takes a fraction of the time that
-  /// rows as results take. The types are asked for first.
+  /// Lends the rows of a query that has no parameters, by `COPY … TO STDOUT`.
+  ///
+  /// That takes a fraction of the time that rows as results take. The types are asked for first.
   private func forEachCopiedRow(
     _ sql: String,
     _ body: (UnsafePointer<ColumnValue>) throws -> Void

@@ -26,7 +26,8 @@ public final class TestServer: Sendable {
   private let folder: String
   /// The port on 127.0.0.1, where a password is asked for.
   public let port: Int
-  private let binaries: String
+  /// The folder of its programs.
+  public let binaries: String
   private let count = Atomic<Int>(0)
   /// The server ends when nobody holds the other end.
   private let lifeline: Pipe

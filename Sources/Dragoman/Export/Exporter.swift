@@ -22,6 +22,8 @@ import Foundation
 /// ExportBuffer       bytes
 ///   ExportSink       compresses, writes, renames
 /// ```
+///
+/// Large because it is an export from end to end: into a file, a folder, bytes or values.
 public struct Exporter: Sendable {
   private let map: ImportMap
   private let place: Place

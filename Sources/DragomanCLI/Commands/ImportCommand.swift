@@ -182,6 +182,9 @@ struct ImportCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     try databaseOptions.resolve(tells: !quiet && !dryRun)
+    if workers ?? 1 > 1, databaseOptions.server == nil {
+      throw ValidationError("A file has one writer: --workers is for a database on a server.")
+    }
     let guessed = try guess ? guessedMap() : nil
     let importMap = try guessed?.map ?? InputExpansion.map(map, before: inputs)
     let changes =

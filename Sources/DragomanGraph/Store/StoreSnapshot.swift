@@ -1,23 +1,36 @@
 import GRDB
 
+/// Rows of another engine, as they come.
+protocol RowStream {
+  /// Lends the rows of a request: `_pk`, then the columns.
+  func stream(
+    _ request: ResolvedRequest,
+    _ columns: [String],
+    _ body: (StoredRow) throws -> Void
+  ) throws
+
+  /// The keys of the rows of a table, by its quoted name, that hold their key only.
+  func stubs(of table: String) throws -> Set<Int64>
+}
+
 /// One state of a store, for several fetches that belong together: objects, and what they are linked
 /// to.
 package struct StoreSnapshot {
   let database: Database
   /// The model of what the store holds.
   package let layout: ModelLayout
-  /// The server that rows are read from, one after the other, in place of the file; nil: they are in the file.
-  private var server: ServerReader?
+  /// Where rows are read from, one after the other, in place of the file; nil: they are in the file.
+  private var stream: (any RowStream)?
 
   init(_ database: Database, _ layout: ModelLayout) {
     self.database = database
     self.layout = layout
   }
 
-  /// The same whose rows come from a server, as its schema has them; there are no links to be read.
-  func reading(from server: ServerReader) -> StoreSnapshot {
+  /// The same whose rows come from elsewhere, as the file's schema has them; there are no links to be read.
+  func reading(from stream: any RowStream) -> StoreSnapshot {
     var snapshot = self
-    snapshot.server = server
+    snapshot.stream = stream
     return snapshot
   }
 
@@ -38,8 +51,8 @@ package struct StoreSnapshot {
   ) throws {
     let request = try ResolvedRequest(request, in: layout)
     let columns = attributes.map(\.column) + (request.entity.hasEntityColumn ? ["_entity"] : [])
-    if let server {
-      return try server.stream(request, columns) { row in
+    if let stream {
+      return try stream.stream(request, columns) { row in
         try body(FetchedRow(request.entity, count: columns.count, row))
       }
     }
@@ -54,7 +67,7 @@ package struct StoreSnapshot {
   package func stubs(of entity: String) throws -> Set<Int64> {
     guard let entity = layout.entity(named: entity), entity.hasStubColumn else { return [] }
     let table = Schema.quoted(entity.table)
-    if let server { return try server.keys("SELECT _pk FROM \(table) WHERE _stub IS NOT NULL", []) }
+    if let stream { return try stream.stubs(of: table) }
     return try Int64.fetchSet(database, sql: "SELECT _pk FROM \(table) WHERE _stub IS NOT NULL")
   }
 

@@ -1,7 +1,5 @@
 /// One of several parts of a feed, whose records have keys that hash to its number.
 ///
-///     request.partition = ImportPartition(2, of: 4)
-///
 /// Several processes, on one machine or on many, import one feed into one database on a server: each reads all of it
 /// and takes its own records. A record always falls to the same part, however the feed is ordered. When all have
 /// ended, in whatever order, the contents are those that one import would have made.

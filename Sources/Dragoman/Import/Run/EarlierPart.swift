@@ -5,6 +5,8 @@ import Foundation
 ///
 /// The counts of records stand in the ledger; what waits for the end, in tables of their own
 /// (`ImportSession.keepRun()`).
+///
+/// Large because each property is something that one who goes on has to know.
 struct ImportRunState: Codable {
   /// How often something was told.
   struct IssueCount: Codable {

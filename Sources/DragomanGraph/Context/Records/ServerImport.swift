@@ -167,6 +167,7 @@ package final class ServerImport: ImportSession {
   /// - Parameters:
   ///   - lists: The owners' lists by relationship; nil: the owner waits no more.
   ///   - owners: Owners that are counted as unchanged until then, or no more.
+  /// - Throws: `StoreError`.
   package func keep(
     _ lists: [(relationship: String, owner: Int64, text: String?)],
     _ owners: [KeptRun.UnchangedOwner]

@@ -1,5 +1,5 @@
 /// One state of a store on a server, by SQL: each call is one statement, however many rows it is for.
-struct ServerReader: StoreReader {
+struct ServerReader: StoreReader, RowStream {
   let connection: any ServerConnection
   let layout: ModelLayout
 
@@ -100,7 +100,7 @@ struct ServerReader: StoreReader {
     )
   }
 
-  func keys(_ sql: String, _ parameters: [ServerParameter]) throws -> Set<Int64> {
+  private func keys(_ sql: String, _ parameters: [ServerParameter]) throws -> Set<Int64> {
     var found: Set<Int64> = []
     try connection.forEachRow(sql, parameters) { found.insert($0[0].number) }
     return found
@@ -153,6 +153,10 @@ struct ServerReader: StoreReader {
     let count = try copy.withSnapshot { try $0.count(request) }
     try copy.close()
     return count
+  }
+
+  func stubs(of table: String) throws -> Set<Int64> {
+    try keys("SELECT _pk FROM \(table) WHERE _stub IS NOT NULL", [])
   }
 
   // MARK: - References that wait

@@ -139,6 +139,7 @@ package final class ServerStore: ObjectStore, Sendable {
   /// - Parameters:
   ///   - requests: What is asked for; nil: links, too.
   ///   - body: Gets the snapshot.
+  /// - Returns: What the closure returns.
   /// - Throws: `StoreError`, and what the closure throws.
   package func withSnapshot<T>(
     for requests: [FetchRequest]?,
