@@ -34,7 +34,6 @@ struct ServerDisasterTests {
   }
 
   private func write(_ count: Int, textLength: Int) throws {
-    let text = String(repeating: "x", count: textLength)
     var state: UInt64 = 1
     let records = (0..<count).map { number in
       // The server packs texts that repeat themselves.

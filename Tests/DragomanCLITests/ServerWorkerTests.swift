@@ -81,10 +81,23 @@ struct ServerWorkerTests {
     )
     #expect(run.output == "0\n0\n0\n0\n", "\(run.output)")
     try same(url, "partitions")
+    // One that was over, and is begun again, waits for nobody.
+    let again = try folder.run(
+      "import",
+      "m.map.yaml",
+      "feed.json",
+      "-d",
+      url,
+      "--partition",
+      "4/4",
+      "-q"
+    )
+    #expect(again.status == 0, "\(again.errors)")
+    try same(url, "again")
     let schema = TestServer.schema(of: url)
     #expect(
       try server.psql("SELECT source FROM \(schema)._dragoman_imports ORDER BY source")
-        == (1...4).map { "feed.json (partition \($0)/4)" }.joined(separator: "\n")
+        == [1, 2, 3, 4, 4].map { "feed.json (partition \($0)/4)" }.joined(separator: "\n")
     )
   }
 

@@ -170,6 +170,29 @@ struct ServerPartitionTests {
     try copy.close()
   }
 
+  @Test("Partitions of an older version of the feed are not taken for those of the new one")
+  func newer() async throws {
+    let map = try ImportMap(yaml: Self.yaml.replacing("POLICY", with: "clear"))
+    var random = SplitMix(state: 11)
+    let records = Self.records(&random, count: 90)
+    let store = try SQLiteStore(at: .inMemory)
+    _ = try await Importer(map: map, store: store).run(ImportRequest([.records(records)]))
+    let url = try server.schema()
+    for number in [1, 2] {
+      _ = try await importing(
+        Array(records.prefix(60)),
+        map,
+        url,
+        ImportPartition(number, of: 3)
+      )
+    }
+    // The third is the first of the new ones: others are still to come.
+    for number in [3, 1, 2] {
+      _ = try await importing(records, map, url, ImportPartition(number, of: 3))
+    }
+    try check(url, store, "newer")
+  }
+
   @Test("Every record falls to one part, and always to the same")
   func division() async throws {
     let map = try ImportMap(yaml: Self.yaml.replacing("POLICY", with: "clear"))
@@ -207,7 +230,25 @@ struct ServerPartitionTests {
       + "    attributes: { id: { type: int64 } }\n"
     let plain =
       "version: 1\nentities:\n  P:\n    unique: id\n    attributes: { id: { type: int64 } }\n"
+    let placed = """
+      version: 1
+      entities:
+        Firm:
+          unique: code
+          attributes: { code: { type: string } }
+          relationships:
+            staff: { entity: P, kind: toMany, inverse: firm, ordered: true }
+        P:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships:
+            firm: { entity: Firm, kind: toOne, from: firm, inverse: staff }
+      sources:
+        p: { format: json, entity: P }
+      """
     var cases: [(String, (inout ImportRequest) -> Void, String)] = [
+      (placed, { _ in }, "P.firm puts its objects behind"),
+      (plain, { $0.inputs = [.standardInput] }, "can be read once"),
       (bare, { _ in }, "has no unique key"), (rejecting, { _ in }, "rejects records whose target"),
       (contract, { _ in }, "contract"),
       (plain, { $0.prune = ImportRequest.Prune() }, "cannot prune"),

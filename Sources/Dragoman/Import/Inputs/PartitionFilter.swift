@@ -46,6 +46,12 @@ struct PartitionFilter {
             "\(name) is part of a key, and another partition may bring its target."
           )
         }
+        let isPlaced = plan.model.inverse(of: link.layout)?.relationship.isOrdered == true
+        if isPlaced || link.layout.relationship.isOrdered && !link.replaces {
+          throw Self.refusal(
+            "\(name) puts its objects behind those that are there, in the order of the feed."
+          )
+        }
         if plan.model.isExclusive(link.layout) {
           throw Self.refusal("\(name) and its inverse are to-ones: who comes last has the target.")
         }

@@ -22,7 +22,9 @@ struct FeedHash {
     guard !batch.records.isEmpty else { return }
     if file != batch.file {
       file = batch.file
-      for byte in batch.file.utf8 { hash.add(UInt64(byte)) }
+      // A feed that is read on several machines may be in several folders.
+      let name = batch.file.split(separator: "/").last ?? ""
+      for byte in name.utf8 { hash.add(UInt64(byte)) }
       if let document = batch.document { add(document, of: batch) }
     }
     for record in batch.records {

@@ -53,6 +53,13 @@ extension ImportRequest {
         "A partition is one of 1 to 1,000, such as 2/4, not \(partition)."
       )
     }
+    guard partition.count == 1 || readsItself else {
+      throw ImportError(
+        .request,
+        "Each partition reads the whole feed: standard input and pipes can be read once.",
+        help: "write the feed into a file first"
+      )
+    }
     if prune != nil {
       throw ImportError(
         .prune,

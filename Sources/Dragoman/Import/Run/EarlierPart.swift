@@ -53,13 +53,14 @@ extension ImportRunState {
 
   /// Whether it is of no more use once another import begins.
   ///
-  /// Partitions leave each other alone, and wait for each other.
-  func isReplaced(by request: ImportRequest) -> Bool {
-    guard let own = request.partition else { return partition == nil }
-    return own == partition && inputs == request.inputs.map(\.name)
+  /// Partitions leave each other alone, and wait for each other. Where several imports keep their own
+  /// (`keepsSeveral`), one of other inputs is none of theirs.
+  func isReplaced(by request: ImportRequest, keepsSeveral: Bool) -> Bool {
+    partition == request.partition
+      && (!keepsSeveral && partition == nil || inputs == request.inputs.map(\.name))
   }
 
-  /// Whether it is another partition of an import, or the same.
+  /// Whether it is another partition of an import, or the same, of whatever version of the feed.
   func isPart(of request: ImportRequest, _ map: ImportMap) -> Bool {
     func names(_ inputs: [String]) -> [String] {
       inputs.map { String($0.split(separator: "/").last ?? "") }
@@ -80,7 +81,12 @@ struct EarlierPart {
   /// - Returns: nil where the last import came to its end, or kept nothing.
   /// - Throws: `.resume` where it was another import than the one that is asked for; `StoreError`.
   init?(_ session: some ImportSession, of map: ImportMap, _ request: ImportRequest) throws {
-    guard let kept = try Self.find(session, of: map, request) else { return nil }
+    guard let kept = try Self.find(session, of: map, request) else {
+      guard request.ownRun == nil else {
+        throw Self.refusal("What it had kept is gone: the same import was begun anew meanwhile.")
+      }
+      return nil
+    }
     do {
       state = try ImportRunState(kept)
     } catch {
@@ -123,6 +129,10 @@ struct EarlierPart {
       let state = try? ImportRunState(kept)
       // Other partitions are nobody's business, and what is over waits for them.
       guard state?.partition == request.partition, state?.isParked != true else { continue }
+      // Nor are imports of other feeds, where each keeps its own.
+      if session.keepsSeveralRuns, let state, state.inputs != request.inputs.map(\.name) {
+        continue
+      }
       let isAsked =
         try state?.inputs == request.inputs.map(\.name) && state?.options == request.fingerprint
         && (state?.mapHash ?? map.fingerprint) == map.fingerprint

@@ -40,15 +40,17 @@ extension ImportInput {
 
 extension ImportRequest {
   /// Whether the inputs can be read a second time, and nobody is told of each record.
-  var isRepeatable: Bool {
-    observer == nil
-      && inputs.allSatisfy { input in
-        switch input {
-        case .file(let path), .rejects(let path): ImportInput.isRegular(path)
-        case .url, .bytes, .records: true
-        case .standardInput, .opened: false
-        }
+  var isRepeatable: Bool { observer == nil && readsItself }
+
+  /// Whether all inputs can be read again, and by others.
+  var readsItself: Bool {
+    inputs.allSatisfy { input in
+      switch input {
+      case .file(let path), .rejects(let path): ImportInput.isRegular(path)
+      case .url, .bytes, .records: true
+      case .standardInput, .opened: false
       }
+    }
   }
 }
 

@@ -81,7 +81,10 @@ final class ImportPreparation {
 
   private func fetch(_ session: some ImportSession) throws {
     guard asked.hasURLs else { return }
-    let kept = try session.keptDownloads(of: ledgerName).filter { $0.options == options(session) }
+    // Partitions wait for each other: each of them comes to its end by its records.
+    let kept =
+      try asked.partition == nil
+      ? session.keptDownloads(of: ledgerName).filter { $0.options == options(session) } : []
     let fetched = try FeedDownloads(of: asked, by: declaredMap, unless: kept, cancellation, logger)
     downloads = fetched
     request = fetched.request

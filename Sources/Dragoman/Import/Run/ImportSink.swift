@@ -41,11 +41,20 @@ protocol ImportSink: AnyObject {
   func keep() throws
   /// Gathers what other partitions have left for the end, where this one is the last; the names of what they kept.
   ///
+  /// - Parameters:
+  ///   - walker: What has walked this one's records.
+  ///   - request: The import.
+  ///   - map: Its map.
+  ///   - records: A hash of all records of the feed.
+  ///   - entry: This one's row in the ledger.
   /// - Returns: Nil where others are still to come.
+  /// - Throws: `StoreError`.
   func gather(
     _ walker: DraftWalker<Backend>,
     _ request: ImportRequest,
-    _ map: ImportMap
+    _ map: ImportMap,
+    _ records: UInt64?,
+    _ entry: ImportLedgerEntry
   ) throws -> [String]?
   /// Puts what is not written yet into the open transaction.
   func flush() throws
@@ -120,7 +129,9 @@ final class RowSink: ImportSink {
   func gather(
     _ walker: DraftWalker<RowBackend>,
     _ request: ImportRequest,
-    _ map: ImportMap
+    _ map: ImportMap,
+    _ records: UInt64?,
+    _ entry: ImportLedgerEntry
   ) -> [String]? { [] }
 
   func flush() {}
@@ -212,7 +223,9 @@ final class ObjectSink: ImportSink {
   func gather(
     _ walker: DraftWalker<ObjectBackend>,
     _ request: ImportRequest,
-    _ map: ImportMap
+    _ map: ImportMap,
+    _ records: UInt64?,
+    _ entry: ImportLedgerEntry
   ) throws -> [String]? {
     // Others may have let references wait, or resolved them, since they were read.
     backend?.forgetAdopted()
@@ -223,19 +236,41 @@ final class ObjectSink: ImportSink {
     var lists: [String: [(owner: Int64, text: String)]] = [:]
     for name in try session.keptRunNames() where name != session.runName {
       guard let kept = try session.keptRun(named: name), let state = try? ImportRunState(kept),
-        state.isPart(of: request, map), state.isParked == true, let other = state.partition,
-        ended.insert(other.number).inserted
+        state.isPart(of: request, map), state.isParked == true, let other = state.partition
       else { continue }
       names.append(name)
+      // What waits of another version of the feed waits for nobody: this one has said it anew.
+      guard state.records == records, ended.insert(other.number).inserted else { continue }
       for list in try session.keptLists(of: name) {
         lists[list.relationship, default: []].append((list.owner, list.text))
       }
     }
-    guard ended.count == partition.count else { return nil }
+    for number in 1...partition.count where !ended.contains(number) {
+      // One that is imported again when all were over has nobody to wait for.
+      guard try isOver(ImportPartition(number, of: partition.count), request, entry) else {
+        return nil
+      }
+    }
     for stage in walker.stages.all {
       if let left = lists[stage.name] { try stage.join(left) }
     }
     return names
+  }
+
+  /// Whether the ledger has another partition of the same feed, by the same map.
+  private func isOver(
+    _ other: ImportPartition,
+    _ request: ImportRequest,
+    _ entry: ImportLedgerEntry
+  ) throws -> Bool {
+    let areFiles = request.inputs.allSatisfy { if case .file = $0 { true } else { false } }
+    // What the others have read has to be known.
+    guard let partition = request.partition, areFiles else { return false }
+    let source = entry.source.replacing("(partition \(partition))", with: "(partition \(other))")
+    return try session.lastLedgerEntry { known in
+      known.source == source && known.mapHash == entry.mapHash
+        && known.fingerprint == entry.fingerprint && known.status == .done
+    } != nil
   }
 
   func flush() throws { try session.flush() }

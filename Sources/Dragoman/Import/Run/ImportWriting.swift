@@ -102,6 +102,9 @@ final class ImportWriting<Sink: ImportSink> {
     try sink.check(preparation.asked)
     guard try preparation.run(session) else { return .cancelled }
     if let since = preparation.unchangedSince { return try finishUnchanged(since) }
+    if commit == .batch, !request.isDryRun {
+      session.waitForOthers { [cancellation] in !cancellation.isCancelled }
+    }
     try session.begin()
     try preparation.check(session)
     let earlier = try findEarlierPart()
@@ -170,7 +173,13 @@ final class ImportWriting<Sink: ImportSink> {
     }
     try session.beginAlone()
     // The names of what other partitions have kept; nil: others are still to come.
-    let gathered = try sink.gather(walker, preparation.asked, preparation.declaredMap)
+    let gathered = try sink.gather(
+      walker,
+      preparation.asked,
+      preparation.declaredMap,
+      keeper?.recordsHash,
+      entry
+    )
     do {
       try sink.interruptible(
         when: { [cancellation] in cancellation.isCancelled },

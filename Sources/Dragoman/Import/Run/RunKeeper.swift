@@ -31,7 +31,10 @@ final class RunKeeper {
           if session.keepsSeveralRuns { continue }
           return nil
         }
-        if state?.isReplaced(by: request) ?? true { try session.dropRun(named: name) }
+        let isReplaced =
+          state?.isReplaced(by: request, keepsSeveral: session.keepsSeveralRuns)
+          ?? !session.keepsSeveralRuns
+        if isReplaced { try session.dropRun(named: name) }
       }
     }
     guard commit == .batch else { return nil }

@@ -53,6 +53,8 @@ package final class ServerImport: ImportSession {
     session.sharesWriting = true
   }
 
+  package func waitForOthers(while isWanted: @escaping () -> Bool) { session.waitsOn = isWanted }
+
   package func beginAlone() throws(StoreError) {
     if isOpen { return try session.excludeOthers() }
     session.sharesWriting = false

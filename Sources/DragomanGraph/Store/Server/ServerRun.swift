@@ -11,9 +11,9 @@ struct ServerRun: Sendable {
 
   private let number: Int32
 
-  /// Runs of this process that are under way: a connection that was cut may keep its lock for a while, of which
-  /// this process knows better.
-  private static let own = Mutex<[Int32: Bool]>([:])
+  /// Runs of this process, whether they are under way and the server's process that had their lock last: a connection that
+  /// was cut may keep it for a while, of which this process knows better.
+  private static let own = Mutex<[Int32: (isRunning: Bool, backend: Int64)]>([:])
 
   /// A new one; its number is a random one.
   init() { number = Int32.random(in: 1...Int32.max) }
@@ -40,7 +40,6 @@ struct ServerRun: Sendable {
   ///
   /// - Returns: Whether the connection has the lock: one that was cut may keep it for a while.
   func begin(on connection: any ServerConnection) throws -> Bool {
-    Self.own.withLock { $0[number] = true }
     try connection.run(
       "CREATE TABLE IF NOT EXISTS \(waiting) (relationship text, owner bigint, list text,"
         + " PRIMARY KEY (relationship, owner))"
@@ -49,21 +48,43 @@ struct ServerRun: Sendable {
   }
 
   /// Takes the lock on a connection that does not have it.
+  ///
+  /// - Throws: `StoreError`, `.busy`, where somebody else has it.
   func hold(on connection: any ServerConnection) throws -> Bool {
-    try connection.text("SELECT pg_try_advisory_lock(\(lock))::text") == "true"
+    let isHeld = try connection.text("SELECT pg_try_advisory_lock(\(lock))::text") == "true"
+    let known = Self.own.withLock { $0[number]?.backend }
+    if !isHeld, let holder = try holder(connection), holder != known {
+      throw StoreError(
+        .busy,
+        "Another process goes on with the same import.",
+        help: "wait for its end"
+      )
+    }
+    let backend = Int64(try connection.text("SELECT pg_backend_pid()::text") ?? "") ?? 0
+    Self.own.withLock { $0[number] = (true, isHeld ? backend : known ?? backend) }
+    return isHeld
+  }
+
+  /// The server's process that has the lock; nil: none.
+  private func holder(_ connection: any ServerConnection) throws -> Int64? {
+    try connection.text(
+      "SELECT pid::text FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2"
+        + " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        + " AND classid = \(UInt32(bitPattern: Schema.applicationID &+ 1)) AND objid = \(number)"
+    ).flatMap { Int64($0) }
   }
 
   /// Whether somebody has the lock.
   func isRunning(_ connection: any ServerConnection) throws -> Bool {
-    if let isRunning = Self.own.withLock({ $0[number] }) { return isRunning }
-    return try connection.text(
-      "SELECT CASE WHEN pg_try_advisory_lock(\(lock)) THEN pg_advisory_unlock(\(lock))::text END"
-    ) == nil
+    let known = Self.own.withLock { $0[number] }
+    if known?.isRunning == true { return true }
+    guard let holder = try holder(connection) else { return false }
+    return holder != known?.backend
   }
 
   /// Gives the lock back.
   func end(on connection: any ServerConnection) {
-    Self.own.withLock { $0[number] = false }
+    Self.own.withLock { $0[number]?.isRunning = false }
     guard connection.isUsable, !connection.isInTransaction else { return connection.close() }
     // A connection that fails here is not used again.
     try? connection.run("SELECT pg_advisory_unlock(\(lock))")

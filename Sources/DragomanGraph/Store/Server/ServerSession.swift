@@ -13,6 +13,8 @@ final class ServerSession: StoreWriter {
   private var schema: ServerSchema
   /// Keys that are reserved and not used.
   private var keys: [String: (next: Int64, end: Int64, size: Int64)] = [:]
+  /// Asked, where others do not let go of the lock of writers in time, whether to wait on; nil: no.
+  var waitsOn: (() -> Bool)?
   /// What marks the last commit.
   private var mark: Int64?
   /// The link that forbade the last commit.
@@ -43,14 +45,11 @@ final class ServerSession: StoreWriter {
   func begin() throws(StoreError) {
     try naming {
       dangling = nil
-      do throws(ServerError) {
-        try connection.run(
-          "BEGIN ISOLATION LEVEL READ COMMITTED; SET CONSTRAINTS ALL DEFERRED; "
-            + (sharesWriting ? Self.sharedLock : Self.lock)
-        )
-      } catch {
-        throw waited(error)
-      }
+      try waiting(
+        "BEGIN ISOLATION LEVEL READ COMMITTED; SET CONSTRAINTS ALL DEFERRED; "
+          + (sharesWriting ? Self.sharedLock : Self.lock),
+        undoing: "ROLLBACK"
+      )
       guard committed.hash != nil else {
         // Another process may have made the tables meanwhile.
         take(try ServerModel(connection))
@@ -76,20 +75,28 @@ final class ServerSession: StoreWriter {
   func excludeOthers() throws(StoreError) {
     guard sharesWriting else { return }
     try naming {
-      do throws(ServerError) {
-        try connection.run(Self.lock)
-      } catch {
-        throw waited(error)
-      }
+      try waiting("SAVEPOINT alone; \(Self.lock)", undoing: "ROLLBACK TO SAVEPOINT alone")
+      try connection.run("RELEASE SAVEPOINT alone")
     }
   }
 
-  /// Who waits for another writer has waited long enough.
-  private func waited(_ error: ServerError) -> any Error {
-    guard error.state == "55P03" else { return error }
-    var busy = StoreError(error, on: store.name)
-    busy.isPassing = false
-    return busy
+  /// Runs what takes a lock, and again where others do not let go of it, as long as `waitsOn` says so.
+  private func waiting(_ script: String, undoing: String) throws {
+    while true {
+      do throws(ServerError) {
+        return try connection.run(script)
+      } catch {
+        guard error.state == "55P03" else { throw error }
+        if waitsOn?() == true {
+          try connection.run(undoing)
+          continue
+        }
+        // Who waits for another writer has waited long enough.
+        var busy = StoreError(error, on: store.name)
+        busy.isPassing = false
+        throw busy
+      }
+    }
   }
 
   private func take(_ model: ServerModel) {

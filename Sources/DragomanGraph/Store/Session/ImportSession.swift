@@ -28,6 +28,9 @@ package protocol ImportSession: AnyObject {
   func share() throws
   /// Begins a transaction, unless one is open, beside which nobody else writes.
   func beginAlone() throws(StoreError)
+  /// Waits for others who write, however long they take, as long as the closure says so; a file is waited for as long as its
+  /// options say.
+  func waitForOthers(while isWanted: @escaping () -> Bool)
 
   /// Begins a transaction.
   ///
@@ -67,6 +70,8 @@ extension ImportSession {
   package func share() {}
 
   package func beginAlone() throws(StoreError) { try beginIfNeeded() }
+
+  package func waitForOthers(while isWanted: @escaping () -> Bool) {}
 }
 
 extension ImportSession {

@@ -2,15 +2,17 @@
 ///
 /// A first import goes into a temporary file, in bulk, and from there to the server: what records mean there is what
 /// they mean in a file, and indexes, unique keys and references are made of what is in the tables by then.
-struct ServerLoad {
+final class ServerLoad {
   private let session: ServerSession
   /// The model of the server with that of the import.
   private let grown: Model
   /// The tables that are filled.
   private let tables: [Schema.Table]
   /// Those of them that are not there yet.
-  private let new: Set<String>
+  private let new: Set<NameKey>
   private let schema: ServerSchema
+  /// The next free keys when the import began.
+  private var keys: [NameKey: Int64] = [:]
 
   /// Looks whether all tables of a model are empty, and nothing waits; nil: they are not.
   ///
@@ -27,12 +29,12 @@ struct ServerLoad {
     self.grown = grown
     let layout = ModelLayout(grown)
     schema = ServerSchema(layout)
-    let wanted = Set(Schema(ModelLayout(model)).tables.map(\.name))
-    let tables = schema.tables.filter { wanted.contains($0.name) }
-    let known = Set(Schema(session.layout).tables.map(\.name))
+    let wanted = Set(Schema(ModelLayout(model)).tables.map { NameKey($0.name) })
+    let tables = schema.tables.filter { wanted.contains(NameKey($0.name)) }
+    let known = Set(Schema(session.layout).tables.map { NameKey($0.name) })
     self.tables = tables
-    new = Set(tables.map(\.name).filter { !known.contains($0) })
-    let there = tables.map(\.name).filter(known.contains).map(Schema.quoted)
+    new = Set(tables.map { NameKey($0.name) }.filter { !known.contains($0) })
+    let there = tables.map(\.name).filter { known.contains(NameKey($0)) }.map(Schema.quoted)
     let tests = (there + (session.committed.hash == nil ? [] : ["_dragoman_pending"])).map {
       "EXISTS (SELECT 1 FROM \($0))"
     }
@@ -46,16 +48,13 @@ struct ServerLoad {
     let file = try SQLiteStore(at: .temporary)
     try file.grow(to: grown)
     guard session.committed.hash != nil else { return file }
-    var next: [(table: String, key: Int64)] = []
-    try session.connection.forEachRow("SELECT \"table\", next FROM _dragoman_keys") { row in
-      if let table = row[0].text { next.append((table, row[1].number)) }
-    }
+    keys = try readKeys("")
     try file.write { writing in
       try writing.begin()
-      for (table, key) in next {
+      for (table, key) in keys {
         try writing.database.execute(
           sql: "INSERT OR REPLACE INTO _dragoman_keys (\"table\", next) VALUES (?, ?)",
-          arguments: [table, key]
+          arguments: [table.name, key]
         )
       }
       try writing.commit()
@@ -121,7 +120,7 @@ struct ServerLoad {
     defer { rows.reset() }
     var text = CopyText(table.columns.map { schema.type(of: $0, in: table) })
     // Who reads later need not look whether the rows are committed: nobody sees the table before.
-    let freezes = new.contains(table.name) ? " WITH (FREEZE)" : ""
+    let freezes = new.contains(NameKey(table.name)) ? " WITH (FREEZE)" : ""
     try session.connection.copy(
       "COPY \(Schema.quoted(table.name)) (\(names)) FROM STDIN\(freezes)"
     ) { send in
@@ -135,7 +134,26 @@ struct ServerLoad {
     }
   }
 
+  private func readKeys(_ clause: String) throws -> [NameKey: Int64] {
+    var next: [NameKey: Int64] = [:]
+    try session.connection.forEachRow("SELECT \"table\", next FROM _dragoman_keys \(clause)") {
+      row in
+      if let table = row[0].text { next[NameKey(table)] = row[1].number }
+    }
+    return next
+  }
+
   private func copyKeys(_ reading: WriteSession) throws {
+    if session.committed.hash != nil, try readKeys("FOR UPDATE") != keys {
+      // A stack has reserved keys for objects that it has not saved yet: the same ones.
+      var busy = StoreError(
+        .busy,
+        "Keys of new objects were reserved by somebody else while the feed was read.",
+        help: "run it again"
+      )
+      busy.isPassing = true
+      throw busy
+    }
     var lists = [ServerArray(.text), ServerArray(.bigint)]
     try RawStatement("SELECT \"table\", next FROM _dragoman_keys", in: reading.database)
       .forEachRow { row in
