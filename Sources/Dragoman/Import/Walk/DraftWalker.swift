@@ -173,7 +173,10 @@ final class DraftWalker<Backend: DraftBackend> {
   /// Counts what was written of a batch that broke off between two records.
   func settleBroken() throws {
     try endLoads()
-    if let plan = batchAtHand?.plan { try settleTally(plan) }
+    guard let batch = batchAtHand, let plan = batch.plan else { return }
+    // An owner of which nothing but links would change is told by storing them.
+    try flushAll(batch)
+    try settleTally(plan)
   }
 
   /// Whether references wait for the end of the import.

@@ -11,7 +11,8 @@ struct LoadedLinksTests {
   @Test("Loading orders with lines comes to the same objects, links, counts, issues and rejects")
   func agree() async throws {
     var total = ImportLedgerEntry.Counts()
-    for seed in SinkDifferentialTests.seeds(100) {
+    // The last one ends with too many rejects, behind an order that has got lines and nothing else.
+    for seed in SinkDifferentialTests.seeds(100) + [2_535_992_034_191_412_249] {
       var random = SplitMix(state: seed)
       let sample = OrdersCase(&random)
       let differences = try await sample.differences(&total)
@@ -228,11 +229,9 @@ struct OrdersCase {
         if let text = try? String(contentsOfFile: rejects, encoding: .utf8) {
           result["\(round) rejects"] = text.split(separator: "\n").map(String.init).sorted()
         }
-        // How far the reader is when an import fails is chance, and links of a batch that broke off are not stored.
-        if result["\(round) failure"] == nil {
-          result["\(round) notices"] = report.notices
-          result["\(round) links"] = report.linkSummary
-        }
+        result["\(round) links"] = report.linkSummary
+        // How far the reader is when an import fails is chance.
+        if result["\(round) failure"] == nil { result["\(round) notices"] = report.notices }
         guard fixture.store.model.entity(named: "Ordr") != nil else { continue }
         for (name, query) in Self.contents {
           result["\(round) \(name)"] = try sql(fixture.store, query)
