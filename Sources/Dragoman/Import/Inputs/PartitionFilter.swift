@@ -73,36 +73,16 @@ struct PartitionFilter {
     switch batch.drafts[record] {
     case .row(let object), .tombstone(let object):
       let draft = batch.objects[object]
-      var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-      func add(_ word: UInt64) {
-        // The finalizer of MurmurHash3 (https://github.com/aappleby/smhasher, public domain).
-        hash ^= word
-        hash = (hash ^ hash >> 33) &* 0xff51_afd7_ed55_8ccd
-        hash = (hash ^ hash >> 33) &* 0xc4ce_b9fe_1a85_ec53
-        hash ^= hash >> 33
-      }
+      var hash = ContentHash()
       for slot in keys[draft.plan] {
         let value = batch.values[draft.start + slot]
         switch value.kind {
         case .absent, .null: return takes(number: batch.records.records[record].number)
-        case .integer, .real: add(value.bits)
-        case .text, .blob:
-          let bytes = batch.records.bytes(UInt32(value.offset), value.length)
-          add(UInt64(bytes.count))
-          var place = 0
-          while place + 8 <= bytes.count {
-            add(bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self).littleEndian)
-            place += 8
-          }
-          var rest: UInt64 = 0
-          while place < bytes.count {
-            rest = rest << 8 | UInt64(bytes[place])
-            place += 1
-          }
-          add(rest)
+        case .integer, .real: hash.add(value.bits)
+        case .text, .blob: hash.add(batch.records.bytes(UInt32(value.offset), value.length))
         }
       }
-      return takes(hash)
+      return takes(hash.value)
     case .reject: return takes(number: batch.records.records[record].number)
     case .elsewhere: return false
     }
