@@ -80,4 +80,20 @@ struct CopyCommandTests {
         == folder.run("export", "p.map.yaml", "-d", "p.db", "-o", "-").output
     )
   }
+
+  @Test(
+    "A file that may not grow ends copies and backups with 74, and leaves nothing",
+    arguments: ["copy", "backup"]
+  )
+  func limited(command: String) throws {
+    let text = String(repeating: "x", count: 4_000)
+    let people = (1...200).map { #"{"id": \#($0), "name": "\#(text)"}"# }
+    try folder.write("[\(people.joined(separator: ","))]", to: "many.json")
+    #expect(try folder.run("import", "p.map.yaml", "many.json", "-d", "p.db", "-q").status == 0)
+    let target = command == "copy" ? "-d q.db" : "q.db"
+    let run = try folder.shell("ulimit -f 200; $D \(command) -d p.db \(target); echo $?")
+    #expect(run.output == "74\n", "\(run.output) \(run.errors)")
+    #expect(try folder.files.filter { $0.hasPrefix("q.db") } == [])
+    #expect(try folder.shell("$D \(command) -d p.db \(target) -q; echo $?").output == "0\n")
+  }
 }

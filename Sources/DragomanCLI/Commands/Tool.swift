@@ -13,6 +13,8 @@ enum Main {
     StandardStreams.occupy()
     // A reader that goes away ends the output, not the process: writing then fails with EPIPE.
     signal(SIGPIPE, SIG_IGN)
+    // A file that may not grow further ends the work with an error (EFBIG), not the process.
+    signal(SIGXFSZ, SIG_IGN)
     // Nobody asks the tool's SQLite for its memory, which it would count under a lock.
     dragoman_sqlite_counts_no_memory()
     Tool.runToTheEnd()

@@ -180,7 +180,7 @@ public struct Importer: Sendable {
         guard request.isRepeatable, !cancellation.isCancelled,
           patience.wait(after: error.cause, unless: { cancellation.isCancelled })
         else { throw error }
-        logger.warning("the server has ended the transaction; it is done again: \(error.cause)")
+        logger.warning("what is not committed is done again: \(error.cause)")
       }
     }
   }

@@ -107,7 +107,7 @@ package final class ServerImport: ImportSession {
     {
       var busy = StoreError(
         .busy,
-        "Another import changes the same objects again and again: \(error.message)",
+        "Another import has changed the same objects: \(error.message)",
         help: "run it again, or with fewer workers",
         path: store.name
       )
