@@ -167,13 +167,16 @@ let package = Package(
       providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]
     ),
 
+    // What random tests draw.
+    .target(name: "TestRandom", path: "Tests/TestRandom", swiftSettings: swiftSettings),
     // PostgreSQL servers of the tests' own.
     .target(name: "TestServer", path: "Tests/TestServer", swiftSettings: swiftSettings),
     .testTarget(
       name: "DragomanGraphTests",
       dependencies: [
         // Random work in contexts imports, too.
-        "DragomanGraph", "Dragoman", "DragomanOperators", "DragomanPostgreSQL", "TestServer",
+        "DragomanGraph", "Dragoman", "DragomanOperators", "DragomanPostgreSQL", "TestRandom",
+        "TestServer",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: swiftSettings
@@ -188,7 +191,8 @@ let package = Package(
     .testTarget(
       name: "DragomanTests",
       dependencies: [
-        "Dragoman", "DragomanPostgreSQL", "DragomanEntities", "DragomanOperators", "TestServer",
+        "Dragoman", "DragomanPostgreSQL", "DragomanEntities", "DragomanOperators", "TestRandom",
+        "TestServer",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: swiftSettings

@@ -15,7 +15,13 @@ export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 # No server, no green: setup.sh has installed one where it can.
 if command -v apt-get >/dev/null || command -v brew >/dev/null; then export DRAGOMAN_SERVER_TESTS=1; fi
-swift test --skip-build "$@"
+# Failures are told once more at the end, below thousands of lines of tests that pass.
+log="$TMPDIR/tests.log"
+if ! swift test --skip-build "$@" 2>&1 | tee "$log"; then
+  printf '\nWhat failed:\n'
+  grep -a -E '✘|↳|^error:|Fatal error' "$log" || tail -n 40 "$log"
+  exit 1
+fi
 if [ $# -eq 0 ] && command -v python3 >/dev/null; then
   python3 Scripts/torture/run.py --tool "$(swift build --show-bin-path)/dragoman" --small
 fi

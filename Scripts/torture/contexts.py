@@ -1,4 +1,4 @@
-"""The property test of contexts, for longer than the suite runs it: random work against a plain graph in memory."""
+"""The suite's random tests, for longer or with other seeds than the suite runs them."""
 
 import os
 import re
@@ -7,6 +7,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 STEPS, SEEDS = 10_000, 8
+ROUNDS = 10
+RANDOM_TESTS = "Property|Differential|LoadedLinks|RecordsTogether|NamedRecord|PageFetch|DamagedStore|IdentityMap|ValueSum|Scalar|CSVReader"
 
 
 def random_work(torture):
@@ -29,4 +31,21 @@ def random_work(torture):
     torture.end()
 
 
-TESTS = [random_work]
+def other_seeds(torture):
+    torture.begin("random tests of the suite, other seeds", "what the suite holds with its own seeds, it holds with any")
+    if not torture.is_long:
+        torture.skip("only in --long (an hour); the suite has its own seeds")
+        return torture.end()
+    for number in range(ROUNDS):
+        done = subprocess.run(
+            ["swift", "test", "--filter", RANDOM_TESTS], cwd=ROOT, capture_output=True, text=True, check=False,
+            env={**os.environ, "DRAGOMAN_RANDOM": "1"},
+        )
+        said = done.stdout + done.stderr
+        ran = re.search(r"Test run with [1-9]\d* tests?\b.* passed", said) is not None
+        failures = "\n".join(line for line in said.splitlines() if line.startswith(("✘", "↳", "error:")))
+        torture.check(done.returncode == 0 and ran, f"run {number + 1}", failures or said[-1500:])
+    torture.end()
+
+
+TESTS = [random_work, other_seeds]

@@ -5,6 +5,7 @@ import json
 import random
 
 import oracle
+from crowd import spread
 from harness import remove, rows
 from oracle import MISSING, Number, Text
 from spelling import dress, dressed, spell
@@ -305,7 +306,8 @@ def difference(torture, folder, plan, imports):
         found = {name: told[name] for name in counts}
         if found != counts:
             return f"import {number} ({form}, {mode}): counts {found}, expected {counts}"
-        got, wanted = canonical(rows(store)), canonical(oracle.dump(world))
+        stored = rows(store)
+        got, wanted = canonical(stored), canonical(oracle.dump(world))
         if got != wanted:
             words = [f"import {number} ({form}, {mode}):"]
             for table in sorted(set(got) | set(wanted)):
@@ -314,8 +316,8 @@ def difference(torture, folder, plan, imports):
                 words += [f"  {table} lacks {row}" for row in right if row not in left][:3]
             return "\n".join(words)
         waiting = len({(owner, name, one) for owner, name, _, one, _ in world.waiting})
-        if len(rows(store).get("waiting", [])) != waiting:
-            return f"import {number}: {len(rows(store).get('waiting', []))} references wait, expected {waiting}"
+        if len(stored.get("waiting", [])) != waiting:
+            return f"import {number}: {len(stored.get('waiting', []))} references wait, expected {waiting}"
     return ""
 
 
@@ -371,8 +373,14 @@ def shrunk(torture, folder, plan, imports):
 
 def fuzz(torture):
     torture.begin("random maps and feeds", "contents and counts as the plain importer has them, in every format, encoding and batch size")
+    spread(torture, cases, 400, 100000)
+    torture.end()
+
+
+def cases(torture):
     folder = torture.folder("fuzz")
-    for number in torture.cases(400, 100000):
+
+    def case(number):
         seed = f"{torture.seed}:{number}"
         plan, imports = random_case(seed)
         chance = random.Random(f"{seed}:dress")
@@ -390,7 +398,8 @@ def fuzz(torture):
             said = difference(torture, folder, plan, imports)
             said += "\n" + map_text(plan).split(', "sources"')[0] + "\n" + "\n".join(f"{one[4:]} {spell(one[0], one[3])}" for one in imports)
         torture.check(not said, f"case {seed}", said)
-    torture.end()
+
+    return case
 
 
 TESTS = [fuzz]

@@ -50,6 +50,7 @@ class Tally:
     name: str
     promise: str
     tried: int = 0
+    cases: int = 0
     failures: list = field(default_factory=list)
     notes: list = field(default_factory=list)
     skipped: str = ""
@@ -59,7 +60,7 @@ class Tally:
 class Torture:
     """One run of the harness."""
 
-    def __init__(self, tool, seed, is_long, keep, is_small=False, minutes=None, filter=None):
+    def __init__(self, tool, seed, is_long, keep, is_small=False, minutes=None, filter=None, jobs=1):
         self.tool = str(Path(tool).resolve())
         self.seed = seed
         self.is_long = is_long
@@ -67,6 +68,8 @@ class Torture:
         self.keep = keep
         self.minutes = minutes
         self.filter = filter
+        self.jobs = jobs
+        self.prepared = None  # a tool that is started once: crowd.py
         self.root = Path(tempfile.mkdtemp(prefix="dragoman-torture-"))
         self.tallies = []
         self.tally = None
@@ -106,6 +109,10 @@ class Torture:
         if self.is_small:
             return max(1, short // 8)
         return long if self.is_long else short
+
+    def drawn(self, number):
+        """What a case draws from: it can be tried again alone."""
+        return random.Random(f"{self.seed}:{self.tally.name}:{number}")
 
     def cases(self, short, long, share=1.0):
         """Numbers of cases from 0 on; fewer than asked for where the minutes of a test are over (`--minutes`).
@@ -181,6 +188,8 @@ class Torture:
         return Outcome(process.returncode, *texts, seconds, peak, late.is_set())
 
     def run(self, *arguments, timeout=60.0, **options):
+        if self.prepared and not options:
+            return self.prepared.run(arguments, timeout)
         return self.finish(self.start(*arguments, **options), timeout)
 
     def must(self, *arguments, **options):

@@ -6,7 +6,6 @@ the world and kept or thrown away whole. Foreign values are `Number` (its digits
 """
 
 import base64
-import copy
 import re
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
@@ -239,6 +238,20 @@ class World:
         self.next = 1
         self.waiting = []  # (owner, relationship, target entity, key, place), kept between imports
         self.counts = {}
+
+    def copied(self):
+        """Another world of the same contents: what is done to it does not happen here."""
+        world = World(self.plan)
+        world.next = self.next
+        world.waiting = list(self.waiting)
+        world.objects = {
+            number: {
+                "entity": item["entity"], "stub": item["stub"], "one": dict(item["one"]), "values": dict(item["values"]),
+                "many": {name: list(targets) for name, targets in item["many"].items()},
+            }
+            for number, item in self.objects.items()
+        }
+        return world
 
     def find(self, entity, key):
         if None in key:
@@ -540,10 +553,10 @@ def run(world, entity, records, mode="upsert"):
     waiting = []
     for record in records:
         counts["read"] += 1
-        trial, trial_waiting = copy.deepcopy(world), copy.deepcopy(waiting)
+        trial, trial_waiting = world.copied(), list(waiting)
         try:
             # A record that could not be applied is rejected also where it would be left alone.
-            apply(copy.deepcopy(world), entity, record, None, copy.deepcopy(waiting), None)
+            apply(world.copied(), entity, record, None, list(waiting), None)
             _, fate = apply(trial, entity, record, mode, trial_waiting, True)
         except Rejected:
             counts["rejected"] += 1

@@ -6,6 +6,7 @@ case. The same seed tries the same. `--write` puts what was tried into the table
 """
 
 import argparse
+import os
 import signal
 import sys
 
@@ -52,6 +53,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--long", action="store_true", help="hours instead of minutes")
     parser.add_argument("--small", action="store_true", help="a minute: what runs with the tests")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many processes try random cases (default: one a processor)")
     parser.add_argument("--minutes", type=float, help="begin no new case of a test after so many minutes")
     parser.add_argument("--filter", help="of the suite under sanitizers, only the tests that match")
     parser.add_argument("--only", action="append", default=[], help=f"{', '.join(MODULES)}, or a test's function")
@@ -63,7 +65,7 @@ def main():
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for one in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(one, signal.SIG_DFL)
-    torture = harness.Torture(options.tool, options.seed, options.long, options.keep, options.small, options.minutes, options.filter)
+    torture = harness.Torture(options.tool, options.seed, options.long, options.keep, options.small, options.minutes, options.filter, options.jobs)
     print(f"seed {options.seed}, {table.size(torture)}, {options.tool}", flush=True)
     try:
         for name, module in MODULES.items():

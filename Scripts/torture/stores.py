@@ -3,6 +3,7 @@
 import hashlib
 import sqlite3
 
+from crowd import spread
 from feeds import MAP, write
 from harness import contents, copy, remove
 from kills import works
@@ -13,7 +14,13 @@ def digest(path):
 
 
 def damaged(torture):
-    chance = torture.begin("damaged stores", "a message or correct data; no signal, no hang; reading changes nothing")
+    torture.begin("damaged stores", "a message or correct data; no signal, no hang; reading changes nothing")
+    spread(torture, damages, 60, 10000)
+    torture.note(f"{torture.tally.cases:,} stores, nine commands each")
+    torture.end()
+
+
+def damages(torture):
     folder, all_works = works(torture, 400)
     whole = folder / "whole.db"
     copy(all_works[1].before, whole)
@@ -22,7 +29,9 @@ def damaged(torture):
     database.close()
     good = whole.read_bytes()
     feed = write(torture.shared("feeds"), 50, 2, "ndjson")
-    for number in torture.cases(60, 5000):
+
+    def case(number):
+        chance = torture.drawn(number)
         data = bytearray(good)
         kind = chance.choice(["a byte", "a page of zeros", "a random page", "cut", "a field of the header", "ten bytes"])
         if kind == "a byte":
@@ -48,11 +57,12 @@ def damaged(torture):
             store.write_bytes(data)
             before = digest(store)
             outcome = torture.run(*arguments, "-d", store, timeout=20)
-            case = f"store {number} ({kind}), {arguments[0]}"
-            torture.check(not outcome.is_crash, f"{case}: exit {outcome.code}", outcome.text[-800:])
+            told = f"store {number} ({kind}), {arguments[0]}"
+            torture.check(not outcome.is_crash, f"{told}: exit {outcome.code}", outcome.text[-800:])
             if arguments[0] not in ("import", "migrate"):
-                torture.check(digest(store) == before, f"{case}: the file was changed")
-    torture.end()
+                torture.check(digest(store) == before, f"{told}: the file was changed")
+
+    return case
 
 
 def strange(torture):

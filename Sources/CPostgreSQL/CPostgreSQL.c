@@ -39,6 +39,7 @@ static void load(void) {
     {&pq.sendQueryParams, "PQsendQueryParams"},
     {&pq.setSingleRowMode, "PQsetSingleRowMode"},
     {&pq.getResult, "PQgetResult"},
+    {&pq.consumeInput, "PQconsumeInput"},
     {&pq.resultStatus, "PQresultStatus"},
     {&pq.resultErrorField, "PQresultErrorField"},
     {&pq.ntuples, "PQntuples"},

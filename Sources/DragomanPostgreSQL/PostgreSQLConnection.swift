@@ -7,6 +7,8 @@ final class PostgreSQLConnection: ServerConnection {
   private let library: CPostgreSQL
   private let server: PostgreSQLServer
   private var handle: UnsafeMutableRawPointer?
+  /// What was asked and is not answered yet.
+  private var asked: Answer?
 
   /// Of `ExecStatusType` (libpq-fe.h).
   private enum Status {
@@ -32,6 +34,7 @@ final class PostgreSQLConnection: ServerConnection {
   deinit { close() }
 
   func close() {
+    asked = nil
     if let handle { library.finish(handle) }
     handle = nil
   }
@@ -94,6 +97,57 @@ final class PostgreSQLConnection: ServerConnection {
       }
     }
     if let failure { throw failure }
+  }
+
+  func ask(
+    _ sql: String,
+    _ parameters: [ServerParameter]
+  ) throws(ServerError) -> (any ServerAnswer)? {
+    let handle = try open()
+    let isSent = Self.lend(parameters) { values in
+      library.sendQueryParams(handle, sql, Int32(parameters.count), nil, values, nil, nil, 0)
+    }
+    guard isSent == 1 else { throw failure(nil) }
+    let answer = Answer(self)
+    asked = answer
+    return answer
+  }
+
+  func forgetAnswer() {
+    guard asked != nil else { return }
+    // Whoever waited for it has failed already, or fails by what is said next.
+    _ = try? open()
+  }
+
+  /// The answer to `ask`; its rows are in memory once something else was asked.
+  private final class Answer: ServerAnswer {
+    private weak var connection: PostgreSQLConnection?
+    private let clear: @convention(c) (UnsafeMutableRawPointer?) -> Void
+    fileprivate var result: UnsafeMutableRawPointer?
+
+    init(_ connection: PostgreSQLConnection) {
+      self.connection = connection
+      clear = connection.library.clear
+    }
+
+    deinit { clear(result) }
+
+    func listen() {
+      guard let connection, connection.asked === self, let handle = connection.handle else {
+        return
+      }
+      // What goes wrong is told when the answer is taken.
+      _ = connection.library.consumeInput(handle)
+    }
+
+    func forEachRow(_ body: (UnsafePointer<ColumnValue>) throws -> Void) throws {
+      guard let connection else {
+        throw ServerError(state: "08003", message: "the connection is closed")
+      }
+      _ = try connection.open()
+      try connection.check(result)
+      try connection.lendRows(of: result, body)
+    }
   }
 
   /// Lends the rows of a query that has no parameters, by `COPY … TO STDOUT`.
@@ -178,9 +232,18 @@ final class PostgreSQLConnection: ServerConnection {
     if let failure { throw failure }
   }
 
+  /// The connection, once it can be asked: what was asked before is answered.
   private func open() throws(ServerError) -> UnsafeMutableRawPointer {
-    if let handle { return handle }
-    throw ServerError(state: "08003", message: "the connection is closed")
+    guard let handle else {
+      throw ServerError(state: "08003", message: "the connection is closed")
+    }
+    if let answer = asked {
+      asked = nil
+      answer.result = library.getResult(handle)
+      while let rest = library.getResult(handle) { library.clear(rest) }
+      try check(answer.result)
+    }
+    return handle
   }
 
   /// Lends the texts of parameters as C has them.

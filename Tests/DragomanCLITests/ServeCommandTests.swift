@@ -88,9 +88,9 @@ import Testing
       import http.cookiejar, urllib.request
       browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
       address = open("address").read().strip()
-      print(browser.open(address, timeout=30).read().decode().count("Overview"))
+      print(browser.open(address, timeout=900).read().decode().count("Overview"))
       # It is made in a file.
-      print(browser.open(address.split("?")[0] + "entities/P/download.xml", timeout=30).read().decode())
+      print(browser.open(address.split("?")[0] + "entities/P/download.xml", timeout=900).read().decode())
       PYTHON
       ls tmp | grep -c dragoman-console
       kill -s \(signal) $tool

@@ -263,7 +263,10 @@ struct ServerWorkTests {
     #expect(try server.psql("SELECT count(*) FROM \"We ird\".\"Person\" WHERE name IS NULL") == "4")
   }
 
-  @Test("A trigger that swallows rows is told, and nothing is kept")
+  @Test(
+    "A trigger that swallows rows is told, and nothing is kept",
+    .enabled(if: TestServer.isPlain)
+  )
   func swallowed() throws {
     let url = try server.schema()
     let schema = TestServer.schema(of: url)
@@ -317,7 +320,8 @@ struct ServerWorkTests {
     #expect(
       try server.psql(
         "SELECT string_agg(t.code, ',' ORDER BY l.position) FROM \(schema).\"Person_friends\" AS l"
-          + " JOIN \(schema).\"Person\" AS t ON t._pk = l.target"
+          // Apart: Citus joins no two tables whose rows do not lie beside each other.
+          + " JOIN (SELECT * FROM \(schema).\"Person\" OFFSET 0) AS t ON t._pk = l.target"
       ) == "X,Y"
     )
     #expect(try server.psql("SELECT count(*) FROM \(schema)._dragoman_pending") == "1")

@@ -67,7 +67,8 @@ import Testing
       until grep -q '^b -> ' err; do sleep 0.05; done
       sleep 0.5
       kill -s TERM $tool; sleep 0.5
-      kill -s TERM $tool 2> /dev/null; sleep 1
+      kill -s TERM $tool 2> /dev/null
+      for i in $(seq 9000); do kill -s 0 $tool 2> /dev/null || break; sleep 0.1; done
       kill -s KILL $tool 2> /dev/null && echo killed >&2
       exec 3>&-
       wait $tool; exit $?

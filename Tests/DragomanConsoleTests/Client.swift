@@ -6,6 +6,11 @@ struct Client: Sendable {
   let port: Int
   var cookie = ""
 
+  /// How long it waits for the server's next byte: longer than a busy machine makes it wait.
+  static let patience = Duration.seconds(900)
+  /// What stands behind the text of an answer of which no byte came for that long.
+  static let late = "(and then nothing)"
+
   /// A connection; it blocks, on a thread of its own.
   final class Connection: Sendable {
     private let socket: Int32
@@ -27,7 +32,7 @@ struct Client: Sendable {
         }
       }
       try #require(status == 0, "connect: \(errno)")
-      var limit = timeval(tv_sec: 240, tv_usec: 0)
+      var limit = timeval(tv_sec: Int(Client.patience.components.seconds), tv_usec: 0)
       setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
       setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
@@ -60,6 +65,7 @@ struct Client: Sendable {
           var buffer = [UInt8](repeating: 0, count: 1 << 16)
           while true {
             let count = recv(socket, &buffer, buffer.count, 0)
+            if count < 0, errno == EAGAIN { bytes += Array(Client.late.utf8) }
             guard count > 0 else { break }
             bytes += buffer[..<count]
             if let mark, String(decoding: bytes, as: UTF8.self).contains(mark) { break }

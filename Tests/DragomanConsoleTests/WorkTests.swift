@@ -37,7 +37,7 @@ import Testing
 
   /// Waits until an import does nothing any more, and gives what its page says as JSON.
   private func rest(of address: String, _ browser: TestBrowser) async throws -> [String: Any] {
-    for _ in 0..<2400 {
+    for _ in 0..<36_000 {
       let json = try browser.json("\(address).json")
       if !["checking", "trying", "importing"].contains(json["phase"] as? String ?? "") {
         return json

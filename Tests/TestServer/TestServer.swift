@@ -5,7 +5,12 @@ import Synchronization
 /// ended and removed with the process, however that ends.
 public final class TestServer: Sendable {
   /// The server; nil: none is installed, which is printed once.
+  ///
+  /// With `DRAGOMAN_SERVER_TESTS=citus` it is the coordinator of Citus, for all tests.
   public static let shared: TestServer? = {
+    if ProcessInfo.processInfo.environment["DRAGOMAN_SERVER_TESTS"] == "citus" {
+      return TestCluster.shared?.coordinator
+    }
     do {
       return try TestServer()
     } catch {
@@ -16,6 +21,17 @@ public final class TestServer: Sendable {
 
   /// Whether there is one: what tests ask before they run.
   public static var isThere: Bool { shared != nil }
+
+  /// Whether there is one whose tables take triggers, and which wants passwords: not one of Citus.
+  public static var isPlain: Bool { isThere && shared !== TestCluster.shared?.coordinator }
+
+  /// What a server is started with besides.
+  struct Settings {
+    /// Lines of postgresql.conf.
+    var lines: [String] = []
+    /// How `pg_hba.conf` lets those in who come by loopback.
+    var loopback = "scram-sha-256"
+  }
 
   /// Why there is no server.
   struct Absence: Error, CustomStringConvertible {
@@ -32,7 +48,7 @@ public final class TestServer: Sendable {
   /// The server ends when nobody holds the other end.
   private let lifeline: Pipe
 
-  private init() throws {
+  init(_ settings: Settings = Settings()) throws {
     guard let binaries = Self.findBinaries() else {
       throw Absence(description: "install postgresql, or set DRAGOMAN_POSTGRESQL to its folder bin")
     }
@@ -56,8 +72,11 @@ public final class TestServer: Sendable {
       '\(binaries)/initdb' --help | grep -q icu-locale && order='--locale-provider=icu --icu-locale=en-US'
       $as '\(binaries)/initdb' -D '\(folder)/data' -U postgres -A trust -E UTF8 --locale=C $order --no-sync >init.log 2>&1 \
         || { cat init.log; exit 1; }
-      printf 'local all all trust\\nhost all all 127.0.0.1/32 scram-sha-256\\n' >'\(folder)/data/pg_hba.conf'
-      $as '\(binaries)/postgres' -D '\(folder)/data' -k '\(folder)' -p \(port) -c listen_addresses=127.0.0.1 \
+      printf 'local all all trust\\nhost all all 127.0.0.1/32 \(settings.loopback)\\n' >'\(folder)/data/pg_hba.conf'
+      cat >>'\(folder)/data/postgresql.conf' <<'END'
+      \(settings.lines.joined(separator: "\n"))
+      END
+      HOME='\(folder)' $as '\(binaries)/postgres' -D '\(folder)/data' -k '\(folder)' -p \(port) -c listen_addresses=127.0.0.1 \
         -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=300 \
         -c lc_messages=C >log 2>&1 </dev/null &
       server=$!
@@ -95,7 +114,7 @@ public final class TestServer: Sendable {
     }
   }
 
-  private static func findBinaries() -> String? {
+  static func findBinaries() -> String? {
     let named = ProcessInfo.processInfo.environment["DRAGOMAN_POSTGRESQL"].map { [$0] } ?? []
     let versions =
       (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
@@ -116,6 +135,12 @@ public final class TestServer: Sendable {
 
   /// The server's socket.
   public var socketPath: String { "\(folder)/.s.PGSQL.\(port)" }
+
+  /// Ends the server before its process ends.
+  public func end() {
+    try? lifeline.fileHandleForWriting.close()
+    for _ in 0..<3000 where FileManager.default.fileExists(atPath: folder) { usleep(10_000) }
+  }
 
   private static func freePort() throws -> Int {
     let handle = socket(AF_INET, Self.stream, 0)

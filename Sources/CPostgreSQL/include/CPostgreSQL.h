@@ -22,6 +22,7 @@ typedef struct {
                          const char *const *values, const int *lengths, const int *formats, int format);
   int (*setSingleRowMode)(void *connection);
   void *(*getResult)(void *connection);
+  int (*consumeInput)(void *connection);
   int (*resultStatus)(const void *result);
   char *(*resultErrorField)(const void *result, int field);
   int (*ntuples)(const void *result);

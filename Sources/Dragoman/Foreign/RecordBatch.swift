@@ -150,6 +150,13 @@ final class RecordBatch {
     Self.grow(&source, to: byteCount + Self.padding, keeping: sourceCount)
   }
 
+  /// Blanks what simdjson reads behind the source: what it says of a faulty text depends on the bytes that it finds there.
+  func padSource() {
+    reserveSource(sourceCount)
+    let padding = source[sourceCount..<sourceCount + Self.padding]
+    UnsafeMutableRawBufferPointer(rebasing: padding).initializeMemory(as: UInt8.self, repeating: 0)
+  }
+
   /// Makes room for that many more bytes in the arena; those in use stay.
   @inline(__always)
   func reserveArena(_ free: Int) {

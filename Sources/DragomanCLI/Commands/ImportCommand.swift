@@ -118,6 +118,17 @@ struct ImportCommand: AsyncParsableCommand {
   )
   var workers: Int?
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      On Citus: make the table of this entity one that all nodes have as a whole, for small ones that many \
+      others refer to; several times, if need be.
+      """,
+      valueName: "entity"
+    )
+  )
+  var reference: [String] = []
+
   @OptionGroup
   var bounds: FeedBounds
 
@@ -184,6 +195,9 @@ struct ImportCommand: AsyncParsableCommand {
     try databaseOptions.resolve(tells: !quiet && !dryRun)
     if workers ?? 1 > 1, databaseOptions.server == nil {
       throw ValidationError("A file has one writer: --workers is for a database on a server.")
+    }
+    if !reference.isEmpty, databaseOptions.server == nil {
+      throw ValidationError("A file has no nodes: --reference is for a database of Citus.")
     }
     let guessed = try guess ? guessedMap() : nil
     let importMap = try guessed?.map ?? InputExpansion.map(map, before: inputs)
@@ -267,7 +281,7 @@ struct ImportCommand: AsyncParsableCommand {
   private func openTarget(_ importMap: ImportMap) throws -> ImportTarget {
     if let server = databaseOptions.server {
       if diff { return .file(try server.copy()) }
-      return .server(try server.store())
+      return .server(try server.store(references: reference))
     }
     let isMissing = !FileManager.default.fileExists(atPath: database)
     var options = SQLiteStore.Options(readsConcurrently: false)

@@ -31,10 +31,11 @@ struct InfoCommand: ParsableCommand {
     let store = try databaseOptions.open(SQLiteStore.Options(isReadOnly: true, createsFile: false))
     let contents = try store.contents(examples: all ? nil : 5)
     try store.close()
+    let distribution = try databaseOptions.server?.distribution()
     try OutputBuffer.print(
       json
-        ? try ContentsJSON(contents, file: database).text()
-        : ContentsText(contents, file: database).text
+        ? try ContentsJSON(contents, file: database, distribution).text()
+        : ContentsText(contents, file: database, distribution).text
     )
   }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Dragoman
 import DragomanGraph
+import DragomanPostgreSQL
 import Foundation
 
 /// `dragoman migrate MAP -d DB`: changes a database to the model of a map.
@@ -14,7 +15,7 @@ struct MigrateCommand: ParsableCommand {
       --drop is given.
 
       Exit codes: 0 done (or nothing to do), 65 something is in the way or the map is faulty, \
-      66 no such file, 75 another process is writing.
+      66 no such file, 69 no such server, 75 another process is writing, 77 a missing privilege.
       """
   )
 
@@ -41,23 +42,35 @@ struct MigrateCommand: ParsableCommand {
   mutating func run() throws {
     try databaseOptions.resolve(tells: !dryRun)
     let model = try ImportMap(contentsOf: map).model()
-    let store = try databaseOptions.openFile(
-      for: "dragoman migrate",
-      SQLiteStore.Options(
+    let migration = try migration(to: model)
+    try OutputBuffer.print(json ? try document(of: migration) : text(of: migration))
+    guard migration.faults.isEmpty else {
+      throw ToolError(faults: migration.faults, in: database)
+    }
+  }
+
+  /// Migrates, or says what is to be done.
+  private func migration(to model: Model) throws -> Migration {
+    if let server = databaseOptions.server {
+      let store = try server.store()
+      defer { store.end() }
+      let planned = try store.migration(to: model, drops: drop)
+      guard !dryRun, planned.faults.isEmpty else { return planned }
+      return try store.migrate(to: model, drops: drop)
+    }
+    let store = try SQLiteStore(
+      at: .file(database),
+      options: SQLiteStore.Options(
         isReadOnly: dryRun,
         createsFile: false,
         readsConcurrently: false
       )
     )
-    var migration = try store.migration(to: model, drops: drop)
-    if !dryRun && migration.faults.isEmpty {
-      migration = try store.migrate(to: model, drops: drop)
-    }
-    try OutputBuffer.print(json ? try document(of: migration) : text(of: migration))
+    let planned = try store.migration(to: model, drops: drop)
+    let migration =
+      dryRun || !planned.faults.isEmpty ? planned : try store.migrate(to: model, drops: drop)
     try store.close()
-    guard migration.faults.isEmpty else {
-      throw ToolError(faults: migration.faults, in: database)
-    }
+    return migration
   }
 
   /// The plan, and what became of it.

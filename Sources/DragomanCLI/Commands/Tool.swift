@@ -3,6 +3,7 @@ import CSQLiteSettings
 import Dispatch
 import DragomanGraph
 import Foundation
+import Synchronization
 
 /// Where the process starts.
 @main
@@ -43,18 +44,42 @@ struct Tool: AsyncParsableCommand {
   /// A command that waits for nobody runs on the main thread: the others are not made then, whose memory besides
   /// grows by a system call a page.
   static func runToTheEnd() -> Never {
+    let arguments = CommandLine.arguments
     do {
-      try checkCommand(of: CommandLine.arguments)
-      var command = try parseAsRoot()
-      guard let asynchronous = command as? any AsyncParsableCommand else {
-        try command.run()
-        Foundation.exit(0)
+      try checkCommand(of: arguments)
+      var command = try parseAsRoot(Array(arguments.dropFirst()))
+      if let asynchronous = command as? any AsyncParsableCommand {
+        Foundation.exit(waitedStatus(of: asynchronous))
       }
-      Task { Foundation.exit(await status(of: asynchronous)) }
+      try command.run()
+      Foundation.exit(0)
     } catch {
       Foundation.exit(status(of: error))
     }
-    dispatchMain()
+  }
+
+  /// The main thread waits, so that the process ends where it began: what libraries do at the end, they do on one
+  /// thread, as behind any other main.
+  private static func waitedStatus(of command: sending any AsyncParsableCommand) -> Int32 {
+    let end = End()
+    Task { end.come(await status(of: command)) }
+    return end.wait()
+  }
+
+  /// How a command on other threads ended.
+  private final class End: Sendable {
+    private let status = Mutex<Int32>(0)
+    private let isThere = DispatchSemaphore(value: 0)
+
+    func come(_ code: Int32) {
+      status.withLock { $0 = code }
+      isThere.signal()
+    }
+
+    func wait() -> Int32 {
+      isThere.wait()
+      return status.withLock { $0 }
+    }
   }
 
   private static func status(of command: any AsyncParsableCommand) async -> Int32 {

@@ -28,7 +28,7 @@ public final class Stack: Sendable {
     case server(any DatabaseServer)
   }
 
-  /// What was done to the file that was there when the stack was opened; nil: nothing, or it only
+  /// What was done to the database that was there when the stack was opened; nil: nothing, or it only
   /// grew.
   public let migration: Migration?
   /// Where the old file is and why it had to go; nil: it did not.
@@ -82,15 +82,26 @@ public final class Stack: Sendable {
   /// - Parameters:
   ///   - model: What the database is to hold; what it does not have yet is added.
   ///   - server: The server.
-  /// - Throws: `StoreError`, as `ServerStore.init(on:)` and its `grow(to:)`.
-  package init(_ model: Model, on server: any DatabaseServer) throws {
+  ///   - references: The entities whose tables are to be on all nodes of Citus.
+  ///   - migrates: Whether the database is migrated, dropping nothing, where the model contradicts what it holds.
+  /// - Throws: `StoreError`, as `ServerStore.init(on:references:)`, its `grow(to:)` and `migrate(to:drops:)`.
+  package init(
+    _ model: Model,
+    on server: any DatabaseServer,
+    references: [String] = [],
+    migrates: Bool = false
+  ) throws {
     try Self.check(model)
     location = .server(server)
-    migration = nil
     recreation = nil
     attachments = Attachments()
-    let store = try ServerStore(on: server)
-    try store.grow(to: model)
+    let store = try ServerStore(on: server, references: references)
+    if migrates {
+      migration = try store.opened(for: model)
+    } else {
+      try store.grow(to: model)
+      migration = nil
+    }
     current = Mutex(try RootContext(store, attachments: attachments))
     listen()
   }
@@ -378,21 +389,4 @@ private final class FailureLog: Sendable {
   var all: [any Error] { errors.withLock { $0 } }
 
   func add(_ error: any Error) { errors.withLock { $0.append(error) } }
-}
-
-/// Values that layers above keep with a stack, by their type.
-package final class Attachments: Sendable {
-  private let values = Mutex<[ObjectIdentifier: any Sendable]>([:])
-
-  /// The value of a type; made when it is asked for the first time.
-  package func value<T: Sendable>(_ make: () throws -> T) rethrows -> T {
-    let key = ObjectIdentifier(T.self)
-    if let known = values.withLock({ $0[key] as? T }) { return known }
-    let made = try make()
-    return values.withLock { values in
-      if let known = values[key] as? T { return known }
-      values[key] = made
-      return made
-    }
-  }
 }

@@ -68,6 +68,15 @@ protocol StoreReader {
     _ body: (Int, StoredRow) throws -> Void
   ) throws
 
+  /// Begins what `rows(having:)` does, where the store works at it while the caller does something else; nil where
+  /// nothing is gained by that.
+  func ask(
+    having values: [[StoredValue]],
+    in key: [Int],
+    of table: Int,
+    reading columns: [String]
+  ) throws -> (any AskedRows)?
+
   /// The targets of a relationship by owner, in its order; owners that have none are not named.
   func targets(of link: RelationshipLayout, _ owners: [Int64]) throws -> [Int64: StoredTargets]
 
@@ -97,6 +106,24 @@ protocol StoreReader {
 
   /// The references that wait until their target comes, in the order in which they came.
   func waitingReferences() throws -> [WaitingReference]
+}
+
+extension StoreReader {
+  func ask(
+    having values: [[StoredValue]],
+    in key: [Int],
+    of table: Int,
+    reading columns: [String]
+  ) throws -> (any AskedRows)? { nil }
+}
+
+/// Rows that a store was asked for, on their way.
+protocol AskedRows: AnyObject {
+  /// Takes what has come, without waiting.
+  func listen()
+
+  /// Lends the rows as `StoreReader.rows(having:)` does; waits for them.
+  func rows(_ body: (Int, StoredRow) throws -> Void) throws
 }
 
 /// The writer of a store, and what it sees in the transaction that is open.

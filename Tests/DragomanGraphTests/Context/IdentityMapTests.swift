@@ -1,3 +1,4 @@
+import TestRandom
 import Testing
 
 @testable import DragomanGraph
@@ -16,8 +17,8 @@ import Testing
     arguments: [1, 8, 4096]
   )
   func random(stride: Int64) throws {
-    let seed = UInt64.random(in: 0 ... .max)
-    var random = SeededGenerator(state: seed)
+    let seed = Seeds.seed()
+    var random = SplitMix(state: seed)
     let map = IdentityMap()
     var known: [Int64: ManagedObject] = [:]
     let objects = try (0..<64).map { _ in try stack.main.insert("Person") }
@@ -47,8 +48,8 @@ import Testing
 
   @Test("Objects that nobody holds leave the map, and those that are held stay in it")
   func letGo() throws {
-    let seed = UInt64.random(in: 0 ... .max)
-    var random = SeededGenerator(state: seed)
+    let seed = Seeds.seed()
+    var random = SplitMix(state: seed)
     let main = stack.main
     for _ in 0..<500 { _ = try main.insert("Person") }
     try main.save()

@@ -156,9 +156,9 @@ import Testing
 
   /// Waits until something is stored that a merge left to the background.
   private func wait(_ stack: Stack, until query: String, is rows: [String]) async throws {
-    for _ in 0..<100_000 where stack.backgroundErrors.isEmpty {
+    for _ in 0..<90_000 where stack.backgroundErrors.isEmpty {
       if try stack.sql(query) == rows { break }
-      await Task.yield()
+      try await Task.sleep(for: .milliseconds(10))
     }
     await Task { @MainActor in }.value
     #expect(try stack.sql(query) == rows)

@@ -313,7 +313,9 @@ import Testing
       try stack.reset()
       #expect(try stack.main.count(FetchRequest("Song")) == 0)
     }
-    for _ in 0..<1000 where main != nil || root != nil { await Task.yield() }
+    for _ in 0..<90_000 where main != nil || root != nil {
+      try await Task.sleep(for: .milliseconds(10))
+    }
     #expect(main == nil && root == nil)
   }
 

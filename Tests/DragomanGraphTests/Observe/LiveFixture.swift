@@ -1,16 +1,11 @@
-import Foundation
+import TestRandom
 import Testing
 
 @testable import DragomanGraph
 
-/// How much the property tests of live results do: `DRAGOMAN_STEPS` steps (60), and the seed.
+/// How much the property tests of live results do: `DRAGOMAN_STEPS` steps, or 60.
 enum LiveSettings {
-  static var steps: Int { setting("DRAGOMAN_STEPS") ?? 60 }
-  static var seed: UInt64 { setting("DRAGOMAN_SEED") ?? .random(in: 0...UInt64.max) }
-
-  private static func setting<Number: LosslessStringConvertible>(_ name: String) -> Number? {
-    ProcessInfo.processInfo.environment[name].flatMap(Number.init)
-  }
+  static var steps: Int { Seeds.setting("DRAGOMAN_STEPS").map { Int($0) } ?? 60 }
 }
 
 /// Items in boxes, some of them special.
@@ -43,9 +38,9 @@ let shop = Model(
 
 /// Random requests for items, and random changes of the objects of a context.
 struct LiveRandom {
-  var random: SeededGenerator
+  var random: SplitMix
 
-  init(seed: UInt64) { random = SeededGenerator(state: seed) }
+  init(seed: UInt64) { random = SplitMix(state: seed) }
 
   mutating func chance(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
 

@@ -1,3 +1,4 @@
+import TestRandom
 import Testing
 
 @testable import DragomanGraph
@@ -10,7 +11,7 @@ struct PagePropertyTests {
     arguments: 0..<30
   )
   func walk(round: Int) async throws {
-    let seed = LiveSettings.seed
+    let seed = Seeds.seed(round)
     var random = LiveRandom(seed: seed)
     let stack = try Stack(shop, at: .inMemory)
     try await stack.write { [random] context in
@@ -43,7 +44,7 @@ struct PagePropertyTests {
     arguments: 0..<20
   )
   func stable(round: Int) async throws {
-    let seed = LiveSettings.seed
+    let seed = Seeds.seed(round)
     var random = LiveRandom(seed: seed)
     let stack = try Stack(shop, at: .inMemory)
     try await stack.write { context in

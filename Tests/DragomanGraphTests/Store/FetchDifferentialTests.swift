@@ -1,26 +1,23 @@
 import Foundation
+import TestRandom
 import Testing
 
 @testable import DragomanGraph
 
 /// Random requests over random graphs: the store and memory must give the same answer.
 ///
-/// `DRAGOMAN_FETCH_ROUNDS` asks for more rounds than the default, `DRAGOMAN_FETCH_SEED` for one seed.
+/// `DRAGOMAN_FETCH_ROUNDS` asks for more rounds than the default, `DRAGOMAN_SEED` for one seed.
 @Suite("Fetch, SQL against memory")
 struct FetchDifferentialTests {
   private static let requestsPerRound = 50
 
-  private static func setting(_ name: String) -> UInt64? {
-    ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
-  }
-
   @Test("SQL and memory give the same ids, rows, counts and errors")
   func agrees() throws {
-    let rounds = Self.setting("DRAGOMAN_FETCH_ROUNDS") ?? 12
+    let rounds = Seeds.setting("DRAGOMAN_FETCH_ROUNDS") ?? 12
     var answered = 0
     var selective = 0
-    for _ in 0..<rounds {
-      let seed = Self.setting("DRAGOMAN_FETCH_SEED") ?? .random(in: 0...UInt64.max)
+    for round in 0..<rounds {
+      let seed = Seeds.seed(Int(round))
       var sample = try RandomGraph(seed: seed)
       let store = try sample.graph.store()
       for number in 0..<Self.requestsPerRound {

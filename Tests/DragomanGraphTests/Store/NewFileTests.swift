@@ -115,7 +115,7 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let first = try opened()
     #expect(error { _ = try opened() } == .busy)
-    async let second = Task.detached { try opened(waiting: .seconds(20)) }.value
+    async let second = Task.detached { try opened(waiting: .seconds(900)) }.value
     try fill(first, 10)
     try first.close()
     let store = try await second

@@ -1,4 +1,5 @@
 import Foundation
+import TestRandom
 import Testing
 
 @testable import DragomanGraph
@@ -61,31 +62,51 @@ struct PageFetchTests {
   func random() throws {
     var tables = 0
     var longest = 0
-    for _ in 0..<8 {
-      let seed = UInt64.random(in: 0...UInt64.max)
+    for round in 0..<8 {
+      let seed = Seeds.seed(round)
       var sample = try RandomGraph(seed: seed)
       let store = try sample.graph.store()
       for number in 0..<40 {
         var request = sample.request()
         request.limit = nil
         request.offset = 0
-        let place: Comment = "seed \(seed), request \(number): \(request)"
-        // A sum that leaves 64 bits, and SQL's wildcard: FetchDifferentialTests has them.
-        guard let whole = try? store.rows(request) else { continue }
-        #expect(try pages(request, store, of: 2) == whole, place)
+        // A sum that leaves 64 bits stops whoever looks at its object, and each looks at others:
+        // FetchDifferentialTests has that, and SQL's wildcard.
+        do {
+          longest = max(
+            longest,
+            try expectPages(of: request, of: sample, in: store, "seed \(seed), request \(number)")
+          )
+        } catch let error as StoreError
+          where error.message.contains("64 bits") || error.message.hasPrefix("LIKE has")
+        {
+          continue
+        }
         if try ResolvedRequest(request, in: store.layout).table != nil { tables += 1 }
-        longest = max(longest, whole.count)
-        guard whole.count > 2 else { continue }
-        request.limit = 2
-        request.after = try store.forEachRow(inPage: request) { _ in }
-        request.limit = nil
-        let memory = MemoryFetch(try ResolvedRequest(request, in: sample.graph.layout))
-        let rest = try memory.rows(of: sample.graph.family(of: request.entity))
-        #expect(rest == Array(whole.dropFirst(2)), place)
-        #expect(try store.count(request) == whole.count - 2, place)
       }
     }
     #expect(tables > 20 && longest > 5)
+  }
+
+  /// Holds the pages of a request against the whole, and what is behind the first against memory; the number of all rows.
+  private func expectPages(
+    of request: FetchRequest,
+    of sample: RandomGraph,
+    in store: SQLiteStore,
+    _ place: Comment
+  ) throws -> Int {
+    var request = request
+    let whole = try store.rows(request)
+    #expect(try pages(request, store, of: 2) == whole, place)
+    guard whole.count > 2 else { return whole.count }
+    request.limit = 2
+    request.after = try store.forEachRow(inPage: request) { _ in }
+    request.limit = nil
+    let memory = MemoryFetch(try ResolvedRequest(request, in: sample.graph.layout))
+    let rest = try memory.rows(of: sample.graph.family(of: request.entity))
+    #expect(rest == Array(whole.dropFirst(2)), place)
+    #expect(try store.count(request) == whole.count - 2, place)
+    return whole.count
   }
 
   @Test("A page goes on where the one before ended, whatever came and went in front of it")

@@ -1,15 +1,17 @@
+import TestRandom
+
 @testable import DragomanGraph
 
 /// A random model, random objects of it, and random requests that fit it.
 struct RandomGraph {
-  var random: SeededGenerator
+  var random: SplitMix
   private(set) var graph: ObjectGraph
   /// The variables of the subqueries that are being written.
   private var variables: [(name: String, entity: EntityLayout)] = []
   private var layout: ModelLayout { graph.layout }
 
   init(seed: UInt64) throws {
-    random = SeededGenerator(state: seed)
+    random = SplitMix(state: seed)
     graph = ObjectGraph(Model())
     graph = ObjectGraph(model())
     try fill()
@@ -351,7 +353,7 @@ struct RandomGraph {
     _ entity: EntityLayout
   ) -> Filter.Comparison {
     let root = layout.entities[path.root].name
-    func id(_ random: inout SeededGenerator) -> Filter.Operand {
+    func id(_ random: inout SplitMix) -> Filter.Operand {
       .object(ObjectID(entity: root, primaryKey: Int64.random(in: 1...8, using: &random)))
     }
     switch Int.random(in: 0..<6, using: &random) {

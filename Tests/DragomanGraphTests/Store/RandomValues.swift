@@ -1,3 +1,5 @@
+import TestRandom
+
 @testable import DragomanGraph
 
 /// Values of every type at which two implementations are most likely to differ.
@@ -36,8 +38,8 @@ enum Values {
   private static let blobs: [[UInt8]] = [[], [0], [0, 1], [255], [0x61]]
 
   /// A value as the store holds it; never null.
-  static func stored(_ attribute: Attribute, _ random: inout SeededGenerator) -> StoredValue {
-    func pick<Value>(_ values: [Value], _ random: inout SeededGenerator) -> Value {
+  static func stored(_ attribute: Attribute, _ random: inout SplitMix) -> StoredValue {
+    func pick<Value>(_ values: [Value], _ random: inout SplitMix) -> Value {
       values[Int.random(in: values.indices, using: &random)]
     }
     switch attribute.type {
@@ -61,7 +63,7 @@ enum Values {
   }
 
   /// A literal that the attribute takes.
-  static func literal(_ attribute: Attribute, _ random: inout SeededGenerator) -> FilterValue {
+  static func literal(_ attribute: Attribute, _ random: inout SplitMix) -> FilterValue {
     switch (attribute.type, stored(attribute, &random)) {
     case (.bool, .integer(let integer)): .boolean(integer == 1)
     case (.decimal, .text(let digits)): .number(digits)

@@ -82,7 +82,7 @@ import Testing
     #expect(try await values.next()?.map(\.name) == ["Ada", "Bob"])
   }
 
-  @Test("Values are told again when only a nested value changes", .timeLimit(.minutes(10)))
+  @Test("Values are told again when only a nested value changes", .timeLimit(.minutes(60)))
   func nestedValues() async throws {
     let shops = stack.repository(of: Shop.self)
     let shop = try await shops.save(Shop("a", employees: [Employee("Tom", age: 1)]))
@@ -95,7 +95,7 @@ import Testing
 
   @Test(
     "Values are told again when what their condition leads to changes",
-    .timeLimit(.minutes(10))
+    .timeLimit(.minutes(60))
   )
   func relatedValues() async throws {
     let stack = try Stack(staffModel, at: .inMemory)

@@ -8,7 +8,7 @@ import Testing
 
   init() throws { stack = try Stack(shopModel, at: .inMemory) }
 
-  @Test("Inserts, updates and deletions arrive as differences", .timeLimit(.minutes(10)))
+  @Test("Inserts, updates and deletions arrive as differences", .timeLimit(.minutes(60)))
   func differences() async throws {
     let shops = stack.repository(of: Shop.self)
     var a = try await shops.save(

@@ -1,4 +1,5 @@
 import Foundation
+import TestRandom
 import Testing
 
 @testable import Dragoman
@@ -13,7 +14,7 @@ import Testing
     arguments: [ForeignFormat.json, .ndjson, .xml, .csv]
   )
   func roundTrip(format: ForeignFormat) async throws {
-    let seed = ProcessInfo.processInfo.environment["DRAGOMAN_SEED"].flatMap(UInt64.init)
+    let seed = Seeds.asked
     var refusedCount = 0
     var valueCount = 0
     let count = ProcessInfo.processInfo.environment["DRAGOMAN_CASES"].flatMap(UInt64.init)

@@ -1,4 +1,5 @@
 import DragomanGraph
+import TestRandom
 import Testing
 
 @testable import Dragoman
@@ -11,7 +12,7 @@ import Testing
   )
   func roundTrip(format: ForeignFormat) async throws {
     var refusedCount = 0
-    let seeds = SinkDifferentialTests.seeds(40)
+    let seeds = Seeds.seeds(40)
     for seed in seeds {
       var random = SplitMix(state: seed)
       let sample = LinkCase.random(&random)

@@ -1,4 +1,5 @@
 import GRDB
+import TestRandom
 import Testing
 
 @testable import Dragoman
@@ -384,7 +385,7 @@ import Testing
         """
     )
     var itemCount = 0
-    for seed in SinkDifferentialTests.seeds(30) {
+    for seed in Seeds.seeds(30) {
       var dice = Dice(seed: seed)
       func names() -> [String] {
         // By bytes: the two Unicode normal forms of a name are two names.

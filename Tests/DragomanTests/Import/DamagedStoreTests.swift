@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestRandom
 import Testing
 
 @testable import Dragoman
@@ -158,9 +159,7 @@ import Testing
 
   @Test("Single bytes and values that were changed never end the process")
   func mutants() async throws {
-    let seed =
-      ProcessInfo.processInfo.environment["DRAGOMAN_SEED"].flatMap(UInt64.init)
-      ?? UInt64.random(in: .min ... .max)
+    let seed = Seeds.seed()
     let count =
       ProcessInfo.processInfo.environment["DRAGOMAN_MUTANTS"].flatMap(Int.init) ?? 40
     print("damaged stores: seed \(seed)")

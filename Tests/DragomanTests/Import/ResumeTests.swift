@@ -245,7 +245,7 @@ import Testing
   func unreaped() throws {
     var process = pid_t()
     let name = strdup("sleep")
-    let seconds = strdup("60")
+    let seconds = strdup("3600")
     defer { for text in [name, seconds] { free(text) } }
     try #require(posix_spawnp(&process, "sleep", nil, nil, [name, seconds, nil], environ) == 0)
     let stat = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
@@ -254,7 +254,7 @@ import Testing
     let mark = try JSONDecoder().decode(RunMark.self, from: Data(text.utf8))
     #expect(mark.isRunning)
     kill(process, SIGKILL)
-    for _ in 0..<200 where mark.isRunning { usleep(10_000) }
+    for _ in 0..<90_000 where mark.isRunning { usleep(10_000) }
     #expect(!mark.isRunning)
     waitpid(process, nil, 0)
   }

@@ -1,5 +1,6 @@
 import CSimdJSON
 import Foundation
+import TestRandom
 import Testing
 
 @testable import Dragoman
@@ -80,7 +81,7 @@ import Testing
 
   @Test("A random list, whole, cut off or with a fault, gives the same records, places and errors")
   func agree() throws {
-    for seed in SinkDifferentialTests.seeds(60) {
+    for seed in Seeds.seeds(60) {
       var random = SplitMix(state: seed)
       let isMixed = Int.random(in: 0..<4, using: &random) == 0
       let values = (0..<Int.random(in: 2...400, using: &random)).map { _ in
@@ -127,6 +128,34 @@ import Testing
     // What looks like the end of a value stands in a text that is not whole.
     let texts = String(repeating: #", "},{[\",""#, count: 300) + #", "},{[\", "#
     #expect(try Self.countTogether(behind: "\"a\"", texts) == 300)
+  }
+
+  @Test("What is wrong with a text does not depend on what memory holds behind it")
+  func behind() throws {
+    let whole = Array(#"{"id" :{"a":[1,{"b":"x"}],"n":null},"o":{}}"#.utf8)
+    for count in 1...whole.count {
+      for end in ["", "]", "}", ",", "\"", ",\n{}]"] {
+        let text = Array(whole[..<count] + end.utf8)
+        let found = Set(Array("\0}]\",:0 {[n".utf8).map { Self.answer(to: text, before: $0) })
+        #expect(found.count == 1, "\(String(decoding: text, as: UTF8.self)): \(found)")
+      }
+    }
+  }
+
+  /// What a text is parsed to that lies in memory full of a byte.
+  private static func answer(to text: [UInt8], before byte: UInt8) -> String {
+    let batch = RecordBatch()
+    batch.reserveSource(1000)
+    for place in batch.source.indices { batch.source[place] = byte }
+    batch.source.copyBytes(from: text)
+    batch.sourceCount = text.count
+    var json: [UInt8] = []
+    do {
+      try batch.appendJSON(of: JSONText().parse(batch, start: 0, length: text.count), to: &json)
+    } catch {
+      return "\(error)"
+    }
+    return String(decoding: json, as: UTF8.self)
   }
 
   @Test("A full tape grows, and nothing is read twice")

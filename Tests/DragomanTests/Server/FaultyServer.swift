@@ -96,6 +96,16 @@ private final class FaultyConnection: ServerConnection {
     try inner.forEachRow(sql, parameters, streams: streams, body)
   }
 
+  func ask(
+    _ sql: String,
+    _ parameters: [ServerParameter]
+  ) throws(ServerError) -> (any ServerAnswer)? {
+    try ask(sql)
+    return try inner.ask(sql, parameters)
+  }
+
+  func forgetAnswer() { inner.forgetAnswer() }
+
   func copy(
     _ sql: String,
     _ body: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void

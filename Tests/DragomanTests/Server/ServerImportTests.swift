@@ -23,10 +23,11 @@ struct ServerImportTests {
 
   @Test(
     "A feed has the same contents and the same report as in a file, also the second time",
-    arguments: feeds.map(\.map)
+    arguments: feeds.map(\.map),
+    TestPlace.all
   )
-  func same(name: String) async throws {
-    let server = try #require(TestServer.shared)
+  func same(name: String, at place: TestPlace) async throws {
+    let server = try #require(place.server)
     let feeds = try #require(Self.feeds.first { $0.map == name }?.feeds)
     let map = try ImportMap(
       contentsOf: Self.root.appendingPathComponent("Maps/\(name).map.yaml").path
@@ -89,9 +90,12 @@ struct ServerImportTests {
           boss: { entity: Person, kind: toOne, key: { id: boss }, onUnresolved: pending }
     """
 
-  @Test("In batches as in one transaction: the same contents, and the ledger tells of all records")
-  func batches() async throws {
-    let server = try #require(TestServer.shared)
+  @Test(
+    "In batches as in one transaction: the same contents, and the ledger tells of all records",
+    arguments: TestPlace.all
+  )
+  func batches(at place: TestPlace) async throws {
+    let server = try #require(place.server)
     let map = try ImportMap(yaml: Self.yaml)
     let url = try server.schema()
     let records: [ForeignValue] = (0..<25).map { number in
@@ -121,9 +125,12 @@ struct ServerImportTests {
     #expect(try server.psql("SELECT count(*) FROM \(schema)._dragoman_pending") == "0")
   }
 
-  @Test("A dry run leaves nothing, not even tables, and neither does an import that fails")
-  func nothing() async throws {
-    let server = try #require(TestServer.shared)
+  @Test(
+    "A dry run leaves nothing, not even tables, and neither does an import that fails",
+    arguments: TestPlace.all
+  )
+  func nothing(at place: TestPlace) async throws {
+    let server = try #require(place.server)
     let map = try ImportMap(yaml: Self.yaml)
     let url = try server.schema()
     let tables =

@@ -1,5 +1,6 @@
 import DragomanPostgreSQL
 import Foundation
+import TestRandom
 import TestServer
 import Testing
 
@@ -67,7 +68,7 @@ struct ServerStatementTests {
     }
     let count = try await run(.max).0.count
     #expect(count > 15)
-    let rounds = SinkDifferentialTests.setting("DRAGOMAN_ROUNDS").map { Int($0) } ?? 20
+    let rounds = Seeds.setting("DRAGOMAN_ROUNDS").map { Int($0) } ?? 20
     for number in 0..<min(rounds, count) {
       let place = 1 + number * count / min(rounds, count)
       let (counter, report, url) = try await run(place)

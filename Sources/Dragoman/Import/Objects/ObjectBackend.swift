@@ -22,6 +22,8 @@ final class ObjectBackend: DraftBackend {
   var moved: [Int: Int] = [:]
   /// By relationship, the owners whose references of earlier imports do not wait any more.
   var forgotten: [Int: Set<Int64>] = [:]
+  /// Whether the objects of records are listed for who asks for them.
+  private let listsObjects: Bool
   private var named: [(place: RowKey, ordinal: Int)] = []
   private var known: Set<RowKey> = []
   private var deleted: Set<ObjectID> = []
@@ -39,6 +41,21 @@ final class ObjectBackend: DraftBackend {
   /// Owners that are counted as unchanged as long as they wait, or no more, since that was kept.
   private var owners: [ObjectPlace: UnchangedOwner?] = [:]
 
+  /// The batch behind the one at hand, if it is there already; nil: batches are not looked up ahead.
+  var following: (() -> DraftBatch?)?
+  /// What is looked up for the batch behind the one at hand.
+  private var ahead: (batch: DraftBatch, keys: BatchKeys)?
+  /// Records since the server was last listened to.
+  private var quietCount = 0
+
+  /// The keys of what a batch is about.
+  private struct BatchKeys {
+    /// Of objects, by entity.
+    var objects: [String: [[StoredValue]]] = [:]
+    /// Of targets, by the number of the relationship.
+    var references: [Int: Set<[StoredValue]>] = [:]
+  }
+
   /// What of a plan's objects is looked up beforehand.
   private struct Probe {
     let entity: EntityLayout
@@ -51,9 +68,11 @@ final class ObjectBackend: DraftBackend {
     code: ImportCode,
     only: ManagedObject? = nil,
     pruning: FeedPruning? = nil,
-    keepsWaiting: Bool = false
+    keepsWaiting: Bool = false,
+    listsObjects: Bool = true
   ) {
     self.context = context
+    self.listsObjects = listsObjects
     self.keepsWaiting = keepsWaiting
     self.pruning = pruning
     self.code = code
@@ -81,9 +100,33 @@ final class ObjectBackend: DraftBackend {
     // What went wrong before the import is no record's fault.
     try context.throwRecorded()
     guard only == nil else { return }
+    let known = ahead.flatMap { $0.batch === batch ? $0.keys : nil }
+    ahead = nil
+    let keys = try known ?? self.keys(of: batch, plan)
+    for (name, values) in keys.objects {
+      if let probe = probes[name] { try context.finder.probe(probe.entity, probe.key, values) }
+    }
+    for (link, values) in keys.references {
+      guard let probe = self.references[link] ?? nil else { continue }
+      try context.finder.probe(probe.entity, probe.key, Array(values))
+    }
+    try lookAhead()
+  }
+
+  /// Asks for the objects of the next batch, while this one is applied: those of the entity that has most of them.
+  private func lookAhead() throws {
+    guard let next = following?(), let plan = next.plan else { return }
+    let keys = try keys(of: next, plan)
+    ahead = (next, keys)
+    guard let (name, values) = keys.objects.max(by: { $0.value.count < $1.value.count }),
+      let probe = probes[name]
+    else { return }
+    try context.finder.ask(probe.entity, probe.key, values)
+  }
+
+  private func keys(of batch: DraftBatch, _ plan: ImportPlan) throws -> BatchKeys {
     let arena = UnsafeRawBufferPointer(batch.records.arena)
-    var keys: [String: [[StoredValue]]] = [:]
-    var references: [Int: Set<[StoredValue]>] = [:]
+    var found = BatchKeys()
     for object in batch.objects {
       let entity = plan.entities[object.plan]
       for link in object.links.map({ batch.links[$0] }) {
@@ -91,22 +134,16 @@ final class ObjectBackend: DraftBackend {
         guard let probe = try reference(by: target, plan.model) else { continue }
         for case .key(let start, _) in link.targets.map({ batch.targets[$0] }) {
           let values = probe.key.indices.map { batch.values[start + $0].stored(in: arena) }
-          references[target.layout.id, default: []].insert(values)
+          found.references[target.layout.id, default: []].insert(values)
         }
       }
       let probe = try probe(of: entity)
       guard !probe.slots.isEmpty else { continue }
-      keys[entity.name, default: []].append(
+      found.objects[entity.name, default: []].append(
         probe.slots.map { batch.values[object.start + $0].stored(in: arena) }
       )
     }
-    for (name, values) in keys {
-      if let probe = probes[name] { try context.finder.probe(probe.entity, probe.key, values) }
-    }
-    for (link, values) in references {
-      guard let probe = self.references[link] ?? nil else { continue }
-      try context.finder.probe(probe.entity, probe.key, Array(values))
-    }
+    return found
   }
 
   private func reference(by link: LinkPlan, _ model: ModelLayout) throws -> Probe? {
@@ -169,6 +206,9 @@ final class ObjectBackend: DraftBackend {
     deleted.formUnion(context.records.deletedObjects(since: start))
     context.records.endRecord()
     self.start = nil
+    guard ahead != nil else { return }
+    quietCount += 1
+    if quietCount % 64 == 0 { context.finder.listen() }
   }
 
   func undo() throws { abandon() }
@@ -179,6 +219,7 @@ final class ObjectBackend: DraftBackend {
   }
 
   func didApply(_ key: Int64, of entity: EntityLayout, ordinal: Int) {
+    guard listsObjects else { return }
     let place = RowKey(table: entity.tableIndex, key: key)
     if known.insert(place).inserted { named.append((place, ordinal)) }
   }

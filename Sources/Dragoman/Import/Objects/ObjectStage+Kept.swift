@@ -9,42 +9,9 @@ extension ObjectStage {
     /// An object.
     var object: Int64?
     /// The key of one that is not there yet.
-    var key: [KeptValue]?
+    var key: [StoredValue]?
     /// Where the reference stands.
-    var place: KeptPlace?
-  }
-
-  /// A value of a key.
-  private struct KeptValue: Codable {
-    var integer: Int64?
-    var real: UInt64?
-    var text: String?
-    var blob: Data?
-
-    init(_ value: StoredValue) {
-      switch value {
-      case .null: break
-      case .integer(let value): integer = value
-      case .real(let value): real = value.bitPattern
-      case .text(let value): text = value
-      case .blob(let value): blob = Data(value)
-      }
-    }
-
-    var stored: StoredValue {
-      integer.map { .integer($0) } ?? real.map { .real(Double(bitPattern: $0)) }
-        ?? text.map { .text($0) } ?? blob.map { .blob(Array($0)) } ?? .null
-    }
-  }
-
-  /// Where a reference stands.
-  private struct KeptPlace: Codable {
-    let file: String
-    let line: Int
-    let column: Int
-    let byte: Int
-    let record: Int
-    let ordinal: Int
+    var place: WaitingPlace?
   }
 
   /// The lists that are others since they were taken last; nil: the owner waits no more.
@@ -55,18 +22,7 @@ extension ObjectStage {
       let kept = list.map { target in
         switch target {
         case .object(let key): KeptTarget(object: key)
-        case .key(let values, let place):
-          KeptTarget(
-            key: values.map { KeptValue($0) },
-            place: KeptPlace(
-              file: place.file,
-              line: place.line,
-              column: place.column,
-              byte: place.byte,
-              record: place.record,
-              ordinal: place.ordinal
-            )
-          )
+        case .key(let values, let place): KeptTarget(key: values, place: place)
         }
       }
       return (owner, String(decoding: try encoder.encode(kept), as: UTF8.self))
@@ -104,17 +60,7 @@ extension ObjectStage {
     do {
       return try JSONDecoder().decode([KeptTarget].self, from: Data(text.utf8)).map { kept in
         guard let key = kept.key, let place = kept.place else { return .object(kept.object ?? 0) }
-        return .key(
-          key.map(\.stored),
-          WaitingPlace(
-            file: place.file,
-            line: place.line,
-            column: place.column,
-            byte: place.byte,
-            record: place.record,
-            ordinal: place.ordinal
-          )
-        )
+        return .key(key, place)
       }
     } catch {
       throw StoreError(

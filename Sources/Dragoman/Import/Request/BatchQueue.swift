@@ -61,6 +61,9 @@ final class BatchQueue<Batch: AnyObject>: @unchecked Sendable {
     }
   }
 
+  /// The batch that `next(unless:)` gives next, if it has come.
+  var following: Batch? { condition.withLock { filled.first } }
+
   /// Gives a batch back to the reader.
   func reuse(_ batch: Batch) {
     condition.withLock {

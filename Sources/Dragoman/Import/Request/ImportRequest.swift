@@ -103,6 +103,8 @@ public struct ImportRequest: Sendable, Adjustable {
   public var tellsNetChanges = false
   /// The run that an import which is done again has kept so far; nil: there is none.
   var ownRun: String?
+  /// Records a batch where one transaction holds them all.
+  var wholeBatchSize = 4096
   /// Sees what records become before it is written; nil: nobody.
   var observer: (any DraftObserver)?
 

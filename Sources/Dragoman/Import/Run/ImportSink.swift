@@ -56,6 +56,10 @@ protocol ImportSink: AnyObject {
     _ records: UInt64?,
     _ entry: ImportLedgerEntry
   ) throws -> [String]?
+  /// Lets what the next batches are about be looked up ahead, as long as one transaction holds them all.
+  ///
+  /// - Parameter next: The batch behind the one at hand, if it is there already.
+  func lookAhead(_ next: @escaping () -> DraftBatch?)
   /// Puts what is not written yet into the open transaction.
   func flush() throws
   /// Ends a statement of `body` that runs when it is asked to stop, where the store can do that.
@@ -126,6 +130,8 @@ final class RowSink: ImportSink {
 
   func keep() {}
 
+  func lookAhead(_ next: @escaping () -> DraftBatch?) {}
+
   func gather(
     _ walker: DraftWalker<RowBackend>,
     _ request: ImportRequest,
@@ -185,7 +191,13 @@ final class ObjectSink: ImportSink {
   ) throws -> ObjectBackend {
     let context = try session.context
     _ = context.finder.beginImport()
-    let made = ObjectBackend(context, code: code, pruning: pruning, keepsWaiting: session.keepsRun)
+    let made = ObjectBackend(
+      context,
+      code: code,
+      pruning: pruning,
+      keepsWaiting: session.keepsRun,
+      listsObjects: false
+    )
     if session.keepsRun {
       for list in try session.keptLists(of: session.runName) {
         made.keptLists[list.relationship, default: []].append((list.owner, list.text))
@@ -272,6 +284,8 @@ final class ObjectSink: ImportSink {
         && known.fingerprint == entry.fingerprint && known.status == .done
     } != nil
   }
+
+  func lookAhead(_ next: @escaping () -> DraftBatch?) { backend?.following = next }
 
   func flush() throws { try session.flush() }
 

@@ -41,7 +41,8 @@ final class ImportWriting<Sink: ImportSink> {
   ///
   /// A transaction that holds everything is not cut into batches of the user's size.
   private var batchSize: Int {
-    commit == .batch ? request.options.batchSize ?? map.importOptions.batchSize ?? 1000 : 4096
+    commit == .batch
+      ? request.options.batchSize ?? map.importOptions.batchSize ?? 1000 : request.wholeBatchSize
   }
 
   init(
@@ -138,6 +139,7 @@ final class ImportWriting<Sink: ImportSink> {
     defer { queue.stop() }
     let shares =
       commit == .batch && !request.isDryRun && !map.hasContract && sink.mayShare(request)
+    if commit == .all || request.isDryRun { sink.lookAhead { queue.following } }
     if let earlier {
       if shares { try session.share() }
       try skip(earlier, queue, walker)

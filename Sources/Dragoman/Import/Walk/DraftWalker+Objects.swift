@@ -24,7 +24,8 @@ extension DraftWalker {
   ) throws -> WrittenPlace {
     let draft = batch.objects[object]
     let target = try target(of: draft.plan, in: plan, isNested: isNested)
-    if isNested, let key = try keyOfKept(object, target, in: batch, plan, under: parent) {
+    if let key = try keyOfKept(object, target, in: batch, plan, under: parent) {
+      guard isNested else { throw RecordStop.skipped }
       try see(object, at: key, isNested: true, in: batch, plan)
       if keepsGiven { given.append(ObjectPlace(target.plan.layout.root, key)) }
       return WrittenPlace(key: key, standing: .unlinked, formerParent: nil)
@@ -140,8 +141,8 @@ extension DraftWalker {
     compose(draft, singlesFrom: firstSingle, target, in: batch, under: parent)
   }
 
-  /// The object of a nested record that leaves it alone, and so has nothing in it written; nil where the
-  /// row itself finds that out, before anything else is.
+  /// The object of a record that leaves it alone, and so has nothing in it looked at; nil where the row itself finds that
+  /// out, before anything else is.
   private func keyOfKept(
     _ object: Int,
     _ target: Target,

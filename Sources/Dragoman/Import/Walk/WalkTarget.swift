@@ -138,7 +138,8 @@ final class WalkTarget<Backend: DraftBackend> {
     self.columnOfLink = columnOfLink
     self.slotOfColumn = slotOfColumn
     width = slots.count
-    mayKeep = mode == .ignore || plan.version != nil
+    // An object that is there refuses an `insert`, whatever its version is.
+    mayKeep = mode == .ignore || (plan.version != nil && mode != .insert)
     isShared = imports.isShared(plan)
     isPlain =
       Backend.isBulk && slots.count == plan.slots.count && plan.links.isEmpty && !isNested

@@ -27,8 +27,7 @@ final class JSONText {
   ///   tape is as it was before.
   func parse(_ batch: RecordBatch, start: Int, length: Int) throws(ReadError) -> UInt32 {
     var errorAt = 0
-    // simdjson reads on behind the text, wherever that ends.
-    batch.reserveSource(batch.sourceCount)
+    batch.padSource()
     let (status, root) = parse(
       batch,
       batch.source.baseAddress,
@@ -50,7 +49,7 @@ final class JSONText {
     length: Int,
     limit: Int
   ) -> UnsafeBufferPointer<JSONPlace> {
-    batch.reserveSource(batch.sourceCount)
+    batch.padSource()
     batch.reserveArena(length + jsonPadding())
     while true {
       var count = batch.nodeCount

@@ -8,10 +8,12 @@ import Foundation
 struct ContentsJSON {
   private let contents: StoreContents
   private let file: String
+  private let distribution: ServerDistribution?
 
-  init(_ contents: StoreContents, file: String) {
+  init(_ contents: StoreContents, file: String, _ distribution: ServerDistribution?) {
     self.contents = contents
     self.file = file
+    self.distribution = distribution
   }
 
   /// The document on one line, with a line break at its end.
@@ -50,15 +52,29 @@ struct ContentsJSON {
     let last = try contents.lastImport.map { entry in
       String(decoding: try encoder.encode(LedgerEntryJSON(entry)), as: UTF8.self)
     }
-    return object([
-      ("v", "1"), ("file", string(file)), ("bytes", "\(contents.byteCount)"),
-      ("format", "\(contents.formatVersion)"), ("entities", list(entities)),
-      ("relationships", list(relationships)),
-      ("stubCount", "\(contents.entities.reduce(0) { $0 + $1.stubCount })"),
-      ("stubs", list(stubs)), ("pendingCount", "\(contents.pendingCount)"),
-      ("pending", list(pending)), ("imports", "\(contents.importCount)"),
-      ("lastImport", last ?? "null"),
-    ]) + "\n"
+    return object(
+      [
+        ("v", "1"), ("file", string(file)), ("bytes", "\(contents.byteCount)"),
+        ("format", "\(contents.formatVersion)"), ("entities", list(entities)),
+        ("relationships", list(relationships)),
+        ("stubCount", "\(contents.entities.reduce(0) { $0 + $1.stubCount })"),
+        ("stubs", list(stubs)), ("pendingCount", "\(contents.pendingCount)"),
+        ("pending", list(pending)), ("imports", "\(contents.importCount)"),
+        ("lastImport", last ?? "null"),
+      ] + nodes
+    ) + "\n"
+  }
+
+  /// How the tables lie on several machines, where they do.
+  private var nodes: [(String, String)] {
+    guard let distribution else { return [] }
+    let described = object([
+      ("engine", JSONRowWriter.string("Citus")),
+      ("version", JSONRowWriter.string(distribution.version)),
+      ("nodes", "\(distribution.nodeCount)"),
+      ("references", list(distribution.referenceTables.map(JSONRowWriter.string))),
+    ])
+    return [("distribution", described)]
   }
 
   private func object(_ members: [(String, String)]) -> String {

@@ -4,20 +4,32 @@ import DragomanGraph
 struct ContentsText {
   private let contents: StoreContents
   private let file: String
+  private let distribution: ServerDistribution?
 
-  init(_ contents: StoreContents, file: String) {
+  init(_ contents: StoreContents, file: String, _ distribution: ServerDistribution?) {
     self.contents = contents
     self.file = file
+    self.distribution = distribution
   }
 
   /// The text, with a line break at its end.
   var text: String {
     let head =
       "\(file): \(Figures.bytes(contents.byteCount)), format \(contents.formatVersion)"
-      + ", \(counted(contents.importCount, "import"))\n"
+      + ", \(counted(contents.importCount, "import"))\n" + nodes
     guard !contents.entities.isEmpty else { return head + "It holds nothing yet.\n" }
     return head + section("entities", entities) + section("relationships", relationships)
       + stubs + pending + lastImport
+  }
+
+  private var nodes: String {
+    guard let distribution else { return "" }
+    let place =
+      distribution.nodeCount == 0
+      ? "the coordinator alone" : counted(distribution.nodeCount, "node")
+    let whole = distribution.referenceTables.map(CellText.visible).joined(separator: ", ")
+    return "Citus \(distribution.version), \(place)"
+      + (whole.isEmpty ? "\n" : "; on all of them: \(whole)\n")
   }
 
   private var entities: [[String]] {

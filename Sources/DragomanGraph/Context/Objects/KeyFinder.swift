@@ -36,6 +36,7 @@ package struct KeyFinder {
     context.importing.keys = nil
     context.importing.above = [:]
     context.importing.probed = [:]
+    context.importing.asked = nil
   }
 
   /// Looks up many keys at once, so that `find` need not ask the store for each.
@@ -56,6 +57,30 @@ package struct KeyFinder {
     }
   }
 
+  /// Asks for many keys that `probe` is given next, where the store works at that meanwhile.
+  ///
+  /// Nobody else may write until then.
+  package func ask(
+    _ entity: EntityLayout,
+    _ key: [EntityLayout.KeyPart],
+    _ values: [[StoredValue]]
+  ) throws {
+    let lookup = Lookup(table: entity.tableIndex, columns: entity.columns(key))
+    let complete = values.filter { !$0.contains(.null) }
+    let asked = try context.read { reader in
+      try reader.ask(
+        having: complete,
+        in: lookup.columns,
+        of: lookup.table,
+        reading: layout.tables[lookup.table].objectColumns
+      )
+    }
+    context.importing.asked = asked.map { AskedKeys(lookup, complete, $0) }
+  }
+
+  /// Takes what has come of what was asked for.
+  package func listen() { context.importing.asked?.listen() }
+
   /// The stored objects with these values of a unique key; nil for values that no row has.
   private func stored(
     _ entity: EntityLayout,
@@ -67,12 +92,19 @@ package struct KeyFinder {
     var objects: [ManagedObject?] = Array(repeating: nil, count: complete.count)
     var intake = RowIntake(context, entity, count: complete.count)
     try context.read { reader in
+      var places = Array(complete.indices)
+      if let asked = context.importing.asked, asked.keys == complete,
+        asked.lookup == Lookup(table: entity.tableIndex, columns: columns)
+      {
+        context.importing.asked = nil
+        places = try asked.take { place, row in objects[place] = intake.take(row) }
+      }
       try reader.rows(
-        having: complete,
+        having: places.map { complete[$0] },
         in: columns,
         of: entity.tableIndex,
         reading: table.objectColumns
-      ) { place, row in objects[place] = intake.take(row) }
+      ) { place, row in objects[places[place]] = intake.take(row) }
     }
     var found: [KeyIndex.Values: ManagedObject?] = [:]
     found.reserveCapacity(complete.count)

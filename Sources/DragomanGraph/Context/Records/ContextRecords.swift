@@ -194,6 +194,7 @@ package struct ContextRecords {
     guard let session = context.importing.session, context.hasChanges else { return 0 }
     try SaveChecks(context: context).complete()
     let count = context.overlay.read { $0.count }
+    context.importing.asked?.note(context.overlay.changes, context.importing.keys)
     let written = try context.root.write(
       context.overlay.changes,
       seen: context.upper,

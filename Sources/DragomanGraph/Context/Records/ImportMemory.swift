@@ -14,6 +14,8 @@ struct ImportMemory {
   var aboveRound = 0
   /// Stored objects that were looked up by unique key.
   var probed: [Lookup: [KeyIndex.Values: ManagedObject?]] = [:]
+  /// Stored objects that were asked for ahead.
+  var asked: AskedKeys?
   /// Rows that the import at hand fills.
   var buffers: [Int: RowBuffer] = [:]
   var defaults: [Int: [RowDefault]] = [:]

@@ -21,7 +21,7 @@ package final class ServerImport: ImportSession {
 
   package var path: String? { nil }
   package var layout: ModelLayout { session.layout }
-  package var sql: any SharedSQL { ServerSQL(connection: session.connection, name: store.name) }
+  package var sql: any SharedSQL { session.sql }
 
   /// Where the records go; it is there once the store has grown.
   ///
@@ -96,6 +96,7 @@ package final class ServerImport: ImportSession {
       if let root { try root.commit(session) } else { try session.commit() }
     }
     isOpen = false
+    made?.importing.asked = nil
   }
 
   /// Where others write, too, what contradicts what was read before is theirs: it passes once it is read again.
@@ -119,6 +120,7 @@ package final class ServerImport: ImportSession {
   package func rollbackIfOpen() {
     session.rollbackIfOpen()
     made?.rollback()
+    made?.importing.asked = nil
     isOpen = false
   }
 

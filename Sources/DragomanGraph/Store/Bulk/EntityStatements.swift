@@ -39,12 +39,12 @@ package struct EntityStatements: Adjustable {
     in row: UnsafeBufferPointer<RowValue>,
     _ arena: UnsafeRawPointer
   ) -> String? {
-    for (slot, property) in slots.enumerated() where row[slot].kind == .text {
+    for slot in slots.indices where row[slot].kind == .text {
       let text = UnsafeRawBufferPointer(
         start: arena + row[slot].offset,
         count: Int(row[slot].length)
       )
-      if text.contains(0) { return property.name }
+      if text.contains(0) { return slots[slot].name }
     }
     return nil
   }

@@ -25,7 +25,8 @@ struct ObjectKeyReader {
   private let layout: ModelLayout
   private var keys: [[Part]] = []
   private var expressions: [String] = []
-  private var joins: [String] = []
+  /// Tables, and what stands behind them.
+  private var joins: [(table: String, on: String)] = []
 
   init(_ entity: EntityLayout, in layout: ModelLayout) {
     self.entity = entity
@@ -57,7 +58,7 @@ struct ObjectKeyReader {
         }
         let other = "j\(joins.count)"
         joins.append(
-          " LEFT JOIN \(Schema.quoted(target.table)) AS \(other) ON \(other)._pk = \(expression)"
+          (Schema.quoted(target.table), "AS \(other) ON \(other)._pk = \(expression)")
         )
         let inner = "\(path)\(part.name)."
         parts += self.parts(of: identity, target, alias: other, path: inner, depth + 1)
@@ -88,6 +89,10 @@ struct ObjectKeyReader {
     _ sql: any SharedSQL
   ) throws(StoreError) -> [Found] {
     let own = ["t._pk", entity.hasEntityColumn ? "t._entity" : Schema.literal(entity.name)]
+    let joins = joins.map { join in
+      let table = sql.apart.isEmpty ? join.table : "(SELECT * FROM \(join.table)\(sql.apart))"
+      return " LEFT JOIN \(table) \(join.on)"
+    }
     let rows = try sql.values(
       own + expressions,
       "FROM \(Schema.quoted(entity.table)) AS t\(joins.joined())"

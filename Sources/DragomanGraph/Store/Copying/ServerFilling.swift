@@ -19,7 +19,7 @@ final class ServerFilling: CopyTarget {
 
   func begin(_ layout: ModelLayout, startsAnew: Bool) throws -> [NameKey: CopyProgress] {
     self.layout = layout
-    schema = ServerSchema(layout)
+    schema = ServerSchema(layout, try ServerDistribution(connection))
     var isAlone = false
     try connection.forEachRow(
       "SELECT pg_try_advisory_lock(\(Schema.applicationID), hashtext(current_schema() || ' copy'))"

@@ -10,6 +10,8 @@ package protocol SharedSQL {
   var keyedTable: String { get }
   /// How many rows one statement should change at most, for whoever works in portions.
   var portion: Int { get }
+  /// What ends a subquery that is not about the rows of the outer query alone; some engines want to answer it by itself.
+  var apart: String { get }
 
   /// Runs a statement.
   ///
@@ -32,6 +34,10 @@ package protocol SharedSQL {
 
   /// Adds pairs of numbers to a table of two columns; those that it has stay.
   func insert(_ pairs: [(Int64, Int64)], into table: String) throws(StoreError)
+
+  /// Told of rows that were deleted and that links may still lead to; who holds tables to their references need not
+  /// know.
+  func note(deleted keys: [Int64], from table: String)
 }
 
 extension SharedSQL {
@@ -77,6 +83,9 @@ package struct FileSQL: SharedSQL {
   package var temporarySchema: String { "temp" }
   package var keyedTable: String { " WITHOUT ROWID" }
   package var portion: Int { 64 }
+  package var apart: String { "" }
+
+  package func note(deleted keys: [Int64], from table: String) {}
 
   @discardableResult
   package func run(_ sql: String, _ values: [StoredValue]) throws(StoreError) -> Int {

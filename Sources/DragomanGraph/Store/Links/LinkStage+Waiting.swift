@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 
 /// Where a reference stands that nobody has yet.
-package struct WaitingPlace: Sendable, Hashable {
+package struct WaitingPlace: Sendable, Hashable, Codable {
   /// The file.
   package var file: String
   /// The line, from 1.

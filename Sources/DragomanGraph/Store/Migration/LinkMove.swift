@@ -16,6 +16,18 @@ struct LinkMove: Sendable {
   /// An old relationship that leads to another table, so that it may have no links.
   var strays: RelationshipLayout?
 
+  /// The old relationships that the links are read of.
+  var sources: [RelationshipLayout] { parts.map(\.link) }
+
+  /// The table that has the links of a relationship.
+  static func table(of link: RelationshipLayout, in layout: ModelLayout) -> String {
+    switch link.storage {
+    case .column: layout.entities[link.owner].table
+    case .inverseColumn: layout.entities[link.destination].table
+    case .joinTable(let join, _): join.name
+    }
+  }
+
   /// The old links: `owner`, `target`, `position`, `inverse_position`, by the old names.
   func query(_ old: ModelLayout) -> String {
     var selects = parts.map { Self.query($0.link, $0.isFlipped, old) }
@@ -27,9 +39,9 @@ struct LinkMove: Sendable {
     let all = selects.joined(separator: " UNION ALL ")
     // Several rows of one pair are one link, unless the relationship has repeats.
     let mayRepeat = parts.contains { $0.link.relationship.allowsRepeats } || repeats
-    if mayRepeat && parts.count == 1 { return all }
+    if mayRepeat && parts.count == 1 && !link.isToOne { return all }
     return "SELECT owner, target, min(position) AS position,"
-      + " min(inverse_position) AS inverse_position FROM (\(all)) GROUP BY owner, target"
+      + " min(inverse_position) AS inverse_position FROM (\(all)) AS links GROUP BY owner, target"
   }
 
   /// Whether the new relationship may hold a target more than once.
@@ -45,13 +57,16 @@ struct LinkMove: Sendable {
   static func query(_ link: RelationshipLayout, _ isFlipped: Bool, _ old: ModelLayout) -> String {
     let links = LinkQuery(link, in: old)
     var ends = (links.own, links.other)
-    var places = (links.place ?? "NULL", links.otherPlace ?? "NULL")
+    var places = (links.place ?? Self.none, links.otherPlace ?? Self.none)
     if isFlipped {
       ends = (ends.1, ends.0)
       places = (places.1, places.0)
     }
     return "SELECT \(ends.0) AS owner, \(ends.1) AS target,"
       + " \(places.0) AS position, \(places.1) AS inverse_position"
-      + " FROM \(links.name) WHERE \(ends.0) NOT NULL AND \(ends.1) NOT NULL"
+      + " FROM \(links.name) WHERE \(ends.0) IS NOT NULL AND \(ends.1) IS NOT NULL"
   }
+
+  /// No place: a number also where no link has one.
+  private static let none = "CAST(NULL AS bigint)"
 }

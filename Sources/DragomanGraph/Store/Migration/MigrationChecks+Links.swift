@@ -7,6 +7,7 @@ extension MigrationChecks {
         checks.append(
           linkCheck(
             on: stray.owner,
+            reading: [stray],
             "_pk IN (SELECT owner FROM (\(LinkMove.query(stray, false, plan.old))))"
           ) { count, examples in
             "\(name) cannot lead to \(plan.new.entities[move.link.destination].name):"
@@ -19,7 +20,9 @@ extension MigrationChecks {
       guard let owner = oldEntity(move.link.owner) else { continue }
       if move.link.isToOne {
         checks.append(
-          linkCheck(on: owner, Self.several("owner", "target", links)) { count, examples in
+          linkCheck(on: owner, reading: move.sources, Self.several("owner", "target", links)) {
+            count,
+            examples in
             "\(name) cannot be to-one: \(Self.objects(count, "has", "have")) several targets (\(examples))."
           }
         )
@@ -28,7 +31,7 @@ extension MigrationChecks {
         let repeated =
           "_pk IN (SELECT owner FROM (\(links)) GROUP BY owner, target HAVING count(*) > 1)"
         checks.append(
-          linkCheck(on: owner, repeated) { count, examples in
+          linkCheck(on: owner, reading: move.sources, repeated) { count, examples in
             "\(name) cannot be without repeats: \(Self.objects(count, "has", "have")) a target more than once"
               + " (\(examples))."
           }
@@ -51,8 +54,11 @@ extension MigrationChecks {
       }
       guard let query = move?.query(plan.old) ?? known.map({ LinkMove.query($0, false, plan.old) })
       else { return nil }
+      let sources = move?.sources ?? [known].compactMap { $0 }
       let name = "\(plan.new.entities[inverse.owner].name).\(inverse.name)"
-      return linkCheck(on: target, Self.several("target", "owner", query)) { count, examples in
+      return linkCheck(on: target, reading: sources, Self.several("target", "owner", query)) {
+        count,
+        examples in
         "\(name) cannot be to-one: \(Self.objects(count, "has", "have")) several targets (\(examples))."
       }
     }
@@ -73,6 +79,7 @@ extension MigrationChecks {
       let query = LinkMove.query(known, false, plan.old)
       return linkCheck(
         on: known.destination,
+        reading: [known],
         "_pk IN (SELECT target FROM (\(query))) AND \(isOne(of: lost))"
       ) { count, examples in
         "\(plan.new.entities[link.owner].name).\(link.name) cannot lead to \(destination.name):"
@@ -91,6 +98,7 @@ extension MigrationChecks {
 
   private func linkCheck(
     on entity: Int,
+    reading links: [RelationshipLayout],
     _ condition: String,
     _ sentence: @escaping (Int, String) -> String
   ) -> Check {
@@ -99,6 +107,7 @@ extension MigrationChecks {
       table: layout.table,
       condition: condition,
       shown: key(of: layout, behind: nil),
+      links: links,
       sentence: sentence
     )
   }

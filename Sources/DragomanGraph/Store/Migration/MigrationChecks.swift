@@ -11,6 +11,8 @@ struct MigrationChecks {
     let condition: String
     /// What is shown of such a row: expressions, and whether their values are secret.
     var shown: [(sql: String, isSensitive: Bool)]
+    /// The old relationships whose links it asks for.
+    var links: [RelationshipLayout] = []
     /// The fault, for the number of rows and examples of them.
     let sentence: (Int, String) -> String
   }
@@ -50,6 +52,11 @@ struct MigrationChecks {
     case .string(let text): text.utf8.count > 60 ? text.prefix(60) + "…" : text
     case .blob(let data): "\(data.count) bytes"
     }
+  }
+
+  /// The old tables that are asked.
+  var tables: Set<String> {
+    Set(checks.flatMap { [$0.table] + $0.links.map { LinkMove.table(of: $0, in: plan.old) } })
   }
 
   private var checks: [Check] {

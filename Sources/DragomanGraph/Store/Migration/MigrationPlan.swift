@@ -61,6 +61,12 @@ struct MigrationPlan: Sendable {
     return oldSchema.tables.map(\.name).filter { !kept.contains($0) }
   }
 
+  /// The new tables that are there already, under the same name or another one.
+  var keptTables: [Schema.Table] {
+    let kept = Set(tables.map(\.new) + keptJoins.map(\.new))
+    return newSchema.tables.filter { kept.contains($0.name) }
+  }
+
   /// The new tables that are not there yet.
   var madeTables: [Schema.Table] {
     let kept = Set(tables.map(\.new) + keptJoins.map(\.new))

@@ -23,7 +23,7 @@ struct MigrationRun {
   ///
   /// - Throws: `StoreError` where something is in the way that no check foresaw; GRDB's errors.
   func run() throws {
-    try deleteGoneObjects()
+    for statement in plan.removals { try execute(statement) }
     try putLinksAside()
     try dropIndexes()
     for table in plan.goneTables { try execute("DROP TABLE \(q(table))") }
@@ -48,29 +48,6 @@ struct MigrationRun {
 
   // MARK: - What goes
 
-  /// Objects of sub-entities that go, and the links to them.
-  private func deleteGoneObjects() throws {
-    var tables: Set<String> = []
-    for entity in plan.goneEntities {
-      let root = plan.old.entities[entity.root]
-      guard root.hasEntityColumn else { continue }
-      try execute("DELETE FROM \(q(entity.table)) WHERE _entity = ?", [entity.name])
-      tables.insert(entity.table)
-    }
-    for table in plan.oldSchema.tables {
-      for column in table.columns {
-        guard let target = column.references, tables.contains(target) else { continue }
-        let name = column.isOwn ? column.name : q(column.name)
-        let strays = "\(name) NOT NULL AND \(name) NOT IN (SELECT _pk FROM \(q(target)))"
-        try execute(
-          table.primaryKey.isEmpty
-            ? "UPDATE \(q(table.name)) SET \(name) = NULL WHERE \(strays)"
-            : "DELETE FROM \(q(table.name)) WHERE \(strays)"
-        )
-      }
-    }
-  }
-
   /// Links that go elsewhere, into temporary tables.
   private func putLinksAside() throws {
     for (index, move) in plan.moves.enumerated() where !move.parts.isEmpty {
@@ -86,7 +63,7 @@ struct MigrationRun {
       let change = plan.tables.first { $0.old == index.table }
       let isKept =
         plan.newSchema.indexes.contains(index)
-        && change.map { $0.new == $0.old && renames(of: $0).isEmpty && !isRebuilt($0) }
+        && change.map { $0.new == $0.old && plan.renames(of: $0).isEmpty && !isRebuilt($0) }
           ?? plan.keptJoins.contains { $0.old == index.table && $0.new == index.table }
       if !isKept { try execute("DROP INDEX IF EXISTS \(q(index.name))") }
     }
@@ -99,8 +76,7 @@ struct MigrationRun {
   // MARK: - Names
 
   private func renameTables() throws {
-    let pairs = plan.tables.map { ($0.old, $0.new) } + plan.keptJoins.map { ($0.old, $0.new) }
-    let renames = pairs.filter { !$0.0.utf8.elementsEqual($0.1.utf8) }
+    let renames = plan.tableRenames
     for (index, rename) in renames.enumerated() {
       try execute("ALTER TABLE \(q(rename.0)) RENAME TO _dragoman_rename_\(index)")
     }
@@ -110,23 +86,11 @@ struct MigrationRun {
     }
   }
 
-  private func renames(of table: MigrationPlan.TableChange) -> [(String, String)] {
-    table.sources.sorted { $0.key < $1.key }.map { ($0.value.column, $0.key) }
-      .filter { !$0.0.utf8.elementsEqual($0.1.utf8) }
-  }
-
-  /// The old columns that no new one goes on with, out of the way of the new names.
-  private func goneColumns(of table: MigrationPlan.TableChange) -> [String] {
-    let kept = Set(table.sources.values.map(\.column))
-    return plan.oldSchema.table(named: table.old)?.columns.map(\.name)
-      .filter { !kept.contains($0) } ?? []
-  }
-
   private func renameColumns(of table: MigrationPlan.TableChange) throws {
-    let renames = renames(of: table)
+    let renames = plan.renames(of: table)
     guard !renames.isEmpty else { return }
     let alter = "ALTER TABLE \(q(table.new)) RENAME COLUMN"
-    for (index, column) in goneColumns(of: table).enumerated() where column != "_entity" {
+    for (index, column) in plan.goneColumns(of: table).enumerated() where column != "_entity" {
       try execute("\(alter) \(q(column)) TO _dragoman_gone_\(index)")
     }
     for (index, rename) in renames.enumerated() {
@@ -158,7 +122,7 @@ struct MigrationRun {
     guard let old = plan.oldSchema.table(named: table.old),
       let new = plan.newSchema.table(named: table.new)
     else { return false }
-    return !goneColumns(of: table).isEmpty
+    return !plan.goneColumns(of: table).isEmpty
       || new.columns.contains { column in
         guard let source = table.sources[column.name],
           let known = old.columns.first(where: { $0.name == source.column })

@@ -76,8 +76,14 @@ struct LinkQuery {
   ///   - clearing: Which ones; its relationship is this one.
   ///   - test: The test.
   ///   - layout: The model's.
+  ///   - apart: What ends a subquery about other rows (`SharedSQL.apart`).
   /// - Returns: A statement, which runs when the rows are deleted where links are left that have an end yet.
-  func clearSQL(_ clearing: LinkClearing, of test: String, in layout: ModelLayout) -> String {
+  func clearSQL(
+    _ clearing: LinkClearing,
+    of test: String,
+    in layout: ModelLayout,
+    apart: String = ""
+  ) -> String {
     let (near, far) = clearing.end == .owner ? (own, other) : (other, own)
     guard isOwnTable else {
       let places = otherPlace.map { ", \($0) = NULL" } ?? ""
@@ -86,7 +92,7 @@ struct LinkQuery {
     let link = clearing.link
     let entity = clearing.end == .owner ? link.destination : link.owner
     // `NOT IN` of many rows a server answers row by row.
-    let rows = "(SELECT _pk FROM \(Schema.quoted(layout.entities[entity].table))) AS t"
+    let rows = "(SELECT _pk FROM \(Schema.quoted(layout.entities[entity].table))\(apart)) AS t"
     let isOver =
       clearing.leavesLinks ? " AND NOT EXISTS (SELECT 1 FROM \(rows) WHERE t._pk = \(far))" : ""
     return "DELETE FROM \(name) WHERE \(near) \(test)\(isOver)"

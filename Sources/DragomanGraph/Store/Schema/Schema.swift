@@ -216,6 +216,11 @@ struct Schema: Equatable {
     }
   }
 
+  /// Leaves indexes out.
+  mutating func removeIndexes(where isNeedless: (Index) -> Bool) {
+    indexes.removeAll(where: isNeedless)
+  }
+
   /// The table of that name.
   func table(named name: String) -> Table? { tables.first { $0.name == name } }
 }

@@ -45,6 +45,19 @@ package protocol ServerConnection: AnyObject {
     _ body: (UnsafePointer<ColumnValue>) throws -> Void
   ) throws
 
+  /// Sends a statement whose answer is taken later: the server works at it meanwhile. Whatever else the connection is
+  /// asked waits until the answer is there, and fails where that is an error.
+  ///
+  /// - Returns: The answer; nil where the connection does one thing after the other.
+  /// - Throws: `ServerError`.
+  func ask(
+    _ sql: String,
+    _ parameters: [ServerParameter]
+  ) throws(ServerError) -> (any ServerAnswer)?
+
+  /// Waits for what was asked, whatever is answered.
+  func forgetAnswer()
+
   /// Runs `COPY … FROM STDIN`.
   ///
   /// - Parameters:
@@ -58,6 +71,18 @@ package protocol ServerConnection: AnyObject {
 
   /// Ends the connection.
   func close()
+}
+
+/// The answer to a statement that was sent, on its way.
+package protocol ServerAnswer: AnyObject {
+  /// Takes what has come, without waiting: a server waits, too, once enough of its answer is on the way.
+  func listen()
+
+  /// Lends each row, as `ServerConnection.forEachRow`; the closure may use the connection.
+  ///
+  /// - Parameter body: Gets the values of a row.
+  /// - Throws: `ServerError`, and what the closure throws.
+  func forEachRow(_ body: (UnsafePointer<ColumnValue>) throws -> Void) throws
 }
 
 /// A value of a statement, as text; the statement says its type: `$1::bigint[]`.
@@ -121,6 +146,7 @@ package struct ServerError: Error {
   /// connection that is lost.
   var isPassing: Bool {
     ["40001", "40P01", "55P03", "57P01", "57P02", "57P03"].contains(state) || isLoss
+      || lostNode != nil
   }
 
   /// Whether there is no connection any more: nobody knows what became of the statement.

@@ -31,6 +31,16 @@ extension StoreError {
 
   /// Translates an answer by its SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
   private init(translating error: ServerError, on name: String) {
+    if let node = error.lostNode {
+      self.init(
+        .unreachable,
+        "The node \(node) of Citus cannot be reached from the coordinator; nothing of the open transaction was kept.",
+        help:
+          "look whether it runs, and what pg_dist_node says of it; then run the same command again",
+        path: name
+      )
+      return
+    }
     let said =
       error.message.hasSuffix(".") || error.message.hasSuffix("?")
       ? String(error.message.dropLast()) : error.message
@@ -96,6 +106,13 @@ extension StoreError {
         .modelConflict,
         "The database has a table or column already that Dragoman did not make: \(said).",
         help: "rename or drop it, or give it another name with `table:` or `column:` in the map",
+        path: name
+      )
+    case "2BP01":
+      self.init(
+        .modelConflict,
+        "Something that Dragoman did not make depends on what goes: \(said).",
+        help: "drop it first, and make it again afterwards",
         path: name
       )
     case "57014":

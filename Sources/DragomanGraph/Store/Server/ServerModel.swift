@@ -6,16 +6,23 @@ struct ServerModel: Sendable {
   let layout: ModelLayout
   /// A hash of its text; nil where there is none yet.
   let hash: String?
+  /// How the tables lie on several machines; nil: they lie on one.
+  let distribution: ServerDistribution?
 
-  init(_ layout: ModelLayout, hash: String?) {
+  init(_ layout: ModelLayout, hash: String?, _ distribution: ServerDistribution?) {
     self.layout = layout
     self.hash = hash
+    self.distribution = distribution
   }
+
+  /// The tables of the model.
+  var schema: ServerSchema { ServerSchema(layout, distribution) }
 
   /// Reads it; a schema without tables has an empty one.
   ///
   /// - Throws: `StoreError`: `.notAStore`, `.newerFormat` or `.damaged`.
   init(_ connection: any ServerConnection) throws {
+    let distribution = try ServerDistribution(connection)
     var tables: [String] = []
     try connection.forEachRow(
       "SELECT relname::text FROM pg_class WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
@@ -37,7 +44,7 @@ struct ServerModel: Sendable {
           help: "name another database, or a schema of its own: ?options=-csearch_path%3Dmyschema"
         )
       }
-      self.init(ModelLayout(Model()), hash: nil)
+      self.init(ModelLayout(Model()), hash: nil, distribution)
       return
     }
     var found: (format: Int64, model: String, hash: String)?
@@ -55,7 +62,7 @@ struct ServerModel: Sendable {
         help: "use a newer version of Dragoman"
       )
     }
-    self.init(try Self.layout(of: found.model), hash: found.hash)
+    self.init(try Self.layout(of: found.model), hash: found.hash, distribution)
   }
 
   /// A model as it is stored, compiled.

@@ -2,10 +2,13 @@
 struct ServerReader: StoreReader, RowStream {
   let connection: any ServerConnection
   let layout: ModelLayout
+  /// Whether the tables lie on several machines.
+  private let isDistributed: Bool
 
-  init(_ connection: any ServerConnection, _ layout: ModelLayout) {
+  init(_ connection: any ServerConnection, _ layout: ModelLayout, isDistributed: Bool) {
     self.connection = connection
     self.layout = layout
+    self.isDistributed = isDistributed
   }
 
   func rows(
@@ -31,6 +34,42 @@ struct ServerReader: StoreReader, RowStream {
     _ body: (Int, StoredRow) throws -> Void
   ) throws {
     guard !values.isEmpty else { return }
+    let (sql, parameters) = try lookup(values, key, table, columns)
+    try connection.forEachRow(sql, parameters) {
+      try body(Int($0[0].number), StoredRow(values: $0 + 1))
+    }
+  }
+
+  func ask(
+    having values: [[StoredValue]],
+    in key: [Int],
+    of table: Int,
+    reading columns: [String]
+  ) throws -> (any AskedRows)? {
+    guard !values.isEmpty else { return nil }
+    let (sql, parameters) = try lookup(values, key, table, columns)
+    return try connection.ask(sql, parameters).map { Asked(answer: $0) }
+  }
+
+  private final class Asked: AskedRows {
+    private let answer: any ServerAnswer
+
+    init(answer: any ServerAnswer) { self.answer = answer }
+
+    func listen() { answer.listen() }
+
+    func rows(_ body: (Int, StoredRow) throws -> Void) throws {
+      try answer.forEachRow { try body(Int($0[0].number), StoredRow(values: $0 + 1)) }
+    }
+  }
+
+  /// The statement of `rows(having:)`.
+  private func lookup(
+    _ values: [[StoredValue]],
+    _ key: [Int],
+    _ table: Int,
+    _ columns: [String]
+  ) throws -> (sql: String, parameters: [ServerParameter]) {
     let layout = layout.tables[table]
     var places = ServerArray(.bigint)
     var parts = key.map { ServerArray(ServerType(layout.columns[$0])) }
@@ -48,13 +87,19 @@ struct ServerReader: StoreReader, RowStream {
       return "t.\(Schema.quoted(layout.columns[column].name))\(cast) = k.c\(number)\(cast)"
     }
     let names = (["_pk"] + columns).map { "t.\(Schema.quoted($0))" }.joined(separator: ", ")
+    let table = "\(Schema.quoted(layout.name)) AS t"
+    let test = tests.joined(separator: " AND ")
     // OFFSET keeps the subquery apart: each key is looked up in its index, and the table is never read from end to end.
-    try connection.forEachRow(
+    // Over several machines it may not be kept so.
+    let join =
+      isDistributed
+      ? "JOIN \(table) ON \(test)"
+      : "CROSS JOIN LATERAL (SELECT \(names) FROM \(table) WHERE \(test) OFFSET 0) AS t"
+    return (
       "SELECT k.place, \(names) FROM unnest(\(wanted)) AS k(place\(key.indices.map { ", c\($0)" }.joined()))"
-        + " CROSS JOIN LATERAL (SELECT \(names) FROM \(Schema.quoted(layout.name)) AS t"
-        + " WHERE \(tests.joined(separator: " AND ")) OFFSET 0) AS t ORDER BY k.place",
+        + " \(join) ORDER BY k.place",
       lists.map(\.parameter)
-    ) { try body(Int($0[0].number), StoredRow(values: $0 + 1)) }
+    )
   }
 
   func targets(of link: RelationshipLayout, _ owners: [Int64]) throws -> [Int64: StoredTargets] {

@@ -9,10 +9,17 @@ package struct ServerSQL: SharedSQL {
   let connection: any ServerConnection
   /// The server in messages.
   let name: String
+  /// Whether the tables lie on several machines.
+  var isDistributed = false
+  /// Told which rows of which table are deleted, where the server does not look for links to them.
+  var onDeletion: (([Int64], String) -> Void)?
 
   package var temporarySchema: String { "pg_temp" }
   package var keyedTable: String { "" }
   package var portion: Int { 50_000 }
+  package var apart: String { isDistributed ? ServerDistribution.apart : "" }
+
+  package func note(deleted keys: [Int64], from table: String) { onDeletion?(keys, table) }
 
   @discardableResult
   package func run(_ sql: String, _ values: [StoredValue]) throws(StoreError) -> Int {

@@ -3,18 +3,22 @@
 ///     CREATE TABLE "Person" (_pk bigint PRIMARY KEY, _v bigint, "firstName" text COLLATE "C", …)
 ///     ALTER TABLE "Person" ADD CONSTRAINT "Person_unique_email" UNIQUE ("email") DEFERRABLE
 ///
-/// Unique keys are constraints that can wait for the end of a save, in which one object may take the key that
-/// another one gives up.
+/// A server has no order of `json`: indexes of such columns are left out. Unique keys are constraints that can wait for the
+/// end of a save, in which one object may take the key that another one gives up; where tables are distributed, they are
+/// indexes.
 struct ServerSchema {
-  private let schema: Schema
+  private var schema: Schema
   private let types: [String: ServerType]
   private let comments: [String: String]
+  /// How tables lie on several machines; nil: they lie on one.
+  let distribution: ServerDistribution?
 
   /// A name has 63 bytes at most (https://www.postgresql.org/docs/current/limits.html).
   private static let maximumNameLength = 63
 
-  init(_ layout: ModelLayout) {
+  init(_ layout: ModelLayout, _ distribution: ServerDistribution? = nil) {
     schema = Schema(layout)
+    self.distribution = distribution
     var types: [String: ServerType] = [:]
     var comments: [String: String] = [:]
     for table in layout.tables {
@@ -37,6 +41,11 @@ struct ServerSchema {
     }
     self.types = types
     self.comments = comments
+    schema.removeIndexes { !$0.isUnique && Self.jsonColumn(of: $0, types) != nil }
+  }
+
+  private static func jsonColumn(of index: Schema.Index, _ types: [String: ServerType]) -> String? {
+    index.columns.first { types[place(index.table, $0)] == .json }
   }
 
   private static func place(_ table: String, _ column: String) -> String {
@@ -63,67 +72,103 @@ struct ServerSchema {
   /// tables; nothing is dropped but indexes whose names others take.
   ///
   /// - Returns: Those for tables and columns, and then those for the constraints of references.
-  /// - Throws: `StoreError`, `.modelConflict`, for a name that is too long.
+  /// - Throws: As `check()`.
   func additions(
     to other: ServerSchema
   ) throws(StoreError) -> (tables: [String], references: [String]) {
-    try checkNames()
-    var statements = schema.renamedIndexes(of: other.schema).map { index in
-      index.isUnique
-        ? "ALTER TABLE \(Schema.quoted(index.table)) DROP CONSTRAINT IF EXISTS \(Self.name(index.name))"
-        : "DROP INDEX IF EXISTS \(Self.name(index.name))"
-    }
+    try check()
+    var statements = schema.renamedIndexes(of: other.schema).map { removal(of: $0) }
     var references: [String] = []
     for table in schema.tables {
       let known = other.schema.table(named: table.name)
       let new = table.columns.filter { column in
         known?.columns.contains { $0.name == column.name } != true
       }
-      let name = Schema.quoted(table.name)
-      if known == nil {
-        var parts = new.map { declaration($0, of: table.name) }
-        if !table.primaryKey.isEmpty {
-          parts.append(
-            "PRIMARY KEY (\(table.primaryKey.map(Schema.quoted).joined(separator: ", ")))"
-          )
-        }
-        statements.append("CREATE TABLE \(name) (\(parts.joined(separator: ", ")))")
-      } else {
-        statements += new.map {
-          "ALTER TABLE \(name) ADD COLUMN \(declaration($0, of: table.name))"
-        }
-      }
+      statements +=
+        known == nil
+        ? creation(of: table, among: other.tables + schema.tables)
+        : new.map { addition(of: $0, to: table) }
       for column in new {
-        if let comment = comments[Self.place(table.name, column.name)] {
-          statements.append(
-            "COMMENT ON COLUMN \(name).\(Schema.quoted(column.name)) IS \(Schema.literal(comment))"
-          )
-        }
-        guard let target = column.references else { continue }
-        references.append(
-          "ALTER TABLE \(name) ADD CONSTRAINT \(Self.reference(table.name, column.name))"
-            + " FOREIGN KEY (\(Schema.quoted(column.name))) REFERENCES \(Schema.quoted(target)) (_pk)"
-            + " DEFERRABLE INITIALLY DEFERRED"
-        )
+        if let comment = commentSQL(of: column, in: table) { statements.append(comment) }
+        if let reference = referenceSQL(of: column, in: table) { references.append(reference) }
       }
     }
     return (statements, references)
   }
 
-  /// The indexes and unique keys that this schema has and `other` has not.
-  func newIndexes(than other: ServerSchema) -> [(index: Schema.Index, sql: String)] {
-    schema.newIndexes(than: other.schema).map { index in
-      let columns = index.columns.map(Schema.quoted).joined(separator: ", ")
-      let table = Schema.quoted(index.table)
-      return (
-        index,
-        index.isUnique
-          ? "ALTER TABLE \(table) ADD CONSTRAINT \(Self.name(index.name)) UNIQUE (\(columns))"
-            + " DEFERRABLE INITIALLY IMMEDIATE"
-          : "CREATE INDEX \(Self.name(index.name)) ON \(table) (\(columns))"
-      )
+  /// The statements that make a table without references.
+  ///
+  /// - Parameters:
+  ///   - table: The table.
+  ///   - tables: Those of the store, in the order in which they are made.
+  /// - Returns: `CREATE TABLE`, and what distributes it.
+  func creation(of table: Schema.Table, among tables: [Schema.Table]) -> [String] {
+    var parts = table.columns.map { declaration($0, of: table.name) }
+    if !table.primaryKey.isEmpty {
+      parts.append("PRIMARY KEY (\(table.primaryKey.map(Schema.quoted).joined(separator: ", ")))")
+    }
+    let creation = "CREATE TABLE \(Schema.quoted(table.name)) (\(parts.joined(separator: ", ")))"
+    return [creation] + (distribution.map { [$0.creation(of: table, among: tables)] } ?? [])
+  }
+
+  /// `ALTER TABLE … ADD COLUMN …`.
+  func addition(of column: Schema.Column, to table: Schema.Table) -> String {
+    "ALTER TABLE \(Schema.quoted(table.name)) ADD COLUMN \(declaration(column, of: table.name))"
+  }
+
+  /// What a column says of its property; nil: it is none of a property.
+  func comment(of column: String, in table: String) -> String? {
+    comments[Self.place(table, column)]
+  }
+
+  /// `COMMENT ON COLUMN …`; nil: the column has none.
+  func commentSQL(of column: Schema.Column, in table: Schema.Table) -> String? {
+    comment(of: column.name, in: table.name).map {
+      "COMMENT ON COLUMN \(Schema.quoted(table.name)).\(Schema.quoted(column.name))"
+        + " IS \(Schema.literal($0))"
     }
   }
+
+  /// `ADD CONSTRAINT … FOREIGN KEY …`; nil: the column refers to nothing, or the server cannot hold rows to it.
+  func referenceSQL(of column: Schema.Column, in table: Schema.Table) -> String? {
+    guard distribution?.enforces(column, of: table) ?? true else { return nil }
+    return column.references.map { target in
+      "ALTER TABLE \(Schema.quoted(table.name)) ADD CONSTRAINT \(Self.reference(table.name, column.name))"
+        + " FOREIGN KEY (\(Schema.quoted(column.name))) REFERENCES \(Schema.quoted(target)) (_pk)"
+        + " DEFERRABLE INITIALLY DEFERRED"
+    }
+  }
+
+  /// Drops the reference of a column, if it is there.
+  func removal(ofReferenceOf column: Schema.Column, in table: Schema.Table) -> String {
+    "ALTER TABLE \(Schema.quoted(table.name)) DROP CONSTRAINT IF EXISTS"
+      + " \(Self.reference(table.name, column.name))"
+  }
+
+  /// Drops an index, or the constraint that is a unique key.
+  func removal(of index: Schema.Index) -> String {
+    isConstraint(index)
+      ? "ALTER TABLE \(Schema.quoted(index.table)) DROP CONSTRAINT IF EXISTS \(Self.name(index.name))"
+      : "DROP INDEX IF EXISTS \(Self.name(index.name))"
+  }
+
+  /// The indexes and unique keys that this schema has and `other` has not.
+  func newIndexes(than other: ServerSchema) -> [(index: Schema.Index, sql: String)] {
+    schema.newIndexes(than: other.schema).map { ($0, creation(of: $0)) }
+  }
+
+  /// The statement that makes an index, or the constraint that is a unique key.
+  func creation(of index: Schema.Index) -> String {
+    let columns = index.columns.map(Schema.quoted).joined(separator: ", ")
+    let table = Schema.quoted(index.table)
+    return isConstraint(index)
+      ? "ALTER TABLE \(table) ADD CONSTRAINT \(Self.name(index.name)) UNIQUE (\(columns))"
+        + " DEFERRABLE INITIALLY IMMEDIATE"
+      : "CREATE INDEX \(Self.name(index.name)) ON \(table) (\(columns))"
+  }
+
+  /// Whether the server enforces a unique key: not where equal keys may lie on several machines.
+  private func isConstraint(_ index: Schema.Index) -> Bool { index.isUnique && distribution == nil }
 
   /// The unique keys by the names of their constraints, unquoted.
   var keys: [String: Schema.Index] {
@@ -157,6 +202,9 @@ struct ServerSchema {
       ? .text : types[Self.place(table.name, column.name)] ?? .bigint
   }
 
+  /// All indexes and unique keys.
+  var indexes: [Schema.Index] { schema.indexes }
+
   /// All tables, with their columns in order.
   var tables: [Schema.Table] { schema.tables }
 
@@ -166,7 +214,8 @@ struct ServerSchema {
     return types[Self.place(table, column)] ?? .bigint
   }
 
-  private func declaration(_ column: Schema.Column, of table: String) -> String {
+  /// A column as `CREATE TABLE` takes it, without a reference.
+  func declaration(_ column: Schema.Column, of table: String) -> String {
     let name = Schema.quoted(column.name)
     switch column.name {
     case "_pk": return "_pk bigint PRIMARY KEY"
@@ -176,7 +225,18 @@ struct ServerSchema {
     }
   }
 
-  private func checkNames() throws(StoreError) {
+  /// Makes sure that a server can have the tables.
+  ///
+  /// - Throws: `StoreError`, `.modelConflict`, for a name that is too long, and a unique key of JSON.
+  func check() throws(StoreError) {
+    for index in schema.indexes {
+      guard let column = Self.jsonColumn(of: index, types) else { continue }
+      throw StoreError(
+        .modelConflict,
+        "\(column) cannot be in a unique key of \(index.table): a server does not compare JSON.",
+        help: "give the attribute another type, or the entity another key"
+      )
+    }
     for table in schema.tables {
       for name in [table.name] + table.columns.map(\.name)
       where name.utf8.count > Self.maximumNameLength {

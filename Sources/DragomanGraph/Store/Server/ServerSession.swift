@@ -10,15 +10,16 @@ final class ServerSession: StoreWriter {
   private var isGrown = false
   /// Whether the open transaction makes our own tables, which nobody else sees yet.
   private var makesStore = false
-  private var schema: ServerSchema
+  private(set) var schema: ServerSchema
   /// Keys that are reserved and not used.
   private var keys: [String: (next: Int64, end: Int64, size: Int64)] = [:]
   /// Asked, where others do not let go of the lock of writers in time, whether to wait on; nil: no.
   var waitsOn: (() -> Bool)?
   /// What marks the last commit.
   private var mark: Int64?
-  /// The link that forbade the last commit.
-  private var dangling: (table: String, key: Int64?, target: String)?
+  /// What links of the open transaction may lead to in vain, where the server does not look for it, and the one that
+  /// forbade the last commit.
+  private var linkChecks = LinkChecks()
   /// Whether others that share, too, may write at the same time: who does finds out by versions and unique keys that
   /// somebody was there, and does it again.
   var sharesWriting = false
@@ -28,7 +29,7 @@ final class ServerSession: StoreWriter {
     self.store = store
     committed = stored
     layout = stored.layout
-    schema = ServerSchema(stored.layout)
+    schema = stored.schema
   }
 
   private func naming<T>(_ body: () throws -> T) throws(StoreError) -> T {
@@ -44,29 +45,35 @@ final class ServerSession: StoreWriter {
   ///   does not fit any more.
   func begin() throws(StoreError) {
     try naming {
-      dangling = nil
+      linkChecks = LinkChecks()
       try waiting(
         "BEGIN ISOLATION LEVEL READ COMMITTED; SET CONSTRAINTS ALL DEFERRED; "
           + (sharesWriting ? Self.sharedLock : Self.lock),
         undoing: "ROLLBACK"
       )
-      guard committed.hash != nil else {
-        // Another process may have made the tables meanwhile.
-        take(try ServerModel(connection))
-        return
-      }
-      guard try ServerModel.hash(connection) != committed.hash else { return }
-      let now = try ServerModel(connection)
-      guard now.layout.takesRows(of: layout) else {
-        throw StoreError(
-          .migrated,
-          "The model of the database was changed by another process while this one wrote; what was committed"
-            + " before that stands.",
-          help: "run it again"
-        )
-      }
-      take(now)
+      try takeCurrent()
+      try schema.distribution?.beginWriting(on: connection)
+      if !sharesWriting { try schema.distribution?.waitForNodes(on: connection) }
     }
+  }
+
+  /// Takes the model that is there now.
+  private func takeCurrent() throws {
+    guard committed.hash != nil else {
+      // Another process may have made the tables meanwhile.
+      return take(try ServerModel(connection))
+    }
+    guard try ServerModel.hash(connection) != committed.hash else { return }
+    let now = try ServerModel(connection)
+    guard now.layout.takesRows(of: layout) else {
+      throw StoreError(
+        .migrated,
+        "The model of the database was changed by another process while this one wrote; what was committed"
+          + " before that stands.",
+        help: "run it again"
+      )
+    }
+    take(now)
   }
 
   /// Lets nobody else write until the open transaction ends, which has let others.
@@ -77,6 +84,7 @@ final class ServerSession: StoreWriter {
     try naming {
       try waiting("SAVEPOINT alone; \(Self.lock)", undoing: "ROLLBACK TO SAVEPOINT alone")
       try connection.run("RELEASE SAVEPOINT alone")
+      try schema.distribution?.waitForNodes(on: connection)
     }
   }
 
@@ -103,7 +111,7 @@ final class ServerSession: StoreWriter {
     guard model.hash != committed.hash else { return }
     committed = model
     layout = model.layout
-    schema = ServerSchema(layout)
+    schema = model.schema
   }
 
   func commit() throws(StoreError) {
@@ -114,8 +122,11 @@ final class ServerSession: StoreWriter {
         if error.state == "23503" { try noteDangling(error) }
         throw error
       }
+      try endDistributed()
       let model =
-        isGrown ? ServerModel(layout, hash: try ServerModel.hash(connection)) : committed
+        isGrown
+        ? ServerModel(layout, hash: try ServerModel.hash(connection), schema.distribution)
+        : committed
       try commitMarked(hasTables: model.hash != nil)
       committed = model
       isGrown = false
@@ -190,29 +201,64 @@ final class ServerSession: StoreWriter {
       let isObject = reference.table.primaryKey.isEmpty
       found = (reference.table.name, isObject ? row[0].number : nil, reference.target)
     }
-    dangling = found
+    linkChecks.found = found
   }
 
-  func danglingLink() throws -> (table: String, key: Int64?, target: String)? { dangling }
+  func danglingLink() throws -> (table: String, key: Int64?, target: String)? { linkChecks.found }
 
   /// Undoes everything since `begin`.
   func rollbackIfOpen() {
     if isGrown {
       layout = committed.layout
-      schema = ServerSchema(layout)
+      schema = committed.schema
       isGrown = false
     }
     if makesStore { keys = [:] }
     makesStore = false
+    connection.forgetAnswer()
     guard connection.isUsable, connection.isInTransaction else { return }
     // A connection that fails here is not used again.
     try? connection.run("ROLLBACK")
   }
 
+  // MARK: - Several machines
+
+  /// The statements of the open transaction that a file takes as well.
+  var sql: ServerSQL {
+    var sql = ServerSQL(connection: connection, name: store.name)
+    guard schema.distribution != nil else { return sql }
+    sql.isDistributed = true
+    sql.onDeletion = { [weak self] in self?.linkChecks.note($0, of: $1) }
+    return sql
+  }
+
+  private func reader(_ layout: ModelLayout) -> ServerReader {
+    ServerReader(connection, layout, isDistributed: schema.distribution != nil)
+  }
+
+  /// Waits until nobody else writes, commits or begins to read.
+  func takeTurn() throws {
+    try waiting("SAVEPOINT turn; \(ServerDistribution.turn)", undoing: "ROLLBACK TO SAVEPOINT turn")
+    try connection.run("RELEASE SAVEPOINT turn")
+  }
+
+  /// Does at the end of a transaction what the server does not do of distributed tables by itself.
+  private func endDistributed() throws {
+    guard schema.distribution != nil else { return }
+    try linkChecks.look(in: schema, on: connection)
+    if let found = linkChecks.found {
+      throw ServerError(
+        state: "23503",
+        message: "a row of \(found.table) refers to one of \(found.target) that is not there"
+      )
+    }
+    try takeTurn()
+  }
+
   // MARK: - Work
 
   func read<T>(_ layout: ModelLayout, _ body: (any StoreReader) throws -> T) throws -> T {
-    try StoreError.onServer(store.name) { try body(ServerReader(connection, layout)) }
+    try StoreError.onServer(store.name) { try body(reader(layout)) }
   }
 
   func write(
@@ -230,7 +276,14 @@ final class ServerSession: StoreWriter {
     }
     return try StoreError.onServer(store.name) {
       let writer = ServerWriter(connection, layout, in: self.layout, schema, policy: policy)
-      return try writer.write(changes)
+      guard let distribution = schema.distribution else { return try writer.write(changes) }
+      if sharesWriting {
+        try takeTurn()
+        try distribution.waitForNodes(on: connection)
+      }
+      let outcome = try writer.write(changes)
+      try writer.note(changes, in: &linkChecks)
+      return outcome
     }
   }
 
@@ -261,9 +314,13 @@ final class ServerSession: StoreWriter {
       let grown = try layout.model.grown(
         to: model,
         at: store.name,
-        help: "change the map, or import into another database"
+        help:
+          "change the map, open the store with `onConflict: .migrate`, or import into another database"
       )
       let isNew = try connection.text("SELECT to_regclass('_dragoman_model')::text") == nil
+      let new = ModelLayout(grown)
+      let known = schema.tables.map(\.name)
+      let distribution = try distributing(new, besides: known, schema.distribution)
       guard isNew || grown != layout.model else {
         try fill()
         return grown
@@ -274,13 +331,17 @@ final class ServerSession: StoreWriter {
         try connection.run(ServerSchema.ownTables)
         makesStore = true
       }
-      let new = ModelLayout(grown)
-      let schema = ServerSchema(new)
+      let schema = ServerSchema(new, distribution)
       let (tables, references) = try schema.additions(to: self.schema)
       for statement in tables { try connection.run(statement) }
       try fill()
       for statement in references { try connection.run(statement) }
-      for (index, sql) in schema.newIndexes(than: self.schema) { try make(index, sql) }
+      for (index, sql) in schema.newIndexes(than: self.schema) {
+        if known.contains(where: { hasSameBytes($0, index.table) }) {
+          try schema.checkIsUnique(index, on: connection)
+        }
+        try make(index, sql)
+      }
       for entity in new.entities where entity.root == entity.index && entity.hasEntityColumn {
         guard schema.namesEntities(of: entity.table, unlike: self.schema) else { continue }
         try connection.run(
@@ -297,17 +358,32 @@ final class ServerSession: StoreWriter {
     }
   }
 
+  /// Takes over the model that a migration has written in the open transaction.
+  func adopt(_ new: ModelLayout, _ distribution: ServerDistribution?) {
+    layout = new
+    schema = ServerSchema(new, distribution)
+    isGrown = true
+  }
+
+  /// How the tables of a model are to lie on several machines, beside those that are there.
+  func distributing(
+    _ layout: ModelLayout,
+    besides tables: [String],
+    _ known: ServerDistribution?
+  ) throws -> ServerDistribution? {
+    if store.references.isEmpty { return known }
+    guard var distribution = known else { throw ServerDistribution.missing(store.references) }
+    try distribution.addReferences(of: store.references, in: layout, besides: tables)
+    try distribution.beginWriting(on: connection)
+    return distribution
+  }
+
   private func make(_ index: Schema.Index, _ sql: String) throws {
     do throws(ServerError) {
       try connection.run(sql)
     } catch {
       guard error.isUniqueViolation else { throw error }
-      throw StoreError(
-        .modelConflict,
-        "Objects in \(index.table) share the values of \(index.columns.joined(separator: ", ")), which would"
-          + " be unique.",
-        help: "delete or change the objects that are there more than once, and run it again"
-      )
+      throw ServerSchema.sharedValues(of: index)
     }
   }
 

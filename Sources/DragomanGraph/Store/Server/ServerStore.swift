@@ -13,6 +13,9 @@ package final class ServerStore: ObjectStore, Sendable {
   var isShared: Bool { true }
   var holdsNUL: Bool { false }
 
+  /// The entities whose tables are to be on all nodes, where they lie on several machines.
+  let references: [String]
+
   private let server: any DatabaseServer
   private let stored: Mutex<ServerModel>
   /// Connections that nobody uses, ready to read.
@@ -31,15 +34,27 @@ package final class ServerStore: ObjectStore, Sendable {
 
   /// Connects, and looks at what is there; nothing is written.
   ///
+  /// - Parameters:
+  ///   - server: The server.
+  ///   - references: The entities whose tables are to be on all nodes of Citus, when they are made.
   /// - Throws: `StoreError`: `.unreachable`, `.permission`, `.missing`, `.notAStore`, `.newerFormat`, `.damaged`,
-  ///   `.refused` for a server that is too old or does not speak UTF-8.
-  package init(on server: any DatabaseServer) throws(StoreError) {
+  ///   `.refused` for a server that is too old or does not speak UTF-8, `.badRequest` for references on one that has no
+  ///   nodes.
+  package init(
+    on server: any DatabaseServer,
+    references: [String] = []
+  ) throws(StoreError) {
     self.server = server
+    self.references = references
     name = server.name
     let (connection, model) = try StoreError.namingServer(server.name) {
       let connection = try server.connect()
       try ServerModel.checkServer(connection)
       return (connection, try ServerModel(connection))
+    }
+    guard references.isEmpty || model.distribution != nil else {
+      connection.close()
+      throw ServerDistribution.missing(references)
     }
     stored = Mutex(model)
     idle.withLock { $0.list.append(connection) }
@@ -47,6 +62,9 @@ package final class ServerStore: ObjectStore, Sendable {
 
   /// The model that is stored there.
   package var layout: ModelLayout { stored.withLock { $0.layout } }
+
+  /// How the tables lie on several machines; nil: they lie on one.
+  package var distribution: ServerDistribution? { stored.withLock { $0.distribution } }
 
   // MARK: - Connections
 
@@ -107,13 +125,25 @@ package final class ServerStore: ObjectStore, Sendable {
   // MARK: - Reading
 
   func read<T>(_ layout: ModelLayout, _ body: (any StoreReader) throws -> T) throws -> T {
-    try moment { try body(ServerReader($0, layout)) }
+    do {
+      return try moment { try body(ServerReader($0, layout, isDistributed: distribution != nil)) }
+    } catch let error as StoreError where error.code == .damaged {
+      // Names that are gone may have gone by a migration.
+      let now = try connected { try ServerModel($0).layout }
+      guard !now.holds(layout) else { throw error }
+      throw StoreError(
+        .migrated,
+        "The database was migrated to another model since it was opened.",
+        help: "open it again with the new model",
+        path: name
+      )
+    }
   }
 
   /// Lends a connection that sees one moment.
   func moment<T>(_ body: (any ServerConnection) throws -> T) throws -> T {
     try connected { connection in
-      try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+      try beginReading(connection)
       do {
         let value = try body(connection)
         try connection.run("COMMIT")
@@ -123,6 +153,16 @@ package final class ServerStore: ObjectStore, Sendable {
         throw error
       }
     }
+  }
+
+  private func beginReading(_ connection: any ServerConnection) throws {
+    let stored = stored.withLock { $0 }
+    // A migration waits for its end, or it for the migration: the model and the tables are those of one moment.
+    let lock = stored.hash == nil ? "" : "; LOCK TABLE _dragoman_model IN ACCESS SHARE MODE"
+    guard let distribution = stored.distribution else {
+      return try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY\(lock)")
+    }
+    try distribution.beginReading(on: connection, Schema(stored.layout).tables, lock)
   }
 
   /// What is stored at one moment, in a temporary file that goes when it is closed.
@@ -157,7 +197,8 @@ package final class ServerStore: ObjectStore, Sendable {
       let copy = try ServerCopy(connection, layout).store(of: tables)
       defer { try? copy.close() }
       return try copy.withSnapshot { snapshot in
-        try body(streams ? snapshot.reading(from: ServerReader(connection, layout)) : snapshot)
+        let reader = ServerReader(connection, layout, isDistributed: distribution != nil)
+        return try body(streams ? snapshot.reading(from: reader) : snapshot)
       }
     }
   }

@@ -1,5 +1,4 @@
 import CSQLiteSession
-import CZlib
 import GRDB
 import GRDBSQLite
 
@@ -99,7 +98,7 @@ struct Changeset {
   }
 
   /// The bytes as SQLite wrote them.
-  private let bytes: [UInt8]
+  let bytes: [UInt8]
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -206,36 +205,5 @@ extension Changeset.Conflict {
     case DRAGOMAN_CHANGESET_CONSTRAINT: self = .refused
     default: return nil
     }
-  }
-}
-
-// MARK: - In the file
-
-extension Changeset {
-  /// The bytes as the file keeps them: their number, and deflated.
-  func packed() -> [UInt8] {
-    var length = compressBound(uLong(bytes.count))
-    var packed = [UInt8](repeating: 0, count: Int(length))
-    // Only a buffer that is too small fails.
-    compress2(&packed, &length, bytes, uLong(bytes.count), Z_BEST_SPEED)
-    return withUnsafeBytes(of: UInt64(bytes.count).littleEndian, Array.init)
-      + packed.prefix(Int(length))
-  }
-
-  /// Reads what `packed()` made; nil for anything else.
-  init?(packed: [UInt8]) {
-    guard packed.count >= 8 else { return nil }
-    let count = packed.prefix(8).enumerated().reduce(UInt64(0)) { sum, byte in
-      sum | UInt64(byte.element) << UInt64(8 * byte.offset)
-    }
-    // SQLite's changesets have less than 2 GB, and deflate makes a thousandth at best.
-    guard count < UInt64(Int32.max), count <= UInt64(packed.count) * 1100 else { return nil }
-    var bytes = [UInt8](repeating: 0, count: Int(count))
-    var length = uLong(count)
-    let code = packed.withUnsafeBufferPointer { buffer in
-      uncompress(&bytes, &length, buffer.baseAddress.map { $0 + 8 }, uLong(buffer.count - 8))
-    }
-    guard code == Z_OK, length == uLong(count) else { return nil }
-    self.bytes = bytes
   }
 }

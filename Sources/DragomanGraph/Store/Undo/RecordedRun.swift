@@ -3,7 +3,8 @@ import GRDB
 
 /// What the file keeps of an import so that it can be taken back: the table `_dragoman_undo`.
 ///
-/// Part 0 is this value as JSON; the parts behind it are changesets, in the order in which they came about.
+/// Part 0 is this value as JSON; the parts behind it are changesets, packed, in the order in which they came about; those
+/// below 0 are versions (`RowVersions`).
 /// Of a table that was empty before no row is kept: what the import made goes by its keys.
 struct RecordedRun: Codable {
   /// A table whose changes are recorded, with its columns as they were.
@@ -18,8 +19,10 @@ struct RecordedRun: Codable {
     /// The least and the greatest key that the import gave; other writers' rows have none between.
     let first: Int64
     let last: Int64
-    /// The rows whose version is not 1: key and version.
-    let versions: [Int64: Int64]
+    /// The parts that have the versions which are not 1; nil in older files.
+    var versionParts: [Int64]?
+    /// The same by keys, in older files.
+    var versions: [Int64: Int64]?
   }
 
   /// The links of a table that was empty before, of owners that were new, too, and whose versions tell whether
@@ -67,6 +70,24 @@ struct RecordedRun: Codable {
     )
   }
 
+  /// Adds a part of a number that there is not yet.
+  static func add(_ bytes: [UInt8], as part: Int64, to run: Int64, in database: Database) throws {
+    try database.execute(
+      sql: "INSERT INTO main.\(table) (run, part, changes) VALUES (?, ?, ?)",
+      arguments: [run, part, Data(bytes)]
+    )
+  }
+
+  /// The bytes of a part; nil where there is none.
+  static func part(_ part: Int64, of run: Int64, in database: Database) throws -> [UInt8]? {
+    let row = try Row.fetchOne(
+      database,
+      sql: "SELECT changes FROM main.\(table) WHERE run = ? AND part = ?",
+      arguments: [run, part]
+    )
+    return try row.map { Array(try $0.stored(0, of: table, as: Data.self)) }
+  }
+
   /// Writes part 0, in place of what it was.
   func save(as run: Int64, in database: Database) throws {
     try database.execute(
@@ -103,15 +124,9 @@ struct RecordedRun: Codable {
       arguments: [run]
     ).map { try $0.stored(0, of: table, as: Int64.self) }
     for part in parts {
-      let row = try Row.fetchOne(
-        database,
-        sql: "SELECT changes FROM main.\(table) WHERE run = ? AND part = ?",
-        arguments: [run, part]
-      )
-      guard let row,
-        let changes = Changeset(packed: Array(try row.stored(0, of: table, as: Data.self)))
-      else { throw damaged(run) }
-      try body(changes)
+      let bytes = try self.part(part, of: run, in: database).flatMap(PackedBytes.unpack)
+      guard let bytes else { throw damaged(run) }
+      try body(Changeset(bytes))
     }
   }
 
@@ -166,7 +181,7 @@ struct RecordedRun: Codable {
     }
   }
 
-  private static func damaged(_ run: Int64) -> StoreError {
+  static func damaged(_ run: Int64) -> StoreError {
     StoreError(
       .damaged,
       "What \(table) keeps of import \(run) cannot be read.",

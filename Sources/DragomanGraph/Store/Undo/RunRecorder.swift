@@ -127,7 +127,11 @@ package final class RunRecorder {
         }
         try store()
         if changes.isEmpty { return }
-        try RecordedRun.add(changes.packed(), to: number ?? Self.provisionalNumber, in: database)
+        try RecordedRun.add(
+          PackedBytes.pack(changes.bytes),
+          to: number ?? Self.provisionalNumber,
+          in: database
+        )
         try begin()
       } else {
         try store()
@@ -151,7 +155,8 @@ package final class RunRecorder {
     recording = nil
     guard ending == nil else { return }
     try StoreError.naming(path) {
-      recorded.newTables = try newTables.compactMap(newTable)
+      var lastPart: Int64 = 0
+      recorded.newTables = try newTables.compactMap { try newTable($0, as: run, &lastPart) }
       recorded.newLinks = newLinks.filter { recorded.newTable($0.owners) != nil }
       recorded.mark = nil
       try store()
@@ -172,24 +177,22 @@ package final class RunRecorder {
   }
 
   /// What a table that was empty has now; nil: nothing.
-  private func newTable(_ name: String) throws -> RecordedRun.NewTable? {
+  private func newTable(
+    _ name: String,
+    as run: Int64,
+    _ part: inout Int64
+  ) throws -> RecordedRun.NewTable? {
     let table = Schema.quoted(name)
     let ends = try Row.fetchOne(
       database,
       sql: "SELECT (SELECT min(_pk) FROM main.\(table)), (SELECT max(_pk) FROM main.\(table))"
     )
     guard let ends, let first = try ends.stored(0, of: name, as: Int64?.self) else { return nil }
-    let rows = try Row.fetchAll(
-      database,
-      sql: "SELECT _pk, _v FROM main.\(table) WHERE _v IS NOT 1"
-    )
     return RecordedRun.NewTable(
       name: name,
       first: first,
       last: try ends.stored(1, of: name),
-      versions: try Dictionary(
-        uniqueKeysWithValues: rows.map { (try $0.stored(0, of: name), try $0.stored(1, of: name)) }
-      )
+      versionParts: try RowVersions.keep(of: name, as: run, behind: &part, in: database)
     )
   }
 }

@@ -84,7 +84,7 @@ struct RunReversal {
       try resolve(exchanges)
       try keep()
     }
-    for table in recorded.newTables { try check(table) }
+    for table in recorded.newTables { try check(table, of: run) }
     // Nothing will stand, and the objects in the way have to be named.
     guard conflictCount == 0 else { return }
     for links in recorded.newLinks { try delete(links) }
@@ -311,17 +311,18 @@ struct RunReversal {
   // MARK: - Tables that were empty
 
   /// Versions only rise: a row that has the one that the import left is as it left it.
-  private mutating func check(_ new: RecordedRun.NewTable) throws {
+  private mutating func check(_ new: RecordedRun.NewTable, of run: Int64) throws {
     guard let table = tableIndex(new.name) else { return }
+    var kept = RowVersions(new, of: run, in: database)
     let changed = try Row.fetchCursor(
       database,
       sql: "SELECT _pk, _v FROM main.\(Schema.quoted(new.name))"
-        + " WHERE _v IS NOT 1 AND _pk BETWEEN ? AND ?",
+        + " WHERE _v IS NOT 1 AND _pk BETWEEN ? AND ? ORDER BY _pk",
       arguments: [new.first, new.last]
     )
     while let row = try changed.next() {
       let key: Int64 = try row.stored(0, of: new.name)
-      if new.versions[key] != (try row.stored(1, of: new.name, as: Int64?.self)) {
+      if try kept.version(of: key) != (row.stored(1, of: new.name, as: Int64?.self)) {
         add(Conflict(table: table, key: key, links: nil, reason: .changed))
       }
     }

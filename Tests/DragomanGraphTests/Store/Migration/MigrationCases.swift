@@ -273,6 +273,24 @@ extension MigrationCase {
       ]
     ),
     MigrationCase(
+      "A list that has one target twice becomes to-one, with places in the inverse",
+      [
+        person([id], [.toMany("c", "C", isOrdered: true).with { $0.allowsRepeats = true }]),
+        company,
+      ],
+      linked + ["INSERT INTO P_c (owner, position, target) VALUES (1, 0, 2), (1, 1, 2), (3, 0, 2)"],
+      to: [
+        person([id], [.toOne("c", "C", inverse: "ps")]),
+        Entity(
+          name: "C",
+          attributes: [id],
+          relationships: [.toMany("ps", "P", inverse: "c", isOrdered: true)],
+          uniqueKeys: [["id"]]
+        ),
+      ],
+      after: ["SELECT _pk, c, _ps_order FROM P": ["1|2|0", "2|-|-", "3|2|1"]]
+    ),
+    MigrationCase(
       "An unordered to-many gets the order of the ids",
       [person([id], [.toMany("c", "C")]), company],
       linked + ["INSERT INTO P_c (owner, target) VALUES (1, 2), (1, 1), (2, 2)"],

@@ -1,5 +1,7 @@
 import Foundation
 import GRDB
+import TestRandom
+import TestServer
 import Testing
 
 @testable import DragomanGraph
@@ -9,9 +11,8 @@ import Testing
 struct MigrationPropertyTests {
   @Test("Contents are those of a naive model, or the fault is foreseen", arguments: 0..<150)
   func agrees(round: Int) throws {
-    let given = ProcessInfo.processInfo.environment["DRAGOMAN_SEED"].flatMap { UInt64($0) }
-    let seed = given ?? UInt64.random(in: 0...UInt64.max)
-    var random = SeededGenerator(state: seed)
+    let seed = Seeds.seed(round)
+    var random = SplitMix(state: seed)
     var world = NaiveStore(&random)
     let store = try SQLiteStore(at: .inMemory)
     try store.grow(to: world.model)
@@ -48,6 +49,38 @@ struct MigrationPropertyTests {
       try fresh.grow(to: store.model)
       #expect(try store.shape() == fresh.shape(), place)
       world = next
+    }
+  }
+
+  @Test("A server becomes what a file becomes", .enabled(if: TestServer.isThere), arguments: 0..<12)
+  func agreesOnServer(round: Int) throws {
+    let seed = Seeds.seed(1000 + round)
+    var random = SplitMix(state: seed)
+    var world = NaiveStore(&random)
+    let store = try SQLiteStore(at: .inMemory)
+    try store.grow(to: world.model)
+    try store.execute(world.insertions(store.layout))
+    let twin = try ServerTwin(store)
+    for step in 0..<3 {
+      var next = world
+      next.settle()
+      let drops = Bool.random(using: &random)
+      for _ in 0..<Int.random(in: 1...4, using: &random) { _ = next.change(&random, drops: drops) }
+      let place = Comment(rawValue: "seed \(seed), migration \(step), drops \(drops)")
+      let planned = try store.migration(to: next.model, drops: drops)
+      #expect(try twin.server.migration(to: next.model, drops: drops) == planned, place)
+      if planned.faults.isEmpty {
+        try store.migrate(to: next.model, drops: drops)
+        try twin.server.migrate(to: next.model, drops: drops)
+        try twin.expectFreshShape(place)
+        next.forget()
+        world = next
+      } else {
+        #expect(throws: StoreError.self, place) {
+          try twin.server.migrate(to: next.model, drops: drops)
+        }
+      }
+      try twin.expectEqual(place)
     }
   }
 
@@ -103,7 +136,7 @@ private struct NaiveStore {
   private var kinds: [Kind] = []
   private var nameCount = 0
 
-  init(_ random: inout SeededGenerator) {
+  init(_ random: inout SplitMix) {
     for _ in 0..<Int.random(in: 1...3, using: &random) {
       let keys = (0..<Int64.random(in: 0...4, using: &random)).map { $0 * 2 + 1 }
       let id = Attribute(name: "id", type: .int64, isRequired: true)
@@ -124,7 +157,7 @@ private struct NaiveStore {
 
   private static let types: [AttributeType] = [.string, .int16, .bool, .date, .decimal, .double]
 
-  private mutating func addProperty(to kind: Int, _ random: inout SeededGenerator) {
+  private mutating func addProperty(to kind: Int, _ random: inout SplitMix) {
     let type = Self.types.randomElement(using: &random) ?? .string
     let attribute = Attribute(
       name: newName(),
@@ -148,7 +181,7 @@ private struct NaiveStore {
     kinds[kind].properties.append(Property(attribute: attribute, values: values))
   }
 
-  private mutating func addLink(to kind: Int, _ random: inout SeededGenerator) {
+  private mutating func addLink(to kind: Int, _ random: inout SplitMix) {
     let destination = Int.random(in: 0..<kinds.count, using: &random)
     let isToMany = Bool.random(using: &random)
     let relationship = Relationship(
@@ -279,7 +312,7 @@ private struct NaiveStore {
   }
 
   /// One random change; says whether the data forbids it.
-  mutating func change(_ random: inout SeededGenerator, drops: Bool) -> Bool {
+  mutating func change(_ random: inout SplitMix, drops: Bool) -> Bool {
     let kind = Int.random(in: 0..<kinds.count, using: &random)
     // What was renamed or left out in this migration is left alone.
     let properties = kinds[kind].properties.indices.filter {
@@ -333,7 +366,7 @@ private struct NaiveStore {
     _ properties: [Int],
     _ links: [Int],
     _ drops: Bool,
-    _ random: inout SeededGenerator
+    _ random: inout SplitMix
   ) {
     if Bool.random(using: &random), let index = links.randomElement(using: &random) {
       let relationship = kinds[kind].links[index].relationship
@@ -360,7 +393,7 @@ private struct NaiveStore {
   private mutating func convert(
     _ kind: Int,
     _ index: Int,
-    _ random: inout SeededGenerator
+    _ random: inout SplitMix
   ) -> Bool {
     let old = kinds[kind].properties[index].attribute
     let type: AttributeType
@@ -417,7 +450,7 @@ private struct NaiveStore {
   private mutating func changeKind(
     _ kind: Int,
     _ index: Int,
-    _ random: inout SeededGenerator
+    _ random: inout SplitMix
   ) -> Bool {
     var link = kinds[kind].links[index]
     // By its former name: it may have been renamed in this migration.

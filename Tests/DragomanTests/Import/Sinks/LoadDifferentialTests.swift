@@ -1,4 +1,5 @@
 import Foundation
+import TestRandom
 import Testing
 
 @testable import Dragoman
@@ -11,12 +12,12 @@ struct LoadDifferentialTests {
   @Test("Loading an empty table comes to the same contents, counts, issues, rejects and ledger")
   func agree() async throws {
     var total = ImportLedgerEntry.Counts()
-    for seed in SinkDifferentialTests.seeds(150) {
+    for seed in Seeds.seeds(150) {
       var random = SplitMix(state: seed)
       let differences = try await LoadCase(&random).differences(&total)
       #expect(differences == [], "DRAGOMAN_SEED=\(seed)")
     }
-    guard SinkDifferentialTests.setting("DRAGOMAN_SEED") == nil else { return }
+    guard Seeds.asked == nil else { return }
     let shares = [
       total.inserted, total.updated, total.unchanged, total.deleted, total.skipped, total.rejected,
     ]

@@ -1,4 +1,5 @@
 import Foundation
+import TestRandom
 import Testing
 
 @testable import Dragoman
@@ -12,14 +13,14 @@ struct LoadedLinksTests {
   func agree() async throws {
     var total = ImportLedgerEntry.Counts()
     // The last one ends with too many rejects, behind an order that has got lines and nothing else.
-    for seed in SinkDifferentialTests.seeds(100) + [2_535_992_034_191_412_249] {
+    for seed in Seeds.seeds(100) + [2_535_992_034_191_412_249] {
       var random = SplitMix(state: seed)
       let sample = OrdersCase(&random)
       let differences = try await sample.differences(&total)
       let feeds = sample.feeds.joined(separator: "\n")
       #expect(differences == [], "DRAGOMAN_SEED=\(seed)\n\(sample.map)\n\(feeds)")
     }
-    guard SinkDifferentialTests.setting("DRAGOMAN_SEED") == nil else { return }
+    guard Seeds.asked == nil else { return }
     let shares = [total.inserted, total.updated, total.unchanged, total.skipped, total.rejected]
     #expect(shares.allSatisfy { $0 * 400 > total.read }, "\(total)")
   }

@@ -53,7 +53,7 @@ import Testing
     #expect(second.ids.prefix(2) == first.ids.suffix(2))
     #expect(second.report.counts.updated == 2 && second.report.counts.inserted == 1)
     // Main is told at its next turn.
-    for _ in 0..<200 where ada["firstName"] != "Eve" {
+    for _ in 0..<90_000 where ada["firstName"] != "Eve" {
       try await Task.sleep(for: .milliseconds(10))
     }
     #expect(ada["firstName"] == "Eve")

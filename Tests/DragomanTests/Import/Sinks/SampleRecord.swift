@@ -1,5 +1,6 @@
 import DragomanGraph
 import Foundation
+import TestRandom
 
 @testable import Dragoman
 

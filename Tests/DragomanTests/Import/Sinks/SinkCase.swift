@@ -1,4 +1,5 @@
 import DragomanGraph
+import TestRandom
 
 @testable import Dragoman
 

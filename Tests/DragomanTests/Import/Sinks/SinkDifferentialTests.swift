@@ -1,5 +1,6 @@
 import DragomanGraph
 import Foundation
+import TestRandom
 import Testing
 
 @testable import Dragoman
@@ -10,20 +11,10 @@ import Testing
 /// `DRAGOMAN_ROUNDS` asks for more cases than the default, `DRAGOMAN_SEED` for one case again.
 @Suite("Imports, the store's sink against the context's and a naive one")
 struct SinkDifferentialTests {
-  static func setting(_ name: String) -> UInt64? {
-    ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
-  }
-
-  /// The seeds of the cases to run.
-  static func seeds(_ count: UInt64) -> [UInt64] {
-    if let seed = setting("DRAGOMAN_SEED") { return [seed] }
-    return (0..<(setting("DRAGOMAN_ROUNDS") ?? count)).map { _ in .random(in: 0...UInt64.max) }
-  }
-
   @Test("All sinks do what the rules say: the same counts, issues, rows and ids")
   func agree() async throws {
     var total = ImportLedgerEntry.Counts()
-    for seed in Self.seeds(200) {
+    for seed in Seeds.seeds(200) {
       var random = SplitMix(state: seed)
       let sample = SinkCase.random(&random)
       let differences = try await sample.differences(&total)
@@ -34,7 +25,7 @@ struct SinkDifferentialTests {
       Issue.record("DRAGOMAN_SEED=\(seed) \(smallest)\n\(what)")
     }
     // The cases would prove nothing if one of these were rare.
-    guard Self.setting("DRAGOMAN_SEED") == nil else { return }
+    guard Seeds.asked == nil else { return }
     let shares = [
       total.inserted, total.updated, total.unchanged, total.deleted, total.skipped, total.rejected,
     ]
@@ -44,7 +35,7 @@ struct SinkDifferentialTests {
 
   @Test("The same import again changes nothing, and the order of distinct keys does not matter")
   func again() async throws {
-    for seed in Self.seeds(60) {
+    for seed in Seeds.seeds(60) {
       var random = SplitMix(state: seed)
       var scheme = ImportScheme.random(&random)
       guard !scheme.uniqueKeys.isEmpty else { continue }

@@ -252,4 +252,74 @@ struct UndoBesidesTests {
     #expect(try fixture.store.undoImport().isPossible)
     #expect(try sql(fixture.store, "SELECT DISTINCT substr(text, 1, 2) FROM P") == ["xx"])
   }
+
+  /// 40,000 objects in tables that were empty, each with a second record, and so with another version than 1.
+  private func manyVersions() async throws -> ImportFixture {
+    let fixture = try ImportFixture(attributes: "name: { type: string }")
+    let records = (0..<80_000).map { #"{"id":\#($0 / 2),"name":"n\#($0 % 2)"}"# }
+    try await fixture.run("[\(records.joined(separator: ","))]")
+    #expect(try sql(fixture.store, "SELECT count(*) FROM P WHERE _v IS NOT 1") == ["40000"])
+    return fixture
+  }
+
+  private func change(_ store: SQLiteStore, _ statement: String) throws {
+    try store.write { session in
+      try session.begin()
+      try session.database.execute(sql: statement)
+      try session.commit()
+    }
+  }
+
+  @Test("Versions of many rows are kept in portions, and each row is held against its own")
+  func portions() async throws {
+    let fixture = try await manyVersions()
+    #expect(
+      try sql(fixture.store, "SELECT part FROM _dragoman_undo ORDER BY part")
+        == ["-3", "-2", "-1", "0"]
+    )
+    // One in each portion, and the last one of all.
+    let changed = [7, 16_384, 20_000, 39_999]
+    try change(
+      fixture.store,
+      "UPDATE P SET _v = _v + 1 WHERE id IN (\(changed.map(String.init).joined(separator: ",")))"
+    )
+    let refused = try fixture.store.undoImport()
+    #expect(
+      refused.conflicts.compactMap { $0.key?.parts.first?.value.integer } == changed.map(Int64.init)
+    )
+    try change(fixture.store, "UPDATE P SET _v = _v - 1 WHERE _v > 2")
+    #expect(try fixture.store.undoImport().entities["P"]?.deleted == 40_000)
+    #expect(try sql(fixture.store, "SELECT count(*) FROM P") == ["0"])
+  }
+
+  @Test(
+    "Portions that are damaged are told, and nothing is done",
+    arguments: ["x'00'", "7", "NULL"]
+  )
+  func damagedPortion(bytes: String) async throws {
+    let fixture = try await manyVersions()
+    try change(fixture.store, "UPDATE _dragoman_undo SET changes = \(bytes) WHERE part = -2")
+    #expect { try fixture.store.undoImport() } throws: { ($0 as? StoreError)?.code == .damaged }
+    #expect(try sql(fixture.store, "SELECT count(*) FROM P") == ["40000"])
+  }
+
+  @Test("What older files keep of versions is read")
+  func olderFile() async throws {
+    let fixture = try ImportFixture(attributes: "name: { type: string }")
+    try await fixture.run(#"[{"id":1},{"id":2,"name":"a"},{"id":2,"name":"b"}]"#)
+    let keys = try sql(fixture.store, "SELECT _pk || ',' || _v FROM P WHERE _v IS NOT 1")
+    #expect(keys == ["2,2"])
+    try change(
+      fixture.store,
+      """
+      UPDATE _dragoman_undo SET changes = CAST(json_set(json_remove(CAST(changes AS TEXT),
+        '$.newTables[0].versionParts'), '$.newTables[0].versions', json('[2,2]')) AS BLOB) WHERE part = 0;
+      DELETE FROM _dragoman_undo WHERE part < 0
+      """
+    )
+    try change(fixture.store, "UPDATE P SET _v = 3 WHERE id = 2")
+    #expect(try fixture.store.undoImport().conflictCount == 1)
+    try change(fixture.store, "UPDATE P SET _v = 2 WHERE id = 2")
+    #expect(try fixture.store.undoImport().entities["P"]?.deleted == 2)
+  }
 }

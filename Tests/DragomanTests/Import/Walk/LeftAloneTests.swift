@@ -49,6 +49,51 @@ import Testing
     )
   }
 
+  @Test(
+    "A record that leaves its object alone is not judged by what is nested in it",
+    arguments: Way.allCases
+  )
+  func notJudged(way: Way) async throws {
+    let fixture = try WalkFixture(
+      """
+      Order:
+        unique: no
+        version: rev
+        attributes: { no: { type: int64 }, rev: { type: int64 } }
+        relationships:
+          customer: { entity: Customer, kind: toOne, from: customer }
+          others: { entity: Customer, kind: toMany, from: others }
+      Customer:
+        unique: id
+        attributes: { id: { type: int64 }, name: { required: true }, note: note }
+      """
+    )
+    let whole: ForeignValue = ["no": 1, "rev": 5, "customer": ["id": 1, "name": "Ann"]]
+    try await fixture.run("Order", [whole], by: way)
+    // Nobody has 2, which could not be made of this.
+    let half: ForeignValue = ["id": 2, "note": "n"]
+    func orders(_ revision: Int64) -> [ForeignValue] {
+      [
+        ["no": 1, "rev": .integer(revision), "customer": half],
+        ["no": 1, "rev": .integer(revision), "others": [half]],
+      ]
+    }
+    let older = try await fixture.run("Order", orders(4), by: way)
+    #expect(older.summary == "read 2, skipped 2")
+    let ignored = try await fixture.run("Order", orders(6), by: way, mode: .ignore)
+    #expect(ignored.summary == "read 2, skipped 2")
+    let newer = try await fixture.run("Order", orders(6), by: way)
+    #expect(newer.summary == "read 2, rejected 2")
+    // Where objects are to be new, one that is there refuses them, whatever its version and what is nested.
+    let made: [ForeignValue] = [
+      ["no": 1, "rev": 4, "customer": ["id": 1, "name": "Ann"]], ["no": 1, "rev": 4],
+    ]
+    let inserted = try await fixture.run("Order", made, by: way, mode: .insert)
+    #expect(inserted.summary == "read 2, rejected 2")
+    #expect(try fixture.rows("SELECT id, name FROM Customer") == ["1|Ann"])
+    #expect(try fixture.rows("SELECT no, rev FROM \"Order\"") == ["1|5"])
+  }
+
   private static let lines = """
     version: 1
     entities:

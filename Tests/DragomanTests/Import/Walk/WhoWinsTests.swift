@@ -1,4 +1,5 @@
 import DragomanGraph
+import TestRandom
 import Testing
 
 @testable import Dragoman

@@ -53,7 +53,7 @@ final class FeedServer {
 
   /// The options by which it is trusted.
   var options: WebOptions {
-    var options = WebOptions(timeout: 5)
+    var options = WebOptions(timeout: 300)
     if isEncrypted { options.certificatesFile = folder.appending(path: "ca.pem").path }
     return options
   }

@@ -183,13 +183,14 @@ struct WebImportTests {
     let fixture = try ImportFixture(Self.map())
     var request = ImportRequest([.url(server.url("hang"))])
     request.web = server.options
-    request.web.timeout = 600
+    // Not a matter of how busy the machine is: who is not stopped waits for the server as long as this.
+    request.web.timeout = 1_800
     let start = ContinuousClock().now
     let run = Importer(map: fixture.map, store: fixture.store).start(request)
     run.cancel()
     let report = try await run.report()
     #expect(report.status == .cancelled)
-    #expect(ContinuousClock().now - start < .seconds(300))
+    #expect(ContinuousClock().now - start < .seconds(1_800))
   }
 
   @Test(

@@ -117,15 +117,15 @@ package final class EntityPruner {
       entity.uniqueKeys.first?.map { "\(Schema.quoted($0.column)) IS NOT NULL" } ?? ["1 = 0"]
     let tests = [isOf(entity)] + keys + (entity.hasStubColumn ? ["_stub IS NULL"] : [])
     return tests.joined(separator: " AND ")
-      + " AND NOT EXISTS (SELECT 1 FROM \(seen) AS seen WHERE seen.root = \(entity.root)"
-      + " AND seen.pk = \(table)._pk)"
+      + " AND NOT EXISTS (SELECT 1 FROM (SELECT pk FROM \(seen) WHERE root = \(entity.root)\(sql.apart)) AS seen"
+      + " WHERE seen.pk = \(table)._pk)"
   }
 
   /// `NOT IN` of many rows a server answers row by row.
   private func isGone(_ root: Int) -> String {
     let table = Schema.quoted(layout.entities[root].table)
     return "root = \(root)"
-      + " AND NOT EXISTS (SELECT 1 FROM (SELECT _pk FROM \(table)) AS t WHERE t._pk = pk)"
+      + " AND NOT EXISTS (SELECT 1 FROM (SELECT _pk FROM \(table)\(sql.apart)) AS t WHERE t._pk = pk)"
   }
 
   private func seenRoots() throws(StoreError) -> [Int] {

@@ -105,6 +105,7 @@ package final class ObjectDeleter {
           + " (SELECT pk FROM \(self.table) WHERE root = ?1 AND pk BETWEEN ?2 AND ?3)",
         [.integer(Int64(root)), .integer(first), .integer(last)]
       )
+      sql.note(deleted: keys, from: layout.entities[root].table)
       try onPortion()
       if keys.count < sql.portion || last == .max { return count }
       behind = last + 1
@@ -118,7 +119,7 @@ package final class ObjectDeleter {
   // MARK: - Rules
 
   func doomed(_ root: Int) -> String {
-    "(SELECT pk FROM \(table) WHERE root = \(root))"
+    "(SELECT pk FROM \(table) WHERE root = \(root)\(sql.apart))"
   }
 
   /// The relationships that objects of a root's table may have, each once.
@@ -174,7 +175,7 @@ package final class ObjectDeleter {
             + " (SELECT \(links.own) FROM \(links.name) WHERE \(links.other) \(doomed))"
         )
       }
-      try sql.run(links.clearSQL(clearing, of: doomed, in: layout))
+      try sql.run(links.clearSQL(clearing, of: doomed, in: layout, apart: sql.apart))
     }
   }
 

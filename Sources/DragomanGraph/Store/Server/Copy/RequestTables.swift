@@ -13,6 +13,13 @@ struct RequestTables {
     for link in layout.links { add(link) }
   }
 
+  /// Some tables, by their names.
+  init(named names: Set<String>, of layout: ModelLayout) {
+    self.init(all: layout)
+    objects = objects.filter { names.contains(layout.tables[$0].name) }
+    links.formIntersection(names)
+  }
+
   /// No tables.
   init(noneOf layout: ModelLayout) { self.layout = layout }
 

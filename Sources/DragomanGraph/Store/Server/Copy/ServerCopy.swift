@@ -66,18 +66,26 @@ package struct ServerCopy {
       return try self.store(of: RequestTables(ResolvedRequest(request, in: layout), in: layout))
     }
     guard !layout.entities.isEmpty else { return store }
+    try copyWaiting(to: store)
     try store.write { session in
       try session.begin()
-      try copy(
-        "_dragoman_pending",
-        ["id", "owner", "relationship", "entity", "key"],
-        to: session.database
-      )
       try copy("_dragoman_imports", ImportLedgerEntry.columns, to: session.database)
       try session.commit()
     }
     return store
   }
+
+  /// Adds the references that wait to a store.
+  func copyWaiting(to store: SQLiteStore) throws {
+    try store.write { session in
+      try session.begin()
+      try copy("_dragoman_pending", Self.pendingColumns, to: session.database)
+      try session.commit()
+    }
+  }
+
+  /// The columns of the table of references that wait.
+  static let pendingColumns = ["id", "owner", "relationship", "entity", "key"]
 
   private func copy(_ table: String, _ columns: [String], to database: Database) throws {
     let names = columns.map(Schema.quoted).joined(separator: ", ")

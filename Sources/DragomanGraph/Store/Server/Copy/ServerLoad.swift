@@ -28,7 +28,7 @@ final class ServerLoad {
     }
     self.grown = grown
     let layout = ModelLayout(grown)
-    schema = ServerSchema(layout)
+    schema = ServerSchema(layout, session.committed.distribution)
     let wanted = Set(Schema(ModelLayout(model)).tables.map { NameKey($0.name) })
     let tables = schema.tables.filter { wanted.contains(NameKey($0.name)) }
     let known = Set(Schema(session.layout).tables.map { NameKey($0.name) })

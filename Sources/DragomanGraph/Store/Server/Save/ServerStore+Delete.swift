@@ -19,8 +19,7 @@ extension ServerStore {
       try session.begin()
       let layout = session.layout
       let resolved = try ResolvedRequest(request, in: layout)
-      let sql = ServerSQL(connection: session.connection, name: name)
-      let deleter = try ObjectDeleter(sql, layout: layout)
+      let deleter = try ObjectDeleter(session.sql, layout: layout)
       var keys: [Int64] = []
       try session.read(layout) { reader in
         try reader.fetch(resolved, .columns([])) { keys.append($0.integer(0)) }

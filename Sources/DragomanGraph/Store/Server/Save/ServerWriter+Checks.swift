@@ -8,7 +8,12 @@ extension ServerWriter {
       for clearing in layout.clearings(of: table) {
         let link = clearing.link
         let sql = LinkQuery(link, in: layout)
-          .clearSQL(clearing, of: "= ANY($1::bigint[])", in: layout)
+          .clearSQL(
+            clearing,
+            of: "= ANY($1::bigint[])",
+            in: layout,
+            apart: schema.distribution == nil ? "" : ServerDistribution.apart
+          )
         guard let column = layout.column(of: link) else {
           try connection.run(sql, [keys])
           continue
@@ -33,6 +38,7 @@ extension ServerWriter {
     let tables = Set(sorted.map { layout.tables[$0.place.table].name })
     let keys = schema.keys.filter { tables.contains($0.value.table) }
     guard !keys.isEmpty else { return }
+    guard schema.distribution == nil else { return try checkDistributedKeys(sorted) }
     do throws(ServerError) {
       let names = keys.keys.sorted().map(Schema.quoted).joined(separator: ", ")
       try connection.run("SET CONSTRAINTS \(names) IMMEDIATE; SET CONSTRAINTS \(names) DEFERRED")
@@ -40,17 +46,16 @@ extension ServerWriter {
       guard error.isUniqueViolation, let name = error.constraint, let key = keys[name] else {
         throw error
       }
-      throw duplicate(key, error, sorted)
+      throw duplicate(key, at: culprit(key, error, sorted), sorted)
     }
   }
 
-  private func duplicate(
+  func duplicate(
     _ key: Schema.Index,
-    _ error: ServerError,
+    at place: RowKey?,
     _ sorted: [(place: RowKey, change: RowChange)]
   ) -> ContextError {
     let names = key.columns.map { "\(key.table).\($0)" }.joined(separator: ", ")
-    let place = culprit(key, error, sorted)
     let entity = place.flatMap { place in
       sorted.first { $0.place == place }.map { layout.entities[Int($0.change.entity)] }
     }

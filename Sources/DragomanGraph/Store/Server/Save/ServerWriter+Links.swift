@@ -97,7 +97,7 @@ extension ServerWriter {
     var stored: [Int64: [Int64]] = [:]
     var places: [LinkKey: StoredValue] = [:]
     try connection.forEachRow(
-      LinkQuery(link, in: layout).listsSQL(of: "= ANY($1::bigint[])") + " FOR UPDATE",
+      LinkQuery(link, in: layout).listsSQL(of: "= ANY($1::bigint[])") + locking(" FOR UPDATE"),
       [ServerParameter(owners.map(\.owner))]
     ) { row in
       stored[row[0].number, default: []].append(row[1].number)

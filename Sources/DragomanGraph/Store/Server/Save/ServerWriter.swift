@@ -31,7 +31,7 @@ final class ServerWriter: ChangeSetWriter {
   /// Rows that others' changes may have taken away: those that links of this save lead to, by policy.
   private var others: Set<RowKey> = []
   private(set) var inserted: [RowKey: RowChange] = [:]
-  private var updated: [RowKey: [Int: StoredValue]] = [:]
+  private(set) var updated: [RowKey: [Int: StoredValue]] = [:]
   /// Rows that are deleted by now.
   private(set) var deleted: Set<RowKey> = []
   /// How many of them were there, by table.
@@ -85,6 +85,9 @@ final class ServerWriter: ChangeSetWriter {
     return outcome
   }
 
+  /// What locks rows that are read; distributed ones cannot be locked, and nobody else writes meanwhile.
+  func locking(_ clause: String) -> String { schema.distribution == nil ? clause : "" }
+
   // MARK: - Reading
 
   private func lock(_ sorted: [(place: RowKey, change: RowChange)]) throws {
@@ -97,8 +100,9 @@ final class ServerWriter: ChangeSetWriter {
       let names = ["_pk", "_v"] + columns.map { Schema.quoted($0.name) }
       try connection.forEachRow(
         "SELECT \(names.joined(separator: ", ")) FROM \(Schema.quoted(layout.tables[table].name))"
+          + " WHERE _pk = ANY($1::bigint[]) ORDER BY _pk"
           // Who refers to the rows, by foreign keys, does not wait.
-          + " WHERE _pk = ANY($1::bigint[]) ORDER BY _pk FOR NO KEY UPDATE",
+          + locking(" FOR NO KEY UPDATE"),
         [ServerParameter(keys)]
       ) { row in
         rows[RowKey(table: table, key: row[0].number)] = Row(

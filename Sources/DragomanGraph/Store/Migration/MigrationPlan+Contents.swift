@@ -1,0 +1,174 @@
+/// What a migration writes into rows that stay where they are, and of which ones it takes away: in SQL that files and
+/// servers take.
+extension MigrationPlan {
+  /// A required attribute whose default takes the place of null.
+  struct Fill {
+    let table: String
+    let column: String
+    let value: StoredValue
+    /// The type of the attribute.
+    let type: AttributeType
+    /// The entities whose rows are filled, by their new names; nil: all rows of the table.
+    let entities: [String]?
+  }
+
+  /// What the rows of a table are called.
+  enum Naming {
+    /// All rows were of the one entity that the table had.
+    case all(String)
+    /// The old names with their new ones.
+    case renamed([(old: String, new: String)])
+  }
+
+  /// The defaults that take the place of null.
+  var fills: [Fill] {
+    new.entities.filter { oldTable(of: $0.table) != nil }.flatMap { entity in
+      entity.entity.attributes.enumerated().compactMap { property, attribute in
+        guard attribute.isRequired, let value = attribute.defaultValue else { return nil }
+        let known = match.attributes[entity.index][property].map {
+          old.entities[$0.entity].entity.attributes[property: $0]
+        }
+        if known?.isRequired == true { return nil }
+        return Fill(
+          table: entity.table,
+          column: attribute.column,
+          value: value,
+          type: attribute.type,
+          entities: entity.hasEntityColumn ? entity.family.map { new.entities[$0].name } : nil
+        )
+      }
+    }
+  }
+
+  /// What the rows of a table are called from now on; nil: what they were, or nothing.
+  func naming(of change: TableChange) -> Naming? {
+    guard
+      let root = new.entities.first(where: { $0.table == change.new && $0.root == $0.index }),
+      root.hasEntityColumn
+    else { return nil }
+    let family = root.family.compactMap { index in
+      match.entities[index].map { (old: old.entities[$0].name, new: new.entities[index].name) }
+    }
+    guard change.sources["_entity"] != nil else { return (family.first?.new).map(Naming.all) }
+    let renames = family.filter { !hasSameBytes($0.old, $0.new) }
+    return renames.isEmpty ? nil : .renamed(renames)
+  }
+
+  /// The columns of a table that have another name in the new one, in one order: old and new.
+  func renames(of table: TableChange) -> [(old: String, new: String)] {
+    table.sources.sorted { $0.key < $1.key }.map { (old: $0.value.column, new: $0.key) }
+      .filter { !hasSameBytes($0.old, $0.new) }
+  }
+
+  /// The columns of an old table that no new one goes on with.
+  func goneColumns(of table: TableChange) -> [String] {
+    let kept = Set(table.sources.values.map(\.column))
+    return oldSchema.table(named: table.old)?.columns.map(\.name).filter { !kept.contains($0) }
+      ?? []
+  }
+
+  /// The tables that have another name, objects and links: old and new.
+  var tableRenames: [(old: String, new: String)] {
+    (tables.map { (old: $0.old, new: $0.new) } + keptJoins).filter { !hasSameBytes($0.old, $0.new) }
+  }
+
+  // MARK: - What goes
+
+  /// The statements that delete the objects of sub-entities that go, and the links to them.
+  var removals: [String] {
+    var statements: [String] = []
+    var tables: Set<String> = []
+    for entity in goneEntities where old.entities[entity.root].hasEntityColumn {
+      statements.append(
+        "DELETE FROM \(Schema.quoted(entity.table)) WHERE _entity = \(Schema.literal(entity.name))"
+      )
+      tables.insert(entity.table)
+    }
+    for table in oldSchema.tables {
+      for column in table.columns {
+        guard let target = column.references, tables.contains(target) else { continue }
+        let name = column.isOwn ? column.name : Schema.quoted(column.name)
+        let strays =
+          "\(name) IS NOT NULL AND \(name) NOT IN (SELECT _pk FROM \(Schema.quoted(target)))"
+        statements.append(
+          table.primaryKey.isEmpty
+            ? "UPDATE \(Schema.quoted(table.name)) SET \(name) = NULL WHERE \(strays)"
+            : "DELETE FROM \(Schema.quoted(table.name)) WHERE \(strays)"
+        )
+      }
+    }
+    return statements
+  }
+
+  // MARK: - Links
+
+  /// The statements that write links to where they are now.
+  ///
+  /// - Parameters:
+  ///   - move: What moves.
+  ///   - aside: The table that has the links meanwhile, as SQL takes it.
+  /// - Returns: None where nothing of it is stored.
+  func placements(of move: LinkMove, from aside: String) -> [String] {
+    switch move.link.storage {
+    case .column(let column): placement(ofToOne: move, column, from: aside)
+    case .joinTable(let join, _): [Self.placement(in: join, from: aside)]
+    case .inverseColumn: []
+    }
+  }
+
+  private func placement(
+    ofToOne move: LinkMove,
+    _ column: String,
+    from aside: String
+  ) -> [String] {
+    let table = Schema.quoted(new.entities[move.link.owner].table)
+    let links =
+      "UPDATE \(table) SET \(Schema.quoted(column)) = link.target FROM (SELECT owner, target FROM \(aside))"
+      + " AS link WHERE link.owner = _pk"
+    guard let inverse = move.inverse, case .inverseColumn(_, let order?) = inverse.storage else {
+      return [links]
+    }
+    return [
+      links,
+      "UPDATE \(table) SET \(Schema.quoted(order)) = place.number FROM (SELECT owner, "
+        + Self.number("target", "inverse_position", "owner")
+        + " AS number FROM \(aside)) AS place WHERE place.owner = _pk",
+    ]
+  }
+
+  private static func placement(
+    in join: RelationshipLayout.JoinTable,
+    from aside: String
+  ) -> String {
+    var columns = ["owner", "target"]
+    var values = columns
+    if join.hasPosition {
+      columns.append("position")
+      values.append(number("owner", "position", "target"))
+    }
+    if join.hasInversePosition {
+      columns.append("inverse_position")
+      values.append(number("target", "inverse_position", "owner"))
+    }
+    return "INSERT INTO \(Schema.quoted(join.name)) (\(columns.joined(separator: ", ")))"
+      + " SELECT \(values.joined(separator: ", ")) FROM \(aside)"
+  }
+
+  /// Positions from 0 for each `group`: as they were, then by `_pk`.
+  private static func number(_ group: String, _ position: String, _ key: String) -> String {
+    "row_number() OVER (PARTITION BY \(group)"
+      + " ORDER BY \(position) IS NULL, \(position), \(key)) - 1"
+  }
+
+  /// The statements that give places to the owners of links that had none, by `_pk`.
+  var orderings: [String] {
+    orders.map { order in
+      let table = Schema.quoted(order.table)
+      let owner = Schema.quoted(order.owner)
+      return
+        "UPDATE \(table) SET \(Schema.quoted(order.order)) = place.number FROM (SELECT _pk AS pk,"
+        + " row_number() OVER (PARTITION BY \(owner) ORDER BY _pk) - 1 AS number"
+        + " FROM \(table) WHERE \(owner) IS NOT NULL) AS place WHERE place.pk = _pk"
+    }
+  }
+}
