@@ -290,16 +290,23 @@ struct ServerCommandTests {
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     try process.run()
-    while try server.psql("SELECT count(*) \(theirs)") == "0" { Thread.sleep(forTimeInterval: 0.02) }
+    while try server.psql("SELECT count(*) \(theirs)") == "0" {
+      Thread.sleep(forTimeInterval: 0.02)
+    }
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
-    while try server.psql("SELECT count(*) \(theirs)") != "0" { Thread.sleep(forTimeInterval: 0.02) }
+    while try server.psql("SELECT count(*) \(theirs)") != "0" {
+      Thread.sleep(forTimeInterval: 0.02)
+    }
     #expect(
       try folder.run("export", "people.map.yaml", "-o", "-", "-d", url).output == before
     )
     try server.psql("DROP TRIGGER wait ON \(schema).\"Person\"")
     #expect(try folder.run("migrate", "new.map.yaml", "-d", url).status == 0)
-    #expect(try folder.run("fetch", "Person", "--where", "id == '1'", "--count", "-d", url).output == "1\n")
+    #expect(
+      try folder.run("fetch", "Person", "--where", "id == '1'", "--count", "-d", url).output
+        == "1\n"
+    )
   }
 
   @Test("An import whose connection is cut while it waits is done again")
