@@ -290,9 +290,10 @@ struct ServerCommandTests {
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     try process.run()
-    while try server.psql("SELECT count(*) \(theirs)") == "0" {
+    while try process.isRunning && server.psql("SELECT count(*) \(theirs)") == "0" {
       Thread.sleep(forTimeInterval: 0.02)
     }
+    #expect(process.isRunning)
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
     while try server.psql("SELECT count(*) \(theirs)") != "0" {

@@ -169,6 +169,67 @@ struct ServerDistributedTests {
     #expect(cause.code == .modelConflict && cause.message.contains("email"))
   }
 
+  @Test(
+    "A migration leaves tables where they lie, renamed ones too, and what is new lies beside them"
+  )
+  func migration() async throws {
+    let url = try server.schema()
+    let people = (1...9).map {
+      Self.person(
+        $0,
+        ["home": .string($0 % 2 == 0 ? "DE" : "FR"), "friends": .array([.integer(1)])]
+      )
+    }
+    try await run(people, url, references: ["Country"])
+    let later = try ImportMap(
+      yaml: Self.yaml.replacing("  Country:\n", with: "  Nation:\n")
+        .replacing("entity: Country", with: "entity: Nation")
+        .replacing("id: { type: int64 }", with: "id: { type: string }")
+        .replacing(
+          "sources:",
+          with: "  Tag: { unique: word, attributes: { word: word } }\nsources:"
+        )
+    )
+    let before = try server.psql(Self.homes(in: url, "Country"))
+    var model = later.model()
+    let nation = try #require(model.entities.firstIndex { $0.name == "Nation" })
+    model.entities[nation].renamedFrom = "Country"
+    let migration = try PostgreSQLServer(url).migrate(to: model)
+    #expect(migration.steps.count == 3, "\(migration.steps)")
+    #expect(try tables(url) == "Nation|n|2\nPerson|h|1\nPerson_friends|h|1\nTag|h|1")
+    #expect(try PostgreSQLServer(url).distribution()?.referenceTables == ["Nation"])
+    #expect(try server.psql(Self.homes(in: url, "Nation")) == before)
+    let schema = TestServer.schema(of: url)
+    let constraints = try server.psql(
+      "SELECT conname FROM pg_constraint WHERE contype IN ('f', 'u')"
+        + " AND connamespace = '\(schema)'::regnamespace ORDER BY 1"
+    )
+    #expect(constraints == "Person_friends_owner_fkey\nPerson_home_fkey")
+    #expect(throws: (any Error).self) { try server.psql("DELETE FROM \(schema).\"Nation\"") }
+    // By the new model, in batches: keys are found on all nodes.
+    let store = try PostgreSQLServer(url).store()
+    defer { store.end() }
+    var request = ImportRequest([
+      .records([
+        .object(["id": .string("9"), "email": .string("e9"), "home": .string("DE")]),
+        .object(["id": .string("x"), "email": .string("ex"), "home": .string("IT")]),
+      ])
+    ])
+    request.options.commit = .batch
+    request.options.batchSize = 1
+    let counts = try await Importer(map: later, server: store).run(request).counts
+    #expect(counts.read == 2 && counts.updated == 1 && counts.inserted == 1)
+  }
+
+  /// Who lives where, by the tables of a store.
+  private static func homes(in url: String, _ country: String) -> String {
+    let schema = TestServer.schema(of: url)
+    return
+      "SELECT id, code, count(f.target) FROM \(schema).\"Person\" AS p JOIN \(schema).\"\(country)\" AS c"
+      + " ON c._pk = home LEFT JOIN \(schema).\"Person_friends\" AS f ON f.owner = p._pk"
+      + " GROUP BY id, code ORDER BY id"
+  }
+
   @Test("A link to what somebody deletes meanwhile is refused, and so is what a rule leaves behind")
   func dangling() async throws {
     let model = Model(entities: [

@@ -71,7 +71,10 @@ struct ServerMigrationBesideTests {
     )
   }
 
-  @Test("Columns, indexes, triggers and views of others stay; what depends on what goes is named")
+  @Test(
+    "Columns, indexes, triggers and views of others stay; what depends on what goes is named",
+    .enabled(if: TestServer.isPlain)
+  )
   func additions() throws {
     _ = try psql(
       "INSERT INTO \"P\" (_pk, _v, id, a, b) VALUES (1, 1, 10, '1.5', true);"

@@ -44,3 +44,15 @@ struct DuplicateKeys {
       + " \(count ?? 0) objects share their values (\(examples.joined(separator: "; ")))."
   }
 }
+
+extension StoreError {
+  /// What is said of an index that cannot be unique, where nobody has counted who shares its values.
+  static func sharedValues(of index: Schema.Index) -> StoreError {
+    StoreError(
+      .modelConflict,
+      "[\(index.columns.joined(separator: ", "))] cannot be a unique key of \(index.table):"
+        + " objects share their values.",
+      help: "delete or change the objects that are there more than once, and run it again"
+    )
+  }
+}

@@ -250,11 +250,7 @@ struct MigrationRun {
       do {
         try execute(index.sql)
       } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-        throw StoreError(
-          .modelConflict,
-          "[\(index.columns.joined(separator: ", "))] cannot be a unique key of \(index.table):"
-            + " objects share their values."
-        )
+        throw StoreError.sharedValues(of: index)
       }
     }
   }

@@ -383,7 +383,7 @@ final class ServerSession: StoreWriter {
       try connection.run(sql)
     } catch {
       guard error.isUniqueViolation else { throw error }
-      throw ServerSchema.sharedValues(of: index)
+      throw StoreError.sharedValues(of: index)
     }
   }
 

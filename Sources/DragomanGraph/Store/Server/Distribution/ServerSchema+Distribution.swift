@@ -12,17 +12,7 @@ extension ServerSchema {
         + " GROUP BY \(columns.joined(separator: ", ")) HAVING count(*) > 1 LIMIT 1",
       []
     )
-    if shared > 0 { throw Self.sharedValues(of: index) }
-  }
-
-  /// What is said of objects that share what would be unique.
-  static func sharedValues(of index: Schema.Index) -> StoreError {
-    StoreError(
-      .modelConflict,
-      "Objects in \(index.table) share the values of \(index.columns.joined(separator: ", ")), which would"
-        + " be unique.",
-      help: "delete or change the objects that are there more than once, and run it again"
-    )
+    if shared > 0 { throw StoreError.sharedValues(of: index) }
   }
 }
 
@@ -66,7 +56,7 @@ extension ServerDistribution {
       .badRequest,
       "The tables of \(entities.joined(separator: ", ")) were to be on all nodes, but the database has no nodes: it is"
         + " not one of Citus, or was made before it was.",
-      help: "leave --reference away"
+      help: "name no entities for that"
     )
   }
 }

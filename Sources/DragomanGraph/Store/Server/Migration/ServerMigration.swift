@@ -179,11 +179,7 @@ struct ServerMigration {
         try connection.run(new.creation(of: index))
       } catch {
         guard error.isUniqueViolation else { throw error }
-        throw StoreError(
-          .modelConflict,
-          "[\(index.columns.joined(separator: ", "))] cannot be a unique key of \(index.table):"
-            + " objects share their values."
-        )
+        throw StoreError.sharedValues(of: index)
       }
     }
     for table in new.tables {

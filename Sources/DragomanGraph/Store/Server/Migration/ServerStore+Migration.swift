@@ -51,7 +51,11 @@ extension ServerStore {
     let stored = layout.model
     // Nothing to do takes no lock: an import may be running.
     let planned = Migration(from: stored, to: model)
-    if planned.model == stored && planned.faults.isEmpty { return nil }
+    if planned.model == stored && planned.faults.isEmpty {
+      // What is asked of tables that are there may be refused.
+      if !references.isEmpty { try grow(to: model) }
+      return nil
+    }
     let migration = try migrate(to: model)
     return stored.entities.isEmpty || migration.isEmpty ? nil : migration
   }
