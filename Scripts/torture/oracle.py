@@ -457,6 +457,9 @@ def place(world, number, name, relationship, wanted, waiting, is_union):
     targets = [one if kind == "object" else world.find(relationship["entity"], one) for kind, one in wanted]
     if None in targets:
         waiting.append((number, name, wanted))
+        # A later record about the object finds what this one said, as if it came in an import of its own.
+        if not is_union:
+            settle(world, number, name, relationship, [target for target in targets if target is not None], False)
         return
     settle(world, number, name, relationship, targets, is_union)
     if relationship.get("inverse"):
