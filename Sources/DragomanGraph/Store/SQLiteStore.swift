@@ -43,8 +43,9 @@ public final class SQLiteStore: Sendable {
     /// Until then nobody else sees it, and one connection does everything. Another one who builds at that place
     /// is waited for as for a lock.
     public var buildsAside = false
-    /// The page cache of the writing connection, in bytes; 32 MB by default, with which an import of plain records
-    /// stays within 100 MB.
+    /// The page cache of the writing connection, in bytes; 16 MB by default, with which an import stays within 100 MB.
+    ///
+    /// SQLite sorts in portions of that size, too (https://www.sqlite.org/tempfiles.html).
     public var cacheByteCount: Int
     /// Asked every few thousand of SQLite's steps; true ends the statement with `StoreError.Code.stopped`.
     ///
@@ -57,7 +58,7 @@ public final class SQLiteStore: Sendable {
       isReadOnly: Bool = false,
       createsFile: Bool = true,
       readsConcurrently: Bool = true,
-      cacheByteCount: Int = 32 << 20
+      cacheByteCount: Int = 16 << 20
     ) {
       self.busyTimeout = busyTimeout
       self.isReadOnly = isReadOnly

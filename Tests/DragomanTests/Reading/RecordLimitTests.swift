@@ -47,6 +47,39 @@ import Testing
     }
   }
 
+  @Test(
+    "A batch takes two megabytes and a half at most: four of them are under way, in a hundred for all",
+    arguments: [ForeignFormat.json, .ndjson, .xml, .csv]
+  )
+  func batches(format: ForeignFormat) throws {
+    let text = String(repeating: "text ", count: 60)
+    let (head, record, tail) =
+      switch format {
+      case .json: ("[{}", #",{"id":1,"text":"\#(text)"}"#, "]")
+      case .ndjson: ("{}\n", #"{"id":1,"text":"\#(text)"}"# + "\n", "")
+      case .xml: ("<r><p/>", "<p><id>1</id><text>\(text)</text></p>", "</r>")
+      case .csv: ("id,text\n1,\n", "1,\(text)\n", "")
+      }
+    let source = MemorySource(head + String(repeating: record, count: 20_000) + tail)
+    let reader: any RecordReader =
+      switch format {
+      case .json: try JSONReader(source: source, paths: [[]])
+      case .ndjson: try NDJSONReader(source: source)
+      case .xml: try XMLReader(source: source, paths: [recordPath("/r/p")])
+      case .csv: CSVReader(source: source)
+      }
+    let batch = RecordBatch()
+    var (count, most, isMore) = (0, 0, true)
+    while isMore {
+      isMore = try reader.read(into: batch, limit: 4096)
+      count += batch.records.count
+      let nodeByteCount = batch.nodes.count * MemoryLayout<TapeNode>.stride
+      most = max(most, batch.source.count + batch.arena.count + nodeByteCount)
+    }
+    #expect(count == 20_001)
+    #expect(most < 2_500_000)
+  }
+
   private static let bombs: [(String, ForeignFormat)] = [
     (
       "[{\"id\":1,\"v\":[" + Array(repeating: "[]", count: 60_000).joined(separator: ",") + "]}]",

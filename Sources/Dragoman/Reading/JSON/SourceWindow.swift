@@ -5,8 +5,9 @@ import CSimdJSON
 /// The window's bytes lie in the batch, so that a value's place can be told. What a batch does not
 /// consume (the beginning of the next record) is carried over to the next one.
 struct SourceWindow {
-  /// A batch is closed when it has consumed about this many source bytes.
-  static let targetByteCount = 1 << 20
+  /// A batch is closed when it has consumed about this many source bytes: with its tape and its drafts it takes
+  /// ten times as much, and four of them are under way.
+  static let targetByteCount = 1 << 19
   /// How many bytes are asked of the source at a time, at most and at least: what is read beyond a batch is copied to
   /// the next one.
   private static let chunkByteCounts = (most: 256 << 10, least: 64 << 10)

@@ -17,7 +17,7 @@ import CLibXML2
 /// Large because the source, the piece of it at hand and the place in it are kept side by side.
 final class XMLReader: RecordReader {
   /// How many source bytes a batch has at about, where no record is larger.
-  static let batchByteCount = 1 << 20
+  static let batchByteCount = 1 << 19
   /// How many bytes are read from the source at once: what was read beyond a batch is copied to
   /// the next one.
   private static let readByteCount = 1 << 16
