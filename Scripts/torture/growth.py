@@ -202,7 +202,7 @@ def resident(pid):
 
 
 def again_and_again(torture):
-    torture.begin("1,000 imports in a process", "the console imports feeds of every format (short: 80 times): nothing stays in memory, each ends well")
+    torture.begin("1,000 imports in a process", "the console imports feeds of every format (short: 80 times): each ends well, the second half takes less than 1 MB more memory")
     folder, feeds = torture.folder("thousand"), torture.shared("feeds")
     store = folder / "thousand.db"
     paths = [write(feeds, 100, seed, kind) for seed in (1, 2) for kind in ("json", "ndjson", "xml", "csv")]
