@@ -88,17 +88,10 @@ struct FetchCommand: ParsableCommand {
 
   mutating func run() throws {
     try databaseOptions.resolve()
-    if asOf != nil, databaseOptions.server != nil {
-      throw ToolError.onServer(
-        "dragoman fetch --as-of",
-        databaseOptions.shown,
-        help: "docs/scale.md says what can be done on a server"
-      )
-    }
     let command = self
     let store = try databaseOptions.open(
       SQLiteStore.Options(isReadOnly: true, createsFile: false, readsConcurrently: false),
-      reading: .request { try command.request().showingKeys(in: $0) }
+      reading: asOf == nil ? .request { try command.request().showingKeys(in: $0) } : .recorded
     )
     guard let asOf else { return try command.answer(from: store, over: store.path) }
     try store.withCopy(asOf: asOf) { copy in try command.answer(from: copy, over: store.path) }

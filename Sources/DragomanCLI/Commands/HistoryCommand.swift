@@ -41,10 +41,7 @@ struct HistoryCommand: ParsableCommand {
   mutating func run() throws {
     try databaseOptions.resolve()
     let options = SQLiteStore.Options(isReadOnly: true, createsFile: false)
-    let store =
-      changes == nil
-      ? try databaseOptions.open(options, reading: .history)
-      : try databaseOptions.openFile(for: "dragoman history --changes", options)
+    let store = try databaseOptions.open(options, reading: changes == nil ? .history : .recorded)
     let output = OutputBuffer(descriptor: STDOUT_FILENO)
     do {
       if let changes {

@@ -280,7 +280,7 @@ struct ImportCommand: AsyncParsableCommand {
   /// told of a copy.
   private func openTarget(_ importMap: ImportMap) throws -> ImportTarget {
     if let server = databaseOptions.server {
-      if diff { return .file(try server.copy()) }
+      if diff { return .file(try server.copy(of: .recorded)) }
       return .server(try server.store(references: reference))
     }
     let isMissing = !FileManager.default.fileExists(atPath: database)

@@ -79,7 +79,7 @@ extension SQLiteStore {
       try MigrationRun(database: database, plan: plan, beforeStatement: beforeStatement).run()
     }
     // Values that imports replaced would come back as they were before.
-    if !plan.onlyAdds { try RecordedRun.dropAll(from: database) }
+    if !plan.onlyAdds { try RecordedRun.dropAll(session.sql) }
     try beforeStatement()
     try StoredModel.save(migration.model, to: database)
     session.adopt(plan.new)

@@ -53,6 +53,12 @@ final class StatementCounter: Sendable {
   }
 }
 
+/// Whether statements are counted: what opens the store is not the import's.
+final class Armed: @unchecked Sendable {
+  // Set by the test before the import begins.
+  var value = false
+}
+
 private final class FaultyConnection: ServerConnection {
   private let inner: any ServerConnection
   private let ask: (String) throws(ServerError) -> Void

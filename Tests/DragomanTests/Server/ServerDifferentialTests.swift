@@ -91,7 +91,7 @@ struct ServerDifferentialTests {
 
 extension SinkCase {
   /// Whether a text of it holds what PostgreSQL cannot hold.
-  fileprivate var holdsNUL: Bool {
+  var holdsNUL: Bool {
     rounds.contains { round in
       round.records.contains {
         $0.foreign.json.contains("\\u0000") || $0.foreign.json.contains("\0")

@@ -95,12 +95,6 @@ struct ServerStatementTests {
     }
   }
 
-  /// Whether statements are counted: what opens the store is not the import's.
-  private final class Armed: @unchecked Sendable {
-    // Set by the test before the import begins.
-    var value = false
-  }
-
   @Test("A server that is too old is refused, with its version")
   func tooOld() throws {
     let url = try server.schema()

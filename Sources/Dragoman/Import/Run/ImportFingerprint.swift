@@ -59,7 +59,7 @@ extension ImportRequest {
   /// server besides objects.
   var mayLoad: Bool {
     !isDryRun && !resumes && prune == nil && retriedFile == nil && partition == nil
-      && changes == nil && observer == nil && recording != .always && !hasURLs
+      && changes == nil && observer == nil && !hasURLs
   }
 }
 

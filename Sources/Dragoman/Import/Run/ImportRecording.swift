@@ -11,7 +11,7 @@ final class ImportRecording {
   ///
   /// `earlier` is the number of the import whose earlier part is gone on with.
   init?(
-    _ session: WriteSession,
+    _ session: some ImportSession,
     _ request: ImportRequest,
     _ commit: ImportMap.ImportOptions.Commit,
     behind earlier: Int64?,
@@ -25,12 +25,11 @@ final class ImportRecording {
     let limit = request.recording == .always ? nil : WriteSession.recordedRowCount
     let recorder = try session.recorder(isWhole: commit == .all, behind: earlier, limit: limit)
     guard let recorder else {
-      if earlier != nil, WriteSession.canRecord {
+      let obstacle = session.recordingObstacle
+      if earlier != nil, obstacle == nil {
         notices.add("the earlier part of this import is not recorded: it cannot be taken back")
-      } else if request.recording == .always {
-        notices.add(
-          "the SQLite of this system cannot record what an import does: it cannot be taken back"
-        )
+      } else if request.recording == .always, let obstacle {
+        notices.add("\(obstacle): it cannot be taken back")
       }
       return nil
     }

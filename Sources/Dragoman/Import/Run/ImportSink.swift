@@ -172,15 +172,11 @@ final class ObjectSink: ImportSink {
   }
 
   func check(_ request: ImportRequest) throws(ImportError) {
-    let wanted = [
-      ("the differences of a dry run", request.changes != nil),
-      ("recording an import so that it can be taken back", request.recording == .always),
-    ].filter(\.1).map(\.0)
-    guard !wanted.isEmpty else { return }
+    guard request.changes != nil else { return }
     throw ImportError(
       .request,
-      "A database on a server cannot do this yet: \(wanted.joined(separator: ", ")).",
-      help: "docs/scale.md says what it can do"
+      "What an import changes on a server is told of a dry run only.",
+      help: "docs/scale.md says what a server can do"
     )
   }
 
@@ -212,7 +208,9 @@ final class ObjectSink: ImportSink {
     _ commit: ImportMap.ImportOptions.Commit,
     behind earlier: Int64?,
     _ notices: NoticeLog
-  ) -> ImportRecording? { nil }
+  ) throws -> ImportRecording? {
+    try ImportRecording(session, request, commit, behind: earlier, notices)
+  }
 
   /// Records that wait are known to this import only, and so is who has a target last that only one may have.
   func mayCommit(_ walker: DraftWalker<ObjectBackend>) -> Bool {

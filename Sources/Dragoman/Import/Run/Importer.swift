@@ -196,6 +196,9 @@ public struct Importer: Sendable {
   ) throws(ImportFailure) -> ImportReport? {
     let commit = request.options.commit ?? map.importOptions.commit ?? .all
     guard request.mayLoad, commit == .all, !map.hasContract else { return nil }
+    // Where nothing is noted later, what is recorded now is of no use; the usual way tells who wants it.
+    let obstacle = server.recordingObstacle
+    if obstacle != nil, request.recording == .always { return nil }
     var report = ImportReport()
     var status: ImportReport.Status?
     do {
@@ -203,8 +206,8 @@ public struct Importer: Sendable {
       let isKept = try server.loading(code.model ?? map.model(), check) { file in
         try file.write { session in
           let sink = RowSink(session, isForServer: true)
-          let quiet = request.with { $0.recording = .never }
-          let writing = writing(sink, quiet, cancellation, progress)
+          let request = request.with { if obstacle != nil { $0.recording = .never } }
+          let writing = writing(sink, request, cancellation, progress)
           defer { report = writing.report }
           let ended = try writing.run()
           status = ended

@@ -22,11 +22,22 @@ extension SQLiteStore {
     _ run: Int64? = nil,
     isDryRun: Bool = false
   ) throws -> UndoReport {
+    try undoImport(run, isDryRun: isDryRun, recording: WriteSession.recordedRowCount)
+  }
+
+  /// The same.
+  ///
+  /// - Parameter limit: How many changed rows are recorded at most; nil: all.
+  func undoImport(
+    _ run: Int64?,
+    isDryRun: Bool = false,
+    recording limit: Int?
+  ) throws -> UndoReport {
     try write { session in
       try session.begin()
       let entry = try session.entry(of: run)
       try session.checkIsOver(entry)
-      let recorder = try session.recorder(isWhole: false, limit: WriteSession.recordedRowCount)
+      let recorder = try session.recorder(isWhole: false, limit: limit)
       defer { recorder?.stop() }
       var own = ImportLedgerEntry(undoing: entry, started: ImportClock.now())
       try session.record(&own)
@@ -138,7 +149,7 @@ extension SQLiteStore {
   /// - Throws: As `withCopy(asOf:_:)`.
   public func changes(ofImport run: Int64, _ body: (ImportChange) throws -> Void) throws {
     guard let entry = try history().first(where: { $0.id == run }) else {
-      throw WriteSession.noSuchImport(run, try history())
+      throw ImportLedgerEntry.noSuchImport(run, try history())
     }
     let isEffective = try imports(behind: 0).contains { $0.id == run }
     guard isEffective else { return }
@@ -160,7 +171,7 @@ extension SQLiteStore {
   private func imports(behind run: Int64) throws -> [ImportLedgerEntry] {
     let all = try history()
     guard run == 0 || all.contains(where: { $0.id == run }) else {
-      throw WriteSession.noSuchImport(run, all)
+      throw ImportLedgerEntry.noSuchImport(run, all)
     }
     let empty = try Set(write { try $0.recordedRuns() }.filter(\.isEmpty).map(\.number))
     return all.filter { entry in
@@ -230,12 +241,12 @@ extension SQLiteStore {
   }
 }
 
-extension WriteSession {
+extension ImportSession {
   /// The import of that number; nil: the last one that is not taken back.
   ///
   /// Whoever gives no number means the last import: where that one changed nothing, an earlier one is taken back by
   /// its number only.
-  fileprivate func entry(of run: Int64?) throws(StoreError) -> ImportLedgerEntry {
+  func entry(of run: Int64?) throws(StoreError) -> ImportLedgerEntry {
     guard let run else {
       let last = try lastLedgerEntry { $0.undoes == nil && $0.status != .undone }
       guard let last, let number = last.id else {
@@ -256,7 +267,7 @@ extension WriteSession {
         path: path
       )
     }
-    guard let entry = try ledgerEntry(run) else { throw Self.noSuchImport(run, []) }
+    guard let entry = try ledgerEntry(run) else { throw ImportLedgerEntry.noSuchImport(run, []) }
     if entry.status == .undone {
       throw StoreError(.undo, "Import \(run) is taken back already.", path: path)
     }
@@ -278,30 +289,37 @@ extension WriteSession {
     return runs
   }
 
+  /// Refuses an import that still runs; what one in batches has kept to go on with is worth nothing once it is
+  /// taken back.
+  func checkIsOver(_ entry: ImportLedgerEntry) throws {
+    let run = entry.id ?? 0
+    for name in try keptRunNames() {
+      let kept = try keptRun(named: name).flatMap { try? ImportRunState($0) }
+      guard kept?.ledger == run else { continue }
+      if try isRunning(name, kept?.mark) { throw isUnderWay(run, kept?.mark) }
+      try dropRun(named: name)
+    }
+    if let mark = try recordingMark(of: run) { throw isUnderWay(run, mark) }
+  }
+
+  private func isUnderWay(_ run: Int64, _ mark: RunMark?) -> StoreError {
+    // On a server it may be on another machine.
+    let place = keepsSeveralRuns ? nil : mark.map { ", as process \($0.process)" }
+    return StoreError(
+      .busy,
+      "Import \(run) is still running\(place ?? "").",
+      help: "wait for its end, or stop it",
+      path: path
+    )
+  }
+}
+
+extension ImportLedgerEntry {
   fileprivate static func noSuchImport(_ run: Int64, _ all: [ImportLedgerEntry]) -> StoreError {
     StoreError(
       .badRequest,
       "There is no import \(run).",
       help: all.last?.id.map { "the last one is \($0)" } ?? "the history has their numbers"
     )
-  }
-
-  /// Refuses an import that still runs; what one in batches has kept to go on with is worth nothing once it is
-  /// taken back.
-  fileprivate func checkIsOver(_ entry: ImportLedgerEntry) throws {
-    let run = entry.id ?? 0
-    let kept = try keptRun().flatMap { try? ImportRunState($0) }
-    let isKept = kept?.ledger == run
-    var mark = try recordingMark(of: run)
-    if isKept, let keeper = kept?.mark, keeper.isRunning { mark = keeper }
-    if let mark {
-      throw StoreError(
-        .busy,
-        "Import \(run) is still running, as process \(mark.process).",
-        help: "wait for its end, or stop it",
-        path: path
-      )
-    }
-    if isKept { try dropRun() }
   }
 }

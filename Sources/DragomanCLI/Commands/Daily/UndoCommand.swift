@@ -42,25 +42,35 @@ struct UndoCommand: ParsableCommand {
 
   mutating func run() throws {
     try databaseOptions.resolve()
-    let store = try databaseOptions.openFile(
-      for: "dragoman undo",
-      SQLiteStore.Options(createsFile: false, readsConcurrently: false)
-    )
     let output = OutputBuffer(descriptor: STDOUT_FILENO)
     let writer = ChangeWriter(json ? .ndjson : .onTerminal, to: output)
     let report: UndoReport
     do {
-      report =
-        dryRun
-        ? try store.previewUndo(number) { try writer.write($0) } : try store.undoImport(number)
+      report = try undo { try writer.write($0) }
       try writer.flush()
     } catch let error as OutputError where error.isClosedPipe {
       // Whoever read has enough.
-      return try store.close()
+      return
     }
-    try store.close()
     if json, !dryRun { try OutputBuffer.print(UndoText.json(report) + "\n") }
     if !report.isPossible { throw ToolError(report) }
     if !quiet { Messages.print(UndoText.text(report, isDryRun: dryRun)) }
+  }
+
+  /// Takes the import back, or tells what that would change.
+  private func undo(_ changes: (ImportChange) throws -> Void) throws -> UndoReport {
+    if let server = try databaseOptions.server?.store() {
+      defer { server.end() }
+      guard dryRun else { return try server.undoImport(number) }
+      return try withoutActuallyEscaping(changes) { changes in
+        try server.undoImport(number, previewing: changes)
+      }
+    }
+    let options = SQLiteStore.Options(createsFile: false, readsConcurrently: false)
+    let store = try databaseOptions.open(options)
+    let report =
+      dryRun ? try store.previewUndo(number, changes: changes) : try store.undoImport(number)
+    try store.close()
+    return report
   }
 }

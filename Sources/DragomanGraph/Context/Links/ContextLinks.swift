@@ -194,6 +194,13 @@ package struct ContextLinks {
     }
   }
 
+  /// Clears the column of a to-one, and the place in the list that the object was in.
+  private func clear(_ link: RelationshipLayout, _ object: ManagedObject) throws {
+    guard let column = layout.column(of: link) else { return }
+    try context.set(.null, column: column.column, of: object)
+    if let order = column.order { try context.set(.null, column: order, of: object) }
+  }
+
   /// A to-one that leads to a deleted object is null to its readers: make it so.
   private func clearDangling(
     _ link: RelationshipLayout,
@@ -202,7 +209,7 @@ package struct ContextLinks {
   ) throws {
     guard target == nil, let column = column(of: link), try object.value(column) != .null
     else { return }
-    try context.set(.null, column: column, of: object)
+    try clear(link, object)
   }
 
   private func check(
@@ -299,7 +306,7 @@ package struct ContextLinks {
       guard let column = column(of: link),
         try object.value(column) == .integer(target.place.key)
       else { return }
-      try context.set(.null, column: column, of: object)
+      try clear(link, object)
       if let inverse = layout.inverse(of: link) {
         context.notices.change(target.objectID, inverse.name)
       }

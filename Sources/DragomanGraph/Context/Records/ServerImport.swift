@@ -13,6 +13,10 @@ package final class ServerImport: ImportSession {
   private var run: ServerRun?
   /// The connection that has the run's lock.
   private var holder: (any ServerConnection)?
+  /// What notes changes, so that they can be taken back; nil: nothing does.
+  private var notes: ServerNotes?
+  /// Why nothing does, where the server says so.
+  private var obstacle: String?
 
   fileprivate init(_ store: ServerStore, _ session: ServerSession) {
     self.store = store
@@ -37,7 +41,10 @@ package final class ServerImport: ImportSession {
 
   package func begin() throws(StoreError) {
     try session.begin()
-    try naming { try holdRun() }
+    try naming {
+      try holdRun()
+      try notes?.hold()
+    }
     // Others may have written what is linked to what.
     made?.linkMemory.forgetTargets()
     isOpen = true
@@ -139,6 +146,48 @@ package final class ServerImport: ImportSession {
     try ObjectDeleter(sql, layout: layout)
   }
 
+  // MARK: - What can be taken back
+
+  package var recordingObstacle: String? { session.recordingObstacle ?? obstacle }
+
+  package func recorder(
+    isWhole: Bool,
+    behind earlier: Int64?,
+    limit: Int?
+  ) throws(StoreError) -> RunRecorder? {
+    switch try session.recording(behind: earlier, limit: limit) {
+    case .recorder(let recorder, let notes):
+      self.notes = notes
+      return recorder
+    case .obstacle(let words): obstacle = words
+    case .earlierPartIsMissing: break
+    }
+    return nil
+  }
+
+  /// Reads what the server holds into a temporary file, with what is recorded of imports, in the open transaction:
+  /// none of ours writes meanwhile.
+  package func copy() throws(StoreError) -> SQLiteStore {
+    try naming {
+      try session.connection.run("SET LOCAL idle_in_transaction_session_timeout = 0")
+      return try ServerCopy(session.connection, session.layout).store(of: .recorded)
+    }
+  }
+
+  /// Does on the server what was done in a copy of it, in the open transaction.
+  ///
+  /// - Parameters:
+  ///   - copy: The copy, in which an import was taken back.
+  ///   - entry: What the copy's ledger says of that.
+  /// - Returns: Whether it is recorded, and can be taken back itself.
+  /// - Throws: `StoreError`, `.busy` where another program has changed what is written.
+  package func repeatUndo(
+    of copy: SQLiteStore,
+    _ entry: ImportLedgerEntry
+  ) throws(StoreError) -> Bool {
+    try naming { try ServerUndo(session, copy).run(entry) }
+  }
+
   // MARK: - Runs
 
   package var runName: String { run?.name ?? ServerRun.prefix }
@@ -193,6 +242,10 @@ package final class ServerImport: ImportSession {
   }
 
   fileprivate func end() {
+    if notes != nil {
+      session.rollbackIfOpen()
+      notes?.end()
+    }
     run?.end(on: session.connection)
     made?.importing.session = nil
     made?.close()

@@ -8,6 +8,8 @@ package protocol SharedSQL {
   var temporarySchema: String { get }
   /// What stands behind a table whose rows are found by a key of several columns only.
   var keyedTable: String { get }
+  /// The type of a column of bytes.
+  var bytesType: String { get }
   /// How many rows one statement should change at most, for whoever works in portions.
   var portion: Int { get }
   /// What ends a subquery that is not about the rows of the outer query alone; some engines want to answer it by itself.
@@ -82,6 +84,7 @@ package struct FileSQL: SharedSQL {
 
   package var temporarySchema: String { "temp" }
   package var keyedTable: String { " WITHOUT ROWID" }
+  package var bytesType: String { "BLOB" }
   package var portion: Int { 64 }
   package var apart: String { "" }
 

@@ -19,9 +19,13 @@ extension SQLiteStore {
       throw StoreError(.badRequest, "The store has no entity \"\(object.entity)\".", path: path)
     }
     return try read { database in
-      try RecordedRun.all(in: database).compactMap { run in
-        try OriginReader(object.primaryKey, layout.entities[root.root], layout, database)
-          .origin(in: run)
+      try RecordedRun.all(FileSQL(database: database, path: path)).compactMap { run in
+        try OriginReader(
+          object.primaryKey,
+          layout.entities[root.root],
+          layout,
+          FileSQL(database: database, path: path)
+        ).origin(in: run)
       }
     }
   }
@@ -32,15 +36,15 @@ private struct OriginReader {
   private let key: Int64
   private let root: EntityLayout
   private let layout: ModelLayout
-  private let database: Database
+  private let sql: FileSQL
   private let attributes: [Attribute]
   private let relationships: [RelationshipLayout]
 
-  init(_ key: Int64, _ root: EntityLayout, _ layout: ModelLayout, _ database: Database) {
+  init(_ key: Int64, _ root: EntityLayout, _ layout: ModelLayout, _ sql: FileSQL) {
     self.key = key
     self.root = root
     self.layout = layout
-    self.database = database
+    self.sql = sql
     let family = root.family.map { layout.entities[$0] }
     attributes = family.flatMap(\.entity.attributes)
     var seen: Set<Int> = []
@@ -48,11 +52,11 @@ private struct OriginReader {
   }
 
   func origin(in run: Int64) throws -> ObjectOrigin? {
-    guard let recorded = try RecordedRun.load(run, from: database) else { return nil }
+    guard let recorded = try RecordedRun.load(run, sql) else { return nil }
     var origin: ObjectOrigin?
     var links: [Int: ObjectOrigin.Links] = [:]
     // The last part comes first.
-    try RecordedRun.forEachChangeset(of: run, in: database) { changes in
+    try RecordedRun.forEachChangeset(of: run, sql) { changes in
       try changes.withRows { row in
         guard
           let columns = recorded.tables.first(where: { hasSameBytes($0.name, row.table) })?.columns

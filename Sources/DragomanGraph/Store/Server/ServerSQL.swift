@@ -16,6 +16,7 @@ package struct ServerSQL: SharedSQL {
 
   package var temporarySchema: String { "pg_temp" }
   package var keyedTable: String { "" }
+  package var bytesType: String { "bytea" }
   package var portion: Int { 50_000 }
   package var apart: String { isDistributed ? ServerDistribution.apart : "" }
 

@@ -52,6 +52,24 @@ package protocol ImportSession: AnyObject {
   func record(_ entry: inout ImportLedgerEntry) throws(StoreError)
   /// The stored model as text; nil where there is none yet.
   func storedModel() throws(StoreError) -> String?
+
+  /// Why what is done cannot be recorded, in words; nil: it can be, as far as is known.
+  var recordingObstacle: String? { get }
+  /// Begins to record what is done to the store's objects from here on, so that it can be taken back.
+  ///
+  /// Needs an open transaction, after `grow(to:)`.
+  ///
+  /// - Parameters:
+  ///   - isWhole: Whether this transaction holds everything that is to be recorded.
+  ///   - earlier: The number of the import whose earlier part is gone on with.
+  ///   - limit: How many changed rows are recorded at most; nil: all.
+  /// - Returns: nil where it cannot be recorded (`recordingObstacle`), or the earlier part was not.
+  /// - Throws: `StoreError`.
+  func recorder(
+    isWhole: Bool,
+    behind earlier: Int64?,
+    limit: Int?
+  ) throws(StoreError) -> RunRecorder?
 }
 
 /// A file has one writer, and one run.

@@ -8,17 +8,10 @@ extension WriteSession {
   /// Whether the SQLite of this system can record.
   package static var canRecord: Bool { ChangesetRecording.isAvailable }
 
-  /// Begins to record what is done to the store's objects from here on.
-  ///
-  /// Needs an open transaction, after `grow(to:)`.
-  ///
-  /// - Parameters:
-  ///   - isWhole: Whether this transaction holds everything that is to be recorded.
-  ///   - earlier: The number of the import whose earlier part is gone on with.
-  ///   - limit: How many changed rows are recorded at most; nil: all.
-  /// - Returns: nil where it cannot be recorded: by the SQLite of this system, or because the earlier part
-  ///   was not.
-  /// - Throws: `StoreError`.
+  package var recordingObstacle: String? {
+    Self.canRecord ? nil : "the SQLite of this system cannot record what an import does"
+  }
+
   package func recorder(
     isWhole: Bool,
     behind earlier: Int64? = nil,
@@ -27,36 +20,23 @@ extension WriteSession {
     guard Self.canRecord else { return nil }
     var part: (number: Int64, recorded: RecordedRun)?
     if let earlier {
-      guard let recorded = try run({ try RecordedRun.load(earlier, from: database) }) else {
-        return nil
-      }
+      guard let recorded = try RecordedRun.load(earlier, sql) else { return nil }
       part = (earlier, recorded)
     }
     let made = try run {
-      try RunRecorder(
-        layout,
-        in: database,
-        path: path,
-        isWhole: isWhole,
+      let tables = try RecordedTables(layout, in: database, isWhole: isWhole)
+      let names = tables.noted.map(\.name)
+      return RunRecorder(
+        tables,
+        names.isEmpty ? nil : try ChangesetRecording(of: names, in: database),
+        as: RunMark(),
         behind: part,
-        limit: limit
-      )
+        limit: limit,
+        path: path
+      ) { [database, path] in FileSQL(database: database, path: path) }
     }
     recording = made
     return made
-  }
-
-  /// Forgets what is recorded of an import.
-  ///
-  /// Runs `DELETE FROM _dragoman_undo`.
-  package func forgetRecord(of run: Int64) throws(StoreError) {
-    try self.run { try RecordedRun.drop(run, from: database) }
-  }
-
-  /// Who is recording an import, where it still runs; nil: nobody.
-  package func recordingMark(of run: Int64) throws(StoreError) -> RunMark? {
-    let mark = try self.run { try RecordedRun.load(run, from: database)?.mark }
-    return mark.flatMap { $0.isRunning ? $0 : nil }
   }
 
   /// Gives the connection other files to read, until it is closed.
@@ -72,15 +52,6 @@ extension WriteSession {
         let name = "_dragoman_other_\(number)"
         try database.execute(sql: "ATTACH DATABASE ? AS \(name)", arguments: [file])
         return name
-      }
-    }
-  }
-
-  /// The runs of which is known what they changed, the last one first, and whether that is anything.
-  package func recordedRuns() throws(StoreError) -> [(number: Int64, isEmpty: Bool)] {
-    try run {
-      try RecordedRun.all(in: database).map { number in
-        (number, try RecordedRun.load(number, from: database)?.isEmpty ?? true)
       }
     }
   }

@@ -2,33 +2,73 @@ import CSQLiteSession
 import GRDB
 import GRDBSQLite
 
+/// What notes which rows of a store are changed, and what was in them before.
+protocol ChangeNotes: AnyObject {
+  /// Whether there are as many notes as should be kept in one piece.
+  func isFull() throws -> Bool
+  /// What differs from when the notes were taken last; from here on they are taken anew.
+  func take() throws -> Changeset
+  /// Notes nothing any more.
+  func end()
+}
+
 /// Notes which rows of some tables are changed, and what was in them before: SQLite's session extension
 /// (https://www.sqlite.org/sessionintro.html).
-final class ChangesetRecording {
-  private let handle: OpaquePointer
+final class ChangesetRecording: ChangeNotes {
+  /// Why the notes are lost, where SQLite cannot tell them; the store can be written all the same.
+  struct Loss: Error {
+    let cause: DatabaseError
+  }
+
+  /// How many bytes of notes are kept in memory.
+  private static let portionByteCount = 4 << 20
+
+  private let tables: [String]
+  private let database: Database
+  private var handle: OpaquePointer?
 
   /// Whether SQLite has the extension here.
   static var isAvailable: Bool { dragoman_has_sessions() != 0 }
 
-  /// Begins to note; it must be gone before the connection is.
+  /// Begins to note; it must have ended before the connection has.
   init(of tables: [String], in database: Database) throws(DatabaseError) {
-    var handle: OpaquePointer?
+    self.tables = tables
+    self.database = database
+    try begin()
+  }
+
+  deinit { end() }
+
+  private func begin() throws(DatabaseError) {
+    end()
     try Changeset.check(sqlite3session_create(database.sqliteConnection, "main", &handle))
-    guard let handle else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
-    self.handle = handle
     for table in tables { try Changeset.check(sqlite3session_attach(handle, table)) }
   }
 
-  deinit { sqlite3session_delete(handle) }
+  func end() {
+    if let handle { sqlite3session_delete(handle) }
+    handle = nil
+  }
 
-  /// How many bytes the notes take.
-  var byteCount: Int { Int(clamping: sqlite3session_memory_used(handle)) }
+  func isFull() -> Bool {
+    handle.map { Int(clamping: sqlite3session_memory_used($0)) > Self.portionByteCount } ?? false
+  }
 
-  /// What differs now from when it began.
-  func changeset() throws(DatabaseError) -> Changeset {
+  func take() throws -> Changeset {
+    let changes = try changeset()
+    if !changes.isEmpty { try begin() }
+    return changes
+  }
+
+  private func changeset() throws(Loss) -> Changeset {
     var count: Int32 = 0
     var bytes: UnsafeMutableRawPointer?
-    try Changeset.check(sqlite3session_changeset(handle, &count, &bytes))
+    guard let handle else { return Changeset([]) }
+    do {
+      try Changeset.check(sqlite3session_changeset(handle, &count, &bytes))
+    } catch {
+      throw Loss(cause: error)
+    }
     return Changeset(taking: bytes, count)
   }
 }

@@ -1,7 +1,6 @@
 import Foundation
-import GRDB
 
-/// What the file keeps of an import so that it can be taken back: the table `_dragoman_undo`.
+/// What the store keeps of an import so that it can be taken back: the table `_dragoman_undo`.
 ///
 /// Part 0 is this value as JSON; the parts behind it are changesets, packed, in the order in which they came about; those
 /// below 0 are versions (`RowVersions`).
@@ -44,139 +43,156 @@ struct RecordedRun: Codable {
   var isEmpty: Bool { rowCount == 0 && newTables.isEmpty && newLinks.isEmpty }
 
   static let table = "_dragoman_undo"
+  static let columns = ["run", "part", "changes"]
   /// How many imports are kept that are not taken back.
   static let keptCount = 10
   /// How many runs are kept with those that are taken back, and what took them back.
   static let maximumCount = 40
 
   /// Makes the table.
-  static func makeTable(in database: Database) throws {
-    try database.execute(
-      sql: """
-        CREATE TABLE IF NOT EXISTS main.\(table)
-          (run INTEGER, part INTEGER, changes BLOB, PRIMARY KEY (run, part)) WITHOUT ROWID
-        """
+  ///
+  /// On a server it is to be made while nobody else writes.
+  static func makeTable(_ sql: any SharedSQL) throws(StoreError) {
+    try sql.run(
+      "CREATE TABLE IF NOT EXISTS \(table)"
+        + " (run BIGINT, part BIGINT, changes \(sql.bytesType), PRIMARY KEY (run, part))"
+        + sql.keyedTable
     )
   }
 
   /// Adds a part.
-  static func add(_ bytes: [UInt8], to run: Int64, in database: Database) throws {
-    try database.execute(
-      sql: """
-        INSERT INTO main.\(table) (run, part, changes) VALUES (?1,
-          (SELECT coalesce(max(part), 0) + 1 FROM main.\(table) WHERE run = ?1), ?2)
-        """,
-      arguments: [run, Data(bytes)]
-    )
+  static func add(_ bytes: [UInt8], to run: Int64, _ sql: any SharedSQL) throws(StoreError) {
+    let last = try sql.integers(
+      "coalesce(max(part), 0)",
+      "FROM \(table) WHERE run = ?1",
+      [.integer(run)]
+    ).first
+    try add(bytes, as: (last ?? 0) + 1, to: run, sql)
   }
 
   /// Adds a part of a number that there is not yet.
-  static func add(_ bytes: [UInt8], as part: Int64, to run: Int64, in database: Database) throws {
-    try database.execute(
-      sql: "INSERT INTO main.\(table) (run, part, changes) VALUES (?, ?, ?)",
-      arguments: [run, part, Data(bytes)]
+  static func add(
+    _ bytes: [UInt8],
+    as part: Int64,
+    to run: Int64,
+    _ sql: any SharedSQL
+  ) throws(StoreError) {
+    try sql.run(
+      "INSERT INTO \(table) (run, part, changes) VALUES (?1, ?2, ?3)",
+      [.integer(run), .integer(part), .blob(bytes)]
     )
   }
 
   /// The bytes of a part; nil where there is none.
-  static func part(_ part: Int64, of run: Int64, in database: Database) throws -> [UInt8]? {
-    let row = try Row.fetchOne(
-      database,
-      sql: "SELECT changes FROM main.\(table) WHERE run = ? AND part = ?",
-      arguments: [run, part]
+  static func part(
+    _ part: Int64,
+    of run: Int64,
+    _ sql: any SharedSQL
+  ) throws(StoreError) -> [UInt8]? {
+    let values = try sql.values(
+      ["changes"],
+      "FROM \(table) WHERE run = ?1 AND part = ?2",
+      [.integer(run), .integer(part)]
+    ).first
+    guard let values else { return nil }
+    guard case .blob(let bytes) = values[0] else { throw damaged(run) }
+    return bytes
+  }
+
+  /// The numbers of the changesets, the last one first.
+  static func parts(of run: Int64, _ sql: any SharedSQL) throws(StoreError) -> [Int64] {
+    try sql.integers(
+      "part",
+      "FROM \(table) WHERE run = ?1 AND part > 0 ORDER BY part DESC",
+      [.integer(run)]
     )
-    return try row.map { Array(try $0.stored(0, of: table, as: Data.self)) }
   }
 
   /// Writes part 0, in place of what it was.
-  func save(as run: Int64, in database: Database) throws {
-    try database.execute(
-      sql: "INSERT OR REPLACE INTO main.\(Self.table) (run, part, changes) VALUES (?, 0, ?)",
-      arguments: [run, try JSONEncoder().encode(self)]
+  func save(as run: Int64, _ sql: any SharedSQL) throws {
+    try sql.run(
+      "INSERT INTO \(Self.table) (run, part, changes) VALUES (?1, 0, ?2)"
+        + " ON CONFLICT (run, part) DO UPDATE SET changes = excluded.changes",
+      [.integer(run), .blob(Array(try JSONEncoder().encode(self)))]
     )
   }
 
   /// Reads part 0; nil where the run is not recorded.
-  static func load(_ run: Int64, from database: Database) throws -> RecordedRun? {
-    guard try database.hasTable(table) else { return nil }
-    let row = try Row.fetchOne(
-      database,
-      sql: "SELECT changes FROM main.\(table) WHERE run = ? AND part = 0",
-      arguments: [run]
-    )
-    guard let row else { return nil }
-    let bytes: Data = try row.stored(0, of: table)
-    guard let recorded = try? JSONDecoder().decode(RecordedRun.self, from: bytes) else {
+  static func load(_ run: Int64, _ sql: any SharedSQL) throws(StoreError) -> RecordedRun? {
+    guard try sql.hasTable(table), let bytes = try part(0, of: run, sql) else { return nil }
+    guard let recorded = try? JSONDecoder().decode(RecordedRun.self, from: Data(bytes)) else {
       throw damaged(run)
     }
     return recorded
   }
 
+  /// Reads a changeset.
+  static func changeset(
+    _ part: Int64,
+    of run: Int64,
+    _ sql: any SharedSQL
+  ) throws(StoreError) -> Changeset {
+    guard let bytes = try self.part(part, of: run, sql).flatMap(PackedBytes.unpack) else {
+      throw damaged(run)
+    }
+    return Changeset(bytes)
+  }
+
   /// Lends the changesets, the last one first.
   static func forEachChangeset(
     of run: Int64,
-    in database: Database,
+    _ sql: any SharedSQL,
     _ body: (Changeset) throws -> Void
   ) throws {
-    let parts = try Row.fetchAll(
-      database,
-      sql: "SELECT part FROM main.\(table) WHERE run = ? AND part > 0 ORDER BY part DESC",
-      arguments: [run]
-    ).map { try $0.stored(0, of: table, as: Int64.self) }
-    for part in parts {
-      let bytes = try self.part(part, of: run, in: database).flatMap(PackedBytes.unpack)
-      guard let bytes else { throw damaged(run) }
-      try body(Changeset(bytes))
-    }
+    for part in try parts(of: run, sql) { try body(changeset(part, of: run, sql)) }
   }
 
   /// The runs that are recorded, the last one first, those included that changed nothing.
-  static func all(in database: Database) throws -> [Int64] {
-    guard try database.hasTable(table) else { return [] }
-    return try Row.fetchAll(
-      database,
-      sql: "SELECT run FROM main.\(table) WHERE part = 0 ORDER BY run DESC"
-    ).map { try $0.stored(0, of: table) }
+  static func all(_ sql: any SharedSQL) throws(StoreError) -> [Int64] {
+    guard try sql.hasTable(table) else { return [] }
+    return try sql.integers("run", "FROM \(table) WHERE part = 0 ORDER BY run DESC")
   }
 
   /// Gives the parts of a run another number.
-  static func renumber(_ run: Int64, as other: Int64, in database: Database) throws {
-    try database.execute(
-      sql: "UPDATE main.\(table) SET run = ? WHERE run = ?",
-      arguments: [other, run]
+  static func renumber(
+    _ run: Int64,
+    as other: Int64,
+    _ sql: any SharedSQL
+  ) throws(StoreError) {
+    try sql.run(
+      "UPDATE \(table) SET run = ?1 WHERE run = ?2",
+      [.integer(other), .integer(run)]
     )
   }
 
   /// Forgets a run.
-  static func drop(_ run: Int64, from database: Database) throws {
-    guard try database.hasTable(table) else { return }
-    try database.execute(sql: "DELETE FROM main.\(table) WHERE run = ?", arguments: [run])
+  static func drop(_ run: Int64, _ sql: any SharedSQL) throws(StoreError) {
+    guard try sql.hasTable(table) else { return }
+    try sql.run("DELETE FROM \(table) WHERE run = ?1", [.integer(run)])
   }
 
   /// Forgets all runs.
-  static func dropAll(from database: Database) throws {
-    guard try database.hasTable(table) else { return }
-    try database.execute(sql: "DELETE FROM main.\(table)")
+  static func dropAll(_ sql: any SharedSQL) throws(StoreError) {
+    guard try sql.hasTable(table) else { return }
+    try sql.run("DELETE FROM \(table)")
   }
 
   /// Forgets all runs but the last ones that changed something.
-  static func dropOld(from database: Database) throws {
-    guard try database.hasTable(table) else { return }
-    let runs = try Row.fetchAll(
-      database,
-      sql: """
-        SELECT run, status <> 'undone' AND map_hash <> '' FROM main.\(table)
-        LEFT JOIN main._dragoman_imports ON id = run WHERE part = 0 ORDER BY run DESC
-        """
+  static func dropOld(_ sql: any SharedSQL) throws(StoreError) {
+    guard try sql.hasTable(table) else { return }
+    let runs = try sql.values(
+      ["run", "CASE WHEN status <> 'undone' AND map_hash <> '' THEN 1 ELSE 0 END"],
+      "FROM \(table) LEFT JOIN _dragoman_imports ON id = run WHERE part = 0 ORDER BY run DESC",
+      []
     )
     var (standing, effective) = (0, 0)
     for row in runs {
-      let run: Int64 = try row.stored(0, of: table)
+      guard let run = row[0].integer else { continue }
       if standing == keptCount || effective == maximumCount {
-        try drop(run, from: database)
-      } else if try load(run, from: database)?.isEmpty == false {
+        try drop(run, sql)
+      } else if try load(run, sql)?.isEmpty == false {
         effective += 1
-        if try row.stored(1, of: table, as: Int?.self) == 1 { standing += 1 }
+        if row[1] == .integer(1) { standing += 1 }
       }
     }
   }

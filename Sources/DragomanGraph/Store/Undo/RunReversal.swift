@@ -67,7 +67,7 @@ struct RunReversal {
   mutating func takeBack(_ run: Int64, isLast: Bool) throws {
     recorded = try load(run)
     self.isLast = isLast
-    try RecordedRun.forEachChangeset(of: run, in: database) { changes in
+    try RecordedRun.forEachChangeset(of: run, sql) { changes in
       let inverted = try changes.inverted()
       try takeBackReferences(inverted)
       try inverted.withRows { note($0) }
@@ -91,8 +91,10 @@ struct RunReversal {
     for table in recorded.newTables { try delete(table) }
   }
 
+  private var sql: FileSQL { FileSQL(database: database, path: path) }
+
   private func load(_ run: Int64) throws -> RecordedRun {
-    guard let recorded = try RecordedRun.load(run, from: database) else {
+    guard let recorded = try RecordedRun.load(run, sql) else {
       throw StoreError(
         .undo,
         "Of import \(run) nothing is kept that could be taken back.",
@@ -313,7 +315,7 @@ struct RunReversal {
   /// Versions only rise: a row that has the one that the import left is as it left it.
   private mutating func check(_ new: RecordedRun.NewTable, of run: Int64) throws {
     guard let table = tableIndex(new.name) else { return }
-    var kept = RowVersions(new, of: run, in: database)
+    var kept = RowVersions(new, of: run, sql)
     let changed = try Row.fetchCursor(
       database,
       sql: "SELECT _pk, _v FROM main.\(Schema.quoted(new.name))"

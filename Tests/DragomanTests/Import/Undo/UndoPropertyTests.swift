@@ -143,7 +143,7 @@ struct UndoPropertyTests {
     return lines
   }
 
-  private static func text(_ changes: [ImportChange]) -> [String] {
+  static func text(_ changes: [ImportChange]) -> [String] {
     changes.map { change in
       var change = change
       change.origin = nil

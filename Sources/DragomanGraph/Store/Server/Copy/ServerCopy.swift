@@ -23,6 +23,7 @@ package struct ServerCopy {
     try store.write { session in
       try session.begin()
       try session.grow(to: layout.model)
+      try arrange(session)
       try session.commit()
     }
     try store.write { session in
@@ -45,10 +46,28 @@ package struct ServerCopy {
     return store
   }
 
+  /// Gives tables that are still empty the columns in the order of the server's rows, which changes that are recorded
+  /// know them by.
+  private func arrange(_ session: WriteSession) throws {
+    let columns = try ServerColumns(connection)
+    let schema = Schema(layout)
+    for table in schema.tables {
+      let ordered = columns.ordered(table)
+      if ordered == table { continue }
+      try session.database.execute(sql: "DROP TABLE \(Schema.quoted(table.name))")
+      try session.database.execute(sql: ordered.sql)
+      for index in schema.indexes where index.table == table.name {
+        try session.database.execute(sql: index.sql)
+      }
+    }
+  }
+
   /// What is copied.
   package enum Part {
     /// Objects, links, references that wait, the history.
     case everything
+    /// The same, and what imports keep for later ones: contracts, and what is recorded so that it can be taken back.
+    case recorded
     /// The history only.
     case history
     /// The tables that a request is about; it is made for the model of what is there.
@@ -59,7 +78,7 @@ package struct ServerCopy {
   func store(of part: Part) throws -> SQLiteStore {
     let store: SQLiteStore
     switch part {
-    case .everything: store = try self.store(of: RequestTables(all: layout))
+    case .everything, .recorded: store = try self.store(of: RequestTables(all: layout))
     case .history: store = try self.store(of: RequestTables(noneOf: layout))
     case .request(let make):
       let request = try make(layout)
@@ -70,9 +89,22 @@ package struct ServerCopy {
     try store.write { session in
       try session.begin()
       try copy("_dragoman_imports", ImportLedgerEntry.columns, to: session.database)
+      if case .recorded = part { try copyKept(to: session) }
       try session.commit()
     }
     return store
+  }
+
+  private func copyKept(to session: WriteSession) throws {
+    let sql = ServerSQL(connection: connection, name: "")
+    if try sql.hasTable(RecordedRun.table) {
+      try RecordedRun.makeTable(session.sql)
+      try copy(RecordedRun.table, RecordedRun.columns, to: session.database)
+    }
+    if try sql.hasTable(ContractTable.name) {
+      try session.sql.run(ContractTable.creation)
+      try copy(ContractTable.name, ContractTable.columns, to: session.database)
+    }
   }
 
   /// Adds the references that wait to a store.

@@ -100,9 +100,11 @@ final class ServerLoad {
     }
     guard try result.get() else { return false }
     let last = try file.write { try $0.lastLedgerEntry(where: { _ in true }) }
-    guard var entry = last else { return true }
+    guard var entry = last, let number = entry.id else { return true }
     entry.id = nil
     try session.record(&entry)
+    guard let own = entry.id else { return true }
+    try file.write { try ServerUndo.keep(number, as: own, $0.sql, session.sql) }
     return true
   }
 

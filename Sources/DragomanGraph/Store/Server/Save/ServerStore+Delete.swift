@@ -30,9 +30,12 @@ extension ServerStore {
         try proceeds(deletion)
       else { return deletion }
       var entry = ImportLedgerEntry(deleting: request.entity)
+      let limit = WriteSession.recordedRowCount
+      let recorder = try session.recording(behind: nil, limit: limit).recorder
       entry.counts.deleted = try deleter.delete().deleted.values.reduce(0, +)
       entry.finish()
       try session.record(&entry)
+      if let number = entry.id { try recorder?.finish(as: number) }
       try session.commit()
       deletion.isDone = true
       return deletion

@@ -1,0 +1,81 @@
+import DragomanPostgreSQL
+import Testing
+
+@testable import Dragoman
+@testable import DragomanGraph
+
+/// A file and a server that get the same.
+final class FileAndServer {
+  let file: SQLiteStore
+  let server: ServerStore
+  let map: ImportMap
+  /// The server's numbers of the file's runs.
+  var numbers: [Int64: Int64] = [:]
+
+  init(file: SQLiteStore, server: ServerStore, map: ImportMap) {
+    self.file = file
+    self.server = server
+    self.map = map
+  }
+
+  func run(_ request: ImportRequest, _ words: Comment) async throws {
+    let expected = try await Importer(map: map, store: file).run(request)
+    let report = try await Importer(map: map, server: server).run(request)
+    #expect(report.counts == expected.counts, words)
+    try noteNumbers()
+    let (theirs, ours) = (try serverContents(), try contents(of: file))
+    #expect(theirs == ours, words)
+    if theirs != ours {
+      print(
+        "DIFF",
+        theirs.filter { !ours.contains($0) },
+        "\nFILE",
+        ours.filter { !theirs.contains($0) }
+      )
+    }
+  }
+
+  func run(_ feed: String, _ change: (inout ImportRequest) -> Void = { _ in }) async throws {
+    var request = ImportRequest([.bytes(Array(feed.utf8), name: "feed")])
+    change(&request)
+    try await run(request, "\(feed)")
+  }
+
+  /// Takes a run of the file back, and the same of the server.
+  func undo(_ run: Int64, _ words: Comment) throws {
+    let number = try #require(numbers[run])
+    let expected = try file.undoImport(run)
+    let report = try server.undoImport(number)
+    #expect(report.isPossible == expected.isPossible, "\(run) \(report.conflicts) \(words)")
+    // An object that only another version of its row was written of counts as changed, too.
+    let counts = [report, expected].map { report in
+      report.entities.mapValues { [$0.restored, $0.deleted] }.filter { $0.value != [0, 0] }
+    }
+    #expect(counts[0] == counts[1], "\(run) \(words)")
+    #expect(report.isRecorded == expected.isRecorded, "\(run) \(words)")
+    try noteNumbers()
+    #expect(try serverContents() == contents(of: file), "undo \(run) \(words)")
+    let (copy, history) = (try server.copy(of: .history), try file.history())
+    #expect(try copy.history().map(\.status) == history.map(\.status), "undo \(run) \(words)")
+    try copy.close()
+  }
+
+  private func noteNumbers() throws {
+    let copy = try server.copy(of: .history)
+    numbers[try #require(try file.history().last?.id)] = try #require(try copy.history().last?.id)
+    try copy.close()
+  }
+
+  func serverContents() throws -> [String] {
+    let copy = try server.copy(of: .everything)
+    defer { try? copy.close() }
+    return try contents(of: copy)
+  }
+
+  /// All of the server's rows, with their keys.
+  func state() throws -> [String] {
+    let copy = try server.copy(of: .everything)
+    defer { try? copy.close() }
+    return try UndoPropertyTests.state(of: copy)
+  }
+}
