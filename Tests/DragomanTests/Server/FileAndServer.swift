@@ -25,14 +25,6 @@ final class FileAndServer {
     try noteNumbers()
     let (theirs, ours) = (try serverContents(), try contents(of: file))
     #expect(theirs == ours, words)
-    if theirs != ours {
-      print(
-        "DIFF",
-        theirs.filter { !ours.contains($0) },
-        "\nFILE",
-        ours.filter { !theirs.contains($0) }
-      )
-    }
   }
 
   func run(_ feed: String, _ change: (inout ImportRequest) -> Void = { _ in }) async throws {
