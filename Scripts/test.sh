@@ -12,7 +12,10 @@ swift build --build-tests
 # The tests' files go into a folder that goes with them.
 TMPDIR="$(mktemp -d)"
 export TMPDIR
-trap 'rm -rf "$TMPDIR"' EXIT
+# Others than this user look into this one.
+second="$(mktemp -d /tmp/dragoman-postgresql-XXXXXX)"
+trap 'rm -rf "$TMPDIR" "$second"' EXIT
+[ $# -gt 0 ] || dragoman_setup_second_server "$second"
 # No server, no green: setup.sh has installed one where it can.
 if command -v apt-get >/dev/null || command -v brew >/dev/null; then export DRAGOMAN_SERVER_TESTS=1; fi
 # Failures are told once more at the end, below thousands of lines of tests that pass.

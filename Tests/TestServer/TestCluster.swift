@@ -1,8 +1,9 @@
 import Foundation
 
-/// Where tests of what every server does run: one server, or several as one.
+/// Where tests of what every server does run: one server, one of another version, or several as one.
 public enum TestPlace: String, CaseIterable, Sendable {
   case postgreSQL = "PostgreSQL"
+  case secondPostgreSQL = "another PostgreSQL"
   case citus = "Citus"
 
   /// Those that this machine can start.
@@ -12,6 +13,7 @@ public enum TestPlace: String, CaseIterable, Sendable {
   public var server: TestServer? {
     switch self {
     case .postgreSQL: TestServer.shared
+    case .secondPostgreSQL: TestServer.second
     case .citus: TestCluster.shared?.coordinator
     }
   }

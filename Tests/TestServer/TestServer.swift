@@ -19,6 +19,20 @@ public final class TestServer: Sendable {
     }
   }()
 
+  /// A server of another version, whose programs are in the folder that `DRAGOMAN_SECOND_POSTGRESQL` names; nil: none is
+  /// named.
+  public static let second: TestServer? = {
+    guard let folder = ProcessInfo.processInfo.environment["DRAGOMAN_SECOND_POSTGRESQL"] else {
+      return nil
+    }
+    do {
+      return try TestServer(in: folder)
+    } catch {
+      // Who names one wants it to be tried.
+      fatalError("the server of \(folder): \(error)")
+    }
+  }()
+
   /// Whether there is one: what tests ask before they run.
   public static var isThere: Bool { shared != nil }
 
@@ -48,8 +62,8 @@ public final class TestServer: Sendable {
   /// The server ends when nobody holds the other end.
   private let lifeline: Pipe
 
-  init(_ settings: Settings = Settings()) throws {
-    guard let binaries = Self.findBinaries() else {
+  init(_ settings: Settings = Settings(), in programs: String? = nil) throws {
+    guard let binaries = programs ?? Self.findBinaries() else {
       throw Absence(description: "install postgresql, or set DRAGOMAN_POSTGRESQL to its folder bin")
     }
     self.binaries = binaries
