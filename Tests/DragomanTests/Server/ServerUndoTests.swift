@@ -111,8 +111,6 @@ struct ServerUndoTests {
     return runs.filter { !$0.isEmpty }.count
   }
 
-  // MARK: - Cases
-
   private static let shop = """
     version: 1
     entities:
@@ -294,9 +292,8 @@ struct ServerUndoTests {
     defer { pair.server.end() }
     try await pair.run(#"[{"sku":"a","name":"x","maker":1},{"sku":"b","parts":["a","later"]}]"#)
     try await pair.run(#"[{"sku":"a","name":"y","parts":["b"]},{"sku":"c","maker":2}]"#)
-    try pair.file.delete(FetchRequest("Item", filter: try Filter(parsing: "sku == 'b'")))
     let request = FetchRequest("Item", filter: try Filter(parsing: "sku == 'b'"))
-    #expect(try pair.server.delete(request).isDone)
+    #expect(try pair.server.delete(request).isDone && pair.file.delete(request).isDone)
     let before = try pair.state()
     var place = 1
     while true {
