@@ -76,7 +76,7 @@ struct ServerTwin {
       FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid LEFT JOIN pg_collation l ON l.oid = a.attcollation
       WHERE c.relnamespace = '\(schema)'::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
       UNION ALL
-      SELECT 'constraint', c.relname, CASE o.contype WHEN 'p' THEN '' ELSE o.conname END,
+      SELECT 'constraint', c.relname, CASE WHEN o.contype IN ('p', 'n') THEN '' ELSE o.conname END,
         replace(pg_get_constraintdef(o.oid), '\(schema).', ''), NULL, NULL
       FROM pg_constraint o JOIN pg_class c ON c.oid = o.conrelid WHERE o.connamespace = '\(schema)'::regnamespace
       UNION ALL
