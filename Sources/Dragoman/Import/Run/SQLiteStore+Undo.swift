@@ -27,7 +27,12 @@ extension SQLiteStore {
 
   /// The same.
   ///
-  /// - Parameter limit: How many changed rows are recorded at most; nil: all.
+  /// - Parameters:
+  ///   - run: As for `undoImport(_:isDryRun:)`.
+  ///   - isDryRun: Whether everything is rolled back at the end.
+  ///   - limit: How many rows that it changes are recorded at most; nil: all.
+  /// - Returns: What was done, and what is in the way.
+  /// - Throws: As `undoImport(_:isDryRun:)`.
   func undoImport(
     _ run: Int64?,
     isDryRun: Bool = false,

@@ -61,6 +61,7 @@ struct ServerUndo {
   ///   - own: Its number on the server.
   ///   - file: The statements of the file.
   ///   - sql: Those of the server.
+  /// - Throws: `StoreError`.
   static func keep(
     _ run: Int64,
     as own: Int64,
