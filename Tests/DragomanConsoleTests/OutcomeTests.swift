@@ -64,7 +64,7 @@ import Testing
 
   @Test("A cancelled import in batches tells what was kept, and leads to it")
   func cancelledBatches() async throws {
-    let map = ConsoleFolder.map + "\nimport: { commit: batch, batchSize: 500 }\n"
+    let map = ConsoleFolder.map + "\nimport: { commit: batch, batchSize: 5 }\n"
     try folder.write(map, to: "batch.map.yaml")
     let browser = try TestBrowser(
       folder.console(writes: true, maps: ["batch.map.yaml"], limit: 64 << 20)

@@ -111,7 +111,7 @@ struct ServerUndoTests {
     return runs.filter { !$0.isEmpty }.count
   }
 
-  private static let shop = """
+  static let shop = """
     version: 1
     entities:
       Item:
@@ -354,28 +354,6 @@ struct ServerUndoTests {
     for number in 0..<count {
       #expect(try await run(2000 + (whole.byteCount - 2000) * number / count).isCut)
     }
-  }
-
-  @Test("Without the right to note changes an import goes on, and says what it cannot")
-  func rights() async throws {
-    let url = try server.schema()
-    let schema = TestServer.schema(of: url)
-    let pair = try pair(Self.shop, url)
-    defer { pair.server.end() }
-    try await pair.run(#"[{"sku":"a","name":"x"}]"#)
-    try server.psql(
-      "CREATE ROLE reporter_\(schema) LOGIN; GRANT USAGE ON SCHEMA \(schema) TO reporter_\(schema);"
-        + " GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(schema) TO reporter_\(schema);"
-        + " GRANT USAGE ON ALL SEQUENCES IN SCHEMA \(schema) TO reporter_\(schema)"
-    )
-    let store = try PostgreSQLServer(server.url(schema: schema, user: "reporter_\(schema)")).store()
-    defer { store.end() }
-    var request = ImportRequest([.bytes(Array(#"[{"sku":"a","name":"y"}]"#.utf8), name: "feed")])
-    request.recording = .always
-    let report = try await Importer(map: pair.map, server: store).run(request)
-    #expect(report.counts.updated == 1)
-    #expect(report.notices.contains { $0.contains("cannot be taken back") }, "\(report.notices)")
-    #expect(throws: StoreError.self) { try pair.server.undoImport(2) }
   }
 
   @Test("A connection that has noted is as clean as a new one")

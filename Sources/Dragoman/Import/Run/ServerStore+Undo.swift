@@ -15,23 +15,43 @@ extension ServerStore {
     _ run: Int64?,
     previewing changes: ((ImportChange) throws -> Void)? = nil
   ) throws -> UndoReport {
-    try importing { session in
-      try session.begin()
-      guard try session.storedModel() != nil else {
-        throw StoreError(.undo, "There is no import that could be taken back.")
-      }
-      let entry = try session.entry(of: run)
-      try session.checkIsOver(entry)
-      let copy = try session.copy()
+    if let changes {
+      // Nobody has to wait for who reads what would change.
+      let (number, copy) = try importing { try undoable(run, $0) }
       defer { try? copy.close() }
-      if let changes { return try copy.previewUndo(entry.id, changes: changes) }
-      var report = try copy.undoImport(entry.id, recording: nil)
-      guard report.isPossible else { return report }
-      let done = try copy.write { try $0.lastLedgerEntry { $0.undoes == entry.id } }
-      guard let done else { return report }
-      report.isRecorded = try session.repeatUndo(of: copy, done)
-      try session.commit()
-      return report
+      return try copy.previewUndo(number, changes: changes)
     }
+    return try importing { session in
+      let (number, copy) = try undoable(run, session)
+      defer { try? copy.close() }
+      let report = try copy.undoImport(number, recording: nil)
+      guard report.isPossible else { return report }
+      let done = try copy.write { try $0.lastLedgerEntry { $0.undoes == number } }
+      guard report.isRecorded, let done else {
+        throw StoreError(
+          .undo,
+          "What taking import \(number) back changes could not be noted; nothing was changed.",
+          help: "take it back on a system whose SQLite has sessions"
+        )
+      }
+      var told = report
+      told.isRecorded = try session.repeatUndo(of: copy, done)
+      try session.commit()
+      return told
+    }
+  }
+
+  /// The import that is to be taken back, and a copy of what the server holds, in the session's open transaction.
+  private func undoable(
+    _ run: Int64?,
+    _ session: ServerImport
+  ) throws -> (number: Int64, copy: SQLiteStore) {
+    try session.begin()
+    guard try session.storedModel() != nil else {
+      throw StoreError(.undo, "There is no import that could be taken back.")
+    }
+    let entry = try session.entry(of: run)
+    try session.checkIsOver(entry)
+    return (entry.id ?? 0, try session.copy())
   }
 }

@@ -15,6 +15,7 @@ package final class ServerImport: ImportSession {
   private var holder: (any ServerConnection)?
   /// What notes changes, so that they can be taken back; nil: nothing does.
   private var notes: ServerNotes?
+  private weak var recorder: RunRecorder?
   /// Why nothing does, where the server says so.
   private var obstacle: String?
 
@@ -126,6 +127,7 @@ package final class ServerImport: ImportSession {
 
   package func rollbackIfOpen() {
     session.rollbackIfOpen()
+    notes?.forgetTables()
     made?.rollback()
     made?.importing.asked = nil
     isOpen = false
@@ -143,7 +145,9 @@ package final class ServerImport: ImportSession {
 
   /// Deletes objects by the delete rules of the relationships, past the context.
   package func deleter() throws(StoreError) -> ObjectDeleter {
-    try ObjectDeleter(sql, layout: layout)
+    try ObjectDeleter(sql, layout: layout) { [weak self] () throws(StoreError) in
+      try self?.recorder?.keepIfFull()
+    }
   }
 
   // MARK: - What can be taken back
@@ -158,6 +162,7 @@ package final class ServerImport: ImportSession {
     switch try session.recording(behind: earlier, limit: limit) {
     case .recorder(let recorder, let notes):
       self.notes = notes
+      self.recorder = recorder
       return recorder
     case .obstacle(let words): obstacle = words
     case .earlierPartIsMissing: break
@@ -242,9 +247,9 @@ package final class ServerImport: ImportSession {
   }
 
   fileprivate func end() {
-    if notes != nil {
+    if let notes {
       session.rollbackIfOpen()
-      notes?.end()
+      notes.close()
     }
     run?.end(on: session.connection)
     made?.importing.session = nil

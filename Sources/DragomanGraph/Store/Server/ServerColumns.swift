@@ -20,6 +20,12 @@ struct ServerColumns {
   /// The number of a table; nil: there is none.
   func oid(of table: String) -> Int64? { tables[NameKey(table)]?.oid }
 
+  /// Whether the first columns of a table are these.
+  func begin(with columns: [String], in table: String) -> Bool {
+    let places = tables[NameKey(table)]?.columns ?? [:]
+    return columns.enumerated().allSatisfy { places[NameKey($0.element)] == $0.offset }
+  }
+
   /// A table with its columns in the order in which its rows have them: a column that was added is behind.
   func ordered(_ table: Schema.Table) -> Schema.Table {
     guard let places = tables[NameKey(table.name)]?.columns else { return table }

@@ -117,6 +117,15 @@ struct RecordedRun: Codable {
     )
   }
 
+  /// Whether the run is still recorded: who ends forgets the oldest ones.
+  static func isThere(_ run: Int64, _ sql: any SharedSQL) throws(StoreError) -> Bool {
+    try !sql.integers(
+      "part",
+      "FROM \(table) WHERE run = ?1 AND part = 0",
+      [.integer(run)]
+    ).isEmpty
+  }
+
   /// Reads part 0; nil where the run is not recorded.
   static func load(_ run: Int64, _ sql: any SharedSQL) throws(StoreError) -> RecordedRun? {
     guard try sql.hasTable(table), let bytes = try part(0, of: run, sql) else { return nil }

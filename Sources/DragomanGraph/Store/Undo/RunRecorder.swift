@@ -98,6 +98,9 @@ package final class RunRecorder {
     if let limit, recorded.rowCount > limit {
       return try giveUp("more than \(limit) rows changed")
     }
+    if hasParts, try !RecordedRun.isThere(number ?? Self.provisionalNumber, sql()) {
+      return try giveUp("other imports that ended meanwhile left no room for its record")
+    }
     try store()
     guard !changes.isEmpty else { return }
     try RecordedRun.add(

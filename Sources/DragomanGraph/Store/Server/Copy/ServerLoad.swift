@@ -103,8 +103,15 @@ final class ServerLoad {
     guard var entry = last, let number = entry.id else { return true }
     entry.id = nil
     try session.record(&entry)
-    guard let own = entry.id else { return true }
-    try file.write { try ServerUndo.keep(number, as: own, $0.sql, session.sql) }
+    let isRecorded = try file.write { try $0.sql.hasTable(RecordedRun.table) }
+    guard let own = entry.id, isRecorded, session.recordingObstacle == nil else { return true }
+    // Where it may not be kept, nothing is recorded.
+    _ = try session.tryToRecord {
+      try session.prepareRecords()
+      try file.write { try ServerUndo.keep(number, as: own, $0.sql, session.sql) }
+      // New tables are nobody else's yet: nobody waits for their triggers.
+      try ServerNotes.makeTriggers(session)
+    }
     return true
   }
 

@@ -19,7 +19,10 @@ extension ServerStore {
       try session.begin()
       let layout = session.layout
       let resolved = try ResolvedRequest(request, in: layout)
-      let deleter = try ObjectDeleter(session.sql, layout: layout)
+      var recording: ServerSession.Recording?
+      let deleter = try ObjectDeleter(session.sql, layout: layout) { () throws(StoreError) in
+        try recording?.recorder?.keepIfFull()
+      }
       var keys: [Int64] = []
       try session.read(layout) { reader in
         try reader.fetch(resolved, .columns([])) { keys.append($0.integer(0)) }
@@ -31,12 +34,13 @@ extension ServerStore {
       else { return deletion }
       var entry = ImportLedgerEntry(deleting: request.entity)
       let limit = WriteSession.recordedRowCount
-      let recorder = try session.recording(behind: nil, limit: limit).recorder
+      recording = try session.recording(behind: nil, limit: limit)
       entry.counts.deleted = try deleter.delete().deleted.values.reduce(0, +)
       entry.finish()
       try session.record(&entry)
-      if let number = entry.id { try recorder?.finish(as: number) }
+      if let number = entry.id { try recording?.recorder?.finish(as: number) }
       try session.commit()
+      if case .recorder(_, let notes) = recording { notes.close() }
       deletion.isDone = true
       return deletion
     }

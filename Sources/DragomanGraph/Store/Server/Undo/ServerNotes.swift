@@ -15,9 +15,19 @@ final class ServerNotes: ChangeNotes {
   private static let portionByteCount = 4 << 20
   private static let places = "_dragoman_place"
 
-  /// The tables, with their columns in the order of the server's rows, and where their notes are.
-  let tables: [(table: Schema.Table, notes: String, oid: Int64)]
+  /// A table, with its columns in the order of the server's rows, and where its notes are.
+  struct Noted {
+    let table: Schema.Table
+    let notes: String
+    let oid: Int64
+  }
+
+  /// What is noted.
+  private(set) var tables: [Noted]
   private let session: ServerSession
+  /// What the stored model was when the temporary tables were made.
+  private var hash: String?
+  private var isOver = false
   /// The connection that has the temporary tables.
   private var holder: (any ServerConnection)?
 
@@ -40,31 +50,38 @@ final class ServerNotes: ChangeNotes {
   /// - Throws: `ServerError`.
   init(_ session: ServerSession) throws {
     self.session = session
+    tables = try Self.tables(of: session)
+    try Self.makeTriggers(session)
+    try hold()
+  }
+
+  private static func tables(of session: ServerSession) throws -> [Noted] {
     let columns = try ServerColumns(session.connection)
-    tables = (Schema(session.layout).tables + [Self.pending]).compactMap { table in
+    return (Schema(session.layout).tables + [pending]).compactMap { table in
       columns.oid(of: table.name).map {
-        (columns.ordered(table), "_dragoman_noted_\($0)", $0)
+        Noted(table: columns.ordered(table), notes: "_dragoman_noted_\($0)", oid: $0)
       }
     }
-    try makeTriggers()
-    try hold()
   }
 
   // MARK: - Triggers
 
-  /// Notes where the connection has a table for it.
+  /// Notes where the connection has a table for it, and the columns that this table has.
   private static let function = """
     CREATE FUNCTION _dragoman_note() RETURNS trigger LANGUAGE plpgsql AS $note$
     DECLARE
       notes text := 'pg_temp._dragoman_noted_' || TG_RELID;
-      place text := 'nextval(''pg_temp.\(places)'')';
+      columns text;
     BEGIN
       IF to_regclass(notes) IS NOT NULL THEN
+        SELECT string_agg('r.' || quote_ident(attname), ', ' ORDER BY attnum) INTO columns
+          FROM pg_attribute WHERE attrelid = to_regclass(notes) AND attnum > 2;
+        notes := 'INSERT INTO ' || notes || ' SELECT nextval(''pg_temp.\(places)''), ';
         IF TG_OP <> 'INSERT' THEN
-          EXECUTE 'INSERT INTO ' || notes || ' SELECT ' || place || ', true, r.* FROM old_rows AS r';
+          EXECUTE notes || 'true, ' || columns || ' FROM old_rows AS r';
         END IF;
         IF TG_OP <> 'DELETE' THEN
-          EXECUTE 'INSERT INTO ' || notes || ' SELECT ' || place || ', false, r.* FROM new_rows AS r';
+          EXECUTE notes || 'false, ' || columns || ' FROM new_rows AS r';
         END IF;
       END IF;
       RETURN NULL;
@@ -77,24 +94,26 @@ final class ServerNotes: ChangeNotes {
     ("delete", "OLD TABLE AS old_rows"),
   ]
 
-  private func makeTriggers() throws {
+  /// Makes the triggers that are missing.
+  static func makeTriggers(_ session: ServerSession) throws {
     let connection = session.connection
+    let tables = try tables(of: session)
     var noting: Set<Int64> = []
     try connection.forEachRow(
       "SELECT tgrelid::bigint FROM pg_trigger WHERE tgrelid = ANY($1::oid[])"
         + " AND starts_with(tgname::text, '_dragoman_note_') AND tgenabled <> 'D'"
-        + " GROUP BY tgrelid HAVING count(*) = \(Self.events.count)",
+        + " GROUP BY tgrelid HAVING count(*) = \(events.count)",
       [ServerParameter(tables.map(\.oid))]
     ) { noting.insert($0[0].number) }
     let missing = tables.filter { !noting.contains($0.oid) }
     if missing.isEmpty { return }
     let known = try connection.text("SELECT to_regproc('_dragoman_note')::text")
-    if known == nil { try connection.run(Self.function) }
+    if known == nil { try connection.run(function) }
     // A table with checks that wait cannot be changed.
     try connection.run("SET CONSTRAINTS ALL IMMEDIATE")
-    for (table, _, _) in missing {
-      let name = Schema.quoted(table.name)
-      for (event, rows) in Self.events {
+    for noted in missing {
+      let name = Schema.quoted(noted.table.name)
+      for (event, rows) in events {
         try connection.run(
           "DROP TRIGGER IF EXISTS _dragoman_note_\(event) ON \(name);"
             + " CREATE TRIGGER _dragoman_note_\(event) AFTER \(event.uppercased()) ON \(name)"
@@ -107,17 +126,21 @@ final class ServerNotes: ChangeNotes {
 
   // MARK: - Notes
 
-  /// Makes the temporary tables on the writer's connection, where it has none: one that was cut has lost them.
+  /// Makes the temporary tables on the writer's connection, where it has none: one that was cut has lost them; and anew
+  /// where others have made the model grow.
   ///
   /// - Throws: `ServerError`.
   func hold() throws {
     let connection = session.connection
-    guard holder !== connection else { return }
-    var script = removal + "CREATE TEMPORARY SEQUENCE \(Self.places);"
-    for (table, notes, _) in tables {
+    guard !isOver, holder !== connection || hash != session.committed.hash else { return }
+    var script = removal
+    if holder != nil { tables = try Self.tables(of: session) }
+    hash = session.committed.hash
+    script += "CREATE TEMPORARY SEQUENCE \(Self.places);"
+    for noted in tables {
       script +=
-        " CREATE TEMPORARY TABLE \(notes) ON COMMIT DELETE ROWS AS SELECT 0::bigint AS \(Self.places),"
-        + " false AS _dragoman_was, t.* FROM \(Schema.quoted(table.name)) AS t WITH NO DATA;"
+        " CREATE TEMPORARY TABLE \(noted.notes) ON COMMIT DELETE ROWS AS SELECT 0::bigint AS \(Self.places),"
+        + " false AS _dragoman_was, t.* FROM \(Schema.quoted(noted.table.name)) AS t WITH NO DATA;"
     }
     try connection.run(script)
     holder = connection
@@ -129,19 +152,39 @@ final class ServerNotes: ChangeNotes {
   }
 
   func end() {
+    isOver = true
     guard let connection = holder, connection === session.connection, connection.isUsable else {
       return
     }
-    // What fails here is undone with its transaction, and then done again.
-    if (try? connection.run(removal)) != nil, !connection.isInTransaction { holder = nil }
+    guard connection.isInTransaction else { return close() }
+    // Tables that stay for now do no harm: they go with the writer (`close()`).
+    do {
+      try connection.run("SAVEPOINT noted; \(removal) RELEASE SAVEPOINT noted")
+    } catch {
+      try? connection.run("ROLLBACK TO SAVEPOINT noted")
+    }
   }
+
+  /// Takes the temporary tables off the connection, outside of a transaction; one that does not let them go is not used
+  /// again.
+  func close() {
+    isOver = true
+    guard let connection = holder, connection === session.connection, connection.isUsable else {
+      return
+    }
+    holder = nil
+    do { try connection.run(removal) } catch { connection.close() }
+  }
+
+  /// What was made in a transaction that was rolled back is not there.
+  func forgetTables() { holder = nil }
 
   func isFull() throws -> Bool {
     try StoreError.namingServer(session.sql.name) { try byteCount() > Self.portionByteCount }
   }
 
   private func byteCount() throws -> Int {
-    let sizes = tables.map { "pg_relation_size('pg_temp.\($0.notes)')" }.joined(separator: " + ")
+    let sizes = tables.map { "pg_table_size('pg_temp.\($0.notes)')" }.joined(separator: " + ")
     let text = try session.connection.text("SELECT (\(sizes))::text")
     return text.flatMap { Int($0) } ?? 0
   }
@@ -154,12 +197,12 @@ final class ServerNotes: ChangeNotes {
     let tests = tables.map {
       "(SELECT count(*) FROM (SELECT FROM pg_temp.\($0.notes) LIMIT 1) AS f)"
     }
-    var noted: [(table: Schema.Table, notes: String, oid: Int64)] = []
+    var noted: [Noted] = []
     try session.connection.forEachRow("SELECT \(tests.joined(separator: ", "))") { row in
       noted = tables.enumerated().filter { row[$0.offset].number > 0 }.map(\.element)
     }
     guard !noted.isEmpty else { return Changeset([]) }
-    let changes = try changeset(noted.map { ($0.table, $0.notes) })
+    let changes = try changeset(noted)
     try session.connection.run(
       "TRUNCATE \(noted.map { "pg_temp.\($0.notes)" }.joined(separator: ", "))"
     )
@@ -167,25 +210,25 @@ final class ServerNotes: ChangeNotes {
   }
 
   /// What the first and the last note of each row come to.
-  private func changeset(_ noted: [(table: Schema.Table, notes: String)]) throws -> Changeset {
+  private func changeset(_ noted: [Noted]) throws -> Changeset {
     var configuration = Configuration()
     configuration.foreignKeysEnabled = false
     // A file that SQLite deletes: notes may be larger than memory.
     let scratch = try DatabaseQueue(path: "", configuration: configuration)
     defer { try? scratch.close() }
     return try scratch.write { database in
-      for (table, notes) in noted {
-        try database.execute(sql: table.sql)
-        let row = try ScratchRow(table, in: database)
-        try forEachNote(of: table, in: notes, isLast: false) { wasThere, values in
+      for noted in noted {
+        try database.execute(sql: noted.table.sql)
+        let row = try ScratchRow(noted.table, in: database)
+        try forEachNote(noted, isLast: false) { wasThere, values in
           if wasThere { try row.put(values) }
         }
       }
       let recording = try ChangesetRecording(of: noted.map(\.table.name), in: database)
       defer { recording.end() }
-      for (table, notes) in noted {
-        let row = try ScratchRow(table, in: database)
-        try forEachNote(of: table, in: notes, isLast: true) { isGone, values in
+      for noted in noted {
+        let row = try ScratchRow(noted.table, in: database)
+        try forEachNote(noted, isLast: true) { isGone, values in
           try isGone ? row.remove(values) : row.put(values)
         }
       }
@@ -195,15 +238,14 @@ final class ServerNotes: ChangeNotes {
 
   /// Lends the first or the last note of each row: whether it is of before a change, and the row.
   private func forEachNote(
-    of table: Schema.Table,
-    in notes: String,
+    _ noted: Noted,
     isLast: Bool,
     _ body: (Bool, UnsafePointer<ColumnValue>) throws -> Void
   ) throws {
-    let key = table.key.map(Schema.quoted).joined(separator: ", ")
-    let columns = table.columns.map { Schema.quoted($0.name) }.joined(separator: ", ")
+    let key = noted.table.key.map(Schema.quoted).joined(separator: ", ")
+    let columns = noted.table.columns.map { Schema.quoted($0.name) }.joined(separator: ", ")
     try session.connection.forEachRow(
-      "SELECT DISTINCT ON (\(key)) _dragoman_was, \(columns) FROM pg_temp.\(notes)"
+      "SELECT DISTINCT ON (\(key)) _dragoman_was, \(columns) FROM pg_temp.\(noted.notes)"
         + " ORDER BY \(key), \(Self.places)\(isLast ? " DESC" : "")",
       [],
       streams: true

@@ -26,23 +26,18 @@ extension ServerSession {
   /// - Throws: `StoreError`.
   func recording(behind earlier: Int64?, limit: Int?) throws(StoreError) -> Recording {
     if let obstacle = recordingObstacle { return .obstacle(obstacle) }
-    var part: (number: Int64, recorded: RecordedRun)?
-    if let earlier {
-      guard let recorded = try RecordedRun.load(earlier, sql) else { return .earlierPartIsMissing }
-      part = (earlier, recorded)
-    }
     let name = sql.name
     return try StoreError.namingServer(name) {
-      try connection.run("SAVEPOINT noting")
-      let notes: ServerNotes
-      do {
-        if try !sql.hasTable(RecordedRun.table) { try RecordedRun.makeTable(sql) }
-        notes = try ServerNotes(self)
-      } catch let error as ServerError where !error.isPassing {
-        try connection.run("ROLLBACK TO SAVEPOINT noting")
-        return .obstacle("the server does not let changes be noted: \(error.message)")
+      var (part, notes): ((number: Int64, recorded: RecordedRun)?, ServerNotes?)
+      let obstacle = try tryToRecord {
+        try prepareRecords()
+        if let earlier, let recorded = try RecordedRun.load(earlier, sql) {
+          part = (earlier, recorded)
+        }
+        if earlier == nil || part != nil { notes = try ServerNotes(self) }
       }
-      try connection.run("RELEASE SAVEPOINT noting")
+      if let obstacle { return .obstacle(obstacle) }
+      guard let notes else { return .earlierPartIsMissing }
       var tables = RecordedTables()
       tables.noted = notes.tables.map {
         RecordedRun.Table(name: $0.table.name, columns: $0.table.columns.map(\.name))
@@ -56,6 +51,57 @@ extension ServerSession {
         path: name
       ) { self.sql }
       return .recorder(recorder, notes)
+    }
+  }
+
+  /// Does what recording needs, in a savepoint: what is refused leaves nothing, and is no reason to fail.
+  ///
+  /// - Returns: What is in the way, in words; nil: nothing is.
+  /// - Throws: What ends the connection or the transaction.
+  func tryToRecord(_ body: () throws -> Void) throws -> String? {
+    try connection.run("SAVEPOINT noting")
+    do {
+      try body()
+      try connection.run("RELEASE SAVEPOINT noting")
+      return nil
+    } catch {
+      let told =
+        (error as? ServerError).map { StoreError($0, on: sql.name) } ?? error as? StoreError
+      // Who waits for another program that has locked a table would wait for it with every import.
+      guard let told, !told.isPassing || told.code == .busy, connection.isUsable else {
+        throw error
+      }
+      try connection.run("ROLLBACK TO SAVEPOINT noting")
+      return "the server does not let changes be noted: \(told.message)"
+    }
+  }
+
+  /// Makes the table of what is recorded, where it is missing, and looks whether it can be written.
+  ///
+  /// - Throws: `StoreError`, `.permission`.
+  func prepareRecords() throws {
+    if try !sql.hasTable(RecordedRun.table) { try RecordedRun.makeTable(sql) }
+    let tests = ["SELECT", "INSERT", "UPDATE", "DELETE"].map {
+      "has_table_privilege('\(RecordedRun.table)', '\($0)')"
+    }
+    guard try connection.text("SELECT (\(tests.joined(separator: " AND ")))::text") != "true" else {
+      return
+    }
+    throw StoreError(
+      .permission,
+      "The user may not write the table \(RecordedRun.table).",
+      help: "grant the user SELECT, INSERT, UPDATE and DELETE on it"
+    )
+  }
+
+  /// Forgets what is recorded of rows that look otherwise by now.
+  func forgetChangedTables() throws {
+    let columns = try ServerColumns(connection)
+    for run in try RecordedRun.all(sql) {
+      let isSame = try RecordedRun.load(run, sql)?.tables.allSatisfy { table in
+        columns.begin(with: table.columns, in: table.name)
+      }
+      if isSame != true { try RecordedRun.drop(run, sql) }
     }
   }
 

@@ -83,7 +83,7 @@ struct ServerUndo {
 }
 
 /// Writes the rows of changesets into a server's tables, by sets.
-private struct ChangedRows {
+private final class ChangedRows {
   /// Which columns of which table an update sets.
   private struct Shape: Hashable {
     let table: NameKey
@@ -92,6 +92,8 @@ private struct ChangedRows {
 
   private let session: ServerSession
   private let tables: [NameKey: Schema.Table]
+  /// The server's numbers of references that wait again, by those that the copy gave them.
+  private var numbers: [StoredValue: StoredValue] = [:]
 
   /// Reads how the server's rows look.
   init(_ session: ServerSession) throws {
@@ -117,14 +119,17 @@ private struct ChangedRows {
       let name = NameKey(row.table)
       let table = try self.table(name)
       let places = table.columns.indices.map { Int32($0) }
+      func old(_ place: Int32) -> StoredValue {
+        let value = row.old(place) ?? .null
+        return table.name == PendingReference.table && place == 0 ? numbers[value] ?? value : value
+      }
       switch row.operation {
-      case .deleted:
-        deletions[name, default: []].append(places.map { row.old($0) ?? .null })
+      case .deleted: deletions[name, default: []].append(places.map(old))
       case .inserted:
         insertions[name, default: []].append(places.map { row.new($0) ?? .null })
       case .updated:
         let columns = table.columns.indices.filter { row.new(Int32($0)) != nil }
-        let test = testedColumns(of: table, among: columns).map { row.old(Int32($0)) ?? .null }
+        let test = testedColumns(of: table, among: columns).map { old(Int32($0)) }
         updates[Shape(table: name, columns: columns), default: []]
           .append(test + columns.map { row.new(Int32($0)) ?? .null })
       }
@@ -187,11 +192,9 @@ private struct ChangedRows {
 
   private func insert(_ rows: ArraySlice<[StoredValue]>, into name: NameKey) throws {
     let table = try table(name)
-    // The numbers of references that wait are the server's.
-    let columns = table.columns.indices.filter {
-      table.name != PendingReference.table || table.columns[$0].name != "id"
-    }
-    let (lists, _) = try lists(of: columns, in: table, rows.map { row in columns.map { row[$0] } })
+    let columns = Array(table.columns.indices)
+    let rows = table.name == PendingReference.table ? try renumbered(rows) : Array(rows)
+    let (lists, _) = try lists(of: columns, in: table, rows)
     let names = columns.map { Schema.quoted(table.columns[$0].name) }
     let count = try session.connection.run(
       "INSERT INTO \(Schema.quoted(table.name)) (\(names.joined(separator: ", ")))"
@@ -199,6 +202,19 @@ private struct ChangedRows {
       lists.map(\.parameter)
     )
     try check(count, rows.count, table.name)
+  }
+
+  /// References that wait, with numbers of the server.
+  private func renumbered(_ rows: ArraySlice<[StoredValue]>) throws -> [[StoredValue]] {
+    var free: [StoredValue] = []
+    try session.connection.forEachRow(
+      "SELECT nextval(pg_get_serial_sequence('\(PendingReference.table)', 'id'))"
+        + " FROM generate_series(1, \(rows.count))"
+    ) { free.append(StoredValue($0[0])) }
+    return zip(rows, free).map { row, number in
+      numbers[row[0]] = number
+      return [number] + row.dropFirst()
+    }
   }
 
   // MARK: - SQL
