@@ -2,7 +2,11 @@ import DragomanGraph
 
 /// The end of an import: references that waited are linked to who came, or given up.
 extension ObjectStage {
-  func finish(_ policy: LinkStage.Unresolved, exampleCount: Int) throws -> LinkStage.Finish {
+  func finish(
+    _ policy: LinkStage.Unresolved,
+    exampleCount: Int,
+    asking isAsked: (Int64) -> Bool
+  ) throws -> LinkStage.Finish {
     var result = LinkStage.Finish()
     try giveUp(policy, try owners(), exampleCount, &result)
     try adopt(policy, &result)
@@ -20,12 +24,12 @@ extension ObjectStage {
         }
         try backend.context.links.assign([found], to: link, object)
         result.linked += 1
-        result.changed.insert(key)
+        if isAsked(key) { result.changed.insert(key) }
       } else {
         let change = try assign(joined(resolved, former), to: object, former)
         result.linked += change.linked
         result.unlinked += change.unlinked
-        if change.isChanged { result.changed.insert(key) }
+        if change.isChanged, isAsked(key) { result.changed.insert(key) }
       }
     }
     waiting.removeAll()

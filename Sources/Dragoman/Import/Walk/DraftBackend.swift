@@ -191,7 +191,11 @@ protocol DraftStage: AnyObject {
   func undo()
   var isWaiting: Bool { get }
   func adoptPending() throws
-  func finish(_ policy: LinkStage.Unresolved, exampleCount: Int) throws -> LinkStage.Finish
+  func finish(
+    _ policy: LinkStage.Unresolved,
+    exampleCount: Int,
+    asking isAsked: (Int64) -> Bool
+  ) throws -> LinkStage.Finish
 }
 
 extension DraftStage {

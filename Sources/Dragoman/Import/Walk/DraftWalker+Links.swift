@@ -97,7 +97,10 @@ extension DraftWalker {
       try stage.adoptPending()
       let finish = try stage.finish(
         stages.policy(of: stage).ofStage,
-        exampleCount: RecordMapper.exampleCount
+        exampleCount: RecordMapper.exampleCount,
+        asking: { [root = backend.layout.entities[link.owner].root] owner in
+          tally.unchangedOwners[ObjectPlace(root, owner)] != nil
+        }
       )
       tally.countLinks(
         of: tally.number(ofRelationship: stage.name),

@@ -36,6 +36,20 @@ extension StatementRunner {
     }
   }
 
+  /// Lends the integers that a statement gives, one a row: there may be millions.
+  ///
+  /// - Returns: How many there were.
+  func forEachInteger(_ sql: String, _ body: (Int64) -> Void) throws(StoreError) -> Int {
+    try StoreError.naming(path) {
+      var count = 0
+      try RawStatement(kept: sql, in: database).forEachRow { row in
+        body(row.integer(0))
+        count += 1
+      }
+      return count
+    }
+  }
+
   /// The only integer that a statement gives.
   func count(_ sql: String) throws(StoreError) -> Int { Int(try integers(sql).first ?? 0) }
 }

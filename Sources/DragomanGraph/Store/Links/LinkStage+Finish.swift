@@ -14,7 +14,7 @@ extension LinkStage {
 
   /// What the end of an import made of the references that waited.
   package struct Finish: Sendable {
-    /// Owners whose links changed.
+    /// Owners whose links changed, as far as they are asked for.
     package var changed: Set<Int64> = []
     /// How many links were made.
     package var linked = 0
@@ -47,24 +47,26 @@ extension LinkStage {
   /// - Parameters:
   ///   - policy: What becomes of references that nobody has.
   ///   - exampleCount: How many of those that are cleared are described.
+  ///   - isAsked: Which owners are told where their links changed: of a large feed, millions have changed.
   /// - Returns: What was linked, and what is left.
   /// - Throws: `StoreError` where the store fails.
   package func finish(
     _ policy: Unresolved,
-    exampleCount: Int
+    exampleCount: Int,
+    asking isAsked: (Int64) -> Bool
   ) throws(StoreError) -> Finish {
     var finish = Finish()
     guard waitingCount > 0 else { return finish }
     try run(
       "DELETE FROM \(waiting) WHERE owner NOT IN (SELECT _pk FROM \(Schema.quoted(owner.table)))"
     )
-    try resolve(&finish)
+    try resolve(&finish, isAsked)
     // Records have ordinals from 1.
     let own = policy == .pending ? "1" : "ordinal > 0"
     finish.unresolved = try count("SELECT count(*) FROM \(waiting) WHERE state IS NULL AND \(own)")
     if finish.unresolved > 0, policy == .stub {
       try makeStubs(&finish)
-      try resolve(&finish)
+      try resolve(&finish, isAsked)
     }
     try keepPending(policy == .pending ? "1" : "ordinal = 0")
     if finish.unresolved > 0, policy != .pending {
@@ -82,7 +84,7 @@ extension LinkStage {
     return finish
   }
 
-  private func resolve(_ finish: inout Finish) throws(StoreError) {
+  private func resolve(_ finish: inout Finish, _ isAsked: (Int64) -> Bool) throws(StoreError) {
     let lookUp = "(\(lookUp(in: waiting)))"
     try run("UPDATE \(waiting) SET target = \(lookUp) WHERE state IS NULL")
     try dropOvertaken()
@@ -90,16 +92,16 @@ extension LinkStage {
     guard database.changesCount > 0 else { return }
     if let table {
       if table.isOwnTable {
-        try resolve(in: table, &finish)
+        try resolve(in: table, &finish, isAsked)
       } else {
-        try resolveColumn(of: table, &finish)
+        try resolveColumn(of: table, &finish, isAsked)
       }
       // Lists with repeats are stored in their order already, which no target's place tells.
       if table.place != nil, plan.replaces, !allowsRepeats {
         try order(table, of: "SELECT owner FROM \(waiting) WHERE state = 1")
       }
     } else if case .column(let column) = plan.link.storage {
-      try resolveOwnColumn(column, &finish)
+      try resolveOwnColumn(column, &finish, isAsked)
     }
     try run("UPDATE \(waiting) SET state = 0 WHERE state = 1")
   }
@@ -121,9 +123,13 @@ extension LinkStage {
     )
   }
 
-  private func resolve(in table: LinkQuery, _ finish: inout Finish) throws(StoreError) {
+  private func resolve(
+    in table: LinkQuery,
+    _ finish: inout Finish,
+    _ isAsked: (Int64) -> Bool
+  ) throws(StoreError) {
     if allowsRepeats, table.place != nil, plan.replaces {
-      return try resolveRepeats(table, &finish)
+      return try resolveRepeats(table, &finish, isAsked)
     }
     let group = allowsRepeats ? "seq" : "owner, target"
     var place = "\(Self.firstUnorderedPlace) + seq"
@@ -143,12 +149,16 @@ extension LinkStage {
     try link(in: table, &outcome, &changed)
     try run("DELETE FROM \(links)")
     finish.linked += outcome.linked
-    finish.changed.formUnion(changed)
+    finish.changed.formUnion(changed.filter(isAsked))
     try bumpVersions(of: Array(Set(changed)))
   }
 
   /// Lists that may hold a target several times are stored anew, as their record has them.
-  private func resolveRepeats(_ table: LinkQuery, _ finish: inout Finish) throws(StoreError) {
+  private func resolveRepeats(
+    _ table: LinkQuery,
+    _ finish: inout Finish,
+    _ isAsked: (Int64) -> Bool
+  ) throws(StoreError) {
     let own = table.own
     let owners = try integers("SELECT DISTINCT owner FROM \(waiting) WHERE state = 1")
     let isOurs = "IN (SELECT value FROM json_each(?))"
@@ -167,12 +177,16 @@ extension LinkStage {
         + " AND target IN (SELECT _pk FROM \(Schema.quoted(target.table)))",
       [list(owners)]
     )
-    finish.changed.formUnion(owners)
+    finish.changed.formUnion(owners.filter(isAsked))
     try bumpVersions(of: owners)
   }
 
   /// The to-one is a column of the owner.
-  private func resolveOwnColumn(_ column: String, _ finish: inout Finish) throws(StoreError) {
+  private func resolveOwnColumn(
+    _ column: String,
+    _ finish: inout Finish,
+    _ isAsked: (Int64) -> Bool
+  ) throws(StoreError) {
     let table = Schema.quoted(owner.table)
     let name = Schema.quoted(column)
     var source = "(SELECT owner, target FROM \(waiting) WHERE state = 1)"
@@ -185,16 +199,21 @@ extension LinkStage {
       )
       finish.unlinked += database.changesCount
     }
-    let changed = try integers(
+    let linked = try forEachInteger(
       "UPDATE \(table) SET \(name) = _w.target, _v = _v + 1 FROM \(source) AS _w"
         + " WHERE \(table)._pk = _w.owner AND \(table).\(name) IS NOT _w.target RETURNING _pk"
-    )
-    finish.linked += changed.count
-    finish.changed.formUnion(changed)
+    ) { owner in
+      if isAsked(owner) { finish.changed.insert(owner) }
+    }
+    finish.linked += linked
   }
 
   /// The links are a column of the targets.
-  private func resolveColumn(of table: LinkQuery, _ finish: inout Finish) throws(StoreError) {
+  private func resolveColumn(
+    of table: LinkQuery,
+    _ finish: inout Finish,
+    _ isAsked: (Int64) -> Bool
+  ) throws(StoreError) {
     let position = plan.replaces ? "\(Self.firstUnorderedPlace) + seq" : "position"
     let place = table.place.map { ", \($0) = _w.place" } ?? ""
     let last =
@@ -204,12 +223,13 @@ extension LinkStage {
       "SELECT count(*) FROM \(last) JOIN \(table.name) AS _t ON _t._pk = _w.target"
         + " WHERE _t.\(table.own) NOT NULL AND _t.\(table.own) IS NOT _w.owner"
     )
-    let changed = try integers(
+    let linked = try forEachInteger(
       "UPDATE \(table.name) SET \(table.own) = _w.owner\(place), _v = _v + 1 FROM \(last) WHERE \(table.name)._pk = _w.target"
         + " AND \(table.name).\(table.own) IS NOT _w.owner RETURNING \(table.own)"
-    )
-    finish.linked += changed.count
-    finish.changed.formUnion(changed)
+    ) { owner in
+      if isAsked(owner) { finish.changed.insert(owner) }
+    }
+    finish.linked += linked
   }
 
   /// Puts lists in order: what their record named stands as the record has it, what came to them
