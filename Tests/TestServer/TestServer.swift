@@ -187,6 +187,12 @@ public final class TestServer: Sendable {
       + more
   }
 
+  /// The URL of a schema by a proxy.
+  public func url(schema: String, by proxy: CuttingProxy) -> String {
+    "postgresql://postgres@127.0.0.1:\(proxy.port)/postgres?sslmode=disable&gssencmode=disable"
+      + "&options=-csearch_path%3D\(schema)"
+  }
+
   /// The name of a URL's schema.
   public static func schema(of url: String) -> String {
     String(

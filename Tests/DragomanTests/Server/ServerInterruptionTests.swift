@@ -151,9 +151,7 @@ struct ServerInterruptionTests {
       let direct = try server.schema()
       let proxy = try CuttingProxy(to: server.socketPath, cuttingAt: place, losing: loss)
       defer { proxy.end() }
-      let url =
-        "postgresql://postgres@127.0.0.1:\(proxy.port)/postgres?sslmode=disable&gssencmode=disable"
-        + "&options=-csearch_path%3D\(TestServer.schema(of: direct))"
+      let url = server.url(schema: TestServer.schema(of: direct), by: proxy)
       let store = try PostgreSQLServer(url).store()
       defer { store.end() }
       return (try await Importer(map: map, server: store).run(request), direct, proxy)

@@ -154,9 +154,7 @@ struct ServerMigrationTests {
       let (file, direct) = try await twins()
       let proxy = try CuttingProxy(to: server.socketPath, cuttingAt: place, losing: loss)
       defer { proxy.end() }
-      let url =
-        "postgresql://postgres@127.0.0.1:\(proxy.port)/postgres?sslmode=disable&gssencmode=disable"
-        + "&options=-csearch_path%3D\(TestServer.schema(of: direct))"
+      let url = server.url(schema: TestServer.schema(of: direct), by: proxy)
       let store = try PostgreSQLServer(url).store()
       defer { store.end() }
       try store.migrate(to: after.model())

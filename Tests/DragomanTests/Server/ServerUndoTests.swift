@@ -337,9 +337,7 @@ struct ServerUndoTests {
     func run(_ place: Int) async throws -> CuttingProxy {
       let proxy = try CuttingProxy(to: server.socketPath, cuttingAt: place, losing: loss)
       defer { proxy.end() }
-      let url =
-        "postgresql://postgres@127.0.0.1:\(proxy.port)/postgres?sslmode=disable&gssencmode=disable"
-        + "&options=-csearch_path%3D\(TestServer.schema(of: direct))"
+      let url = server.url(schema: TestServer.schema(of: direct), by: proxy)
       let store = try PostgreSQLServer(url).store()
       defer { store.end() }
       _ = try await Importer(map: pair.map, server: store).run(request)

@@ -5,9 +5,9 @@ extension ObjectStage {
   func finish(
     _ policy: LinkStage.Unresolved,
     exampleCount: Int,
-    asking isAsked: (Int64) -> Bool
+    asking isAsked: @escaping (Int64) -> Bool
   ) throws -> LinkStage.Finish {
-    var result = LinkStage.Finish()
+    var result = LinkStage.Finish(asking: isAsked)
     try giveUp(policy, try owners(), exampleCount, &result)
     try adopt(policy, &result)
     for (object, list) in try owners() {
@@ -24,12 +24,12 @@ extension ObjectStage {
         }
         try backend.context.links.assign([found], to: link, object)
         result.linked += 1
-        if isAsked(key) { result.changed.insert(key) }
+        result.change(key)
       } else {
         let change = try assign(joined(resolved, former), to: object, former)
         result.linked += change.linked
         result.unlinked += change.unlinked
-        if change.isChanged, isAsked(key) { result.changed.insert(key) }
+        if change.isChanged { result.change(key) }
       }
     }
     waiting.removeAll()

@@ -194,7 +194,7 @@ protocol DraftStage: AnyObject {
   func finish(
     _ policy: LinkStage.Unresolved,
     exampleCount: Int,
-    asking isAsked: (Int64) -> Bool
+    asking isAsked: @escaping (Int64) -> Bool
   ) throws -> LinkStage.Finish
 }
 

@@ -99,7 +99,7 @@ extension DraftWalker {
         stages.policy(of: stage).ofStage,
         exampleCount: RecordMapper.exampleCount,
         asking: { [root = backend.layout.entities[link.owner].root] owner in
-          tally.unchangedOwners[ObjectPlace(root, owner)] != nil
+          self.tally.unchangedOwners[ObjectPlace(root, owner)] != nil
         }
       )
       tally.countLinks(

@@ -13,9 +13,11 @@ extension LinkStage {
   }
 
   /// What the end of an import made of the references that waited.
-  package struct Finish: Sendable {
-    /// Owners whose links changed, as far as they are asked for.
-    package var changed: Set<Int64> = []
+  package struct Finish {
+    /// Which owners are told where their links changed: of a large feed, millions have changed.
+    private let isAsked: (Int64) -> Bool
+    /// Those of them whose links changed.
+    package private(set) var changed: Set<Int64> = []
     /// How many links were made.
     package var linked = 0
     /// How many links were removed: who had a target that only one may have has it no more.
@@ -30,7 +32,14 @@ extension LinkStage {
     package var stubs = 0
 
     /// Nothing so far.
-    package init() {}
+    ///
+    /// - Parameter isAsked: Which owners are told where their links changed.
+    package init(asking isAsked: @escaping (Int64) -> Bool) { self.isAsked = isAsked }
+
+    /// The links of an owner changed.
+    package mutating func change(_ owner: Int64) {
+      if isAsked(owner) { changed.insert(owner) }
+    }
   }
 
   /// Places of a list that its record does not name come behind those that it does.
@@ -47,26 +56,26 @@ extension LinkStage {
   /// - Parameters:
   ///   - policy: What becomes of references that nobody has.
   ///   - exampleCount: How many of those that are cleared are described.
-  ///   - isAsked: Which owners are told where their links changed: of a large feed, millions have changed.
+  ///   - isAsked: Which owners are told where their links changed.
   /// - Returns: What was linked, and what is left.
   /// - Throws: `StoreError` where the store fails.
   package func finish(
     _ policy: Unresolved,
     exampleCount: Int,
-    asking isAsked: (Int64) -> Bool
+    asking isAsked: @escaping (Int64) -> Bool
   ) throws(StoreError) -> Finish {
-    var finish = Finish()
+    var finish = Finish(asking: isAsked)
     guard waitingCount > 0 else { return finish }
     try run(
       "DELETE FROM \(waiting) WHERE owner NOT IN (SELECT _pk FROM \(Schema.quoted(owner.table)))"
     )
-    try resolve(&finish, isAsked)
+    try resolve(&finish)
     // Records have ordinals from 1.
     let own = policy == .pending ? "1" : "ordinal > 0"
     finish.unresolved = try count("SELECT count(*) FROM \(waiting) WHERE state IS NULL AND \(own)")
     if finish.unresolved > 0, policy == .stub {
       try makeStubs(&finish)
-      try resolve(&finish, isAsked)
+      try resolve(&finish)
     }
     try keepPending(policy == .pending ? "1" : "ordinal = 0")
     if finish.unresolved > 0, policy != .pending {
@@ -84,7 +93,7 @@ extension LinkStage {
     return finish
   }
 
-  private func resolve(_ finish: inout Finish, _ isAsked: (Int64) -> Bool) throws(StoreError) {
+  private func resolve(_ finish: inout Finish) throws(StoreError) {
     let lookUp = "(\(lookUp(in: waiting)))"
     try run("UPDATE \(waiting) SET target = \(lookUp) WHERE state IS NULL")
     try dropOvertaken()
@@ -92,16 +101,16 @@ extension LinkStage {
     guard database.changesCount > 0 else { return }
     if let table {
       if table.isOwnTable {
-        try resolve(in: table, &finish, isAsked)
+        try resolve(in: table, &finish)
       } else {
-        try resolveColumn(of: table, &finish, isAsked)
+        try resolveColumn(of: table, &finish)
       }
       // Lists with repeats are stored in their order already, which no target's place tells.
       if table.place != nil, plan.replaces, !allowsRepeats {
         try order(table, of: "SELECT owner FROM \(waiting) WHERE state = 1")
       }
     } else if case .column(let column) = plan.link.storage {
-      try resolveOwnColumn(column, &finish, isAsked)
+      try resolveOwnColumn(column, &finish)
     }
     try run("UPDATE \(waiting) SET state = 0 WHERE state = 1")
   }
@@ -123,13 +132,9 @@ extension LinkStage {
     )
   }
 
-  private func resolve(
-    in table: LinkQuery,
-    _ finish: inout Finish,
-    _ isAsked: (Int64) -> Bool
-  ) throws(StoreError) {
+  private func resolve(in table: LinkQuery, _ finish: inout Finish) throws(StoreError) {
     if allowsRepeats, table.place != nil, plan.replaces {
-      return try resolveRepeats(table, &finish, isAsked)
+      return try resolveRepeats(table, &finish)
     }
     let group = allowsRepeats ? "seq" : "owner, target"
     var place = "\(Self.firstUnorderedPlace) + seq"
@@ -149,16 +154,12 @@ extension LinkStage {
     try link(in: table, &outcome, &changed)
     try run("DELETE FROM \(links)")
     finish.linked += outcome.linked
-    finish.changed.formUnion(changed.filter(isAsked))
+    for owner in changed { finish.change(owner) }
     try bumpVersions(of: Array(Set(changed)))
   }
 
   /// Lists that may hold a target several times are stored anew, as their record has them.
-  private func resolveRepeats(
-    _ table: LinkQuery,
-    _ finish: inout Finish,
-    _ isAsked: (Int64) -> Bool
-  ) throws(StoreError) {
+  private func resolveRepeats(_ table: LinkQuery, _ finish: inout Finish) throws(StoreError) {
     let own = table.own
     let owners = try integers("SELECT DISTINCT owner FROM \(waiting) WHERE state = 1")
     let isOurs = "IN (SELECT value FROM json_each(?))"
@@ -177,16 +178,12 @@ extension LinkStage {
         + " AND target IN (SELECT _pk FROM \(Schema.quoted(target.table)))",
       [list(owners)]
     )
-    finish.changed.formUnion(owners.filter(isAsked))
+    for owner in owners { finish.change(owner) }
     try bumpVersions(of: owners)
   }
 
   /// The to-one is a column of the owner.
-  private func resolveOwnColumn(
-    _ column: String,
-    _ finish: inout Finish,
-    _ isAsked: (Int64) -> Bool
-  ) throws(StoreError) {
+  private func resolveOwnColumn(_ column: String, _ finish: inout Finish) throws(StoreError) {
     let table = Schema.quoted(owner.table)
     let name = Schema.quoted(column)
     var source = "(SELECT owner, target FROM \(waiting) WHERE state = 1)"
@@ -202,18 +199,12 @@ extension LinkStage {
     let linked = try forEachInteger(
       "UPDATE \(table) SET \(name) = _w.target, _v = _v + 1 FROM \(source) AS _w"
         + " WHERE \(table)._pk = _w.owner AND \(table).\(name) IS NOT _w.target RETURNING _pk"
-    ) { owner in
-      if isAsked(owner) { finish.changed.insert(owner) }
-    }
+    ) { finish.change($0) }
     finish.linked += linked
   }
 
   /// The links are a column of the targets.
-  private func resolveColumn(
-    of table: LinkQuery,
-    _ finish: inout Finish,
-    _ isAsked: (Int64) -> Bool
-  ) throws(StoreError) {
+  private func resolveColumn(of table: LinkQuery, _ finish: inout Finish) throws(StoreError) {
     let position = plan.replaces ? "\(Self.firstUnorderedPlace) + seq" : "position"
     let place = table.place.map { ", \($0) = _w.place" } ?? ""
     let last =
@@ -226,9 +217,7 @@ extension LinkStage {
     let linked = try forEachInteger(
       "UPDATE \(table.name) SET \(table.own) = _w.owner\(place), _v = _v + 1 FROM \(last) WHERE \(table.name)._pk = _w.target"
         + " AND \(table.name).\(table.own) IS NOT _w.owner RETURNING \(table.own)"
-    ) { owner in
-      if isAsked(owner) { finish.changed.insert(owner) }
-    }
+    ) { finish.change($0) }
     finish.linked += linked
   }
 

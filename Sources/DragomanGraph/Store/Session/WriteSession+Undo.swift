@@ -5,19 +5,14 @@ extension WriteSession {
   /// How many changed rows are recorded of an import that says nothing of it.
   package static let recordedRowCount = 1_000_000
 
-  /// Whether the SQLite of this system can record.
-  package static var canRecord: Bool { ChangesetRecording.isAvailable }
-
-  package var recordingObstacle: String? {
-    Self.canRecord ? nil : "the SQLite of this system cannot record what an import does"
-  }
+  package var recordingObstacle: String? { ChangesetRecording.obstacle }
 
   package func recorder(
     isWhole: Bool,
     behind earlier: Int64? = nil,
     limit: Int?
   ) throws(StoreError) -> RunRecorder? {
-    guard Self.canRecord else { return nil }
+    guard recordingObstacle == nil else { return nil }
     var part: (number: Int64, recorded: RecordedRun)?
     if let earlier {
       guard let recorded = try RecordedRun.load(earlier, sql) else { return nil }

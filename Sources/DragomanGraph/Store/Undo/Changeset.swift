@@ -27,8 +27,10 @@ final class ChangesetRecording: ChangeNotes {
   private let database: Database
   private var handle: OpaquePointer?
 
-  /// Whether SQLite has the extension here.
-  static var isAvailable: Bool { dragoman_has_sessions() != 0 }
+  /// Why nothing can be noted here, in words; nil: SQLite has the extension.
+  static let obstacle =
+    dragoman_has_sessions() != 0
+    ? nil : "the SQLite of this system cannot record what an import does"
 
   /// Begins to note; it must have ended before the connection has.
   init(of tables: [String], in database: Database) throws(DatabaseError) {

@@ -17,7 +17,7 @@ package final class RunRecorder {
   private let limit: Int?
   private let mark: RunMark?
   private var recorded: RecordedRun
-  private(set) var notes: (any ChangeNotes)?
+  private var notes: (any ChangeNotes)?
   private let newTables: [String]
   private let newLinks: [RecordedRun.NewLinks]
   private var number: Int64?

@@ -5,17 +5,6 @@ import GRDB
 /// Every row must be as the import left it: one that is not is named, and left alone. The caller rolls the
 /// transaction back then.
 struct RunReversal {
-  /// A row that was changed since, and how.
-  struct Conflict {
-    /// The table of objects; its number in the model.
-    let table: Int
-    /// The object: of links their owner; nil where only the table is known.
-    let key: Int64?
-    /// The table of links, where it is about one.
-    let links: String?
-    let reason: Changeset.Conflict
-  }
-
   /// What is done to a row.
   private struct Effect {
     /// Whether the row is there before.
@@ -42,7 +31,9 @@ struct RunReversal {
   private var isLast = false
   private var effects: [RowKey: Effect] = [:]
   private(set) var conflicts: [Conflict] = []
-  private(set) var conflictCount = 0
+  /// Each once, however many parts of the record tell of it.
+  private var known: Set<Conflict> = []
+  var conflictCount: Int { known.count }
   /// How many rows of new tables were deleted, by table; those that `effects` has are not counted.
   private var deletions: [Int: Int] = [:]
 
@@ -206,8 +197,10 @@ struct RunReversal {
   }
 
   private mutating func add(_ conflict: Conflict) {
-    conflictCount += 1
-    if conflicts.count < Self.maximumConflictCount { conflicts.append(conflict) }
+    guard known.insert(conflict).inserted, conflicts.count < Self.maximumConflictCount else {
+      return
+    }
+    conflicts.append(conflict)
   }
 
   // MARK: - Values that rows take from each other

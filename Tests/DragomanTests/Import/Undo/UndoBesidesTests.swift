@@ -97,6 +97,24 @@ struct UndoBesidesTests {
     #expect(try sql(fixture.store, "SELECT id, code FROM P") == ["1|7"])
   }
 
+  @Test("An object that several parts of the record tell of is counted once")
+  func counted() async throws {
+    let fixture = try ImportFixture(attributes: "name: { type: string }")
+    for letter in ["a", "b"] {
+      let name = String(repeating: letter, count: 1_500_000)
+      let records = (1...6).map { #"{"id":\#($0),"name":"\#(name)"}"# }
+      try await fixture.run("[\(records.joined(separator: ","))]") {
+        $0.options.commit = .batch
+        $0.options.batchSize = 1
+      }
+    }
+    #expect(try fixture.store.undoImport(2).isPossible)
+    try execute("UPDATE P SET name = 'mine', _v = _v + 1", in: fixture.store)
+    let report = try fixture.store.undoImport(3)
+    #expect(report.conflictCount == 6 && report.conflicts.count == 6)
+    #expect(Set(report.conflicts.map(\.object)).count == 6)
+  }
+
   @Test("References of several imports wait for themselves", arguments: [2, 3])
   func pending(undone: Int64) async throws {
     let fixture = try ImportFixture(Self.waiting)

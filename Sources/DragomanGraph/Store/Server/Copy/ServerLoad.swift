@@ -110,7 +110,7 @@ final class ServerLoad {
       try session.prepareRecords()
       try file.write { try ServerUndo.keep(number, as: own, $0.sql, session.sql) }
       // New tables are nobody else's yet: nobody waits for their triggers.
-      try ServerNotes.makeTriggers(session)
+      try ServerNotes.makeTriggers(for: ServerNotes.tables(of: session), session)
     }
     return true
   }

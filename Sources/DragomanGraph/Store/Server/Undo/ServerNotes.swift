@@ -51,11 +51,12 @@ final class ServerNotes: ChangeNotes {
   init(_ session: ServerSession) throws {
     self.session = session
     tables = try Self.tables(of: session)
-    try Self.makeTriggers(session)
+    try Self.makeTriggers(for: tables, session)
     try hold()
   }
 
-  private static func tables(of session: ServerSession) throws -> [Noted] {
+  /// The tables of the stored model, and that of references that wait.
+  static func tables(of session: ServerSession) throws -> [Noted] {
     let columns = try ServerColumns(session.connection)
     return (Schema(session.layout).tables + [pending]).compactMap { table in
       columns.oid(of: table.name).map {
@@ -95,9 +96,8 @@ final class ServerNotes: ChangeNotes {
   ]
 
   /// Makes the triggers that are missing.
-  static func makeTriggers(_ session: ServerSession) throws {
+  static func makeTriggers(for tables: [Noted], _ session: ServerSession) throws {
     let connection = session.connection
-    let tables = try tables(of: session)
     var noting: Set<Int64> = []
     try connection.forEachRow(
       "SELECT tgrelid::bigint FROM pg_trigger WHERE tgrelid = ANY($1::oid[])"

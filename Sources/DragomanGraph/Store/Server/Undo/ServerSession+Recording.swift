@@ -118,8 +118,8 @@ extension ServerStore {
   }
 
   fileprivate static func recordingObstacle(isDistributed: Bool) -> String? {
-    if isDistributed { return "changes of tables that lie on several machines cannot be noted" }
-    return ChangesetRecording.isAvailable
-      ? nil : "the SQLite of this system cannot record what an import does"
+    isDistributed
+      ? "changes of tables that lie on several machines cannot be noted"
+      : ChangesetRecording.obstacle
   }
 }
