@@ -237,6 +237,8 @@ class World:
         self.objects = {}  # number -> {"entity", "values", "one": {name: number}, "many": {name: [number]}, "stub"}
         self.next = 1
         self.waiting = []  # (owner, relationship, target entity, key, place), kept between imports
+        self.given = []  # what the record at hand has
+        self.unlinked = []  # what it has unlinked, to be deleted at its end
         self.counts = {}
 
     def copied(self):
@@ -252,6 +254,17 @@ class World:
             for number, item in self.objects.items()
         }
         return world
+
+    def drop_unlinked(self):
+        """What a record unlinked is deleted, unless the record itself has it elsewhere in the end."""
+        for target in self.unlinked:
+            if target in self.objects and not (target in self.given and self.is_linked(target)):
+                self.drop(target)
+        self.given, self.unlinked = [], []
+
+    def is_linked(self, number):
+        """Whether anybody holds an object."""
+        return any(number in targets for item in self.objects.values() for targets in [item["one"].values(), *item["many"].values()])
 
     def find(self, entity, key):
         if None in key:
@@ -441,6 +454,7 @@ def link(world, number, rules, name, relationship, record, mode, waiting):
             try:
                 made, _ = apply(world, relationship["entity"], part, mode and "upsert", waiting, None)
                 wanted.append(("object", made))
+                world.given.append(made)
             except Lacking as lacking:
                 # A nested record that could only change an object is a reference where there is none.
                 wanted.append(("key", lacking.key))
@@ -487,6 +501,7 @@ def settle(world, number, name, relationship, targets, is_union):
         item["one"].pop(name, None)
         if targets:
             item["one"][name] = targets[0]
+            world.given.append(targets[0])
         return
     before = item["many"].get(name, [])
     after = list(before) if is_union else []
@@ -500,9 +515,7 @@ def settle(world, number, name, relationship, targets, is_union):
             if other != number and one["entity"] == item["entity"] and name in one["many"]:
                 one["many"][name] = [target for target in one["many"][name] if target not in after]
     if relationship.get("onUnlink") == "delete":
-        for target in before:
-            if target not in after and target in world.objects:
-                world.drop(target)
+        world.unlinked += [target for target in before if target not in after]
 
 
 def resolve(world, waiting):
@@ -534,6 +547,8 @@ def resolve(world, waiting):
             if found is not None and found not in targets:
                 targets.append(found)
         settle(world, owner, name, relationship, targets, relationship.get("assign") == "union")
+        world.given = []
+        world.drop_unlinked()
     # References that wait since earlier imports.
     still = []
     for owner, name, target, key, position in world.waiting:
@@ -564,6 +579,7 @@ def run(world, entity, records, mode="upsert"):
         except Rejected:
             counts["rejected"] += 1
             continue
+        trial.drop_unlinked()
         world, waiting = trial, trial_waiting
         if fate in counts:
             counts[fate] += 1

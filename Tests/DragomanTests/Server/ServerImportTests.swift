@@ -126,6 +126,49 @@ struct ServerImportTests {
   }
 
   @Test(
+    "What lists join and nobody has waits as in a file, however often it is imported",
+    arguments: TestPlace.all,
+    ["", ", ordered: true", ", ordered: true, repeats: true", ", inverse: a, ordered: true"]
+  )
+  func joinedWaiting(at place: TestPlace, rest: String) async throws {
+    let server = try #require(place.server)
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        entities:
+          B: { unique: id, attributes: { id: { type: int64 } } }
+          A:
+            unique: id
+            attributes: { id: { type: int64 }, name: name }
+            relationships:
+              bs: { entity: B, kind: toMany, key: { id: bs }, assign: union, onUnresolved: pending\(rest) }
+              cs: { entity: B, kind: toMany, key: { id: cs }, onUnresolved: pending }
+        sources:
+          a: { format: json, entity: A, records: a }
+          b: { format: json, entity: B, records: b }
+        """
+    )
+    let store = try SQLiteStore(at: .inMemory)
+    let url = try server.schema()
+    let first =
+      #"{"a":[{"id":1,"bs":[5,4],"cs":[7,8]},{"id":2,"bs":[9,9],"cs":[8]},{"id":1,"bs":[6],"cs":[7]}]}"#
+    let second = #"{"a":[{"id":1,"name":"n","bs":[3,5],"cs":[8]}]}"#
+    for (number, feed) in [
+      first, first, second, first, #"{"b":[{"id":4},{"id":8},{"id":5}]}"#, second, first,
+      #"{"b":[{"id":9},{"id":3},{"id":6},{"id":7}]}"#,
+    ].enumerated() {
+      let request = ImportRequest([.bytes(Array(feed.utf8), name: "feed.json")])
+      let expected = try await Importer(map: map, store: store).run(request)
+      let report = try await Self.run(request, map, url)
+      Self.compare(report, expected, "\(number)")
+      let copy = try PostgreSQLServer(url).copy()
+      #expect(try contents(of: copy) == contents(of: store), "\(number)")
+      #expect(try waiting(copy) == waiting(store), "\(number)")
+      try copy.close()
+    }
+  }
+
+  @Test(
     "A dry run leaves nothing, not even tables, and neither does an import that fails",
     arguments: TestPlace.all
   )

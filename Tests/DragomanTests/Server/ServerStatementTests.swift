@@ -111,6 +111,19 @@ struct ServerStatementTests {
     #expect(error?.message.contains("PostgreSQL 12") == true)
   }
 
+  @Test("A server that takes advisory locks and keeps none is refused before anything is done")
+  func noLocks() throws {
+    let url = try server.schema()
+    let careless = FaultyServer(
+      url,
+      answering: { $0.contains("pg_locks") ? [.text(Self.bytes("false"))] : nil },
+      { _ throws(ServerError) in }
+    )
+    let error = #expect(throws: StoreError.self) { try ServerStore(on: careless) }
+    #expect(error?.code == .refused)
+    #expect(error?.message.contains("advisory locks") == true)
+  }
+
   /// Bytes that live as long as the process.
   private static func bytes(_ text: StaticString) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)

@@ -96,8 +96,9 @@ extension ObjectStage {
       result.cleared += 1
       if result.examples.count < exampleCount { result.examples.append((values, place)) }
     }
-    var kept: Set<WaitingReference> = []
     for (object, list) in owners {
+      // A list names a target once, unless it may have it several times.
+      var kept = try allowsRepeats ? [] : stored(of: object.place.key)
       for case .key(let values, let place) in list where try find(values) == nil {
         result.unresolved += 1
         switch policy {
@@ -110,7 +111,6 @@ extension ObjectStage {
             entity: target.name,
             key: zip(plan.key, values).map { WaitingReference.Part($0.name, $1) }
           )
-          // A list names a target once, unless it may have it several times.
           guard allowsRepeats || kept.insert(reference).inserted else { continue }
           try backend.context.records.wait(reference)
         }
@@ -136,6 +136,18 @@ extension ObjectStage {
       _ = try backend.context.records.insertStub(of: entity, stored + blank)
       result.stubs += 1
     }
+  }
+
+  /// The references of an owner that wait since earlier imports, as ones that are not stored yet.
+  private func stored(of owner: Int64) throws -> Set<WaitingReference> {
+    if isForgotten(owner) { return [] }
+    return Set(
+      try adopted()[owner, default: []].map { reference in
+        var reference = reference
+        reference.id = nil
+        return reference
+      }
+    )
   }
 
   /// A target of a reference that waited, or of one in the same list.

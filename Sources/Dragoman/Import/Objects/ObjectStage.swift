@@ -288,7 +288,9 @@ final class ObjectStage: DraftStage {
     change.isChanged =
       isListed ? former.map(\.place.key) != wanted.map(\.place.key) : !gone.isEmpty || old != new
     guard change.isChanged else { return change }
-    change.linked = new.subtracting(old).count
+    // A target that joins several times makes several links.
+    change.linked =
+      allowsRepeats && !plan.replaces ? wanted.count - former.count : new.subtracting(old).count
     change.unlinked =
       Set(gone.map(\.place.key)).count
       + (try movedCount(wanted.filter { !old.contains($0.place.key) }, to: object))

@@ -38,7 +38,7 @@ package struct WaitingReference: Sendable, Hashable {
   }
 
   /// Its number in the store; nil: it is not stored yet.
-  var id: Int64?
+  package var id: Int64?
 
   /// The same reference, stored or not.
   func isSame(as other: WaitingReference) -> Bool {

@@ -188,7 +188,9 @@ extension LinkStage {
     try run(
       "INSERT INTO _dragoman_pending (owner, relationship, entity, key)"
         + " SELECT owner, ?, ?, \(PendingReference.json(key)) FROM \(waiting)"
-        + " WHERE state IS NULL AND \(test) GROUP BY \(group) ORDER BY min(seq)",
+        + " WHERE state IS NULL AND \(test) GROUP BY \(group)"
+        // What waits already does so in the order in which it came.
+        + " ORDER BY min(CASE WHEN ordinal = 0 THEN position END) NULLS LAST, min(seq)",
       [name, target.name]
     )
     if database.changesCount > 0 { hasPending = true }

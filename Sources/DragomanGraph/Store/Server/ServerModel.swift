@@ -132,5 +132,24 @@ struct ServerModel: Sendable {
         help: "make the schema with CREATE SCHEMA, or correct search_path"
       )
     }
+    try checkLocks(connection)
+  }
+
+  /// Writers wait for each other by advisory locks: a server that has the functions and keeps no locks would let all
+  /// of them write at once.
+  private static func checkLocks(_ connection: any ServerConnection) throws {
+    let lock = Schema.applicationID &+ 3
+    let isHeld = try connection.text(
+      "SELECT (pg_try_advisory_xact_lock_shared(\(lock), 0) AND EXISTS (SELECT FROM pg_locks"
+        + " WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+        + " AND classid = \(UInt32(bitPattern: lock))))::text"
+    )
+    guard isHeld == "true" else {
+      throw StoreError(
+        .refused,
+        "The server keeps no advisory locks, by which those who write wait for each other.",
+        help: "name a server of PostgreSQL itself"
+      )
+    }
   }
 }

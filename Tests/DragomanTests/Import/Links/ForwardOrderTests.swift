@@ -84,6 +84,20 @@ import Testing
     #expect(try lists(fixture, storage) == ["1: 4 5 6 7 9"])
   }
 
+  @Test(
+    "What is joined and waits from import to import waits once, and comes in the order of its first record",
+    arguments: Storage.allCases
+  )
+  func joinedWaiting(storage: Storage) async throws {
+    let fixture = try fixture(storage, ", assign: union, onUnresolved: pending")
+    for list in ["5,4", "5,4", "6,5", "4"] { try await fixture.run(feed([(1, list)])) }
+    let waiting = "SELECT key FROM _dragoman_pending ORDER BY id"
+    #expect(try sql(fixture.store, waiting) == ["{\"id\":5}", "{\"id\":4}", "{\"id\":6}"])
+    try await fixture.run(feed([], 4, 5, 6))
+    #expect(try lists(fixture, storage) == ["1: 5 4 6"])
+    #expect(try sql(fixture.store, waiting) == [])
+  }
+
   @Test("A later record takes an earlier one's reference back, unless it joins")
   func takenBack() async throws {
     let replacing = try fixture(.table, "")

@@ -1,5 +1,3 @@
-import GRDB
-
 /// Notes which rows of a server's tables are changed, and what was in them before, for one connection.
 ///
 /// Triggers of the tables put rows before and after into temporary tables of the connection, where it has some, so that
@@ -8,8 +6,7 @@ import GRDB
 ///     CREATE TRIGGER _dragoman_note_insert AFTER INSERT ON "Person" REFERENCING NEW TABLE AS new_rows
 ///       FOR EACH STATEMENT EXECUTE FUNCTION _dragoman_note()
 ///
-/// What is noted becomes a changeset of SQLite, by a temporary file that gets the rows before and then those after: what
-/// is kept means the same on a server and in a file.
+/// What is noted becomes a changeset of SQLite: what is kept means the same on a server and in a file.
 final class ServerNotes: ChangeNotes {
   /// How many bytes of notes are kept in one piece.
   private static let portionByteCount = 4 << 20
@@ -136,10 +133,10 @@ final class ServerNotes: ChangeNotes {
     var script = removal
     if holder != nil { tables = try Self.tables(of: session) }
     hash = session.committed.hash
-    script += "CREATE TEMPORARY SEQUENCE \(Self.places);"
+    script += "CREATE TEMPORARY SEQUENCE \(Self.places) CACHE 1000;"
     for noted in tables {
       script +=
-        " CREATE TEMPORARY TABLE \(noted.notes) ON COMMIT DELETE ROWS AS SELECT 0::bigint AS \(Self.places),"
+        " CREATE TEMPORARY TABLE \(noted.notes) AS SELECT 0::bigint AS \(Self.places),"
         + " false AS _dragoman_was, t.* FROM \(Schema.quoted(noted.table.name)) AS t WITH NO DATA;"
     }
     try connection.run(script)
@@ -211,89 +208,19 @@ final class ServerNotes: ChangeNotes {
 
   /// What the first and the last note of each row come to.
   private func changeset(_ noted: [Noted]) throws -> Changeset {
-    var configuration = Configuration()
-    configuration.foreignKeysEnabled = false
-    // A file that SQLite deletes: notes may be larger than memory.
-    let scratch = try DatabaseQueue(path: "", configuration: configuration)
-    defer { try? scratch.close() }
-    return try scratch.write { database in
-      for noted in noted {
-        try database.execute(sql: noted.table.sql)
-        let row = try ScratchRow(noted.table, in: database)
-        try forEachNote(noted, isLast: false) { wasThere, values in
-          if wasThere { try row.put(values) }
-        }
-      }
-      let recording = try ChangesetRecording(of: noted.map(\.table.name), in: database)
-      defer { recording.end() }
-      for noted in noted {
-        let row = try ScratchRow(noted.table, in: database)
-        try forEachNote(noted, isLast: true) { isGone, values in
-          try isGone ? row.remove(values) : row.put(values)
-        }
-      }
-      return try recording.take()
+    var writer = ChangesetWriter()
+    for noted in noted {
+      let table = noted.table
+      writer.begin(table)
+      let key = table.key.map(Schema.quoted).joined(separator: ", ")
+      let columns = table.columns.map { Schema.quoted($0.name) }.joined(separator: ", ")
+      try session.connection.forEachRow(
+        "SELECT _dragoman_was, \(columns) FROM pg_temp.\(noted.notes) ORDER BY \(key), \(Self.places)",
+        [],
+        streams: true
+      ) { row in writer.add(row + 1, isOfBefore: row[0].number != 0) }
     }
-  }
-
-  /// Lends the first or the last note of each row: whether it is of before a change, and the row.
-  private func forEachNote(
-    _ noted: Noted,
-    isLast: Bool,
-    _ body: (Bool, UnsafePointer<ColumnValue>) throws -> Void
-  ) throws {
-    let key = noted.table.key.map(Schema.quoted).joined(separator: ", ")
-    let columns = noted.table.columns.map { Schema.quoted($0.name) }.joined(separator: ", ")
-    try session.connection.forEachRow(
-      "SELECT DISTINCT ON (\(key)) _dragoman_was, \(columns) FROM pg_temp.\(noted.notes)"
-        + " ORDER BY \(key), \(Self.places)\(isLast ? " DESC" : "")",
-      [],
-      streams: true
-    ) { row in try body(row[0].number != 0, row + 1) }
-  }
-}
-
-/// Rows of a table of the temporary file.
-private struct ScratchRow {
-  private let insertion: RawStatement
-  /// nil: the table has nothing but its key.
-  private let update: RawStatement?
-  private let removal: RawStatement
-  private let columnCount: Int
-  private let keyPlaces: [Int]
-
-  init(_ table: Schema.Table, in database: Database) throws {
-    let name = Schema.quoted(table.name)
-    let columns = table.columns.map { Schema.quoted($0.name) }
-    let keyPlaces = table.columns.indices.filter { table.key.contains(table.columns[$0].name) }
-    let places = columns.indices.map { "?\($0 + 1)" }
-    let isRow = keyPlaces.map { "\(columns[$0]) = \(places[$0])" }.joined(separator: " AND ")
-    let sets = columns.indices.filter { !keyPlaces.contains($0) }
-      .map { "\(columns[$0]) = \(places[$0])" }.joined(separator: ", ")
-    insertion = try RawStatement(
-      "INSERT INTO \(name) (\(columns.joined(separator: ", ")))"
-        + " VALUES (\(places.joined(separator: ", "))) ON CONFLICT DO NOTHING",
-      in: database
-    )
-    update =
-      sets.isEmpty
-      ? nil : try RawStatement("UPDATE \(name) SET \(sets) WHERE \(isRow)", in: database)
-    removal = try RawStatement("DELETE FROM \(name) WHERE \(isRow)", in: database)
-    columnCount = columns.count
-    self.keyPlaces = keyPlaces
-  }
-
-  /// Makes the row what the values say.
-  func put(_ values: UnsafePointer<ColumnValue>) throws {
-    for column in 0..<columnCount { insertion.bind(values[column], Int32(column) + 1) }
-    guard try insertion.run() == 0, let update else { return }
-    for column in 0..<columnCount { update.bind(values[column], Int32(column) + 1) }
-    try update.run()
-  }
-
-  func remove(_ values: UnsafePointer<ColumnValue>) throws {
-    for column in keyPlaces { removal.bind(values[column], Int32(column) + 1) }
-    try removal.run()
+    return writer.finish()
   }
 }
 
