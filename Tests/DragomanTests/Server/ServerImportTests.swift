@@ -169,6 +169,33 @@ struct ServerImportTests {
   }
 
   @Test(
+    "Records that are held and rejected at the end of an import in batches prune nothing, as in a file",
+    arguments: TestPlace.all
+  )
+  func heldAndPruned(at place: TestPlace) async throws {
+    let server = try #require(place.server)
+    let map = try ImportMap(yaml: Self.yaml.replacing("pending", with: "reject"))
+    let store = try SQLiteStore(at: .inMemory)
+    let url = try server.schema()
+    for feed in [
+      #"[{"id":1},{"id":2,"boss":9},{"id":3}]"#, #"[{"id":1},{"id":4,"boss":1},{"id":5}]"#,
+      #"[{"id":5},{"id":2,"boss":9},{"id":6,"boss":7},{"id":7}]"#,
+    ] {
+      var request = ImportRequest([.bytes(Array(feed.utf8), name: "feed.json")])
+      request.prune = ImportRequest.Prune()
+      request.options.commit = .batch
+      request.options.batchSize = 2
+      let expected = try await Importer(map: map, store: store).run(request)
+      let report = try await Self.run(request, map, url)
+      Self.compare(report, expected, "\(feed)")
+      #expect(report.pruned == expected.pruned)
+      let copy = try PostgreSQLServer(url).copy()
+      #expect(try contents(of: copy) == contents(of: store), "\(feed)")
+      try copy.close()
+    }
+  }
+
+  @Test(
     "A dry run leaves nothing, not even tables, and neither does an import that fails",
     arguments: TestPlace.all
   )

@@ -309,6 +309,13 @@ final class ObjectStage: DraftStage {
     }
   }
 
+  func withoutOwner(among keys: [Int64]) throws -> [Int64] {
+    guard let inverse = backend.layout.inverse(of: link) else { return keys }
+    return try keys.filter { key in
+      try backend.context.links.targets(of: inverse, backend.object(key, of: target)).isEmpty
+    }
+  }
+
   func find(_ values: [StoredValue]) throws -> ManagedObject? {
     try backend.find(target, plan.key.map(\.name), values)
   }

@@ -367,8 +367,8 @@ final class ImportWriting<Sink: ImportSink> {
         session,
         isParked: parks
       )
+      try pruning?.flush()
     }
-    try pruning?.flush()
     try recording?.keep(entry)
     try session.commit()
     committed = entry.committed

@@ -162,6 +162,8 @@ protocol DraftStage: AnyObject {
   ) -> Bool
   func isClaimed(_ key: RowValues, arena: UnsafeRawPointer, byOthersThan owner: Int64) -> Bool
   func dropDeleted() throws
+  /// Which targets nobody has, where the links are a column of theirs.
+  func withoutOwner(among keys: [Int64]) throws -> [Int64]
   func bumpVersions(of keys: [Int64]) throws
   func forgetAll()
   func forget(_ owner: Int64)

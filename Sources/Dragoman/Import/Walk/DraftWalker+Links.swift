@@ -22,6 +22,24 @@ extension DraftWalker {
     contradictions.keep(in: &tally.issues)
   }
 
+  /// Deletes what lists of a stage have lost.
+  private func delete(_ gone: [(key: Int64, entity: EntityLayout)], from stage: Stage) throws {
+    if gone.isEmpty { return }
+    if let denied = try backend.delete(gone) { throw RecordStop.denied(denied) }
+    // Others may hold links of what is gone.
+    for other in stages.all where other !== stage { try other.dropDeleted() }
+  }
+
+  /// Deletes what lists lost in the middle of the record, unless another of its lists has it in the end.
+  func deleteLoose() throws {
+    for (stage, keys) in loose {
+      let gone = try stage.withoutOwner(among: Array(Set(keys)).sorted())
+      let entity = backend.layout.entities[stage.plan.link.destination]
+      try delete(gone.map { ($0, entity) }, from: stage)
+    }
+    loose.removeAll()
+  }
+
   /// Stores the links of a stage, and counts what it changed.
   func flush(_ stage: Stage, _ batch: DraftBatch) throws {
     flushCount += 1
@@ -29,12 +47,12 @@ extension DraftWalker {
     let gone = outcome.gone.map {
       (key: $0, entity: backend.layout.entities[stage.plan.link.destination])
     }
-    if !Backend.isBulk || stages.own.contains(where: { $0 === stage }) {
+    if stages.own.contains(where: { $0 === stage }) {
       unlinked += gone
-    } else if !gone.isEmpty {
-      if let denied = try backend.delete(gone) { throw RecordStop.denied(denied) }
-      // Others may hold links of what is gone.
-      for other in stages.all where other !== stage { try other.dropDeleted() }
+    } else if isInRecord {
+      if !outcome.gone.isEmpty { loose.append((stage, outcome.gone)) }
+    } else {
+      try delete(gone, from: stage)
     }
     tally.countLinks(
       of: tally.number(ofRelationship: stage.name),

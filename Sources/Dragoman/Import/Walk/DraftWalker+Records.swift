@@ -118,8 +118,12 @@ extension DraftWalker {
   private func write(record object: Int, in batch: DraftBatch, _ plan: ImportPlan) throws -> Int64 {
     unlinked.removeAll()
     given.removeAll(keepingCapacity: true)
+    loose.removeAll(keepingCapacity: true)
+    isInRecord = true
+    defer { isInRecord = false }
     let key = try write(object, in: batch, plan, under: nil).key
     if keepsGiven { try deleteUnlinked(batch) }
+    if !loose.isEmpty { try deleteLoose() }
     return key
   }
 

@@ -70,6 +70,9 @@ final class DraftWalker<Backend: DraftBackend> {
   @exclusivity(unchecked) var given: ContiguousArray<ObjectPlace> = []
   /// Objects that the record at hand unlinked and that are to be deleted.
   @exclusivity(unchecked) var unlinked: [(key: Int64, entity: EntityLayout)] = []
+  /// The same of lists that were stored before its end, to make room for others.
+  @exclusivity(unchecked) var loose: [(stage: Stage, keys: [Int64])] = []
+  @exclusivity(unchecked) var isInRecord = false
   /// One row, on its way.
   @exclusivity(unchecked) var row: ContiguousArray<RowValue> = []
   /// The number of the record at hand in its file, and in the import.

@@ -89,4 +89,14 @@ extension LinkStage {
         + " (SELECT _pk \(unlinked))"
     )
   }
+
+  /// Which targets nobody has, where the links are a column of theirs.
+  package func withoutOwner(among keys: [Int64]) throws(StoreError) -> [Int64] {
+    guard let table, !table.isOwnTable else { return keys }
+    return try integers(
+      "SELECT _pk FROM \(table.name) WHERE \(table.own) IS NULL"
+        + " AND _pk IN (SELECT value FROM json_each(?))",
+      [list(keys)]
+    )
+  }
 }

@@ -35,6 +35,50 @@ import Testing
     #expect(try await fixture.run("Person", [record], by: way).summary == "read 1, unchanged 1")
   }
 
+  @Test(
+    "An object that another list of the record has stays, also where the record says twice what an owner has",
+    arguments: Way.allCases
+  )
+  func movedWithin(way: Way) async throws {
+    let fixture = try WalkFixture(
+      """
+      Root:
+        unique: id
+        attributes: { id: { type: int64 } }
+        relationships: { parts: { entity: Part, kind: toMany } }
+      Part:
+        unique: id
+        attributes: { id: { type: int64 } }
+        relationships: { bits: { entity: Bit, kind: toMany, inverse: part, ordered: true, onUnlink: delete } }
+      Bit: { unique: id, attributes: { id: { type: int64 }, name: name } }
+      """
+    )
+    try await fixture.run(
+      "Root",
+      [
+        [
+          "id": 1,
+          "parts": [["id": 1, "bits": [["id": 1, "name": "a"], ["id": 2, "name": "b"]]]],
+        ]
+      ],
+      by: way
+    )
+    let record: ForeignValue = [
+      "id": 2,
+      "parts": [
+        ["id": 2, "bits": [["id": 3]]], ["id": 1, "bits": [["id": 4]]],
+        ["id": 2, "bits": [["id": 4], ["id": 2]]],
+      ],
+    ]
+    try await fixture.run("Root", [record], by: way)
+    #expect(
+      try fixture.rows(
+        "SELECT b.id, b.name, p.id FROM Bit b LEFT JOIN Part p ON p._pk = b.part ORDER BY b.id"
+      )
+        == ["2|b|2", "4|null|2"]
+    )
+  }
+
   @Test("It goes before the next record, which may bring it anew", arguments: Way.allCases)
   func anew(way: Way) async throws {
     let fixture = try WalkFixture(Self.people)
