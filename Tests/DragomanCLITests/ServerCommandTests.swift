@@ -199,6 +199,8 @@ struct ServerCommandTests {
       ["fetch", "Person", "--as-of", "0", "--count"], ["undo", "--dry-run"],
       ["undo", "2", "--dry-run", "--json"], ["undo"], ["undo"], ["undo", "9"], ["undo", "2"],
       ["undo", "3"], ["fetch", "Person", "--json"], ["undo", "1"], ["undo", "4", "--json"],
+      ["import", "people.map.yaml", "people.json", "--no-record"], ["history", "--changes", "1"],
+      ["fetch", "Person", "--as-of", "1"],
     ]
     for command in commands {
       let runs = try [url, "p.db"].map { try folder.run(command + ["-d", $0]) }

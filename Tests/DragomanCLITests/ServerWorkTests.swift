@@ -208,7 +208,14 @@ struct ServerWorkTests {
     try folder.write(map, to: "m.map.yaml")
     try folder.write(#"[{"id": 1, "name": "a"}]"#, to: "1.json")
     try folder.write(#"[{"id": 2, "name": "b", "age": 7}]"#, to: "2.json")
-    for feed in ["1.json", "2.json", "2.json"] {
+    try folder.write(#"[{"id": 2, "name": "b", "age": 8}]"#, to: "3.json")
+    for feed in ["1.json", "2.json", "2.json", "3.json"] {
+      // What would change is told by what is known of earlier feeds, too.
+      let diffs = try ["f.db", url].map { try folder.run("diff", "m.map.yaml", feed, "-d", $0) }
+      #expect(diffs[0].status == diffs[1].status, "\(feed): \(diffs[1].errors)")
+      #expect(diffs[0].output == diffs[1].output, "\(feed)")
+      let isNoted = diffs.map { $0.errors.contains("it would be an attribute") }
+      #expect(isNoted[0] == isNoted[1], "\(feed): \(diffs[1].errors)")
       let ours = try folder.run("import", "m.map.yaml", feed, "-d", "f.db")
       let theirs = try folder.run("import", "m.map.yaml", feed, "-d", url)
       #expect(theirs.status == ours.status && ours.status == 0, "\(theirs.errors)")
@@ -325,6 +332,48 @@ struct ServerWorkTests {
       ) == "X,Y"
     )
     #expect(try server.psql("SELECT count(*) FROM \(schema)._dragoman_pending") == "1")
+  }
+
+  @Test("What waits, and what an import did, is told in the same order")
+  func order() throws {
+    let url = try server.schema()
+    try folder.write(
+      """
+      version: 1
+      entities:
+        A:
+          unique: id
+          attributes: { id: { type: int64 }, v: { type: int32 } }
+          relationships: { parts: { entity: A, kind: toMany, key: { id: parts }, onUnresolved: pending } }
+      """,
+      to: "o.map.yaml"
+    )
+    try folder.write(
+      #"[{"id":0,"v":1,"parts":[90,80]},{"id":1,"v":1,"parts":[60,50]},{"id":2,"v":2,"parts":[40]}]"#,
+      to: "1.json"
+    )
+    try folder.write(
+      #"[{"id":3,"parts":[4]},{"id":1,"v":7,"parts":[61,50]},{"id":0,"v":5}]"#,
+      to: "2.json"
+    )
+    for feed in ["1.json", "2.json"] {
+      for database in ["f.db", url] {
+        #expect(try folder.run("import", "o.map.yaml", feed, "-d", database).status == 0)
+      }
+    }
+    let infos = try ["f.db", url].map { try folder.run("info", "--all", "-d", $0) }
+    let told = infos.map { run in
+      run.output.split(separator: "\n").filter { $0.contains(" -> A  id ") }
+    }
+    #expect(told[0] == told[1] && told[0].count == 6, "\(told)")
+    // Citus records nothing.
+    guard TestServer.isPlain else { return }
+    let histories = try ["f.db", url].map { try folder.run("history", "--changes", "2", "-d", $0) }
+    #expect(histories[0].output == histories[1].output)
+    let kinds = histories[0].output.split(separator: "\n").map { $0.prefix { $0 != "," } }
+    #expect(
+      kinds == [#"{"change":"updated""#, #"{"change":"updated""#, #"{"change":"inserted""#]
+    )
   }
 
   @Test(

@@ -96,9 +96,11 @@ struct DiffCommand: AsyncParsableCommand {
     let isMissing =
       databaseOptions.server == nil && !FileManager.default.fileExists(atPath: database)
     let options = SQLiteStore.Options(readsConcurrently: false)
+    // What contracts know of earlier feeds decides, too.
     let store =
       isMissing
-      ? try SQLiteStore(at: .temporary, options: options) : try databaseOptions.open(options)
+      ? try SQLiteStore(at: .temporary, options: options)
+      : try databaseOptions.open(options, reading: .recorded)
     let run = Importer(map: importMap, store: store).start(request)
     let signals = SignalWatch { run.cancel() }
     let outcome = await Result(of: run)

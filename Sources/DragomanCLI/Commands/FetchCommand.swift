@@ -94,7 +94,9 @@ struct FetchCommand: ParsableCommand {
       reading: asOf == nil ? .request { try command.request().showingKeys(in: $0) } : .recorded
     )
     guard let asOf else { return try command.answer(from: store, over: store.path) }
-    try store.withCopy(asOf: asOf) { copy in try command.answer(from: copy, over: store.path) }
+    try command.databaseOptions.naming {
+      try store.withCopy(asOf: asOf) { copy in try command.answer(from: copy, over: store.path) }
+    }
   }
 
   /// Prints or writes the answer.

@@ -46,7 +46,9 @@ struct HistoryCommand: ParsableCommand {
     do {
       if let changes {
         let writer = ChangeWriter(json ? .ndjson : .onTerminal, to: output)
-        try store.changes(ofImport: changes) { try writer.write($0) }
+        try databaseOptions.naming {
+          try store.changes(ofImport: changes) { try writer.write($0) }
+        }
         try store.close()
         return try writer.flush()
       }

@@ -123,6 +123,21 @@ struct DatabaseOptions: ParsableArguments {
     return try SQLiteStore(at: .file(named ?? ""), options: options)
   }
 
+  /// Looks back in a copy of a server: that an import cannot be taken back there is told of the server.
+  ///
+  /// - Parameter body: What reads the copy.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws.
+  func naming<T>(_ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as StoreError where server != nil && error.code == .undo {
+      var named = error
+      named.path = error.path ?? shown
+      throw named
+    }
+  }
+
   /// Opens the database for a command that only files have.
   ///
   /// - Parameters:

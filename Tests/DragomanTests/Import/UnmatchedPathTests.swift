@@ -146,6 +146,24 @@ import Testing
     #expect(nothing.unmatchedPaths.isEmpty)
   }
 
+  @Test("An import that breaks off tells none, however far its reader was")
+  func brokenOff() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities: { P: { unique: id, attributes: { id: { type: int64 }, name: nmae } } }
+      sources: { json: { format: json, entity: P } }
+      """
+    )
+    for _ in 1...20 {
+      let failure = await #expect(throws: ImportFailure.self) {
+        try await fixture.run(#"[{"id":1},{"name":"n"}]"#) { $0.options.maximumRejects = 0 }
+      }
+      #expect(failure?.report.counts.rejected == 1)
+      #expect(failure?.report.unmatchedPaths.isEmpty == true)
+    }
+  }
+
   @Test("The columns of a CSV file are told, too")
   func csv() async throws {
     let fixture = try ImportFixture(Self.map)

@@ -229,4 +229,32 @@ struct ServerImportTests {
       #expect((failure.cause as? ImportError)?.code == .request)
     }
   }
+
+  @Test(
+    "A table whose name is one of the server's own is refused before anything is done",
+    arguments: [ImportMap.ImportOptions.Commit.all, .batch]
+  )
+  func catalogNames(commit: ImportMap.ImportOptions.Commit) async throws {
+    let server = try #require(TestServer.shared)
+    let url = try server.schema()
+    let tables =
+      "SELECT count(*) FROM pg_class WHERE relnamespace = '\(TestServer.schema(of: url))'::regnamespace"
+    let yaml = Self.yaml.replacing("Person", with: "pg_class")
+    var request = ImportRequest([.bytes(Array(#"[{"id":1,"name":"a"}]"#.utf8), name: "feed.json")])
+    request.options.commit = commit
+    do {
+      _ = try await Self.run(request, ImportMap(yaml: yaml), url)
+      Issue.record("it was not refused")
+    } catch let failure as ImportFailure {
+      let cause = failure.cause as? StoreError
+      #expect(cause?.code == .modelConflict, "\(failure)")
+      #expect(cause?.message.contains("The table pg_class has a name that begins with pg_") == true)
+      #expect(cause?.help?.contains("table:") == true)
+    }
+    #expect(try server.psql(tables) == "0")
+    // The entity may be called so.
+    let named = yaml.replacing("unique: id", with: "table: classes\n    unique: id")
+    let report = try await Self.run(request, ImportMap(yaml: named), url)
+    #expect(report.counts.inserted == 1)
+  }
 }

@@ -144,7 +144,8 @@ struct ServerUndoBesidesTests {
       let report = try pair.server.undoImport(2)
       #expect(report.isPossible)
     } catch let error as StoreError {
-      #expect(error.code == .undo && error.message.contains("nothing is kept"), "\(error)")
+      let words = "The table Item was migrated since import 2"
+      #expect(error.code == .undo && error.message.contains(words), "\(error)")
     }
     _ = try await Importer(
       map: ImportMap(yaml: yaml.replacing("int32", with: "int64")),
@@ -152,5 +153,54 @@ struct ServerUndoBesidesTests {
     )
     .run(Self.request(#"[{"sku":"a","n":3}]"#))
     #expect(try pair.server.undoImport(nil).isPossible)
+  }
+
+  private static func tables(_ type: String) -> String {
+    """
+    version: 1
+    entities:
+      A: { unique: id, attributes: { id: { type: int64 }, v: { type: \(type) }, f: { type: float } } }
+      B: { unique: id, attributes: { id: { type: int64 }, v: { type: int32 } } }
+    sources:
+      a: { format: json, entity: A, records: /a }
+      b: { format: json, entity: B, records: /b }
+    """
+  }
+
+  @Test("A migration that makes a column anew ends what is recorded of its table, and of no other")
+  func migratedBeside() async throws {
+    let two = FileAndServer(
+      file: try SQLiteStore(at: .inMemory),
+      server: try PostgreSQLServer(server.schema()).store(),
+      map: try ImportMap(yaml: Self.tables("int32"))
+    )
+    defer {
+      two.server.end()
+      pair.server.end()
+    }
+    try await two.run(#"{"a":[{"id":1,"v":1,"f":1}],"b":[{"id":1,"v":1}]}"#)
+    try await two.run(#"{"a":[{"id":1,"v":2,"f":1}],"b":[]}"#)
+    for _ in 1...2 { try await two.run(#"{"a":[],"b":[{"id":1,"v":2}]}"#) }
+    let model = try ImportMap(yaml: Self.tables("int64")).model()
+    _ = try two.file.migrate(to: model)
+    _ = try two.server.migrate(to: model, drops: false)
+    let second = try #require(two.numbers[2])
+    let third = try #require(two.numbers[3])
+    let copy = try two.server.copy(of: .recorded)
+    var (told, expected): ([ImportChange], [ImportChange]) = ([], [])
+    try copy.changes(ofImport: third) { told.append($0) }
+    try two.file.changes(ofImport: 3) { expected.append($0) }
+    #expect(UndoPropertyTests.text(told) == UndoPropertyTests.text(expected) && told.count == 1)
+    let was = try two.file.withCopy(asOf: 2) { try two.ranked($0) }
+    #expect(try copy.withCopy(asOf: second) { try two.ranked($0) } == was)
+    try copy.close()
+    let ours = #expect(throws: StoreError.self) { try two.file.undoImport() }
+    let theirs = #expect(throws: StoreError.self) { try two.server.undoImport(nil) }
+    #expect(ours?.help == "the last one that did is 3: take it back by its number")
+    #expect(theirs?.help == "the last one that did is \(third): take it back by its number")
+    try two.undo(3, "")
+    let error = #expect(throws: StoreError.self) { try two.server.undoImport(second) }
+    let words = "The table A was migrated since import \(second)"
+    #expect(error?.code == .undo && error?.message.hasPrefix(words) == true, "\(error as Any)")
   }
 }

@@ -47,6 +47,14 @@ final class HeldRecords {
     var reservedKeys: ContiguousArray<Int64> = []
     /// Where what is wrong with it stands among the issues; nil: behind those so far.
     var issuePlace: Int?
+    /// Where its nested objects and its references stand: their nodes are numbers of these, from 1.
+    fileprivate(set) var places: [Origin] = []
+
+    /// Where a node of its batch stands.
+    func place(of node: UInt32) -> Origin {
+      let index = Int(node) - 1
+      return places.indices.contains(index) ? places[index] : origin
+    }
   }
 
   /// A target that must be there.
@@ -122,6 +130,11 @@ final class HeldRecords {
           ? .text(at: start, length: length) : .blob(at: start, length: length)
       )
     }
+    var nodes: [UInt32] = []
+    func place(of node: UInt32) -> UInt32 {
+      nodes.append(node)
+      return UInt32(nodes.count)
+    }
     let end = other.objects[object].end
     let shift = batch.objects.count - object
     for index in object..<end {
@@ -136,9 +149,9 @@ final class HeldRecords {
         for target in link.targets.map({ other.targets[$0] }) {
           switch target {
           case .object(let nested): batch.targets.append(.object(nested + shift))
-          case .key(let keyStart, _):
+          case .key(let keyStart, let node):
             let width = entity.links[link.slot].referenceKey(in: plan.model)?.count ?? 0
-            batch.targets.append(.key(start: batch.values.count, node: 0))
+            batch.targets.append(.key(start: batch.values.count, node: place(of: node)))
             other.values[keyStart..<keyStart + width].forEach(copy)
           }
         }
@@ -149,7 +162,7 @@ final class HeldRecords {
           plan: draft.plan,
           start: start,
           parent: draft.parent < 0 ? -1 : draft.parent + shift,
-          node: 0,
+          node: draft.parent < 0 ? 0 : place(of: draft.node),
           links: firstLink..<batch.links.count,
           end: draft.end + shift
         )
@@ -159,10 +172,28 @@ final class HeldRecords {
     nestedKeys.formUnion(record.keys.nested)
     byteCount += (record.reject?.bytes.count ?? 0) + (batch.records.arenaEnd - firstByte)
     byteCount += (batch.values.count - firstValue) * MemoryLayout<RowValue>.stride
+    byteCount += nodes.count * MemoryLayout<Origin>.stride
     var record = record
+    record.places = Self.places(of: nodes, record.origin, in: other.records)
     record.batch = batch
     record.object += shift
     records.append(record)
+  }
+
+  /// Where nodes of a record stand that begins at a place.
+  private static func places(
+    of nodes: [UInt32],
+    _ origin: Origin,
+    in records: RecordBatch
+  ) -> [Origin] {
+    if nodes.isEmpty { return [] }
+    let starts = nodes.map { records.nodes[Int($0)].origin }
+    var places = nodes.map { _ in origin }
+    // Lines are counted forwards: asked for in another order, they are counted from the first one again.
+    for index in starts.indices.sorted(by: { starts[$0] < starts[$1] }) {
+      places[index] = records.origin(at: starts[index], record: origin.record)
+    }
+    return places
   }
 
   /// Takes all records out.

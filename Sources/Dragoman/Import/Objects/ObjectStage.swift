@@ -213,6 +213,7 @@ final class ObjectStage: DraftStage {
         }
       }
     }
+    let replaced = plan.replaces ? waiting[key] ?? [] : []
     // What is joined to a list does not take back what earlier records joined.
     if plan.replaces { try forgetTarget(of: key) }
     let earlier = waiting[key] ?? []
@@ -238,9 +239,22 @@ final class ObjectStage: DraftStage {
     result.linked = change.linked
     result.unlinked = change.unlinked
     if change.isChanged { result.changed = [LinkStage.Owner(key: key, number: number)] }
-    if !change.gone.isEmpty { result.lost = [key] }
+    if try !change.gone.isEmpty || lacks(anyOf: replaced, found) { result.lost = [key] }
     if plan.deletesUnlinked { result.gone = change.gone }
     return result
+  }
+
+  /// Whether the list at hand, whose targets were found so far, lacks a reference with which an earlier record waits.
+  private func lacks(anyOf earlier: [Target], _ found: [ManagedObject]) throws -> Bool {
+    if earlier.isEmpty { return false }
+    var named: Set<[StoredValue]> = []
+    for case .key(let values, _) in listed { named.insert(values) }
+    let objects = Set(found.map(\.place.key))
+    for case .key(let values, _) in earlier where !named.contains(values) {
+      // It may be nested in the record by now.
+      guard let object = try find(values), objects.contains(object.place.key) else { return true }
+    }
+    return false
   }
 
   private func wait(for wanted: [Target], _ former: [ManagedObject], _ owner: Int64) {

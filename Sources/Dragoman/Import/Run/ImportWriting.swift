@@ -27,6 +27,8 @@ final class ImportWriting<Sink: ImportSink> {
   private var retry: RejectsRewriting?
   private var committed = 0
   private var byteCount = 0
+  /// Whether the reader has come to its end, and all that it has read was taken.
+  private var hasRead = false
   /// What it keeps in the store, for one that goes on with it.
   private var keeper: RunKeeper?
   /// What is recorded so that it can be taken back.
@@ -144,7 +146,7 @@ final class ImportWriting<Sink: ImportSink> {
       if shares { try session.share() }
       try skip(earlier, queue, walker)
     }
-    while let batch = try queue.next(unless: cancellation) {
+    while let batch = try next(queue) {
       request.observer?.see(batch)
       // The tables are there by now, and the feed can be read.
       if shares { try session.share() }
@@ -202,6 +204,18 @@ final class ImportWriting<Sink: ImportSink> {
     return try finish(&entry, gathered)
   }
 
+  /// The next batch; nil at the end.
+  private func next(_ queue: BatchQueue<DraftBatch>) throws -> DraftBatch? {
+    do {
+      let batch = try queue.next(unless: cancellation)
+      if batch == nil { hasRead = !cancellation.isCancelled }
+      return batch
+    } catch {
+      hasRead = true
+      throw error
+    }
+  }
+
   /// Writes a batch.
   ///
   /// In one transaction it is ended in the middle where it is asked to stop: it may make indexes, which takes seconds.
@@ -236,7 +250,8 @@ final class ImportWriting<Sink: ImportSink> {
     report.committed = committed
     report.byteCount = byteCount
     report.notices = notices.all
-    report.unmatchedPaths = notices.unmatchedPaths
+    // How far the reader was ahead of an import that broke off is chance.
+    report.unmatchedPaths = hasRead ? notices.unmatchedPaths : []
     report.drift = preparation.contract?.drift
     report.duration = ContinuousClock().now - start
     report.isDryRun = request.isDryRun

@@ -201,7 +201,7 @@ extension SQLiteStore {
       let report = try session.takeBack(entry, raisesVersions: false) {
         try recorder?.keepIfFull()
       }
-      try Self.check(report)
+      try check(report)
       try recorder?.finish(as: number)
       try session.commit()
       return own
@@ -226,22 +226,23 @@ extension SQLiteStore {
       try session.begin()
       let later = try session.annihilated(behind: entry)
       let log = try session.changeLog(lookingIn: names)
-      try Self.check(try session.takeBack(entry, after: later, raisesVersions: false))
-      try log.drainNet { change, _ in
+      try check(try session.takeBack(entry, after: later, raisesVersions: false))
+      try log.drainNet(byKey: true) { change, _ in
         guard let change = ImportChange(change, isPruning: false, origin: nil) else { return }
         try changes(change)
       }
     }
   }
 
-  private static func check(_ report: UndoReport) throws(StoreError) {
+  private func check(_ report: UndoReport) throws(StoreError) {
     guard let first = report.conflicts.first else { return }
     let object = first.object.map { "\($0.entity) \($0.primaryKey)" } ?? first.entity
     let others = report.conflictCount - 1
     throw StoreError(
       .undo,
       "How it was before import \(report.run.id ?? 0) cannot be told: what the import wrote was changed since"
-        + " by something that is not recorded, \(object)\(others > 0 ? " and \(others) more" : "")."
+        + " by something that is not recorded, \(object)\(others > 0 ? " and \(others) more" : "").",
+      path: path
     )
   }
 }
@@ -257,13 +258,13 @@ extension ImportSession {
       guard let last, let number = last.id else {
         throw StoreError(.undo, "There is no import that could be taken back.", path: path)
       }
-      let recorded = try recordedRuns()
-      let isEmpty = recorded.first { $0.number == number }?.isEmpty ?? true
-      guard last.counts.changed == 0, isEmpty else { return last }
-      let empty = Set(recorded.filter(\.isEmpty).map(\.number))
+      let effective = Set(try recordedRuns().filter { !$0.isEmpty }.map(\.number))
+      func changedSomething(_ entry: ImportLedgerEntry) -> Bool {
+        entry.counts.changed > 0 || effective.contains(entry.id ?? 0)
+      }
+      if changedSomething(last) { return last }
       let earlier = try lastLedgerEntry { entry in
-        entry.undoes == nil && entry.status != .undone
-          && (entry.counts.changed > 0 || !empty.contains(entry.id ?? 0))
+        entry.undoes == nil && entry.status != .undone && changedSomething(entry)
       }
       throw StoreError(
         .undo,

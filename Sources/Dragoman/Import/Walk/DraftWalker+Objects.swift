@@ -297,7 +297,7 @@ extension DraftWalker {
     for kept in [held, settling] {
       guard let kept, kept.owns(batch) else { continue }
       let record = kept.taken[reference.record]
-      return WaitingPlace(record.origin, ordinal: record.ordinal)
+      return WaitingPlace(record.place(of: reference.node), ordinal: record.ordinal)
     }
     let start = batch.records.nodes[Int(reference.node)].origin
     let origin = batch.records.origin(at: start, record: reference.record)

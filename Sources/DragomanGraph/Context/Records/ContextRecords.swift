@@ -84,18 +84,20 @@ package struct ContextRecords {
   }
 
   /// The relationship whose delete rule `deny` forbids a deletion since `beginRecord()` gave that
-  /// number, if any.
+  /// number, if any: as the deleter of a store has it, by the entity that has the relationship, the first one of
+  /// several.
   package func deniedRelationship(since start: Int) throws -> String? {
+    var denied: (root: Int, link: RelationshipLayout)?
     for (place, isDeletion) in context.importing.log.dropFirst(start) where isDeletion {
       guard let change = context.overlay[place], change.kind == .deleted else { continue }
       let object = context.enroll(place, change)
+      let root = object.layout.root
       for link in object.layout.relationships where link.relationship.deleteRule == .deny {
-        if try !context.links.targets(of: link, object).isEmpty {
-          return "\(object.layout.name).\(link.name)"
-        }
+        if let denied, (denied.root, denied.link.id) <= (root, link.id) { continue }
+        if try !context.links.targets(of: link, object).isEmpty { denied = (root, link) }
       }
     }
-    return nil
+    return denied.map { "\(layout.entities[$0.link.owner].name).\($0.link.name)" }
   }
 
   // MARK: - Objects

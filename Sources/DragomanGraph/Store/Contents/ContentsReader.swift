@@ -36,7 +36,7 @@ struct ContentsReader {
       },
       stubs: stubs,
       pendingReferences: try pending.flatMap { relationship, _ in
-        try pendingReferences(of: relationship, exampleCount)
+        try pendingReferences(of: relationship, exampleCount, byOwner: true)
       },
       pendingCount: pending.reduce(0) { $0 + $1.1 },
       importCount: imports,
@@ -136,15 +136,23 @@ struct ContentsReader {
     return try Int.fetchOne(database, sql: "SELECT count(*) FROM _dragoman_pending") ?? 0
   }
 
-  func pendingReferences(of relationship: String?, _ limit: Int?) throws -> [PendingReference] {
+  /// References that wait, in the order in which they came; or of their owners and keys, which is the same on a server,
+  /// where those that still wait keep their places.
+  func pendingReferences(
+    of relationship: String?,
+    _ limit: Int?,
+    byOwner: Bool = false
+  ) throws -> [PendingReference] {
     guard isInitialized else { return [] }
     let place = PendingReference.table
     try PendingReference.check(database)
+    let order = byOwner ? ["owner", "key", "id"] : ["id"]
     let rows = try RawStatement(
       """
       SELECT p.id, p.owner, p.relationship, p.entity, e.key, \(PendingReference.value(in: "e")) FROM
-        (SELECT * FROM \(place) WHERE ?1 IS NULL OR relationship = ?1 ORDER BY id LIMIT ?2) AS p,
-        json_each(p.key) AS e ORDER BY p.id, e.id
+        (SELECT * FROM \(place) WHERE ?1 IS NULL OR relationship = ?1
+          ORDER BY \(order.joined(separator: ", ")) LIMIT ?2) AS p,
+        json_each(p.key) AS e ORDER BY \(order.map { "p.\($0)" }.joined(separator: ", ")), e.id
       """,
       in: database
     )

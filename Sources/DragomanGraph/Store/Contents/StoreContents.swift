@@ -46,7 +46,8 @@ public struct StoreContents: Sendable, Hashable {
   public let relationships: [RelationshipContents]
   /// Stubs: all, or the first ones of each entity, as was asked for.
   public let stubs: [Stub]
-  /// References that wait: all, or the first ones of each relationship, as was asked for.
+  /// References that wait, in the order of their owners and keys: all, or the first ones of each relationship, as was
+  /// asked for.
   public let pendingReferences: [PendingReference]
   /// How many references wait.
   public let pendingCount: Int

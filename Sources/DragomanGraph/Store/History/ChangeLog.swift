@@ -177,16 +177,23 @@ public final class ChangeLog {
   /// Runs a `SELECT` an object that was changed; objects come in the order of their first changes, those
   /// of which nothing but such links changed behind.
   ///
-  /// - Parameter body: Called with the change and the place of its last note; where nothing but links in
-  ///   tables of their own changed, the place is nil. It must not write to the store.
+  /// - Parameters:
+  ///   - isSorted: Whether they come in the order of their tables and primary keys instead: rows that are taken
+  ///     back change in any order.
+  ///   - body: Called with the change and the place of its last note; where nothing but links in
+  ///     tables of their own changed, the place is nil. It must not write to the store.
   /// - Throws: What `body` throws, and `StoreError`.
-  public func drainNet(_ body: (Change, Int?) throws -> Void) throws {
+  public func drainNet(
+    byKey isSorted: Bool = false,
+    _ body: (Change, Int?) throws -> Void
+  ) throws {
     do {
       let rowKinds = [Kind.inserted, .old, .new, .deleted].map { "\($0.rawValue)" }
       let objects = try Row.fetchCursor(
         database,
         sql: "SELECT min(place), max(place) FROM temp.\(Self.table)"
-          + " WHERE kind IN (\(rowKinds.joined(separator: ", "))) GROUP BY family, c0 ORDER BY 1"
+          + " WHERE kind IN (\(rowKinds.joined(separator: ", "))) GROUP BY family, c0"
+          + " ORDER BY \(isSorted ? "family, c0" : "1")"
       )
       let note = try database.makeStatement(
         sql: "SELECT * FROM temp.\(Self.table) WHERE place = ?"
@@ -204,7 +211,7 @@ public final class ChangeLog {
         // Those of an object that is gone need no telling.
         try body(isGone ? change : subject.adding(links, to: change), places[1])
       }
-      for change in lists.objects { try body(change, nil) }
+      for change in lists.objects(byKey: isSorted) { try body(change, nil) }
       try clear.execute()
     } catch let error as DatabaseError {
       throw StoreError(error, path: path)

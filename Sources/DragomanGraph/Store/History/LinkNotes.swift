@@ -78,8 +78,19 @@ struct LinkNotes {
   }
 
   /// The same, of all lists of an object together.
-  var objects: [ChangeLog.Change] {
-    lists.indices.compactMap { index in
+  ///
+  /// - Parameter isSorted: Whether they come in the order of the objects' tables and primary keys, and not in that in
+  ///   which they were noted.
+  /// - Returns: The changes.
+  func objects(byKey isSorted: Bool) -> [ChangeLog.Change] {
+    var places = Array(lists.indices)
+    if isSorted {
+      places.sort {
+        let (one, other) = (lists[$0].object, lists[$1].object)
+        return (one.table, one.key.integer ?? 0) < (other.table, other.key.integer ?? 0)
+      }
+    }
+    return places.compactMap { index in
       let list = lists[index]
       guard !settled.contains(list.object), let numbers = owners[list.object], numbers[0] == index
       else { return nil }

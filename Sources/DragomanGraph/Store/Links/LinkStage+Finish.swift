@@ -48,6 +48,8 @@ extension LinkStage {
   static let firstAdoptedPlace = 1 << 40
   /// Where links stand until their list is put in order.
   private static let firstUnorderedPlace = 1 << 50
+  /// When a reference that waits was given: those of earlier imports are adopted last, and came first.
+  private static let moment = "CASE ordinal WHEN 0 THEN seq - \(1 << 60) ELSE seq END"
 
   /// Links what waited and is there by now, and applies the policy to the rest.
   ///
@@ -99,6 +101,7 @@ extension LinkStage {
     try dropOvertaken()
     try run("UPDATE \(waiting) SET state = 1 WHERE state IS NULL AND target NOT NULL")
     guard database.changesCount > 0 else { return }
+    if layout.isExclusive(plan.link) { try countOvertaken(&finish) }
     if let table {
       if table.isOwnTable {
         try resolve(in: table, &finish)
@@ -130,6 +133,25 @@ extension LinkStage {
     try run(
       "DELETE FROM \(waiting) WHERE state IS NULL AND ordinal = 0 AND EXISTS (SELECT 1 \(isOwned))"
     )
+  }
+
+  /// Where only one object may have a target, whoever named it before the last one has had it in between, as if each
+  /// record came in an import of its own.
+  private func countOvertaken(_ finish: inout Finish) throws(StoreError) {
+    let key = plan.key.indices.map { "k\($0)" }.joined(separator: ", ")
+    // The index of the keys tells at once that nobody was: so it is mostly.
+    let isNamedTwice = try count(
+      "SELECT EXISTS (SELECT 1 FROM \(waiting) WHERE k0 NOT NULL GROUP BY \(key)"
+        + " HAVING count(*) > 1)"
+    )
+    guard isNamedTwice > 0 else { return }
+    let overtaken = try forEachInteger(
+      "SELECT owner FROM (SELECT owner, row_number() OVER (PARTITION BY target ORDER BY"
+        + " max(\(Self.moment)) DESC) AS place FROM \(waiting) WHERE state = 1"
+        + " GROUP BY owner, target) WHERE place > 1"
+    ) { finish.change($0) }
+    finish.linked += overtaken
+    finish.unlinked += overtaken
   }
 
   private func resolve(in table: LinkQuery, _ finish: inout Finish) throws(StoreError) {
@@ -188,7 +210,8 @@ extension LinkStage {
     let name = Schema.quoted(column)
     var source = "(SELECT owner, target FROM \(waiting) WHERE state = 1)"
     if layout.isExclusive(plan.link) {
-      source = "(SELECT owner, target, max(seq) FROM \(waiting) WHERE state = 1 GROUP BY target)"
+      source =
+        "(SELECT owner, target, max(\(Self.moment)) FROM \(waiting) WHERE state = 1 GROUP BY target)"
       try run(
         "UPDATE \(table) SET \(name) = NULL, _v = _v + 1 WHERE \(name) IN"
           + " (SELECT target FROM \(waiting) WHERE state = 1) AND NOT EXISTS (SELECT 1 FROM \(source)"
@@ -208,8 +231,8 @@ extension LinkStage {
     let position = plan.replaces ? "\(Self.firstUnorderedPlace) + seq" : "position"
     let place = table.place.map { ", \($0) = _w.place" } ?? ""
     let last =
-      "(SELECT target, owner, \(position) AS place, max(seq) FROM \(waiting) WHERE state = 1"
-      + " GROUP BY target) AS _w"
+      "(SELECT target, owner, \(position) AS place, max(\(Self.moment)) FROM \(waiting)"
+      + " WHERE state = 1 GROUP BY target) AS _w"
     finish.unlinked += try count(
       "SELECT count(*) FROM \(last) JOIN \(table.name) AS _t ON _t._pk = _w.target"
         + " WHERE _t.\(table.own) NOT NULL AND _t.\(table.own) IS NOT _w.owner"

@@ -317,7 +317,9 @@ extension LinkStage {
     let old = "\(stored) WHERE \(table.own) IN (SELECT owner FROM \(owners))"
     let new = "SELECT owner, target FROM \(links)"
     result.linked += try count("SELECT count(*) FROM (\(new) EXCEPT \(old))")
-    result.unlinked += try count("SELECT count(*) FROM (\(old) EXCEPT \(new))")
+    let lost = try integers("SELECT owner FROM (\(old) EXCEPT \(new))")
+    result.unlinked += lost.count
+    result.lost.formUnion(lost)
     if plan.deletesUnlinked {
       result.gone += try integers("SELECT DISTINCT target FROM (\(old) EXCEPT \(new))")
     }

@@ -15,6 +15,9 @@ struct ServerSchema {
 
   /// A name has 63 bytes at most (https://www.postgresql.org/docs/current/limits.html).
   private static let maximumNameLength = 63
+  /// What the names of the server's own tables begin with, which are found before all others
+  /// (https://www.postgresql.org/docs/current/ddl-schemas.html#DDL-SCHEMAS-CATALOG).
+  private static let catalogPrefix = "pg_"
 
   init(_ layout: ModelLayout, _ distribution: ServerDistribution? = nil) {
     schema = Schema(layout)
@@ -238,6 +241,14 @@ struct ServerSchema {
       )
     }
     for table in schema.tables {
+      if table.name.utf8.starts(with: Self.catalogPrefix.utf8) {
+        throw StoreError(
+          .modelConflict,
+          "The table \(table.name) has a name that begins with \(Self.catalogPrefix): such tables are the server's"
+            + " own.",
+          help: "give its entity another name for its table with `table:` in the map"
+        )
+      }
       for name in [table.name] + table.columns.map(\.name)
       where name.utf8.count > Self.maximumNameLength {
         throw StoreError(

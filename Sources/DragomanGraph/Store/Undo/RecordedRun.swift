@@ -156,6 +156,15 @@ struct RecordedRun: Codable {
     for part in try parts(of: run, sql) { try body(changeset(part, of: run, sql)) }
   }
 
+  /// The tables that the changesets have rows of.
+  static func changedTables(of run: Int64, _ sql: any SharedSQL) throws -> Set<NameKey> {
+    var tables: Set<NameKey> = []
+    try forEachChangeset(of: run, sql) { changes in
+      try changes.withRows { row in tables.insert(NameKey(row.table)) }
+    }
+    return tables
+  }
+
   /// The runs that are recorded, the last one first, those included that changed nothing.
   static func all(_ sql: any SharedSQL) throws(StoreError) -> [Int64] {
     guard try sql.hasTable(table) else { return [] }

@@ -95,15 +95,18 @@ struct RunReversal {
         path: path
       )
     }
-    for table in recorded.tables {
-      let columns = try database.columnNames(of: table.name)
-      guard columns.starts(with: table.columns, by: hasSameBytes) else {
-        throw StoreError(
-          .undo,
-          "The table \(table.name) was migrated since import \(run), which cannot be taken back any more.",
-          path: path
-        )
-      }
+    let others = try recorded.tables.filter {
+      try !database.columnNames(of: $0.name).starts(with: $0.columns, by: hasSameBytes)
+    }
+    // What was done to other tables can be taken back all the same.
+    let changed: Set<NameKey> =
+      others.isEmpty ? [] : try RecordedRun.changedTables(of: run, sql)
+    if let table = others.first(where: { changed.contains(NameKey($0.name)) }) {
+      throw StoreError(
+        .undo,
+        "The table \(table.name) was migrated since import \(run), which cannot be taken back any more.",
+        path: path
+      )
     }
     for table in recorded.newTables.map(\.name) + recorded.newLinks.map(\.name)
     where try !database.hasTable(table) {

@@ -164,6 +164,12 @@ struct UndoTests {
     try await fixture.run(#"[{"id":3}]"#) { $0.recording = .never }
     #expect(throws: StoreError.self) { try fixture.store.undoImport() }
     #expect(try sql(fixture.store, "SELECT id FROM P ORDER BY id") == ["2", "3"])
+    // Nor is one that changed nothing named because it is not recorded.
+    try await fixture.run(#"[{"id":3}]"#) { $0.recording = .never }
+    let again = #expect(throws: StoreError.self) { try fixture.store.undoImport() }
+    let last = try fixture.store.history().count
+    #expect(again?.message.contains("import, \(last),") == true)
+    #expect(again?.help == "the last one that did is \(last - 1): take it back by its number")
   }
 
   @Test("An import that is not recorded, or too large, cannot be taken back")

@@ -194,6 +194,36 @@ import Testing
     #expect(try fixture.rows(Self.bosses) == ["3|null"])
   }
 
+  @Test(
+    "A reference that nobody has is told where it stands, though its record was written late",
+    arguments: [
+      // The second record may be about an object of the table that is loaded; the first one needs the second.
+      ("", #"[{"id":0,"f":"x"},{"id":0,"f":"a"}]"#, 30),
+      (
+        ", q: { entity: P, kind: toOne, key: { id: q }, onUnresolved: reject }",
+        #"[{"id":1,"q":2,"f":"a"},{"id":2}]"#, 19
+      ),
+    ]
+  )
+  func places(rest: String, feed: String, byte: Int) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        G: { unique: id, attributes: { id: id } }
+        P:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships: { r: { entity: G, kind: toOne, key: { id: f } }\(rest) }
+      sources: { p: { format: json, entity: P } }
+      """
+    )
+    let report = try await fixture.run(feed)
+    let places = report.issues.flatMap(\.examples).map(\.origin)
+    #expect(places.map(\.byte) == [byte])
+    #expect(places.map(\.column) == [byte + 1])
+  }
+
   @Test("A record counts as read and committed when it is known what becomes of it")
   func committed() async throws {
     let fixture = try ImportFixture(Self.orders)

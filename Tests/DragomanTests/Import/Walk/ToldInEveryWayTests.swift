@@ -39,6 +39,37 @@ import Testing
     }
   }
 
+  @Test(
+    "Other links contradict those that an earlier record named before their target came",
+    arguments: Way.allCases
+  )
+  func waitingLinks(way: Way) async throws {
+    let entities = """
+      P:
+        unique: id
+        attributes: { id: { type: int64 } }
+        relationships: { c: { entity: C, kind: toMany, from: c } }
+      C:
+        unique: id
+        attributes: { id: { type: int64 } }
+        relationships: { rp: { entity: P, kind: toMany, key: { id: rp } } }
+      """
+    let cases: [(target: Int64, expected: [String])] = [
+      (2, ["value.contradiction C.rp 1"]), (4, []),
+    ]
+    for (target, expected) in cases {
+      let fixture = try WalkFixture(entities)
+      try await fixture.run("P", [["id": 1], ["id": 2], ["id": 3]], by: way)
+      let early: ForeignValue = ["id": 1, "rp": [4]]
+      let late: ForeignValue = ["id": 1, "rp": [.integer(target)]]
+      let records: [ForeignValue] = [["id": 1, "c": [early]], ["id": 4], ["id": 3, "c": [late]]]
+      #expect(told(try await fixture.run("P", records, by: way)) == expected)
+      #expect(
+        try fixture.rows("SELECT p.id FROM C_rp l JOIN P p ON p._pk = l.target") == ["\(target)"]
+      )
+    }
+  }
+
   @Test("Deliveries of an object's own record contradict nothing", arguments: Way.allCases)
   func deliveries(way: Way) async throws {
     let fixture = try WalkFixture(Self.people)
@@ -75,6 +106,37 @@ import Testing
     }
   }
 
+  @Test(
+    "Other links of a nested object contradict in lists of every kind",
+    arguments: Way.allCases,
+    ["", ", ordered: true", ", repeats: true", ", ordered: true, repeats: true"]
+  )
+  func lists(way: Way, rest: String) async throws {
+    let fixture = try WalkFixture(
+      """
+      P:
+        unique: id
+        attributes: { id: { type: int64 } }
+        relationships: { c: { entity: C, kind: toMany, from: c } }
+      C:
+        unique: id
+        attributes: { id: { type: int64 } }
+        relationships: { rp: { entity: P, kind: toMany, key: { id: rp }\(rest) } }
+      """
+    )
+    func record(_ id: Int64, _ targets: ForeignValue) -> ForeignValue {
+      let nested: ForeignValue = ["id": 1, "rp": targets]
+      return ["id": .integer(id), "c": [nested]]
+    }
+    try await fixture.run("P", [["id": 1], ["id": 2], ["id": 3]], by: way)
+    let same = try await fixture.run("P", [record(1, [1]), record(3, [1])], by: way)
+    #expect(told(same) == [])
+    let report = try await fixture.run("P", [record(1, [2]), record(3, [3])], by: way)
+    #expect(told(report) == ["value.contradiction C.rp 1"])
+    #expect(report.issues[0].examples[0].key == "1")
+    #expect(report.linkSummary == ["C.rp +2 -2"])
+  }
+
   @Test("Paths that no record has are told with the nearest name", arguments: Way.allCases)
   func unmatched(way: Way) async throws {
     let fixture = try WalkFixture(
@@ -87,5 +149,45 @@ import Testing
         "Person.name: the path nmae matched 0 of 300 records; name"
       ]
     )
+  }
+
+  @Test(
+    "What forbids a deletion is told by the entity that has the relationship, the first one of several",
+    arguments: Way.allCases
+  )
+  func denied(way: Way) async throws {
+    let deny = "kind: toMany, onUnresolved: stub, onDelete: deny"
+    let fixture = try WalkFixture(
+      """
+      T:
+        unique: id
+        discriminator: { from: t, values: { car: Car } }
+        deleteWhen: { from: op, equals: D }
+        attributes: { id: { type: int64 } }
+        relationships:
+          u: { entity: T, kind: toMany, key: { id: u }, onDelete: cascade }
+          b: { entity: G, key: { id: b }, \(deny) }
+          a: { entity: G, key: { id: a }, \(deny) }
+      Car: { parent: T }
+      G: { unique: id, attributes: { id: id } }
+      """
+    )
+    let targets: [ForeignValue] = ["x"]
+    let cars: [ForeignValue] = [
+      ["id": 1, "t": "car", "a": .array(targets), "u": [2]],
+      ["id": 2, "t": "car", "b": .array(targets)], ["id": 3, "t": "car", "a": .array(targets)],
+    ]
+    try await fixture.run("T", cars, by: way)
+    for (id, name) in [(1, "b"), (3, "a")] {
+      let tombstone: ForeignValue = ["id": .integer(Int64(id)), "t": "car", "op": "D"]
+      let report = try await fixture.run("T", [tombstone], by: way)
+      #expect(report.summary == "read 1, rejected 1")
+      #expect(told(report) == ["link.denied Car.- 1"])
+      #expect(
+        report.issues[0].examples[0].message
+          == "The object cannot be deleted: T.\(name) has the delete rule deny, and targets."
+      )
+    }
+    #expect(try fixture.rows("SELECT count(*) FROM T") == ["3"])
   }
 }

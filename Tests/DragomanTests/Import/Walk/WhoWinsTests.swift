@@ -133,6 +133,73 @@ import Testing
     #expect(try mates.rows(Self.mateOf) == ["2|9", "3|8"])
   }
 
+  @Test(
+    "Two that name one who comes after them: the first has had it in between, and is counted",
+    arguments: Way.allCases,
+    ["toOne", "toMany"]
+  )
+  func overtaken(way: Way, kind: String) async throws {
+    let fixture = try WalkFixture(
+      """
+      O:
+        unique: id
+        attributes: { id: { type: int64 } }
+        relationships: { r: { entity: B, kind: \(kind), key: { id: r }, onUnresolved: stub, inverse: i } }
+      B:
+        unique: id
+        attributes: { id: { type: int64 } }
+        relationships: { i: { entity: O, kind: toOne, inverse: r } }
+      """
+    )
+    func record(_ id: Int64, _ target: Int64) -> ForeignValue {
+      let one = ForeignValue.integer(target)
+      return ["id": .integer(id), "r": kind == "toOne" ? one : .array([one])]
+    }
+    let owners =
+      kind == "toOne"
+      ? "SELECT o.id, b.id FROM O o JOIN B b ON b._pk = o.r ORDER BY 2"
+      : "SELECT o.id, b.id FROM B b JOIN O o ON o._pk = b.i ORDER BY 2"
+    let first = try await fixture.run("O", [record(1, 2), record(3, 2)], by: way)
+    #expect(try fixture.rows(owners) == ["3|2"])
+    #expect(first.linkSummary == ["O.r +2 -1 ?2"])
+    #expect(first.entitySummary == ["B: 1 stubs", "O: 2 inserted"])
+    // Both were there before, and both have other links in the end, or had.
+    try await fixture.run("O", [["id": 4], ["id": 5]], by: way)
+    let records = [record(4, 7), record(5, 8), record(4, 9), record(5, 9)]
+    let second = try await fixture.run("O", records, by: way)
+    #expect(try fixture.rows(owners) == ["3|2", "5|9"])
+    #expect(second.linkSummary == ["O.r +2 -1 ?2"])
+    #expect(second.summary == "read 4, updated 2, unchanged 2")
+  }
+
+  @Test(
+    "A reference of an earlier import does not beat one of this import",
+    arguments: Way.allCases,
+    ["toOne", "toMany"]
+  )
+  func adopted(way: Way, kind: String) async throws {
+    let fixture = try WalkFixture(
+      Self.pairs(
+        "    mate: { entity: Person, kind: \(kind), key: { id: mate }, inverse: mated, onUnresolved: pending }\n"
+          + "    mated: { entity: Person, kind: toOne, inverse: mate }"
+      )
+    )
+    func record(_ id: Int64) -> ForeignValue {
+      let one = ForeignValue.integer(9)
+      return ["id": .integer(id), "mate": kind == "toOne" ? one : .array([one])]
+    }
+    try await fixture.run("Person", [record(1)], by: way)
+    // Batch by batch, so that who is named is not there yet where rows are stored.
+    let report = try await fixture.run("Person", [record(2), ["id": 9]], by: way, batchSize: 1)
+    let mates =
+      kind == "toOne"
+      ? Self.mateOf
+      : "SELECT p.id, m.id FROM Person m JOIN Person p ON p._pk = m.mated ORDER BY p.id"
+    #expect(try fixture.rows(mates) == ["2|9"])
+    #expect(report.linkSummary == ["Person.mate +2 -1"])
+    #expect(try fixture.waiting() == [])
+  }
+
   @Test("An owner that comes twice in one record has its last list", arguments: Way.allCases)
   func twice(way: Way) async throws {
     for unlink in ["keep", "delete"] {

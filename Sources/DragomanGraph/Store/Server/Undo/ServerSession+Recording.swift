@@ -32,7 +32,11 @@ extension ServerSession {
       let obstacle = try tryToRecord {
         try prepareRecords()
         if let earlier, let recorded = try RecordedRun.load(earlier, sql) {
-          part = (earlier, recorded)
+          if try isAsNow(recorded) {
+            part = (earlier, recorded)
+          } else {
+            try RecordedRun.drop(earlier, sql)
+          }
         }
         if earlier == nil || part != nil { notes = try ServerNotes(self) }
       }
@@ -94,15 +98,11 @@ extension ServerSession {
     )
   }
 
-  /// Forgets what is recorded of rows that look otherwise by now.
-  func forgetChangedTables() throws {
+  /// Whether rows look as they did when a run was recorded: where a migration has made columns anew meanwhile, what is
+  /// recorded from here on would not fit what was recorded before.
+  private func isAsNow(_ recorded: RecordedRun) throws -> Bool {
     let columns = try ServerColumns(connection)
-    for run in try RecordedRun.all(sql) {
-      let isSame = try RecordedRun.load(run, sql)?.tables.allSatisfy { table in
-        columns.begin(with: table.columns, in: table.name)
-      }
-      if isSame != true { try RecordedRun.drop(run, sql) }
-    }
+    return recorded.tables.allSatisfy { columns.begin(with: $0.columns, in: $0.name) }
   }
 
   /// Why nothing can be recorded; nil: it is tried.
