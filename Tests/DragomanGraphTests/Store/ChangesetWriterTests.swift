@@ -26,12 +26,12 @@ import Testing
   ]
 
   private static func value(_ random: inout SplitMix) -> StoredValue {
-    let length = [0, 1, 127, 128, 16_384, 40].randomElement(using: &random)!
+    let length = [0, 1, 127, 128, 16_384, 40].randomElement(using: &random) ?? 0
     switch Int.random(in: 0..<6, using: &random) {
     case 0: return .null
-    case 1: return .integer([.min, -1, 0, 1, .max].randomElement(using: &random)!)
+    case 1: return .integer([.min, -1, 0, 1, .max].randomElement(using: &random) ?? 0)
     case 2:
-      return .real([0, -1.5, .infinity, .leastNonzeroMagnitude].randomElement(using: &random)!)
+      return .real([0, -1.5, .infinity, .leastNonzeroMagnitude].randomElement(using: &random) ?? 0)
     case 3: return .text(String(repeating: "\u{e9}", count: length) + "\0x")
     case 4: return .blob([UInt8](repeating: .random(in: 0...255, using: &random), count: length))
     default: return .text("")
@@ -105,7 +105,7 @@ import Testing
               in: database
             )
             for (place, name) in table.key.enumerated() {
-              let column = table.columns.firstIndex { $0.name == name }!
+              let column = try #require(table.columns.firstIndex { $0.name == name })
               try statement.bind(former[column], Int32(place) + 1)
             }
             _ = try statement.step()
@@ -148,6 +148,6 @@ import Testing
       case .blob(let bytes): .blob(lent(bytes))
       }
     }
-    try values.withUnsafeBufferPointer { try body($0.baseAddress!) }
+    try values.withUnsafeBufferPointer { try body(#require($0.baseAddress)) }
   }
 }
