@@ -289,6 +289,8 @@ def main():
     parser.add_argument("--tool", type=pathlib.Path, default=ROOT / ".build/debug/dragoman")
     parser.add_argument("--shots", type=pathlib.Path, help="a folder for a picture of each page")
     arguments = parser.parse_args()
+    # What is ignored here, as in the background of a script, the console ignores, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if not shutil.which("chromedriver"):
         print("browser: there is no chromedriver (Scripts/setup.sh --browser installs it); nothing was visited")
         return 0

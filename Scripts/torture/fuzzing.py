@@ -11,6 +11,7 @@ What a target finds is printed with its bytes; each such input becomes a test.
 import os
 import re
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import differential
@@ -22,6 +23,7 @@ BUILD = [
     "swift", "build", "--package-path", ROOT / "Scripts/torture/fuzz", "--scratch-path", ROOT / ".build/fuzz", "-c", "release",
     "--sanitize", "address", "--sanitize", "fuzzer", "-Xswiftc", "-enable-testing",
 ]
+TARGETS = ["json", "ndjson", "xml", "csv", "map", "predicate", "dates", "numbers", "store"]
 PREDICATES = [
     'name == "x" AND age > 3', 'NOT (a.b BEGINSWITH[cd] "é" OR c IN {1, 2.5, "x"})', "ANY phones.kind == 'work'", "phones.@count >= 2",
     "born BETWEEN {'2024-01-01', $to}", 'name LIKE "a*?"', "name MATCHES 'a[0-9]+'", "x == nil || y != NULL", "TRUEPREDICATE", "a + b * -3 < 10 / c",
@@ -67,18 +69,28 @@ def libfuzzer(torture):
     if not BINARY.exists():
         torture.skip("the targets are not built (fuzzing.py says how)")
         return torture.end()
-    for name in ["json", "ndjson", "xml", "csv", "map", "predicate", "dates", "numbers", "store"]:
+    # --minutes is for all of them together.
+    seconds = torture.times(5, 3600)
+    if torture.minutes:
+        seconds = min(seconds, int(torture.minutes * 60 * torture.jobs / len(TARGETS)))
+
+    def fuzz(name):
         folder = torture.folder(f"libfuzzer/{name}/seeds")
         corpus = torture.folder(f"libfuzzer/{name}/corpus")
         seeds(torture, name, folder)
         done = subprocess.run(
             [
-                BINARY, corpus, folder, f"-max_total_time={torture.times(5, 3600)}", f"-seed={torture.seed}", "-timeout=10", "-rss_limit_mb=3000",
+                BINARY, corpus, folder, f"-max_total_time={seconds}", f"-seed={torture.seed}", "-timeout=10", "-rss_limit_mb=3000",
                 f"-max_len={65536 if name == 'store' else 4096}", f"-artifact_prefix={corpus.parent}/", "-print_final_stats=1",
             ],
             capture_output=True, text=True, errors="replace", check=False, cwd=corpus.parent,
             env={**os.environ, "DRAGOMAN_FUZZ": name, "ASAN_OPTIONS": "detect_leaks=0"},
         )
+        return name, corpus, done
+
+    with ThreadPoolExecutor(torture.jobs) as crowd:
+        outcomes = list(crowd.map(fuzz, TARGETS))
+    for name, corpus, done in outcomes:
         told = done.stderr
         runs = re.search(r"number_of_executed_units: (\d+)", told)
         covered = re.findall(r"cov: (\d+)", told)

@@ -10,10 +10,23 @@ extension ObjectStage {
     var result = LinkStage.Finish(asking: isAsked)
     try giveUp(policy, try owners(), exampleCount, &result)
     try adopt(policy, &result)
-    for (object, list) in try owners() {
+    let lists = try owners()
+    let last = try lastOwners(lists)
+    for (object, list) in lists {
       let key = object.place.key
-      let resolved = try resolved(list, of: key)
+      var resolved = try resolved(list, of: key)
       guard resolved.contains(where: \.isLate) else { continue }
+      let overtaken = Set(
+        resolved.filter { $0.isLate && !$0.isNamedLast(by: key, last) }.map(\.object.place.key)
+      )
+      if !overtaken.isEmpty {
+        // It has had them in between, as if each record came in an import of its own.
+        result.linked += overtaken.count
+        result.unlinked += overtaken.count
+        result.change(key)
+        resolved.removeAll { overtaken.contains($0.object.place.key) }
+        guard resolved.contains(where: \.isLate) else { continue }
+      }
       let former = try backend.context.links.targets(of: link, object)
       if link.isToOne {
         guard let found = resolved.last?.object, former.first !== found else { continue }
@@ -82,6 +95,23 @@ extension ObjectStage {
       let object = try backend.object(key, of: owner)
       return try backend.context.existingObject(with: object.objectID).map { ($0, list) }
     }
+  }
+
+  /// Where only one object may have a target, who named it last, by the target.
+  private func lastOwners(
+    _ lists: [(object: ManagedObject, list: [Target])]
+  ) throws -> [Int64: (owner: Int64, ordinal: Int)] {
+    var last: [Int64: (owner: Int64, ordinal: Int)] = [:]
+    guard backend.layout.isExclusive(link) else { return last }
+    for (object, list) in lists {
+      for case .key(let values, let place) in list {
+        guard let target = try find(values)?.place.key,
+          place.ordinal >= last[target]?.ordinal ?? 0
+        else { continue }
+        last[target] = (object.place.key, place.ordinal)
+      }
+    }
+    return last
   }
 
   /// Applies the policy to the references that nobody has.
@@ -157,6 +187,11 @@ extension ObjectStage {
     let isLate: Bool
     /// Whether that was a record of an earlier import, of which nobody knows the other targets.
     var isAdopted = false
+
+    /// Whether no other owner has named it later, where only one may have it.
+    func isNamedLast(by owner: Int64, _ last: [Int64: (owner: Int64, ordinal: Int)]) -> Bool {
+      last[object.place.key].map { $0.owner == owner } ?? true
+    }
   }
 
   /// The targets that are there, and not another's since.

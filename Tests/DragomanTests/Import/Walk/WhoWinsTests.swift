@@ -173,6 +173,35 @@ import Testing
   }
 
   @Test(
+    "Who joins a target to its list last has it, whatever it has named before",
+    arguments: Way.allCases
+  )
+  func joinedLast(way: Way) async throws {
+    let fixture = try WalkFixture(
+      """
+      O:
+        unique: id
+        attributes: { id: { type: int64 } }
+        relationships: { r: { entity: B, kind: toMany, key: { id: r }, assign: union, onUnresolved: stub, inverse: i } }
+      B:
+        unique: id
+        attributes: { id: { type: int64 } }
+        relationships: { i: { entity: O, kind: toOne, inverse: r } }
+      """
+    )
+    let named: [(Int64, Int64)] = [(1, 3), (2, 2), (1, 2), (2, 4), (1, 4), (2, 4)]
+    let records = named.map { owner, target -> ForeignValue in
+      ["id": .integer(owner), "r": .array([.integer(target)])]
+    }
+    let report = try await fixture.run("O", records, by: way)
+    #expect(
+      try fixture.rows("SELECT o.id, b.id FROM B b JOIN O o ON b.i = o._pk ORDER BY 2")
+        == ["1|2", "1|3", "2|4"]
+    )
+    #expect(report.linkSummary == ["O.r +5 -2 ?6"])
+  }
+
+  @Test(
     "A reference of an earlier import does not beat one of this import",
     arguments: Way.allCases,
     ["toOne", "toMany"]
