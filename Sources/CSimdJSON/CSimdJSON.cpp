@@ -157,11 +157,12 @@ bool Walk::string(ondemand::raw_json_string raw, uint32_t &text, uint32_t &lengt
 bool Walk::name(ondemand::raw_json_string raw, uint32_t &text, uint32_t &length) {
   constexpr size_t reach = 4;  // members that a value may leave out
   const char *start = raw.raw();
+  const size_t rest = reinterpret_cast<const char *>(end) - start;
   size_t last = std::min(nextName + reach, nameCount);
   for (size_t i = nextName; i < last; i++) {
     const Name &known = parser.names[i];
-    // The quote behind it is compared, too.
-    if (*start != *known.raw || memcmp(start, known.raw, known.length + 1) != 0) continue;
+    // The quote behind it is compared, too. A longer one than the rest of the text is another.
+    if (*start != *known.raw || rest <= known.length || memcmp(start, known.raw, known.length + 1) != 0) continue;
     text = known.text;
     length = known.length;
     nextName = i + 1;

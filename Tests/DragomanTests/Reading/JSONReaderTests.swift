@@ -286,4 +286,15 @@ private func collect(_ reader: any RecordReader, limit: Int) throws -> Reading {
     }
     #expect(counts == (95, 188))
   }
+
+  /// libFuzzer found it, with the address sanitizer: a name is compared with that of the record before.
+  @Test("A member's name is not looked for behind the end of the text")
+  func longNames() throws {
+    for length in [1, 63, 64, 65, 4000] {
+      let long = "n" + String(repeating: "V", count: length)
+      let value = try ForeignValue(json: #"[{"\#(long)":1},{"n":2}]"#)
+      #expect(value == [[long: 1], ["n": 2]])
+      #expect(throws: ReadError.self) { try ForeignValue(json: #"[{"\#(long)":1},{"nV"#) }
+    }
+  }
 }
