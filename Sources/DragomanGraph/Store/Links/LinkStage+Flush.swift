@@ -91,10 +91,14 @@ extension LinkStage {
   /// Where a to-many holds no target twice, the first place counts.
   private func dropRepeats() throws(StoreError) {
     let name = bare(links)
-    try run(
-      "DELETE FROM \(links) WHERE target NOT NULL AND EXISTS (SELECT 1 FROM \(links) AS _e"
-        + " WHERE _e.owner = \(name).owner AND _e.target = \(name).target AND _e.seq < \(name).seq)"
-    )
+    let isSame =
+      "target NOT NULL AND EXISTS (SELECT 1 FROM \(links) AS _e WHERE _e.owner = \(name).owner"
+      + " AND _e.target = \(name).target"
+    if table?.place != nil, !plan.replaces {
+      // A target that the record names by its key and has nested, too, is not in the list yet.
+      try run("UPDATE \(links) SET fresh = 1 WHERE NOT fresh AND \(isSame) AND _e.fresh)")
+    }
+    try run("DELETE FROM \(links) WHERE \(isSame) AND _e.seq < \(name).seq)")
     if database.changesCount > 0 { staged.hasGaps = true }
   }
 

@@ -98,6 +98,34 @@ import Testing
     #expect(try sql(fixture.store, waiting) == [])
   }
 
+  @Test(
+    "A target that a record names by its key and has nested, too, has the place of its name",
+    arguments: Storage.allCases,
+    ["", ", assign: union"]
+  )
+  func namedAndNested(storage: Storage, rest: String) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        B: { unique: id, attributes: { id: { type: int64 }, name: { required: true } } }
+        A:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships:
+            bs: { entity: B, kind: toMany, ordered: true \(storage == .column ? ", inverse: a" : "") \(rest) }
+      sources:
+        a: { format: json, entity: A, records: a }
+      """
+    )
+    let list = #"[{"id":4},{"id":5,"name":"x"},{"id":4,"name":"y"},{"id":4,"name":"z"}]"#
+    for _ in 0..<2 {
+      try await fixture.run(#"{"a":[{"id":1,"bs":\#(list)}]}"#)
+      #expect(try lists(fixture, storage) == ["1: 4 5"])
+    }
+    #expect(try sql(fixture.store, "SELECT name FROM B ORDER BY id") == ["z", "x"])
+  }
+
   @Test("A later record takes an earlier one's reference back, unless it joins")
   func takenBack() async throws {
     let replacing = try fixture(.table, "")
