@@ -17,9 +17,20 @@ struct Contradictions {
     }
   }
 
-  /// What was said, and whether by a nested record.
-  private var said: [Saying: Bool] = [:]
-  private var saidNow: [Saying: Bool] = [:]
+  /// What was said last of an object.
+  private struct Said {
+    /// Which object of the feed said it, by `ImportTally.ordinal(ofWritten:)`.
+    let giver: Int
+    let isNested: Bool
+    /// Whether anything was said before, and whether by a nested record or of an object that such a one made.
+    let isAgain: Bool
+    let earlier: Bool?
+    /// Whether that it says otherwise was told.
+    let isTold: Bool
+  }
+
+  private var said: [Saying: Said] = [:]
+  private var saidNow: [Saying: Said] = [:]
   private var found: [(group: IssueGroup, issue: ImportIssue?)] = []
   private var described: [IssueGroup: Int] = [:]
 
@@ -47,19 +58,40 @@ struct Contradictions {
     forget()
   }
 
-  /// Whether something was said of an object before.
-  func knows(_ saying: Saying) -> Bool { saidNow[saying] != nil || said[saying] != nil }
-
   /// A record changed an object.
   ///
+  /// Some links of a list are stored with their targets, and the others with the list: then its giver says the
+  /// same twice.
+  ///
+  /// - Parameters:
+  ///   - giver: The object of the feed.
+  ///   - isReplaced: Whether something is gone that was there before; a list that only grew may be given for the
+  ///     first time.
   /// - Returns: Whether another record of the feed said otherwise before, and one of the two is nested.
-  mutating func say(_ saying: Saying, isMade: Bool, isNested: Bool) -> Bool {
+  mutating func say(
+    _ saying: Saying,
+    by giver: Int,
+    isReplaced: Bool,
+    isMade: Bool,
+    isNested: Bool
+  ) -> Bool {
+    let last = saidNow[saying] ?? said[saying]
+    let isSame = last?.giver == giver
     let values = Saying(saying.object)
-    let earlier =
-      saidNow[saying] ?? said[saying]
-      ?? (isMade ? saidNow[values] ?? said[values] ?? isNested : nil)
-    saidNow[saying] = isNested
-    return earlier.map { $0 || isNested } ?? false
+    let maker = isMade ? (saidNow[values] ?? said[values])?.isNested ?? isNested : nil
+    let isAgain = isSame ? last?.isAgain ?? false : last != nil
+    let earlier = isSame ? last?.earlier : last?.isNested ?? maker
+    let isTold = isSame && last?.isTold == true
+    let isContradiction =
+      !isTold && (isReplaced || isAgain) && (earlier.map { $0 || isNested } ?? false)
+    saidNow[saying] = Said(
+      giver: giver,
+      isNested: isNested,
+      isAgain: isAgain,
+      earlier: earlier,
+      isTold: isTold || isContradiction
+    )
+    return isContradiction
   }
 
   /// Takes note of links that others replace.
@@ -155,10 +187,14 @@ extension DraftWalker {
       if changes.isEmpty { return }
     }
     let saying = Contradictions.Saying(ObjectPlace(target.plan.layout.root, key))
-    guard
-      contradictions.say(saying, isMade: target.writer.isMade(key), isNested: isNested),
-      !changes.isEmpty
-    else { return }
+    let isContradiction = contradictions.say(
+      saying,
+      by: tally.ordinal(ofWritten: tally.written.count),
+      isReplaced: true,
+      isMade: target.writer.isMade(key),
+      isNested: isNested
+    )
+    guard isContradiction, !changes.isEmpty else { return }
     for (slot, former, value) in changes where former != .null && value != .null {
       contradictions.add(target.plan.slots[slot], of: target.plan, former: former, value) {
         told(object, recordNumber, target.plan, in: batch)
@@ -182,10 +218,14 @@ extension DraftWalker {
     guard !object.isTop || target.isShared else { return }
     let place = ObjectPlace(target.plan.layout.root, key)
     let saying = Contradictions.Saying(place, link: link.id)
-    // A list that only grew may be given for the first time.
-    guard isReplaced || contradictions.knows(saying) else { return }
-    let isMade = target.writer.isMade(key)
-    guard contradictions.say(saying, isMade: isMade, isNested: !object.isTop) else { return }
+    let isContradiction = contradictions.say(
+      saying,
+      by: tally.ordinal(ofWritten: number),
+      isReplaced: isReplaced,
+      isMade: target.writer.isMade(key),
+      isNested: !object.isTop
+    )
+    guard isContradiction else { return }
     contradictions.add(link, of: target.plan) {
       told(object.object, object.record, target.plan, in: batch)
     }

@@ -115,6 +115,19 @@ extension DraftWalker {
         }
       }
     }
+    let isInRows = children.contains { $0.standing == .linkedNow || $0.standing == .made }
+    if isInRows, linkPlan.replaces, children.count == link.targets.count,
+      tally.written[number].outcome == .updated, let plan = batch.plan
+    {
+      try noteContradiction(
+        of: linkPlan.layout,
+        key,
+        number,
+        isReplaced: false,
+        in: batch,
+        plan
+      )
+    }
     if !Backend.isBulk { try flush(stage, batch) }
   }
 

@@ -24,6 +24,8 @@ final class ImportTally {
   }
   /// The objects written since they were last counted.
   @exclusivity(unchecked) var written: [Written] = []
+  /// How many were counted so far.
+  private var settledCount = 0
   /// Which of them have references that wait.
   @exclusivity(unchecked) var waits: [Wait] = []
   /// Objects that were counted as unchanged, and that have references that wait.
@@ -73,8 +75,12 @@ final class ImportTally {
     for object in written {
       count(object.outcome, of: plan.entities[object.plan].name, isTop: object.isTop)
     }
+    settledCount += written.count
     written.removeAll(keepingCapacity: true)
   }
+
+  /// The number of an object of the feed in the import, by that in `written`.
+  func ordinal(ofWritten number: Int) -> Int { settledCount + number }
 
   /// Counts what became of an object.
   func count(_ outcome: EntityWriter.Outcome, of entity: String, isTop: Bool) {

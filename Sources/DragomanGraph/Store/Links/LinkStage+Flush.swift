@@ -157,9 +157,10 @@ extension LinkStage {
         "UPDATE \(waiting) SET target = (\(lookUp(in: waiting))) WHERE state IS NULL"
           + " AND \(isAwaited)"
       )
-      // It may have been taken by another import since the last batch of this one.
+      // It may have been taken by another import since the last batch of this one. The plus keeps SQLite from
+      // walking through all that waits for the owner, in the order of places, for one target.
       place =
-        "coalesce((SELECT min(_w.position) FROM \(waiting) AS _w WHERE _w.owner = _n.owner"
+        "coalesce((SELECT min(+_w.position) FROM \(waiting) AS _w WHERE _w.owner = _n.owner"
         + " AND _w.target = _n.target AND NOT EXISTS (SELECT 1 FROM \(table.name) AS _t"
         + " WHERE _t.\(table.own) = _w.owner AND _t.\(column) = _w.position)), \(place))"
     }

@@ -1,6 +1,7 @@
 import DragomanGraph
 import Foundation
 import GRDB
+import GRDBSQLite
 import Synchronization
 import Testing
 
@@ -154,7 +155,8 @@ import Testing
     [false, true]
   )
   func growing(policy: String, isMixed: Bool) async throws {
-    func seconds(_ count: Int) async throws -> Double {
+    /// How many steps of SQLite's machine the imports take: as many each time, however busy this one is.
+    func steps(_ count: Int) async throws -> Double {
       let fixture = try ImportFixture(
         """
         version: 1
@@ -176,19 +178,42 @@ import Testing
       func list(_ ids: [Int]) -> String { ids.map { #"{"id":\#($0)}"# }.joined(separator: ",") }
       let links = (0..<count).map { #"{"id":1,"b":[\#($0)]}"# }.joined(separator: ",")
       let feed = #"{"b":[\#(list(early))],"a":[\#(links)]}"#
-      let start = ContinuousClock().now
+      let counter = StepCounter()
+      try fixture.store.write { counter.count(in: $0.database) }
       try await fixture.run(feed, #"{"a":[],"b":[\#(list(late))]}"#)
-      let duration = ContinuousClock().now - start
+      try fixture.store.write { counter.end(in: $0.database) }
       let linked = try sql(
         fixture.store,
         "SELECT b.id FROM A_bs l JOIN B b ON b._pk = l.target ORDER BY l.position"
       )
       #expect(linked == (policy == "pending" ? early : Array(0..<count)).map(String.init))
-      return duration / .seconds(1)
+      return Double(counter.steps)
     }
-    var growth = Double.infinity
-    // The machine may be busy with other things at one of the moments.
-    for _ in 1...20 where growth > 8 { growth = try await seconds(2_000) / seconds(500) }
-    #expect(growth <= 8, "four times as many took \(growth) times as long")
+    let growth = try await steps(1_200) / steps(300)
+    #expect(growth <= 5, "four times as many took \(growth) times as many steps")
+  }
+}
+
+/// Counts the steps that the statements of a connection took.
+private final class StepCounter: @unchecked Sendable {
+  private(set) var steps = 0
+
+  func count(in database: Database) {
+    sqlite3_trace_v2(
+      database.sqliteConnection,
+      UInt32(SQLITE_TRACE_PROFILE),
+      { _, context, statement, _ in
+        if let context, let statement {
+          let steps = sqlite3_stmt_status(OpaquePointer(statement), SQLITE_STMTSTATUS_VM_STEP, 1)
+          Unmanaged<StepCounter>.fromOpaque(context).takeUnretainedValue().steps += Int(steps)
+        }
+        return 0
+      },
+      Unmanaged.passUnretained(self).toOpaque()
+    )
+  }
+
+  func end(in database: Database) {
+    sqlite3_trace_v2(database.sqliteConnection, 0, nil, nil)
   }
 }
