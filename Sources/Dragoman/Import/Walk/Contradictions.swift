@@ -31,15 +31,18 @@ struct Contradictions {
 
   private var said: [Saying: Said] = [:]
   private var saidNow: [Saying: Said] = [:]
-  private var found: [(group: IssueGroup, issue: ImportIssue?)] = []
-  private var described: [IssueGroup: Int] = [:]
+  private var found: [(group: IssueGroup, issue: ImportIssue?, place: Int)] = []
+  /// The places among the issues of those that were described.
+  private var described: [IssueGroup: [Int]] = [:]
 
   /// More is not kept in mind: its second change tells nothing.
   private static let maximumCount = 1_000_000
 
   /// Forgets what was said since `keep`.
   mutating func drop() {
-    for (group, issue) in found where issue != nil { described[group, default: 1] -= 1 }
+    for (group, issue, place) in found where issue != nil {
+      if let index = described[group]?.lastIndex(of: place) { described[group]?.remove(at: index) }
+    }
     forget()
   }
 
@@ -52,8 +55,8 @@ struct Contradictions {
   mutating func keep(in issues: inout IssueLog) {
     guard !saidNow.isEmpty || !found.isEmpty else { return }
     if said.count < Self.maximumCount { said.merge(saidNow) { $1 } }
-    for (group, issue) in found {
-      if let issue { issues.add(issue) } else { issues.add(1, of: group) }
+    for (group, issue, place) in found {
+      if let issue { issues.add(issue, at: place) } else { issues.add(1, of: group) }
     }
     forget()
   }
@@ -98,12 +101,14 @@ struct Contradictions {
   mutating func add(
     _ link: RelationshipLayout,
     of plan: EntityPlan,
+    at place: Int,
     describe: () -> (origin: Origin, key: String?)
   ) {
     add(
       IssueGroup(code: .contradiction, entity: plan.name, attribute: link.name),
       "An earlier record of the feed gives other links, and the last one counts.",
       help: "find out which record is right",
+      place,
       describe
     )
   }
@@ -114,6 +119,7 @@ struct Contradictions {
     of plan: EntityPlan,
     former: StoredValue,
     _ value: StoredValue,
+    at place: Int,
     describe: () -> (origin: Origin, key: String?)
   ) {
     let isMasked = slot.attribute.isSensitive
@@ -126,6 +132,7 @@ struct Contradictions {
       IssueGroup(code: .contradiction, entity: plan.name, attribute: slot.attribute.name),
       "An earlier record of the feed says \(earlier), this one says \(later); the last one counts.",
       help: "find out which record is right, or give the attribute a version",
+      place,
       describe
     )
   }
@@ -134,13 +141,16 @@ struct Contradictions {
     _ group: IssueGroup,
     _ message: @autoclosure () -> String,
     help: String,
+    _ place: Int,
     _ describe: () -> (origin: Origin, key: String?)
   ) {
-    guard described[group, default: 0] < RecordMapper.exampleCount else {
-      found.append((group, nil))
+    // What is known late may stand before what is described already.
+    let earlier = described[group, default: []].count { $0 <= place }
+    guard earlier < RecordMapper.exampleCount else {
+      found.append((group, nil, place))
       return
     }
-    described[group, default: 0] += 1
+    described[group, default: []].append(place)
     let (origin, key) = describe()
     let issue = ImportIssue(
       code: group.code,
@@ -156,7 +166,7 @@ struct Contradictions {
       key: key,
       isReject: false
     )
-    found.append((group, issue))
+    found.append((group, issue, place))
   }
 }
 
@@ -196,7 +206,8 @@ extension DraftWalker {
     )
     guard isContradiction, !changes.isEmpty else { return }
     for (slot, former, value) in changes where former != .null && value != .null {
-      contradictions.add(target.plan.slots[slot], of: target.plan, former: former, value) {
+      let slot = target.plan.slots[slot]
+      contradictions.add(slot, of: target.plan, former: former, value, at: issuePlace) {
         told(object, recordNumber, target.plan, in: batch)
       }
     }
@@ -226,7 +237,7 @@ extension DraftWalker {
       isNested: !object.isTop
     )
     guard isContradiction else { return }
-    contradictions.add(link, of: target.plan) {
+    contradictions.add(link, of: target.plan, at: object.issuePlace) {
       told(object.object, object.record, target.plan, in: batch)
     }
   }

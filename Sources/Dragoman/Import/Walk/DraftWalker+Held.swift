@@ -104,6 +104,7 @@ extension DraftWalker {
       ordinal = record.ordinal
       // Its links and references that wait know it by its place among the others.
       recordNumber = number
+      issuePlace = record.issuePlace ?? tally.issues.takePlace()
       try write(record, plan, number)
     }
     if let last { try leave(last) }

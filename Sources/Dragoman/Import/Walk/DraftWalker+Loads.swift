@@ -239,7 +239,7 @@ extension DraftWalker {
     guard backend.isLoading else { return }
     try backend.endLoads()
     guard !setAside.isEmpty else { return }
-    let (number, place) = (recordNumber, ordinal)
+    let atHand = (recordNumber, ordinal, issuePlace)
     // What is staged belongs to the batch at hand.
     if let batchAtHand { try leave(batchAtHand) }
     let all = setAside
@@ -247,7 +247,7 @@ extension DraftWalker {
     settling = all
     defer {
       settling = nil
-      (recordNumber, ordinal) = (number, place)
+      (recordNumber, ordinal, issuePlace) = atHand
     }
     let records = all.takeAll()
     try takeUp(records, records.indices, unless: cancellation) { record, plan, _ in

@@ -66,7 +66,8 @@ extension DraftWalker {
           isTop: !isNested,
           flushCount: flushCount,
           object: object,
-          record: recordNumber
+          record: recordNumber,
+          issuePlace: issuePlace
         )
       )
       if let parent, formerParent != nil {

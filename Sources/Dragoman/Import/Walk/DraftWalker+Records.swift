@@ -11,6 +11,7 @@ extension DraftWalker {
   ) throws {
     try flushCrossed(batch)
     recordNumber = batch.records.records[index].number
+    issuePlace = tally.issues.takePlace()
     if try mustHold(object, in: batch, plan) {
       try hold(object, record: index, in: batch, plan)
       return
@@ -224,6 +225,7 @@ extension DraftWalker {
         tally.counts.read += 1
         ordinal += 1
         recordNumber = batch.records.records[first + count].number
+        issuePlace = tally.issues.takePlace()
         _ = try write(record: object, in: batch, plan)
         count += 1
       }

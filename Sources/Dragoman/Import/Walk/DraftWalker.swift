@@ -78,6 +78,8 @@ final class DraftWalker<Backend: DraftBackend> {
   /// The number of the record at hand in its file, and in the import.
   @exclusivity(unchecked) var recordNumber = 0
   @exclusivity(unchecked) var ordinal = 0
+  /// Where what is said of the record at hand stands among the issues.
+  @exclusivity(unchecked) var issuePlace = 0
   /// Whether stages may be flushed in the middle of the record at hand.
   @exclusivity(unchecked) var mayFlush = true
 

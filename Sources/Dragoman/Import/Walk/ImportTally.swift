@@ -181,6 +181,8 @@ struct Written {
   /// Its draft, and the number of its record.
   let object: Int
   let record: Int
+  /// Where what is said of its record stands among the issues.
+  let issuePlace: Int
 }
 
 /// An object with references that wait, and its number in `written`.
