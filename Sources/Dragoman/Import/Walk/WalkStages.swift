@@ -79,6 +79,7 @@ final class WalkStages<Backend: DraftBackend> {
       if case .inverseColumn = link.layout.storage, case .nested = link.origin {
         let root = plan.model.entities[link.layout.destination].root
         return backend.layout.mayDeny(root)
+          || plan.sources.contains { $0.entity.layout.root == root }
           || links.contains {
             $0.layout != link.layout && plan.model.entities[$0.layout.destination].root == root
           }

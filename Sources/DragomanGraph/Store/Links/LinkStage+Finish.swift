@@ -192,13 +192,26 @@ extension LinkStage {
         [list(owners)]
       ).first ?? 0
     )
-    try run("DELETE FROM \(table.name) WHERE \(own) \(isOurs)", [list(owners)])
-    try run(
-      "INSERT INTO \(table.name) (\(own), \(table.other), \(table.place ?? "position")) SELECT owner,"
-        + " target, row_number() OVER (PARTITION BY owner ORDER BY position, seq) - 1 FROM \(waiting)"
-        + " WHERE owner \(isOurs) AND state NOT NULL"
-        + " AND target IN (SELECT _pk FROM \(Schema.quoted(target.table)))",
+    // Of those that an earlier import waited for, nobody knows the other targets: they come behind what is there.
+    let (place, isThere) = (
+      table.place ?? "position", "target IN (SELECT _pk FROM \(Schema.quoted(target.table)))"
+    )
+    let given = try integers(
+      "SELECT DISTINCT owner FROM \(waiting) WHERE owner \(isOurs) AND ordinal IS NOT 0",
       [list(owners)]
+    )
+    try run("DELETE FROM \(table.name) WHERE \(own) \(isOurs)", [list(given)])
+    try run(
+      "INSERT INTO \(table.name) (\(own), \(table.other), \(place)) SELECT owner,"
+        + " target, row_number() OVER (PARTITION BY owner ORDER BY position, seq) - 1 FROM \(waiting)"
+        + " WHERE owner \(isOurs) AND state NOT NULL AND ordinal IS NOT 0 AND \(isThere)",
+      [list(given)]
+    )
+    try run(
+      "INSERT INTO \(table.name) (\(own), \(table.other), \(place)) SELECT owner, target,"
+        + " (SELECT coalesce(max(_t.\(place)), -1) FROM \(table.name) AS _t WHERE _t.\(own) = _w.owner)"
+        + " + row_number() OVER (PARTITION BY owner ORDER BY position, seq) FROM \(waiting) AS _w"
+        + " WHERE state = 1 AND ordinal = 0 AND \(isThere)"
     )
     for owner in owners { finish.change(owner) }
     try bumpVersions(of: owners)

@@ -273,4 +273,30 @@ import Testing
       )
     }
   }
+
+  @Test(
+    "What an earlier import waited for joins a list that may hold it twice; what is there stays",
+    arguments: Way.allCases,
+    [false, true]
+  )
+  func repeatsWaiting(way: Way, isOrdered: Bool) async throws {
+    let fixture = try WalkFixture(
+      """
+      List:
+        unique: id
+        attributes: { id: { type: int64 } }
+        relationships:
+          songs: { entity: Song, kind: toMany, key: { id: songs }, repeats: true, ordered: \(isOrdered), onUnresolved: pending }
+      Song: { unique: id, attributes: { id: { type: int64 } } }
+      """
+    )
+    let songs = "SELECT s.id FROM List_songs l JOIN Song s ON s._pk = l.target ORDER BY l.position"
+    try await fixture.run("Song", [["id": 1]], by: way)
+    try await fixture.run("List", [["id": 7, "songs": [1, 2, 1, 2, 3]]], by: way)
+    #expect(try fixture.rows(songs) == ["1", "1"])
+    try await fixture.run("Song", [["id": 2]], by: way)
+    #expect(try fixture.rows(songs) == ["1", "1", "2", "2"])
+    try await fixture.run("Song", [["id": 3]], by: way)
+    #expect(try fixture.rows(songs) == ["1", "1", "2", "2", "3"])
+  }
 }

@@ -100,6 +100,51 @@ import Testing
     #expect(try await fixture.run("Person", records, by: way).summary == "read 2, unchanged 2")
   }
 
+  @Test("It goes before a record of its own, in the same feed, which makes it anew")
+  func anewByItsOwnSource() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        Part:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships: { bits: { entity: Bit, kind: toMany, inverse: part, onUnlink: delete } }
+        Bit: { unique: id, attributes: { id: id, name: name } }
+      sources:
+        parts: { format: json, entity: Part, records: /parts }
+        bits: { format: json, entity: Bit, records: /bits }
+      """
+    )
+    try await fixture.run(#"{"parts":[{"id":1,"bits":[{"id":"x","name":"old"}]}]}"#)
+    let second = try await fixture.run(#"{"parts":[{"id":1,"bits":[]}],"bits":[{"id":"x"}]}"#)
+    #expect(second.summary == "read 2, inserted 1, updated 1")
+    #expect(try sql(fixture.store, "SELECT id, name, part FROM Bit") == ["x|null|null"])
+  }
+
+  @Test(
+    "The object of a record that takes itself out of a list within it stays",
+    arguments: Way.allCases
+  )
+  func itself(way: Way) async throws {
+    let fixture = try WalkFixture(
+      """
+      Node:
+        unique: id
+        attributes: { id: id }
+        relationships:
+          nodes: { entity: Node, kind: toMany, from: nodes, inverse: above, onUnlink: delete }
+      """
+    )
+    let records: [ForeignValue] = [
+      ["id": "e", "nodes": [["id": "a", "nodes": [["id": "d"]]]]],
+      ["id": "d", "nodes": [["id": "a", "nodes": [["id": "c"]]]]],
+    ]
+    try await fixture.run("Node", records, by: way)
+    let above = "SELECT n.id, a.id FROM Node n LEFT JOIN Node a ON a._pk = n.above ORDER BY n.id"
+    #expect(try fixture.rows(above) == ["a|d", "c|a", "d|null", "e|null"])
+  }
+
   @Test(
     "A record whose list unlinks what a delete rule protects is rejected",
     arguments: Way.allCases

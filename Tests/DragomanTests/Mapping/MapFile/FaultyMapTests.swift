@@ -228,6 +228,22 @@ import Testing
       ]
     ),
     Case(
+      testDescription: "inverses that a relationship cannot have",
+      yaml: """
+        version: 1
+        entities:
+          A:
+            unique: id
+            attributes: { id: id }
+            relationships:
+              spouse: { entity: A, kind: toOne, inverse: spouse, key: { id: spouse } }
+              friends: { entity: A, kind: toMany, inverse: friends, key: { id: friends } }
+              bs: { entity: B, kind: toMany, inverse: a, key: { id: bs }, repeats: true }
+          B: { unique: id, attributes: { id: id }, relationships: { a: { entity: A, kind: toOne, inverse: bs, from: [] } } }
+        """,
+      faults: ["7:50 map.unsupported", "9:78 map.misplaced"]
+    ),
+    Case(
       testDescription: "duplicate keys",
       yaml: "version: 1\nentities:\n  A:\n    attributes: { id: a, id: b }",
       faults: ["4:19 map.duplicate"]

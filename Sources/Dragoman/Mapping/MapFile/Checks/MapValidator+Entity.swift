@@ -100,6 +100,7 @@ extension MapValidator {
         at: place + ".\(relationship.policies.defaultKey)"
       )
     }
+    checkInverse(of: relationship, of: entity, at: place)
     guard let key = relationship.key, let target = map.entity(named: relationship.entity) else {
       return
     }
@@ -143,6 +144,37 @@ extension MapValidator {
         "\(target.name).\(name) is a to-one whose target has no unique key of one part: no key can"
           + " name it.",
         at: "\(place).key.\(name)"
+      )
+    }
+  }
+
+  /// What leads back decides what a relationship can hold.
+  private mutating func checkInverse(
+    of relationship: RelationshipMap,
+    of entity: EntityMap,
+    at place: String
+  ) {
+    guard let name = relationship.inverse, let target = map.entity(named: relationship.entity),
+      let inverse = map.lineage(of: target).flatMap(\.relationships).first(where: {
+        $0.name.utf8.elementsEqual(name.utf8)
+      }), inverse.kind == .toOne
+    else { return }
+    if relationship.kind == .toOne, inverse == relationship,
+      map.lineage(of: entity).contains(where: { $0.name.utf8.elementsEqual(target.name.utf8) })
+    {
+      report(
+        .unsupported,
+        "A to-one that is its own inverse would be linked on one side only.",
+        at: "\(place).inverse",
+        rule: "declare two relationships that are each other's inverse, or a to-many"
+      )
+    }
+    if relationship.allowsRepeats {
+      report(
+        .misplaced,
+        "\(target.name).\(name) is a to-one: no target can stand in the list twice.",
+        at: "\(place).repeats",
+        rule: "leave out repeats, or make the inverse a to-many"
       )
     }
   }
