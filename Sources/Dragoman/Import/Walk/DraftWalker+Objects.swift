@@ -42,6 +42,9 @@ extension DraftWalker {
       singles.append(Single(column: column, link: index, key: key))
     }
     compose(draft, singlesFrom: firstSingle, target, in: batch, under: parent)
+    if let missing = target.identity.first(where: { !isGiven($0) }) {
+      throw RecordStop.keyless(object: object, relationship: missing.relationship)
+    }
     let outcome = try row.withUnsafeBufferPointer {
       try target.writer.write($0, arena: Self.arena(of: batch), reserved: reservedKey(of: object))
     }
@@ -112,6 +115,12 @@ extension DraftWalker {
     if let order = parent.order, let slot = target.slot(ofColumn: order.column) {
       row[slot] = .integer(Int64(order.place))
     }
+  }
+
+  /// Whether the row says which target a to-one leads to.
+  private func isGiven(_ column: LinkColumn) -> Bool {
+    func isThere(_ slot: Int) -> Bool { row[slot].kind != .absent && row[slot].kind != .null }
+    return isThere(column.slot) || column.key.contains(where: isThere)
   }
 
   /// Puts the values of an object into the row, and the to-ones: of those that are nested, the ones that

@@ -56,6 +56,7 @@ extension DraftWalker {
     }
     switch stop {
     case .refused(let object, let outcome): return issue(of: object).refused(outcome)
+    case .keyless(let object, let name): return issue(of: object).keyless(name)
     case .denied(let name): return issue(of: object).denied(by: name)
     case .hook(let object, let error): return issue(of: object).refused(by: error)
     case .skipped, .waits, .full:

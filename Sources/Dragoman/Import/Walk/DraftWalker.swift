@@ -355,6 +355,8 @@ struct WrittenPlace {
 enum RecordStop: Error {
   /// An object is refused, by its index.
   case refused(object: Int, EntityWriter.Outcome)
+  /// A to-one that is a part of an object's key leads to nobody.
+  case keyless(object: Int, relationship: String)
   /// The record's object is left alone.
   case skipped
   /// The identity contains a to-one whose target is not there yet.

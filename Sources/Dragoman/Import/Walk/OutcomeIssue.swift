@@ -52,6 +52,15 @@ struct OutcomeIssue {
     }
   }
 
+  /// An object without a to-one that is a part of its key.
+  func keyless(_ relationship: String) -> ImportIssue {
+    make(
+      .keyMissing,
+      "\(plan.name).\(relationship) leads to nobody, and it is a part of the key.",
+      attribute: relationship
+    )
+  }
+
   /// An object that a delete rule protects.
   func denied(by relationship: String) -> ImportIssue {
     make(

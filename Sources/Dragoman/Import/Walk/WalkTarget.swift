@@ -2,7 +2,8 @@ import DragomanGraph
 
 /// A to-one that is a column of the entity's own table.
 final class LinkColumn {
-  /// The column's name.
+  /// The relationship's name, and the column's.
+  let relationship: String
   let name: String
   /// The value that takes the target's primary key.
   let slot: Int
@@ -16,6 +17,7 @@ final class LinkColumn {
   let isExclusive: Bool
 
   init(
+    relationship: String,
     name: String,
     slot: Int,
     key: Range<Int>,
@@ -23,6 +25,7 @@ final class LinkColumn {
     isIdentity: Bool,
     isExclusive: Bool
   ) {
+    self.relationship = relationship
     self.name = name
     self.slot = slot
     self.key = key
@@ -45,6 +48,8 @@ final class WalkTarget<Backend: DraftBackend> {
   let writer: Backend.Writer
   /// The to-ones of the table.
   let columns: [LinkColumn]
+  /// Those of them that are parts of the key.
+  let identity: [LinkColumn]
   /// For each link of the plan, its column; nil where the links are stored elsewhere.
   let columnOfLink: [Int?]
   /// For each link of the plan, its stage; nil where it needs none.
@@ -112,6 +117,7 @@ final class WalkTarget<Backend: DraftBackend> {
       let inverse = link.relationship.inverse.flatMap { target.linkSlot(named: $0) }
       columns.append(
         LinkColumn(
+          relationship: link.name,
           name: name,
           slot: slot,
           key: key,
@@ -135,6 +141,7 @@ final class WalkTarget<Backend: DraftBackend> {
       tally.number(ofRelationship: "\(model.entities[$0.layout.owner].name).\($0.name)")
     }
     self.columns = columns
+    self.identity = columns.filter(\.isIdentity)
     self.columnOfLink = columnOfLink
     self.slotOfColumn = slotOfColumn
     width = slots.count

@@ -299,4 +299,26 @@ import Testing
     try await fixture.run("Song", [["id": 3]], by: way)
     #expect(try fixture.rows(songs) == ["1", "1", "2", "2", "3"])
   }
+
+  @Test("A record without the to-one of its key has no key", arguments: Way.allCases)
+  func keyless(way: Way) async throws {
+    let fixture = try WalkFixture(
+      """
+      Order: { unique: no, attributes: { no: { type: int64 } }, relationships: { lines: { entity: Line, kind: toMany, inverse: order } } }
+      Line:
+        unique: [order, place]
+        attributes: { place: { type: int64 } }
+        relationships: { order: { entity: Order, kind: toOne, key: { no: order }, inverse: lines } }
+      """
+    )
+    try await fixture.run("Order", [["no": 1, "lines": [["place": 1]]]], by: way)
+    let lines: [ForeignValue] = [
+      ["place": 1], ["place": 1, "order": nil], ["place": 2, "order": 1],
+    ]
+    let report = try await fixture.run("Line", lines, by: way)
+    #expect(report.summary == "read 3, inserted 1, rejected 2")
+    #expect(report.issues.map(\.code) == [.keyMissing])
+    #expect(report.issues.first?.count == 2 && report.issues.first?.attribute == "order")
+    #expect(try fixture.rows("SELECT place FROM Line ORDER BY 1") == ["1", "2"])
+  }
 }
