@@ -91,11 +91,14 @@ extension DraftWalker {
           stage.skipPlace()
           continue
         }
-        let standing = isContested || child.isContested ? .unlinked : child.standing
-        if !isInRow || standing == .unlinked {
+        let isNow = child.standing == .linkedNow || child.standing == .made
+        let isRivalled = isContested || child.isContested
+        var standing = child.standing
+        if isRivalled { standing = isNow ? .contested : .unlinked }
+        if !isInRow || isRivalled {
           try stage.add(key, position: position, target: child.key, standing)
         }
-        if child.standing == .linkedNow || child.standing == .made {
+        if isNow {
           let unlinked = child.formerParent == nil ? 0 : 1
           tally.countLinks(of: target.linkNumbers[link.slot], linked: 1, unlinked: unlinked)
           if tally.written[number].outcome == .unchanged {

@@ -248,6 +248,8 @@ package final class LinkStage: StatementRunner {
     case linked
     /// Its row has the link, by the record; but not its place in the order.
     case linkedNow
+    /// Its row has the link, by the record; but a list that is staged may have it, too, and it has no place.
+    case contested
     /// Its row was made by the record, with the link and its place.
     case made
   }
@@ -266,16 +268,17 @@ package final class LinkStage: StatementRunner {
     _ standing: Standing
   ) throws(StoreError) {
     isStaged = true
-    if standing == .unlinked { staged.hasUnlinked = true }
+    let isUnlinked = standing == .unlinked || standing == .contested
+    if isUnlinked { staged.hasUnlinked = true }
     if standing != .made { staged.hasUnplaced = true }
-    let isFresh = standing == .linkedNow || standing == .made
+    let isFresh = standing != .unlinked && standing != .linked
     let link = DeferredLinks.Link(
       owner: owner,
       position: position,
       target: target,
       isFresh: isFresh
     )
-    if standing != .unlinked, !deferred.isStored { return deferred.append(link) }
+    if !isUnlinked, !deferred.isStored { return deferred.append(link) }
     try storeDeferred()
     try insert(link)
   }

@@ -187,4 +187,33 @@ import Testing
       #expect(try fixture.rows("SELECT id FROM Line ORDER BY id") == ["1", "2"])
     }
   }
+
+  @Test(
+    "A target that two nested records of one record claim has its place in the list of the last one",
+    arguments: Way.allCases,
+    ["replace", "union"]
+  )
+  func claimedTwice(way: Way, assign: String) async throws {
+    let fixture = try WalkFixture(
+      """
+      Node:
+        unique: id
+        attributes: { id: id }
+        relationships:
+          nodes: { entity: Node, kind: toMany, from: nodes, ordered: true, assign: \(assign), inverse: above }
+      """
+    )
+    try await fixture.run("Node", [["id": "1"], ["id": "5"]], by: way)
+    let record: ForeignValue = [
+      "id": "4",
+      "nodes": [["id": "2", "nodes": [["id": "1"]]], ["id": "5", "nodes": [["id": "1"]]]],
+    ]
+    try await fixture.run("Node", [record], by: way)
+    let above =
+      "SELECT n.id, a.id, n._nodes_order FROM Node n LEFT JOIN Node a ON a._pk = n.above ORDER BY n.id"
+    #expect(
+      try fixture.rows(above)
+        == ["1|5|0", "2|4|0", "4|null|null", "5|4|1"]
+    )
+  }
 }
