@@ -304,7 +304,7 @@ import Testing
   func keyless(way: Way) async throws {
     let fixture = try WalkFixture(
       """
-      Order: { unique: no, attributes: { no: { type: int64 } }, relationships: { lines: { entity: Line, kind: toMany, inverse: order } } }
+      Order: { unique: no, attributes: { no: { type: int64 } }, relationships: { lines: { entity: Line, kind: toMany, from: lines, inverse: order } } }
       Line:
         unique: [order, place]
         attributes: { place: { type: int64 } }
