@@ -157,12 +157,17 @@ extension LinkStage {
         "UPDATE \(waiting) SET target = (\(lookUp(in: waiting))) WHERE state IS NULL"
           + " AND \(isAwaited)"
       )
+      // A list that may hold a target several times has one place for each.
+      let isFirst =
+        allowsRepeats
+        ? " AND NOT EXISTS (SELECT 1 FROM \(links) AS _e WHERE _e.owner = _n.owner"
+          + " AND _e.target = _n.target AND _e.seq < _n.seq)" : ""
       // It may have been taken by another import since the last batch of this one. The plus keeps SQLite from
       // walking through all that waits for the owner, in the order of places, for one target.
       place =
         "coalesce((SELECT min(+_w.position) FROM \(waiting) AS _w WHERE _w.owner = _n.owner"
         + " AND _w.target = _n.target AND NOT EXISTS (SELECT 1 FROM \(table.name) AS _t"
-        + " WHERE _t.\(table.own) = _w.owner AND _t.\(column) = _w.position)), \(place))"
+        + " WHERE _t.\(table.own) = _w.owner AND _t.\(column) = _w.position)\(isFirst)), \(place))"
     }
     try run(
       "UPDATE \(links) SET position = _r.place FROM (SELECT _n.seq AS seq, \(place) AS place"

@@ -300,6 +300,32 @@ import Testing
     #expect(try fixture.rows(songs) == ["1", "1", "2", "2", "3"])
   }
 
+  @Test(
+    "A list that joins, and may hold a target twice, names twice who came since a record waited for it"
+  )
+  func repeatsJoining() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        List:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships: { songs: { entity: Song, kind: toMany, key: { id: songs }, repeats: true, assign: union } }
+        Song: { unique: id, attributes: { id: { type: int64 } } }
+      sources:
+        lists: { format: json, entity: List, records: /lists }
+        songs: { format: json, entity: Song, records: /songs }
+      """
+    )
+    let feed =
+      #"{"lists":[{"id":7,"songs":[1]},{"id":7,"songs":[1,1,2]}],"songs":[{"id":1},{"id":2}]}"#
+    #expect(try await fixture.run(feed).summary == "read 4, inserted 3, updated 1")
+    let songs = "SELECT s.id FROM List_songs l JOIN Song s ON s._pk = l.target ORDER BY l.position"
+    let first = try sql(fixture.store, songs)
+    #expect(Set(first) == ["1", "2"] && first.last == "2")
+  }
+
   @Test("A record without the to-one of its key has no key", arguments: Way.allCases)
   func keyless(way: Way) async throws {
     let fixture = try WalkFixture(
