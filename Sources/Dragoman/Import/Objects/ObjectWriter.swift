@@ -89,6 +89,7 @@ final class ObjectWriter: DraftWriter {
     case .replace, .ignore, .insert, .upsert:
       if let missing = missing(in: row) { return .incomplete(missing) }
     }
+    if isGeneral, let missing = missing(in: row, of: found.layout) { return .incomplete(missing) }
     // The version of a stub is nobody's: a default.
     if !completes, try isOlder(row, arena, than: found) { return .skipped }
     if isGeneral { backend.context.records.specialize(found, to: entity) }
@@ -212,10 +213,12 @@ final class ObjectWriter: DraftWriter {
     return try backend.context.finder.holder(of: values, of: identity, entity)
   }
 
-  /// A required attribute that the row does not give and that has no default.
-  private func missing(in row: RowValues) -> String? {
+  /// A required attribute that the row does not give, that has no default, and that objects of a more general entity
+  /// do not have.
+  private func missing(in row: RowValues, of general: EntityLayout? = nil) -> String? {
     for (slot, attribute) in entity.attributes.enumerated()
     where attribute.isRequired && attribute.defaultValue == nil {
+      if general?.attributeColumns.contains(entity.attributeColumns[slot]) == true { continue }
       let given = columns.firstIndex(of: entity.attributeColumns[slot])
       if given.map({ row[$0].kind == .absent }) ?? true { return attribute.name }
     }

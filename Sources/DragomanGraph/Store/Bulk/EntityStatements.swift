@@ -18,8 +18,8 @@ package struct EntityStatements: Adjustable {
   package var completesStubs: StubRule = .never
   /// The names of the entity and of everything below it.
   var family: [String]
-  /// The names of the more general entities whose objects rows may be of: those become of the entity.
-  var ancestors: [String] = []
+  /// The more general entities whose objects rows may be of: those become of the entity.
+  var ancestors: [EntityLayout] = []
 
   package init(
     entity: EntityLayout,
@@ -80,14 +80,6 @@ package struct EntityStatements: Adjustable {
       found += given
     }
     return found
-  }
-
-  /// A required attribute that the shape lacks, so that it can make no object; nil: none.
-  func missing(from present: [Int]) -> String? {
-    let given = columns(of: present)
-    return entity.attributes.first {
-      $0.isRequired && $0.defaultValue == nil && !given.contains($0.column)
-    }?.name
   }
 
   /// Whether rows of the shape may be older than what is stored.
@@ -162,7 +154,7 @@ package struct EntityStatements: Adjustable {
     }
     return Sentence(
       sql: "UPDATE \(table) SET " + assignments.joined(separator: ", ")
-        + " WHERE \(keyTest(keys))\(isWhole) AND \(noting(ofEntity(test), former: former(present)))",
+        + " WHERE \(keyTest(keys))\(isWhole)\(hasLacking(present)) AND \(noting(ofEntity(test), former: former(present)))",
       slots: keys + settable
     )
   }
@@ -189,6 +181,7 @@ package struct EntityStatements: Adjustable {
     var sentence = probe(keys)
     let hasValues = present.contains { !keys.contains($0) && slots[$0].kind != .place }
     sentence.sql += isWhole(hasValues: hasValues)
+    if mode == .upsert { sentence.sql += hasLacking(present) }
     return sentence
   }
 
@@ -239,7 +232,7 @@ package struct EntityStatements: Adjustable {
     return sentence
   }
 
-  private func columns(of present: [Int]) -> Set<String> { Set(present.map { slots[$0].column }) }
+  func columns(of present: [Int]) -> Set<String> { Set(present.map { slots[$0].column }) }
 
   /// The columns that a shape gives with their values, given the first parameter of its slots.
   private func values(
@@ -314,7 +307,7 @@ package struct EntityStatements: Adjustable {
     var changes: [(assignment: String, difference: String)] = []
     if completes { changes.append(("_stub = NULL", "_stub IS NOT NULL")) }
     if hasRelatives, !ancestors.isEmpty {
-      let general = Self.isOne(of: ancestors)
+      let general = Self.isOne(of: ancestors.map(\.name))
       let name = Schema.literal(entity.name)
       changes.append(("_entity = CASE WHEN \(general) THEN \(name) ELSE _entity END", general))
     }
@@ -325,9 +318,11 @@ package struct EntityStatements: Adjustable {
   private var hasRelatives: Bool { entity.hasEntityColumn && entity.root != entity.index }
 
   /// The test that an object is of the entity, or becomes so; nil where all are.
-  private var entityTest: String? { hasRelatives ? Self.isOne(of: family + ancestors) : nil }
+  private var entityTest: String? {
+    hasRelatives ? Self.isOne(of: family + ancestors.map(\.name)) : nil
+  }
 
-  private static func isOne(of names: [String]) -> String {
+  static func isOne(of names: [String]) -> String {
     "_entity IN (\(names.map(Schema.literal).joined(separator: ", ")))"
   }
 

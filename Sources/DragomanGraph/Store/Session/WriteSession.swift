@@ -262,7 +262,7 @@ public final class WriteSession: ImportSession {
       statements: rows.with {
         $0.family = entity.family.map { layout.entities[$0].name }
         if specializes {
-          $0.ancestors = entity.lineage.dropFirst().map { layout.entities[$0].name }
+          $0.ancestors = entity.lineage.dropFirst().map { layout.entities[$0] }
         }
       },
       keys: try primaryKeys(of: entity.table),
