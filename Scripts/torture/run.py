@@ -23,6 +23,7 @@ import guesses
 import harness
 import hostile
 import kills
+import linked
 import resuming
 import retries
 import sanitizers
@@ -37,7 +38,7 @@ import world
 MODULES = {
     "kills": kills, "resuming": resuming, "disks": disks, "stopping": stopping, "company": company, "again": again, "hostile": hostile, "stores": stores,
     "undoing": undoing, "retries": retries, "guesses": guesses, "console": console, "urls": urls, "contracts": contracts, "servers": servers,
-    "differential": differential, "fuzzing": fuzzing, "growth": growth, "world": world, "contexts": contexts, "sanitizers": sanitizers,
+    "differential": differential, "linked": linked, "fuzzing": fuzzing, "growth": growth, "world": world, "contexts": contexts, "sanitizers": sanitizers,
 }
 
 # What Scripts/test.sh tries, with an eighth of the short run's cases: a minute.
