@@ -208,6 +208,11 @@ def record(chance, plan, entity, form):
     rules = plan["entities"][entity]
     is_text = form in ("xml", "csv")
     found = {}
+    if "discriminator" in rules:
+        word = chance.choice([*rules["discriminator"]["values"]] * 8 + [None, None, MISSING, MISSING, "?"])
+        rules = plan["entities"][rules["discriminator"]["values"].get(word, entity)]
+        if word is not MISSING or form == "csv":
+            found["kind"] = None if word in (None, MISSING) else Text(word) if is_text else Number(word) if word.isdigit() else word
     for name, one in rules["attributes"].items():
         if name in rules["unique"]:
             part = key(chance, one["type"], 7, is_text)

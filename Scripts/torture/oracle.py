@@ -6,6 +6,7 @@ the world and kept or thrown away whole. Foreign values are `Number` (its digits
 """
 
 import base64
+import json
 import re
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
@@ -23,6 +24,10 @@ class Text(str):
 
 class Invalid(Exception):
     pass
+
+
+class Broken(dict):
+    """What a path could not read: no attribute takes it."""
 
 
 class Rejected(Exception):
@@ -130,6 +135,10 @@ def convert(attribute, value):
             return None
         if is_text and value == "" and kind != "string":
             return None
+    if kind == "json":
+        if isinstance(value, Broken):
+            raise Invalid(value)
+        return compact(value)
     if kind == "string":
         if isinstance(value, (list, dict)):
             raise Invalid(value)
@@ -226,6 +235,15 @@ def convert(attribute, value):
     raise AssertionError(kind)
 
 
+def compact(value):
+    """JSON text without white space; numbers as they are written."""
+    if isinstance(value, dict):
+        return "{" + ",".join(json.dumps(name, ensure_ascii=False) + ":" + compact(one) for name, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(compact, value)) + "]"
+    return str(value) if isinstance(value, Number) else json.dumps(value, ensure_ascii=False)
+
+
 # --- One record ---
 
 
@@ -243,7 +261,7 @@ class World:
 
     def copied(self):
         """Another world of the same contents: what is done to it does not happen here."""
-        world = World(self.plan)
+        world = type(self)(self.plan)
         world.next = self.next
         world.waiting = list(self.waiting)
         world.objects = {
@@ -254,6 +272,22 @@ class World:
             for number, item in self.objects.items()
         }
         return world
+
+    def kind(self, entity, record):
+        """Which entity a record becomes: wide.py has families."""
+        return entity
+
+    def root(self, entity):
+        """The entity that a family has its table and keys of."""
+        return entity
+
+    def holder(self, entity, key):
+        """Who has a key that a record of an entity gives: an object of another entity of its family, maybe."""
+        return self.find(entity, key)
+
+    def admit(self, number, entity):
+        """Whether an object that a record found by its key becomes of a sub-entity by it; one of another sub-entity refuses it."""
+        return False
 
     def drop_unlinked(self):
         """What a record unlinked is deleted, unless the record itself has it elsewhere in the end."""
@@ -349,9 +383,10 @@ def apply(world, entity, record, mode, waiting, seen):
     Gives the object's number and what happened: inserted, changed, skipped, deleted.
     """
     plan = world.plan
-    rules = plan["entities"][entity]
     if not isinstance(record, dict):
         raise Rejected("no object")
+    entity = world.kind(entity, record)
+    rules = plan["entities"][entity]
     key = []
     for name in rules["unique"]:
         value = member(record, name)
@@ -363,11 +398,19 @@ def apply(world, entity, record, mode, waiting, seen):
         if part is None:
             raise Rejected(name)
         key.append(part)
-    old = world.find(entity, key)
+    old = world.holder(entity, key)
+    try:
+        becomes = old is not None and world.admit(old, entity)
+    except Rejected:
+        if is_tombstone(rules, record):
+            return None, "nobody"
+        # A record that is left alone is not judged by what is nested in it; one that is not finds this out again.
+        if mode is not None:
+            raise
+        becomes = False
     is_stub = old is not None and world.objects[old]["stub"]
     is_old = old is not None and mode is not None and is_older(rules, record, world.objects[old])
-    tombstone = rules.get("deleteWhen")
-    if tombstone and member(record, tombstone["from"]) == tombstone["equals"]:
+    if is_tombstone(rules, record):
         if old is None:
             return None, "nobody"
         if is_old:
@@ -386,7 +429,7 @@ def apply(world, entity, record, mode, waiting, seen):
     }
     values.update(zip(rules["unique"], key))
     whole = [
-        assign(plan, rules, name, attribute, record, values, None if is_stub else old)
+        assign(plan, rules, name, attribute, record, values, None if is_stub or becomes else old)
         for name, attribute in rules["attributes"].items()
         if name not in rules["unique"]
     ]
@@ -396,11 +439,21 @@ def apply(world, entity, record, mode, waiting, seen):
         is_reference = all(answer == "keep" for answer, _ in whole) and not says_links(plan, rules, record)
         raise Lacking(tuple(key)) if is_reference else Rejected(key)
     number = old if old is not None else world.make(entity)
+    if becomes:
+        world.objects[number]["entity"] = entity
     world.objects[number]["stub"] = False
     world.objects[number]["values"] = values
     for name, relationship in rules.get("relationships", {}).items():
         link(world, number, rules, name, relationship, record, mode, waiting)
     return number, "inserted" if old is None else "changed"
+
+
+def is_tombstone(rules, record):
+    tombstone = rules.get("deleteWhen")
+    word = member(record, tombstone["from"]) if tombstone else MISSING
+    if isinstance(word, Broken):
+        raise Rejected("deleteWhen")
+    return tombstone is not None and word == tombstone["equals"]
 
 
 def says_links(plan, rules, record):
@@ -472,8 +525,8 @@ def place(world, number, name, relationship, wanted, waiting, is_union):
     if None in targets:
         waiting.append((number, name, wanted))
         # A later record about the object finds what this one said, as if it came in an import of its own.
-        if not is_union:
-            settle(world, number, name, relationship, [target for target in targets if target is not None], False)
+        if not is_union or not relationship.get("ordered"):
+            settle(world, number, name, relationship, [target for target in targets if target is not None], is_union)
         return
     settle(world, number, name, relationship, targets, is_union)
     if relationship.get("inverse"):
@@ -482,12 +535,12 @@ def place(world, number, name, relationship, wanted, waiting, is_union):
 
 def overtake(world, number, name, relationship, targets, waiting):
     """Only one owner may have a target, the last that names it: who named it earlier waits for it no more."""
-    entity = world.objects[number]["entity"]
+    entity = world.root(world.objects[number]["entity"])
     unique = world.plan["entities"][relationship["entity"]]["unique"]
     keys = [tuple(world.objects[target]["values"][one] for one in unique) for target in targets if target in world.objects]
 
     def is_left(owner, other, one):
-        return owner == number or other != name or one not in keys and one not in targets or owner in world.objects and world.objects[owner]["entity"] != entity
+        return owner == number or other != name or one not in keys and one not in targets or owner in world.objects and world.root(world.objects[owner]["entity"]) != entity
 
     waiting[:] = [
         (owner, other, [(kind, one) for kind, one in wanted if is_left(owner, other, one)]) for owner, other, wanted in waiting
@@ -512,7 +565,7 @@ def settle(world, number, name, relationship, targets, is_union):
     if relationship.get("inverse"):
         # Only one owner may have a target: the last one that names it.
         for other, one in world.objects.items():
-            if other != number and one["entity"] == item["entity"] and name in one["many"]:
+            if other != number and world.root(one["entity"]) == world.root(item["entity"]) and name in one["many"]:
                 one["many"][name] = [target for target in one["many"][name] if target not in after]
     if relationship.get("onUnlink") == "delete":
         world.unlinked += [target for target in before if target not in after]
@@ -526,7 +579,7 @@ def resolve(world, waiting):
     for owner, name, wanted in waiting:
         rules = world.plan["entities"][world.objects[owner]["entity"]]["relationships"][name] if owner in world.objects else {}
         for kind, key in wanted if rules.get("onUnresolved") == "stub" else []:
-            if kind == "key" and world.find(rules["entity"], key) is None:
+            if kind == "key" and world.holder(rules["entity"], key) is None:
                 stub = world.objects[world.make(rules["entity"])]
                 stub["stub"] = True
                 stub["values"][world.plan["entities"][rules["entity"]]["unique"][0]] = key[0]
@@ -565,11 +618,14 @@ def resolve(world, waiting):
     world.waiting = still
 
 
-def run(world, entity, records, mode="upsert"):
-    """An import: gives the new world and how many records had which fate."""
+def run(world, entity, records, mode="upsert", rejected=None):
+    """An import: gives the new world and how many records had which fate; puts the numbers of those that are rejected into a list."""
     counts = {"read": 0, "inserted": 0, "rejected": 0, "skipped": 0, "deleted": 0}
     waiting = []
     for record in records:
+        # Records of several sources are pairs.
+        if isinstance(record, tuple):
+            entity, record = record
         counts["read"] += 1
         trial, trial_waiting = world.copied(), list(waiting)
         try:
@@ -578,6 +634,8 @@ def run(world, entity, records, mode="upsert"):
             _, fate = apply(trial, entity, record, mode, trial_waiting, True)
         except Rejected:
             counts["rejected"] += 1
+            if rejected is not None:
+                rejected.append(counts["read"] - 1)
             continue
         trial.drop_unlinked()
         world, waiting = trial, trial_waiting

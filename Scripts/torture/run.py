@@ -17,6 +17,7 @@ import contracts
 import contexts
 import differential
 import disks
+import elements
 import fuzzing
 import growth
 import guesses
@@ -33,12 +34,15 @@ import stores
 import table
 import undoing
 import urls
+import ways
+import wide
 import world
 
 MODULES = {
     "kills": kills, "resuming": resuming, "disks": disks, "stopping": stopping, "company": company, "again": again, "hostile": hostile, "stores": stores,
     "undoing": undoing, "retries": retries, "guesses": guesses, "console": console, "urls": urls, "contracts": contracts, "servers": servers,
-    "differential": differential, "linked": linked, "fuzzing": fuzzing, "growth": growth, "world": world, "contexts": contexts, "sanitizers": sanitizers,
+    "differential": differential, "linked": linked, "wide": wide, "ways": ways, "elements": elements,
+    "fuzzing": fuzzing, "growth": growth, "world": world, "contexts": contexts, "sanitizers": sanitizers,
 }
 
 # What Scripts/test.sh tries, with an eighth of the short run's cases: a minute.
