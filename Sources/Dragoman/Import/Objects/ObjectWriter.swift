@@ -92,7 +92,7 @@ final class ObjectWriter: DraftWriter {
     if isGeneral, let missing = missing(in: row, of: found.layout) { return .incomplete(missing) }
     // The version of a stub is nobody's: a default.
     if !completes, try isOlder(row, arena, than: found) { return .skipped }
-    if isGeneral { backend.context.records.specialize(found, to: entity) }
+    if isGeneral { try specialize(found, row) }
     if completes { backend.context.records.completeStub(found) }
     let isChanged = try update(found, row, arena)
     if let columns = try backend.context.finder.clash(of: found) { return .duplicate(columns) }
@@ -107,6 +107,17 @@ final class ObjectWriter: DraftWriter {
     for number in links.indices where targets[number] != nil { try link(object, number) }
     if let columns = try backend.context.finder.clash(of: object) { return .duplicate(columns) }
     return .inserted
+  }
+
+  /// Makes an object of a more general entity one of ours: what it did not have gets the default.
+  private func specialize(_ object: ManagedObject, _ row: RowValues) throws {
+    let known = Set(object.layout.attributeColumns)
+    backend.context.records.specialize(object, to: entity)
+    for (attribute, column) in zip(entity.attributes, entity.attributeColumns) {
+      let given = columns.firstIndex(of: column).map { row[$0].kind != .absent } ?? false
+      guard !given, !known.contains(column), let value = attribute.defaultValue else { continue }
+      try object.setValue(value, of: attribute.name)
+    }
   }
 
   /// Sets what the row gives; true if anything was another value.

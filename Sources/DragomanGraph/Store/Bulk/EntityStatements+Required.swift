@@ -1,5 +1,32 @@
 /// What a row of a shape does not give, and its object must have.
 extension EntityStatements {
+  /// An attribute that objects of some more general entities do not have, and its default.
+  struct Gained {
+    let column: String
+    let value: StoredValue
+    /// The test of these objects.
+    let test: String
+
+    /// What sets it, where an object becomes of the entity, given its default in SQL.
+    func assignment(_ value: String) -> String {
+      "\(column) = CASE WHEN \(test) THEN \(value) ELSE \(column) END"
+    }
+  }
+
+  /// The attributes that a row does not give and an object gets when it becomes of the entity.
+  func gained(_ present: [Int]) -> [Gained] {
+    let given = columns(of: present)
+    return entity.attributes.compactMap { attribute in
+      guard let value = attribute.defaultValue, !given.contains(attribute.column) else {
+        return nil
+      }
+      let others = ancestors.filter { !$0.has(attribute) }
+      guard !others.isEmpty else { return nil }
+      let test = Self.isOne(of: others.map(\.name))
+      return Gained(column: Schema.quoted(attribute.column), value: value, test: test)
+    }
+  }
+
   /// A required attribute that the shape lacks, so that it can make no object; nil: none.
   func missing(from present: [Int]) -> String? { lacking(present).first?.name }
 
@@ -14,11 +41,14 @@ extension EntityStatements {
   /// do not.
   func hasLacking(_ present: [Int]) -> String {
     let lacking = lacking(present)
-    let others = ancestors.filter { ancestor in
-      lacking.contains { part in
-        !ancestor.attributes.contains { hasSameBytes($0.column, part.column) }
-      }
-    }
+    let others = ancestors.filter { ancestor in !lacking.allSatisfy(ancestor.has) }
     return others.isEmpty ? "" : " AND NOT \(Self.isOne(of: others.map(\.name)))"
+  }
+}
+
+extension EntityLayout {
+  /// Whether the entity has an attribute of another one of its family.
+  fileprivate func has(_ attribute: Attribute) -> Bool {
+    attributes.contains { hasSameBytes($0.column, attribute.column) }
   }
 }

@@ -143,9 +143,11 @@ package struct EntityStatements: Adjustable {
     let values = values(of: settable, from: keys.count + 1)
     let own = ownChanges(completes: false)
     let isWhole = isWhole(hasValues: !settable.isEmpty)
+    let gained = gained(present)
+    let first = keys.count + settable.count + 1
     let assignments =
       values.map { "\(Schema.quoted($0.column)) = \($0.value)" } + own.map(\.assignment)
-      + ["_v = _v + 1"]
+      + gained.enumerated().map { $1.assignment("?\($0 + first)") } + ["_v = _v + 1"]
     let differences =
       values.map { "\(Schema.quoted($0.column)) IS NOT \($0.value)" } + own.map(\.difference)
     var test = "(" + (differences.isEmpty ? "0" : differences.joined(separator: " OR ")) + ")"
@@ -155,7 +157,8 @@ package struct EntityStatements: Adjustable {
     return Sentence(
       sql: "UPDATE \(table) SET " + assignments.joined(separator: ", ")
         + " WHERE \(keyTest(keys))\(isWhole)\(hasLacking(present)) AND \(noting(ofEntity(test), former: former(present)))",
-      slots: keys + settable
+      slots: keys + settable,
+      constants: gained.map(\.value)
     )
   }
 
@@ -350,8 +353,10 @@ package struct EntityStatements: Adjustable {
       return " ON CONFLICT (\(target)) DO "
         + (noted == nil ? "NOTHING" : "UPDATE SET _v = _v WHERE \(noting("0"))")
     }
+    let gained =
+      mode == .replace ? [] : gained(present).map { $0.assignment("excluded.\($0.column)") }
     let assignments =
-      columns.map { "\($0) = excluded.\($0)" } + own.map(\.assignment) + ["_v = _v + 1"]
+      columns.map { "\($0) = excluded.\($0)" } + own.map(\.assignment) + gained + ["_v = _v + 1"]
     var test = (columns.map { "\($0) IS NOT excluded.\($0)" } + own.map(\.difference))
       .joined(separator: " OR ")
     if leavesObjects {

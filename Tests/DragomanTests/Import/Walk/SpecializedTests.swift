@@ -30,4 +30,32 @@ import Testing
     #expect(try fixture.rows(cars) == ["1|Van|4|9", "2|Thing|null|null"])
     #expect(try await fixture.run("Car", [["id": 1]], by: way).summary == "read 1, unchanged 1")
   }
+
+  @Test("It gets the defaults of what it did not have, and no others", arguments: Way.allCases)
+  func defaults(way: Way) async throws {
+    let fixture = try WalkFixture(
+      """
+      Owner: { unique: id, attributes: { id: { type: int64 } }, relationships: { thing: { entity: Thing, kind: toOne, key: { id: thing }, onUnresolved: stub } } }
+      Thing: { unique: id, attributes: { id: { type: int64 }, name: { default: none } } }
+      Car: { parent: Thing, attributes: { wheels: { type: int64, required: true, default: "4" }, seats: { type: int64, required: true } } }
+      Van: { parent: Car, attributes: { load: { type: int64, default: "7" } } }
+      """
+    )
+    let cars = "SELECT id, _entity, name, wheels, seats, load FROM Thing ORDER BY id"
+    try await fixture.run("Thing", [["id": 1, "name": nil], ["id": 2]], by: way)
+    try await fixture.run("Owner", [["id": 1, "thing": 3]], by: way)
+    let records: [ForeignValue] = [1, 2, 3].map { ["id": .integer($0), "seats": 2] }
+    #expect(try await fixture.run("Car", records, by: way).summary == "read 3, updated 3")
+    #expect(
+      try fixture.rows(cars)
+        == ["1|Car|null|4|2|null", "2|Car|none|4|2|null", "3|Car|none|4|2|null"]
+    )
+    try await fixture.run("Car", [["id": 1, "wheels": 3]], by: way)
+    let vans: [ForeignValue] = [["id": 1], ["id": 2, "load": 1]]
+    #expect(try await fixture.run("Van", vans, by: way).summary == "read 2, updated 2")
+    #expect(
+      try fixture.rows(cars)
+        == ["1|Van|null|3|2|7", "2|Van|none|4|2|1", "3|Car|none|4|2|null"]
+    )
+  }
 }
