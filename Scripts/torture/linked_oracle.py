@@ -25,6 +25,7 @@ AVOIDED = {
     "key of who is around",
     "repeats counted", "friends counted",
     "held objects",
+    "union waits",
 }
 
 

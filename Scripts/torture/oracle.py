@@ -413,7 +413,8 @@ def apply(world, entity, record, mode, waiting, seen):
     if is_tombstone(rules, record):
         if old is None:
             return None, "nobody"
-        if is_old:
+        # Whether it may be deleted is nobody's business where it is left alone.
+        if is_old or mode is None:
             return old, "skipped"
         world.drop(old)
         return None, "deleted"
@@ -427,6 +428,10 @@ def apply(world, entity, record, mode, waiting, seen):
     values = dict(world.objects[old]["values"]) if old is not None else {
         name: attribute.get("stored default") for name, attribute in rules["attributes"].items()
     }
+    if becomes:
+        # What it gains with its sub-entity gets the default.
+        known = plan["entities"][world.objects[old]["entity"]]["attributes"]
+        values.update({name: attribute.get("stored default") for name, attribute in rules["attributes"].items() if name not in known})
     values.update(zip(rules["unique"], key))
     whole = [
         assign(plan, rules, name, attribute, record, values, None if is_stub or becomes else old)

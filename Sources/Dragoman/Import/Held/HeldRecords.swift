@@ -250,7 +250,12 @@ struct HeldOrder {
     }
     for (number, record) in records.enumerated() where !failed(number) {
       for need in record.needs {
-        for maker in made[need.key] ?? [] where need.entity.family.contains(maker.entity) {
+        // Who makes it itself needs nobody else.
+        let isOwn = record.keys.made.contains {
+          $0.key == need.key && need.entity.family.contains($0.entity)
+        }
+        for maker in made[need.key] ?? []
+        where !isOwn && need.entity.family.contains(maker.entity) {
           makers[number] += [maker.first, maker.last]
         }
       }
@@ -267,6 +272,18 @@ struct HeldOrder {
       states[number] = .entered
       stack.append((number, 0))
     }
+    /// Whether a record is behind one about the same object that waits for what it needs, or behind one that is.
+    func isBehindEntered(_ number: Int) -> Bool {
+      var seen: Set<Int> = [number]
+      var next = [number]
+      while let number = next.popLast() {
+        for other in earlier[number] {
+          if states[other] == .entered { return true }
+          if states[other] == .new, seen.insert(other).inserted { next.append(other) }
+        }
+      }
+      return false
+    }
     for number in earlier.indices where states[number] == .new {
       enter(number)
       while let (number, next) = stack.last {
@@ -280,7 +297,7 @@ struct HeldOrder {
         stack[stack.count - 1].next += 1
         let other = next < ahead.count ? ahead[next] : needed[next - ahead.count]
         // Who makes what a record needs does not overtake an earlier record about its own object.
-        let overtakes = next >= ahead.count && earlier[other].contains { states[$0] == .entered }
+        let overtakes = next >= ahead.count && isBehindEntered(other)
         if states[other] == .new, !overtakes { enter(other) }
       }
     }

@@ -224,6 +224,41 @@ import Testing
     #expect(places.map(\.column) == [byte + 1])
   }
 
+  @Test(
+    "Records about one object keep their order, whoever makes what the first of them needs",
+    arguments: Way.allCases,
+    [
+      // The first record needs itself; the target of another one is nested in the last record about the same object.
+      [
+        ["id": 4, "friends": [3, 4]], ["id": 4], ["id": 4, "friends": [2]], ["id": 3], ["id": 2],
+      ],
+      [
+        ["id": 4, "friends": [3]], ["id": 4],
+        ["id": 4, "friends": [2], "kids": [["id": 3, "name": "c"]]],
+        ["id": 2],
+      ],
+    ] as [[ForeignValue]]
+  )
+  func order(way: Way, records: [ForeignValue]) async throws {
+    let fixture = try WalkFixture(
+      """
+      Person:
+        unique: id
+        attributes: { id: { type: int64 }, name: name }
+        relationships:
+          friends: { entity: Person, kind: toMany, key: { id: friends }, onUnresolved: reject }
+          kids: { entity: Person, kind: toMany, from: kids }
+      """
+    )
+    let report = try await fixture.run("Person", records, by: way)
+    #expect(report.counts.rejected == 0)
+    #expect(
+      try fixture.rows(
+        "SELECT p.id, f.id FROM Person_friends l JOIN Person p ON p._pk = l.owner JOIN Person f ON f._pk = l.target"
+      ) == ["4|2"]
+    )
+  }
+
   @Test("A record counts as read and committed when it is known what becomes of it")
   func committed() async throws {
     let fixture = try ImportFixture(Self.orders)
