@@ -528,7 +528,8 @@ def place(world, number, name, relationship, wanted, waiting, is_union):
     item = world.objects[number]
     targets = [one if kind == "object" else world.find(relationship["entity"], one) for kind, one in wanted]
     if None in targets:
-        waiting.append((number, name, wanted))
+        # Who is there is named by now, whatever becomes of the key.
+        waiting.append((number, name, [one if target is None else ("object", target) for one, target in zip(wanted, targets)]))
         # A later record about the object finds what this one said, as if it came in an import of its own.
         if not is_union or not relationship.get("ordered"):
             settle(world, number, name, relationship, [target for target in targets if target is not None], is_union)
@@ -596,7 +597,7 @@ def resolve(world, waiting):
         targets = []
         for kind, key in wanted:
             if kind == "object":
-                targets.append(key)
+                targets += [key] if key in world.objects and key not in targets else []
                 continue
             found = world.find(relationship["entity"], key)
             if found is None:

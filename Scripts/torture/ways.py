@@ -180,6 +180,8 @@ def keys(relationship, place):
                 return [Broken()] if isinstance(value, list) else value
             if value is None or value is MISSING:
                 return value
+            if not SCALARS_AS_LISTS and not isinstance(value, list):
+                raise Undecided
             return [Broken() if one is None else one for one in value] if isinstance(value, list) else [Broken()]
         around = walk(place["record"], steps[:steps.index(ELEMENTS)])
         if around in ([], [None]):
