@@ -67,9 +67,12 @@ struct Contradictions {
   /// same twice.
   ///
   /// - Parameters:
+  ///   - saying: What is said.
   ///   - giver: The object of the feed.
   ///   - isReplaced: Whether something is gone that was there before; a list that only grew may be given for the
   ///     first time.
+  ///   - isMade: Whether the import made the object.
+  ///   - isNested: Whether the record is nested in another.
   /// - Returns: Whether another record of the feed said otherwise before, and one of the two is nested.
   mutating func say(
     _ saying: Saying,
