@@ -5,6 +5,7 @@ import json
 import random
 
 import oracle
+import shrinking
 from crowd import spread
 from harness import remove, rows
 from oracle import MISSING, Number, Text
@@ -326,54 +327,34 @@ def difference(torture, folder, plan, imports):
     return ""
 
 
-def shrunk(torture, folder, plan, imports):
-    """The smallest case in sight that still differs."""
-    def differs(plan, imports):
-        try:
-            return bool(imports) and all(one[3] for one in imports) and bool(difference(torture, folder, plan, imports))
-        except (KeyError, AssertionError):
-            return False
+def smaller(plan, imports):
+    """Cases that are a little less than a case."""
+    for number, one in enumerate(imports):
+        def other(*changed):
+            return plan, imports[:number] + list(changed) + imports[number + 1:]
 
-    is_smaller = True
-    while is_smaller:
-        is_smaller = False
-        for number in range(len(imports)):
-            trial = imports[:number] + imports[number + 1:]
-            if differs(plan, trial):
-                imports, is_smaller = trial, True
-                break
-            plainly = imports[number][:4] + [("utf-8", False, imports[number][4][2])] if len(imports[number]) > 4 else None
-            trial = imports[:number] + [plainly] + imports[number + 1:]
-            if plainly not in (None, imports[number]) and differs(plan, trial):
-                imports, is_smaller = trial, True
-                break
-            for place in range(len(imports[number][3])):
-                trial = copy.deepcopy(imports)
-                del trial[number][3][place]
-                if differs(plan, trial):
-                    imports, is_smaller = trial, True
-                    break
-            if is_smaller:
-                break
-        if is_smaller:
-            continue
-        for entity, rules in plan["entities"].items():
-            for part in ("attributes", "relationships"):
-                for name in list(rules.get(part, {})):
-                    if name in rules["unique"]:
-                        continue
-                    trial = copy.deepcopy(plan)
-                    del trial["entities"][entity][part][name]
-                    if trial["entities"][entity].get("version") == name:
-                        del trial["entities"][entity]["version"]
-                    fewer = copy.deepcopy(imports)
-                    for one in fewer:
-                        for record in one[3]:
-                            if entity == "Root":
-                                record.pop(name, None)
-                    if differs(trial, fewer):
-                        plan, imports, is_smaller = trial, fewer, True
-    return plan, imports
+        yield other()
+        plainly = ("utf-8", False, one[4][2])
+        if one[4] != plainly:
+            yield other([*one[:4], plainly])
+        for place in range(len(one[3])):
+            yield other([*one[:3], one[3][:place] + one[3][place + 1:], *one[4:]])
+    for entity, rules in plan["entities"].items():
+        for part in ("attributes", "relationships"):
+            for name in rules.get(part, {}):
+                if name in rules["unique"]:
+                    continue
+                trial, fewer = copy.deepcopy(plan), copy.deepcopy(imports)
+                del trial["entities"][entity][part][name]
+                if rules.get("version") == name:
+                    del trial["entities"][entity]["version"]
+                for record in [record for one in fewer for record in one[3]] if entity == "Root" else []:
+                    record.pop(name, None)
+                yield trial, fewer
+
+
+def is_sound(plan, imports):
+    return bool(imports) and all(one[3] for one in imports)
 
 
 def fuzz(torture):
@@ -382,29 +363,27 @@ def fuzz(torture):
     torture.end()
 
 
+def dressed_case(seed):
+    """A case of feeds in any encoding, and of feeds of what is nested in others."""
+    plan, imports = random_case(seed)
+    chance = random.Random(f"{seed}:dress")
+    for one in imports:
+        one.append((*dress(chance, one[0]), "Root"))
+    for entity in list(plan["entities"])[1:]:
+        if chance.random() < 0.25:
+            form = chance.choice(["json", "ndjson", "xml", "csv"])
+            records = [record(chance, plan, entity, form) for _ in range(chance.randrange(1, 6))]
+            other = [form, "upsert", chance.choice([None, None, 1, 2]), records, (*dress(chance, form), entity)]
+            imports.insert(chance.randrange(len(imports) + 1), other)
+    return plan, imports
+
+
+def told(plan, imports):
+    return map_text(plan).split(', "sources"')[0] + "\n" + "\n".join(f"{one[4:]} {spell(one[0], one[3])}" for one in imports)
+
+
 def cases(torture):
-    folder = torture.folder("fuzz")
-
-    def case(number):
-        seed = f"{torture.seed}:{number}"
-        plan, imports = random_case(seed)
-        chance = random.Random(f"{seed}:dress")
-        for one in imports:
-            one.append((*dress(chance, one[0]), "Root"))
-        for entity in list(plan["entities"])[1:]:
-            if chance.random() < 0.25:
-                form = chance.choice(["json", "ndjson", "xml", "csv"])
-                records = [record(chance, plan, entity, form) for _ in range(chance.randrange(1, 6))]
-                other = [form, "upsert", chance.choice([None, None, 1, 2]), records, (*dress(chance, form), entity)]
-                imports.insert(chance.randrange(len(imports) + 1), other)
-        said = difference(torture, folder, plan, imports)
-        if said and len(torture.tally.failures) < 12:
-            plan, imports = shrunk(torture, folder, plan, imports)
-            said = difference(torture, folder, plan, imports)
-            said += "\n" + map_text(plan).split(', "sources"')[0] + "\n" + "\n".join(f"{one[4:]} {spell(one[0], one[3])}" for one in imports)
-        torture.check(not said, f"case {seed}", said)
-
-    return case
+    return shrinking.cases(torture, "fuzz", dressed_case, difference, smaller, told, is_sound)
 
 
 TESTS = [fuzz]

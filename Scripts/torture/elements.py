@@ -6,11 +6,12 @@ What a path leads to is walked here as docs/maps.md and docs/policies.md have it
 import copy
 import json
 import random
+from functools import partial
 
 import differential
 import oracle
+import shrinking
 import ways
-import wide
 from crowd import spread
 from harness import remove
 from oracle import MISSING, Broken, Invalid, Number, Text
@@ -430,23 +431,10 @@ def random_case(seed):
 
 def difference(torture, folder, plan, imports):
     """What the tool and the oracle say differently of a case; empty: nothing."""
-    store, path = folder / "elements.db", folder / "elements.map.json"
-    remove(store)
-    path.write_text(map_text(plan))
-    world = wide.Wide(plan)
-    for number, (seed, mode, head, records) in enumerate(imports):
-        file = folder / f"elements{number}.xml"
-        file.write_text(document(head, records, seed))
-        try:
-            read = [flat(plan, "Root", {"record": one, "parent": None, "index": place, "root": head}) for place, one in enumerate(records)]
-        except ways.Undecided:
-            return ""
-        world, counts = oracle.run(world, "Root", read, mode)
-        outcome = torture.run("import", path, file, "-d", store, "--mode", mode, "--json")
-        said = wide.compared(f"import {number} ({mode})", plan, world, counts, outcome, store)
-        if said is not None:
-            return said
-    return ""
+    def read(one):
+        return [flat(plan, "Root", {"record": record, "parent": None, "index": number, "root": one[2]}) for number, record in enumerate(one[3])]
+
+    return ways.apart(torture, folder, plan, map_text(plan), imports, lambda one: ("xml", document(one[2], one[3], one[0])), read)
 
 
 def less_of(element):
@@ -465,19 +453,12 @@ def elements(torture):
     torture.end()
 
 
+def told(plan, imports):
+    return map_text(plan) + "\n" + "\n".join(f"{one[1]} {document(one[2], one[3], one[0])}" for one in imports)
+
+
 def cases(torture):
-    folder = torture.folder("elements")
-
-    def case(number):
-        seed = f"{torture.seed}:{number}"
-        plan, imports = random_case(seed)
-        said = difference(torture, folder, plan, imports)
-        if said and len(torture.tally.failures) < 12:
-            plan, imports = ways.shrunk(torture, folder, plan, imports, difference, less_of)
-            said = difference(torture, folder, plan, imports) + "\n" + map_text(plan) + "\n" + "\n".join(f"{one[1]} {document(one[2], one[3], one[0])}" for one in imports)
-        torture.check(not said, f"case {seed}", said)
-
-    return case
+    return shrinking.cases(torture, "elements", random_case, difference, partial(ways.smaller, less_of=less_of), told, ways.is_sound)
 
 
 TESTS = [elements]

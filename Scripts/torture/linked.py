@@ -9,6 +9,7 @@ import copy
 import json
 import random
 
+import shrinking
 from crowd import spread
 from harness import faults, remove
 from linked_oracle import AVOIDED, Plan, TO_MANY, TO_ONE, Unsaid, World, dump, is_exclusive, plain, read, run, stored
@@ -318,49 +319,37 @@ def count(world, entity, one):
     return len({frozenset(link) for link in links}) if one.get("other") == one["name"] else len(set(links))
 
 
-def shrunk(torture, folder, entities, imports):
-    """The smallest case in sight that still differs: without an import, a record, a member, a relationship, an option of one."""
-    def differs(entities, imports):
-        try:
-            return bool(entities) and bool(imports) and all(one[3] for one in imports) and "error[map." not in (difference(torture, folder, entities, imports) or "error[map.")
-        except (KeyError, AssertionError):
-            return False
-
-    def fewer():
-        for number, (form, mode, batch, records) in enumerate(imports):
-            yield entities, imports[:number] + imports[number + 1:]
-            for simpler in ((form, "upsert", batch), (form, mode, None), ("json", mode, batch)):
-                if simpler != (form, mode, batch) and (simpler[0] == form or form == "ndjson"):
-                    yield entities, imports[:number] + [(*simpler, records)] + imports[number + 1:]
-            for place, (entity, one) in enumerate(records):
-                yield entities, imports[:number] + [(form, mode, batch, records[:place] + records[place + 1:])] + imports[number + 1:]
-                for less in smaller(one):
-                    yield entities, imports[:number] + [(form, mode, batch, records[:place] + [(entity, less)] + records[place + 1:])] + imports[number + 1:]
-        for entity, rules in entities.items():
-            if not any(one["entity"] == entity for other in entities if other != entity for one in entities[other]["relationships"].values()):
-                yield {name: one for name, one in entities.items() if name != entity}, imports
-            for name, one in rules["relationships"].items():
-                if name not in rules["unique"]:
-                    trial, other = copy.deepcopy(entities), Plan(entities).relationships[entity][name].get("other")
-                    del trial[entity]["relationships"][name]
-                    trial[one["entity"]]["relationships"].pop(other, None)
-                    yield trial, imports
-                for option in sorted(set(one) - {"entity", "kind", "key", "from", "inverse"}):
-                    trial = copy.deepcopy(entities)
-                    del trial[entity]["relationships"][name][option]
-                    yield trial, imports
-
-    is_smaller = True
-    while is_smaller:
-        is_smaller = False
-        for trial in fewer():
-            if differs(*trial):
-                (entities, imports), is_smaller = trial, True
-                break
-    return entities, imports
+def smaller(entities, imports):
+    """Cases that are a little less than a case: without an import, a record, a member, a relationship, an option of one."""
+    for number, (form, mode, batch, records) in enumerate(imports):
+        yield entities, imports[:number] + imports[number + 1:]
+        for simpler in ((form, "upsert", batch), (form, mode, None), ("json", mode, batch)):
+            if simpler != (form, mode, batch) and (simpler[0] == form or form == "ndjson"):
+                yield entities, imports[:number] + [(*simpler, records)] + imports[number + 1:]
+        for place, (entity, one) in enumerate(records):
+            yield entities, imports[:number] + [(form, mode, batch, records[:place] + records[place + 1:])] + imports[number + 1:]
+            for less in less_of(one):
+                yield entities, imports[:number] + [(form, mode, batch, records[:place] + [(entity, less)] + records[place + 1:])] + imports[number + 1:]
+    for entity, rules in entities.items():
+        if not any(one["entity"] == entity for other in entities if other != entity for one in entities[other]["relationships"].values()):
+            yield {name: one for name, one in entities.items() if name != entity}, imports
+        for name, one in rules["relationships"].items():
+            if name not in rules["unique"]:
+                trial, other = copy.deepcopy(entities), Plan(entities).relationships[entity][name].get("other")
+                del trial[entity]["relationships"][name]
+                trial[one["entity"]]["relationships"].pop(other, None)
+                yield trial, imports
+            for option in sorted(set(one) - {"entity", "kind", "key", "from", "inverse"}):
+                trial = copy.deepcopy(entities)
+                del trial[entity]["relationships"][name][option]
+                yield trial, imports
 
 
-def smaller(one):
+def is_sound(entities, imports):
+    return bool(entities) and bool(imports) and all(one[3] for one in imports)
+
+
+def less_of(one):
     """A record without one of its members, or one of what is in them."""
     for name, value in one.items():
         yield {other: part for other, part in one.items() if other != name}
@@ -368,10 +357,10 @@ def smaller(one):
             if len(value) > 1:
                 yield {**one, name: value[:place] + value[place + 1:]}
             if isinstance(part, dict):
-                for less in smaller(part):
+                for less in less_of(part):
                     yield {**one, name: [*value[:place], less, *value[place + 1:]]}
         if isinstance(value, dict):
-            for less in smaller(value):
+            for less in less_of(value):
                 yield {**one, name: less}
 
 
@@ -381,20 +370,12 @@ def links(torture):
     torture.end()
 
 
+def told(entities, imports):
+    return json.dumps(entities) + "\n" + "\n".join(f"{form} {mode} {batch}: {feed_text(form, records)}" for form, mode, batch, records in imports)
+
+
 def cases(torture):
-    folder = torture.folder("links")
-
-    def case(number):
-        seed = f"{torture.seed}:links:{number}"
-        entities, imports = random_case(seed)
-        said = difference(torture, folder, entities, imports)
-        if said and len(torture.tally.failures) < 12:
-            entities, imports = shrunk(torture, folder, entities, imports)
-            said = difference(torture, folder, entities, imports)
-            said += "\n" + json.dumps(entities) + "\n" + "\n".join(f"{form} {mode} {batch}: {feed_text(form, records)}" for form, mode, batch, records in imports)
-        torture.check(not said, f"case {seed}", said)
-
-    return case
+    return shrinking.cases(torture, "links", random_case, difference, smaller, told, is_sound)
 
 
 TESTS = [links]

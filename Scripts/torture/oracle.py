@@ -309,6 +309,11 @@ class World:
                 return number
         return None
 
+    def name(self, number):
+        """The key of an object."""
+        item = self.objects[number]
+        return tuple(item["values"][one] for one in self.plan["entities"][item["entity"]]["unique"])
+
     def make(self, entity):
         number = self.next
         self.next += 1
@@ -655,21 +660,16 @@ def dump(world):
     """The world as `harness.contents` gives a store."""
     plan = world.plan
     tables = {}
-
-    def name(number):
-        item = world.objects[number]
-        return tuple(item["values"][one] for one in plan["entities"][item["entity"]]["unique"])
-
     for number, item in world.objects.items():
         entity = item["entity"]
         row = dict(item["values"])
         rules = plan["entities"][entity]
         for one, relationship in rules.get("relationships", {}).items():
             if relationship["kind"] == "toOne":
-                row[one] = name(item["one"][one]) if one in item["one"] else None
+                row[one] = world.name(item["one"][one]) if one in item["one"] else None
             elif not relationship.get("inverse"):
                 for place, target in enumerate(item["many"].get(one, [])):
-                    line = {"owner": name(number), "target": name(target)}
+                    line = {"owner": world.name(number), "target": world.name(target)}
                     if relationship.get("ordered"):
                         line["position"] = place
                     tables.setdefault(f"{entity}_{one}", []).append(line)
@@ -686,7 +686,7 @@ def dump(world):
                         (o for o, candidate in world.objects.items() if number in candidate["many"].get(one, [])
                          and candidate["entity"] == owner_entity), None,
                     )
-                    row[relationship["inverse"]] = name(owner) if owner else None
+                    row[relationship["inverse"]] = world.name(owner) if owner else None
                     if relationship.get("ordered"):
                         row[f"_{one}_order"] = world.objects[owner]["many"][one].index(number) if owner else None
         tables.setdefault(entity, []).append(row)

@@ -7,9 +7,11 @@ which gets records that are read already: flat ones, with a value for each attri
 import copy
 import json
 import random
+from functools import partial
 
 import differential
 import oracle
+import shrinking
 import wide
 from crowd import spread
 from harness import remove
@@ -501,20 +503,29 @@ def random_case(seed):
 
 def difference(torture, folder, plan, imports):
     """What the tool and the oracle say differently of a case; empty: nothing."""
-    store, path = folder / "ways.db", folder / "ways.map.json"
+    def places(one):
+        return [{"record": record, "parent": None, "index": number, "key": MISSING, "root": one[2]} for number, record in enumerate(one[3])]
+
+    return apart(torture, folder, plan, map_text(plan), imports, lambda one: (one[0], feed(one[0], *one[2:])), lambda one: [flat(plan, "Root", place) for place in places(one)])
+
+
+def apart(torture, folder, plan, text, imports, spelled, read):
+    """The same; `spelled` gives the format and the feed of an import, `read` its records as they are read."""
+    store, path = folder / "paths.db", folder / "paths.map.json"
     remove(store)
-    path.write_text(map_text(plan))
+    path.write_text(text)
     world = wide.Wide(plan)
-    for number, (form, mode, head, records) in enumerate(imports):
-        file = folder / f"ways{number}.{form}"
-        file.write_text(feed(form, head, records))
+    for number, one in enumerate(imports):
+        form, words = spelled(one)
+        file = folder / f"paths{number}.{form}"
+        file.write_text(words)
         try:
-            read = [flat(plan, "Root", {"record": one, "parent": None, "index": place, "key": MISSING, "root": head}) for place, one in enumerate(records)]
+            records = read(one)
         except Undecided:
             return ""
-        world, counts = oracle.run(world, "Root", read, mode)
-        outcome = torture.run("import", path, file, "-d", store, "--mode", mode, "--json")
-        said = wide.compared(f"import {number} ({form}, {mode})", plan, world, counts, outcome, store)
+        world, counts = oracle.run(world, "Root", records, one[1])
+        outcome = torture.run("import", path, file, "-d", store, "--mode", one[1], "--json")
+        said = wide.compared(f"import {number} ({form}, {one[1]})", plan, world, counts, outcome, store)
         if said is not None:
             return said
     return ""
@@ -562,19 +573,8 @@ def less_of(tree):
             yield type(tree)(tree[:place] + [(one[0], less) if isinstance(tree, Object) else less] + tree[place + 1:])
 
 
-def shrunk(torture, folder, plan, imports, difference, less_of):
-    """The smallest case in sight that still differs, of JSON or XML."""
-    budget, is_smaller = 3000, True
-    while is_smaller:
-        is_smaller = False
-        for trial in smaller(plan, imports, less_of):
-            budget -= 1
-            if budget < 0:
-                return plan, imports
-            if trial[1] and all(one[3] for one in trial[1]) and difference(torture, folder, *trial):
-                (plan, imports), is_smaller = trial, True
-                break
-    return plan, imports
+def is_sound(plan, imports):
+    return bool(imports) and all(one[3] for one in imports)
 
 
 def paths(torture):
@@ -583,19 +583,12 @@ def paths(torture):
     torture.end()
 
 
+def told(plan, imports):
+    return map_text(plan) + "\n" + "\n".join(f"{one[:2]} {feed(one[0], *one[2:])}" for one in imports)
+
+
 def cases(torture):
-    folder = torture.folder("ways")
-
-    def case(number):
-        seed = f"{torture.seed}:{number}"
-        plan, imports = random_case(seed)
-        said = difference(torture, folder, plan, imports)
-        if said and len(torture.tally.failures) < 12:
-            plan, imports = shrunk(torture, folder, plan, imports, difference, less_of)
-            said = difference(torture, folder, plan, imports) + "\n" + map_text(plan) + "\n" + "\n".join(f"{one[:2]} {feed(one[0], *one[2:])}" for one in imports)
-        torture.check(not said, f"case {seed}", said)
-
-    return case
+    return shrinking.cases(torture, "ways", random_case, difference, partial(smaller, less_of=less_of), told, is_sound)
 
 
 TESTS = [paths]

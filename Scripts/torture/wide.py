@@ -10,6 +10,7 @@ import random
 
 import differential
 import oracle
+import shrinking
 from crowd import spread
 from differential import record
 from harness import remove, rows
@@ -453,11 +454,6 @@ def dump(world):
     """The world as `harness.rows` gives a store: families in one table."""
     plan = world.plan
     tables = {}
-
-    def name(number):
-        item = world.objects[number]
-        return tuple(item["values"][one] for one in plan["entities"][item["entity"]]["unique"])
-
     families = {world.root(entity) for entity, rules in plan["entities"].items() if "parent" in rules}
     for number, item in world.objects.items():
         entity, root = item["entity"], world.root(item["entity"])
@@ -466,16 +462,16 @@ def dump(world):
             row["_entity"] = entity
         for one, relationship in plan["entities"][entity].get("relationships", {}).items():
             if relationship["kind"] == "toOne":
-                row[one] = name(item["one"][one]) if one in item["one"] else None
+                row[one] = world.name(item["one"][one]) if one in item["one"] else None
             elif not relationship.get("inverse"):
                 for place, target in enumerate(item["many"].get(one, [])):
-                    line = {"owner": name(number), "target": name(target)}
+                    line = {"owner": world.name(number), "target": world.name(target)}
                     if relationship.get("ordered"):
                         line["position"] = place
                     tables.setdefault(f"{root}_{one}", []).append(line)
             else:
                 for place, target in enumerate(item["many"].get(one, [])):
-                    world.objects[target]["owners"] = {**world.objects[target].get("owners", {}), relationship["inverse"]: name(number)}
+                    world.objects[target]["owners"] = {**world.objects[target].get("owners", {}), relationship["inverse"]: world.name(number)}
                     if relationship.get("ordered"):
                         world.objects[target]["owners"][f"_{one}_order"] = place
         row["_stub"] = 1 if item["stub"] else None
@@ -632,25 +628,8 @@ def smaller(plan, runs):
                     yield trial, runs
 
 
-def shrunk(torture, folder, plan, runs):
-    """The smallest case in sight that still differs."""
-    def differs(plan, runs):
-        try:
-            return bool(runs) and all(run["inputs"] and all(groups for _, groups in run["inputs"]) for run in runs) and bool(difference(torture, folder, plan, runs))
-        except (KeyError, AssertionError, ValueError):
-            return False
-
-    budget, is_smaller = 4000, True
-    while is_smaller:
-        is_smaller = False
-        for trial in smaller(plan, runs):
-            budget -= 1
-            if budget < 0:
-                return plan, runs
-            if differs(*trial):
-                (plan, runs), is_smaller = trial, True
-                break
-    return plan, runs
+def is_sound(plan, runs):
+    return bool(runs) and all(run["inputs"] and all(groups for _, groups in run["inputs"]) for run in runs)
 
 
 def told(plan, runs):
@@ -668,18 +647,7 @@ def several(torture):
 
 
 def cases(torture):
-    folder = torture.folder("wide")
-
-    def case(number):
-        seed = f"{torture.seed}:{number}"
-        plan, runs = random_case(seed)
-        said = difference(torture, folder, plan, runs)
-        if said and len(torture.tally.failures) < 12:
-            plan, runs = shrunk(torture, folder, plan, runs)
-            said = difference(torture, folder, plan, runs) + "\n" + told(plan, runs)
-        torture.check(not said, f"case {seed}", said)
-
-    return case
+    return shrinking.cases(torture, "wide", random_case, difference, smaller, told, is_sound)
 
 
 TESTS = [several]
