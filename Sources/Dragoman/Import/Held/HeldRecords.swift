@@ -221,7 +221,13 @@ struct HeldOrder {
   /// - Parameters:
   ///   - records: The records, in the order of the feed.
   ///   - failed: Which of them are not written.
-  init(_ records: [HeldRecords.Record], without failed: (Int) -> Bool) {
+  ///   - isStored: Whether a target is there by now.
+  /// - Throws: What `isStored` throws.
+  init(
+    _ records: [HeldRecords.Record],
+    without failed: (Int) -> Bool,
+    isStored: (HeldRecords.Need) throws -> Bool
+  ) rethrows {
     earlier = records.map { _ in [] }
     makers = earlier
     var lastOwn: [HeldRecords.Key: Int] = [:]
@@ -248,14 +254,16 @@ struct HeldOrder {
         }
       }
     }
+    let deleted = Set(records.lazy.filter(\.isTombstone).compactMap(\.keys.own))
     for (number, record) in records.enumerated() where !failed(number) {
       for need in record.needs {
-        // Who makes it itself needs nobody else.
+        guard let others = made[need.key] else { continue }
+        // Who makes it itself needs nobody else, nor does who has it already, unless it goes in between.
         let isOwn = record.keys.made.contains {
           $0.key == need.key && need.entity.family.contains($0.entity)
         }
-        for maker in made[need.key] ?? []
-        where !isOwn && need.entity.family.contains(maker.entity) {
+        if try isOwn || (!deleted.contains(need.key) && isStored(need)) { continue }
+        for maker in others where need.entity.family.contains(maker.entity) {
           makers[number] += [maker.first, maker.last]
         }
       }

@@ -89,9 +89,9 @@ final class ObjectWriter: DraftWriter {
     case .replace, .ignore, .insert, .upsert:
       if let missing = missing(in: row) { return .incomplete(missing) }
     }
-    if isGeneral, let missing = missing(in: row, of: found.layout) { return .incomplete(missing) }
     // The version of a stub is nobody's: a default.
     if !completes, try isOlder(row, arena, than: found) { return .skipped }
+    if isGeneral, let missing = missing(in: row, of: found.layout) { return .incomplete(missing) }
     if isGeneral { try specialize(found, row) }
     if completes { backend.context.records.completeStub(found) }
     let isChanged = try update(found, row, arena)

@@ -17,10 +17,10 @@ struct Contradictions {
     }
   }
 
-  /// What was said last of an object.
+  /// What was said last of an object: eight bytes, because a feed may have a million of them.
   private struct Said {
-    /// Which object of the feed said it, by `ImportTally.ordinal(ofWritten:)`.
-    let giver: Int
+    /// Which object of the feed said it: the last bits of `ImportTally.ordinal(ofWritten:)`.
+    let giver: UInt32
     let isNested: Bool
     /// Whether anything was said before, and whether by a nested record or of an object that such a one made.
     let isAgain: Bool
@@ -82,6 +82,7 @@ struct Contradictions {
     isNested: Bool
   ) -> Bool {
     let last = saidNow[saying] ?? said[saying]
+    let giver = UInt32(truncatingIfNeeded: giver)
     let isSame = last?.giver == giver
     let values = Saying(saying.object)
     let maker = isMade ? (saidNow[values] ?? said[values])?.isNested ?? isNested : nil

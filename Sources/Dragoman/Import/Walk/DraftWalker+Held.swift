@@ -60,7 +60,8 @@ extension DraftWalker {
     let failed = try failures(among: records)
     // What was to be made, and was not after all.
     var lost: Set<HeldRecords.Key> = []
-    let order = HeldOrder(records, without: { failed[$0] != nil }).numbers()
+    let order = try HeldOrder(records, without: { failed[$0] != nil }, isStored: isStored)
+      .numbers()
     try takeUp(records, order, unless: cancellation) { record, plan, number in
       let missing =
         try failed[number]

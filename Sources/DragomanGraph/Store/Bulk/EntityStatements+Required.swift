@@ -37,6 +37,13 @@ extension EntityStatements {
     }
   }
 
+  /// Finds the object that a row of a shape that lacks something required is good for, or leaves alone.
+  func completed(_ keys: [Int], by present: [Int]) -> Sentence {
+    var sentence = probe(keys, for: present)
+    if mode == .upsert { sentence.sql += hasLacking(present) }
+    return sentence
+  }
+
   /// The test that an object has the required attributes that the shape lacks: those of some more general entities
   /// do not.
   func hasLacking(_ present: [Int]) -> String {

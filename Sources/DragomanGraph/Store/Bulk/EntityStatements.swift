@@ -184,7 +184,6 @@ package struct EntityStatements: Adjustable {
     var sentence = probe(keys)
     let hasValues = present.contains { !keys.contains($0) && slots[$0].kind != .place }
     sentence.sql += isWhole(hasValues: hasValues)
-    if mode == .upsert { sentence.sql += hasLacking(present) }
     return sentence
   }
 

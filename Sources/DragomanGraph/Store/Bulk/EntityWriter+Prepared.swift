@@ -34,7 +34,7 @@ extension EntityWriter {
       probe =
         makesObjects
         ? nil
-        : try keys.map { try PreparedSentence(statements.probe($0, for: present), in: database) }
+        : try keys.map { try PreparedSentence(statements.completed($0, by: present), in: database) }
       if let keys, let version = statements.version, statements.isVersioned(present) {
         newer = try PreparedSentence(
           statements.newer(keys, than: version, for: present),

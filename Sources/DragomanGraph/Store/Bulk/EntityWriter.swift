@@ -182,14 +182,29 @@ public final class EntityWriter {
     }
     if let missing = prepared.missing {
       if key == nil { key = try prepared.probe?.key(row, arena, path: path) }
-      if key == nil || statements.mode == .replace { return .incomplete(missing) }
+      if key == nil || statements.mode == .replace {
+        // Whatever it lacks, an older row leaves its object alone, unless each has to be whole.
+        if statements.mode == .upsert, try isOlder(row, arena, prepared) { return .skipped }
+        return .incomplete(missing)
+      }
     }
-    if let newer = prepared.newer, try newer.finds(row, arena, path: path) { return .skipped }
+    if try isOlder(row, arena, prepared) { return .skipped }
     switch statements.mode {
     case .upsert, .replace: return .unchanged
     case .ignore: return .skipped
     case .insert: return .keyExists
     }
+  }
+
+  /// Whether the object that has the row's key is newer than the row; then it is noted.
+  private func isOlder(
+    _ row: UnsafeBufferPointer<RowValue>,
+    _ arena: UnsafeRawPointer,
+    _ prepared: Prepared
+  ) throws(StoreError) -> Bool {
+    guard let newer = try prepared.newer?.key(row, arena, path: path) else { return false }
+    key = newer
+    return true
   }
 
   /// Whether what becomes of a row can be told only when the table has its indexes again (`TableLoads.end()`).

@@ -259,6 +259,29 @@ import Testing
     )
   }
 
+  @Test(
+    "A record whose target is there by the end does not wait for another one about it",
+    arguments: Way.allCases
+  )
+  func target(way: Way) async throws {
+    let fixture = try WalkFixture(
+      """
+      Person:
+        unique: id
+        attributes: { id: { type: int64 } }
+        relationships:
+          boss: { entity: Person, kind: toOne, from: [] }
+          team: { entity: Person, kind: toMany, key: { id: team }, onUnresolved: reject, inverse: boss }
+      """
+    )
+    let records: [ForeignValue] = [
+      ["id": 1, "team": [4]], ["id": 4], ["id": 4, "team": [1, 4]],
+    ]
+    let report = try await fixture.run("Person", records, by: way)
+    #expect(report.summary == "read 3, inserted 2, updated 1")
+    #expect(try fixture.rows(Self.bosses) == ["1|4", "4|4"])
+  }
+
   @Test("A record counts as read and committed when it is known what becomes of it")
   func committed() async throws {
     let fixture = try ImportFixture(Self.orders)

@@ -31,6 +31,23 @@ import Testing
     #expect(try await fixture.run("Car", [["id": 1]], by: way).summary == "read 1, unchanged 1")
   }
 
+  @Test("An older record leaves the object alone, whatever it lacks", arguments: Way.allCases)
+  func older(way: Way) async throws {
+    let fixture = try WalkFixture(
+      """
+      Thing: { unique: id, version: v, attributes: { id: { type: int64 }, v: { type: int64 } } }
+      Car: { parent: Thing, attributes: { wheels: { type: int64, required: true } } }
+      """
+    )
+    try await fixture.run("Thing", [["id": 1, "v": 3]], by: way)
+    let records: [ForeignValue] = [
+      ["id": 1, "v": 2], ["id": 1, "v": 3], ["id": 1, "v": 2, "wheels": 4],
+    ]
+    let report = try await fixture.run("Car", records, by: way)
+    #expect(report.summary == "read 3, skipped 2, rejected 1")
+    #expect(try fixture.rows("SELECT id, _entity, v FROM Thing") == ["1|Thing|3"])
+  }
+
   @Test("It gets the defaults of what it did not have, and no others", arguments: Way.allCases)
   func defaults(way: Way) async throws {
     let fixture = try WalkFixture(
