@@ -211,7 +211,9 @@ final class HeldRecords {
 ///
 /// Records about one object keep their order. Where records need each other, the first one comes first.
 struct HeldOrder {
-  /// For each record, the earlier ones about the same object.
+  /// For each record, the key of its own object.
+  private let own: [HeldRecords.Key?]
+  /// For each record, the earlier ones about the same object: the last of those whose own it is, and those since.
   private var earlier: [[Int]]
   /// For each record, those that make what it needs.
   private var makers: [[Int]]
@@ -228,6 +230,7 @@ struct HeldOrder {
     without failed: (Int) -> Bool,
     isStored: (HeldRecords.Need) throws -> Bool
   ) rethrows {
+    own = records.map(\.keys.own)
     earlier = records.map { _ in [] }
     makers = earlier
     var lastOwn: [HeldRecords.Key: Int] = [:]
@@ -276,21 +279,14 @@ struct HeldOrder {
     var states = earlier.map { _ in State.new }
     var order: [Int] = []
     var stack: [(number: Int, next: Int)] = []
+    // By object, the first of its own records up to each that is entered.
+    var firstEntered: [HeldRecords.Key: [Int]] = [:]
     func enter(_ number: Int) {
       states[number] = .entered
       stack.append((number, 0))
-    }
-    /// Whether a record is behind one about the same object that waits for what it needs, or behind one that is.
-    func isBehindEntered(_ number: Int) -> Bool {
-      var seen: Set<Int> = [number]
-      var next = [number]
-      while let number = next.popLast() {
-        for other in earlier[number] {
-          if states[other] == .entered { return true }
-          if states[other] == .new, seen.insert(other).inserted { next.append(other) }
-        }
+      if let key = own[number] {
+        firstEntered[key, default: []].append(min(firstEntered[key]?.last ?? number, number))
       }
-      return false
     }
     for number in earlier.indices where states[number] == .new {
       enter(number)
@@ -299,13 +295,17 @@ struct HeldOrder {
         guard next < ahead.count + needed.count else {
           states[number] = .done
           order.append(number)
+          if let key = own[number] { firstEntered[key]?.removeLast() }
           stack.removeLast()
           continue
         }
         stack[stack.count - 1].next += 1
         let other = next < ahead.count ? ahead[next] : needed[next - ahead.count]
         // Who makes what a record needs does not overtake an earlier record about its own object.
-        let overtakes = next >= ahead.count && isBehindEntered(other)
+        let overtakes =
+          next >= ahead.count
+          && (own[other].flatMap { firstEntered[$0]?.last }.map { $0 < other } ?? false
+            || earlier[other].contains { states[$0] == .entered })
         if states[other] == .new, !overtakes { enter(other) }
       }
     }
