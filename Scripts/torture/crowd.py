@@ -22,6 +22,8 @@ from harness import Outcome, Tally, has
 
 MEMORY = Path("/dev/shm")
 ROOM = 2 << 30  # more than cases leave behind
+# How often one process begins: a main that is left by `exit` frees nothing, some kilobytes each time, and limits of memory are looked at.
+BEGINNINGS = 5000
 
 
 def spread(torture, prepare, short, long):
@@ -80,6 +82,7 @@ class Prepared:
     def __init__(self, tool, folder, libraries):
         self.tool, self.folder, self.libraries = tool, folder, libraries
         self.process = None
+        self.begun = 0
 
     def start(self):
         self.socket, other = socket.socketpair()
@@ -91,8 +94,12 @@ class Prepared:
         other.close()
 
     def run(self, arguments, timeout):
+        if self.begun == BEGINNINGS:
+            self.close()
         if self.process is None:
             self.start()
+            self.begun = 0
+        self.begun += 1
         out, err = self.folder / "stdout", self.folder / "stderr"
         asked = b"".join(os.fsencode(str(one)) + b"\0" for one in (self.folder, out, err, *arguments))
         began = time.monotonic()

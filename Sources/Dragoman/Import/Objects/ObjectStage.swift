@@ -238,6 +238,10 @@ final class ObjectStage: DraftStage {
     let change = try assign(found, to: object, former)
     result.linked = change.linked
     result.unlinked = change.unlinked
+    if link.isToOne, let inverse = backend.layout.inverse(of: link) {
+      // What the owner had before a nested object took its place.
+      result.unlinked += backend.moved.removeValue(forKey: inverse.id) ?? 0
+    }
     if change.isChanged { result.changed = [LinkStage.Owner(key: key, number: number)] }
     if try !change.gone.isEmpty || lacks(anyOf: replaced, found) { result.lost = [key] }
     if plan.deletesUnlinked { result.gone = change.gone }

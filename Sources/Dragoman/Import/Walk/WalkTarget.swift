@@ -102,13 +102,14 @@ final class WalkTarget<Backend: DraftBackend> {
     for link in entity.relationships {
       guard case .column(let name) = link.storage else { continue }
       let mapped = plan.links.firstIndex { $0.name.utf8.elementsEqual(link.name.utf8) }
-      let slot = slots.count
-      slots.append(RowSlot(name: link.name, column: name, kind: .integer))
+      let (slot, order) = (slots.count, layout.order(of: link))
+      slots.append(RowSlot(name: link.name, column: name, kind: .integer, order: order))
       slotOfColumn[name] = slot
       var key = slots.count..<slots.count
       if let mapped, let reference = Self.reference(plan.links[mapped], columns.count, model) {
         for part in reference.columns.indices {
-          slots.append(RowSlot(name: link.name, column: name, kind: .key(reference, part: part)))
+          let kind = RowSlot.Kind.key(reference, part: part)
+          slots.append(RowSlot(name: link.name, column: name, kind: kind, order: order))
         }
         key = key.lowerBound..<slots.count
       }

@@ -62,6 +62,11 @@ package final class ModelLayout: Sendable {
     return linkColumns[entities[link.owner].tableIndex].first { $0.link == link.id }
   }
 
+  /// The name of the column of the place that objects of a to-one have in its ordered inverse; nil: it has none.
+  package func order(of link: RelationshipLayout) -> String? {
+    column(of: link)?.order.map { tables[entities[link.owner].tableIndex].columns[$0].name }
+  }
+
   /// The relationship that points back, if there is one.
   package func inverse(of link: RelationshipLayout) -> RelationshipLayout? {
     link.inverse.map { links[$0] }

@@ -128,7 +128,8 @@ extension LinkStage {
     _ body: (Int64, Int64) -> Bool
   ) throws(StoreError) {
     try StoreError.naming(path) {
-      let order = table.place.map { " ORDER BY \(table.own), \($0)" } ?? ""
+      let order =
+        table.place.map { " ORDER BY \(table.own), \($0) IS NULL, \($0), \(table.other)" } ?? ""
       let statement = try RawStatement(
         kept: "SELECT \(table.own), \(table.other) FROM \(table.name)"
           + " WHERE \(table.own) IN (SELECT value FROM json_each(?))\(order)",

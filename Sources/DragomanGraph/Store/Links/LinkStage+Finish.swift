@@ -221,7 +221,7 @@ extension LinkStage {
   private func resolveOwnColumn(_ column: String, _ finish: inout Finish) throws(StoreError) {
     let table = Schema.quoted(owner.table)
     let name = Schema.quoted(column)
-    var source = "(SELECT owner, target FROM \(waiting) WHERE state = 1)"
+    var (source, place) = ("(SELECT owner, target FROM \(waiting) WHERE state = 1)", "")
     if layout.isExclusive(plan.link) {
       source =
         "(SELECT owner, target, max(\(Self.moment)) FROM \(waiting) WHERE state = 1 GROUP BY target)"
@@ -231,9 +231,15 @@ extension LinkStage {
           + " AS _w WHERE _w.owner = \(table)._pk AND _w.target = \(table).\(name))"
       )
       finish.unlinked += database.changesCount
+    } else if let order = layout.order(of: plan.link) {
+      // Behind the others of the list, in the order in which they were named.
+      source =
+        "(SELECT owner, target, (SELECT max(_pk) FROM \(table)) + row_number() OVER"
+        + " (ORDER BY \(Self.moment)) AS place FROM \(waiting) WHERE state = 1)"
+      place = ", \(Schema.quoted(order)) = _w.place"
     }
     let linked = try forEachInteger(
-      "UPDATE \(table) SET \(name) = _w.target, _v = _v + 1 FROM \(source) AS _w"
+      "UPDATE \(table) SET \(name) = _w.target\(place), _v = _v + 1 FROM \(source) AS _w"
         + " WHERE \(table)._pk = _w.owner AND \(table).\(name) IS NOT _w.target RETURNING _pk"
     ) { finish.change($0) }
     finish.linked += linked

@@ -199,9 +199,10 @@ extension LinkStage {
   /// Takes the owners out whose list is stored in the order in which it is staged, whatever the
   /// numbers that stand for the places.
   private func dropUnchanged(in table: LinkQuery) throws(StoreError) {
+    let place = "_t.\(table.place ?? "NULL")"
     let stored =
       "SELECT group_concat(\(table.other)) FROM (SELECT \(table.other) FROM \(table.name) AS _t"
-      + " WHERE _t.\(table.own) = _o.owner ORDER BY _t.\(table.place ?? "NULL"))"
+      + " WHERE _t.\(table.own) = _o.owner ORDER BY \(place) IS NULL, \(place), _t.\(table.other))"
     let staged =
       "SELECT group_concat(target) FROM (SELECT target FROM \(links) AS _l"
       + " WHERE _l.owner = _o.owner ORDER BY _l.position)"
@@ -230,14 +231,22 @@ extension LinkStage {
       result.gone += try integers("SELECT DISTINCT \(table.other) FROM \(name) WHERE \(lost)")
     }
     if table.isSymmetric {
+      // Two friends are one link, whoever of them drops it.
+      let (first, second) = ("min(owner, target)", "max(owner, target)")
+      result.unlinked += try count(
+        "SELECT count(*) FROM (SELECT DISTINCT \(first), \(second) FROM \(name) WHERE \(lost))"
+      )
+    }
+    let gone = try integers("DELETE FROM \(name) WHERE \(lost) RETURNING \(table.own)")
+    if table.isSymmetric {
       try run(
         "DELETE FROM \(name) WHERE \(table.other) IN (SELECT owner FROM \(owners)) AND NOT EXISTS"
           + " (SELECT 1 FROM \(links) AS _l WHERE _l.owner = \(name).\(table.other)"
           + " AND _l.target = \(name).\(table.own))"
       )
+    } else {
+      result.unlinked += gone.count
     }
-    let gone = try integers("DELETE FROM \(name) WHERE \(lost) RETURNING \(table.own)")
-    result.unlinked += gone.count
     result.lost.formUnion(gone)
     changed += gone
     if let place = table.place, plan.replaces {

@@ -129,9 +129,17 @@ struct LinkQuery {
   /// and, where the inverse has an order, the place in it.
   func listsSQL(of test: String) -> String {
     let places = otherPlace.map { ", \($0)" } ?? ""
-    let order = [own] + (place.map { [$0] } ?? [])
+    let order = [own] + placeOrder("")
     return "SELECT \(own), \(other)\(places) FROM \(name) WHERE \(own) \(test)"
       + " ORDER BY \(order.joined(separator: ", "))"
+  }
+
+  /// The terms that put the targets of an owner in order: what has no place comes last.
+  ///
+  /// Links of files that were written before to-ones took places have none.
+  private func placeOrder(_ prefix: String) -> [String] {
+    guard let place else { return [] }
+    return (place == Self.position ? [] : ["\(prefix)\(place) IS NULL"]) + ["\(prefix)\(place)"]
   }
 
   /// Targets with columns of theirs, and the key of their owner behind these, the owners together.
@@ -141,9 +149,9 @@ struct LinkQuery {
     let table = Schema.quoted(target.table)
     let link = isOfTarget ? "t" : "j"
     let source = isOfTarget ? "\(table) t" : "\(name) j JOIN \(table) t ON t._pk = j.\(other)"
+    let key = (target.uniqueKeys.first ?? []).map { "t.\(Schema.quoted($0.column))" }
     let order =
-      ["\(link).\(own)"] + (place.map { ["\(link).\($0)"] } ?? [])
-      + (target.uniqueKeys.first ?? []).map { "t.\(Schema.quoted($0.column))" } + ["t._pk"]
+      ["\(link).\(own)"] + (place == nil ? key : placeOrder("\(link).")) + ["t._pk"]
     return "SELECT " + columns.map { "t.\(Schema.quoted($0)), " }.joined() + "\(link).\(own)"
       + " FROM \(source) WHERE \(link).\(own) IN (SELECT value FROM json_each(?1))"
       + " ORDER BY \(order.joined(separator: ", "))"

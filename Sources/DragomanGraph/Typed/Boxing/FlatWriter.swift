@@ -211,7 +211,13 @@ extension ValueBinding {
     return zip(slots, columns).map { slot, column in
       switch slot {
       case .attribute(let attribute, _): RowSlot(attribute)
-      case .link(let link): RowSlot(name: link.layout.name, column: names[column], kind: .integer)
+      case .link(let link):
+        RowSlot(
+          name: link.layout.name,
+          column: names[column],
+          kind: .integer,
+          order: layout.order(of: link.layout)
+        )
       }
     }
   }

@@ -49,12 +49,15 @@ package struct RowSlot: Sendable, Hashable {
   package let column: String
   /// What the value is.
   package let kind: Kind
+  /// Of a to-one whose inverse is ordered, the column of the place among its target's.
+  package let order: String?
 
   /// Describes a value of a row.
-  package init(name: String, column: String, kind: Kind) {
+  package init(name: String, column: String, kind: Kind, order: String? = nil) {
     self.name = name
     self.column = column
     self.kind = kind
+    self.order = order
   }
 
   /// The slot of an attribute.

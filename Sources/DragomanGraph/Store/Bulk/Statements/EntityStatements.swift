@@ -116,7 +116,7 @@ package struct EntityStatements: Adjustable {
   private func insert(_ present: [Int], _ conflictClause: String) -> Sentence {
     let given = columns(of: present)
     let defaults = entity.attributes.filter { !given.contains($0.column) && $0.defaultValue != nil }
-    let values = merged(values(of: present, from: 2))
+    let values = merged(values(of: present, from: 2)) + places(ofNew: present)
     let own = entity.hasEntityColumn ? ["_pk", "_v", "_entity"] : ["_pk", "_v"]
     let ownValues = ["?1", "1"] + (entity.hasEntityColumn ? [Schema.literal(entity.name)] : [])
     let first = present.count + 2
@@ -147,6 +147,7 @@ package struct EntityStatements: Adjustable {
     let first = keys.count + settable.count + 1
     let assignments =
       values.map { "\(Schema.quoted($0.column)) = \($0.value)" } + own.map(\.assignment)
+      + places(settable, from: keys.count + 1)
       + gained.enumerated().map { $1.assignment("?\($0 + first)") } + ["_v = _v + 1"]
     let differences =
       values.map { "\(Schema.quoted($0.column)) IS NOT \($0.value)" } + own.map(\.difference)
@@ -237,24 +238,29 @@ package struct EntityStatements: Adjustable {
   func columns(of present: [Int]) -> Set<String> { Set(present.map { slots[$0].column }) }
 
   /// The columns that a shape gives with their values, given the first parameter of its slots.
-  private func values(
+  ///
+  /// Places are apart (`places(ofNew:)`), and so is whether look-ups are noted for the writer.
+  func values(
     of present: [Int],
-    from parameter: Int
+    from parameter: Int,
+    isNoted: Bool = true
   ) -> [(column: String, value: String)] {
-    present.indices.filter { !slots[present[$0]].isFurtherPart }.map { place in
+    let plain = present.indices.filter {
+      !slots[present[$0]].isFurtherPart && slots[present[$0]].kind != .place
+    }
+    return plain.map { place in
       let slot = slots[present[place]]
       guard case .key(let reference, _) = slot.kind else {
         return (slot.column, "?\(parameter + place)")
       }
       let parts = reference.columns.indices.map { "?\(parameter + place + $0)" }
-      return (
-        slot.column, "_dragoman_link(\(reference.number), (\(reference.select(parts))))"
-      )
+      let found = "(\(reference.select(parts)))"
+      return (slot.column, isNoted ? "_dragoman_link(\(reference.number), \(found))" : found)
     }
   }
 
   /// The values with each column once: a to-one whose target rows may give by its primary key, or else by its own.
-  private func merged(
+  func merged(
     _ values: [(column: String, value: String)]
   ) -> [(column: String, value: String)] {
     var merged: [(column: String, value: String)] = []
@@ -355,7 +361,8 @@ package struct EntityStatements: Adjustable {
     let gained =
       mode == .replace ? [] : gained(present).map { $0.assignment("excluded.\($0.column)") }
     let assignments =
-      columns.map { "\($0) = excluded.\($0)" } + own.map(\.assignment) + gained + ["_v = _v + 1"]
+      columns.map { "\($0) = excluded.\($0)" } + own.map(\.assignment) + places(present) + gained
+      + ["_v = _v + 1"]
     var test = (columns.map { "\($0) IS NOT excluded.\($0)" } + own.map(\.difference))
       .joined(separator: " OR ")
     if leavesObjects {
