@@ -21,7 +21,7 @@ extension ManagedObjectContext {
       while let (next, cause) = doomed.popLast() {
         if try isDeleted(next) || cause != nil && !isAlive(next) { continue }
         doomed += try unlink(next).map { ($0, next.place) }
-        markDeleted(next, cause)
+        try markDeleted(next, cause)
       }
     }
   }
@@ -81,10 +81,29 @@ extension ManagedObjectContext {
 
   /// An object that is nowhere but here is gone, and the links with it; one that is stored is deleted
   /// there by the next save.
-  private func markDeleted(_ object: ManagedObject, _ cause: RowKey?) {
+  private func markDeleted(_ object: ManagedObject, _ cause: RowKey?) throws {
     importing.keys?.remove(object.place, in: self)
+    try noteDenials(object)
     while !tryMarkDeleted(object, cause) {}
     notices.delete(object.objectID)
+  }
+
+  /// Remembers whom relationships with `deny` lead to from an object that is nowhere but here: once it is gone its links
+  /// cannot be read any more, and a record of an import may not delete it, as if the one that made it were stored.
+  private func noteDenials(_ object: ManagedObject) throws {
+    guard own(object)?.kind == .inserted else { return }
+    for link in object.layout.relationships where link.relationship.deleteRule == .deny {
+      let targets = try links.targets(of: link, object)
+      if targets.isEmpty { continue }
+      importing.denials.append(
+        ImportMemory.Denial(
+          place: importing.log.count,
+          root: object.layout.root,
+          link: link,
+          targets: targets
+        )
+      )
+    }
   }
 
   /// Marks an object as deleted, unless somebody has stored a part of the changes meanwhile.

@@ -14,6 +14,12 @@ extension ObjectStage {
     let last = try lastOwners(lists)
     for (object, list) in lists {
       let key = object.place.key
+      let taken = try taken(list, from: key).count
+      if taken > 0 {
+        result.linked += taken
+        result.unlinked += taken
+        result.change(key)
+      }
       var resolved = try resolved(list, of: key)
       guard resolved.contains(where: \.isLate) else { continue }
       let overtaken = Set(
@@ -192,6 +198,16 @@ extension ObjectStage {
     func isNamedLast(by owner: Int64, _ last: [Int64: (owner: Int64, ordinal: Int)]) -> Bool {
       last[object.place.key].map { $0.owner == owner } ?? true
     }
+  }
+
+  /// The targets that are there and another's since: they were this owner's in between, as if each record came in
+  /// an import of its own.
+  func taken(_ list: [Target], from owner: Int64) throws -> Set<Int64> {
+    var keys: Set<Int64> = []
+    for case .key(let values, let place) in list where place.ordinal > 0 {
+      if let key = try find(values)?.place.key, isTaken(key, from: owner) { keys.insert(key) }
+    }
+    return keys
   }
 
   /// The targets that are there, and not another's since.

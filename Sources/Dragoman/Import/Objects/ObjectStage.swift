@@ -214,6 +214,7 @@ final class ObjectStage: DraftStage {
       }
     }
     let replaced = plan.replaces ? waiting[key] ?? [] : []
+    let taken = try taken(replaced, from: key)
     // What is joined to a list does not take back what earlier records joined.
     if plan.replaces { try forgetTarget(of: key) }
     let earlier = waiting[key] ?? []
@@ -242,10 +243,29 @@ final class ObjectStage: DraftStage {
       // What the owner had before a nested object took its place.
       result.unlinked += backend.moved.removeValue(forKey: inverse.id) ?? 0
     }
-    if change.isChanged { result.changed = [LinkStage.Owner(key: key, number: number)] }
+    let between = try linkedBetween(replaced, taken, former, found)
+    result.add(between: Array(repeating: key, count: between))
+    if change.isChanged || between > 0 {
+      result.changed = [LinkStage.Owner(key: key, number: number)]
+    }
     if try !change.gone.isEmpty || lacks(anyOf: replaced, found) { result.lost = [key] }
     if plan.deletesUnlinked { result.gone = change.gone }
     return result
+  }
+
+  /// How many references of an earlier record that are replaced were links in between: their targets are there, or were
+  /// taken by others.
+  private func linkedBetween(
+    _ replaced: [Target],
+    _ taken: Set<Int64>,
+    _ former: [ManagedObject],
+    _ found: [ManagedObject]
+  ) throws -> Int {
+    var keys: Set<Int64> = []
+    for case .key(let values, let place) in replaced where place.ordinal > 0 {
+      if let key = try find(values)?.place.key { keys.insert(key) }
+    }
+    return keys.subtracting((former + found).map(\.place.key)).union(taken).count
   }
 
   /// Whether the list at hand, whose targets were found so far, lacks a reference with which an earlier record waits.

@@ -59,6 +59,10 @@ extension DraftWalker {
       linked: outcome.linked,
       unlinked: outcome.unlinked
     )
+    let root = backend.layout.entities[stage.plan.link.owner].root
+    for owner in outcome.between {
+      tally.linkedBetween.append((ObjectPlace(root, owner), tally.waits.count))
+    }
     var owners: [Int64] = []
     for owner in outcome.changed where owner.number >= 0 {
       if tally.written[owner.number].outcome == .unchanged {
@@ -82,7 +86,6 @@ extension DraftWalker {
     }
     if stage.isTable { try stage.bumpVersions(of: owners) }
     for owner in outcome.waiting where owner.number >= 0 {
-      let root = backend.layout.entities[stage.plan.link.owner].root
       tally.waits.append(Wait(owner: ObjectPlace(root, owner.key), number: owner.number))
     }
   }

@@ -193,7 +193,8 @@ extension DraftWalker {
     list: some Collection<LinkStage.Listed>,
     in batch: DraftBatch
   ) throws -> Bool {
-    if stage.holds(owner) {
+    // What friends say of each other has an order: each list changes those of others.
+    if stage.holds(owner) || Backend.isBulk && stage.plan.link.isSymmetric && !stage.isEmpty {
       guard mayFlush else { throw RecordStop.full }
       try flush(stage, batch)
     }

@@ -134,6 +134,7 @@ extension DraftWalker {
     let isUndoable: Bool
     let writtenCount: Int
     let waitCount: Int
+    let betweenCount: Int
   }
 
   private func begin(_ isUndoable: Bool, mayFlush: Bool) throws -> Mark {
@@ -147,13 +148,15 @@ extension DraftWalker {
     return Mark(
       isUndoable: isUndoable,
       writtenCount: tally.written.count,
-      waitCount: tally.waits.count
+      waitCount: tally.waits.count,
+      betweenCount: tally.linkedBetween.count
     )
   }
 
   private func undo(to mark: Mark) throws {
     tally.written.removeLast(tally.written.count - mark.writtenCount)
     tally.waits.removeLast(tally.waits.count - mark.waitCount)
+    tally.linkedBetween.removeLast(tally.linkedBetween.count - mark.betweenCount)
     tally.uncountLinks()
     contradictions.drop()
     guard mark.isUndoable else { return }

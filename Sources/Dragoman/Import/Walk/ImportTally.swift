@@ -28,6 +28,8 @@ final class ImportTally {
   private var settledCount = 0
   /// Which of them have references that wait.
   @exclusivity(unchecked) var waits: [Wait] = []
+  /// Whose references that wait were links in between, each with the number of `waits` by then.
+  @exclusivity(unchecked) var linkedBetween: [(owner: ObjectPlace, waitCount: Int)] = []
   /// Objects that were counted as unchanged, and that have references that wait.
   var unchangedOwners: [ObjectPlace: UnchangedOwner] = [:]
   /// The counts of links by relationship, each with a number, so that none is looked up by its name.
@@ -61,6 +63,15 @@ final class ImportTally {
   ///
   /// `keep` is called for owners of references that wait: as what they are counted until then.
   func settle(_ plan: ImportPlan, _ keep: (ObjectPlace, UnchangedOwner?) throws -> Void) throws {
+    for (owner, waitCount) in linkedBetween {
+      if let wait = waits[..<waitCount].last(where: { $0.owner == owner }) {
+        if written[wait.number].outcome == .unchanged { written[wait.number].outcome = .updated }
+      } else if let known = unchangedOwners.removeValue(forKey: owner) {
+        recountUnchanged(of: known.entity, isTop: known.isTop)
+        try keep(owner, nil)
+      }
+    }
+    linkedBetween.removeAll(keepingCapacity: true)
     for wait in waits {
       let object = written[wait.number]
       let unchanged: UnchangedOwner? =

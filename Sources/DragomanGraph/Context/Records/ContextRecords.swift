@@ -25,7 +25,9 @@ package struct ContextRecords {
   package func endRecord() {
     context.overlay.endRecord()
     context.importing.recordCount -= 1
-    if context.importing.recordCount == 0 { context.importing.log = [] }
+    guard context.importing.recordCount == 0 else { return }
+    context.importing.log = []
+    context.importing.denials = []
   }
 
   /// Undoes everything since the record began, and ends it: what is unsaved is what it was then.
@@ -37,6 +39,7 @@ package struct ContextRecords {
     context.overlay.undo()
     context.importing.recordCount -= 1
     context.importing.log.removeLast(context.importing.log.count - start)
+    context.importing.denials.removeAll { $0.place >= start }
     for place in places {
       let now = context.overlay[place]
       if let object = context.registered(place) {
@@ -96,6 +99,10 @@ package struct ContextRecords {
         if let denied, (denied.root, denied.link.id) <= (root, link.id) { continue }
         if try !context.links.targets(of: link, object).isEmpty { denied = (root, link) }
       }
+    }
+    for denial in context.importing.denials where denial.place >= start {
+      if let denied, (denied.root, denied.link.id) <= (denial.root, denial.link.id) { continue }
+      if try denial.targets.contains(where: context.isAlive) { denied = (denial.root, denial.link) }
     }
     return denied.map { "\(layout.entities[$0.link.owner].name).\($0.link.name)" }
   }

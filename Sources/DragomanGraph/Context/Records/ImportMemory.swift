@@ -23,4 +23,15 @@ struct ImportMemory {
   var recordCount = 0
   /// The rows to which something was done since the first of them began, and whether it was to delete.
   var log: [(place: RowKey, isDeletion: Bool)] = []
+  /// What relationships with `deny` led to from objects that are gone without ever being stored.
+  var denials: [Denial] = []
+
+  /// Whom a relationship with `deny` led to from an object that is gone.
+  struct Denial {
+    /// How long the log was by then.
+    let place: Int
+    let root: Int
+    let link: RelationshipLayout
+    let targets: [ManagedObject]
+  }
 }

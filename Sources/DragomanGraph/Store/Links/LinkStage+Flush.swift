@@ -18,7 +18,7 @@ extension LinkStage {
     } else if case .column(let column) = plan.link.storage {
       // The owners staged are the targets of an exclusive to-one: nothing waits for them.
       if staged.hasRivals { try dropRivals() }
-      if waitingCount > 0 { try dropOutdated() }
+      if waitingCount > 0 { try dropOutdated(&result) }
       try makeExclusive(column, &result)
     }
     try run("DELETE FROM \(links)")
@@ -43,15 +43,16 @@ extension LinkStage {
     _ origin: (ReferencePlace) -> WaitingPlace,
     _ result: inout Outcome
   ) throws(StoreError) {
-    // What is joined to a list takes back nothing that earlier records said.
-    if staged.hasOldOwners { try forgetTargets() }
     if staged.hasKeys {
       try run("UPDATE \(links) SET target = (\(lookUp(in: links))) WHERE target IS NULL")
-      if !allowsRepeats { try dropRepeats() }
     }
+    // What is joined to a list takes back nothing that earlier records said.
+    if staged.hasOldOwners { try forgetTargets(of: table, &result) }
+    let replaced = result.between
+    if staged.hasKeys, !allowsRepeats { try dropRepeats() }
     if !table.isOwnTable {
       if staged.hasUnlinked { try dropRivals() }
-      if waitingCount > 0 { try dropOutdated() }
+      if waitingCount > 0 { try dropOutdated(&result) }
     }
     if table.place != nil, !plan.replaces { try append(to: table) }
     if staged.hasKeys { result.waiting = numbered(try moveUnresolved(origin)) }
@@ -59,7 +60,8 @@ extension LinkStage {
       if staged.hasGaps { try closeGaps() }
       if staged.hasOldOwners { try dropUnchanged(in: table) }
     }
-    var changed: [Int64] = []
+    result.lost.formUnion(replaced)
+    var changed = replaced
     if table.isOwnTable {
       if allowsRepeats, table.place != nil, plan.replaces {
         try rewrite(table, &result, &changed)
@@ -113,7 +115,7 @@ extension LinkStage {
 
   /// References of earlier records that wait for who has come since, and is another's by a later record,
   /// do not wait any more.
-  private func dropOutdated() throws(StoreError) {
+  private func dropOutdated(_ result: inout Outcome) throws(StoreError) {
     if plan.key.isEmpty { return }
     var isTaken =
       "owner NOT IN (SELECT owner FROM \(links)) AND (\(lookUp(in: waiting))) IN"
@@ -121,7 +123,17 @@ extension LinkStage {
     if plan.key.allSatisfy(\.lookUps.isEmpty) {
       isTaken = "seq IN (\(awaited) AND _w.owner <> _n.owner)"
     }
-    try run("DELETE FROM \(waiting) WHERE state IS NULL AND \(isTaken)")
+    let taken = list(try integers("SELECT seq FROM \(waiting) WHERE state IS NULL AND \(isTaken)"))
+    guard taken != "[]" else { return }
+    let isOurs = "seq IN (SELECT value FROM json_each(?))"
+    let key = plan.key.indices.map { ", k\($0)" }.joined()
+    result.add(
+      between: try integers(
+        "SELECT owner FROM (SELECT DISTINCT owner\(key) FROM \(waiting) WHERE ordinal > 0 AND \(isOurs))",
+        [taken]
+      )
+    )
+    try run("DELETE FROM \(waiting) WHERE \(isOurs)", [taken])
     waitingCount -= database.changesCount
   }
 

@@ -50,10 +50,20 @@ extension LinkStage {
     package var linked = 0
     /// How many links were removed.
     package var unlinked = 0
+    /// The owners of references that waited for who is there by now, and that later records say otherwise of: each was a
+    /// link in between, made and removed. One entry a link.
+    package var between: [Int64] = []
     /// The targets that were unlinked and are to be deleted (`Plan.deletesUnlinked`).
     package var gone: [Int64] = []
 
     /// Nothing so far.
     package init() {}
+
+    /// Takes note of links in between.
+    package mutating func add(between owners: [Int64]) {
+      between += owners
+      linked += owners.count
+      unlinked += owners.count
+    }
   }
 }

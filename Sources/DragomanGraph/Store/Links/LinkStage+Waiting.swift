@@ -75,9 +75,20 @@ extension LinkStage {
     }
   }
 
-  /// The same for all staged owners.
-  func forgetTargets() throws(StoreError) {
+  /// The same for all staged owners; the targets of their lists are looked up.
+  func forgetTargets(of table: LinkQuery, _ result: inout Outcome) throws(StoreError) {
     if waitingCount > 0 {
+      let late =
+        "SELECT DISTINCT owner, (\(lookUp(in: waiting))) AS target FROM \(waiting)"
+        + " WHERE owner IN (SELECT owner FROM \(owners)) AND state IS NULL AND ordinal > 0"
+      result.add(
+        between: try integers(
+          "SELECT owner FROM (\(late)) AS _w WHERE target NOT NULL AND NOT EXISTS (SELECT 1 FROM"
+            + " \(links) AS _l WHERE _l.owner = _w.owner AND _l.target = _w.target) AND NOT EXISTS"
+            + " (SELECT 1 FROM \(table.name) AS _t WHERE _t.\(table.own) = _w.owner"
+            + " AND _t.\(table.other) = _w.target)"
+        )
+      )
       try run("DELETE FROM \(waiting) WHERE owner IN (SELECT owner FROM \(owners))")
       waitingCount -= database.changesCount
     }
