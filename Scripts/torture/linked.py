@@ -125,6 +125,12 @@ def bond(chance, entities, left, right):
         entities[one]["relationships"][left] = first
 
 
+def reads_both(entities):
+    """Whether the feed is read for both sides of a relationship."""
+    plan = Plan(entities)
+    return any("other" in one and plan.is_read(one) and plan.is_read(plan.inverse(one)) for named in plan.relationships.values() for one in named.values())
+
+
 def map_text(plan):
     sources = {}
     for entity in plan:

@@ -12,6 +12,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import linked
 from differential import map_text, random_case
 from feeds import FORMATS, MAP, items, write
 from harness import remove
@@ -204,37 +205,67 @@ def interrupted(torture):
     torture.end()
 
 
+def as_in_a_file(torture, server, folder, case, plan, entities, feeds):
+    """Imports feeds into the server and into a file: exit codes, counts and contents are to be the same.
+
+    A feed is its format, its text, and the options of its import.
+    """
+    path, file = folder / "fuzz.map.json", folder / "file.db"
+    remove(file)
+    path.write_text(plan)
+    server.sql("DROP SCHEMA IF EXISTS fuzz CASCADE; CREATE SCHEMA fuzz")
+    store = server.url("postgres") + "&options=-csearch_path%3Dfuzz"
+    for place, (form, text, options) in enumerate(feeds):
+        feed = folder / f"fuzz{place}.{form}"
+        feed.write_text(text, newline="")
+        outcomes = [torture.run("import", path, feed, "-d", one, "--json", *options) for one in (store, file)]
+        told = [
+            {name: value for name, value in json.loads(one.out).items() if name not in ("seconds", "error", "issues", "notices")} if one.out else None for one in outcomes
+        ]
+        said = f"{case}, import {place} ({form}, {' '.join(map(str, options))})"
+        same = torture.check(
+            outcomes[0].code == outcomes[1].code and told[0] == told[1], f"{said}: exits {[one.code for one in outcomes]}",
+            f"{told[0]}\n{told[1]}\n{outcomes[0].text[-600:]}",
+        )
+        found, wanted = (exported(torture, path, one, entities) for one in (store, file))
+        if not torture.check(not apart(found, wanted), f"{said}: contents", apart(found, wanted)) or not same:
+            break
+
+
+def batches(size):
+    return ["--commit", "batch", "--batch-size", size] if size else []
+
+
 def random_imports(torture):
     torture.begin("random maps and feeds on a server", "counts, exit codes and contents of a file, in every format and batch size")
     folder = torture.folder("server-fuzz")
-    path, file = folder / "fuzz.map.json", folder / "file.db"
     with serving(torture) as server:
         if server is None:
             return torture.end()
         for number in torture.cases(40, 4000):
             seed = f"{torture.seed}:server:{number}"
             plan, imports = random_case(seed)
-            remove(file)
-            path.write_text(map_text(plan))
-            server.sql("DROP SCHEMA IF EXISTS fuzz CASCADE; CREATE SCHEMA fuzz")
-            store = server.url("postgres") + "&options=-csearch_path%3Dfuzz"
-            for place, (form, mode, batch, records) in enumerate(imports):
-                feed = folder / f"fuzz{place}.{form}"
-                feed.write_text(spell(form, records), newline="")
-                options = ["--mode", mode, "--source", form, "--json", *(["--commit", "batch", "--batch-size", batch] if batch else [])]
-                outcomes = [torture.run("import", path, feed, "-d", one, *options) for one in (store, file)]
-                told = [
-                    {name: value for name, value in json.loads(one.out).items() if name not in ("seconds", "error", "issues", "notices")} if one.out else None for one in outcomes
-                ]
-                case = f"case {seed}, import {place} ({form}, {mode})"
-                same = torture.check(
-                    outcomes[0].code == outcomes[1].code and told[0] == told[1], f"{case}: exits {[one.code for one in outcomes]}",
-                    f"{told[0]}\n{told[1]}\n{outcomes[0].text[-600:]}",
-                )
-                entities = list(plan["entities"])
-                found, wanted = (exported(torture, path, one, entities) for one in (store, file))
-                if not torture.check(not apart(found, wanted), f"{case}: contents", apart(found, wanted)) or not same:
-                    break
+            feeds = [(form, spell(form, records), ["--mode", mode, "--source", form, *batches(batch)]) for form, mode, batch, records in imports]
+            as_in_a_file(torture, server, folder, f"case {seed}", map_text(plan), list(plan["entities"]), feeds)
+    torture.end()
+
+
+def random_relationships(torture):
+    torture.begin("random relationships on a server", "counts, exit codes and contents of a file, whichever side is read (and not both: docs/scale.md)")
+    folder = torture.folder("server-links")
+    with serving(torture) as server:
+        if server is None:
+            return torture.end()
+        for number in torture.cases(40, 4000):
+            seed = f"{torture.seed}:links:{number}"
+            entities, imports = linked.random_case(seed)
+            if linked.reads_both(entities):
+                continue
+            feeds = []
+            for form, mode, batch, records in imports:
+                source = ["--source", form + records[0][0]] if form in ("ndjson", "csv") else []
+                feeds.append((form, linked.feed_text(form, records), ["--mode", mode, *source, *batches(batch)]))
+            as_in_a_file(torture, server, folder, f"case {seed}", linked.map_text(entities), list(entities), feeds)
     torture.end()
 
 
@@ -294,4 +325,4 @@ def nasty(torture):
     torture.end()
 
 
-TESTS = [interrupted, random_imports, nasty]
+TESTS = [interrupted, random_imports, random_relationships, nasty]

@@ -155,6 +155,7 @@ protocol DraftStage: AnyObject {
   var isEmpty: Bool { get }
   var hasUnlinked: Bool { get }
   func holds(_ owner: Int64) -> Bool
+  func number(of owner: Int64, lacking target: Int64) -> Int?
   func holds(
     _ list: some Collection<LinkStage.Listed>,
     of owner: Int64,
@@ -204,6 +205,7 @@ extension DraftStage {
   var isEmpty: Bool { true }
   var hasUnlinked: Bool { false }
   func holds(_ owner: Int64) -> Bool { false }
+  func number(of owner: Int64, lacking target: Int64) -> Int? { nil }
   func holds(
     _ list: some Collection<LinkStage.Listed>,
     of owner: Int64,

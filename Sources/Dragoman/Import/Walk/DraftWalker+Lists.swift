@@ -40,6 +40,12 @@ extension DraftWalker {
           // It leaves a list that is not stored yet: that of an earlier record, or of this one.
           guard mayFlush else { throw RecordStop.full }
           child.isContested = true
+          // A list that lacks it has let it go before it went elsewhere.
+          if let number = stage.number(of: former, lacking: child.key), number >= 0,
+            tally.written[number].outcome == .unchanged
+          {
+            tally.written[number].outcome = .updated
+          }
         }
         listed.append(child)
       }

@@ -1,4 +1,6 @@
 /// What an import works with in a context.
+///
+/// Large because it is everything that a context has of imports, apart from what it has without them.
 struct ImportMemory {
   /// A writing session that reads go through, while an import runs in it.
   var session: (any StoreWriter)?

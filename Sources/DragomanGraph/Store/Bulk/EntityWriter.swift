@@ -159,7 +159,7 @@ public final class EntityWriter {
     }
     let prepared = try prepare(row)
     let connection = try connection()
-    let next = prepared.makesObjects ? reserved ?? keys.next : nil
+    let next = prepared.makesObjects || prepared.takesPlaces ? reserved ?? keys.next : nil
     var effect = Effect.none
     if let insertOnly = prepared.insertOnly, prepared.expectsNew {
       effect = run(insertOnly, row, arena, key: next, connection)
@@ -174,6 +174,7 @@ public final class EntityWriter {
       return .inserted
     case .updated:
       key = note?.key
+      if prepared.takesPlaces, reserved == nil { keys.take() }
       return .updated
     case .none: key = note?.key
     }

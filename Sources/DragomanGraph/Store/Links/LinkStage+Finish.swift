@@ -234,9 +234,10 @@ extension LinkStage {
     } else if let order = layout.order(of: plan.link) {
       // Behind the others of the list, in the order in which they were named.
       source =
-        "(SELECT owner, target, (SELECT max(_pk) FROM \(table)) + row_number() OVER"
-        + " (ORDER BY \(Self.moment)) AS place FROM \(waiting) WHERE state = 1)"
+        "(SELECT owner, target, \(ownerKeys.next - 1) + row_number() OVER (ORDER BY \(Self.moment))"
+        + " AS place FROM \(waiting) WHERE state = 1)"
       place = ", \(Schema.quoted(order)) = _w.place"
+      ownerKeys.take(Int64(try count("SELECT count(*) FROM \(waiting) WHERE state = 1")))
     }
     let linked = try forEachInteger(
       "UPDATE \(table) SET \(name) = _w.target\(place), _v = _v + 1 FROM \(source) AS _w"

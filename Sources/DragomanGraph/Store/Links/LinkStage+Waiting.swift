@@ -75,11 +75,20 @@ extension LinkStage {
     }
   }
 
+  /// A record says anew what an owner has: who of those that earlier records named is there by now was its target in
+  /// between (`forgetTargets`).
+  func lookUpTargets(of owner: Int64) throws(StoreError) {
+    try run(
+      "UPDATE \(waiting) SET target = (\(lookUp(in: waiting))) WHERE owner = ? AND state IS NULL",
+      [owner]
+    )
+  }
+
   /// The same for all staged owners; the targets of their lists are looked up.
   func forgetTargets(of table: LinkQuery, _ result: inout Outcome) throws(StoreError) {
     if waitingCount > 0 {
       let late =
-        "SELECT DISTINCT owner, (\(lookUp(in: waiting))) AS target FROM \(waiting)"
+        "SELECT DISTINCT owner, target FROM \(waiting)"
         + " WHERE owner IN (SELECT owner FROM \(owners)) AND state IS NULL AND ordinal > 0"
       result.add(
         between: try integers(

@@ -27,6 +27,8 @@ package final class LinkStage: StatementRunner {
   let owners: String
   let waiting: String
   let primaryKeys: PrimaryKeys
+  /// Those of the owners, which their places in ordered inverses are.
+  let ownerKeys: PrimaryKeys
   private let insertLink: RawStatement
   private let insertOwner: RawStatement
   /// The owners that are staged.
@@ -84,12 +86,14 @@ package final class LinkStage: StatementRunner {
     number: Int,
     isKept: Bool,
     primaryKeys: PrimaryKeys,
+    ownerKeys: PrimaryKeys,
     database: Database,
     path: String?,
     layout: ModelLayout
   ) throws {
     self.plan = plan
     self.primaryKeys = primaryKeys
+    self.ownerKeys = ownerKeys
     self.database = database
     self.path = path
     self.layout = layout
@@ -173,6 +177,15 @@ package final class LinkStage: StatementRunner {
   /// Whether links of an owner are staged already.
   package func holds(_ owner: Int64) -> Bool { stagedOwners[owner] != nil }
 
+  /// The number of an owner whose staged list surely lacks a target; nil: it has it, or a key of which nobody knows whose it is.
+  package func number(of owner: Int64, lacking target: Int64) -> Int? {
+    guard plan.replaces, let known = stagedOwners[owner] else { return nil }
+    let mayHave = listed[known.list].contains { listed in
+      if case .object(let key) = listed { key == target } else { true }
+    }
+    return mayHave ? nil : known.number
+  }
+
   /// Whether links of an owner are staged already, exactly those of a list: staging them again would
   /// change nothing.
   ///
@@ -232,6 +245,7 @@ package final class LinkStage: StatementRunner {
     isStaged = true
     guard plan.replaces, !isNew else { return }
     staged.hasOldOwners = true
+    if waitingCount > 0 { try lookUpTargets(of: owner) }
     if deferred.isStored { try insert(owner: owner) } else { deferred.append(owner: owner) }
   }
 

@@ -280,12 +280,14 @@ public final class WriteSession: ImportSession {
     stageCount += 1
     let number = stageCount
     let keys = try primaryKeys(of: layout.entities[plan.link.destination].table)
+    let ownerKeys = try primaryKeys(of: layout.entities[plan.link.owner].table)
     let stage = try run {
       try LinkStage(
         plan,
         number: number,
         isKept: keepsRun,
         primaryKeys: keys,
+        ownerKeys: ownerKeys,
         database: database,
         path: path,
         layout: layout

@@ -1,7 +1,7 @@
 /// The places that rows have in the ordered inverses of their to-ones.
 ///
-/// A row that says whose it is comes behind the others of that list: its place is the next primary key, which is
-/// larger than those that others were given so. Where a list itself names the object, it moves it to its own place
+/// A row that says whose it is comes behind the others of that list: its place is the next primary key, which no other
+/// row gets then, so that it is larger than those that others were given so. Where a list itself names the object, it moves it to its own place
 /// when the links are stored (`LinkStage`).
 extension EntityStatements {
   /// The to-ones of a shape that have a place in their inverse, and the columns of these places.
@@ -12,6 +12,9 @@ extension EntityStatements {
       found.append((slot.column, order))
     }
   }
+
+  /// Whether rows of a shape may take places of which no list tells.
+  func takesPlaces(_ present: [Int]) -> Bool { present.contains { slots[$0].order != nil } }
 
   private func value(_ column: String, of present: [Int], from parameter: Int) -> String {
     let values = merged(values(of: present, from: parameter, isNoted: false))
@@ -45,7 +48,7 @@ extension EntityStatements {
       let (link, place) = (Schema.quoted(column), Schema.quoted(order))
       let value = value(column, of: present, from: parameter)
       return "\(place) = CASE WHEN \(link) IS \(value) THEN \(place) WHEN \(value) NOT NULL"
-        + " THEN (SELECT max(_pk) + 1 FROM \(Schema.quoted(entity.table))) END"
+        + " THEN ?1 END"
     }
   }
 }

@@ -135,30 +135,35 @@ package struct EntityStatements: Adjustable {
   }
 
   /// Changes the object that has the key; makes none, and none whole.
+  ///
+  /// Parameter 1 is the next `_pk` where rows of the shape may take a place (`takesPlaces`).
   func update(_ present: [Int]) -> Sentence {
     guard let keys = keySlots(of: present), mode == .upsert else {
       return Sentence(sql: "UPDATE \(table) SET _v = _v WHERE 0", slots: [])
     }
     let settable = present.filter { !keys.contains($0) && slots[$0].kind != .place }
-    let values = values(of: settable, from: keys.count + 1)
+    let start = takesPlaces(present) ? 2 : 1
+    let values = values(of: settable, from: start + keys.count)
     let own = ownChanges(completes: false)
     let isWhole = isWhole(hasValues: !settable.isEmpty)
     let gained = gained(present)
-    let first = keys.count + settable.count + 1
+    let first = start + keys.count + settable.count
     let assignments =
       values.map { "\(Schema.quoted($0.column)) = \($0.value)" } + own.map(\.assignment)
-      + places(settable, from: keys.count + 1)
+      + places(settable, from: start + keys.count)
       + gained.enumerated().map { $1.assignment("?\($0 + first)") } + ["_v = _v + 1"]
     let differences =
       values.map { "\(Schema.quoted($0.column)) IS NOT \($0.value)" } + own.map(\.difference)
     var test = "(" + (differences.isEmpty ? "0" : differences.joined(separator: " OR ")) + ")"
     if isVersioned(present), let version, let place = settable.firstIndex(of: version) {
-      test += " AND \(isNotOlder("?\(keys.count + place + 1)"))"
+      test += " AND \(isNotOlder("?\(start + keys.count + place)"))"
     }
     return Sentence(
       sql: "UPDATE \(table) SET " + assignments.joined(separator: ", ")
-        + " WHERE \(keyTest(keys))\(isWhole)\(hasLacking(present)) AND \(noting(ofEntity(test), former: former(present)))",
+        + " WHERE \(keyTest(keys, from: start))\(isWhole)\(hasLacking(present)) AND"
+        + " \(noting(ofEntity(test), former: former(present)))",
       slots: keys + settable,
+      firstParameter: start,
       constants: gained.map(\.value)
     )
   }
@@ -274,8 +279,10 @@ package struct EntityStatements: Adjustable {
     return merged
   }
 
-  private func keyTest(_ keys: [Int]) -> String {
-    let tests = values(of: keys, from: 1).map { "\(Schema.quoted($0.column)) = \($0.value)" }
+  private func keyTest(_ keys: [Int], from parameter: Int = 1) -> String {
+    let tests = values(of: keys, from: parameter).map {
+      "\(Schema.quoted($0.column)) = \($0.value)"
+    }
     return tests.joined(separator: " AND ")
   }
 

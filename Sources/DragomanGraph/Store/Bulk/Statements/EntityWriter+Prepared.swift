@@ -10,6 +10,8 @@ extension EntityWriter {
     @exclusivity(unchecked) var expectsNew = true
     /// Whether the first parameter of `write` is `_pk`; else it only updates.
     let makesObjects: Bool
+    /// Whether an update may have taken the next `_pk` as a place.
+    let takesPlaces: Bool
     /// The required attribute that rows of this shape lack.
     let missing: String?
     /// Finds out whether the object of a row exists that cannot make one.
@@ -25,6 +27,7 @@ extension EntityWriter {
       let keys = statements.keySlots(of: present)
       missing = statements.missing(from: present)
       makesObjects = missing == nil
+      takesPlaces = statements.takesPlaces(present)
       former = statements.former(present)
       let sentence = makesObjects ? statements.upsert(present) : statements.update(present)
       write = try PreparedSentence(sentence, in: database)
