@@ -237,7 +237,10 @@ final class ServerCopyTests {
     let error = #expect(throws: StoreError.self) {
       try CopyPlace.file(path("m.db")).copy(to: place(url))
     }
-    #expect(error?.code == .damaged && error?.message.contains("rows of Q") == true)
+    #expect(
+      error?.code == .damaged && error?.message.contains("rows of Q") == true,
+      "\(error.map(String.init(describing:)) ?? "")"
+    )
     #expect(throws: StoreError.self) { try PostgreSQLServer(url).model() }
   }
 

@@ -203,7 +203,14 @@ extension DraftWalker {
       let linkPlan = target.plan.links[link.slot]
       let stage = target.stages[link.slot]
       var targetKey = single.key
-      if !isNew { try stage?.forgetTarget(of: key) }
+      if !isNew, let stage {
+        // Who has its target by a record before this one is known once that is stored.
+        if column.isExclusive, !stage.isEmpty, stage.isWaiting {
+          guard mayFlush else { throw RecordStop.full }
+          try flush(stage, batch)
+        }
+        try stage.forgetTarget(of: key)
+      }
       if let first = link.targets.first, case .key(let start, let node) = batch.targets[first] {
         targetKey = target.writer.target(column.number)
         if targetKey == nil {

@@ -234,7 +234,7 @@ extension LinkStage {
     } else if let order = layout.order(of: plan.link) {
       // Behind the others of the list, in the order in which they were named.
       source =
-        "(SELECT owner, target, \(ownerKeys.next - 1) + row_number() OVER (ORDER BY \(Self.moment))"
+        "(SELECT owner, target, \(ownerKeys.next - 1) + row_number() OVER (ORDER BY ordinal, seq)"
         + " AS place FROM \(waiting) WHERE state = 1)"
       place = ", \(Schema.quoted(order)) = _w.place"
       ownerKeys.take(Int64(try count("SELECT count(*) FROM \(waiting) WHERE state = 1")))
@@ -269,15 +269,17 @@ extension LinkStage {
   private func order(_ table: LinkQuery, of owners: String) throws(StoreError) {
     guard let place = table.place else { return }
     let (name, own, other) = (table.name, table.own, table.other)
-    var rank = "_t.\(place)"
+    // What has none in a file of an earlier version comes last.
+    var rank = "_t.\(place) IS NULL, _t.\(place)"
     if plan.replaces {
       rank =
         "coalesce((SELECT min(_w.position) FROM \(waiting) AS _w WHERE _w.owner = _t.\(own)"
-        + " AND _w.target = _t.\(other)), \(Self.firstOtherPlace) + _t.\(place))"
+        + " AND _w.target = _t.\(other)), \(Self.firstOtherPlace) + _t.\(place), \(Self.firstUnorderedPlace))"
     }
     let ranks =
       "SELECT _t.\(own) AS owner, _t.\(other) AS target, _t.\(place) AS old,"
-      + " row_number() OVER (PARTITION BY _t.\(own) ORDER BY \(rank), _t.\(place)) - 1 AS place"
+      + " row_number() OVER (PARTITION BY _t.\(own) ORDER BY \(rank), _t.\(place), _t.\(other)) - 1"
+      + " AS place"
       + " FROM \(name) AS _t WHERE _t.\(own) IN (\(owners))"
     let version = table.isOwnTable ? "" : ", _v = _v + 1"
     let moved = try integers(

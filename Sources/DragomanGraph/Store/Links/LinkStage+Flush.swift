@@ -187,6 +187,11 @@ extension LinkStage {
         + " (SELECT DISTINCT owner FROM \(links)) AS _o) AS _b ON _b.owner = _n.owner) AS _r"
         + " WHERE \(bare(links)).seq = _r.seq"
     )
+    if !table.isOwnTable {
+      // Who comes behind all by the word of its own row has the next key as its place (`EntityStatements.places`).
+      let last = try integers("SELECT coalesce(max(position), 0) FROM \(links)").first ?? 0
+      if last >= primaryKeys.next { primaryKeys.take(last + 1 - primaryKeys.next) }
+    }
   }
 
   /// The test of a reference that waits, whether it may be for a target that is staged.

@@ -85,15 +85,13 @@ package final class LinkStage: StatementRunner {
     _ plan: Plan,
     number: Int,
     isKept: Bool,
-    primaryKeys: PrimaryKeys,
-    ownerKeys: PrimaryKeys,
+    keys: (owners: PrimaryKeys, targets: PrimaryKeys),
     database: Database,
     path: String?,
     layout: ModelLayout
   ) throws {
     self.plan = plan
-    self.primaryKeys = primaryKeys
-    self.ownerKeys = ownerKeys
+    (ownerKeys, primaryKeys) = keys
     self.database = database
     self.path = path
     self.layout = layout

@@ -279,15 +279,16 @@ public final class WriteSession: ImportSession {
     isInUse = true
     stageCount += 1
     let number = stageCount
-    let keys = try primaryKeys(of: layout.entities[plan.link.destination].table)
-    let ownerKeys = try primaryKeys(of: layout.entities[plan.link.owner].table)
+    let keys = (
+      owners: try primaryKeys(of: layout.entities[plan.link.owner].table),
+      targets: try primaryKeys(of: layout.entities[plan.link.destination].table)
+    )
     let stage = try run {
       try LinkStage(
         plan,
         number: number,
         isKept: keepsRun,
-        primaryKeys: keys,
-        ownerKeys: ownerKeys,
+        keys: keys,
         database: database,
         path: path,
         layout: layout

@@ -62,6 +62,19 @@ import Testing
     #expect(try fixture.rows(Self.lines) == ["1|ac", "2|ybx"])
   }
 
+  @Test("It comes behind what was joined, too", arguments: Way.allCases)
+  func joined(way: Way) async throws {
+    let fixture = try WalkFixture(
+      Self.orders.replacing("from: lines,", with: "from: lines, assign: union,")
+    )
+    try await fixture.run("Order", [["id": 1]], by: way)
+    let lines: [ForeignValue] = ["a", "b", "c", "d"].map { ["id": .string($0)] }
+    try await fixture.run("Line", lines + [["id": "x", "order": 1]], by: way)
+    try await fixture.run("Order", [["id": 1, "lines": .array(lines)]], by: way)
+    try await fixture.run("Line", [["id": "y", "order": 1]], by: way)
+    #expect(try fixture.rows(Self.lines) == ["1|xabcdy"])
+  }
+
   @Test(
     "So does what is moved by a record that could not make it, and what is given twice",
     arguments: Way.allCases
