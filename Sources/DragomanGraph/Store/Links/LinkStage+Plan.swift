@@ -50,8 +50,9 @@ extension LinkStage {
     package var linked = 0
     /// How many links were removed.
     package var unlinked = 0
-    /// The owners of references that waited for who is there by now, and that later records say otherwise of: each was a
-    /// link in between, made and removed. One entry a link.
+    /// The owners of links that were made and removed in between, one entry a link.
+    ///
+    /// References of earlier records waited for who is there by now, and later records say otherwise.
     package var between: [Int64] = []
     /// The targets that were unlinked and are to be deleted (`Plan.deletesUnlinked`).
     package var gone: [Int64] = []
