@@ -234,8 +234,12 @@ final class ServerCopyTests {
         + " 'BEGIN NEW.n = NEW.n || '' ''; RETURN NEW; END';"
         + " CREATE TRIGGER t BEFORE INSERT ON \(schema).\"Q\" FOR EACH ROW EXECUTE FUNCTION \(schema).f()"
     )
-    let error = #expect(throws: StoreError.self) {
-      try CopyPlace.file(path("m.db")).copy(to: place(url))
+    var error: StoreError?
+    for _ in 0..<5 where error == nil || error?.code == .busy {
+      // A server that has much to do holds what the stopped copy had for a while.
+      error = #expect(throws: StoreError.self) {
+        try CopyPlace.file(path("m.db")).copy(to: place(url))
+      }
     }
     #expect(
       error?.code == .damaged && error?.message.contains("rows of Q") == true,
