@@ -132,6 +132,37 @@ import Testing
     #expect(try stack.sql("SELECT count(*) FROM Person") == ["3"])
   }
 
+  @Test(
+    "Who refers to another comes behind the others of its list, many at once or one by one",
+    arguments: [false, true]
+  )
+  func behind(isTogether: Bool) throws {
+    let entities = staffModel.entities.map { entity in
+      var entity = entity
+      for place in entity.relationships.indices where entity.relationships[place].name == "staff" {
+        entity.relationships[place].isOrdered = true
+      }
+      return entity
+    }
+    let stack = try Stack(Model(entities: entities), at: .inMemory)
+    try stack.main.saveAll([Company("Acme"), Company("Bolt")])
+    func save(_ tickets: String, at company: String) throws {
+      let people = tickets.map { Person(String($0), employer: Ref(key: .text(company))) }
+      if isTogether { return try stack.main.saveAll(people) }
+      for person in people { try stack.main.save(person) }
+    }
+    func staff() throws -> [String] {
+      try stack.main.query(Company.self).map { $0.staff.map(\.ticket).joined() }
+    }
+    try save("abc", at: "Acme")
+    try save("x", at: "Bolt")
+    #expect(try staff() == ["abc", "x"])
+    try save("cad", at: "Bolt")
+    #expect(try staff() == ["b", "xcad"])
+    try save("d", at: "Acme")
+    #expect(try staff() == ["bd", "xca"])
+  }
+
   @Test("A cycle goes through references, and each side can be read and saved")
   func cycle() throws {
     let stack = try Stack(staffModel, at: .inMemory)

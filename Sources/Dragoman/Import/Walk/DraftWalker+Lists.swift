@@ -199,8 +199,7 @@ extension DraftWalker {
     list: some Collection<LinkStage.Listed>,
     in batch: DraftBatch
   ) throws -> Bool {
-    // What friends say of each other has an order: each list changes those of others.
-    if stage.holds(owner) || Backend.isBulk && stage.plan.link.isSymmetric && !stage.isEmpty {
+    if stage.holds(owner) {
       guard mayFlush else { throw RecordStop.full }
       try flush(stage, batch)
     }

@@ -129,9 +129,4 @@ extension RelationshipLayout {
     case .joinTable(let join, _): .table(join.name)
     }
   }
-
-  /// Whether it is its own inverse: storing the links of one object changes those of others.
-  var isSymmetric: Bool {
-    if case .joinTable(let join, _) = storage { join.isSymmetric } else { false }
-  }
 }

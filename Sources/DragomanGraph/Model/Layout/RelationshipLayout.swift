@@ -52,6 +52,10 @@ package struct RelationshipLayout: Sendable, Hashable {
   }
   /// Whether it leads to one object at most.
   package var isToOne: Bool { relationship.kind == .toOne }
+  /// Whether it is its own inverse: storing the links of one object changes those of others.
+  package var isSymmetric: Bool {
+    if case .joinTable(let join, _) = storage { join.isSymmetric } else { false }
+  }
 }
 
 /// Decides where the links of each relationship are stored.

@@ -54,6 +54,10 @@ extension LinkStage {
       if staged.hasUnlinked { try dropRivals() }
       if waitingCount > 0 { try dropOutdated(&result) }
     }
+    var changed = replaced
+    if table.isSymmetric, plan.replaces, ownerCount > 1 {
+      try dropDenied(by: table, &result, &changed)
+    }
     if table.place != nil, !plan.replaces { try append(to: table) }
     if staged.hasKeys { result.waiting = numbered(try moveUnresolved(origin)) }
     if table.place != nil, plan.replaces {
@@ -61,7 +65,6 @@ extension LinkStage {
       if staged.hasOldOwners { try dropUnchanged(in: table) }
     }
     result.lost.formUnion(replaced)
-    var changed = replaced
     if table.isOwnTable {
       if allowsRepeats, table.place != nil, plan.replaces {
         try rewrite(table, &result, &changed)
@@ -150,10 +153,7 @@ extension LinkStage {
   ///
   /// References that nobody has yet take a place, too, which is theirs when somebody comes.
   private func append(to table: LinkQuery) throws(StoreError) {
-    let isThere =
-      "EXISTS (SELECT 1 FROM \(table.name) AS _t WHERE _t.\(table.own) = _l.owner"
-      + " AND _t.\(table.other) = _l.target)"
-    try run("DELETE FROM \(links) AS _l WHERE NOT _l.fresh AND \(isThere)")
+    try run("DELETE FROM \(links) AS _l WHERE NOT _l.fresh AND \(isStored(in: table))")
     let column = table.place ?? "NULL"
     let isStaged =
       "EXISTS (SELECT 1 FROM \(links) AS _f WHERE _f.owner = _o.owner"
@@ -247,23 +247,10 @@ extension LinkStage {
     if plan.deletesUnlinked {
       result.gone += try integers("SELECT DISTINCT \(table.other) FROM \(name) WHERE \(lost)")
     }
-    if table.isSymmetric {
-      // Two friends are one link, whoever of them drops it.
-      let (first, second) = ("min(owner, target)", "max(owner, target)")
-      result.unlinked += try count(
-        "SELECT count(*) FROM (SELECT DISTINCT \(first), \(second) FROM \(name) WHERE \(lost))"
-      )
-    }
+    let friends = table.isSymmetric ? try count(ofFriends: lost, in: table) : nil
     let gone = try integers("DELETE FROM \(name) WHERE \(lost) RETURNING \(table.own)")
-    if table.isSymmetric {
-      try run(
-        "DELETE FROM \(name) WHERE \(table.other) IN (SELECT owner FROM \(owners)) AND NOT EXISTS"
-          + " (SELECT 1 FROM \(links) AS _l WHERE _l.owner = \(name).\(table.other)"
-          + " AND _l.target = \(name).\(table.own))"
-      )
-    } else {
-      result.unlinked += gone.count
-    }
+    if table.isSymmetric { try unlinkBack(in: table) }
+    result.unlinked += friends ?? gone.count
     result.lost.formUnion(gone)
     changed += gone
     if let place = table.place, plan.replaces {
@@ -297,34 +284,26 @@ extension LinkStage {
     _ result: inout Outcome,
     _ changed: inout [Int64]
   ) throws(StoreError) {
-    let isThere =
-      "EXISTS (SELECT 1 FROM \(table.name) AS _t WHERE _t.\(table.own) = _l.owner"
-      + " AND _t.\(table.other) = _l.target)"
-    let made = try insert(into: table, "NOT \(isThere)")
+    if table.isSymmetric { return try linkFriends(in: table, &result, &changed) }
+    let made = try insert(into: table, "NOT \(isStored(in: table))")
     result.linked += made.count
     changed += made
-    if table.isSymmetric { try linkBack(in: table) }
   }
 
-  /// Makes the rows of the other direction that are not there.
-  private func linkBack(in table: LinkQuery) throws(StoreError) {
-    let place = table.place.map { ", \($0)" } ?? ""
-    let value = table.place.map { ", \(following($0, in: table, of: table.own))" } ?? ""
-    try run(
-      "INSERT INTO \(table.name) (\(table.own), \(table.other)\(place)) SELECT _l.target, _l.owner\(value)"
-        + " FROM \(links) AS _l WHERE NOT EXISTS (SELECT 1 FROM \(table.name) AS _t"
-        + " WHERE _t.\(table.own) = _l.target AND _t.\(table.other) = _l.owner)"
-    )
+  /// The test of a staged link `_l`, whether it is stored.
+  func isStored(in table: LinkQuery) -> String {
+    "EXISTS (SELECT 1 FROM \(table.name) AS _t WHERE _t.\(table.own) = _l.owner"
+      + " AND _t.\(table.other) = _l.target)"
   }
 
   /// The place behind all others on the side of a staged link's target.
-  private func following(_ place: String, in table: LinkQuery, of column: String) -> String {
+  func following(_ place: String, in table: LinkQuery, of column: String) -> String {
     "(SELECT coalesce(max(\(place)), -1) FROM \(table.name) WHERE \(column) = _l.target)"
       + " + row_number() OVER (PARTITION BY _l.target ORDER BY _l.seq)"
   }
 
   /// Makes a row of each staged link that passes a test.
-  private func insert(into table: LinkQuery, _ test: String) throws(StoreError) -> [Int64] {
+  func insert(into table: LinkQuery, _ test: String) throws(StoreError) -> [Int64] {
     var columns = [table.own, table.other]
     var values = ["_l.owner", "_l.target"]
     if let place = table.place {

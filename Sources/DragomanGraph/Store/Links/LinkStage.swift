@@ -107,6 +107,10 @@ package final class LinkStage: StatementRunner {
     for table in isKept ? [links, owners] : [links, owners, waiting] {
       try database.execute(sql: "DROP TABLE IF EXISTS \(table)")
     }
+    // Of friends it matters who was staged last (`dropDenied`).
+    let ownerColumns =
+      plan.link.isSymmetric
+      ? "place INTEGER PRIMARY KEY, owner INTEGER UNIQUE" : "owner INTEGER PRIMARY KEY"
     // `state` of what waits: null while nobody has the key, 1 when somebody has just come, 0 for
     // targets that are linked and only tell the places of the others.
     try database.execute(
@@ -115,7 +119,7 @@ package final class LinkStage: StatementRunner {
           seq INTEGER PRIMARY KEY, owner INTEGER, position INTEGER, target INTEGER, fresh INTEGER,
           node INTEGER, record INTEGER, ordinal INTEGER\(parts));
         CREATE INDEX temp._dragoman_links\(number)_target ON _dragoman_links\(number) (owner, target);
-        CREATE TABLE \(owners) (owner INTEGER PRIMARY KEY);
+        CREATE TABLE \(owners) (\(ownerColumns));
         CREATE TABLE IF NOT EXISTS \(waiting) (
           seq INTEGER PRIMARY KEY, owner INTEGER, position INTEGER, target INTEGER, state INTEGER,
           ordinal INTEGER, file, line, "column", byte, record\(parts));
@@ -142,7 +146,10 @@ package final class LinkStage: StatementRunner {
         + " VALUES (?, ?, ?, ?, ?, ?, ?\(parameters))",
       in: database
     )
-    insertOwner = try RawStatement("INSERT OR IGNORE INTO \(owners) VALUES (?)", in: database)
+    insertOwner = try RawStatement(
+      "INSERT OR IGNORE INTO \(owners) (owner) VALUES (?)",
+      in: database
+    )
     if isKept {
       waitingCount = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(waiting)") ?? 0
     }
@@ -169,6 +176,9 @@ package final class LinkStage: StatementRunner {
   var isTable: Bool {
     if case .joinTable = plan.link.storage { true } else { false }
   }
+
+  /// How many owners are staged.
+  var ownerCount: Int { stagedOwners.count }
 
   // MARK: - Staging
 
@@ -241,7 +251,8 @@ package final class LinkStage: StatementRunner {
     stagedOwners[owner] = StagedOwner(number: number, list: first..<listed.count)
     lastOwner = owner
     isStaged = true
-    guard plan.replaces, !isNew else { return }
+    // Of friends it matters who said what of the other last.
+    guard plan.replaces, !isNew || plan.link.isSymmetric else { return }
     staged.hasOldOwners = true
     if waitingCount > 0 { try lookUpTargets(of: owner) }
     if deferred.isStored { try insert(owner: owner) } else { deferred.append(owner: owner) }

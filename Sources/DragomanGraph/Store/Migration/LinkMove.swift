@@ -32,7 +32,7 @@ struct LinkMove: Sendable {
   func query(_ old: ModelLayout) -> String {
     var selects = parts.map { Self.query($0.link, $0.isFlipped, old) }
     if case .joinTable(let join, _) = link.storage, join.isSymmetric {
-      for part in parts where !Self.isSymmetric(part.link) {
+      for part in parts where !part.link.isSymmetric {
         selects.append(Self.query(part.link, !part.isFlipped, old))
       }
     }
@@ -47,10 +47,6 @@ struct LinkMove: Sendable {
   /// Whether the new relationship may hold a target more than once.
   var repeats: Bool {
     link.relationship.allowsRepeats || inverse?.relationship.allowsRepeats ?? false
-  }
-
-  static func isSymmetric(_ link: RelationshipLayout) -> Bool {
-    if case .joinTable(let join, _) = link.storage { join.isSymmetric } else { false }
   }
 
   /// The links of one old relationship.

@@ -1,7 +1,8 @@
-import DragomanGraph
+import TestRandom
 import Testing
 
 @testable import Dragoman
+@testable import DragomanGraph
 
 /// What a record says of a relationship from its other side: places in lists, links in between, friends, `deny`.
 @Suite("Links that are said from the other side, or not for long") struct OtherSideTests {
@@ -219,5 +220,139 @@ import Testing
     #expect(report.summary == "read 7, inserted 3, updated 1, deleted 2, rejected 1")
     #expect(report.issues.map(\.code) == [.linkDenied])
     #expect(try fixture.rows("SELECT id FROM Thing") == ["whole"])
+  }
+
+  @Test("Random friends, nested in each other: the same links and counts in every way")
+  func randomFriends() async throws {
+    for seed in 1...40 {
+      var random = SplitMix(state: UInt64(seed))
+      func person(_ depth: Int) -> ForeignValue {
+        func id() -> ForeignValue { .string(["a", "b", "c", "d"].randomElement(using: &random)!) }
+        var members = [("id", id())]
+        if Bool.random(using: &random) {
+          let known = (0..<Int.random(in: 0...2, using: &random)).map { _ in id() }
+          members.append(("knows", .array(known)))
+        }
+        if depth > 0, Bool.random(using: &random) {
+          let kids = (0..<Int.random(in: 1...3, using: &random)).map { _ in person(depth - 1) }
+          members.append(("kids", .array(kids)))
+        }
+        return .object(ForeignRecord(members))
+      }
+      let feeds = (0..<2).map { _ in (0..<3).map { _ in person(2) } }
+      var told: [[String]] = []
+      for way in Way.allCases {
+        let fixture = try WalkFixture(Self.friends)
+        // References that wait are another matter.
+        try await fixture.run("Person", ["a", "b", "c", "d"].map { ["id": $0] }, by: way)
+        var lines: [String] = []
+        for feed in feeds {
+          lines += try await fixture.run("Person", feed, by: way).linkSummary
+          lines += try fixture.rows(Self.pairs)
+        }
+        told.append(lines)
+      }
+      #expect(told.allSatisfy { $0 == told[0] }, "\(seed): \(feeds.map { $0.map(\.json) }) \(told)")
+    }
+  }
+
+  @Test(
+    "A one-to-one that is taken back was a link in between, and so was who claimed its target after it",
+    arguments: Way.allCases
+  )
+  func claimed(way: Way) async throws {
+    let records: [ForeignValue] = [
+      ["id": "c"], ["id": "a", "boss": "c"], ["id": "b", "boss": "c"], ["id": "a", "boss": nil],
+    ]
+    for size in [nil, 1, 2, 4] {
+      let fixture = try WalkFixture(
+        """
+        Person:
+          unique: id
+          attributes: { id: id }
+          relationships:
+            boss: { entity: Person, kind: toOne, key: { id: boss }, inverse: deputy }
+            deputy: { entity: Person, kind: toOne, from: [] }
+        """
+      )
+      let report = try await fixture.run("Person", records, by: way, batchSize: size)
+      #expect(report.linkSummary == ["Person.boss +2 -1"], "\(size ?? 0)")
+      #expect(
+        try fixture.rows("SELECT p.id, b.id FROM Person p JOIN Person b ON b._pk = p.boss")
+          == ["b|c"]
+      )
+    }
+  }
+
+  @Test(
+    "A list that lets go what goes elsewhere in the same record is another one",
+    arguments: Way.allCases
+  )
+  func goneElsewhere(way: Way) async throws {
+    let fixture = try WalkFixture(
+      """
+      Root:
+        unique: id
+        attributes: { id: id }
+        relationships: { parts: { entity: Part, kind: toMany } }
+      Part:
+        unique: id
+        attributes: { id: id }
+        relationships: { bits: { entity: Bit, kind: toMany, inverse: part } }
+      Bit: { unique: id, attributes: { id: id } }
+      """
+    )
+    try await fixture.run(
+      "Root",
+      [["id": "r", "parts": [["id": "old", "bits": [["id": "b"]]]]]],
+      by: way
+    )
+    let report = try await fixture.run(
+      "Root",
+      [["id": "r", "parts": [["id": "old", "bits": []], ["id": "new", "bits": [["id": "b"]]]]]],
+      by: way
+    )
+    #expect(report.entitySummary.contains("Part: 1 inserted, 1 updated"))
+    #expect(
+      try fixture.rows("SELECT p.id, b.id FROM Bit b JOIN Part p ON p._pk = b.part") == ["new|b"]
+    )
+  }
+
+  @Test("Files of earlier versions, where it has no place, have it behind the others, by its age")
+  func earlier() async throws {
+    let map =
+      "version: 1\nentities:\n"
+      + Self.orders.split(separator: "\n").map { "  \($0)\n" }.joined()
+      + "sources:\n  orders: { format: json, entity: Order, records: /orders }\n"
+      + "  lines: { format: json, entity: Line, records: /lines }\n"
+    let stack = try Stack(ImportMap(yaml: map).model(), at: .inMemory)
+    let fixture = try ImportFixture(map, in: stack.store)
+    try await fixture.run(
+      #"{"orders":[{"id":1,"lines":[{"id":"b"},{"id":"a"}]}],"lines":[{"id":"z","order":1},{"id":"y","order":1}]}"#
+    )
+    try fixture.store.write { session in
+      try session.begin()
+      try session.database.execute(
+        sql: "UPDATE Line SET _lines_order = NULL WHERE id IN ('y', 'z')"
+      )
+      try session.commit()
+    }
+    let request = ExportRequest(entity: "Order", format: .json)
+    let bytes = try await Exporter(map: fixture.map, store: fixture.store).bytes(request)
+    let exported = String(decoding: bytes, as: UTF8.self)
+    #expect(
+      exported.matches(of: #/"(\w)"/#).map { String($0.1) } == ["b", "a", "z", "y"],
+      "\(exported)"
+    )
+    let ids = try await MainActor.run {
+      let order = try #require(try stack.main.fetch(FetchRequest("Order")).first)
+      return try order.targets(of: "lines").map { $0["id"].text }
+    }
+    #expect(ids == ["b", "a", "z", "y"])
+    // What has all of it in that order changes nothing.
+    let again = try await fixture.run(
+      #"{"orders":[{"id":1,"lines":[{"id":"b"},{"id":"a"},{"id":"z"},{"id":"y"}]}]}"#
+    )
+    #expect(again.summary == "read 1, unchanged 1")
   }
 }

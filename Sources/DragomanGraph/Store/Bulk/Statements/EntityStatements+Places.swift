@@ -1,8 +1,8 @@
 /// The places that rows have in the ordered inverses of their to-ones.
 ///
 /// A row that says whose it is comes behind the others of that list: its place is the next primary key, which no other
-/// row gets then, so that it is larger than those that others were given so. Where a list itself names the object, it moves it to its own place
-/// when the links are stored (`LinkStage`).
+/// row gets then, so that it is larger than those that others were given so. Where a list itself names the object, it
+/// moves it to its own place when the links are stored (`LinkStage`).
 extension EntityStatements {
   /// The to-ones of a shape that have a place in their inverse, and the columns of these places.
   private func ordered(_ present: [Int]) -> [(column: String, order: String)] {
