@@ -257,6 +257,7 @@ class World:
         self.waiting = []  # (owner, relationship, target entity, key, place), kept between imports
         self.given = []  # what the record at hand has
         self.unlinked = []  # what it has unlinked, to be deleted at its end
+        self.places = {}  # (owner, ordered list that is joined) -> what has a place in it, also keys that wait for somebody
         self.counts = {}
 
     def copied(self):
@@ -264,6 +265,7 @@ class World:
         world = type(self)(self.plan)
         world.next = self.next
         world.waiting = list(self.waiting)
+        world.places = {one: list(entries) for one, entries in self.places.items()}
         world.objects = {
             number: {
                 "entity": item["entity"], "stub": item["stub"], "one": dict(item["one"]), "values": dict(item["values"]),
@@ -453,7 +455,8 @@ def apply(world, entity, record, mode, waiting, seen):
         world.objects[number]["entity"] = entity
     world.objects[number]["stub"] = False
     world.objects[number]["values"] = values
-    for name, relationship in rules.get("relationships", {}).items():
+    # To-ones come before lists, whatever the order of the map and of the record (docs/relationships.md).
+    for name, relationship in sorted(rules.get("relationships", {}).items(), key=lambda one: one[1]["kind"] == "toMany"):
         link(world, number, rules, name, relationship, record, mode, waiting)
     return number, "inserted" if old is None else "changed"
 
@@ -532,16 +535,36 @@ def place(world, number, name, relationship, wanted, waiting, is_union):
     world.waiting = [one for one in world.waiting if (one[0], one[1]) != (number, name) or is_union]
     item = world.objects[number]
     targets = [one if kind == "object" else world.find(relationship["entity"], one) for kind, one in wanted]
+    if is_union and relationship.get("ordered"):
+        join(world, number, name, [one if target is None else ("object", target) for one, target in zip(wanted, targets)])
     if None in targets:
         # Who is there is named by now, whatever becomes of the key.
         waiting.append((number, name, [one if target is None else ("object", target) for one, target in zip(wanted, targets)]))
         # A later record about the object finds what this one said, as if it came in an import of its own.
-        if not is_union or not relationship.get("ordered"):
-            settle(world, number, name, relationship, [target for target in targets if target is not None], is_union)
+        settle(world, number, name, relationship, [target for target in targets if target is not None], is_union)
         return
     settle(world, number, name, relationship, targets, is_union)
     if relationship.get("inverse"):
         overtake(world, number, name, relationship, targets, waiting)
+
+
+def join(world, number, name, wanted):
+    """What joins a list in order has its place behind the others, also a key that nobody has yet."""
+    there = [("object", target) for target in world.objects[number]["many"].get(name, [])]
+    entries = world.places.setdefault((number, name), list(there))
+    entries[:] = [one for one in entries if one in there or one[0] == "key"]
+    entries += [one for place, one in enumerate(wanted) if one not in entries and one not in wanted[:place]]
+
+
+def arrange(world):
+    """Puts who came for a key that waited into the place of the key."""
+    for (owner, name), entries in world.places.items():
+        if owner not in world.objects:
+            continue
+        entity = world.plan["entities"][world.objects[owner]["entity"]]["relationships"][name]["entity"]
+        order = [one if kind == "object" else world.find(entity, one) for kind, one in entries]
+        world.objects[owner]["many"].get(name, []).sort(key=lambda target: order.index(target) if target in order else len(order))
+    world.places = {}
 
 
 def overtake(world, number, name, relationship, targets, waiting):
@@ -613,6 +636,7 @@ def resolve(world, waiting):
         settle(world, owner, name, relationship, targets, relationship.get("assign") == "union")
         world.given = []
         world.drop_unlinked()
+    arrange(world)
     # References that wait since earlier imports.
     still = []
     for owner, name, target, key, position in world.waiting:

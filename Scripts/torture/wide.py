@@ -115,7 +115,7 @@ class Refused(Exception):
 def is_reference(plan, rules, record):
     """Whether a nested record gives no more than the key of an entity that needs more: one by key alone is no record."""
     others = {name: one for name, one in rules["attributes"].items() if name not in rules["unique"]}
-    if not any(one.get("required") for one in others.values()):
+    if not any(one.get("required") and one.get("stored default") is None for one in others.values()):
         return False
     try:
         answers = [oracle.assign(plan, rules, name, one, record, {}, 0)[0] for name, one in others.items()]

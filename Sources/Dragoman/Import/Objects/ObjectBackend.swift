@@ -257,6 +257,17 @@ final class ObjectBackend: DraftBackend {
     }
   }
 
+  func isLinked(_ key: Int64, of entity: EntityLayout, to owners: Set<ObjectPlace>) throws -> Bool {
+    try owners.contains { owner in
+      let object = try self.object(owner.key, of: layout.entities[owner.root])
+      guard !object.isDeleted else { return false }
+      return try object.layout.relationships.contains { link in
+        guard layout.entities[link.destination].root == entity.root else { return false }
+        return try context.links.targets(of: link, object).contains { $0.place.key == key }
+      }
+    }
+  }
+
   // MARK: - Objects
 
   func object(_ key: Int64, of entity: EntityLayout) throws -> ManagedObject {

@@ -92,6 +92,11 @@ final class RowBackend: DraftBackend {
     return try deleter.delete().denied
   }
 
+  func isLinked(_ key: Int64, of entity: EntityLayout, to owners: Set<ObjectPlace>) throws -> Bool {
+    let keys = Dictionary(grouping: owners, by: \.root).mapValues { $0.map(\.key) }
+    return try session.isLinked(key, of: entity, to: keys)
+  }
+
   var namesObjects: Bool { isPruning || applied != nil }
 
   func didApply(_ key: Int64, of entity: EntityLayout, ordinal: Int) {

@@ -288,19 +288,22 @@ extension DraftWalker {
     given.append(ObjectPlace(backend.layout.entities[link.destination].root, key))
   }
 
-  /// Deletes what the record unlinked (`onUnlink: delete`), unless the record itself has it elsewhere.
+  /// Deletes what the record unlinked (`onUnlink: delete`), unless the record itself has it elsewhere in the end.
   ///
   /// Links to it that earlier records gave are stored first, and go with it.
   func deleteUnlinked(_ batch: DraftBatch) throws {
     for stage in stages.own where !stage.isEmpty { try flush(stage, batch) }
     if unlinked.isEmpty { return }
-    let kept = Set(given)
-    unlinked.removeAll { kept.contains(ObjectPlace($0.entity.root, $0.key)) }
-    if unlinked.isEmpty { return }
     if stages.all.contains(where: { !$0.isEmpty }) {
       guard mayFlush else { throw RecordStop.full }
       try flushStages(batch)
     }
+    let owners = Set(given)
+    try unlinked.removeAll {
+      try owners.contains(ObjectPlace($0.entity.root, $0.key))
+        && backend.isLinked($0.key, of: $0.entity, to: owners)
+    }
+    if unlinked.isEmpty { return }
     if let denied = try backend.delete(unlinked) { throw RecordStop.denied(denied) }
   }
 

@@ -318,6 +318,45 @@ import Testing
     )
   }
 
+  @Test(
+    "What a record names, and lets go by a later list of the same owner, is deleted unless it has it elsewhere",
+    arguments: Way.allCases
+  )
+  func letGoAgain(way: Way) async throws {
+    for isShared in [false, true] {
+      let fixture = try WalkFixture(
+        """
+        Root:
+          unique: id
+          attributes: { id: id }
+          relationships: { parts: { entity: Part, kind: toMany } }
+        Part:
+          unique: id
+          attributes: { id: id }
+          relationships:
+            bits: { entity: Bit, kind: toMany, \(isShared ? "" : "inverse: part, ")onUnlink: delete }
+            bit: { entity: Bit, kind: toOne, from: bit }
+        Bit: { unique: id, attributes: { id: id } }
+        """
+      )
+      try await fixture.run(
+        "Root",
+        [
+          [
+            "id": "r",
+            "parts": [
+              ["id": "1", "bits": [["id": "a"], ["id": "b"], ["id": "c"]]],
+              ["id": "2", "bit": ["id": "b"]], ["id": "3", "bits": [["id": "c"]]],
+              ["id": "1", "bits": []],
+            ],
+          ]
+        ],
+        by: way
+      )
+      #expect(try fixture.rows("SELECT id FROM Bit ORDER BY 1") == ["b", "c"], "\(isShared)")
+    }
+  }
+
   @Test("Files of earlier versions, where it has no place, have it behind the others, by its age")
   func earlier() async throws {
     let map =
