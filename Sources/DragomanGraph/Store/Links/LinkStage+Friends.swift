@@ -58,14 +58,17 @@ extension LinkStage {
       "EXISTS (SELECT 1 FROM \(owners) AS _o JOIN \(owners) AS _f ON _f.owner = _l.target"
       + " WHERE _o.owner = _l.owner AND _f.place > _o.place) AND NOT EXISTS (SELECT 1 FROM \(links)"
       + " AS _b WHERE _b.owner = _l.target AND _b.target = _l.owner)"
-    let isNew = "NOT \(isStored(in: table))"
-    let deniers = try integers("SELECT target FROM \(links) AS _l WHERE \(isDenied) AND \(isNew)")
-    changed += try integers("SELECT owner FROM \(links) AS _l WHERE \(isDenied) AND \(isNew)")
+    let denied = try integers("SELECT seq FROM \(links) AS _l WHERE \(isDenied)")
+    if denied.isEmpty { return }
+    let isListed = "seq IN (SELECT value FROM json_each(?))"
+    let areNew = "\(links) AS _l WHERE \(isListed) AND NOT \(isStored(in: table))"
+    let deniers = try integers("SELECT target FROM \(areNew)", [list(denied)])
+    changed += try integers("SELECT owner FROM \(areNew)", [list(denied)])
     changed += deniers
     result.lost.formUnion(deniers)
     result.linked += deniers.count
     result.unlinked += deniers.count
-    try run("DELETE FROM \(links) AS _l WHERE \(isDenied)")
-    if database.changesCount > 0 { staged.hasGaps = true }
+    try run("DELETE FROM \(links) WHERE \(isListed)", [list(denied)])
+    staged.hasGaps = true
   }
 }
