@@ -257,15 +257,22 @@ final class ObjectBackend: DraftBackend {
     }
   }
 
-  func isLinked(_ key: Int64, of entity: EntityLayout, to owners: Set<ObjectPlace>) throws -> Bool {
-    try owners.contains { owner in
+  func targets(
+    of owners: Set<ObjectPlace>,
+    by links: [RelationshipLayout],
+    among objects: Set<ObjectPlace>
+  ) throws -> Set<ObjectPlace> {
+    var found: Set<ObjectPlace> = []
+    for owner in owners {
       let object = try self.object(owner.key, of: layout.entities[owner.root])
-      guard !object.isDeleted else { return false }
-      return try object.layout.relationships.contains { link in
-        guard layout.entities[link.destination].root == entity.root else { return false }
-        return try context.links.targets(of: link, object).contains { $0.place.key == key }
+      guard !object.isDeleted else { continue }
+      for link in links where object.layout.relationships.contains(link) {
+        let root = layout.entities[link.destination].root
+        let targets = try context.links.targets(of: link, object)
+        found.formUnion(targets.map { ObjectPlace(root, $0.place.key) })
       }
     }
+    return found.intersection(objects)
   }
 
   // MARK: - Objects

@@ -92,9 +92,22 @@ final class RowBackend: DraftBackend {
     return try deleter.delete().denied
   }
 
-  func isLinked(_ key: Int64, of entity: EntityLayout, to owners: Set<ObjectPlace>) throws -> Bool {
-    let keys = Dictionary(grouping: owners, by: \.root).mapValues { $0.map(\.key) }
-    return try session.isLinked(key, of: entity, to: keys)
+  func targets(
+    of owners: Set<ObjectPlace>,
+    by links: [RelationshipLayout],
+    among objects: Set<ObjectPlace>
+  ) throws -> Set<ObjectPlace> {
+    let owners = Dictionary(grouping: owners, by: \.root)
+    let objects = Dictionary(grouping: objects, by: \.root)
+    var found: Set<ObjectPlace> = []
+    for link in links {
+      let root = layout.entities[link.destination].root
+      guard let owners = owners[layout.entities[link.owner].root], let objects = objects[root]
+      else { continue }
+      let keys = try session.targets(of: owners.map(\.key), by: link, among: objects.map(\.key))
+      found.formUnion(keys.map { ObjectPlace(root, $0) })
+    }
+    return found
   }
 
   var namesObjects: Bool { isPruning || applied != nil }

@@ -52,8 +52,12 @@ protocol DraftBackend: AnyObject {
   ///
   /// - Returns: The relationship whose rule `deny` forbids it.
   func delete(_ objects: [(key: Int64, entity: EntityLayout)]) throws -> String?
-  /// Whether one of the owners, given by the tables of their root entities, has an object as a target of any relationship.
-  func isLinked(_ key: Int64, of entity: EntityLayout, to owners: Set<ObjectPlace>) throws -> Bool
+  /// Which objects some owners have as targets of these relationships.
+  func targets(
+    of owners: Set<ObjectPlace>,
+    by links: [RelationshipLayout],
+    among objects: Set<ObjectPlace>
+  ) throws -> Set<ObjectPlace>
   /// The relationships with references that wait from earlier imports, as `Entity.relationship`, with
   /// the parts of their targets' key: each pair of the two once.
   func pendingRelationships() throws -> [(name: String, key: [String])]

@@ -291,20 +291,37 @@ extension DraftWalker {
   /// Deletes what the record unlinked (`onUnlink: delete`), unless the record itself has it elsewhere in the end.
   ///
   /// Links to it that earlier records gave are stored first, and go with it.
-  func deleteUnlinked(_ batch: DraftBatch) throws {
+  func deleteUnlinked(by object: ObjectPlace, _ batch: DraftBatch) throws {
     for stage in stages.own where !stage.isEmpty { try flush(stage, batch) }
     if unlinked.isEmpty { return }
     if stages.all.contains(where: { !$0.isEmpty }) {
       guard mayFlush else { throw RecordStop.full }
       try flushStages(batch)
     }
-    let owners = Set(given)
-    try unlinked.removeAll {
-      try owners.contains(ObjectPlace($0.entity.root, $0.key))
-        && backend.isLinked($0.key, of: $0.entity, to: owners)
-    }
+    let places = Set(unlinked.map { ObjectPlace($0.entity.root, $0.key) })
+    let kept = try kept(among: places, by: object, batch)
+    unlinked.removeAll { kept.contains(ObjectPlace($0.entity.root, $0.key)) }
     if unlinked.isEmpty { return }
     if let denied = try backend.delete(unlinked) { throw RecordStop.denied(denied) }
+  }
+
+  /// Which of the objects that the record unlinked stay: its own one, and who is linked to what it has and keeps.
+  private func kept(
+    among unlinked: Set<ObjectPlace>,
+    by object: ObjectPlace,
+    _ batch: DraftBatch
+  ) throws -> Set<ObjectPlace> {
+    let given = Set(given)
+    var kept = unlinked.intersection([object])
+    var undecided = unlinked.intersection(given).subtracting(kept)
+    let links = Set((batch.plan?.entities ?? []).flatMap { $0.links.map(\.layout) })
+    var owners = given.subtracting(undecided)
+    while !owners.isEmpty, !undecided.isEmpty {
+      owners = try backend.targets(of: owners, by: Array(links), among: undecided)
+      kept.formUnion(owners)
+      undecided.subtract(owners)
+    }
+    return kept
   }
 
   /// A reference of the record at hand.

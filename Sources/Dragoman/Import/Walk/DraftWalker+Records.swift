@@ -124,7 +124,10 @@ extension DraftWalker {
     isInRecord = true
     defer { isInRecord = false }
     let key = try write(object, in: batch, plan, under: nil).key
-    if keepsGiven { try deleteUnlinked(batch) }
+    if keepsGiven {
+      let root = plan.entities[batch.objects[object].plan].layout.root
+      try deleteUnlinked(by: ObjectPlace(root, key), batch)
+    }
     if !loose.isEmpty { try deleteLoose() }
     return key
   }

@@ -46,25 +46,36 @@ extension LinkStage {
     if staged.hasKeys {
       try run("UPDATE \(links) SET target = (\(lookUp(in: links))) WHERE target IS NULL")
     }
+    if table.isSymmetric, try areFriends(in: table) {
+      try storeInTurn(in: table, origin, &result)
+    } else {
+      try store(in: table, origin, &result)
+    }
+  }
+
+  /// Stores the staged lists, whose targets are looked up.
+  func store(
+    in table: LinkQuery,
+    _ origin: (ReferencePlace) -> WaitingPlace,
+    _ result: inout Outcome
+  ) throws(StoreError) {
+    let betweenCount = result.between.count
     // What is joined to a list takes back nothing that earlier records said.
     if staged.hasOldOwners { try forgetTargets(of: table, &result) }
-    let replaced = result.between
+    let replaced = result.between[betweenCount...]
     if staged.hasKeys, !allowsRepeats { try dropRepeats() }
     if !table.isOwnTable {
       if staged.hasUnlinked { try dropRivals() }
       if waitingCount > 0 { try dropOutdated(&result) }
     }
-    var changed = replaced
-    if table.isSymmetric, plan.replaces, ownerCount > 1 {
-      try dropDenied(by: table, &result, &changed)
-    }
     if table.place != nil, !plan.replaces { try append(to: table) }
-    if staged.hasKeys { result.waiting = numbered(try moveUnresolved(origin)) }
+    if staged.hasKeys { result.waiting += numbered(try moveUnresolved(origin)) }
     if table.place != nil, plan.replaces {
       if staged.hasGaps { try closeGaps() }
       if staged.hasOldOwners { try dropUnchanged(in: table) }
     }
     result.lost.formUnion(replaced)
+    var changed = Array(replaced)
     if table.isOwnTable {
       if allowsRepeats, table.place != nil, plan.replaces {
         try rewrite(table, &result, &changed)
@@ -76,7 +87,7 @@ extension LinkStage {
       try linkColumn(table, &result, &changed)
       if staged.hasOldOwners { try unlinkColumn(table, &result, &changed) }
     }
-    result.changed = numbered(changed)
+    result.changed += numbered(changed)
   }
 
   /// `SELECT _pk …` of the target that has the key of a row of ours.

@@ -1,5 +1,36 @@
 /// A to-many that is its own inverse: each link has a row in both directions, and is one link all the same.
 extension LinkStage {
+  /// Whether one of the staged owners is linked to another, or is to be.
+  func areFriends(in table: LinkQuery) throws(StoreError) -> Bool {
+    guard stagedOwners.count > 1 else { return false }
+    let areOurs = "IN (SELECT value FROM json_each(?1))"
+    let found = try integers(
+      "SELECT EXISTS (SELECT 1 FROM \(links) WHERE target \(areOurs) AND target <> owner)"
+        + " OR EXISTS (SELECT 1 FROM \(table.name) WHERE \(table.own) \(areOurs)"
+        + " AND \(table.other) \(areOurs) AND \(table.own) <> \(table.other))",
+      [list(Array(stagedOwners.keys))]
+    )
+    return found == [1]
+  }
+
+  /// Stores the lists of friends one after the other: each has the last word of its owner's links so far.
+  func storeInTurn(
+    in table: LinkQuery,
+    _ origin: (ReferencePlace) -> WaitingPlace,
+    _ result: inout Outcome
+  ) throws(StoreError) {
+    try run("INSERT INTO \(turns) SELECT * FROM \(links)")
+    staged.hasOldOwners = plan.replaces
+    for (owner, _) in stagedOwners.sorted(by: { $0.value.turn < $1.value.turn }) {
+      try run("DELETE FROM \(links)")
+      try run("DELETE FROM \(owners)")
+      try run("INSERT INTO \(links) SELECT * FROM \(turns) WHERE owner = ?", [owner])
+      if plan.replaces { try insert(owner: owner) }
+      try store(in: table, origin, &result)
+    }
+    try run("DELETE FROM \(turns)")
+  }
+
   /// Makes the staged links that are not there, and the rows of their other direction.
   func linkFriends(
     in table: LinkQuery,
@@ -45,30 +76,5 @@ extension LinkStage {
         + " (SELECT 1 FROM \(links) AS _l WHERE _l.owner = \(name).\(table.other)"
         + " AND _l.target = \(name).\(table.own))"
     )
-  }
-
-  /// Of friends, takes the links out that lead to who is staged later, with a list that does not lead back: where they
-  /// are not stored, they were links in between.
-  func dropDenied(
-    by table: LinkQuery,
-    _ result: inout Outcome,
-    _ changed: inout [Int64]
-  ) throws(StoreError) {
-    let isDenied =
-      "EXISTS (SELECT 1 FROM \(owners) AS _o JOIN \(owners) AS _f ON _f.owner = _l.target"
-      + " WHERE _o.owner = _l.owner AND _f.place > _o.place) AND NOT EXISTS (SELECT 1 FROM \(links)"
-      + " AS _b WHERE _b.owner = _l.target AND _b.target = _l.owner)"
-    let denied = try integers("SELECT seq FROM \(links) AS _l WHERE \(isDenied)")
-    if denied.isEmpty { return }
-    let isListed = "seq IN (SELECT value FROM json_each(?))"
-    let areNew = "\(links) AS _l WHERE \(isListed) AND NOT \(isStored(in: table))"
-    let deniers = try integers("SELECT target FROM \(areNew)", [list(denied)])
-    changed += try integers("SELECT owner FROM \(areNew)", [list(denied)])
-    changed += deniers
-    result.lost.formUnion(deniers)
-    result.linked += deniers.count
-    result.unlinked += deniers.count
-    try run("DELETE FROM \(links) WHERE \(isListed)", [list(denied)])
-    staged.hasGaps = true
   }
 }

@@ -26,13 +26,15 @@ package final class LinkStage: StatementRunner {
   let links: String
   let owners: String
   let waiting: String
+  /// Friends that wait for their turn (`storeInTurn`).
+  let turns: String
   let primaryKeys: PrimaryKeys
   /// Those of the owners, which their places in ordered inverses are.
   let ownerKeys: PrimaryKeys
   private let insertLink: RawStatement
   private let insertOwner: RawStatement
   /// The owners that are staged.
-  @exclusivity(unchecked) private var stagedOwners: [Int64: StagedOwner] = [:]
+  @exclusivity(unchecked) private(set) var stagedOwners: [Int64: StagedOwner] = [:]
   /// The lists of the owners that are staged, one behind the other.
   @exclusivity(unchecked) private var listed: ContiguousArray<Listed> = []
   /// The owner that was staged last.
@@ -58,9 +60,11 @@ package final class LinkStage: StatementRunner {
     case key(Int)
   }
 
-  private struct StagedOwner {
+  struct StagedOwner {
     /// The number that its stager gave it.
     let number: Int
+    /// How many were staged before it.
+    let turn: Int
     /// Its list, a part of `listed`.
     let list: Range<Int>
   }
@@ -100,17 +104,14 @@ package final class LinkStage: StatementRunner {
     name = "\(owner.name).\(plan.link.name)"
     links = "temp._dragoman_links\(number)"
     owners = "temp._dragoman_owners\(number)"
+    turns = "temp._dragoman_turns\(number)"
     let (schema, kept) =
       isKept ? ("main", "_dragoman_run_waiting\(number)") : ("temp", "_dragoman_waiting\(number)")
     waiting = "\(schema).\(kept)"
     let parts = plan.key.indices.map { ", k\($0)" }.joined()
-    for table in isKept ? [links, owners] : [links, owners, waiting] {
+    for table in [links, owners, turns] + (isKept ? [] : [waiting]) {
       try database.execute(sql: "DROP TABLE IF EXISTS \(table)")
     }
-    // Of friends it matters who was staged last (`dropDenied`).
-    let ownerColumns =
-      plan.link.isSymmetric
-      ? "place INTEGER PRIMARY KEY, owner INTEGER UNIQUE" : "owner INTEGER PRIMARY KEY"
     // `state` of what waits: null while nobody has the key, 1 when somebody has just come, 0 for
     // targets that are linked and only tell the places of the others.
     try database.execute(
@@ -119,13 +120,19 @@ package final class LinkStage: StatementRunner {
           seq INTEGER PRIMARY KEY, owner INTEGER, position INTEGER, target INTEGER, fresh INTEGER,
           node INTEGER, record INTEGER, ordinal INTEGER\(parts));
         CREATE INDEX temp._dragoman_links\(number)_target ON _dragoman_links\(number) (owner, target);
-        CREATE TABLE \(owners) (\(ownerColumns));
+        CREATE TABLE \(owners) (owner INTEGER PRIMARY KEY);
         CREATE TABLE IF NOT EXISTS \(waiting) (
           seq INTEGER PRIMARY KEY, owner INTEGER, position INTEGER, target INTEGER, state INTEGER,
           ordinal INTEGER, file, line, "column", byte, record\(parts));
         CREATE INDEX IF NOT EXISTS \(waiting)_owner ON \(kept) (owner, target);
         """
     )
+    if plan.link.isSymmetric {
+      try database.execute(
+        sql: "CREATE TABLE \(turns) AS SELECT * FROM \(links);"
+          + " CREATE INDEX \(turns)_owner ON _dragoman_turns\(number) (owner)"
+      )
+    }
     if plan.link.relationship.isOrdered, !plan.replaces {
       // A list that grows record by record asks for its last place, and for who waits, at each of them.
       try database.execute(
@@ -146,10 +153,7 @@ package final class LinkStage: StatementRunner {
         + " VALUES (?, ?, ?, ?, ?, ?, ?\(parameters))",
       in: database
     )
-    insertOwner = try RawStatement(
-      "INSERT OR IGNORE INTO \(owners) (owner) VALUES (?)",
-      in: database
-    )
+    insertOwner = try RawStatement("INSERT OR IGNORE INTO \(owners) VALUES (?)", in: database)
     if isKept {
       waitingCount = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(waiting)") ?? 0
     }
@@ -176,9 +180,6 @@ package final class LinkStage: StatementRunner {
   var isTable: Bool {
     if case .joinTable = plan.link.storage { true } else { false }
   }
-
-  /// How many owners are staged.
-  var ownerCount: Int { stagedOwners.count }
 
   // MARK: - Staging
 
@@ -248,11 +249,14 @@ package final class LinkStage: StatementRunner {
     let first = listed.count
     listed.append(contentsOf: list)
     if stagedOwners[owner] != nil { staged.hasRivals = true }
-    stagedOwners[owner] = StagedOwner(number: number, list: first..<listed.count)
+    stagedOwners[owner] = StagedOwner(
+      number: number,
+      turn: stagedOwners.count,
+      list: first..<listed.count
+    )
     lastOwner = owner
     isStaged = true
-    // Of friends it matters who said what of the other last.
-    guard plan.replaces, !isNew || plan.link.isSymmetric else { return }
+    guard plan.replaces, !isNew else { return }
     staged.hasOldOwners = true
     if waitingCount > 0 { try lookUpTargets(of: owner) }
     if deferred.isStored { try insert(owner: owner) } else { deferred.append(owner: owner) }

@@ -4,7 +4,7 @@ import Testing
 @testable import Dragoman
 @testable import DragomanGraph
 
-/// What a record says of a relationship from its other side: places in lists, links in between, friends, `deny`.
+/// What a record says of a relationship from its other side: places in lists, links in between, `deny`.
 @Suite("Links that are said from the other side, or not for long") struct OtherSideTests {
   private static let orders = """
     Order:
@@ -154,47 +154,6 @@ import Testing
     }
   }
 
-  private static let friends = """
-    Person:
-      unique: id
-      attributes: { id: id }
-      relationships:
-        kids: { entity: Person, kind: toMany }
-        knows: { entity: Person, kind: toMany, key: { id: knows }, inverse: knows }
-    """
-
-  private static let pairs = """
-    SELECT a.id, b.id FROM Person_knows k JOIN Person a ON a._pk = k.owner JOIN Person b ON b._pk = k.target
-    ORDER BY 1, 2
-    """
-
-  @Test(
-    "Friends are one link, whoever of them makes and drops it, and so is who knows himself",
-    arguments: Way.allCases
-  )
-  func friends(way: Way) async throws {
-    let fixture = try WalkFixture(Self.friends)
-    func told(_ records: ForeignValue...) async throws -> [String] {
-      let report = try await fixture.run("Person", records, by: way)
-      return [report.summary] + report.linkSummary
-    }
-    #expect(
-      try await told(["id": "b"], ["id": "a", "knows": ["a", "b"]], ["id": "b", "knows": ["a"]])
-        == ["read 3, inserted 2, unchanged 1", "Person.knows +2"]
-    )
-    #expect(try fixture.rows(Self.pairs) == ["a|a", "a|b", "b|a"])
-    #expect(try await told(["id": "b", "knows": []]) == ["read 1, updated 1", "Person.knows -1"])
-    #expect(try await told(["id": "a", "knows": []]) == ["read 1, updated 1", "Person.knows -1"])
-    #expect(try fixture.rows(Self.pairs) == [])
-    // Who is nested speaks first.
-    let nested: ForeignValue = [
-      "id": "a", "kids": [["id": "c", "knows": ["a", "b"]], ["id": "b", "knows": ["c"]]],
-      "knows": ["b"],
-    ]
-    _ = try await told(nested)
-    #expect(try fixture.rows(Self.pairs) == ["a|b", "b|a", "b|c", "c|b"])
-  }
-
   @Test("What the same import has made is protected by `deny`", arguments: Way.allCases)
   func denied(way: Way) async throws {
     let fixture = try WalkFixture(
@@ -222,40 +181,6 @@ import Testing
     #expect(try fixture.rows("SELECT id FROM Thing") == ["whole"])
   }
 
-  @Test("Random friends, nested in each other: the same links and counts in every way")
-  func randomFriends() async throws {
-    for seed in 1...40 {
-      var random = SplitMix(state: UInt64(seed))
-      func person(_ depth: Int) -> ForeignValue {
-        func id() -> ForeignValue { .string(["a", "b", "c", "d"].randomElement(using: &random)!) }
-        var members = [("id", id())]
-        if Bool.random(using: &random) {
-          let known = (0..<Int.random(in: 0...2, using: &random)).map { _ in id() }
-          members.append(("knows", .array(known)))
-        }
-        if depth > 0, Bool.random(using: &random) {
-          let kids = (0..<Int.random(in: 1...3, using: &random)).map { _ in person(depth - 1) }
-          members.append(("kids", .array(kids)))
-        }
-        return .object(ForeignRecord(members))
-      }
-      let feeds = (0..<2).map { _ in (0..<3).map { _ in person(2) } }
-      var told: [[String]] = []
-      for way in Way.allCases {
-        let fixture = try WalkFixture(Self.friends)
-        // References that wait are another matter.
-        try await fixture.run("Person", ["a", "b", "c", "d"].map { ["id": $0] }, by: way)
-        var lines: [String] = []
-        for feed in feeds {
-          lines += try await fixture.run("Person", feed, by: way).linkSummary
-          lines += try fixture.rows(Self.pairs)
-        }
-        told.append(lines)
-      }
-      #expect(told.allSatisfy { $0 == told[0] }, "\(seed): \(feeds.map { $0.map(\.json) }) \(told)")
-    }
-  }
-
   @Test(
     "A one-to-one that is taken back was a link in between, and so was who claimed its target after it",
     arguments: Way.allCases
@@ -281,79 +206,6 @@ import Testing
         try fixture.rows("SELECT p.id, b.id FROM Person p JOIN Person b ON b._pk = p.boss")
           == ["b|c"]
       )
-    }
-  }
-
-  @Test(
-    "A list that lets go what goes elsewhere in the same record is another one",
-    arguments: Way.allCases
-  )
-  func goneElsewhere(way: Way) async throws {
-    let fixture = try WalkFixture(
-      """
-      Root:
-        unique: id
-        attributes: { id: id }
-        relationships: { parts: { entity: Part, kind: toMany } }
-      Part:
-        unique: id
-        attributes: { id: id }
-        relationships: { bits: { entity: Bit, kind: toMany, inverse: part } }
-      Bit: { unique: id, attributes: { id: id } }
-      """
-    )
-    try await fixture.run(
-      "Root",
-      [["id": "r", "parts": [["id": "old", "bits": [["id": "b"]]]]]],
-      by: way
-    )
-    let report = try await fixture.run(
-      "Root",
-      [["id": "r", "parts": [["id": "old", "bits": []], ["id": "new", "bits": [["id": "b"]]]]]],
-      by: way
-    )
-    #expect(report.entitySummary.contains("Part: 1 inserted, 1 updated"))
-    #expect(
-      try fixture.rows("SELECT p.id, b.id FROM Bit b JOIN Part p ON p._pk = b.part") == ["new|b"]
-    )
-  }
-
-  @Test(
-    "What a record names, and lets go by a later list of the same owner, is deleted unless it has it elsewhere",
-    arguments: Way.allCases
-  )
-  func letGoAgain(way: Way) async throws {
-    for isShared in [false, true] {
-      let fixture = try WalkFixture(
-        """
-        Root:
-          unique: id
-          attributes: { id: id }
-          relationships: { parts: { entity: Part, kind: toMany } }
-        Part:
-          unique: id
-          attributes: { id: id }
-          relationships:
-            bits: { entity: Bit, kind: toMany, \(isShared ? "" : "inverse: part, ")onUnlink: delete }
-            bit: { entity: Bit, kind: toOne, from: bit }
-        Bit: { unique: id, attributes: { id: id } }
-        """
-      )
-      try await fixture.run(
-        "Root",
-        [
-          [
-            "id": "r",
-            "parts": [
-              ["id": "1", "bits": [["id": "a"], ["id": "b"], ["id": "c"]]],
-              ["id": "2", "bit": ["id": "b"]], ["id": "3", "bits": [["id": "c"]]],
-              ["id": "1", "bits": []],
-            ],
-          ]
-        ],
-        by: way
-      )
-      #expect(try fixture.rows("SELECT id FROM Bit ORDER BY 1") == ["b", "c"], "\(isShared)")
     }
   }
 

@@ -216,4 +216,121 @@ import Testing
         == ["1|5|0", "2|4|0", "4|null|null", "5|4|1"]
     )
   }
+
+  @Test(
+    "A list that lets go what goes elsewhere in the same record is another one",
+    arguments: Way.allCases
+  )
+  func goneElsewhere(way: Way) async throws {
+    let fixture = try WalkFixture(
+      """
+      Root:
+        unique: id
+        attributes: { id: id }
+        relationships: { parts: { entity: Part, kind: toMany } }
+      Part:
+        unique: id
+        attributes: { id: id }
+        relationships: { bits: { entity: Bit, kind: toMany, inverse: part } }
+      Bit: { unique: id, attributes: { id: id } }
+      """
+    )
+    try await fixture.run(
+      "Root",
+      [["id": "r", "parts": [["id": "old", "bits": [["id": "b"]]]]]],
+      by: way
+    )
+    let report = try await fixture.run(
+      "Root",
+      [["id": "r", "parts": [["id": "old", "bits": []], ["id": "new", "bits": [["id": "b"]]]]]],
+      by: way
+    )
+    #expect(report.entitySummary.contains("Part: 1 inserted, 1 updated"))
+    #expect(
+      try fixture.rows("SELECT p.id, b.id FROM Bit b JOIN Part p ON p._pk = b.part") == ["new|b"]
+    )
+  }
+
+  @Test(
+    "What a record names, and lets go by a later list of the same owner, is deleted unless it has it elsewhere",
+    arguments: Way.allCases
+  )
+  func letGoAgain(way: Way) async throws {
+    for isShared in [false, true] {
+      let fixture = try WalkFixture(
+        """
+        Root:
+          unique: id
+          attributes: { id: id }
+          relationships: { parts: { entity: Part, kind: toMany } }
+        Part:
+          unique: id
+          attributes: { id: id }
+          relationships:
+            bits: { entity: Bit, kind: toMany, \(isShared ? "" : "inverse: part, ")onUnlink: delete }
+            bit: { entity: Bit, kind: toOne, from: bit }
+        Bit: { unique: id, attributes: { id: id } }
+        """
+      )
+      try await fixture.run(
+        "Root",
+        [
+          [
+            "id": "r",
+            "parts": [
+              ["id": "1", "bits": [["id": "a"], ["id": "b"], ["id": "c"]]],
+              ["id": "2", "bit": ["id": "b"]], ["id": "3", "bits": [["id": "c"]]],
+              ["id": "1", "bits": []],
+            ],
+          ]
+        ],
+        by: way
+      )
+      #expect(try fixture.rows("SELECT id FROM Bit ORDER BY 1") == ["b", "c"], "\(isShared)")
+    }
+  }
+
+  @Test(
+    "What only leads back, or goes itself, keeps nothing that its record lets go",
+    arguments: Way.allCases
+  )
+  func backReference(way: Way) async throws {
+    let fixture = try WalkFixture(
+      """
+      Root:
+        unique: id
+        attributes: { id: id }
+        relationships: { parts: { entity: Part, kind: toMany, onUnlink: delete } }
+      Part:
+        unique: id
+        attributes: { id: id }
+        relationships:
+          bits: { entity: Bit, kind: toMany, inverse: part, onUnlink: delete }
+      Bit:
+        unique: id
+        attributes: { id: id }
+        relationships: { part: { entity: Part, kind: toOne, from: [] } }
+      """
+    )
+    try await fixture.run(
+      "Root",
+      [
+        [
+          "id": "r",
+          "parts": [
+            ["id": "1", "bits": [["id": "a"], ["id": "b"]]], ["id": "1", "bits": [["id": "a"]]],
+          ],
+        ],
+        ["id": "s", "parts": [["id": "2", "bits": [["id": "c"]]]]],
+      ],
+      by: way
+    )
+    #expect(try fixture.rows("SELECT id FROM Bit ORDER BY 1") == ["a", "c"])
+    try await fixture.run(
+      "Root",
+      [["id": "s", "parts": [["id": "2"], ["id": "3"]]], ["id": "s", "parts": .array([])]],
+      by: way
+    )
+    #expect(try fixture.rows("SELECT id FROM Part ORDER BY 1") == ["1"])
+  }
 }
