@@ -72,6 +72,26 @@ import Testing
     #expect(batch.records.map { tapeText(batch, Int($0.node)) } == [#"p "é""#])
   }
 
+  @Test(
+    "Of a fault of the text and one of its encoding behind it the first is told",
+    arguments: [1, 2, 1000]
+  )
+  func faults(limit: Int) throws {
+    let before =
+      "<?xml version=\"1.0\" encoding=\"UTF-7\"?>\n<r>\n <p>x</p>\n <p Z\">\n <p a=\"1\">\n >\n <p>y</p> <p b"
+    let document = Array(before.utf8) + [0xD6] + Array("=\"true\">z</p>\n</r>".utf8)
+    for stride in [1, 3, .max] {
+      let error = #expect(throws: ReadError.self) {
+        let source = PeekableSource(MemorySource(document, stride: stride))
+        let reader = try XMLReader(source: source, paths: [XMLRecordPath([.any])])
+        let batch = RecordBatch()
+        while try reader.read(into: batch, limit: limit) {}
+      }
+      #expect(error?.code == .xml)
+      #expect(error?.origin?.line == 4)
+    }
+  }
+
   /// Documents, and what is said about them.
   private static let liars: [([UInt8], String)] = [
     (document("UTF-8", [0xE9]), "The text is not valid UTF-8."),

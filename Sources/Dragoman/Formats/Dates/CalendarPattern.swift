@@ -5,8 +5,9 @@ import Synchronization
 ///
 /// Slow and rare. The formatter is made once and used by one thread at a time. It is lenient whatever
 /// it is told (it skips white space and rolls days over), so a text counts only if writing its date
-/// gives the same text again. Foundation's calendar is Julian before 15 October 1582: earlier dates
-/// are not taken.
+/// gives the same text again. It ends the process where it stops reading within a character, such as before
+/// the accent of a digit: characters of several scalars are not taken. Foundation's calendar is Julian before
+/// 15 October 1582: earlier dates are not taken.
 final class CalendarPattern: Sendable {
   private let formatter: Mutex<DateFormatter>
   private static let firstGregorianSecond = -12_219_292_800
@@ -25,7 +26,9 @@ final class CalendarPattern: Sendable {
   /// Reads a text as a whole; nil: it is not made like the pattern.
   func read(_ text: UnsafeRawBufferPointer) -> ParsedTime? {
     let string = String(decoding: text, as: UTF8.self)
-    guard text.count <= 256, string.utf8.elementsEqual(text) else { return nil }
+    guard text.count <= 256, string.utf8.elementsEqual(text),
+      string.allSatisfy({ $0.unicodeScalars.count == 1 })
+    else { return nil }
     let date = formatter.withLock { formatter -> Date? in
       guard let date = formatter.date(from: string),
         formatter.string(from: date).utf8.elementsEqual(text)

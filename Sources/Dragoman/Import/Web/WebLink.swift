@@ -48,10 +48,10 @@ enum WebLink {
     guard let field else { return nil }
     // More than a number holds is more than anybody waits.
     if !field.isEmpty, field.utf8.allSatisfy(ASCII.isDigit) { return Double(field) }
-    let formatter = DateFormatter()
-    formatter.locale = Locale(identifier: "en_US_POSIX")
-    formatter.timeZone = TimeZone(identifier: "GMT")
-    formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
-    return formatter.date(from: field).map { max(0, $0.timeIntervalSince(now)) }
+    guard let time = Array(field.utf8).withUnsafeBytes(RFC2822.read), time.civil.isValid else {
+      return nil
+    }
+    let seconds = time.civil.secondsSinceEpoch - (time.offset ?? 0)
+    return max(0, Double(seconds) - now.timeIntervalSince1970)
   }
 }

@@ -41,6 +41,8 @@ final class XMLReader: RecordReader {
   /// looks for from the start each time.
   private var pieceByteCount = XMLReader.pieceByteCount
   private var sourceEnded = false
+  /// Why the source gives no more, to be told when what it gave is read.
+  private var sourceFailure: ReadError?
   private var hasFinished = false
   /// Why the document was refused: every later call says so again.
   private var failure: ReadError?
@@ -189,7 +191,13 @@ final class XMLReader: RecordReader {
   /// Gives libxml2 the next piece of the text, or its end.
   private func feed(_ batch: RecordBatch, limit: Int) throws(ReadError) {
     while unfedByteCount(batch) < pieceByteCount, !sourceEnded {
-      try fill(batch)
+      do throws(ReadError) {
+        try fill(batch)
+      } catch {
+        // What stands before the fault comes first: it may have one of its own.
+        guard unfedByteCount(batch) > 0 else { throw error }
+        break
+      }
       // A whole piece is needed only while a long tag makes pieces grow.
       if pieceByteCount == Self.pieceByteCount, unfedByteCount(batch) > 0 { break }
     }
@@ -235,9 +243,15 @@ final class XMLReader: RecordReader {
     }
     let end = min(batch.sourceCount + Self.readByteCount, sourceCapacity)
     let room = UnsafeMutableRawBufferPointer(rebasing: batch.source[batch.sourceCount..<end])
-    let count = try source.read(into: room)
-    batch.sourceCount += count
-    sourceEnded = count == 0
+    if let sourceFailure { throw sourceFailure }
+    do throws(ReadError) {
+      let count = try source.read(into: room)
+      batch.sourceCount += count
+      sourceEnded = count == 0
+    } catch {
+      sourceFailure = error
+      throw error
+    }
   }
 
   /// Tells libxml2 that the text has ended, and checks that it could end there.

@@ -58,6 +58,9 @@ import Testing
     #expect(WebLink.wait(in: "Wed, 21 Oct 2015 07:28:00 GMT", now: now) == 5)
     #expect(WebLink.wait(in: "Wed, 21 Oct 2015 07:27:00 GMT", now: now) == 0)
     #expect(WebLink.wait(in: "-1", now: now) == nil)
+    #expect(WebLink.wait(in: "Wed, 21 Oct 2015 09:28:00 +0200", now: now) == 5)
+    #expect(WebLink.wait(in: "Wed, 31 Feb 2015 07:28:00 GMT", now: now) == nil)
+    #expect(WebLink.wait(in: "Wed, 21\u{485} Oct 2015 07:28:00 GMT", now: now) == nil)
     #expect(WebLink.wait(in: "soon", now: now) == nil)
   }
 

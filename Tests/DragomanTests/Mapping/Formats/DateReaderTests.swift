@@ -242,6 +242,10 @@ struct DateReaderTests {
       ("QQQ yyyy-MM-dd", "Q2 2024-01-05", nil), ("yyyy-DDD", "2023-366", nil),
       ("yyyy-DDD", " 2024-060", nil),
       ("yyyy-DDD", "1500-060", nil),
+      // Foundation ends the process where it stops within a character.
+      ("yyyy-DDD", "2024\u{301}-060", nil), ("yyyy-DDD", "2024-060\u{301}", nil),
+      ("yEDd", "2\u{485}\u{FFFD}-C024-02-21", nil), ("yEDd", "2\u{1F600}", nil),
+      ("yEDd", "2\r\n", nil), ("yyyy-DDD", "2024\u{200D}-060", nil),
     ] as [(String, String, String?)]
   )
   func patterns(pattern: String, text: String, expected: String?) throws {
