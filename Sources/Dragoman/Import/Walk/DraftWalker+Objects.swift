@@ -314,6 +314,7 @@ extension DraftWalker {
     let given = Set(given)
     var kept = unlinked.intersection([object])
     var undecided = unlinked.intersection(given).subtracting(kept)
+    if undecided.isEmpty { return kept }
     let links = Set((batch.plan?.entities ?? []).flatMap { $0.links.map(\.layout) })
     var owners = given.subtracting(undecided)
     while !owners.isEmpty, !undecided.isEmpty {

@@ -258,10 +258,9 @@ extension LinkStage {
     if plan.deletesUnlinked {
       result.gone += try integers("SELECT DISTINCT \(table.other) FROM \(name) WHERE \(lost)")
     }
-    let friends = table.isSymmetric ? try count(ofFriends: lost, in: table) : nil
     let gone = try integers("DELETE FROM \(name) WHERE \(lost) RETURNING \(table.own)")
     if table.isSymmetric { try unlinkBack(in: table) }
-    result.unlinked += friends ?? gone.count
+    result.unlinked += gone.count
     result.lost.formUnion(gone)
     changed += gone
     if let place = table.place, plan.replaces {
@@ -295,10 +294,10 @@ extension LinkStage {
     _ result: inout Outcome,
     _ changed: inout [Int64]
   ) throws(StoreError) {
-    if table.isSymmetric { return try linkFriends(in: table, &result, &changed) }
     let made = try insert(into: table, "NOT \(isStored(in: table))")
     result.linked += made.count
     changed += made
+    if table.isSymmetric { try linkBack(in: table) }
   }
 
   /// The test of a staged link `_l`, whether it is stored.
@@ -314,7 +313,7 @@ extension LinkStage {
   }
 
   /// Makes a row of each staged link that passes a test.
-  func insert(into table: LinkQuery, _ test: String) throws(StoreError) -> [Int64] {
+  private func insert(into table: LinkQuery, _ test: String) throws(StoreError) -> [Int64] {
     var columns = [table.own, table.other]
     var values = ["_l.owner", "_l.target"]
     if let place = table.place {

@@ -31,40 +31,14 @@ extension LinkStage {
     try run("DELETE FROM \(turns)")
   }
 
-  /// Makes the staged links that are not there, and the rows of their other direction.
-  func linkFriends(
-    in table: LinkQuery,
-    _ result: inout Outcome,
-    _ changed: inout [Int64]
-  ) throws(StoreError) {
-    let isNew = "NOT \(isStored(in: table))"
-    // Two friends that name each other are one link, by the first of them.
-    let made = try integers(
-      "SELECT owner FROM \(links) AS _l WHERE \(isNew) AND NOT EXISTS (SELECT 1 FROM \(links) AS _r"
-        + " WHERE _r.owner = _l.target AND _r.target = _l.owner AND _r.seq < _l.seq)"
-    )
-    result.linked += made.count
-    changed += made
-    _ = try insert(into: table, isNew)
-    try linkBack(in: table)
-  }
-
   /// Makes the rows of the other direction that are not there.
-  private func linkBack(in table: LinkQuery) throws(StoreError) {
+  func linkBack(in table: LinkQuery) throws(StoreError) {
     let place = table.place.map { ", \($0)" } ?? ""
     let value = table.place.map { ", \(following($0, in: table, of: table.own))" } ?? ""
     try run(
       "INSERT INTO \(table.name) (\(table.own), \(table.other)\(place)) SELECT _l.target, _l.owner\(value)"
         + " FROM \(links) AS _l WHERE NOT EXISTS (SELECT 1 FROM \(table.name) AS _t"
         + " WHERE _t.\(table.own) = _l.target AND _t.\(table.other) = _l.owner)"
-    )
-  }
-
-  /// How many pairs of friends the rows are that pass a test.
-  func count(ofFriends test: String, in table: LinkQuery) throws(StoreError) -> Int {
-    let (first, second) = ("min(owner, target)", "max(owner, target)")
-    return try count(
-      "SELECT count(*) FROM (SELECT DISTINCT \(first), \(second) FROM \(table.name) WHERE \(test))"
     )
   }
 
