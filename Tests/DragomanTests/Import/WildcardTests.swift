@@ -56,4 +56,39 @@ import Testing
     #expect(try fixture.rows("P", ["t"]) == ["null", "null", "1", "[]"])
     #expect(report.issueSummary == ["value.path 1"])
   }
+
+  @Test(
+    "A null element that stands alone clears; beside others it is one of the values, in any order",
+    arguments: [
+      ("N", "null|null|null", []),
+      ("N<a/>", "null|null|null", []),
+      ("<a/>N", "null|null|null", []),
+      ("NN", "null|[null,null]|[null,null]", ["value.repeated"]),
+      ("N<a><b>x</b></a>", #"null|[null,"x"]|[null,"x"]"#, ["value.repeated"]),
+      ("<a><b>x</b></a>N", #"null|["x",null]|["x",null]"#, ["value.repeated"]),
+      ("<a><b>x</b></a>", #"x|["x"]|"x""#, []),
+    ] as [(String, String, [String])]
+  )
+  func nullElements(elements: String, row: String, codes: [String]) async throws {
+    let null = #"<a xmlns:i="http://www.w3.org/2001/XMLSchema-instance" i:nil="true"/>"#
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        P:
+          unique: id
+          attributes:
+            id: { type: int64, from: "@id" }
+            s: { from: "a/*", onInvalid: clear }
+            j: { from: "a/*", type: json }
+            p: { from: "a/b", type: json }
+      sources: { xml: { format: xml, entity: P, records: /r/p } }
+      """
+    )
+    let report = try await fixture.run(
+      #"<r><p id="1">\#(elements.replacing("N", with: null))</p></r>"#
+    )
+    #expect(try fixture.rows("P", ["s", "j", "p"]) == [row])
+    #expect(report.issues.map(\.code.rawValue) == codes)
+  }
 }

@@ -70,15 +70,17 @@ extension RecordMapper {
     var nodes: [UInt32] = []
     /// The first list whose elements or members the path names by a wildcard.
     var list: UInt32?
-    /// A null in front of all wildcards, which ends the path.
-    var null: UInt32?
+    /// The last null in front of all wildcards, which ends the path: it is among the nodes, too.
+    var early: UInt32?
+    /// A null in front of all wildcards that is all there is. Beside others it is one of the values.
+    var null: UInt32? { nodes.count == 1 ? early : nil }
     /// The first value in the way that has no such elements or members.
     var blocked: UInt32?
     /// The second of two members of one name.
     var repeated: UInt32?
     /// Whether the path led anywhere.
     var isAnything: Bool {
-      !nodes.isEmpty || list != nil || null != nil || blocked != nil || repeated != nil
+      !nodes.isEmpty || list != nil || blocked != nil || repeated != nil
     }
   }
 
@@ -136,8 +138,10 @@ extension RecordMapper {
       return follow(path, steps.dropFirst(), from: node, batch, &trail)
     }
     if Int(container.kind) == TAPE_NULL {
-      // Behind a wildcard a null is one of the values.
-      if trail.list == nil { trail.null = node } else { trail.nodes.append(node) }
+      if path.steps[..<steps.startIndex].allSatisfy({ $0 != .all && $0 != .anyMember }) {
+        trail.early = node
+      }
+      trail.nodes.append(node)
       return
     }
     guard batch.holds(step, in: container, isPointer: path.isPointer) else {
