@@ -88,13 +88,16 @@ struct GuessCommand: ParsableCommand {
   }
 
   private func write(_ text: String, to path: String, _ place: OutputPlace?) throws {
-    let url = URL(fileURLWithPath: OutputPlace.resolved(path))
     do {
       if case .stream = place {
+        let url = URL(fileURLWithPath: path)
         try FileHandle(forWritingTo: url).write(contentsOf: Data(text.utf8))
       } else {
+        let url = URL(fileURLWithPath: try OutputPlace.target(of: path))
         try Data(text.utf8).write(to: url, options: overwrite ? .atomic : .withoutOverwriting)
       }
+    } catch let refusal as OutputPlace.Refusal {
+      throw ExportError(.output, "The map \(path) \(refusal.reason).", help: refusal.help)
     } catch {
       throw ExportError(
         .output,

@@ -24,14 +24,14 @@ extension SQLiteStore {
   ///     let backup = try store.backup(to: "people-2026-11-21.db")
   ///
   /// - Parameters:
-  ///   - path: The file of the copy.
+  ///   - path: The file of the copy; behind a symbolic link that of the link.
   ///   - overwrites: Whether a file may be replaced that no backup made, or that was changed since;
   ///     never the store itself and a database in use.
   /// - Returns: How large the copy is.
   /// - Throws: `.output` where the file cannot be made or may not be replaced, and what reading the
   ///   store and writing the copy throw: `.busy`, `.full`, `.inputOutput`, `.damaged`.
   public func backup(to path: String, overwrites: Bool = false) throws(StoreError) -> Backup {
-    let file = BackupFile(path: path, overwrites: overwrites)
+    let file = try BackupFile(path: path, overwrites: overwrites)
     try file.check(against: self.path)
     try file.create(like: self.path)
     do {
@@ -65,15 +65,28 @@ extension SQLiteStore {
 
 /// The file of a backup: made under another name in the same folder, and renamed when it is whole.
 struct BackupFile {
-  let path: String
+  /// The file as it was named.
+  private let name: String
+  /// The file behind symbolic links, which is replaced: the link is not.
+  private let path: String
   /// The name of the file until it is whole.
   let temporaryPath: String
   private let overwrites: Bool
   /// What its mark says.
   private static let kind = "backup"
 
-  init(path: String, overwrites: Bool) {
-    self.path = path
+  init(path name: String, overwrites: Bool) throws(StoreError) {
+    self.name = name
+    do throws(OutputPlace.Refusal) {
+      path = try OutputPlace.target(of: name)
+    } catch {
+      throw StoreError(
+        .output,
+        "The file of the backup \(error.reason).",
+        help: error.help,
+        path: name
+      )
+    }
     self.overwrites = overwrites
     // Its own, also where two processes of one number, or two threads, copy to one path.
     temporaryPath = "\(path).\(UUID().uuidString).part"
@@ -159,14 +172,14 @@ struct BackupFile {
   }
 
   private func refusal(_ message: String, help: String? = nil) -> StoreError {
-    StoreError(.output, message, help: help, path: path)
+    StoreError(.output, message, help: help, path: name)
   }
 
   private func failure() -> StoreError {
     StoreError(
       .inputOutput,
       "Writing the backup failed: \(String(cString: strerror(errno))).",
-      path: path
+      path: name
     )
   }
 }

@@ -92,6 +92,40 @@ import Testing
     #expect(try count("a.db") == 3)
   }
 
+  @Test("Behind a link the file of the link is written, and the link stays")
+  func links() throws {
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let store = try filled("a.db")
+    let manager = FileManager.default
+    try manager.createDirectory(atPath: file("kept"), withIntermediateDirectories: true)
+    for (link, target) in [
+      ("latest.db", "kept/b.db"), ("over.db", "latest.db"), ("c1", "c2"), ("c2", "c1"),
+    ] {
+      try manager.createSymbolicLink(atPath: file(link), withDestinationPath: target)
+    }
+    // There is nothing yet, and then an older backup.
+    for link in ["over.db", "latest.db"] {
+      _ = try store.backup(to: file(link))
+      #expect(try count("kept/b.db") == 3)
+      #expect(try manager.destinationOfSymbolicLink(atPath: file("latest.db")) == "kept/b.db")
+    }
+    #expect(refusal(of: store, file("c1"))?.code == .output)
+    let inUse = try SQLiteStore(at: .file(file("kept/b.db")))
+    try inUse.write { try $0.database.execute(sql: "CREATE TABLE later (a)") }
+    #expect(throws: StoreError.self) { try store.backup(to: file("latest.db"), overwrites: true) }
+    try inUse.close()
+    // A file that has lost its name, as what /dev/stdout leads to.
+    let gone = open(file("gone"), O_RDWR | O_CREAT, 0o600)
+    defer { close(gone) }
+    unlink(file("gone"))
+    try manager.createSymbolicLink(
+      atPath: file("stream"),
+      withDestinationPath: "/dev/fd/\(gone)"
+    )
+    #expect(refusal(of: store, file("stream"))?.code == .output)
+    #expect(try manager.destinationOfSymbolicLink(atPath: file("stream")) == "/dev/fd/\(gone)")
+  }
+
   @Test("What is no old backup is not replaced")
   func refusals() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }

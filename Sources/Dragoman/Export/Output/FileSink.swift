@@ -58,7 +58,11 @@ final class FileSink: ExportSink {
       descriptor = Self.open(stream: path)
     case .absent, .file:
       // Behind a symbolic link the file that it names is replaced, not the link.
-      self.path = OutputPlace.resolved(path)
+      do throws(OutputPlace.Refusal) {
+        self.path = try OutputPlace.target(of: path)
+      } catch {
+        throw ExportError(.output, "The output \(path) \(error.reason).", help: error.help)
+      }
       let url = URL(fileURLWithPath: self.path)
       let name = ".\(url.lastPathComponent.prefix(100)).\(UInt32.random(in: 0 ... .max)).part"
       let hidden = url.deletingLastPathComponent().appendingPathComponent(name).path

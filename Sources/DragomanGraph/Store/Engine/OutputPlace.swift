@@ -140,8 +140,39 @@ package enum OutputPlace {
     }
   }
 
+  /// The path behind all symbolic links, whether there is something or not: an output never takes the
+  /// place of a link.
+  ///
+  /// - Parameter path: The path of the output.
+  /// - Returns: A path that is no link itself.
+  /// - Throws: `Refusal` where the links lead in a circle, or to a file that has no name any more
+  ///   (`/dev/stdout` may).
+  package static func target(of path: String) throws(Refusal) -> String {
+    var status = stat()
+    guard let target = followed(path),
+      stat(path, &status) != 0 || Identity(target) == Identity(path)
+    else { throw Refusal("is a link that leads to no name") }
+    return target
+  }
+
+  /// Where the links lead, link by link; nil in a circle.
+  private static func followed(_ path: String) -> String? {
+    var target = path
+    for _ in 0...maximumLinkCount {
+      guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: target) else {
+        return target
+      }
+      let folder = (target as NSString).deletingLastPathComponent
+      target = next.hasPrefix("/") || folder.isEmpty ? next : "\(folder)/\(next)"
+    }
+    return nil
+  }
+
+  /// How many links the system follows, too (`man 7 path_resolution`).
+  private static let maximumLinkCount = 40
+
   /// The path behind all symbolic links; the path itself where there is nothing.
-  package static func resolved(_ path: String) -> String {
+  private static func resolved(_ path: String) -> String {
     guard let found = realpath(path, nil) else { return path }
     defer { free(found) }
     return String(cString: found)
@@ -194,7 +225,7 @@ package enum OutputPlace {
       if stat(path, &status) == 0 {
         missingName = nil
       } else {
-        let url = URL(fileURLWithPath: path)
+        let url = URL(fileURLWithPath: followed(path) ?? path)
         guard stat(url.deletingLastPathComponent().path, &status) == 0 else { return nil }
         missingName = url.lastPathComponent
       }

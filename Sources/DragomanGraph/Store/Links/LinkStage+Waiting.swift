@@ -201,17 +201,24 @@ extension LinkStage {
   }
 
   /// Keeps in the store what nobody has, of what passes a test.
+  ///
+  /// What waits already keeps its number, and no number is given again that the import has seen: what it did is
+  /// recorded as rows that came and went, and not as rows that became others (`RunReversal`).
   func keepPending(_ test: String) throws(StoreError) {
     let key = plan.key.enumerated().map { ($1.name, "k\($0)") }
     // A list names a target once, unless it may have it several times.
     let group = allowsRepeats ? "seq" : "owner\(keyColumns)"
+    let adopted = "min(CASE WHEN ordinal = 0 THEN position END)"
+    // What waits already does so in the order in which it came.
+    let order = "\(adopted) NULLS LAST, min(seq)"
     try run(
-      "INSERT INTO _dragoman_pending (owner, relationship, entity, key)"
-        + " SELECT owner, ?, ?, \(PendingReference.json(key)) FROM \(waiting)"
-        + " WHERE state IS NULL AND \(test) GROUP BY \(group)"
-        // What waits already does so in the order in which it came.
-        + " ORDER BY min(CASE WHEN ordinal = 0 THEN position END) NULLS LAST, min(seq)",
-      [name, target.name]
+      "INSERT INTO _dragoman_pending (id, owner, relationship, entity, key)"
+        + " SELECT CASE WHEN typeof(\(adopted)) = 'integer' THEN \(adopted) - \(Self.firstAdoptedPlace)"
+        + " WHEN ?1 < \(Int64.max / 2) THEN row_number() OVER (ORDER BY \(order))"
+        + " + max(?1, (SELECT coalesce(max(id), 0) FROM _dragoman_pending)) END,"
+        + " owner, ?2, ?3, \(PendingReference.json(key)) FROM \(waiting)"
+        + " WHERE state IS NULL AND \(test) GROUP BY \(group) ORDER BY \(order)",
+      binding: [.integer(lastPending), .text(name), .text(target.name)]
     )
     if database.changesCount > 0 { hasPending = true }
   }

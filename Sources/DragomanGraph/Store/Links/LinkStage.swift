@@ -51,6 +51,8 @@ package final class LinkStage: StatementRunner {
   private var markedWaitingCount = 0
   /// Whether references of this relationship wait from earlier imports.
   var hasPending = false
+  /// The highest number that a reference that waits in the store had at the beginning of a transaction.
+  var lastPending: Int64 = 0
 
   /// One target of a list as its record gave it.
   package enum Listed: Sendable, Equatable {
@@ -169,6 +171,10 @@ package final class LinkStage: StatementRunner {
         sql: "SELECT EXISTS (SELECT 1 FROM _dragoman_pending WHERE relationship = ?)",
         arguments: [name]
       ) ?? false
+    lastPending = max(
+      lastPending,
+      try Int64.fetchOne(database, sql: "SELECT max(id) FROM _dragoman_pending") ?? 0
+    )
     // Files of earlier versions have none.
     if hasPending { try database.execute(sql: Schema.pendingIndex) }
   }

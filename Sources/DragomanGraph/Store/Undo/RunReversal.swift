@@ -36,6 +36,8 @@ struct RunReversal {
   var conflictCount: Int { known.count }
   /// How many rows of new tables were deleted, by table; those that `effects` has are not counted.
   private var deletions: [Int: Int] = [:]
+  /// Who waited for somebody when the import ended, and does not any more.
+  private var missed: [Waiter] = []
 
   init(
     _ layout: ModelLayout,
@@ -57,10 +59,11 @@ struct RunReversal {
   /// - Throws: `.undo` where it is not recorded, or the tables are others by now.
   mutating func takeBack(_ run: Int64, isLast: Bool) throws {
     recorded = try load(run)
+    missed = []
     self.isLast = isLast
     try RecordedRun.forEachChangeset(of: run, sql) { changes in
       let inverted = try changes.inverted()
-      try takeBackReferences(inverted)
+      missed += try References(database).takeBack(inverted)
       try inverted.withRows { note($0) }
       var found: [Conflict] = []
       var exchanges: [Exchange] = []
@@ -76,6 +79,7 @@ struct RunReversal {
       try keep()
     }
     for table in recorded.newTables { try check(table, of: run) }
+    try checkMissed(run)
     // Nothing will stand, and the objects in the way have to be named.
     guard conflictCount == 0 else { return }
     for links in recorded.newLinks { try delete(links) }
@@ -206,6 +210,29 @@ struct RunReversal {
     conflicts.append(conflict)
   }
 
+  /// Who waited for somebody when the import ended, and does not any more, was changed since; who is gone, or goes, was not.
+  private mutating func checkMissed(_ run: Int64) throws {
+    for waiter in missed {
+      guard let table = waiter.table(in: layout), let owner = waiter.owner else {
+        throw StoreError(
+          .undo,
+          "References that wait since import \(run) were changed since, which cannot be told apart any more.",
+          path: path
+        )
+      }
+      let name = layout.tables[table].name
+      if let new = recorded.newTable(name), (new.first...new.last).contains(owner) { continue }
+      let isThere = try Bool.fetchOne(
+        database,
+        sql: "SELECT EXISTS (SELECT 1 FROM main.\(Schema.quoted(name)) WHERE _pk = ?)",
+        arguments: [owner]
+      )
+      if isThere == true {
+        add(Conflict(table: table, key: owner, links: nil, reason: .changed))
+      }
+    }
+  }
+
   // MARK: - Values that rows take from each other
 
   /// A row whose former values another one has that is still to be changed back.
@@ -260,50 +287,6 @@ struct RunReversal {
 
   private func name(of exchange: Exchange) -> String {
     Schema.quoted(layout.tables[exchange.table].name)
-  }
-
-  // MARK: - References that wait
-
-  /// They have other numbers after every import: what counts is who waits for whom.
-  private func takeBackReferences(_ inverted: Changeset) throws {
-    let columns = ["id", "owner", "relationship", "entity", "key"]
-    func bind(_ values: [StoredValue], to sql: String) throws {
-      let statement = try RawStatement(kept: sql, in: database)
-      for (index, value) in values.enumerated() { try statement.bind(value, Int32(index) + 1) }
-      try statement.run()
-    }
-    func given(_ value: (Int32) -> StoredValue?) -> [(column: String, value: StoredValue)] {
-      (1...4).compactMap { index in value(index).map { (columns[Int(index)], $0) } }
-    }
-    var back: [[(column: String, value: StoredValue)]] = []
-    try inverted.withRows { row in
-      guard hasSameBytes(row.table, PendingReference.table) else { return }
-      let (old, new) = (given(row.old), given(row.new))
-      if row.operation == .inserted { return back.append(new) }
-      // Of a row that was changed the columns are known that were. Its own number is the best guess among many.
-      let isSame = old.map { "\($0.column) IS ?" }.joined(separator: " AND ")
-      let place =
-        "WHERE id = (SELECT id FROM \(PendingReference.table) WHERE \(isSame)"
-        + " ORDER BY id = ? DESC, id DESC LIMIT 1)"
-      let test = old.map(\.value) + [row.old(0) ?? .null]
-      if row.operation == .deleted {
-        try bind(test, to: "DELETE FROM \(PendingReference.table) \(place)")
-      } else {
-        let sets = new.map { "\($0.column) = ?" }.joined(separator: ", ")
-        try bind(
-          new.map(\.value) + test,
-          to: "UPDATE \(PendingReference.table) SET \(sets) \(place)"
-        )
-      }
-    }
-    for row in back {
-      let names = row.map(\.column).joined(separator: ", ")
-      let places = row.map { _ in "?" }.joined(separator: ", ")
-      try bind(
-        row.map(\.value),
-        to: "INSERT INTO \(PendingReference.table) (\(names)) VALUES (\(places))"
-      )
-    }
   }
 
   // MARK: - Tables that were empty
