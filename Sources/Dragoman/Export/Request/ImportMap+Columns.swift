@@ -37,20 +37,37 @@ extension ImportMap {
     let isKept = { (name: String) in kept.contains { hasSameBytes($0, name) } }
     var notes: [String] = []
     for place in places {
+      let levels = [entities[place].policies, defaults.policies]
+      // What the import does with a value that the record does not have.
+      func note(
+        _ name: String,
+        _ policies: ValuePolicies,
+        clearing: String,
+        default becomes: String
+      ) {
+        let done: String
+        switch ResolvedPolicies([policies] + levels).onMissing {
+        case .keep: return
+        case .clear: done = clearing
+        case .default: done = becomes
+        case .reject: done = "rejects its record"
+        }
+        let column = "\(entities[place].name).\(name)"
+        notes.append("\(column) is not among the columns: an import of the export \(done)")
+      }
       for index in entities[place].attributes.indices {
         let attribute = entities[place].attributes[index]
         guard !isKept(attribute.name), attribute.isExported else { continue }
         entities[place].attributes[index].isExported = false
-        if attribute.defaultValue != nil {
-          notes.append(
-            "\(entities[place].name).\(attribute.name) is not among the columns: an import of the export"
-              + " gives it its default"
-          )
-        }
+        let becomes = attribute.defaultValue == nil ? "sets it to null" : "gives it its default"
+        note(attribute.name, attribute.policies, clearing: "sets it to null", default: becomes)
       }
       for index in entities[place].relationships.indices
       where !isKept(entities[place].relationships[index].name) {
+        let relationship = entities[place].relationships[index]
         entities[place].relationships[index].export = ExportOptions.Inclusion.none
+        let unlinks = "unlinks what it has"
+        note(relationship.name, relationship.policies, clearing: unlinks, default: unlinks)
       }
     }
     for name in exportOptions.include.keys where !isKept(name) { exportOptions.include[name] = nil }

@@ -72,7 +72,7 @@ extension RecordMapper {
     var list: UInt32?
     /// The last null in front of all wildcards, which ends the path: it is among the nodes, too.
     var early: UInt32?
-    /// A null in front of all wildcards that is all there is. Beside others it is one of the values.
+    /// A null in front of all wildcards that is all there is: beside others it is one of the values.
     var null: UInt32? { nodes.count == 1 ? early : nil }
     /// The first value in the way that has no such elements or members.
     var blocked: UInt32?

@@ -30,6 +30,7 @@ extension RunReversal {
     ///
     /// - Parameter inverted: The changes of the import, the other way round.
     /// - Returns: Whose reference was to be taken back and is not there.
+    /// - Throws: What SQLite throws.
     func takeBack(_ inverted: Changeset) throws -> [Waiter] {
       var back: [[(column: String, value: StoredValue)]] = []
       var missed: [Waiter] = []
