@@ -90,6 +90,37 @@ import Testing
     }
   }
 
+  @Test("A rejects file that the map names stays in its folder, also where a link leads out of it")
+  func linkedFolder() throws {
+    _ = try folder.shell(
+      "mkdir -p maps/deep elsewhere && ln -s ../elsewhere maps/out && ln -s deep maps/in"
+    )
+    let map = try folder.read("m.map.yaml")
+    let imported = { (name: String) in
+      try folder.write(map + "\nimport: { rejects: { file: \(name) } }\n", to: "maps/n.map.yaml")
+      return try folder.run("import", "maps/n.map.yaml", "feed.json", "-d", "new.db")
+    }
+    let refused = try imported("out/r.ndjson")
+    #expect(refused.status == 73 && refused.errors.contains("out of the folder of the map"))
+    #expect(try folder.shell("test ! -e new.db && ls elsewhere").output.isEmpty)
+    for (name, place) in [("in/r.ndjson", "maps/deep/r.ndjson"), ("r.ndjson", "maps/r.ndjson")] {
+      #expect(try imported(name).status == 3)
+      #expect(try !folder.read(place).isEmpty)
+    }
+    // Whoever runs it may name any place.
+    let own = try folder.run(
+      "import",
+      "maps/n.map.yaml",
+      "feed.json",
+      "-d",
+      "new.db",
+      "--rejects",
+      "elsewhere/r.ndjson"
+    )
+    #expect(own.status == 3)
+    #expect(try !folder.read("elsewhere/r.ndjson").isEmpty)
+  }
+
   @Test("What was made as such an output is replaced night after night")
   func again() throws {
     for _ in 1...3 {

@@ -230,7 +230,11 @@ struct LinkTree {
   static func prepare(_ level: ExportLevel, in snapshot: StoreSnapshot) throws -> [LinkTree] {
     try level.links.map { link in
       LinkTree(
-        reader: try snapshot.links(link.layout, reading: link.level.columns),
+        reader: try snapshot.links(
+          link.layout,
+          reading: link.level.columns,
+          andWaiting: link.isByKey
+        ),
         links: try prepare(link.level, in: snapshot)
       )
     }

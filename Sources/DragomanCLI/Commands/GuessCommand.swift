@@ -53,7 +53,7 @@ struct GuessCommand: ParsableCommand {
     var request = ImportRequest(try InputExpansion.inputs(samples, besides: [output]))
     request.web = web.options()
     let inputs = try request.fetching(by: nil).inputs
-    if let output { _ = try place(of: output, inputs) }
+    if let output, output != "-" { _ = try place(of: output, inputs) }
     let guess = try MapGuess(
       of: inputs,
       MapGuess.Options(entity: entity, records: records, sampleCount: sampleCount)
@@ -70,8 +70,7 @@ struct GuessCommand: ParsableCommand {
   }
 
   /// Refuses a place where there is something: a map that a person wrote is not replaced.
-  private func place(of path: String, _ inputs: [ImportInput]) throws -> OutputPlace? {
-    guard path != "-" else { return nil }
+  private func place(of path: String, _ inputs: [ImportInput]) throws -> OutputPlace {
     let kept = inputs.map { OutputPlace.Kept($0.name, as: "a sample") }
     do throws(OutputPlace.Refusal) {
       let place = try OutputPlace(path, besides: kept, proof: .needless)
@@ -87,17 +86,17 @@ struct GuessCommand: ParsableCommand {
     }
   }
 
-  private func write(_ text: String, to path: String, _ place: OutputPlace?) throws {
+  private func write(_ text: String, to path: String, _ place: OutputPlace) throws {
     do {
-      if case .stream = place {
-        let url = URL(fileURLWithPath: path)
-        try FileHandle(forWritingTo: url).write(contentsOf: Data(text.utf8))
-      } else {
-        let url = URL(fileURLWithPath: try OutputPlace.target(of: path))
-        try Data(text.utf8).write(to: url, options: overwrite ? .atomic : .withoutOverwriting)
+      switch place {
+      case .stream:
+        try FileHandle(forWritingTo: URL(fileURLWithPath: path)).write(contentsOf: Data(text.utf8))
+      case .absent(let target), .file(let target, _):
+        try Data(text.utf8).write(
+          to: URL(fileURLWithPath: target),
+          options: overwrite ? .atomic : .withoutOverwriting
+        )
       }
-    } catch let refusal as OutputPlace.Refusal {
-      throw ExportError(.output, "The map \(path) \(refusal.reason).", help: refusal.help)
     } catch {
       throw ExportError(
         .output,

@@ -77,15 +77,8 @@ struct BackupFile {
 
   init(path name: String, overwrites: Bool) throws(StoreError) {
     self.name = name
-    do throws(OutputPlace.Refusal) {
-      path = try OutputPlace.target(of: name)
-    } catch {
-      throw StoreError(
-        .output,
-        "The file of the backup \(error.reason).",
-        help: error.help,
-        path: name
-      )
+    path = try Self.place(name) { () throws(OutputPlace.Refusal) in
+      try OutputPlace.target(of: name)
     }
     self.overwrites = overwrites
     // Its own, also where two processes of one number, or two threads, copy to one path.
@@ -99,7 +92,7 @@ struct BackupFile {
   func check(against store: String?) throws(StoreError) {
     let user = ["-wal", "-journal"].first { byteCount(of: path + $0) > 0 }
     let proof = OutputPlace.Proof.mark(name: "a backup", kind: Self.kind)
-    do throws(OutputPlace.Refusal) {
+    try Self.place(name) { () throws(OutputPlace.Refusal) in
       let place = try OutputPlace(
         path,
         besides: OutputPlace.Kept.database(store),
@@ -108,8 +101,6 @@ struct BackupFile {
       if case .stream = place {
         throw OutputPlace.Refusal("is no regular file")
       }
-    } catch {
-      throw refusal("The file of the backup \(error.reason).", help: error.help)
     }
     if let user {
       throw refusal(
@@ -169,6 +160,23 @@ struct BackupFile {
   private func byteCount(of file: String) -> Int {
     var status = stat()
     return stat(file, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  /// Says of what file a place was refused.
+  private static func place<Place>(
+    _ name: String,
+    _ decide: () throws(OutputPlace.Refusal) -> Place
+  ) throws(StoreError) -> Place {
+    do throws(OutputPlace.Refusal) {
+      return try decide()
+    } catch {
+      throw StoreError(
+        .output,
+        "The file of the backup \(error.reason).",
+        help: error.help,
+        path: name
+      )
+    }
   }
 
   private func refusal(_ message: String, help: String? = nil) -> StoreError {

@@ -77,13 +77,16 @@ package struct StoreSnapshot {
   ///   - link: The relationship.
   ///   - attributes: What is read, of the destination or of its sub-entities; the name of the target's own
   ///     entity stands behind them, where it may be one of these.
+  ///   - waits: Whether references that wait come behind the targets, as rows that have their key and
+  ///     nothing else; of those that have all of `attributes`.
   /// - Returns: A reader, to be used inside of the snapshot's closure only.
   /// - Throws: What SQLite says of a table that is not as the model has it.
   package func links(
     _ link: RelationshipLayout,
-    reading attributes: [Attribute]
+    reading attributes: [Attribute],
+    andWaiting waits: Bool = false
   ) throws -> LinkReader {
-    try LinkReader(link, attributes, in: layout, database)
+    try LinkReader(link, attributes, andWaiting: waits, in: layout, database)
   }
 }
 
@@ -118,15 +121,19 @@ extension SQLiteStore {
 
 /// Reads the targets of one relationship for many owners at once.
 ///
-/// Runs one statement a call, however many owners there are: their keys are one JSON array.
+/// Runs one statement a call, however many owners there are, and one more where references wait: the owners' keys are
+/// one JSON array.
 package final class LinkReader {
   private let statement: RawStatement
+  /// The references that wait; nil where none does, or nobody asks for them.
+  private let waiting: RawStatement?
   private let entity: EntityLayout
   private let count: Int
 
   fileprivate init(
     _ link: RelationshipLayout,
     _ attributes: [Attribute],
+    andWaiting waits: Bool,
     in layout: ModelLayout,
     _ database: Database
   ) throws {
@@ -136,6 +143,17 @@ package final class LinkReader {
     count = columns.count - 1
     let sql = LinkQuery(link, in: layout).rowsSQL(entity, columns)
     statement = try RawStatement(sql, in: database)
+    let name = "\(layout.entities[link.owner].name).\(link.name)"
+    guard waits, try PendingReference.isThere(of: name, in: database) else {
+      waiting = nil
+      return
+    }
+    let keys = PendingReference.keysSQL(
+      of: name,
+      attributes.map(\.name),
+      besides: entity.hasEntityColumn ? ["NULL"] : []
+    )
+    waiting = try RawStatement(keys, in: database)
   }
 
   /// Lends each target with the `_pk` of its owner; those of one owner come together and in order.
@@ -143,9 +161,30 @@ package final class LinkReader {
     owners: [Int64],
     _ body: (Int64, borrowing FetchedRow) throws -> Void
   ) throws {
+    let place = Int32(count) + 1
     try statement.bind(list: owners, 1)
-    try statement.forEachRow { row in
-      try body(row.integer(Int32(count) + 1), FetchedRow(entity, count: count, row))
+    guard let waiting else {
+      return try statement.forEachRow { row in
+        try body(row.integer(place), FetchedRow(entity, count: count, row))
+      }
     }
+    // Both come owner by owner.
+    try waiting.bind(list: owners, 1)
+    defer { waiting.reset() }
+    var isMore = try waiting.step()
+    func lendWaiting(before owner: Int64?) throws {
+      while isMore {
+        let own = waiting.row.integer(place)
+        if let owner, own >= owner { return }
+        try body(own, FetchedRow(entity, count: count, waiting.row))
+        isMore = try waiting.step()
+      }
+    }
+    try statement.forEachRow { row in
+      let owner = row.integer(place)
+      try lendWaiting(before: owner)
+      try body(owner, FetchedRow(entity, count: count, row))
+    }
+    try lendWaiting(before: nil)
   }
 }

@@ -216,4 +216,61 @@ import Testing
     let records = try await exporter.records(ExportRequest())
     #expect(records == expected)
   }
+
+  private static let waiting = """
+    version: 1
+    entities:
+      Part:
+        unique: [shelf, number]
+        attributes:
+          shelf: { from: { json: shelf, xml: "@shelf", csv: shelf } }
+          number: { type: int64, from: { json: number, xml: "@number", csv: number } }
+        relationships:
+          KINDS
+          spare: { entity: Part, kind: toOne, onUnresolved: pending, key: { shelf: { value: b }, number: { from: { json: spare, xml: "@spare", csv: spare } } } }
+          near: { entity: Part, kind: toOne, onUnresolved: pending, key: { shelf: { attribute: shelf }, number: { from: { json: near, xml: "@near", csv: near } } } }
+        discriminator: { from: { json: kind, xml: "@kind", csv: kind }, values: { big: Big } }
+      Big: { parent: Part, attributes: { load: { type: double, from: { json: load, xml: "@load", csv: load } } } }
+    sources:
+      json: { format: json, entity: Part }
+      lines: { format: ndjson, entity: Part }
+      xml: { format: xml, entity: Part, records: /parts/part }
+      csv: { format: csv, entity: Part }
+    """
+  private static let lists = """
+    fits: { entity: Part, kind: toMany, ordered: true, onUnresolved: pending, key: { shelf: { from: { json: "fits[*].s", xml: "fit/@s" } }, number: { from: { json: "fits[*].n", xml: "fit/@n" } } } }
+    """
+
+  @Test(
+    "References that wait come back from an export, in every format, and wait again",
+    arguments: [ForeignFormat.json, .ndjson, .xml, .csv]
+  )
+  func waitingReferences(format: ForeignFormat) async throws {
+    let yaml = Self.waiting.replacing("KINDS", with: format == .csv ? "" : Self.lists)
+    let fixture = try ImportFixture(yaml)
+    // NUL is no character of XML.
+    let odd = format == .xml ? "é" : #"é\u0000"#
+    let list = #","fits":[{"s":"c","n":5},{"s":"a","n":2},{"s":"\#(odd)","n":6}]"#
+    let fits = format == .csv ? "" : list
+    try await fixture.run(
+      #"[{"shelf":"a","number":1,"spare":9,"near":2\#(fits)},{"shelf":"a","number":2,"near":7}"#
+        + #",{"shelf":"b","number":3,"kind":"big","load":0.1,"spare":8}]"#
+    )
+    let before = try UndoPropertyTests.state(of: fixture.store)
+    let request = ExportRequest(format: format)
+    let bytes = try await Exporter(map: fixture.map, store: fixture.store).bytes(request)
+    let input = ImportRequest([.bytes(bytes, name: "export.\(format.rawValue)")])
+    let again = try await Importer(map: fixture.map, store: fixture.store).run(input)
+    #expect(again.summary == "read 3, unchanged 3", "\(again.issues)")
+    #expect(try UndoPropertyTests.state(of: fixture.store) == before)
+    let copy = try ImportFixture(yaml)
+    _ = try await Importer(map: copy.map, store: copy.store).run(input)
+    let late = #"[{"shelf":"b","number":9},{"shelf":"a","number":7},{"shelf":"c","number":5}]"#
+    try await fixture.run(late)
+    try await copy.run(late)
+    #expect(
+      try await Exporter(map: copy.map, store: copy.store).bytes(request)
+        == Exporter(map: fixture.map, store: fixture.store).bytes(request)
+    )
+  }
 }

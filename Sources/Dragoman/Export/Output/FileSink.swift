@@ -56,19 +56,14 @@ final class FileSink: ExportSink {
       self.path = path
       hidden = nil
       descriptor = Self.open(stream: path)
-    case .absent, .file:
-      // Behind a symbolic link the file that it names is replaced, not the link.
-      do throws(OutputPlace.Refusal) {
-        self.path = try OutputPlace.target(of: path)
-      } catch {
-        throw ExportError(.output, "The output \(path) \(error.reason).", help: error.help)
-      }
+    case .absent(let target), .file(let target, _):
+      self.path = target
       let url = URL(fileURLWithPath: self.path)
       let name = ".\(url.lastPathComponent.prefix(100)).\(UInt32.random(in: 0 ... .max)).part"
       let hidden = url.deletingLastPathComponent().appendingPathComponent(name).path
       self.hidden = hidden
       descriptor = Foundation.open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-      if case .file(let mode) = place, descriptor >= 0 { fchmod(descriptor, mode) }
+      if case .file(_, let mode) = place, descriptor >= 0 { fchmod(descriptor, mode) }
     }
     guard descriptor >= 0 else {
       let reason =

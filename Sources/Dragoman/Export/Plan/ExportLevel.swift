@@ -42,6 +42,8 @@ struct ExportLevel: Sendable {
     let tree: Int
     /// Whether it is not written, because something else holds it.
     var isShadowed = false
+    /// Whether of its targets keys are written and nothing else: those that nobody has yet are written, too.
+    var isByKey = false
     /// How it is written, where that is not at all: reading makes its key of the owner.
     var unwritten: ExportLink?
   }

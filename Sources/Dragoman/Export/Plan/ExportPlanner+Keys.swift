@@ -80,7 +80,7 @@ extension ExportPlanner {
       plan.slot = slots.count
       appendSlot(Attribute(name: relationship.name), of: visit.map.name, speller, column: 0)
     }
-    if plan.ownKey != nil { made.unwritten = plan }
+    if plan.ownKey != nil { made.unwritten = plan } else { made.isByKey = true }
     links.append(plan)
     level.links.append(made)
   }

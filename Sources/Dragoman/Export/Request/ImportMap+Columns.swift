@@ -35,42 +35,58 @@ extension ImportMap {
     }
     let kept = columns + (layout.uniqueKeys.first ?? []).map(\.name)
     let isKept = { (name: String) in kept.contains { hasSameBytes($0, name) } }
-    var notes: [String] = []
+    let notes = fates(of: layout.family.compactMap { self.entity(named: model.entities[$0].name) })
+    {
+      !isKept($0)
+    }
     for place in places {
-      let levels = [entities[place].policies, defaults.policies]
-      // What the import does with a value that the record does not have.
-      func note(
-        _ name: String,
-        _ policies: ValuePolicies,
-        clearing: String,
-        default becomes: String
-      ) {
-        let done: String
-        switch ResolvedPolicies([policies] + levels).onMissing {
-        case .keep: return
-        case .clear: done = clearing
-        case .default: done = becomes
-        case .reject: done = "rejects its record"
-        }
-        let column = "\(entities[place].name).\(name)"
-        notes.append("\(column) is not among the columns: an import of the export \(done)")
-      }
-      for index in entities[place].attributes.indices {
-        let attribute = entities[place].attributes[index]
-        guard !isKept(attribute.name), attribute.isExported else { continue }
+      for index in entities[place].attributes.indices
+      where !isKept(entities[place].attributes[index].name) {
         entities[place].attributes[index].isExported = false
-        let becomes = attribute.defaultValue == nil ? "sets it to null" : "gives it its default"
-        note(attribute.name, attribute.policies, clearing: "sets it to null", default: becomes)
       }
       for index in entities[place].relationships.indices
       where !isKept(entities[place].relationships[index].name) {
-        let relationship = entities[place].relationships[index]
         entities[place].relationships[index].export = ExportOptions.Inclusion.none
-        let unlinks = "unlinks what it has"
-        note(relationship.name, relationship.policies, clearing: unlinks, default: unlinks)
       }
     }
     for name in exportOptions.include.keys where !isKept(name) { exportOptions.include[name] = nil }
+    return notes
+  }
+
+  /// What an import does with what records lack: a note each where it does anything.
+  ///
+  /// The policies of an entity hold for what it inherits, too: a note that a former entity has is not told again.
+  private func fates(of family: [EntityMap], _ isLeftOut: (String) -> Bool) -> [String] {
+    var told: Set<[UInt8]> = []
+    var notes: [String] = []
+    for entity in family {
+      let lineage = lineage(of: entity)
+      for (depth, owner) in lineage.enumerated() {
+        let levels = lineage[...depth].map(\.policies) + [defaults.policies]
+        func note(_ name: String, _ policies: ValuePolicies, clearing: String, default: String) {
+          let done: String
+          switch ResolvedPolicies([policies] + levels).onMissing {
+          case .keep: return
+          case .clear: done = clearing
+          case .default: done = `default`
+          case .reject: done = "rejects its record"
+          }
+          guard told.insert(Array("\(owner.name).\(name) \(done)".utf8)).inserted else { return }
+          notes.append(
+            "\(entity.name).\(name) is not among the columns: an import of the export \(done)"
+          )
+        }
+        for attribute in owner.attributes where attribute.isExported && isLeftOut(attribute.name) {
+          let becomes =
+            attribute.defaultValue == nil ? "sets it to null" : "gives it its default"
+          note(attribute.name, attribute.policies, clearing: "sets it to null", default: becomes)
+        }
+        for link in owner.relationships where isLeftOut(link.name) {
+          let unlinks = "unlinks what it has"
+          note(link.name, link.policies, clearing: unlinks, default: unlinks)
+        }
+      }
+    }
     return notes
   }
 

@@ -1,3 +1,6 @@
+import DragomanGraph
+import Foundation
+
 extension ImportRequest {
   /// Refuses what contradicts itself or is out of range.
   ///
@@ -77,9 +80,28 @@ extension ImportRequest {
   }
 
   /// Where rejects go: a partition has a file of its own, `rejects.ndjson.2-4`; nil: nowhere.
-  func rejectsPath(_ map: ImportMap) -> String? {
-    let path = options.rejectsFile ?? map.rejectsPath
+  ///
+  /// - Throws: `.output` where a link takes the map's own file out of the folder of the map.
+  func rejectsPath(_ map: ImportMap) throws(ImportError) -> String? {
+    guard let path = options.rejectsFile ?? map.rejectsPath else { return nil }
+    if options.rejectsFile == nil, let file = map.file, !Self.isFolder(of: path, inThatOf: file) {
+      throw ImportError(
+        .output,
+        "The rejects file \(path) leads out of the folder of the map that names it, \(file).",
+        help: "name a rejects file in the request, or put it into the folder"
+      )
+    }
     guard let partition else { return path }
-    return path.map { "\($0).\(partition.number)-\(partition.count)" }
+    return "\(path).\(partition.number)-\(partition.count)"
+  }
+
+  /// Whether a file is in the folder of another one, or deeper; of what is not there nobody knows better.
+  private static func isFolder(of path: String, inThatOf other: String) -> Bool {
+    func folder(_ path: String) -> String {
+      OutputPlace.resolved(URL(fileURLWithPath: path).deletingLastPathComponent().path)
+    }
+    let (own, around) = (folder(path), folder(other))
+    return access(own, F_OK) != 0
+      || Array("\(own)/".utf8).starts(with: around == "/" ? [] : Array("\(around)/".utf8))
   }
 }

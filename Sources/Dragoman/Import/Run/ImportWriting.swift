@@ -263,7 +263,7 @@ final class ImportWriting<Sink: ImportSink> {
   /// The request's file, or the map's beside the map; a dry run writes none.
   private func makeRejectsFile(beside database: String?) throws(ImportError) -> RejectsFile? {
     guard !request.isDryRun else { return nil }
-    guard let path = request.rejectsPath(map) else { return nil }
+    guard let path = try request.rejectsPath(map) else { return nil }
     var kept = OutputPlace.Kept.database(database)
     if let file = map.file { kept.append(OutputPlace.Kept(file, as: "the map")) }
     for input in request.inputs {

@@ -47,6 +47,48 @@ extension PendingReference {
       + " ELSE \(row).value END"
   }
 
+  /// The keys that objects wait for by a relationship, as rows: nothing for the `_pk`, the parts of the key,
+  /// and the owner, by whom they are ordered; `?1` are the owners.
+  ///
+  /// - Parameters:
+  ///   - relationship: The relationship with its entity.
+  ///   - parts: The names of the key's attributes; keys without one of them are left out.
+  ///   - others: Expressions behind the parts.
+  /// - Returns: The statement.
+  static func keysSQL(
+    of relationship: String,
+    _ parts: [String],
+    besides others: [String]
+  ) -> String {
+    let member = { (part: String) in
+      "FROM json_each(p.key) AS e WHERE e.key = \(Schema.literal(part))"
+    }
+    let values = parts.map { "(SELECT \(value(in: "e")) \(member($0)))" }
+    let tests = parts.map { " AND EXISTS (SELECT 1 \(member($0)))" }.joined()
+    return "SELECT \((["0"] + values + others + ["p.owner"]).joined(separator: ", "))"
+      + " FROM \(table) AS p WHERE p.relationship = \(Schema.literal(relationship))"
+      + " AND p.owner IN (SELECT value FROM json_each(?1))\(tests) ORDER BY p.owner, p.id"
+  }
+
+  /// Whether somebody waits by a relationship.
+  ///
+  /// - Parameters:
+  ///   - relationship: The relationship with its entity.
+  ///   - database: The connection.
+  /// - Returns: Whether there is a row of it.
+  /// - Throws: `StoreError`, `.damaged`, where rows of the table are not as they are written.
+  static func isThere(of relationship: String, in database: Database) throws -> Bool {
+    let isAny = try RawStatement(
+      kept: "SELECT 1 FROM \(table) WHERE relationship = ? LIMIT 1",
+      in: database
+    )
+    defer { isAny.reset() }
+    try isAny.bind(.text(relationship), 1)
+    guard try isAny.step() else { return false }
+    try check(database)
+    return true
+  }
+
   /// Refuses a table whose rows are not as they are written: whoever reads them follows names and
   /// looks into JSON.
   ///

@@ -8,10 +8,10 @@ import Foundation
 /// by device and inode), and regular files that were not made as such an output: neither their mark
 /// nor their form says so.
 package enum OutputPlace {
-  /// There is nothing under the name.
-  case absent
-  /// A file that may be replaced or emptied; its permissions.
-  case file(mode: mode_t)
+  /// There is nothing at the path, which is the one behind symbolic links.
+  case absent(at: String)
+  /// A file that may be replaced or emptied, behind symbolic links, and its permissions.
+  case file(at: String, mode: mode_t)
   /// A pipe, a terminal, `/dev/null`: written as it is, never replaced.
   case stream
 
@@ -127,13 +127,13 @@ package enum OutputPlace {
     }
     var status = stat()
     guard stat(path, &status) == 0 else {
-      self = .absent
+      self = .absent(at: try Self.target(of: path))
       return
     }
     switch status.st_mode & S_IFMT {
     case S_IFREG:
       if status.st_size > 0 { try Self.check(path, status, proof) }
-      self = .file(mode: status.st_mode & 0o7777)
+      self = .file(at: try Self.target(of: path), mode: status.st_mode & 0o7777)
     case S_IFIFO, S_IFCHR: self = .stream
     case S_IFDIR: throw Refusal("is a folder", help: "name a file in it")
     default: throw Refusal("is no regular file")
@@ -147,7 +147,7 @@ package enum OutputPlace {
   /// - Returns: A path that is no link itself.
   /// - Throws: `Refusal` where the links lead in a circle, or to a file that has no name any more
   ///   (`/dev/stdout` may).
-  package static func target(of path: String) throws(Refusal) -> String {
+  static func target(of path: String) throws(Refusal) -> String {
     var status = stat()
     guard let target = followed(path),
       stat(path, &status) != 0 || Identity(target) == Identity(path)
@@ -172,7 +172,7 @@ package enum OutputPlace {
   private static let maximumLinkCount = 40
 
   /// The path behind all symbolic links; the path itself where there is nothing.
-  private static func resolved(_ path: String) -> String {
+  package static func resolved(_ path: String) -> String {
     guard let found = realpath(path, nil) else { return path }
     defer { free(found) }
     return String(cString: found)

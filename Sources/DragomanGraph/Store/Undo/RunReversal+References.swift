@@ -2,23 +2,18 @@ import GRDB
 
 extension RunReversal {
   /// An object whose reference waits.
-  struct Waiter {
+  struct Waiter: Hashable {
     /// Its primary key, and the relationship with its entity; nil where a record does not tell.
     let owner: Int64?
     let relationship: String?
 
     /// The table of the owner; its number in the model.
     func table(in layout: ModelLayout) -> Int? {
-      guard let relationship else { return nil }
-      for link in layout.links {
-        let entity = layout.entities[link.owner]
-        if hasSameBytes("\(entity.name).\(link.name)", relationship) { return entity.tableIndex }
-      }
-      return nil
+      relationship.flatMap(layout.relationship(named:)).map { layout.entities[$0.owner].tableIndex }
     }
   }
 
-  /// The rows of references that wait: who waits for whom counts, their numbers may be others by now.
+  /// The rows of references that wait: who waits for whom counts.
   struct References {
     private static let columns = ["id", "owner", "relationship", "entity", "key"]
 
@@ -37,22 +32,25 @@ extension RunReversal {
       try inverted.withRows { row in
         guard hasSameBytes(row.table, PendingReference.table) else { return }
         let (old, new) = (given(row.old), given(row.new))
-        if row.operation == .inserted {
-          return back.append([("id", row.new(0) ?? .null)] + new)
-        }
-        // Of a row that was changed the columns are known that were. Its own number is the best guess among many.
+        let number = row.old(0) ?? .null
         let isSame = old.map { "\($0.column) IS ?" }.joined(separator: " AND ")
-        let place =
-          "WHERE id = (SELECT id FROM \(PendingReference.table) WHERE \(isSame)"
-          + " ORDER BY id = ? DESC, id DESC LIMIT 1)"
-        let test = old.map(\.value) + [row.old(0) ?? .null]
-        if row.operation == .deleted {
-          try run("DELETE FROM \(PendingReference.table) \(place)", test)
-        } else {
+        switch row.operation {
+        case .inserted: return back.append([("id", row.new(0) ?? .null)] + new)
+        case .deleted:
+          // It may have another number by now.
+          let place =
+            "id = (SELECT id FROM \(PendingReference.table) WHERE \(isSame)"
+            + " ORDER BY id = ? DESC, id DESC LIMIT 1)"
+          try run(
+            "DELETE FROM \(PendingReference.table) WHERE \(place)",
+            old.map(\.value) + [number]
+          )
+        case .updated:
+          // Of such a row only the columns are known that were changed: another one may look the same.
           let sets = new.map { "\($0.column) = ?" }.joined(separator: ", ")
           try run(
-            "UPDATE \(PendingReference.table) SET \(sets) \(place)",
-            new.map(\.value) + test
+            "UPDATE \(PendingReference.table) SET \(sets) WHERE \(isSame) AND id = ?",
+            (new + old).map(\.value) + [number]
           )
         }
         if database.changesCount == 0 {

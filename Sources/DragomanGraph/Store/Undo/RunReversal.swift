@@ -36,8 +36,6 @@ struct RunReversal {
   var conflictCount: Int { known.count }
   /// How many rows of new tables were deleted, by table; those that `effects` has are not counted.
   private var deletions: [Int: Int] = [:]
-  /// Who waited for somebody when the import ended, and does not any more.
-  private var missed: [Waiter] = []
 
   init(
     _ layout: ModelLayout,
@@ -59,11 +57,11 @@ struct RunReversal {
   /// - Throws: `.undo` where it is not recorded, or the tables are others by now.
   mutating func takeBack(_ run: Int64, isLast: Bool) throws {
     recorded = try load(run)
-    missed = []
+    var missed: Set<Waiter> = []
     self.isLast = isLast
     try RecordedRun.forEachChangeset(of: run, sql) { changes in
       let inverted = try changes.inverted()
-      missed += try References(database).takeBack(inverted)
+      missed.formUnion(try References(database).takeBack(inverted))
       try inverted.withRows { note($0) }
       var found: [Conflict] = []
       var exchanges: [Exchange] = []
@@ -79,7 +77,7 @@ struct RunReversal {
       try keep()
     }
     for table in recorded.newTables { try check(table, of: run) }
-    try checkMissed(run)
+    for waiter in missed { try check(waiter, of: run) }
     // Nothing will stand, and the objects in the way have to be named.
     guard conflictCount == 0 else { return }
     for links in recorded.newLinks { try delete(links) }
@@ -211,25 +209,24 @@ struct RunReversal {
   }
 
   /// Who waited for somebody when the import ended, and does not any more, was changed since; who is gone, or goes, was not.
-  private mutating func checkMissed(_ run: Int64) throws {
-    for waiter in missed {
-      guard let table = waiter.table(in: layout), let owner = waiter.owner else {
-        throw StoreError(
-          .undo,
-          "References that wait since import \(run) were changed since, which cannot be told apart any more.",
-          path: path
-        )
-      }
-      let name = layout.tables[table].name
-      if let new = recorded.newTable(name), (new.first...new.last).contains(owner) { continue }
-      let isThere = try Bool.fetchOne(
-        database,
-        sql: "SELECT EXISTS (SELECT 1 FROM main.\(Schema.quoted(name)) WHERE _pk = ?)",
-        arguments: [owner]
+  private mutating func check(_ waiter: Waiter, of run: Int64) throws {
+    guard let table = waiter.table(in: layout), let owner = waiter.owner else {
+      throw StoreError(
+        .undo,
+        "References that wait since import \(run) were changed since, which cannot be told apart any more.",
+        path: path
       )
-      if isThere == true {
-        add(Conflict(table: table, key: owner, links: nil, reason: .changed))
-      }
+    }
+    let name = layout.tables[table].name
+    if let new = recorded.newTable(name), (new.first...new.last).contains(owner) { return }
+    let isThere = try RawStatement(
+      kept: "SELECT 1 FROM main.\(Schema.quoted(name)) WHERE _pk = ?",
+      in: database
+    )
+    defer { isThere.reset() }
+    isThere.bind(integer: owner, 1)
+    if try isThere.step() {
+      add(Conflict(table: table, key: owner, links: nil, reason: .changed))
     }
   }
 
