@@ -82,6 +82,56 @@ import Testing
     )
   }
 
+  @Test("Notes tell what an import of columns does, of each entity, and nothing that it does not")
+  func fates() throws {
+    try folder.write(
+      """
+      version: 1
+      entities:
+        O:
+          unique: id
+          attributes:
+            id: { type: int32 }
+            n: n
+            k: { type: json }
+            need: { required: true, onMissing: clear }
+            inside: { from: k.x, onMissing: clear }
+            other: { from: [zz, k], onMissing: clear }
+            stem: { from: $file.stem, onMissing: clear }
+          relationships:
+            c: { entity: C, kind: toOne, key: { id: c }, onUnlink: delete }
+            fixed: { entity: C, kind: toOne, key: { id: { value: A } }, onMissing: clear }
+          discriminator: { from: kind, values: { s: S } }
+        S: { parent: O, onMissing: clear, attributes: { x: x } }
+        C: { unique: id, attributes: { id: id } }
+      sources: { j: { format: json, entity: O }, c: { format: json, entity: C, records: /cs } }
+      """,
+      to: "o.map.yaml"
+    )
+    try folder.write(#"[{"id":1,"k":{"x":"y"},"need":"x","n":"N","kind":"s"}]"#, to: "o.json")
+    _ = try folder.run("import", "o.map.yaml", "o.json", "-d", "o.db", "--source", "j", "-q")
+    let run = try folder.run(
+      "export",
+      "o.map.yaml",
+      "-d",
+      "o.db",
+      "--entity",
+      "O",
+      "--columns",
+      "k",
+      "-o",
+      "k.json"
+    )
+    let notes = run.errors.split(separator: "\n").filter { $0.contains("not among the columns") }
+    #expect(
+      notes.map { $0.replacing(" is not among the columns: an import of the export", with: "") }
+        .sorted() == [
+          "note: O.need rejects its record", "note: S.c deletes what it has",
+          "note: S.n sets it to null", "note: S.x sets it to null",
+        ]
+    )
+  }
+
   @Test("An import of columns changes these alone")
   func back() throws {
     _ = try folder.run(

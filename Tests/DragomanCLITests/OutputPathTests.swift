@@ -233,6 +233,34 @@ import Testing
     #expect(try contents() == before)
   }
 
+  @Test("Behind a linked folder .. is the system's, and a name of one letter is a name")
+  func linkedFolders() throws {
+    _ = try folder.shell(
+      "mkdir -p s/deep && ln -s s/deep l && ln -s ../feed.json s/deep/f && ln -s e d"
+    )
+    let before = try contents()
+    for run in [
+      "export m.map.yaml -d p.db --overwrite -o", "backup -d p.db --overwrite",
+      "guess feed.json --overwrite -o",
+    ] {
+      for (place, made) in [
+        ("l/f", "s/feed.json"), ("l/../t", "s/t"), ("d", "e"), ("x", "x"), ("./y", "y"),
+        ("l/z", "s/deep/z"),
+      ] {
+        let done = try folder.shell("\"$D\" \(run) \(place) && test -s \(made) && rm \(made)")
+        #expect(done.status == 0, "\(run) \(place): \(done.errors)")
+      }
+      guard !run.hasPrefix("guess") else { continue }
+      _ = try folder.shell("ln -s l/../../p.db-journal j")
+      for place in ["j", "l/../../p.db-journal", "l/../../p.db", "l/../../p.db-wal"] {
+        #expect(try folder.shell("\"$D\" \(run) \(place)").status == 73, "\(run) \(place)")
+      }
+    }
+    let guessed = try folder.shell(#""$D" import --guess feed.json -d q && test -s q.map.yaml"#)
+    #expect(guessed.status == 0, "\(guessed.errors)")
+    #expect(try contents() == before)
+  }
+
   @Test("A run that fails over its inputs leaves the rejects of the run before")
   func missingInput() throws {
     _ = try folder.run("import", "m.map.yaml", "feed.json", "-d", "p.db", "--rejects", "r.ndjson")

@@ -1,10 +1,12 @@
+import DragomanGraph
+
 /// The parts of a file's name, for `$file.name` and `$file.stem`.
 enum FileName {
   private static let compressions = [".gz", ".zst"]
 
   /// The last part of a path; the whole text where it has no folders.
   static func last(of path: String) -> String {
-    path.split(separator: "/").last.map(String.init) ?? path
+    FilePath.name(of: path)
   }
 
   /// The last part of a path without its ending, and without that of a compression before it:
@@ -15,7 +17,6 @@ enum FileName {
     if let compression, name.utf8.count > compression.utf8.count {
       name.unicodeScalars.removeLast(compression.unicodeScalars.count)
     }
-    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return String(name) }
-    return String(name[..<dot])
+    return FilePath.stem(of: String(name))
   }
 }

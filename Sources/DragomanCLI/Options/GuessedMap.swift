@@ -23,9 +23,11 @@ struct GuessedMap {
   /// - Throws: `MapFaults` for a map that is faulty or cannot be added to, `ReadError` for what is no feed,
   ///   `StoreError` where the database cannot be read.
   init(besides database: DatabaseOptions, for inputs: [ImportInput]) throws {
-    let place = (database.server?.databaseName ?? database.shown) as NSString
-    let stem = (place.lastPathComponent as NSString).deletingPathExtension
-    path = (place.deletingLastPathComponent as NSString).appendingPathComponent(stem + ".map.yaml")
+    let place = database.server?.databaseName ?? database.shown
+    path = FilePath.file(
+      FilePath.stem(of: place) + ".map.yaml",
+      in: FilePath.folder(of: place)
+    )
     for input in inputs { try Self.check(input.name) }
     let options = SQLiteStore.Options(
       isReadOnly: true,

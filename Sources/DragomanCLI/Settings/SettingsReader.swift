@@ -86,7 +86,7 @@ struct SettingsReader {
   }
 
   private mutating func read(_ root: MapNode) -> ToolSettings {
-    let folder = (file as NSString).deletingLastPathComponent
+    let folder = FilePath.folder(of: file)
     var settings = ToolSettings(file: file, folder: folder)
     for member in members(of: root, "The settings are") ?? [] {
       switch member.key {

@@ -1,3 +1,4 @@
+import DragomanGraph
 import Foundation
 
 /// What a `dragoman.yaml` says: the database, and the feeds that come every day.
@@ -69,7 +70,7 @@ struct ToolSettings {
     while true {
       if FileManager.default.fileExists(atPath: folder + "/" + fileName) { return path }
       if folder == home || folder == "/" || folder.isEmpty { return nil }
-      folder = (folder as NSString).deletingLastPathComponent
+      folder = FilePath.folder(of: folder)
       path = "../" + path
     }
   }

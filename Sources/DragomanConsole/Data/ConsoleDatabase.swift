@@ -12,7 +12,7 @@ final class ConsoleDatabase: Sendable {
   init(_ path: String) { self.path = path }
 
   /// The file's name.
-  var name: String { (path as NSString).lastPathComponent }
+  var name: String { FilePath.name(of: path) }
 
   /// How long a page may read: who looks at it does not wait longer, and others wait behind it.
   static let patience = Duration.seconds(10)

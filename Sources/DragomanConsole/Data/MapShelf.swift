@@ -1,4 +1,5 @@
 import Dragoman
+import DragomanGraph
 import Foundation
 
 /// The maps that the console was started with, read anew whenever they are asked for.
@@ -13,7 +14,7 @@ struct MapShelf: Sendable {
     let map: Result<ImportMap, MapFaults>
 
     /// The file's name.
-    var name: String { (path as NSString).lastPathComponent }
+    var name: String { FilePath.name(of: path) }
   }
 
   /// The files.

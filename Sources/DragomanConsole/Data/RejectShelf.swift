@@ -1,4 +1,5 @@
 import Dragoman
+import DragomanGraph
 import Foundation
 
 /// The rejects files that are known: those the console was started with, those of its maps, and of its imports.
@@ -12,7 +13,7 @@ struct RejectShelf: Sendable {
     /// Such a file goes with the console.
     let feed: String?
     /// The file's name; of one that a page's import left the feed's.
-    var name: String { feed ?? (path as NSString).lastPathComponent }
+    var name: String { feed ?? FilePath.name(of: path) }
     /// Whether it is there.
     var exists: Bool { FileManager.default.fileExists(atPath: path) }
   }

@@ -55,12 +55,23 @@ extension ImportMap {
 
   /// What an import does with what records lack: a note each where it does anything.
   ///
-  /// The policies of an entity hold for what it inherits, too: a note that a former entity has is not told again.
+  /// The policies of an entity hold for what it inherits, too: a note that a former entity has is not told again. What
+  /// is not read from a place of its own in the record is not missing.
   private func fates(of family: [EntityMap], _ isLeftOut: (String) -> Bool) -> [String] {
     var told: Set<[UInt8]> = []
     var notes: [String] = []
-    for entity in family {
+    for entity in family where entity.overwriteExisting != false {
       let lineage = lineage(of: entity)
+      let kept =
+        lineage.flatMap(\.attributes).filter { !isLeftOut($0.name) }.flatMap(\.places)
+        + lineage.flatMap(\.relationships).filter { !isLeftOut($0.name) }.flatMap(\.places)
+      func isMissing(_ places: [ForeignPath]) -> Bool {
+        !places.isEmpty
+          && places.allSatisfy { place in
+            place.root == .record && !place.steps.isEmpty
+              && !kept.contains { place.steps.starts(with: $0.steps) }
+          }
+      }
       for (depth, owner) in lineage.enumerated() {
         let levels = lineage[...depth].map(\.policies) + [defaults.policies]
         func note(_ name: String, _ policies: ValuePolicies, clearing: String, default: String) {
@@ -69,26 +80,30 @@ extension ImportMap {
           case .keep: return
           case .clear: done = clearing
           case .default: done = `default`
-          case .reject: done = "rejects its record"
+          case .reject: done = Self.rejects
           }
           guard told.insert(Array("\(owner.name).\(name) \(done)".utf8)).inserted else { return }
           notes.append(
             "\(entity.name).\(name) is not among the columns: an import of the export \(done)"
           )
         }
-        for attribute in owner.attributes where attribute.isExported && isLeftOut(attribute.name) {
-          let becomes =
-            attribute.defaultValue == nil ? "sets it to null" : "gives it its default"
-          note(attribute.name, attribute.policies, clearing: "sets it to null", default: becomes)
+        for attribute in owner.attributes
+        where attribute.isExported && isLeftOut(attribute.name) && isMissing(attribute.places) {
+          let clears = attribute.isRequired == true ? Self.rejects : "sets it to null"
+          let gives = attribute.defaultValue == nil ? clears : "gives it its default"
+          note(attribute.name, attribute.policies, clearing: clears, default: gives)
         }
-        for link in owner.relationships where isLeftOut(link.name) {
-          let unlinks = "unlinks what it has"
+        for link in owner.relationships where isLeftOut(link.name) && isMissing(link.places) {
+          let unlinks =
+            link.onUnlink == .delete ? "deletes what it has" : "unlinks what it has"
           note(link.name, link.policies, clearing: unlinks, default: unlinks)
         }
       }
     }
     return notes
   }
+
+  private static let rejects = "rejects its record"
 
   /// The entities whose records the sources bring, each once, in the order of the map.
   ///
@@ -99,5 +114,26 @@ extension ImportMap {
     let names = (own.isEmpty ? sources : own).map(\.entity)
     if names.isEmpty, entities.count == 1 { return entities.map(\.name) }
     return entities.map(\.name).filter { name in names.contains { hasSameBytes($0, name) } }
+  }
+}
+
+extension AttributeMap {
+  /// The paths at which it is looked for, of all formats.
+  fileprivate var places: [ForeignPath] {
+    compute == nil ? from?.all ?? [ForeignPath(own: name)] : []
+  }
+}
+
+extension RelationshipMap {
+  /// The paths at which targets or their keys are looked for, of all formats; none where something of the key is
+  /// always there.
+  fileprivate var places: [ForeignPath] {
+    guard let key else { return from?.all ?? [ForeignPath(own: name)] }
+    var places: [ForeignPath] = []
+    for part in key.values {
+      guard case .path(let from, _) = part else { return [] }
+      places += from.all
+    }
+    return places
   }
 }

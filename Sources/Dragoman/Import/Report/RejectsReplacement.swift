@@ -23,7 +23,7 @@ package struct RejectsReplacement {
       )
     }
     before = found
-    let folder = (self.path as NSString).deletingLastPathComponent
+    let folder = FilePath.folder(of: self.path)
     guard access(folder.isEmpty ? "." : folder, W_OK) == 0 else {
       throw ImportError(
         .output,

@@ -14,6 +14,11 @@ extension ForeignPaths {
 }
 
 extension ForeignPath {
+  /// The path of what says nothing of where it is read from: the member of its name.
+  init(own name: String) {
+    self.init(steps: [.member(name, namespace: nil)], text: name)
+  }
+
   /// Whether the path may name several values.
   var hasWildcard: Bool { steps.contains { $0 == .all || $0 == .anyMember } }
 

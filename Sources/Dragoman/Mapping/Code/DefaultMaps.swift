@@ -40,7 +40,7 @@ enum DefaultMaps {
 extension ForeignPaths {
   /// The member of that name, whatever signs are in it.
   fileprivate init(own name: String) {
-    let path = ForeignPath(steps: [.member(name, namespace: nil)], text: name)
+    let path = ForeignPath(own: name)
     self.init(json: [path], xml: [path], csv: [path])
   }
 }

@@ -296,8 +296,7 @@ final class EntityPlan: Sendable {
 
   /// The paths of an attribute; without `from` its own name is a member, or a child element.
   private static func paths(of map: AttributeMap, format: ForeignFormat) -> [ForeignPath] {
-    let own = ForeignPath(steps: [.member(map.name, namespace: nil)], text: map.name)
-    return map.from?.paths(in: format) ?? [own]
+    map.from?.paths(in: format) ?? [ForeignPath(own: map.name)]
   }
 
   /// Adds a path to the tree, or keeps it aside where the walk cannot follow it.

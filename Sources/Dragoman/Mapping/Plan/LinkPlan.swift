@@ -190,8 +190,7 @@ struct LinkCompiler {
       else { return nil }
       origin = .key(parts)
     } else {
-      let own = ForeignPath(steps: [.member(map.name, namespace: nil)], text: map.name)
-      let paths = map.from?.paths(in: format) ?? [own]
+      let paths = map.from?.paths(in: format) ?? [ForeignPath(own: map.name)]
       guard !paths.isEmpty, let plan = planOf(map.entity) else { return nil }
       var finding = finding(paths, isToOne: link.isToOne, &builder, &next)
       finding.isImplied = map.from == nil

@@ -155,15 +155,19 @@ package enum OutputPlace {
     return target
   }
 
-  /// Where the links lead, link by link; nil in a circle.
+  /// Where the links lead, link by link, in a folder without any; nil in a circle.
+  ///
+  /// Folders are the system's to be told: behind a link `..` is not what stands before it.
   private static func followed(_ path: String) -> String? {
     var target = path
     for _ in 0...maximumLinkCount {
+      let folder = FilePath.folder(of: target)
       guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: target) else {
-        return target
+        let name = FilePath.name(of: target)
+        return ["", ".", ".."].contains(name)
+          ? target : FilePath.file(name, in: resolved(folder.isEmpty ? "." : folder))
       }
-      let folder = (target as NSString).deletingLastPathComponent
-      target = next.hasPrefix("/") || folder.isEmpty ? next : "\(folder)/\(next)"
+      target = next.hasPrefix("/") ? next : FilePath.file(next, in: folder)
     }
     return nil
   }
@@ -225,9 +229,11 @@ package enum OutputPlace {
       if stat(path, &status) == 0 {
         missingName = nil
       } else {
-        let url = URL(fileURLWithPath: followed(path) ?? path)
-        guard stat(url.deletingLastPathComponent().path, &status) == 0 else { return nil }
-        missingName = url.lastPathComponent
+        // Of what has no folder either nothing is to be told.
+        guard let target = followed(path), stat(FilePath.folder(of: target), &status) == 0 else {
+          return nil
+        }
+        missingName = FilePath.name(of: target)
       }
       device = status.st_dev
       inode = status.st_ino

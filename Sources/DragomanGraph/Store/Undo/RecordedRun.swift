@@ -34,6 +34,9 @@ struct RecordedRun: Codable {
   var tables: [Table]
   var newTables: [NewTable] = []
   var newLinks: [NewLinks] = []
+  /// The greatest number of a reference that waited at the end, where there are new tables: those behind it are
+  /// others'. Nil in older files.
+  var lastWaiting: Int64?
   /// How many rows the changesets have.
   var rowCount = 0
   /// Who records it.

@@ -134,6 +134,12 @@ package final class RunRecorder {
     for name in newTables {
       if let table = try newTable(name, as: run, &lastPart) { recorded.newTables.append(table) }
     }
+    if !recorded.newTables.isEmpty {
+      recorded.lastWaiting = try sql().integers(
+        "coalesce(max(id), 0)",
+        "FROM \(PendingReference.table)"
+      ).first
+    }
     recorded.newLinks = newLinks.filter { recorded.newTable($0.owners) != nil }
     recorded.mark = nil
     try StoreError.naming(path) { try store() }

@@ -57,11 +57,11 @@ struct RunReversal {
   /// - Throws: `.undo` where it is not recorded, or the tables are others by now.
   mutating func takeBack(_ run: Int64, isLast: Bool) throws {
     recorded = try load(run)
-    var missed: Set<Waiter> = []
+    var waiting = WaitingReversal(layout, in: database)
     self.isLast = isLast
     try RecordedRun.forEachChangeset(of: run, sql) { changes in
       let inverted = try changes.inverted()
-      missed.formUnion(try References(database).takeBack(inverted))
+      try waiting.takeBack(inverted)
       try inverted.withRows { note($0) }
       var found: [Conflict] = []
       var exchanges: [Exchange] = []
@@ -77,7 +77,7 @@ struct RunReversal {
       try keep()
     }
     for table in recorded.newTables { try check(table, of: run) }
-    for waiter in missed { try check(waiter, of: run) }
+    try check(waiting)
     // Nothing will stand, and the objects in the way have to be named.
     guard conflictCount == 0 else { return }
     for links in recorded.newLinks { try delete(links) }
@@ -208,25 +208,25 @@ struct RunReversal {
     conflicts.append(conflict)
   }
 
-  /// Who waited for somebody when the import ended, and does not any more, was changed since; who is gone, or goes, was not.
-  private mutating func check(_ waiter: Waiter, of run: Int64) throws {
-    guard let table = waiter.table(in: layout), let owner = waiter.owner else {
-      throw StoreError(
-        .undo,
-        "References that wait since import \(run) were changed since, which cannot be told apart any more.",
-        path: path
-      )
+  /// Objects that go must not wait for what the import did not let them wait for.
+  private mutating func check(_ waiting: WaitingReversal) throws {
+    for found in try waiting.conflicts() {
+      add(Conflict(table: found.table, key: found.key, links: nil, reason: found.reason))
     }
-    let name = layout.tables[table].name
-    if let new = recorded.newTable(name), (new.first...new.last).contains(owner) { return }
-    let isThere = try RawStatement(
-      kept: "SELECT 1 FROM main.\(Schema.quoted(name)) WHERE _pk = ?",
-      in: database
-    )
-    defer { isThere.reset() }
-    isThere.bind(integer: owner, 1)
-    if try isThere.step() {
-      add(Conflict(table: table, key: owner, links: nil, reason: .changed))
+    var late: [(table: Int, key: Int64)] = []
+    for table in Set(effects.filter { !$0.value.stays }.map(\.key.table)) {
+      let isGone = "owner NOT IN (SELECT _pk FROM main.\(Schema.quoted(layout.tables[table].name)))"
+      late += try waiting.owners(of: table, where: isGone).map { (table, $0) }
+        .filter { effects[RowKey(table: $0, key: $1)]?.stays == false }
+    }
+    for new in recorded.newTables {
+      guard let last = recorded.lastWaiting, let table = tableIndex(new.name) else { continue }
+      let isNew = "owner BETWEEN ? AND ? AND id > ?"
+      late += try waiting.owners(of: table, where: isNew, [new.first, new.last, last])
+        .map { (table, $0) }
+    }
+    for (table, key) in late {
+      add(Conflict(table: table, key: key, links: nil, reason: .changed))
     }
   }
 

@@ -7,7 +7,7 @@ import Testing
 /// Imports taken back where something else came between: another writer, a migration, a part without a record.
 @Suite("Imports taken back, and what came between")
 struct UndoBesidesTests {
-  private static let waiting = """
+  static let waiting = """
     version: 1
     entities:
       P:
@@ -72,46 +72,6 @@ struct UndoBesidesTests {
       #expect(throws: StoreError.self) { try fixture.store.withCopy(asOf: 1) { _ in } }
       #expect(try sql(fixture.store, "SELECT DISTINCT name FROM P") == ["b"])
     }
-  }
-
-  @Test(
-    "A reference that waits for somebody else by now, or for nobody, is not taken back",
-    arguments: [
-      (#"{"id":1,"boss":8}"#, #"{"id":8}"#), (#"{"id":1,"friends":[8]}"#, #"{"id":8}"#),
-      (#"{"id":1,"boss":8}"#, #"{"id":1,"boss":7}"#),
-      (#"{"id":1,"friends":[8]}"#, #"{"id":1,"friends":[]}"#),
-    ]
-  )
-  func overtaken(second: String, third: String) async throws {
-    let fixture = try ImportFixture(
-      Self.waiting.replacing("friends }, ordered: true", with: "friends }, onUnresolved: pending")
-    )
-    // Another one waits for the same, before and behind.
-    try await fixture.run(
-      #"[{"id":0,"boss":8,"friends":[8]},{"id":1,"boss":9,"friends":[9]},{"id":2,"boss":8,"friends":[8]}]"#
-    )
-    let first = try UndoPropertyTests.state(of: fixture.store)
-    try await fixture.run("[\(second)]")
-    let before = try UndoPropertyTests.state(of: fixture.store)
-    try await fixture.run("[\(third)]")
-    let report = try fixture.store.undoImport(2)
-    #expect(report.conflicts.count == 1 && !report.isPossible)
-    #expect(try fixture.store.undoImport(3).isPossible)
-    #expect(try UndoPropertyTests.state(of: fixture.store) == before)
-    #expect(try fixture.store.undoImport(2).isPossible)
-    #expect(try UndoPropertyTests.state(of: fixture.store) == first)
-  }
-
-  @Test("What waits keeps its number while others come and go")
-  func numbers() async throws {
-    let fixture = try ImportFixture(Self.waiting)
-    let numbers = "SELECT owner, id FROM _dragoman_pending ORDER BY id"
-    try await fixture.run(#"[{"id":1,"boss":7},{"id":2,"boss":8},{"id":3,"boss":9}]"#)
-    #expect(try sql(fixture.store, numbers) == ["1|1", "2|2", "3|3"])
-    try await fixture.run(#"[{"id":9},{"id":1,"boss":6},{"id":4,"boss":6,"mentor":5}]"#)
-    #expect(try sql(fixture.store, numbers) == ["2|2", "1|5", "5|6", "5|7"])
-    #expect(try fixture.store.undoImport(2).isPossible)
-    #expect(try sql(fixture.store, numbers) == ["1|1", "2|2", "3|3"])
   }
 
   @Test("A migration that changes columns ends what is recorded; one that adds does not")

@@ -1,0 +1,40 @@
+/// The parts of a path, byte by byte, as `dirname` and `basename` tell them (POSIX).
+///
+/// On Linux `NSString.deletingLastPathComponent` ends the process for a path of one letter, and `URL` folds `..`,
+/// which leads elsewhere behind a link.
+package enum FilePath {
+  /// The folder of a file: empty where the path names none.
+  package static func folder(of path: String) -> String {
+    let bytes = trimmed(path)
+    guard let slash = bytes.lastIndex(of: slash) else { return "" }
+    let folder = bytes[..<slash]
+    guard let end = folder.lastIndex(where: { $0 != Self.slash }) else { return "/" }
+    return String(decoding: folder[...end], as: UTF8.self)
+  }
+
+  /// What a file is called in its folder.
+  package static func name(of path: String) -> String {
+    let bytes = trimmed(path)
+    let start = bytes.lastIndex(of: slash).map { $0 + 1 } ?? 0
+    return String(decoding: bytes[start...], as: UTF8.self)
+  }
+
+  /// What a file is called without its ending; a name that begins with its only dot is whole.
+  package static func stem(of path: String) -> String {
+    let name = Array(name(of: path).utf8)
+    let dot = name.lastIndex(of: UInt8(ascii: ".")) ?? 0
+    return String(decoding: dot > 0 ? name[..<dot] : name[...], as: UTF8.self)
+  }
+
+  /// A file of a folder.
+  package static func file(_ name: String, in folder: String) -> String {
+    folder.isEmpty || folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+  }
+
+  private static let slash = UInt8(ascii: "/")
+
+  private static func trimmed(_ path: String) -> ArraySlice<UInt8> {
+    let bytes = Array(path.utf8)
+    return bytes[..<(bytes.lastIndex { $0 != slash }.map { $0 + 1 } ?? 0)]
+  }
+}
