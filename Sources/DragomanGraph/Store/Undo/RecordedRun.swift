@@ -34,8 +34,9 @@ struct RecordedRun: Codable {
   var tables: [Table]
   var newTables: [NewTable] = []
   var newLinks: [NewLinks] = []
-  /// The greatest number of a reference that waited at the end, where there are new tables: those behind it are
-  /// others'. Nil in older files.
+  /// The greatest number of a reference that waited at the end, where there are new tables; nil in older files.
+  ///
+  /// Those behind it are others'.
   var lastWaiting: Int64?
   /// How many rows the changesets have.
   var rowCount = 0

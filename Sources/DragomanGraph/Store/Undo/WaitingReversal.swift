@@ -101,6 +101,7 @@ struct WaitingReversal {
   ///   - test: SQL.
   ///   - values: Its parameters.
   /// - Returns: Their keys, each once a relationship.
+  /// - Throws: What SQLite throws.
   func owners(of table: Int, where test: String, _ values: [Int64] = []) throws -> [Int64] {
     try layout.links.filter { layout.entities[$0.owner].tableIndex == table }.flatMap { link in
       let name = "\(layout.entities[link.owner].name).\(link.name)"
