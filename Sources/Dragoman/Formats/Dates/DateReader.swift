@@ -46,6 +46,19 @@ struct DateReader: Sendable {
   /// Whether epoch formats read numbers in strings, too.
   private let readsEpochText: Bool
 
+  /// The formats that have names; every other text is a Unicode (LDML) pattern.
+  static let names = ["iso8601", "iso8601-date", "rfc2822", "unix", "unix-ms", "unix-us"]
+
+  /// Whether a byte may be one of a name: no pattern with separators is taken for one.
+  private static func isInName(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+
   /// Compiles a list of formats.
   ///
   /// Formats that cannot give the type (a time of day for a timestamp) are passed over, because a
@@ -99,8 +112,12 @@ struct DateReader: Sendable {
       do {
         pattern = try DatePattern(text)
       } catch {
-        let names = ["iso8601", "iso8601-date", "rfc2822", "unix", "unix-ms", "unix-us"]
-        throw FormatFault(error.message, suggestion: nearest(to: text, in: names))
+        let near = nearest(to: text, in: Self.names)
+        guard near == nil, text.utf8.allSatisfy(Self.isInName) else {
+          throw FormatFault(error.message, suggestion: near)
+        }
+        let names = Self.names.joined(separator: ", ")
+        throw FormatFault("\(error.message) The formats that have names are \(names).")
       }
       guard type == .time ? pattern.hasTime : pattern.hasDate else { return }
       if pattern.needsCalendar {

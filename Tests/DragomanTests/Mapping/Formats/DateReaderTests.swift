@@ -296,6 +296,11 @@ struct DateReaderTests {
       (["unixms"], .date, nil, "Did you mean \"unix-ms\"?"),
       (["RFC822"], .date, nil, "Did you mean \"rfc2822\"?"),
       (
+        ["epoch-ms"], .date, nil,
+        "literal letters stand in single quotes. The formats that have names are iso8601, iso8601-date, "
+          + "rfc2822, unix, unix-ms, unix-us."
+      ),
+      (
         ["yyyy-mm-dd'T"], .date, nil,
         "The quote at character 11 of the date pattern \"yyyy-mm-dd'T\" is not closed."
       ),

@@ -3,9 +3,6 @@ import DragomanGraph
 /// The checks of date formats, number formats and time zones that a map needs: the one place
 /// where map files meet the formats' own compilers.
 enum FormatChecks {
-  /// The formats that have names; every other text is a Unicode (LDML) pattern.
-  static let dateNames = ["iso8601", "iso8601-date", "rfc2822", "unix", "unix-ms", "unix-us"]
-
   /// What is wrong with the formats of an attribute, by their index; empty when they compile.
   static func faults(inDates formats: [String], type: AttributeType) -> [(Int, FormatFault)] {
     guard fault({ () throws(FormatFault) in try compile(formats, type) }) != nil else { return [] }

@@ -146,7 +146,7 @@ private struct MapLints {
 
   /// `YYYY` is the year of the week, `DD` the day of the year, `hh` counts to 12 (UTS #35).
   mutating func lintPatterns(_ formats: [String], at place: String, _ position: MapPosition?) {
-    for format in formats where !FormatChecks.dateNames.contains(format) {
+    for format in formats where !DateReader.names.contains(format) {
       let letters = unquoted(format)
       let doubts = [
         ("YYYY", letters.contains("YYYY"), "the year of the week; the year is yyyy"),
@@ -183,7 +183,7 @@ private struct MapLints {
       entity.attributes.filter { attribute in
         guard attribute.type == .timestamp, attribute.format.timeZone == nil else { return false }
         return (attribute.format.dates ?? map.defaults.dates ?? ["iso8601"]).contains { format in
-          FormatChecks.dateNames.contains(format)
+          DateReader.names.contains(format)
             ? format.hasPrefix("iso8601") : !unquoted(format).contains(where: zoneFields.contains)
         }
       }.map { (entity.name, $0) }
