@@ -179,7 +179,9 @@ class World:
                         raise Unsaid("whom others have loses its key")
                     if is_key:
                         self.lost.add(self.identity(target))
-                    if (target, other) in self.overtaken:
+                    owners = self.lists.get((target, other), [])
+                    is_rival = self.rules(target, other)["kind"] == TO_ONE and len(owners) > 1 and "claims wait" in AVOIDED
+                    if (target, other) in self.overtaken or is_rival and self.objects[target]["state"] != "phantom":
                         raise Unsaid("named, overtaken and let go")
                     self.lists[target, other] = [owner for owner in self.lists.get((target, other), []) if owner != number]
         self.lists[number, name] = after
@@ -207,8 +209,8 @@ class World:
         for place, gone in [((number, name), target)] + [((target, other), number)] * bool(other):
             self.lists[place] = [one for one in self.lists.get(place, []) if one != gone]
 
-    def drop(self, number):
-        """Deletes an object by the delete rules of its relationships."""
+    def drop(self, *numbers):
+        """Deletes objects by the delete rules of their relationships: none of them denies another one to go."""
         going = []
 
         def collect(number):
@@ -220,7 +222,8 @@ class World:
                             if self.objects[target]["state"] != "phantom":
                                 collect(target)
 
-        collect(number)
+        for number in numbers:
+            collect(number)
         rules = [(one, relationship) for one in going for relationship in self.plan.relationships[self.objects[one]["entity"]].values()]
         if "comes and goes" in AVOIDED and (set(going) & self.awaited or any(
             set(self.lists.get((one, relationship["name"]), [])) & self.awaited and relationship.get("onDelete", "nullify") != "nullify" for one, relationship in rules
@@ -243,17 +246,19 @@ class World:
         """What a record unlinked is deleted, unless the record itself is it, or has it elsewhere in the end."""
         if own in self.unlinked and "own object" in AVOIDED:
             raise Unsaid("a record deletes its own object")
+        going = []
         for target in self.unlinked:
             if target in self.objects and self.objects[target]["state"] != "phantom" and target != own:
                 is_held = any(target in targets for targets in self.lists.values())
                 if is_held and target in self.listed and target not in self.given:
                     raise Unsaid("a record names it in another list")
                 if target not in self.given:
-                    self.drop(target)
+                    going.append(target)
                 elif "one-to-one elsewhere" in AVOIDED:
                     raise Unsaid("deleted, though the record has it by a one-to-one that is stored on the other side")
                 elif not is_held:
                     raise Unsaid("a record has it, and has it not")
+        self.drop(*going)
         self.unlinked, self.given, self.listed, self.written, self.said, self.lost = [], [], [], [], set(), set()
 
 

@@ -41,6 +41,14 @@ extension DraftWalker {
       }
       singles.append(Single(column: column, link: index, key: key))
     }
+    try storeClaims(
+      before: object,
+      singlesFrom: firstSingle,
+      target,
+      in: batch,
+      plan,
+      under: parent
+    )
     compose(draft, singlesFrom: firstSingle, target, in: batch, under: parent)
     if let missing = target.identity.first(where: { !isGiven($0) }) {
       throw RecordStop.keyless(object: object, relationship: missing.relationship)
@@ -203,14 +211,7 @@ extension DraftWalker {
       let linkPlan = target.plan.links[link.slot]
       let stage = target.stages[link.slot]
       var targetKey = single.key
-      if !isNew, let stage {
-        // Who has its target by a record before this one is known once that is stored.
-        if column.isExclusive, !stage.isEmpty, stage.isWaiting {
-          guard mayFlush else { throw RecordStop.full }
-          try flush(stage, batch)
-        }
-        try stage.forgetTarget(of: key)
-      }
+      if !isNew, let stage { try stage.forgetTarget(of: key) }
       if let first = link.targets.first, case .key(let start, let node) = batch.targets[first] {
         targetKey = target.writer.target(column.number)
         if targetKey == nil {
@@ -260,6 +261,31 @@ extension DraftWalker {
         }
       }
     }
+  }
+
+  /// Stores who has, by earlier records, the targets that only one object may have, where the object at hand is there
+  /// and may have waited for one of them.
+  ///
+  /// That is before its row is written: of two rows that have a target, the one that is staged keeps it.
+  private func storeClaims(
+    before object: Int,
+    singlesFrom first: Int,
+    _ target: Target,
+    in batch: DraftBatch,
+    _ plan: ImportPlan,
+    under parent: Parent?
+  ) throws {
+    let claiming = singles[first...].compactMap { single -> Stage? in
+      guard target.columns[single.column].isExclusive,
+        let stage = target.stages[batch.links[single.link].slot], stage.isWaiting, !stage.isEmpty
+      else { return nil }
+      return stage
+    }
+    if claiming.isEmpty { return }
+    _ = try find(object, target, in: batch, plan, under: parent)
+    if target.writer.key == nil { return }
+    guard mayFlush else { throw RecordStop.full }
+    for stage in claiming { try flush(stage, batch) }
   }
 
   /// Takes a target, which only one object may have, from who has it; the row has it already.

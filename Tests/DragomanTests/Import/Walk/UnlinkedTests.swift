@@ -333,4 +333,38 @@ import Testing
       #expect(try fixture.rows("SELECT id FROM Bit ORDER BY 1") == bits, "\(isShared)")
     }
   }
+
+  @Test(
+    "Objects that a record lets go together protect nobody from each other",
+    arguments: Way.allCases
+  )
+  func together(way: Way) async throws {
+    let fixture = try WalkFixture(
+      """
+      Person:
+        unique: id
+        attributes: { id: { type: int64 } }
+        relationships:
+          friends: { entity: Person, kind: toMany, inverse: friends, onUnlink: delete, onDelete: deny }
+      """
+    )
+    let report = try await fixture.run(
+      "Person",
+      [
+        ["id": 5, "friends": [["id": 1]]], ["id": 3, "friends": [["id": 5], ["id": 1]]],
+        ["id": 5, "friends": [["id": 4]]],
+      ],
+      by: way
+    )
+    #expect(report.counts.rejected == 0)
+    #expect(try fixture.rows("SELECT id FROM Person ORDER BY 1") == ["4", "5"])
+    // 6 stays, and 4 has it.
+    let refused = try await fixture.run(
+      "Person",
+      [["id": 4, "friends": [["id": 5], ["id": 6]]], ["id": 5, "friends": []]],
+      by: way
+    )
+    #expect(refused.counts.rejected == 1)
+    #expect(try fixture.rows("SELECT id FROM Person ORDER BY 1") == ["4", "5", "6"])
+  }
 }

@@ -38,6 +38,45 @@ import Testing
     #expect(second.summary == "read 3, updated 2, unchanged 1")
   }
 
+  @Test(
+    "So it does while others are named that nobody has",
+    arguments: Way.allCases,
+    ["clear", "pending"]
+  )
+  func besidesWaiting(way: Way, policy: String) async throws {
+    let map = Self.pairs(
+      "    mate: { entity: Person, kind: toOne, key: { id: mate }, inverse: mated, onUnresolved: \(policy) }\n"
+        + "    mated: { entity: Person, kind: toOne, inverse: mate }"
+    )
+    let here: [ForeignValue] = (1...4).map { ["id": .integer($0)] } + [["id": 1, "mate": 2]]
+    for seed in Seeds.seeds(8) {
+      var random = SplitMix(state: seed)
+      let records: [ForeignValue] =
+        [["id": 4, "mate": 9]]
+        + (0..<6).map { _ in
+          let mate: ForeignValue =
+            random.chance(20) ? nil : .integer(.random(in: 1...5, using: &random))
+          return ["id": .integer(.random(in: 1...3, using: &random)), "mate": mate]
+        }
+      let alone = try WalkFixture(map)
+      try await alone.run("Person", here, by: way)
+      for record in records { try await alone.run("Person", [record], by: way) }
+      let wanted = try alone.rows(Self.mateOf)
+      var told: [[String]] = []
+      for size in [nil, 1, 2] {
+        let together = try WalkFixture(map)
+        try await together.run("Person", here, by: way)
+        told.append(try await together.run("Person", records, by: way, batchSize: size).linkSummary)
+        #expect(try together.rows(Self.mateOf) == wanted, "\(records.map(\.json)), \(size ?? 0)")
+        #expect(
+          try together.waiting().sorted() == alone.waiting().sorted(),
+          "\(records.map(\.json)), \(size ?? 0)"
+        )
+      }
+      #expect(Set(told).count == 1, "\(records.map(\.json)): \(told)")
+    }
+  }
+
   @Test("Each record takes the mate from the last one, in any order", arguments: Way.allCases)
   func changes(way: Way) async throws {
     let here: [ForeignValue] = (1...4).map { ["id": .integer($0)] }
