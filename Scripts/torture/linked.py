@@ -20,6 +20,12 @@ from spelling import spell_csv, spell_json, spell_xml
 
 
 def random_entities(chance):
+    if chance.random() < 0.4:
+        # Only one relationship: all that happens, happens to it.
+        names = ["A", "B"][:chance.choice([1, 2, 2])]
+        entities = {name: {"unique": ["k"], "attributes": {"k": {"type": "int64"}, "a": {"type": "int32"}}, "relationships": {}} for name in names}
+        bond(chance, entities, "r0", "s0")
+        return entities
     names = ["A", "B", "C"][:chance.choice([1, 2, 2, 2, 3])]
     entities = {
         name: {"unique": ["k"], "attributes": {"k": {"type": chance.choice(["string", "int64"])}, "a": {"type": "int32"}}, "relationships": {}} for name in names
@@ -144,8 +150,8 @@ def map_text(plan):
 # --- Random feeds ---
 
 
-def key_part(chance, kind, is_text):
-    found = chance.choice("abcde") if kind == "string" else chance.choice("12" if kind == "l" else "12345")
+def key_part(chance, plan, kind, is_text):
+    found = chance.choice("abcde"[:plan.width]) if kind == "string" else chance.choice("12" if kind == "l" else "12345"[:plan.width])
     return Text(found) if is_text else found if kind == "string" else Number(found)
 
 
@@ -156,7 +162,7 @@ def key_value(chance, plan, entity, is_text, without=None):
     for name in rules["unique"]:
         if name != without:
             at = entity if name in rules["attributes"] else plan.relationships[entity][name]["entity"]
-            parts[name] = key_part(chance, "l" if name == "l" else plan.entities[at]["attributes"]["k"]["type"], is_text)
+            parts[name] = key_part(chance, plan, "l" if name == "l" else plan.entities[at]["attributes"]["k"]["type"], is_text)
     return parts["k"] if rules["unique"] == ["k"] else parts
 
 
@@ -217,6 +223,8 @@ def random_case(seed):
     chance = random.Random(seed)
     entities = random_entities(chance)
     plan = Plan(entities)
+    # Few objects that many records are about, or many of which few are.
+    plan.width, most = chance.choice([2, 3, 4, 5]), chance.choice([4, 8, 8, 16])
     imports = []
     waits = "L" in entities or any(one.get("onUnresolved") == "reject" for rules in entities.values() for one in rules["relationships"].values())
     for _ in range(chance.choice([1, 1, 2, 2, 3])):
@@ -224,7 +232,7 @@ def random_case(seed):
         mode = chance.choice(["upsert"] * 8 + ["insert", "ignore"] * (not waits))
         batch = chance.choice([None, None, 1, 2, 3])
         names = chance.sample(list(entities), len(entities)) if form in ("json", "xml") else [chance.choice(list(entities))]
-        records = [(name, record(chance, plan, name, form)) for name in (chance.choice(names) for _ in range(chance.randrange(1, 8)))]
+        records = [(name, record(chance, plan, name, form)) for name in (chance.choice(names) for _ in range(chance.randrange(1, most)))]
         if form == "json":
             # A member has its records in one place.
             records.sort(key=lambda one: names.index(one[0]))

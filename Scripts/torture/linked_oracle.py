@@ -24,7 +24,7 @@ AVOIDED = {
     "one-to-one elsewhere",
     "key of who is around",
     "repeats counted", "friends counted",
-    "held objects",
+    "held objects", "held between",
     "union waits",
 }
 
@@ -462,6 +462,9 @@ def run(world, records, mode):
             raise Unsaid("which record makes what a record that waits has, too")
         if any(not world.has(one) for one in needed) or any(one[4] in made for one in held):
             # Later records about its object wait with it, and those that have it nested. That of others that it makes is not said to.
+            first = next((place for place, one in enumerate(held) if one[0] & made), len(held))
+            if "held between" in AVOIDED and any(one[1] & made for one in held[first + 1:]):
+                raise Unsaid("who waits for what two others make that wait")
             held.append((made, needed, is_tombstone, (entity, record), own))
         else:
             write(entity, record)
