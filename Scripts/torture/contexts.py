@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 STEPS, SEEDS = 10_000, 8
 ROUNDS = 10
-RANDOM_TESTS = "Property|Differential|LoadedLinks|RecordsTogether|NamedRecord|PageFetch|DamagedStore|IdentityMap|ValueSum|Scalar|CSVReader"
+RANDOM_TESTS = "Property|Differential|WhoWins|LoadedLinks|RecordsTogether|NamedRecord|PageFetch|DamagedStore|IdentityMap|ValueSum|Scalar|CSVReader"
 
 
 def random_work(torture):
@@ -18,7 +18,7 @@ def random_work(torture):
         return torture.end()
     # The suite has the first seeds.
     first = 1000 * torture.seed
-    for seed in range(first, first + SEEDS):
+    for seed in (first + number for number in torture.cases(SEEDS, SEEDS)):
         done = subprocess.run(
             ["swift", "test", "--filter", "ContextPropertyTests/random"],
             cwd=ROOT, capture_output=True, text=True, check=False,
@@ -36,7 +36,7 @@ def other_seeds(torture):
     if not torture.is_long:
         torture.skip("only in --long (an hour); the suite has its own seeds")
         return torture.end()
-    for number in range(ROUNDS):
+    for number in torture.cases(ROUNDS, ROUNDS):
         done = subprocess.run(
             ["swift", "test", "--filter", RANDOM_TESTS], cwd=ROOT, capture_output=True, text=True, check=False,
             env={**os.environ, "DRAGOMAN_RANDOM": "1"},

@@ -85,23 +85,19 @@ def doubling(torture):
     counts = torture.times((20000, 40000, 80000), (500000, 1000000, 2000000, 4000000, 8000000))
     limit = torture.times(2.4, 2.1)
     feeds, others = begun(torture, counts)
-    for name in ("first", "again", "updates"):
-        seconds = []
-        for count in counts:
+    seconds = {"first": [], "again": [], "updates": []}
+    for count in counts:
+        taken = {name: [] for name in seconds}
+        for _ in range(torture.times(3, 1)):
             remove(store)
-            if name != "first":
-                torture.must("import", MAP, feeds[count], "-d", store, "-q", timeout=3600)
-            best = None
-            for turn in range(torture.times(3, 1)):
-                if name == "first":
-                    remove(store)
-                path = others[count] if name == "updates" and turn % 2 == 0 else feeds[count]
-                taken = torture.must("import", MAP, path, "-d", store, "-q", timeout=3600).seconds
-                best = min(best or taken, taken)
-            seconds.append(best)
-        ratios = [after / before for before, after in zip(seconds, seconds[1:])]
+            for name, path in (("first", feeds[count]), ("again", feeds[count]), ("updates", others[count])):
+                taken[name].append(torture.must("import", MAP, path, "-d", store, "-q", timeout=3600).seconds)
+        for name, times in taken.items():
+            seconds[name].append(min(times))
+    for name, times in seconds.items():
+        ratios = [after / before for before, after in zip(times, times[1:])]
         torture.check(max(ratios) <= limit, f"{name}: ratios {[f'{ratio:.2f}' for ratio in ratios]}")
-        torture.note(f"{name}: {', '.join(f'{n:,}: {s:.1f} s' for n, s in zip(counts, seconds))}")
+        torture.note(f"{name}: {', '.join(f'{n:,}: {s:.1f} s' for n, s in zip(counts, times))}")
     torture.end()
 
 

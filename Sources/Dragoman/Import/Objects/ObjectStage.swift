@@ -60,6 +60,8 @@ final class ObjectStage: DraftStage {
 
   var isWaiting: Bool { !waiting.isEmpty }
 
+  func waits(_ owner: Int64) -> Bool { waiting[owner] != nil }
+
   /// The references of earlier imports that wait, by their owner.
   func adopted() throws -> [Int64: [WaitingReference]] {
     if let known { return known }

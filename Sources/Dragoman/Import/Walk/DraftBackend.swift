@@ -168,6 +168,7 @@ protocol DraftStage: AnyObject {
     _ isSame: (Int, Int) -> Bool
   ) -> Bool
   func isClaimed(_ key: RowValues, arena: UnsafeRawPointer, byOthersThan owner: Int64) -> Bool
+  func isClaimed(_ target: Int64, by owner: Int64) -> Bool
   func dropDeleted() throws
   /// Which targets nobody has, where the links are a column of theirs.
   func withoutOwner(among keys: [Int64]) throws -> [Int64]
@@ -196,6 +197,8 @@ protocol DraftStage: AnyObject {
   // References that wait.
   func wait(_ owner: Int64, key: RowValues, arena: UnsafeRawPointer, at place: WaitingPlace) throws
   func forgetTarget(of owner: Int64) throws
+  /// Whether an owner has references of this import that wait.
+  func waits(_ owner: Int64) throws -> Bool
   func mark()
   func undo()
   var isWaiting: Bool { get }
@@ -220,6 +223,7 @@ extension DraftStage {
   func isClaimed(_ key: RowValues, arena: UnsafeRawPointer, byOthersThan owner: Int64) -> Bool {
     false
   }
+  func isClaimed(_ target: Int64, by owner: Int64) -> Bool { false }
   func dropDeleted() throws {}
   func bumpVersions(of keys: [Int64]) throws {}
   func forgetAll() {}

@@ -263,8 +263,8 @@ extension DraftWalker {
     }
   }
 
-  /// Stores who has, by earlier records, the targets that only one object may have, where the object at hand is there
-  /// and may have waited for one of them.
+  /// Stores who has, by earlier records, the targets that only one object may have, where the object at hand waits for
+  /// one of them.
   ///
   /// That is before its row is written: of two rows that have a target, the one that is staged keeps it.
   private func storeClaims(
@@ -283,9 +283,11 @@ extension DraftWalker {
     }
     if claiming.isEmpty { return }
     _ = try find(object, target, in: batch, plan, under: parent)
-    if target.writer.key == nil { return }
-    guard mayFlush else { throw RecordStop.full }
-    for stage in claiming { try flush(stage, batch) }
+    guard let key = target.writer.key else { return }
+    for stage in claiming where try stage.waits(key) {
+      guard mayFlush else { throw RecordStop.full }
+      try flush(stage, batch)
+    }
   }
 
   /// Takes a target, which only one object may have, from who has it; the row has it already.
@@ -297,10 +299,10 @@ extension DraftWalker {
     _ stage: Stage,
     _ batch: DraftBatch
   ) throws -> Bool {
-    let list = CollectionOfOne(LinkStage.Listed.object(owner))
-    if stage.holds(list, of: target, { $0 == $1 }) { return false }
+    if stage.isClaimed(target, by: owner) { return false }
     let isClaimed = stage.holds(target)
     guard !isClaimed || mayFlush else { throw RecordStop.full }
+    let list = CollectionOfOne(LinkStage.Listed.object(owner))
     try stage.begin(target, isNew: true, number: -1, list: list)
     staged.append((stage, target))
     try stage.add(owner, position: 0, target: target, .unlinked)

@@ -9,6 +9,12 @@ extension LinkStage {
     claims.isEmpty ? false : claims[hash(key, arena)].map { $0 != owner } ?? false
   }
 
+  /// Whether a target that only one object may have, by a to-one of its own, is staged as that of an object.
+  package func isClaimed(_ target: Int64, by owner: Int64) -> Bool {
+    stagedOwners[target].map { list(of: $0).elementsEqual(CollectionOfOne(.object(owner))) }
+      ?? false
+  }
+
   func hash(_ key: UnsafeBufferPointer<RowValue>, _ arena: UnsafeRawPointer) -> Int {
     var hasher = Hasher()
     for part in key {

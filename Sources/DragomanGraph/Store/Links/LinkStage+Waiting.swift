@@ -64,6 +64,12 @@ extension LinkStage {
     waitingCount += 1
   }
 
+  /// Whether an owner has references of this import that wait.
+  package func waits(_ owner: Int64) throws(StoreError) -> Bool {
+    guard waitingCount > 0 else { return false }
+    return try !integers("SELECT 1 FROM \(waiting) WHERE owner = ? LIMIT 1", [owner]).isEmpty
+  }
+
   /// A record gave the to-one of an owner: what waited for it does not wait any more.
   package func forgetTarget(of owner: Int64) throws(StoreError) {
     if waitingCount > 0 {

@@ -201,6 +201,9 @@ package final class LinkStage: StatementRunner {
     return mayHave ? nil : known.number
   }
 
+  /// The targets of an owner that is staged, in the order of its list.
+  func list(of owner: StagedOwner) -> some Collection<Listed> { listed[owner.list] }
+
   /// Whether links of an owner are staged already, exactly those of a list: staging them again would
   /// change nothing.
   ///
