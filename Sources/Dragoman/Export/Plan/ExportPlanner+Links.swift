@@ -185,11 +185,12 @@ extension ExportPlanner {
   }
 
   /// Adds the targets of a relationship, of whichever entity they are; of a reference the identity says
-  /// all.
+  /// which one.
   ///
   /// - Throws: `.map` where the records would have too many places.
   private mutating func nested(_ visit: Visit, name: String) throws(ExportError) -> ExportLevel {
     if visit.isReference {
+      loseReferences(of: visit)
       var level = ExportLevel()
       try add(visit, to: &level)
       return level

@@ -12,13 +12,13 @@ extension ExportPlanner {
     if format == .csv, paths.isEmpty, !readsCSV {
       return [.member(from.json.first?.text ?? attribute.name, namespace: nil)]
     }
-    let isAlone = visit.isReference || placedCount(in: visit) == 1
+    let isAlone = placedCount(in: visit) == 1
     return paths.lazy.compactMap { steps(of: $0, attribute.type, isAlone: isAlone) }.first
   }
 
   /// How many attributes want a place in the record, and not in its name.
   private func placedCount(in visit: Visit) -> Int {
-    let all = attributes(of: visit.map)
+    let all = placedAttributes(of: visit)
     guard visit.isNamed else { return all.count }
     let name = nameAttribute(of: visit.map)
     return all.count {

@@ -52,7 +52,7 @@ struct ExportPlanner {
     var words: [EntityWord] = []
     /// Whether its records stand under a name each, which an attribute may hold (`$key`).
     var isNamed = false
-    /// Whether only the identity is written.
+    /// Whether only the identity is written, and what an import must not miss.
     var isReference = false
     /// The entities that it stands in, the outermost first: those of the records, and those whose
     /// families these are of.
@@ -187,20 +187,16 @@ struct ExportPlanner {
     try shadow(stored, attribute, of: visit, column: level.shadow(stored))
   }
 
-  /// The relationships that are written: of a reference those in its identity.
+  /// The relationships that are written.
   func relationships(of visit: Visit) -> [RelationshipMap] {
-    map.lineage(of: visit.map).reversed().flatMap(\.relationships).filter {
-      !visit.isReference || isKey($0.name, of: visit)
-    }
+    visit.isReference
+      ? referenceRelationships(of: visit)
+      : map.lineage(of: visit.map).reversed().flatMap(\.relationships)
   }
 
-  /// The attributes that are written: of a reference its identity and its name.
+  /// The attributes that are written.
   func placedAttributes(of visit: Visit) -> [AttributeMap] {
-    let name = visit.isNamed ? nameAttribute(of: visit.map) : nil
-    return attributes(of: visit.map).filter {
-      !visit.isReference || isKey($0.name, of: visit)
-        || name?.utf8.elementsEqual($0.name.utf8) == true
-    }
+    visit.isReference ? referenceAttributes(of: visit) : attributes(of: visit.map)
   }
 
   /// Whether an attribute or relationship is part of the identity.

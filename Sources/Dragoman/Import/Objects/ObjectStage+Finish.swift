@@ -55,36 +55,59 @@ extension ObjectStage {
     return result
   }
 
+  func dropLinked() throws {
+    guard link.isToOne, link.relationship.inverse != nil, try hasPending || !adopted().isEmpty
+    else { return }
+    for reference in try backend.context.records.waitingReferences()
+    where hasSameBytes(reference.relationship, name) {
+      let object = try backend.object(reference.owner.key, of: owner)
+      guard try backend.context.existingObject(with: object.objectID) != nil,
+        try !backend.context.links.targets(of: link, object).isEmpty
+      else { continue }
+      try backend.context.records.forget(reference)
+    }
+  }
+
   /// Takes the references that wait from earlier imports, where something becomes of them now.
   private func adopt(_ policy: LinkStage.Unresolved, _ result: inout LinkStage.Finish) throws {
     let names = plan.key.map { Array($0.name.utf8) }
-    for (owner, references) in try adopted() where !isForgotten(owner) {
-      for reference in references {
-        let parts = Dictionary(
-          reference.key.map { (Array($0.name.utf8), $0.value) },
-          uniquingKeysWith: { $1 }
-        )
-        let values = names.compactMap { parts[$0] }
-        guard values.count == names.count, parts.count == names.count else { continue }
-        // Whatever becomes of those of this import, they wait on.
-        guard let target = try find(values) else {
-          if policy == .pending { result.unresolved += 1 }
-          continue
-        }
-        // Whose owner was deleted since, is deleted with it.
-        let object = try backend.object(owner, of: self.owner)
-        guard try backend.context.existingObject(with: object.objectID) != nil else { continue }
-        // Who came since may have been given to another by a later record.
-        if backend.layout.isExclusive(link), let inverse = backend.layout.inverse(of: link),
-          try !backend.context.links.targets(of: inverse, target).isEmpty
-        {
-          try backend.context.records.forget(reference)
-          continue
-        }
-        let place = WaitingPlace(file: "", line: 0, column: 0, byte: 0, record: 0, ordinal: 0)
-        waiting[owner, default: []].append(.key(values, place))
-        try backend.context.records.forget(reference)
+    let references = try adopted().filter { !isForgotten($0.key) }.values.joined().sorted {
+      ($0.id ?? .max, $0.owner.key) < ($1.id ?? .max, $1.owner.key)
+    }
+    for (index, reference) in references.enumerated() {
+      let owner = reference.owner.key
+      let parts = Dictionary(
+        reference.key.map { (Array($0.name.utf8), $0.value) },
+        uniquingKeysWith: { $1 }
+      )
+      let values = names.compactMap { parts[$0] }
+      guard values.count == names.count, parts.count == names.count else { continue }
+      // Whatever becomes of those of this import, they wait on.
+      guard let target = try find(values) else {
+        if policy == .pending { result.unresolved += 1 }
+        continue
       }
+      // Whose owner was deleted since, is deleted with it.
+      let object = try backend.object(owner, of: self.owner)
+      guard try backend.context.existingObject(with: object.objectID) != nil else { continue }
+      // Who came since may have been given to another by a later record.
+      if backend.layout.isExclusive(link), let inverse = backend.layout.inverse(of: link),
+        try !backend.context.links.targets(of: inverse, target).isEmpty
+      {
+        try backend.context.records.forget(reference)
+        continue
+      }
+      // They came before all records of this import, in their own order.
+      let place = WaitingPlace(
+        file: "",
+        line: 0,
+        column: 0,
+        byte: 0,
+        record: 0,
+        ordinal: index - references.count
+      )
+      waiting[owner, default: []].append(.key(values, place))
+      try backend.context.records.forget(reference)
     }
   }
 
@@ -112,7 +135,7 @@ extension ObjectStage {
     for (object, list) in lists {
       for case .key(let values, let place) in list {
         guard let target = try find(values)?.place.key,
-          place.ordinal >= last[target]?.ordinal ?? 0
+          place.ordinal >= last[target]?.ordinal ?? .min
         else { continue }
         last[target] = (object.place.key, place.ordinal)
       }
@@ -133,22 +156,29 @@ extension ObjectStage {
       if result.examples.count < exampleCount { result.examples.append((values, place)) }
     }
     for (object, list) in owners {
-      // A list names a target once, unless it may have it several times.
-      var kept = try allowsRepeats ? [] : stored(of: object.place.key)
+      // A list names a target once, unless it may have it several times: what joins a list that has it, does not.
+      var kept = try allowsRepeats && plan.replaces ? [] : stored(of: object.place.key)
+      var ordinals: [WaitingReference: Int] = [:]
       for case .key(let values, let place) in list where try find(values) == nil {
+        let reference = WaitingReference(
+          relationship: name,
+          owner: object.place,
+          entity: target.name,
+          key: zip(plan.key, values).map { WaitingReference.Part($0.name, $1) }
+        )
+        if allowsRepeats, !plan.replaces {
+          let first = ordinals[reference, default: place.ordinal]
+          guard !kept.contains(reference), first == place.ordinal else { continue }
+          ordinals[reference] = first
+        }
         result.unresolved += 1
         switch policy {
         case .clear: clear(values, place)
         case .stub: missing.append((values, place))
         case .pending:
-          let reference = WaitingReference(
-            relationship: name,
-            owner: object.place,
-            entity: target.name,
-            key: zip(plan.key, values).map { WaitingReference.Part($0.name, $1) }
-          )
           guard allowsRepeats || kept.insert(reference).inserted else { continue }
           try backend.context.records.wait(reference)
+          hasPending = true
         }
       }
     }
@@ -223,7 +253,7 @@ extension ObjectStage {
         guard let object = try find(values), !isTaken(object.place.key, from: owner) else {
           return nil
         }
-        return Resolved(object: object, isLate: true, isAdopted: place.ordinal == 0)
+        return Resolved(object: object, isLate: true, isAdopted: place.ordinal <= 0)
       }
     }
   }

@@ -21,6 +21,8 @@ final class ObjectStage: DraftStage {
   let target: EntityLayout
   /// The lists with references that wait, by their owner; later ones replace earlier ones.
   var waiting: [Int64: [Target]] = [:]
+  /// Whether references of this import wait in the store.
+  var hasPending = false
   /// What is known of the references of earlier imports that wait, by their owner.
   private var known: [Int64: [WaitingReference]]?
   /// The owners whose lists are others than those that were kept last.

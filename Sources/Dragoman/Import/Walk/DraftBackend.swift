@@ -208,6 +208,7 @@ protocol DraftStage: AnyObject {
     exampleCount: Int,
     asking isAsked: @escaping (Int64) -> Bool
   ) throws -> LinkStage.Finish
+  func dropLinked() throws
 }
 
 extension DraftStage {

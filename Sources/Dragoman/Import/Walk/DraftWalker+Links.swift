@@ -139,6 +139,7 @@ extension DraftWalker {
         finish.stubs
       if finish.cleared > 0 { given.append((stage, finish)) }
     }
+    for stage in inOrder { try stage.dropLinked() }
     report(given)
     try backend.tell(at: nil)
     tally.entities = tally.entities.filter { $0.value != .init() }

@@ -67,7 +67,9 @@ final class WalkStages<Backend: DraftBackend> {
         stagesByPlace[place, default: []].append(stage)
       }
     }
+    // In the order in which all are flushed: what is counted depends on it.
     return uses.filter { $0.value > 1 }.flatMap { stagesByPlace[$0.key] ?? [] }
+      .sorted { $0.plan.link.id < $1.plan.link.id }
   }
 
   /// The stages of to-manies that delete what they unlink, unless nothing but the owner's own list can

@@ -71,6 +71,7 @@ extension LinkStage {
     try run(
       "DELETE FROM \(waiting) WHERE owner NOT IN (SELECT _pk FROM \(Schema.quoted(owner.table)))"
     )
+    if allowsRepeats, !plan.replaces { try dropJoinedTwice() }
     try resolve(&finish)
     // Records have ordinals from 1.
     let own = policy == .pending ? "1" : "ordinal > 0"
@@ -93,6 +94,16 @@ extension LinkStage {
     try run("DELETE FROM \(waiting)")
     waitingCount = 0
     return finish
+  }
+
+  /// What joins a list that may hold it several times does not where an earlier record has named it for the list.
+  private func dropJoinedTwice() throws(StoreError) {
+    let isSame = plan.key.indices.map { "_e.k\($0) IS _w.k\($0)" }.joined(separator: " AND ")
+    try run(
+      "DELETE FROM \(waiting) AS _w WHERE state IS NULL AND EXISTS (SELECT 1 FROM \(waiting) AS _e"
+        + " WHERE _e.owner = _w.owner AND _e.ordinal < _w.ordinal AND \(isSame))"
+    )
+    waitingCount -= database.changesCount
   }
 
   private func resolve(_ finish: inout Finish) throws(StoreError) {

@@ -210,7 +210,11 @@ struct RunReversal {
 
   /// Objects that go must not wait for what the import did not let them wait for.
   private mutating func check(_ waiting: WaitingReversal) throws {
-    for found in try waiting.conflicts() {
+    var leaving: [Int: ClosedRange<Int64>] = [:]
+    for new in recorded.newTables where new.first <= new.last {
+      if let table = tableIndex(new.name) { leaving[table] = new.first...new.last }
+    }
+    for found in try waiting.conflicts(besides: leaving) {
       add(Conflict(table: found.table, key: found.key, links: nil, reason: found.reason))
     }
     var late: [(table: Int, key: Int64)] = []

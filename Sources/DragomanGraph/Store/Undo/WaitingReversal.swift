@@ -82,12 +82,16 @@ struct WaitingReversal {
   }
 
   /// The objects that were changed since, when all parts are taken back: their tables and keys.
-  func conflicts() throws -> [(table: Int, key: Int64, reason: Changeset.Conflict)] {
+  ///
+  /// - Parameter leaving: The rows that go when nothing is in the way, by their table in the model.
+  func conflicts(
+    besides leaving: [Int: ClosedRange<Int64>]
+  ) throws -> [(table: Int, key: Int64, reason: Changeset.Conflict)] {
     let found =
       try missed.map { ($0, Changeset.Conflict.changed) }
       + back.compactMap { waiter in
         if try !isThere(waiter) { return (waiter, .gone) }
-        return try hasMore(waiter) ? (waiter, .changed) : nil
+        return try hasMore(waiter, besides: leaving) ? (waiter, .changed) : nil
       }
     return found.compactMap { waiter, reason in
       table(of: waiter).map { ($0, waiter.owner, reason) }
@@ -128,7 +132,10 @@ struct WaitingReversal {
   }
 
   /// Whether somebody who waits again waits for more than he may, or has a target by now.
-  private func hasMore(_ waiter: Waiter) throws -> Bool {
+  private func hasMore(
+    _ waiter: Waiter,
+    besides leaving: [Int: ClosedRange<Int64>]
+  ) throws -> Bool {
     guard let link = layout.relationship(named: waiter.relationship) else { return false }
     let (owner, name) = (StoredValue.integer(waiter.owner), StoredValue.text(waiter.relationship))
     let rows = "FROM \(Self.table) WHERE relationship = ? AND owner = ?"
@@ -136,8 +143,12 @@ struct WaitingReversal {
       return try !link.relationship.allowsRepeats
         && isAny("SELECT 1 \(rows) GROUP BY entity, key HAVING count(*) > 1", [name, owner])
     }
+    let query = LinkQuery(link, in: layout)
+    let stays = leaving[layout.entities[link.destination].tableIndex].map {
+      " AND \(query.other) NOT BETWEEN \($0.lowerBound) AND \($0.upperBound)"
+    }
     return try isAny("SELECT 1 \(rows) LIMIT 1 OFFSET 1", [name, owner])
-      || isAny("SELECT \(LinkQuery(link, in: layout).targets(of: "(?)"))", [owner])
+      || isAny("SELECT \(query.targets(of: "(?)"))\(stays ?? "")", [owner])
   }
 
   private func isAny(_ sql: String, _ values: [StoredValue]) throws -> Bool {

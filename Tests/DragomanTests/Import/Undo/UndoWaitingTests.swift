@@ -92,4 +92,50 @@ struct UndoWaitingTests {
     #expect(try fixture.store.undoImport(2).isPossible)
     #expect(try sql(fixture.store, numbers) == ["1|1", "2|2", "3|3"])
   }
+
+  private static let pairs = """
+    version: 1
+    entities:
+      A: { unique: id, attributes: { id: id }, relationships: { b: { entity: B, kind: toOne, KEY } } }
+      B:
+        unique: id
+        attributes: { id: id }
+        relationships: { a: { entity: A, kind: toOne, inverse: b, key: { id: a }, onUnresolved: pending } }
+    sources: { as: { format: json, entity: A, records: /as }, bs: { format: json, entity: B, records: /bs } }
+    """
+
+  @Test(
+    "A target that came into a table of its own, or by the other side, goes again",
+    arguments: [
+      [#"{"bs":[{"id":"b","a":"a"}]}"#, #"{"as":[{"id":"a"}]}"#],
+      [#"{"as":[{"id":"1","b":"b"}],"bs":[{"id":"b","a":"9"}]}"#],
+      [
+        #"{"as":[{"id":"1"}],"bs":[{"id":"b","a":"9"}]}"#, #"{"as":[{"id":"1","b":"b"}]}"#,
+        #"{"as":[{"id":"9"}]}"#,
+      ],
+    ]
+  )
+  func otherSide(imports: [String]) async throws {
+    for key in ["key: { id: b }, onUnresolved: pending", "inverse: a, key: { id: b }"] {
+      let fixture = try ImportFixture(Self.pairs.replacing("KEY", with: key))
+      var states: [[String]] = []
+      for text in imports {
+        // Nothing is in the store before the first one, not even tables.
+        try states.append(states.isEmpty ? [] : UndoPropertyTests.state(of: fixture.store))
+        try await fixture.run(text)
+      }
+      let last = try UndoPropertyTests.state(of: fixture.store)
+      for (number, state) in zip(1..., states).reversed() {
+        #expect(try fixture.store.undoImport(Int64(number)).isPossible, "\(key), \(number)")
+        let found = try UndoPropertyTests.state(of: fixture.store)
+        #expect(number == 1 || found == state, "\(key), \(number)")
+      }
+      // Each undo is taken back, the last one first.
+      let count = Int64(imports.count)
+      for number in (count + 1...2 * count).reversed() {
+        #expect(try fixture.store.undoImport(number).isPossible, "\(key), \(number)")
+      }
+      #expect(try UndoPropertyTests.state(of: fixture.store) == last, "\(key)")
+    }
+  }
 }

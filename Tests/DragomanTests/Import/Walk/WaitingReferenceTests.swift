@@ -117,4 +117,53 @@ import Testing
       ]
     )
   }
+
+  @Test("A to-one that its other side has linked does not wait any more", arguments: Way.allCases)
+  func otherSide(way: Way) async throws {
+    let fixture = try WalkFixture(
+      """
+      A: { unique: id, attributes: { id: id }, relationships: { b: { entity: B, kind: toOne, key: { id: b } } } }
+      B:
+        unique: id
+        attributes: { id: id }
+        relationships: { a: { entity: A, kind: toOne, inverse: b, key: { id: a }, onUnresolved: pending } }
+      """
+    )
+    try await fixture.run("B", [["id": "x", "a": "late"], ["id": "y", "a": "later"]], by: way)
+    #expect(try fixture.waiting().count == 2)
+    try await fixture.run("A", [["id": "1", "b": "x"]], by: way)
+    #expect(try fixture.waiting() == [#"B.a {"id":"later"}"#])
+    try await fixture.run("A", [["id": "late"], ["id": "later"]], by: way)
+    #expect(
+      try fixture.rows("SELECT A.id, B.id FROM A JOIN B ON B._pk = A.b ORDER BY 1") == [
+        "1|x", "later|y",
+      ]
+    )
+  }
+
+  @Test(
+    "What joins a list with repeats waits once, however often its record comes",
+    arguments: Way.allCases
+  )
+  func joined(way: Way) async throws {
+    let fixture = try WalkFixture(
+      """
+      B:
+        unique: id
+        attributes: { id: id }
+        relationships:
+          all: { entity: B, kind: toMany, repeats: true, assign: union, key: { id: all }, onUnresolved: pending }
+      """
+    )
+    let record: ForeignValue = ["id": "c", "all": ["a", "c", "a"]]
+    for records in [[record], [record, record], [record]] {
+      try await fixture.run("B", records, by: way)
+      #expect(try fixture.waiting() == [#"B.all {"id":"a"}"#, #"B.all {"id":"a"}"#])
+    }
+    for records in [[["id": "a"]], [record]] {
+      try await fixture.run("B", records, by: way)
+      #expect(try fixture.rows("SELECT count(*) FROM B_all") == ["3"])
+      #expect(try fixture.waiting() == [])
+    }
+  }
 }

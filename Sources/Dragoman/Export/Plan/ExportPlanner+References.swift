@@ -1,0 +1,68 @@
+import DragomanGraph
+
+/// Targets of which the identity is written, inside of others or by the map's word.
+///
+/// An import reads them as records of their entity: what they lack is missing, and a policy may say what happens then.
+extension ExportPlanner {
+  /// The attributes that are written of a reference: its identity, its name, and what is missed.
+  func referenceAttributes(of visit: Visit) -> [AttributeMap] {
+    let name = visit.isNamed ? nameAttribute(of: visit.map) : nil
+    let missed = missed(of: visit).attributes
+    return attributes(of: visit.map).filter {
+      isKey($0.name, of: visit) || name.map { [name = $0.name] in hasSameBytes($0, name) } == true
+        || missed.contains(Array($0.name.utf8))
+    }
+  }
+
+  /// Its relationships: those of the identity, and what is missed and leads further by keys.
+  func referenceRelationships(of visit: Visit) -> [RelationshipMap] {
+    let missed = missed(of: visit).relationships
+    return map.lineage(of: visit.map).reversed().flatMap(\.relationships).filter {
+      isKey($0.name, of: visit) || ($0.key != nil && missed[Array($0.name.utf8)] != nil)
+    }
+  }
+
+  /// Takes note of the relationships of a reference that are missed and have no end.
+  mutating func loseReferences(of visit: Visit) {
+    let missed = missed(of: visit).relationships
+    for relationship in map.lineage(of: visit.map).reversed().flatMap(\.relationships) {
+      guard relationship.key == nil, !isKey(relationship.name, of: visit),
+        let fate = missed[Array(relationship.name.utf8)], form(of: relationship, visit) != nil
+      else { continue }
+      lose(
+        relationship.name,
+        of: visit,
+        "inside of others only the key is written, and an import \(fate)"
+      )
+    }
+  }
+
+  /// What a record of the identity alone changes else: its attributes, and its relationships with what becomes of them.
+  ///
+  /// Nothing where such a record is only a reference, because an object needs more than its key.
+  private func missed(
+    of visit: Visit
+  ) -> (attributes: Set<[UInt8]>, relationships: [[UInt8]: String]) {
+    guard !isLocal, !visit.layout.needsMoreThanKey else { return ([], [:]) }
+    var missed: (attributes: Set<[UInt8]>, relationships: [[UInt8]: String]) = ([], [:])
+    let lineage = map.lineage(of: visit.map)
+    for (depth, owner) in lineage.enumerated() {
+      let levels = lineage[...depth].map(\.policies) + [map.defaults.policies]
+      func fate(_ policies: ValuePolicies) -> String? {
+        if visit.map.overwriteExisting == false { return "makes them without it" }
+        switch ResolvedPolicies([policies] + levels).onMissing {
+        case .keep: return nil
+        case .clear, .default: return "takes it away"
+        case .reject: return "rejects their records"
+        }
+      }
+      for attribute in owner.attributes where fate(attribute.policies) != nil {
+        missed.attributes.insert(Array(attribute.name.utf8))
+      }
+      for relationship in owner.relationships {
+        missed.relationships[Array(relationship.name.utf8)] = fate(relationship.policies)
+      }
+    }
+    return missed
+  }
+}
