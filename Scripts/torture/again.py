@@ -31,6 +31,40 @@ def twice(torture):
     torture.end()
 
 
+PAIR = """
+version: 1
+name: pair
+entities:
+  A:
+    unique: id
+    attributes: { id: id }
+    relationships:
+      next: { entity: A, kind: toOne, inverse: last, key: { id: next } }
+      last: { entity: A, kind: toOne, inverse: next, key: { id: last } }
+sources:
+  json: { format: json, entity: A }
+"""
+
+
+def each_time(torture):
+    chance = torture.begin("the same command", "the same contents and the same report, in each process")
+    store, plan, path = (torture.folder("each") / name for name in ("pair.db", "pair.map.yaml", "pair.json"))
+    plan.write_text(PAIR)
+    for number in torture.cases(12, 200):
+        # Both sides of the pair are read: records contradict themselves and each other.
+        records = [{"id": name} for name in "abc"[:chance.randrange(1, 4)]]
+        for _ in range(chance.randrange(10, 60)):
+            records.append({"id": chance.choice("abc"), **{name: chance.choice("abcx") for name in ("next", "last") if chance.random() < 0.4}})
+        path.write_text(json.dumps(records))
+        found = []
+        for _ in range(6):
+            remove(store)
+            told = report(torture.run("import", plan, path, "-d", store, "--json"))
+            found.append((told["relationships"], told["updated"], told["unchanged"], contents(store)))
+        torture.check(all(one == found[0] for one in found), f"case {number}: {path.read_text()}", f"{found}")
+    torture.end()
+
+
 def formats(torture):
     torture.begin("the same records in every format", "equal contents from JSON, NDJSON and XML, compressed or not, however they are cut into batches")
     folder = torture.folder("formats")
@@ -133,4 +167,4 @@ def bad_among_good(torture):
     torture.end()
 
 
-TESTS = [twice, formats, orders, round_trips, bad_among_good]
+TESTS = [twice, each_time, formats, orders, round_trips, bad_among_good]

@@ -81,9 +81,11 @@ struct WaitingReversal {
     }
   }
 
-  /// The objects that were changed since, when all parts are taken back: their tables and keys.
+  /// The objects that were changed since, when all parts are taken back.
   ///
   /// - Parameter leaving: The rows that go when nothing is in the way, by their table in the model.
+  /// - Returns: Their tables and keys, and what became of them.
+  /// - Throws: What SQLite throws.
   func conflicts(
     besides leaving: [Int: ClosedRange<Int64>]
   ) throws -> [(table: Int, key: Int64, reason: Changeset.Conflict)] {
