@@ -312,13 +312,8 @@ import Testing
         + #"{"id":"3","name":"z","maker":"2","parent":{"id":"2","name":"y","maker":"1"}}]"#
     )
     let before = try UndoPropertyTests.state(of: fixture.store)
-    var request = ExportRequest(format: format, sortKeys: [SortKey("id", ascending: false)])
+    let request = ExportRequest(format: format, sortKeys: [SortKey("id", ascending: false)])
     let exporter = Exporter(map: fixture.map, store: fixture.store)
-    if policy.isEmpty {
-      // Nothing is said twice of an object: where the inner one comes first, its own parent is lost.
-      await #expect(throws: ExportError.self) { _ = try await exporter.bytes(request) }
-      request.isLossy = true
-    }
     let bytes = try await exporter.bytes(request)
     let text = String(decoding: bytes, as: UTF8.self)
     if format == .json {
@@ -331,6 +326,7 @@ import Testing
     let copy = try ImportFixture(yaml)
     _ = try await Importer(map: copy.map, store: copy.store).run(input)
     guard !policy.isEmpty else {
+      // Nothing is said twice of an object: where the inner one comes first, its own parent is lost, as a note says.
       return #expect(
         try Set(copy.rows("Part", ["id", "name", "mass"]))
           == Set(fixture.rows("Part", ["id", "name", "mass"]))

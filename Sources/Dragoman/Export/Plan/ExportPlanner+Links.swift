@@ -190,7 +190,7 @@ extension ExportPlanner {
   /// - Throws: `.map` where the records would have too many places.
   private mutating func nested(_ visit: Visit, name: String) throws(ExportError) -> ExportLevel {
     if visit.isReference {
-      loseReferences(of: visit)
+      noteReferences(of: visit)
       var level = ExportLevel()
       try add(visit, to: &level)
       return level

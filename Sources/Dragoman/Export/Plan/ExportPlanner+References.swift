@@ -23,16 +23,16 @@ extension ExportPlanner {
   }
 
   /// Takes note of the relationships of a reference that are missed and have no end.
-  mutating func loseReferences(of visit: Visit) {
+  ///
+  /// It is a notice and no loss: whether any object has targets there, only the objects know.
+  mutating func noteReferences(of visit: Visit) {
     let missed = missed(of: visit).relationships
     for relationship in map.lineage(of: visit.map).reversed().flatMap(\.relationships) {
       guard relationship.key == nil, !isKey(relationship.name, of: visit),
         let fate = missed[Array(relationship.name.utf8)], form(of: relationship, visit) != nil
       else { continue }
-      lose(
-        relationship.name,
-        of: visit,
-        "inside of others only the key is written, and an import \(fate)"
+      note(
+        "\(visit.map.name).\(relationship.name): inside of others only the key is written, and an import \(fate)"
       )
     }
   }
@@ -49,11 +49,11 @@ extension ExportPlanner {
     for (depth, owner) in lineage.enumerated() {
       let levels = lineage[...depth].map(\.policies) + [map.defaults.policies]
       func fate(_ policies: ValuePolicies) -> String? {
-        if visit.map.overwriteExisting == false { return "makes them without it" }
+        if visit.map.overwriteExisting == false { return "makes them without" }
         switch ResolvedPolicies([policies] + levels).onMissing {
         case .keep: return nil
-        case .clear, .default: return "takes it away"
-        case .reject: return "rejects their records"
+        case .clear, .default: return "takes away what they have"
+        case .reject: return "rejects the record"
         }
       }
       for attribute in owner.attributes where fate(attribute.policies) != nil {
