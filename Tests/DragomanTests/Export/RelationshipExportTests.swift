@@ -284,6 +284,7 @@ import Testing
           id:   { from: { json: id, xml: "@id" } }
           name: { from: { json: name, xml: "@name" }, default: unknown, POLICY }
           mass: { type: double, from: { json: mass, xml: mass } }
+          NEEDED
         relationships:
           parent: { entity: Part, kind: toOne, from: { json: parent, xml: parent } }
           maker: { entity: Part, kind: toOne, key: { id: { json: maker, xml: "@maker" } }, onUnresolved: stub, MAKER }
@@ -295,21 +296,33 @@ import Testing
   @Test(
     "Targets inside of others lose nothing by an import of the export",
     arguments: [ForeignFormat.json, .xml],
-    ["onMissing: keep", "onMissing: clear", "onMissing: default", "onMissing: reject", ""]
+    [false, true]
   )
-  func references(format: ForeignFormat, policy: String) async throws {
+  func references(format: ForeignFormat, needsMore: Bool) async throws {
+    let policies = ["keep", "clear", "default", "reject"].map { "onMissing: \($0)" }
+    for policy in policies + [""] {
+      try await references(
+        format,
+        policy,
+        needsMore ? "code: { from: { json: code, xml: \"@code\" }, required: true }" : ""
+      )
+    }
+  }
+
+  private func references(_ format: ForeignFormat, _ policy: String, _ needed: String) async throws
+  {
     let overwrite = policy.isEmpty ? "overwriteExisting: false" : ""
     let yaml = Self.parts.replacing(", POLICY", with: policy.isEmpty ? "" : ", \(policy)")
       .replacing(
         ", MAKER",
         with: policy.isEmpty || policy.hasSuffix("default") ? "" : ", \(policy)"
       )
-      .replacing("OVERWRITE", with: overwrite)
+      .replacing("OVERWRITE", with: overwrite).replacing("NEEDED", with: needed)
     let fixture = try ImportFixture(yaml)
     // The outer one comes first: what it holds is the first that an empty database hears of the inner one.
     try await fixture.run(
-      #"[{"id":"2","name":"y","maker":"1","parent":{"id":"1","name":"x","mass":2.5,"maker":"2"}},"#
-        + #"{"id":"3","name":"z","maker":"2","parent":{"id":"2","name":"y","maker":"1"}}]"#
+      #"[{"id":"2","code":"b","name":"y","maker":"1","parent":{"id":"1","code":"a","name":"x","mass":2.5,"maker":"2"}},"#
+        + #"{"id":"3","code":"c","name":"z","maker":"2","parent":{"id":"2","code":"b","name":"y","maker":"1"}}]"#
     )
     let before = try UndoPropertyTests.state(of: fixture.store)
     let request = ExportRequest(format: format, sortKeys: [SortKey("id", ascending: false)])

@@ -39,11 +39,12 @@ extension ExportPlanner {
 
   /// What a record of the identity alone changes else: its attributes, and its relationships with what becomes of them.
   ///
-  /// Nothing where such a record is only a reference, because an object needs more than its key.
+  /// Where it changes anything, an object that needs more than its key is not known by the key alone: what it needs is
+  /// written, too.
   private func missed(
     of visit: Visit
   ) -> (attributes: Set<[UInt8]>, relationships: [[UInt8]: String]) {
-    guard !isLocal, !visit.layout.needsMoreThanKey else { return ([], [:]) }
+    if isLocal { return ([], [:]) }
     var missed: (attributes: Set<[UInt8]>, relationships: [[UInt8]: String]) = ([], [:])
     let lineage = map.lineage(of: visit.map)
     for (depth, owner) in lineage.enumerated() {
@@ -62,6 +63,11 @@ extension ExportPlanner {
       for relationship in owner.relationships {
         missed.relationships[Array(relationship.name.utf8)] = fate(relationship.policies)
       }
+    }
+    if missed.attributes.isEmpty, missed.relationships.isEmpty { return missed }
+    for attribute in visit.layout.attributes
+    where attribute.isRequired && attribute.defaultValue == nil {
+      missed.attributes.insert(Array(attribute.name.utf8))
     }
     return missed
   }

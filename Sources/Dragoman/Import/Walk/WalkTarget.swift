@@ -195,7 +195,7 @@ final class WalkTarget<Backend: DraftBackend> {
 
 extension EntityLayout {
   /// Whether the key alone makes no object: a nested record that holds nothing else is a reference then.
-  var needsMoreThanKey: Bool {
+  fileprivate var needsMoreThanKey: Bool {
     let key = Set((uniqueKeys.first ?? []).map(\.column))
     return attributes.contains {
       $0.isRequired && $0.defaultValue == nil && !key.contains($0.column)

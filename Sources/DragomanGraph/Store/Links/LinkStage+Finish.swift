@@ -71,6 +71,7 @@ extension LinkStage {
     try run(
       "DELETE FROM \(waiting) WHERE owner NOT IN (SELECT _pk FROM \(Schema.quoted(owner.table)))"
     )
+    if plan.link.isToOne, plan.link.relationship.inverse != nil { try dropLinkedSince() }
     if allowsRepeats, !plan.replaces { try dropJoinedTwice() }
     try resolve(&finish)
     // Records have ordinals from 1.
@@ -94,6 +95,13 @@ extension LinkStage {
     try run("DELETE FROM \(waiting)")
     waitingCount = 0
     return finish
+  }
+
+  /// What waits has no target of its own: one that it has, a later record gave it by the other side.
+  private func dropLinkedSince() throws(StoreError) {
+    let links = LinkQuery(plan.link, in: layout).targets(of: "(_w.owner)")
+    try run("DELETE FROM \(waiting) AS _w WHERE state IS NULL AND EXISTS (SELECT \(links))")
+    waitingCount -= database.changesCount
   }
 
   /// What joins a list that may hold it several times does not where an earlier record has named it for the list.
