@@ -36,7 +36,8 @@ extension RecordWriter {
       encoder.close(index, node.role)
       return .members
     }
-    if targets.rows.isEmpty, !link.isToMany, writesNulls, node.role != .attribute {
+    if targets.rows.isEmpty, !link.isToMany, writesNulls || link.needsNull, node.role != .attribute
+    {
       encoder.null(index, .value)
       return .members
     }
@@ -261,8 +262,7 @@ extension RecordWriter {
     if !split.pieces(of: text.bytes).elementsEqual(keys) { note(.link, link.slot ?? slot) }
     if targets.rows.isEmpty {
       // An empty text is a list of no keys.
-      if node.role == .attribute { return [] }
-      guard writesNulls else { return [] }
+      guard writesNulls || link.needsNull, node.role != .attribute else { return [] }
       encoder.null(index, node.role)
       return .members
     }

@@ -348,4 +348,38 @@ import Testing
     let again = try await Exporter(map: copy.map, store: copy.store).bytes(request)
     #expect(String(decoding: again, as: UTF8.self) == text)
   }
+
+  @Test(
+    "A to-one without a target is null where a record without it would be rejected",
+    arguments: [ForeignFormat.json, .xml]
+  )
+  func nulls(format: ForeignFormat) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        T: { unique: [[id], [a, b]], attributes: { id: id, a: a, b: b } }
+        P:
+          unique: id
+          attributes: { id: id }
+          onMissing: reject
+          relationships:
+            one: { entity: T, kind: toOne, key: { id: one } }
+            two: { entity: T, kind: toOne, key: { a: { json: two.a, xml: two/a }, b: { json: two.b, xml: two/b } } }
+            whole: { entity: T, kind: toOne, from: whole }
+            listed: { entity: T, kind: toMany, key: { id: { from: listed, split: "," } } }
+      sources:
+        json: { format: json, entity: P }
+        xml: { format: xml, entity: P, records: /ps/p }
+      """
+    )
+    try await fixture.run(
+      #"[{"id":"1","one":null,"two":{"a":null,"b":null},"whole":null,"listed":null}]"#
+    )
+    let bytes = try await Exporter(map: fixture.map, store: fixture.store)
+      .bytes(ExportRequest(format: format))
+    let again = try await Importer(map: fixture.map, store: fixture.store)
+      .run(ImportRequest([.bytes(bytes, name: "export.\(format.rawValue)")]))
+    #expect(again.summary == "read 1, unchanged 1", "\(String(decoding: bytes, as: UTF8.self))")
+  }
 }

@@ -44,7 +44,8 @@ struct XMLNames {
     }
     self.prefixes = prefixes
     let writesNil =
-      plan.writesNulls || plan.slots.contains { $0.nulls.isNeeded || $0.attribute.type == .json }
+      plan.writesNulls || plan.links.contains(where: \.needsNull)
+      || plan.slots.contains { $0.nulls.isNeeded || $0.attribute.type == .json }
     var declared = prefixes.map { (" xmlns:\($0.prefix)", $0.uri) }
     if let defaultURI { declared.append((" xmlns", defaultURI)) }
     if writesNil { declared.append((" xmlns:xsi", Self.schemaURI)) }

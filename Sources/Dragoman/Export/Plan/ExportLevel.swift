@@ -106,6 +106,8 @@ struct ExportLink: Sendable {
   /// XML: whether the element around the targets is written where there are none, as it tells that
   /// the list is empty.
   var hasWrapper = false
+  /// Whether null is written where there is no target: reading rejects what is missing.
+  var needsNull = false
 
   /// A key that is not written, because reading takes it from the owner and from the map.
   struct OwnKey: Sendable {

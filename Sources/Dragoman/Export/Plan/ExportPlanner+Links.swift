@@ -93,6 +93,7 @@ extension ExportPlanner {
     }
     let link = visit.layout.relationships[place]
     let targets: Visit?
+    let number = links.count
     do throws(ExportTree.Builder.Obstacle) {
       switch form {
       case .keys(let parts):
@@ -114,6 +115,7 @@ extension ExportPlanner {
             layout: targetLayout,
             base: visit.base,
             isReference: isReference,
+            missed: isReference ? missed(of: target, targetLayout) : Missed(),
             around: visit.around + [visit.map],
             depth: visit.depth + 1,
             inverse: link.relationship.inverse ?? relationship.inverse
@@ -125,11 +127,23 @@ extension ExportPlanner {
     } catch {
       return false
     }
+    if number < links.count { links[number].needsNull = needsNull(relationship, of: visit) }
     if let targets {
       let position = level.links.count - 1
       level.links[position].level = try nested(targets, name: name)
     }
     return true
+  }
+
+  /// Whether a record that says nothing of a relationship is rejected, and one that says null is not.
+  private func needsNull(_ relationship: RelationshipMap, of visit: Visit) -> Bool {
+    if isLocal { return false }
+    let lineage = map.lineage(of: visit.map)
+    let depth = lineage.firstIndex { owner in
+      owner.relationships.contains { hasSameBytes($0.name, relationship.name) }
+    }
+    let policies = map.policies(relationship.policies, of: lineage[...(depth ?? 0)])
+    return policies.onMissing == .reject && policies.onNull != .reject
   }
 
   /// Makes the place of a relationship whose targets are nested.

@@ -4,21 +4,28 @@ import DragomanGraph
 ///
 /// An import reads them as records of their entity: what they lack is missing, and a policy may say what happens then.
 extension ExportPlanner {
+  /// What a record of the identity alone changes of its object.
+  struct Missed {
+    /// The names of attributes.
+    var attributes: Set<[UInt8]> = []
+    /// The names of relationships, with what an import does to them.
+    var relationships: [[UInt8]: String] = [:]
+  }
+
   /// The attributes that are written of a reference: its identity, its name, and what is missed.
   func referenceAttributes(of visit: Visit) -> [AttributeMap] {
     let name = visit.isNamed ? nameAttribute(of: visit.map) : nil
-    let missed = missed(of: visit).attributes
     return attributes(of: visit.map).filter {
       isKey($0.name, of: visit) || name.map { [name = $0.name] in hasSameBytes($0, name) } == true
-        || missed.contains(Array($0.name.utf8))
+        || visit.missed.attributes.contains(Array($0.name.utf8))
     }
   }
 
   /// Its relationships: those of the identity, and what is missed and leads further by keys.
   func referenceRelationships(of visit: Visit) -> [RelationshipMap] {
-    let missed = missed(of: visit).relationships
-    return map.lineage(of: visit.map).reversed().flatMap(\.relationships).filter {
-      isKey($0.name, of: visit) || ($0.key != nil && missed[Array($0.name.utf8)] != nil)
+    map.lineage(of: visit.map).reversed().flatMap(\.relationships).filter {
+      isKey($0.name, of: visit)
+        || ($0.key != nil && visit.missed.relationships[Array($0.name.utf8)] != nil)
     }
   }
 
@@ -26,10 +33,10 @@ extension ExportPlanner {
   ///
   /// It is a notice and no loss: whether any object has targets there, only the objects know.
   mutating func noteReferences(of visit: Visit) {
-    let missed = missed(of: visit).relationships
     for relationship in map.lineage(of: visit.map).reversed().flatMap(\.relationships) {
       guard relationship.key == nil, !isKey(relationship.name, of: visit),
-        let fate = missed[Array(relationship.name.utf8)], form(of: relationship, visit) != nil
+        let fate = visit.missed.relationships[Array(relationship.name.utf8)],
+        form(of: relationship, visit) != nil
       else { continue }
       note(
         "\(visit.map.name).\(relationship.name): inside of others only the key is written, and an import \(fate)"
@@ -37,21 +44,18 @@ extension ExportPlanner {
     }
   }
 
-  /// What a record of the identity alone changes else: its attributes, and its relationships with what becomes of them.
+  /// What a record of the identity alone changes.
   ///
   /// Where it changes anything, an object that needs more than its key is not known by the key alone: what it needs is
   /// written, too.
-  private func missed(
-    of visit: Visit
-  ) -> (attributes: Set<[UInt8]>, relationships: [[UInt8]: String]) {
-    if isLocal { return ([], [:]) }
-    var missed: (attributes: Set<[UInt8]>, relationships: [[UInt8]: String]) = ([], [:])
-    let lineage = map.lineage(of: visit.map)
+  func missed(of entity: EntityMap, _ layout: EntityLayout) -> Missed {
+    var missed = Missed()
+    if isLocal { return missed }
+    let lineage = map.lineage(of: entity)
     for (depth, owner) in lineage.enumerated() {
-      let levels = lineage[...depth].map(\.policies) + [map.defaults.policies]
       func fate(_ policies: ValuePolicies) -> String? {
-        if visit.map.overwriteExisting == false { return "makes them without" }
-        switch ResolvedPolicies([policies] + levels).onMissing {
+        if entity.overwriteExisting == false { return "makes them without" }
+        switch map.policies(policies, of: lineage[...depth]).onMissing {
         case .keep: return nil
         case .clear, .default: return "takes away what they have"
         case .reject: return "rejects the record"
@@ -65,7 +69,7 @@ extension ExportPlanner {
       }
     }
     if missed.attributes.isEmpty, missed.relationships.isEmpty { return missed }
-    for attribute in visit.layout.attributes
+    for attribute in layout.attributes
     where attribute.isRequired && attribute.defaultValue == nil {
       missed.attributes.insert(Array(attribute.name.utf8))
     }

@@ -52,8 +52,10 @@ struct ExportPlanner {
     var words: [EntityWord] = []
     /// Whether its records stand under a name each, which an attribute may hold (`$key`).
     var isNamed = false
-    /// Whether only the identity is written, and what an import must not miss.
+    /// Whether only the identity is written, and what is missed.
     var isReference = false
+    /// What an import must not miss of a reference.
+    var missed = Missed()
     /// The entities that it stands in, the outermost first: those of the records, and those whose
     /// families these are of.
     var around: [EntityMap] = []

@@ -73,10 +73,9 @@ extension ImportMap {
           }
       }
       for (depth, owner) in lineage.enumerated() {
-        let levels = lineage[...depth].map(\.policies) + [defaults.policies]
         func note(_ name: String, _ policies: ValuePolicies, clearing: String, default: String) {
           let done: String
-          switch ResolvedPolicies([policies] + levels).onMissing {
+          switch self.policies(policies, of: lineage[...depth]).onMissing {
           case .keep: return
           case .clear: done = clearing
           case .default: done = `default`

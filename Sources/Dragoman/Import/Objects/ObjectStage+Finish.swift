@@ -58,8 +58,12 @@ extension ObjectStage {
   func dropLinked() throws {
     guard link.isToOne, link.relationship.inverse != nil, try hasPending || !adopted().isEmpty
     else { return }
-    for reference in try backend.context.records.waitingReferences()
-    where hasSameBytes(reference.relationship, name) {
+    let references = try backend.context.records.waitingReferences().filter {
+      hasSameBytes($0.relationship, name)
+    }
+    let owners = references.map(\.owner.key)
+    let linked = try backend.context.links.mayHaveTargets(of: link, owners)
+    for reference in references where linked.contains(reference.owner.key) {
       let object = try backend.object(reference.owner.key, of: owner)
       guard try backend.context.existingObject(with: object.objectID) != nil,
         try !backend.context.links.targets(of: link, object).isEmpty

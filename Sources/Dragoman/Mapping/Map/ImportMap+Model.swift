@@ -39,6 +39,11 @@ extension ImportMap {
     }
     return found
   }
+
+  /// The policies of an attribute or a relationship of the last of some entities, each of which inherits from the next.
+  func policies(_ own: ValuePolicies, of lineage: ArraySlice<EntityMap>) -> ResolvedPolicies {
+    ResolvedPolicies([own] + lineage.map(\.policies) + [defaults.policies])
+  }
 }
 
 extension ImportMap {

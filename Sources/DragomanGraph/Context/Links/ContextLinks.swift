@@ -72,6 +72,33 @@ package struct ContextLinks {
     return LinkView(layout, layers, link, object.place.key).targets(stored)
   }
 
+  /// The objects among some of which something is stored or unsaved that a to-one may lead to: one look for all.
+  ///
+  /// - Throws: What reading throws.
+  package func mayHaveTargets(
+    of link: RelationshipLayout,
+    _ owners: [Int64]
+  ) throws -> Set<Int64> {
+    let table = layout.entities[link.owner].tableIndex
+    while true {
+      let settles = context.settles
+      let stored = try context.read { try $0.targets(of: link, owners) }
+      let layers = context.layers
+      guard context.settles == settles else { continue }
+      return Set(
+        owners.filter { owner in
+          stored[owner] != nil
+            || layers.contains { changes in
+              guard let inverse = link.inverse, case .inverseColumn = link.storage else {
+                return changes[RowKey(table: table, key: owner)] != nil
+              }
+              return changes.touched[LinkKey(link: inverse, owner: owner)] != nil
+            }
+        }
+      )
+    }
+  }
+
   /// What is stored of a to-many and what is unsaved, the nearest first, of one moment.
   ///
   /// Others may store a part of the changes at any moment, and then it is no more among these: what was read before

@@ -71,7 +71,11 @@ extension LinkStage {
     try run(
       "DELETE FROM \(waiting) WHERE owner NOT IN (SELECT _pk FROM \(Schema.quoted(owner.table)))"
     )
-    if plan.link.isToOne, plan.link.relationship.inverse != nil { try dropLinkedSince() }
+    if let isLinked = isLinked("_w.owner") {
+      // What waits has no target of its own: one that it has, a later record gave it by the other side.
+      try run("DELETE FROM \(waiting) AS _w WHERE state IS NULL AND \(isLinked)")
+      waitingCount -= database.changesCount
+    }
     if allowsRepeats, !plan.replaces { try dropJoinedTwice() }
     try resolve(&finish)
     // Records have ordinals from 1.
@@ -97,11 +101,16 @@ extension LinkStage {
     return finish
   }
 
-  /// What waits has no target of its own: one that it has, a later record gave it by the other side.
-  private func dropLinkedSince() throws(StoreError) {
-    let links = LinkQuery(plan.link, in: layout).targets(of: "(_w.owner)")
-    try run("DELETE FROM \(waiting) AS _w WHERE state IS NULL AND EXISTS (SELECT \(links))")
-    waitingCount -= database.changesCount
+  /// What a to-one waits for in the store is not waited for any more where its other side has linked it since.
+  package func dropLinked() throws(StoreError) {
+    guard hasPending, let isLinked = isLinked("_p.owner") else { return }
+    try run("DELETE FROM _dragoman_pending AS _p WHERE relationship = ? AND \(isLinked)", [name])
+  }
+
+  /// The test of an object that waits, whether it has a target; nil where nobody else can have given it one.
+  private func isLinked(_ owner: String) -> String? {
+    guard plan.link.isToOne, plan.link.relationship.inverse != nil else { return nil }
+    return "EXISTS (SELECT \(LinkQuery(plan.link, in: layout).targets(of: "(\(owner))")))"
   }
 
   /// What joins a list that may hold it several times does not where an earlier record has named it for the list.

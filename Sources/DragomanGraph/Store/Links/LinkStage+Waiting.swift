@@ -228,14 +228,4 @@ extension LinkStage {
     )
     if database.changesCount > 0 { hasPending = true }
   }
-
-  /// What a to-one waits for in the store is not waited for any more where its other side has linked it since.
-  package func dropLinked() throws(StoreError) {
-    guard hasPending, plan.link.isToOne, plan.link.relationship.inverse != nil else { return }
-    let links = LinkQuery(plan.link, in: layout).targets(of: "(_p.owner)")
-    try run(
-      "DELETE FROM _dragoman_pending AS _p WHERE relationship = ? AND EXISTS (SELECT \(links))",
-      [name]
-    )
-  }
 }

@@ -135,7 +135,7 @@ package final class LinkStage: StatementRunner {
           + " CREATE INDEX \(turns)_owner ON _dragoman_turns\(number) (owner)"
       )
     }
-    if plan.link.relationship.isOrdered, !plan.replaces {
+    if plan.link.relationship.isOrdered || plan.link.relationship.allowsRepeats, !plan.replaces {
       // A list that grows record by record asks for its last place, and for who waits, at each of them.
       try database.execute(
         sql: """
