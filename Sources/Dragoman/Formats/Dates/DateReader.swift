@@ -49,14 +49,16 @@ struct DateReader: Sendable {
   /// The formats that have names; every other text is a Unicode (LDML) pattern.
   static let names = ["iso8601", "iso8601-date", "rfc2822", "unix", "unix-ms", "unix-us"]
 
-  /// Whether a byte may be one of a name: no pattern with separators is taken for one.
-  private static func isInName(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-      true
-    default: false
-    }
+  /// Whether a text looks like a name: patterns have separators, and most of their fields several letters.
+  private static func isLikeName(_ text: String) -> Bool {
+    text.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    } && !zip(text.utf8, text.utf8.dropFirst()).contains { $0 == $1 }
   }
 
   /// Compiles a list of formats.
@@ -113,11 +115,13 @@ struct DateReader: Sendable {
         pattern = try DatePattern(text)
       } catch {
         let near = nearest(to: text, in: Self.names)
-        guard near == nil, text.utf8.allSatisfy(Self.isInName) else {
+        guard near == nil, Self.isLikeName(text) else {
           throw FormatFault(error.message, suggestion: near)
         }
         let names = Self.names.joined(separator: ", ")
-        throw FormatFault("\(error.message) The formats that have names are \(names).")
+        throw FormatFault(
+          "No format has this name (there are \(names)), and as a pattern: \(error.message)"
+        )
       }
       guard type == .time ? pattern.hasTime : pattern.hasDate else { return }
       if pattern.needsCalendar {

@@ -297,8 +297,14 @@ struct DateReaderTests {
       (["RFC822"], .date, nil, "Did you mean \"rfc2822\"?"),
       (
         ["epoch-ms"], .date, nil,
-        "literal letters stand in single quotes. The formats that have names are iso8601, iso8601-date, "
-          + "rfc2822, unix, unix-ms, unix-us."
+        "No format has this name (there are iso8601, iso8601-date, rfc2822, unix, unix-ms, unix-us), and as a pattern: \"p\" at "
+          + "character 2 of the date pattern \"epoch-ms\" is no field that can be read; literal letters stand in single "
+          + "quotes."
+      ),
+      (
+        ["yyyyMMddTHHmm"], .timestamp, nil,
+        "\"T\" at character 9 of the date pattern \"yyyyMMddTHHmm\" is no field that can be read; "
+          + "literal letters stand in single quotes."
       ),
       (
         ["yyyy-mm-dd'T"], .date, nil,
