@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 STEPS, SEEDS = 10_000, 8
 ROUNDS = 10
-RANDOM_TESTS = "Property|Differential|WhoWins|LoadedLinks|RecordsTogether|NamedRecord|PageFetch|DamagedStore|IdentityMap|ValueSum|Scalar|CSVReader"
+RANDOM_TESTS = "Property|Differential|WhoWins|LoadedLinks|RecordsTogether|NamedRecord|PageFetch|DamagedStore|IdentityMap|ValueSum|Scalar|CSVReader|UnsavedLink"
 
 
 def random_work(torture):

@@ -94,6 +94,9 @@ def libfuzzer(torture):
         told = done.stderr
         runs = re.search(r"number_of_executed_units: (\d+)", told)
         covered = re.findall(r"cov: (\d+)", told)
+        # An earlier build without coverage that is taken up again has those of the target alone: libFuzzer is blind then.
+        counters = re.search(r"\((\d+) inline 8-bit counters\)", told)
+        torture.check(counters and int(counters.group(1)) > 100_000, f"{name}: the library has coverage counters: {counters and counters.group(1)}")
         found = [path for path in corpus.parent.iterdir() if path.is_file() and path.name.startswith(("crash-", "timeout-", "oom-"))]
         for path in found:
             told += f"\n{path.name}: {path.read_bytes()[:2000]!r}"

@@ -8,10 +8,13 @@ package enum Seeds {
   /// The one seed that is asked for.
   package static var asked: UInt64? { setting("DRAGOMAN_SEED") }
 
+  /// Whether other seeds than the same ones are asked for, in a run that takes its time.
+  package static var areDrawn: Bool { setting("DRAGOMAN_RANDOM") == 1 }
+
   /// The seed of a case, which its number decides.
   package static func seed(_ number: Int = 0) -> UInt64 {
     if let asked { return asked }
-    if setting("DRAGOMAN_RANDOM") == 1 { return .random(in: 0...UInt64.max) }
+    if areDrawn { return .random(in: 0...UInt64.max) }
     var numbers = SplitMix(state: UInt64(number))
     return numbers.next()
   }

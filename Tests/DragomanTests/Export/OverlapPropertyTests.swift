@@ -1,4 +1,5 @@
 import Foundation
+import TestRandom
 import Testing
 
 @testable import Dragoman
@@ -192,9 +193,7 @@ import Testing
     arguments: [ForeignFormat.ndjson, .xml]
   )
   func roundTrip(format: ForeignFormat) async throws {
-    let environment = ProcessInfo.processInfo.environment
-    let count = environment["DRAGOMAN_CASES"].flatMap(UInt64.init) ?? 150
-    let seeds = environment["DRAGOMAN_SEED"].flatMap(UInt64.init).map { $0...$0 } ?? 1...count
+    let seeds = Seeds.seeds(75)
     var lossless = 0
     for seed in seeds {
       var sample = try Sample(seed: seed, format: format)

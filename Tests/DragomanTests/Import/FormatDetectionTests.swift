@@ -11,7 +11,7 @@ import Testing
 
   private static let large = String(repeating: "x", count: 100_000)
 
-  private static let lines: [String] = [
+  private static let lines: [LongText] = [
     "{\"a\":1}\n{\"b\":2}\n", "\n\n{\"a\":1}\n\n \n{\"b\":2}", "\u{FEFF}{\"a\":1}\r\n{\"b\":2}\r\n",
     "[1,2]\n{\"b\":2}\n", "[]\n[]", "\"text\"\n{\"b\":2}\n", "17\n{\"b\":2}\n", "-1.5e3\n{}",
     "null\n{\"b\":2}\n", "true\nfalse\n", "{\"a\":1}\n[1]\n", "{\"a\":1}\nnull\n", "{}\n\"x\"",
@@ -22,7 +22,8 @@ import Testing
   ]
 
   @Test("A line of JSON and another behind it are NDJSON, whatever they hold", arguments: lines)
-  func lineDelimited(text: String) throws {
+  func lineDelimited(argument: LongText) throws {
+    let text = argument.text
     for stride in [1000, .max] { #expect(try format(Array(text.utf8), stride: stride) == .ndjson) }
     let units = text.drop { $0 == "\u{FEFF}" }.utf16
     let little = units.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
@@ -30,7 +31,7 @@ import Testing
     if units.count < 10_000 { #expect(try format([0xFF, 0xFE] + little) == .ndjson) }
   }
 
-  private static let texts: [String] = [
+  private static let texts: [LongText] = [
     "{\"a\":1}", "{\"a\":1}\n", "[{\"a\":1},\n{\"b\":2}]", "{\n\"a\":1}\n", "[\n1\n]\n\n", "{}",
     "\"a\"\n", "1", "{\"a\":\n1}\n{\"b\":2}\n", "{\"a\":1} {\"b\":2}\n", "{\"a\":1}\nrest",
     "{\"a\":\"\(large)\"}", "[\(String(repeating: "1,\n", count: 50_000))1]",
@@ -38,8 +39,8 @@ import Testing
   ]
 
   @Test("One value, or one that goes over lines, is JSON", arguments: texts)
-  func json(text: String) throws {
-    #expect(try format(Array(text.utf8)) == .json)
+  func json(argument: LongText) throws {
+    #expect(try format(Array(argument.text.utf8)) == .json)
   }
 
   @Test(

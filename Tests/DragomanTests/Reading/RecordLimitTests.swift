@@ -80,30 +80,25 @@ import Testing
     #expect(most < 2_500_000)
   }
 
-  private static let bombs: [(String, ForeignFormat)] = [
-    (
-      "[{\"id\":1,\"v\":[" + Array(repeating: "[]", count: 60_000).joined(separator: ",") + "]}]",
-      .json
-    ),
-    ("[{\"id\":1,\"v\":\"" + String(repeating: "x", count: 600_000) + "\"}]", .json),
-    (
-      "{\"id\":1,\"v\":[" + Array(repeating: "0", count: 60_000).joined(separator: ",")
-        + "]}\n{}\n", .ndjson
-    ),
-    ("{\"id\":1,\"v\":\"" + String(repeating: "x", count: 600_000) + "\"}\n", .ndjson),
-    ("<r><p id='1'>" + String(repeating: "<a/>", count: 60_000) + "</p></r>", .xml),
-    (
-      "<r><p id='1'><v>" + String(repeating: "<![CDATA[xxxxxxxx]]>x<b/>", count: 60_000)
-        + "</v></p></r>", .xml
-    ),
-    ("id,v\n1,\"" + String(repeating: "x", count: 600_000) + "\"\n", .csv),
+  private static let bombs: [(LongText, ForeignFormat)] = [
+    (#"[{"id":1,"v":[\#(repeated("[],", 60_000))1]}]"#, .json),
+    (#"[{"id":1,"v":"\#(repeated("x", 600_000))"}]"#, .json),
+    ("{\"id\":1,\"v\":[\(repeated("0,", 60_000))0]}\n{}\n", .ndjson),
+    ("{\"id\":1,\"v\":\"\(repeated("x", 600_000))\"}\n", .ndjson),
+    ("<r><p id='1'>\(repeated("<a/>", 60_000))</p></r>", .xml),
+    ("<r><p id='1'><v>\(repeated("<![CDATA[xxxxxxxx]]>x<b/>", 60_000))</v></p></r>", .xml),
+    ("id,v\n1,\"\(repeated("x", 600_000))\"\n", .csv),
   ]
+
+  private static func repeated(_ text: String, _ count: Int) -> String {
+    String(repeating: text, count: count)
+  }
 
   @Test(
     "A record beyond the bound ends the import, with its place and what to do",
     arguments: bombs
   )
-  func bounds(feed: String, format: ForeignFormat) async throws {
+  func bounds(feed: LongText, format: ForeignFormat) async throws {
     let fixture = try ImportFixture(
       """
       version: 1
@@ -113,7 +108,7 @@ import Testing
       import: { maxRecordSize: 1 }
       """
     )
-    let error = await #expect(throws: ImportFailure.self) { try await fixture.run(feed) }
+    let error = await #expect(throws: ImportFailure.self) { try await fixture.run(feed.text) }
     let cause = try #require(error?.cause as? ReadError)
     #expect(cause.code == .limit)
     #expect(
@@ -123,7 +118,7 @@ import Testing
     #expect(cause.help?.contains("`maxRecordSize` under `import:`") == true)
     #expect(cause.origin?.line == (format == .csv ? 2 : 1))
     // What the request says comes before what the map says.
-    let report = try await fixture.run(feed) { $0.options.maximumRecordByteCount = 64 << 20 }
+    let report = try await fixture.run(feed.text) { $0.options.maximumRecordByteCount = 64 << 20 }
     #expect(report.counts.inserted >= 1)
   }
 

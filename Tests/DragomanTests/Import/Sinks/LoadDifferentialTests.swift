@@ -12,7 +12,7 @@ struct LoadDifferentialTests {
   @Test("Loading an empty table comes to the same contents, counts, issues, rejects and ledger")
   func agree() async throws {
     var total = ImportLedgerEntry.Counts()
-    for seed in Seeds.seeds(150) {
+    for seed in Seeds.seeds(75) {
       var random = SplitMix(state: seed)
       let differences = try await LoadCase(&random).differences(&total)
       #expect(differences == [], "DRAGOMAN_SEED=\(seed)")

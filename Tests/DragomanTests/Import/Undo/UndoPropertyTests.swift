@@ -13,7 +13,7 @@ struct UndoPropertyTests {
   )
   func linked() async throws {
     var total = 0
-    for seed in Seeds.seeds(60) {
+    for seed in Seeds.seeds(30) {
       var random = SplitMix(state: seed)
       let sample = LinkCase.random(&random)
       let requests = sample.rounds.map {
@@ -22,13 +22,13 @@ struct UndoPropertyTests {
       let map = try ImportMap(yaml: sample.scheme.description)
       total += try await check(map, requests, &random, "DRAGOMAN_SEED=\(seed)\n\(sample)")
     }
-    #expect(Seeds.asked != nil || total > 60)
+    #expect(Seeds.asked != nil || total > 30)
   }
 
   @Test("Values, versions, tombstones and rejects are taken back, too")
   func plain() async throws {
     var total = 0
-    for seed in Seeds.seeds(60) {
+    for seed in Seeds.seeds(30) {
       var random = SplitMix(state: seed)
       let scheme = ImportScheme.random(&random)
       guard !scheme.isCode else { continue }
@@ -43,7 +43,7 @@ struct UndoPropertyTests {
       }
       total += try await check(scheme.map(), requests, &random, "DRAGOMAN_SEED=\(seed)\n\(scheme)")
     }
-    #expect(Seeds.asked != nil || total > 60)
+    #expect(Seeds.asked != nil || total > 30)
   }
 
   /// Imports, and takes back in several ways; gives how many imports had done something.
