@@ -126,6 +126,7 @@ import Testing
         "import.output"
       ),
       (["import", "m.map.yaml", "good.json", "-d", "x.db", "--source", "s"], 64, "import.request"),
+      (["import", "m.map.yaml", "p=good.json", "-d", "x.db"], 66, "--source p=good.json"),
       (["import", "m.map.yaml", "good.json"], 64, "error[tool.database]: Which database?"),
       (["import", "m.map.yaml", "good.json", "-d", "x.db", "--limit", "-1"], 64, "--limit"),
       (["fetch", "Person", "-d", "x.db"], 66, "store.missing"),

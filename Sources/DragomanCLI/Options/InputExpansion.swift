@@ -60,7 +60,13 @@ enum InputExpansion {
       return isFolder(argument) ? try feeds(in: argument, besides: outputs) : [argument]
     }
     guard argument.contains(where: { "*?[".contains($0) }) else {
-      throw ReadError(.missing, "There is no file \(argument).")
+      let file = argument.split(separator: "=", maxSplits: 1).last.map(String.init) ?? argument
+      let isPair = file != argument && FileManager.default.fileExists(atPath: file)
+      throw ReadError(
+        .missing,
+        "There is no file \(argument).",
+        help: isPair ? "which source reads a file says an option: --source \(argument)" : nil
+      )
     }
     let found = matches(of: argument).filter { isFeed($0, besides: outputs) }
     if found.isEmpty { throw ReadError(.missing, "No file matches \(argument).") }

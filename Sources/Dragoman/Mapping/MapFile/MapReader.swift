@@ -103,7 +103,9 @@ struct MapReader {
       let isNeeded = key.need.map { $0.condition?(owner) ?? true } ?? false
       var isRead = false
       if let found = known[key.entry.name] {
+        let faultCount = faults.count
         isRead = key.read(&self, found, &owner)
+        explain(key.entry, at: found, since: faultCount)
       } else if isNeeded {
         report(
           .missingKey,
@@ -273,6 +275,17 @@ struct MapReader {
   }
 
   // MARK: Faults
+
+  /// Says what a key means where its value is of another shape, and nothing says what it should be.
+  private mutating func explain(_ key: MapKeyEntry, at found: Found, since count: Int) {
+    guard !key.help.isEmpty else { return }
+    for index in faults.indices.dropFirst(count)
+    where faults[index].code == .shape && faults[index].rule == nil
+      && faults[index].place == found.place
+    {
+      faults[index].rule = "\(key.name): \(key.help)"
+    }
+  }
 
   /// Reports a fault.
   mutating func report(

@@ -16,6 +16,31 @@ import Testing
     #expect(summary(of: faulty.yaml) == faulty.faults)
   }
 
+  @Test(
+    "A value of another shape is told with what its key means",
+    arguments: [
+      ("key: order", "A mapping belongs here, not \"order\"."),
+      (
+        "from: order, key: { id: order }",
+        "A relationship has \"from\" (nested records) or \"key\", not both."
+      ),
+    ]
+  )
+  func rules(relationship: String, message: String) {
+    let error = #expect(throws: MapFaults.self) {
+      try ImportMap(
+        yaml: """
+          version: 1
+          entities:
+            O: { unique: id, attributes: { id: {} } }
+            L: { attributes: { n: {} }, relationships: { o: { entity: O, kind: toOne, \(relationship) } } }
+          """
+      )
+    }
+    #expect(error?.faults.map(\.message) == [message])
+    #expect(error?.faults.first?.rule?.contains("key attributes") == true)
+  }
+
   private func summary(of yaml: String) -> [String] {
     do {
       _ = try ImportMap(yaml: yaml)

@@ -90,8 +90,12 @@ extension MapValidator {
   ) {
     check(relationship, by: MapGrammar.relationship, at: place, "one is to-one")
     if relationship.from != nil, relationship.key != nil {
-      let message = "A relationship has \"from\" (nested records) or \"key\", not both."
-      report(.shape, message, at: "\(place).key")
+      report(
+        .shape,
+        "A relationship has \"from\" (nested records) or \"key\", not both.",
+        at: "\(place).key",
+        rule: "key: { id: owner_id } names the target's key attributes, and the path of each"
+      )
     }
     if relationship.policies.hasDefault {
       report(
