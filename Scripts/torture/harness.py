@@ -32,6 +32,7 @@ class Outcome:
     seconds: float
     peak: int  # bytes of memory
     is_late: bool = False
+    processor: float = 0.0  # seconds of all its threads
 
     @property
     def text(self):
@@ -172,7 +173,7 @@ class Torture:
         timer.start()
         peak = 0
         while True:
-            ended, status, _ = os.wait4(process.pid, os.WNOHANG)
+            ended, status, usage = os.wait4(process.pid, os.WNOHANG)
             if ended:
                 break
             peak = high_water(process.pid) or peak
@@ -185,7 +186,7 @@ class Torture:
             stream.seek(0)
             texts.append(stream.read())
             stream.close()
-        return Outcome(process.returncode, *texts, seconds, peak, late.is_set())
+        return Outcome(process.returncode, *texts, seconds, peak, late.is_set(), usage.ru_utime + usage.ru_stime)
 
     def run(self, *arguments, timeout=60.0, **options):
         if self.prepared and not options:
