@@ -68,10 +68,8 @@ import Testing
     for (linkNumber, link) in layout.links.enumerated()
     where layout.entities[link.owner].name != "Team" {
       guard layout.entities[link.destination].name != "Team" else { continue }
-      for (scriptNumber, script) in Self.scripts.enumerated() {
-        guard Seeds.areDrawn || (turn + linkNumber + scriptNumber).isMultiple(of: 3) else {
-          continue
-        }
+      for (scriptNumber, script) in Self.scripts.enumerated()
+      where Seeds.areDrawn || (turn + linkNumber + scriptNumber).isMultiple(of: 3) {
         for isNew in [false, true] where script.stored.isEmpty || !isNew {
           var script = script
           script.isNew = isNew
