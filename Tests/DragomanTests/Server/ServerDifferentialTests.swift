@@ -84,8 +84,28 @@ struct ServerDifferentialTests {
           "\(number) \(words)"
         )
         try copy.close()
+        let (theirs, ours) = try await (exported(url, by: map), exported(store, by: map))
+        #expect(theirs == ours, "\(number) \(words)")
       }
     }
+  }
+
+  private func exported(_ url: String, by map: ImportMap) async throws -> String {
+    let server = try PostgreSQLServer(url).store()
+    defer { server.end() }
+    return try await Self.records(of: Exporter(map: map, server: server))
+  }
+
+  private func exported(_ store: SQLiteStore, by map: ImportMap) async throws -> String {
+    try await Self.records(of: Exporter(map: map, store: store))
+  }
+
+  /// The records of an export, or why there is none.
+  private static func records(of exporter: Exporter) async throws -> String {
+    do {
+      let bytes = try await exporter.bytes(ExportRequest(entity: "P", format: .json))
+      return String(decoding: bytes, as: UTF8.self)
+    } catch let error as ExportError { return "\(error)" }
   }
 }
 

@@ -117,6 +117,11 @@ struct ServerImportTests {
     )
     #expect(try server.psql("SELECT count(*), count(boss) FROM \(schema).\"Person\"") == "25|22")
     #expect(try server.psql("SELECT count(*) FROM \(schema)._dragoman_pending") == "3")
+    // They wait in an export, too.
+    let store = try PostgreSQLServer(url).store()
+    let bytes = try await Exporter(map: map, server: store).bytes(ExportRequest(format: .json))
+    store.end()
+    #expect(String(decoding: bytes, as: UTF8.self).split(separator: "\"boss\":").count == 26)
     // Who waited for them comes with another import.
     let more: [ForeignValue] = (25..<28).map { .object(["id": .integer(Int64($0))]) }
     let second = try await Self.run(ImportRequest([.records(more)]), map, url)

@@ -177,7 +177,7 @@ package final class ServerStore: ObjectStore, Sendable {
   /// say what is asked for, or all of it in a temporary file.
   ///
   /// - Parameters:
-  ///   - requests: What is asked for; nil: links, too.
+  ///   - requests: What is asked for; nil: links and references that wait, too.
   ///   - body: Gets the snapshot.
   /// - Returns: What the closure returns.
   /// - Throws: `StoreError`, and what the closure throws.
@@ -194,8 +194,10 @@ package final class ServerStore: ObjectStore, Sendable {
       }
       let streams = isSaid ?? false
       let tables = streams ? RequestTables(noneOf: layout) : RequestTables(all: layout)
-      let copy = try ServerCopy(connection, layout).store(of: tables)
+      let server = ServerCopy(connection, layout)
+      let copy = try server.store(of: tables)
       defer { try? copy.close() }
+      if !streams { try server.copyWaiting(to: copy) }
       return try copy.withSnapshot { snapshot in
         let reader = ServerReader(connection, layout, isDistributed: distribution != nil)
         return try body(streams ? snapshot.reading(from: reader) : snapshot)

@@ -84,8 +84,8 @@ package struct ServerCopy {
       let request = try make(layout)
       return try self.store(of: RequestTables(ResolvedRequest(request, in: layout), in: layout))
     }
-    guard !layout.entities.isEmpty else { return store }
     try copyWaiting(to: store)
+    guard !layout.entities.isEmpty else { return store }
     try store.write { session in
       try session.begin()
       try copy("_dragoman_imports", ImportLedgerEntry.columns, to: session.database)
@@ -109,6 +109,7 @@ package struct ServerCopy {
 
   /// Adds the references that wait to a store.
   func copyWaiting(to store: SQLiteStore) throws {
+    guard !layout.entities.isEmpty else { return }
     try store.write { session in
       try session.begin()
       try copy("_dragoman_pending", Self.pendingColumns, to: session.database)
