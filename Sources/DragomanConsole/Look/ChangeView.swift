@@ -39,6 +39,12 @@ struct ChangeView {
         hasNew: !links.added.isEmpty
       )
     }
+    if let former = change.formerEntity {
+      lines.insert(
+        Line(name: "@entity", old: former, new: entity, hasOld: true, hasNew: true),
+        at: 0
+      )
+    }
     self.lines = lines
   }
 

@@ -191,8 +191,18 @@ final class RootContext: Sendable {
 
   /// Commits; a link that leads nowhere is named.
   func commit(_ session: any StoreWriter) throws {
+    try naming(session) { try session.commit() }
+  }
+
+  /// Refuses what the commit would, and names the link that leads nowhere.
+  func checkLinks(_ session: any StoreWriter) throws {
+    try naming(session) { try session.checkLinks() }
+  }
+
+  /// Says which link the store refuses.
+  private func naming(_ session: any StoreWriter, _ body: () throws -> Void) throws {
     do {
-      try session.commit()
+      try body()
     } catch {
       if let dangling = try? danglingLink(session) { throw dangling }
       throw error

@@ -36,6 +36,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let migrated = Code(rawValue: "store.migrated")
     /// An import cannot be taken back: nothing is kept of it, or what it wrote was changed since.
     public static let undo = Code(rawValue: "store.undo")
+    /// Links would be left that lead nowhere: a delete rule leaves them, `noAction`.
+    public static let protected = Code(rawValue: "store.protected")
     /// A statement was ended, as whoever opened the store asked to.
     public static let stopped = Code(rawValue: "store.stopped")
     /// SQLite refused for a reason that none of the other codes covers.

@@ -157,6 +157,13 @@ protocol StoreWriter: AnyObject {
   /// Undoes everything since `begin`, if anything is open.
   func rollbackIfOpen()
 
+  /// Refuses what the commit would: links that lead nowhere.
+  ///
+  /// Needs an open transaction, of which everything is written.
+  ///
+  /// - Throws: `StoreError`; `.protected` where the store knows by itself which link it is.
+  func checkLinks() throws(StoreError)
+
   /// A link that leads nowhere, which forbids the commit: the row's table and key, the target's table.
   func danglingLink() throws -> (table: String, key: Int64?, target: String)?
 }

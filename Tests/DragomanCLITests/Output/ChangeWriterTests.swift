@@ -105,6 +105,13 @@ import Testing
       fields: [.init(name, old: nil, new: .text("Ada"))]
     )
     #expect(ChangeWriter.text(inserted) == "+ P\n    name  \"Ada\"\n")
+    var other = ImportChange(.updated, entity: "Q", key: Self.key, fields: [])
+    other.formerEntity = "P"
+    #expect(ChangeWriter.text(other) == "~ Q 7 (was P)\n")
+    #expect(
+      ChangeWriter.json(other)
+        == #"{"change":"updated","entity":"Q","formerEntity":"P","key":{"id":7},"attributes":{}}"#
+    )
     let pruned = ImportChange(.pruned, entity: "P", key: Self.key, fields: [])
     #expect(ChangeWriter.text(pruned) == "- P 7 (not in the feed)\n")
     #expect(

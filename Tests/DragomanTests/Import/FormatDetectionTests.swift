@@ -55,6 +55,22 @@ import Testing
     }
   }
 
+  @Test("Where one line is read as JSON and has no records there, the source of lines is named")
+  func singleLine() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities: { A: { unique: id, attributes: { id: { type: int64 } } } }
+      sources:
+        whole: { format: json, entity: A, records: /items }
+        lines: { format: ndjson, entity: A }
+      """
+    )
+    let error = await #expect(throws: ImportFailure.self) { try await fixture.run(#"{"id":1}"#) }
+    let cause = try #require(error?.cause as? ReadError)
+    #expect(cause.code == .noRecords && cause.help?.contains("unless --source lines=") == true)
+  }
+
   @Test("Lines behind a long one, or one of another kind, are imported")
   func imports() async throws {
     let fixture = try ImportFixture(attributes: "v:")

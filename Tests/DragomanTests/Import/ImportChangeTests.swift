@@ -40,7 +40,8 @@ import Testing
           }
           return "\(links.relationship): \(sides[0]) > \(sides[1])"
         }
-        let words = [change.kind.rawValue, key, "@\(line)"] + fields + links
+        let former = change.formerEntity.map { ["was \($0)"] } ?? []
+        let words = [change.kind.rawValue, key, "@\(line)"] + former + fields + links
         found.withLock { $0.append(words.joined(separator: " ")) }
       }
     }
@@ -166,6 +167,43 @@ import Testing
         "updated 2+m @- owner: 2 > ", "updated 1 @- boss: 2 > ", "pruned 2 @-", "pruned 3 @-",
         "updated 1 @- friends: 2,3 > ",
       ]
+    )
+  }
+
+  @Test(
+    "What becomes one of a sub-entity says so, and what goes tells its links",
+    arguments: [false, true]
+  )
+  func entities(isNet: Bool) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        A:
+          unique: k
+          attributes: { k: k }
+          deleteWhen: { from: del, equals: "yes" }
+          discriminator: { from: kind, values: { x: AX } }
+          relationships:
+            one: { entity: A, kind: toOne, key: { k: one } }
+            many: { entity: A, kind: toMany, key: { k: "many[*]" } }
+        AX: { parent: A, attributes: { sd: { type: int32, default: 7 } } }
+      sources: { json: { format: json, entity: A } }
+      """
+    )
+    try await fixture.run(#"[{"k":"1"},{"k":"2","one":"1","many":["1"]}]"#)
+    func told(_ feed: String) async throws -> [String] {
+      try await changes(feed, fixture) {
+        $0.isDryRun = true
+        $0.tellsNetChanges = isNet
+      }
+    }
+    #expect(
+      try await told(#"[{"k":"1","kind":"x"}]"#) == ["updated 1 @1 was A sd: null > 7"]
+    )
+    #expect(
+      try await told(#"[{"k":"2","del":"yes"}]"#)
+        == ["deleted 2 @1 one: 1 > \(isNet ? " many: 1 > " : "")"]
     )
   }
 

@@ -292,4 +292,43 @@ struct PruningTests {
       ]
     )
   }
+
+  @Test(
+    "A link that noAction leaves without a target is named, by a dry run too",
+    arguments: [false, true]
+  )
+  func noAction(isDryRun: Bool) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        A:
+          unique: k
+          attributes: { k: k }
+          deleteWhen: { from: del, equals: "yes" }
+          relationships:
+            r: { entity: A, kind: toOne, key: { k: r }, inverse: back }
+            back: { entity: A, kind: toMany, inverse: r, onDelete: noAction }
+      sources: { json: { format: json, entity: A } }
+      """
+    )
+    try await fixture.run(#"[{"k":"1"},{"k":"2","r":"1"}]"#)
+    for (feed, prunes) in [(#"[{"k":"1","del":"yes"}]"#, false), (#"[{"k":"2","r":"1"}]"#, true)] {
+      let error = await #expect(throws: ImportFailure.self) {
+        try await fixture.run(feed) {
+          $0.isDryRun = isDryRun
+          if prunes { $0.prune = .init() }
+        }
+      }
+      let cause = try #require(error?.cause as? StoreError)
+      #expect(cause.code == .protected)
+      #expect(cause.message.hasPrefix("A k \"2\" would keep a link to an object of A that is gone"))
+      #expect(try sql(fixture.store, "SELECT k, r IS NULL FROM A ORDER BY k") == ["1|1", "2|0"])
+    }
+    // Who is unlinked in the same transaction has no such link.
+    let report = try await fixture.run(#"[{"k":"1","del":"yes"},{"k":"2","r":null}]"#) {
+      $0.isDryRun = isDryRun
+    }
+    #expect(report.summary == "read 2, updated 1, deleted 1")
+  }
 }

@@ -131,6 +131,42 @@ struct ServerImportTests {
   }
 
   @Test(
+    "A link that noAction leaves without a target is named, by a dry run too",
+    arguments: TestPlace.all
+  )
+  func noAction(at place: TestPlace) async throws {
+    let server = try #require(place.server)
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        entities:
+          A:
+            unique: id
+            attributes: { id: { type: int64 } }
+            deleteWhen: { from: del, equals: "true" }
+            relationships:
+              r: { entity: A, kind: toOne, key: { id: r }, inverse: back }
+              back: { entity: A, kind: toMany, inverse: r, onDelete: noAction }
+        """
+    )
+    let url = try server.schema()
+    let records: [ForeignValue] = [
+      .object(["id": .integer(1)]), .object(["id": .integer(2), "r": .integer(1)]),
+    ]
+    _ = try await Self.run(ImportRequest([.records(records)]), map, url)
+    let gone: ForeignValue = .object(["id": .integer(1), "del": .bool(true)])
+    for isDryRun in [true, false] {
+      let error = await #expect(throws: ImportFailure.self) {
+        try await Self.run(ImportRequest([.records([gone])], isDryRun: isDryRun), map, url)
+      }
+      #expect((error?.cause as? ContextError)?.code == .denied)
+    }
+    #expect(
+      try server.psql("SELECT count(*), count(r) FROM \(TestServer.schema(of: url)).\"A\"") == "2|1"
+    )
+  }
+
+  @Test(
     "What lists join and nobody has waits as in a file, however often it is imported",
     arguments: TestPlace.all,
     ["", ", ordered: true", ", ordered: true, repeats: true", ", inverse: a, ordered: true"]

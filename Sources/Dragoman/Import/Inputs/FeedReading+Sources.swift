@@ -130,13 +130,18 @@ extension FeedReading {
       }
       let path = sources.source(at: place).map.records?.text ?? "the root"
       if counts.count == 1 {
+        let isJSON = sources.source(at: place).map.format == .json
+        let other = isJSON ? map.sources.first { $0.format == .ndjson } : nil
+        let hint = other.map {
+          "; a single line is read as JSON, not NDJSON, unless --source \($0.name)=\(input.name) says so"
+        }
         throw ReadError(
           .noRecords,
           "There are no records: \(path) occurs nowhere in the input.",
           at: Origin(file: input.name, line: 1, column: 1, byte: 0),
           help:
             "`records:` of the source \(names.joined(separator: ", ")) in the map says where records"
-            + " stand"
+            + " stand\(hint ?? "")"
         )
       }
       for name in names { notices.add(absentSource: name, path: path, input: input.name) }

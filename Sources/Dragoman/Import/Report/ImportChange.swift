@@ -78,6 +78,8 @@ public struct ImportChange: Sendable, Hashable {
   public var kind: Kind
   /// The entity.
   public var entity: String
+  /// The entity that the object was of before, where that was another one of its family.
+  public var formerEntity: String?
   /// The values of the entity's unique key; empty where it has none.
   public var key: [Value]
   /// What changed besides the key, in the order of the model: every value of an object that is new or
@@ -153,10 +155,11 @@ public struct ImportChange: Sendable, Hashable {
     case (nil, _): kind = .inserted
     case (_, nil): kind = isPruning ? .pruned : .deleted
     default:
-      guard !fields.isEmpty || !links.isEmpty else { return nil }
+      guard !fields.isEmpty || !links.isEmpty || change.formerEntity != nil else { return nil }
       kind = .updated
     }
     entity = change.entity
+    formerEntity = change.formerEntity
     self.key = change.identity.flatMap { key[$0] ?? [] }
     self.fields = fields
     self.links = links

@@ -396,6 +396,7 @@ final class ImportWriting<Sink: ImportSink> {
   ) throws -> ImportReport.Status {
     entry.finish()
     if request.isDryRun {
+      try session.checkLinks()
       session.rollbackIfOpen()
     } else {
       if session.keepsRun, let gathered {

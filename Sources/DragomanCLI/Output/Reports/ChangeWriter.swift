@@ -57,6 +57,7 @@ final class ChangeWriter: @unchecked Sendable {
     var text = ([sign, change.entity] + [key.joined(separator: ", ")].filter { !$0.isEmpty })
       .joined(separator: " ")
     if change.kind == .pruned { text += " (not in the feed)" }
+    if let former = change.formerEntity { text += " (was \(former))" }
     text += "\n"
     let lines =
       change.fields.map { field in
@@ -106,8 +107,13 @@ final class ChangeWriter: @unchecked Sendable {
     var members = [
       ("change", JSONRowWriter.string(change.kind.rawValue)),
       ("entity", JSONRowWriter.string(change.entity)),
-      ("key", object(change.key.map { ($0.attribute.name, json($0.value, $0.attribute)) })),
     ]
+    if let former = change.formerEntity {
+      members.append(("formerEntity", JSONRowWriter.string(former)))
+    }
+    members.append(
+      ("key", object(change.key.map { ($0.attribute.name, json($0.value, $0.attribute)) }))
+    )
     let fields = change.fields.map { field in
       let sides = [("old", field.old), ("new", field.new)].compactMap { name, value in
         value.map { (name, json($0, field.attribute)) }

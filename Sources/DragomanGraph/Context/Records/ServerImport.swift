@@ -125,6 +125,10 @@ package final class ServerImport: ImportSession {
     }
   }
 
+  package func checkLinks() throws {
+    if let root { try root.checkLinks(session) } else { try session.checkLinks() }
+  }
+
   package func rollbackIfOpen() {
     session.rollbackIfOpen()
     notes?.forgetTables()

@@ -13,6 +13,8 @@ public final class ChangeLog {
   public struct Change: Sendable {
     /// The entity of the row's object.
     public let entity: String
+    /// The entity that the object was of before, where that was another one of its family.
+    public internal(set) var formerEntity: String?
     /// Its attributes, inherited ones first.
     public let attributes: [Attribute]
     /// The names of the properties that are its identity; empty where it has none.
@@ -111,7 +113,7 @@ public final class ChangeLog {
   /// - Throws: What `body` throws, and `StoreError`.
   public func drain(_ body: (Change) throws -> Void) throws {
     do {
-      var before: [StoredValue]?
+      var before: (values: [StoredValue], entity: String)?
       var lists = LinkNotes()
       let name = Self.table
       // What is changed on an object's way out, by the deletion of others, is not told for itself.
@@ -134,13 +136,13 @@ public final class ChangeLog {
           lists.add(kind == .linked ? 1 : -1, values, of: subject, in: table)
         case .inserted: try body(subject.change(old: nil, new: values))
         case .old:
-          before = values
+          before = (values, subject.name)
           let key: Int64 = try row.stored(Self.firstValue, of: name)
           if doomed[number]?[key]?.isEmpty == true { doomed[number]?[key] = values }
         case .new:
           let key: Int64 = try row.stored(Self.firstValue, of: name)
           if doomed[number]?[key] != nil { continue }
-          try body(subject.change(old: before, new: values))
+          try body(subject.change(old: before?.values, new: values, formerly: before?.entity))
         case .deleted:
           let key: Int64 = try row.stored(Self.firstValue, of: name)
           let first = doomed[number]?[key] ?? []
@@ -207,9 +209,12 @@ public final class ChangeLog {
         let links = lists.take(last.values[0], in: last.table)
         guard old != nil || !isGone else { continue }
         let subject = last.table.subject(named: last.entity)
-        let change = subject.change(old: old, new: isGone ? nil : last.values)
-        // Those of an object that is gone need no telling.
-        try body(isGone ? change : subject.adding(links, to: change), places[1])
+        let change = subject.change(
+          old: old,
+          new: isGone ? nil : last.values,
+          formerly: first.table.subject(named: first.entity).name
+        )
+        try body(subject.adding(links, to: change), places[1])
       }
       for change in lists.objects(byKey: isSorted) { try body(change, nil) }
       try clear.execute()

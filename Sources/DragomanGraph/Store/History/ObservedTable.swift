@@ -230,15 +230,21 @@ extension ObservedTable.Subject {
     return whole
   }
 
-  /// A change of a row, given what was noted before and after.
-  func change(old: [StoredValue]?, new: [StoredValue]?) -> ChangeLog.Change {
+  /// A change of a row, given what was noted before and after, and the entity before.
+  func change(
+    old: [StoredValue]?,
+    new: [StoredValue]?,
+    formerly former: String? = nil
+  ) -> ChangeLog.Change {
     func key(_ values: [StoredValue]?, _ link: Link) -> [[StoredValue]] {
       guard let key = values.map({ Array($0[link.places]) }), key.contains(where: { $0 != .null })
       else { return [] }
       return [key]
     }
+    let isOther = old != nil && new != nil && former.map { !hasSameBytes($0, name) } == true
     return ChangeLog.Change(
       entity: name,
+      formerEntity: isOther ? former : nil,
       attributes: attributes,
       identity: identity,
       old: old.map { values in places.map { values[$0] } },
@@ -269,6 +275,7 @@ extension ObservedTable.Subject {
     let values = places.map { owner[$0] }
     return ChangeLog.Change(
       entity: name,
+      formerEntity: nil,
       attributes: attributes,
       identity: identity,
       old: values,

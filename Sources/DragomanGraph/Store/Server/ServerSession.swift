@@ -115,14 +115,9 @@ final class ServerSession: StoreWriter {
   }
 
   func commit() throws(StoreError) {
+    try checkLinks()
     try naming {
-      do throws(ServerError) {
-        try connection.run("SAVEPOINT checked; SET CONSTRAINTS ALL IMMEDIATE")
-      } catch {
-        if error.state == "23503" { try noteDangling(error) }
-        throw error
-      }
-      try endDistributed()
+      if schema.distribution != nil { try takeTurn() }
       let model =
         isGrown
         ? ServerModel(layout, hash: try ServerModel.hash(connection), schema.distribution)
@@ -131,6 +126,25 @@ final class ServerSession: StoreWriter {
       committed = model
       isGrown = false
       makesStore = false
+    }
+  }
+
+  func checkLinks() throws(StoreError) {
+    try naming {
+      do throws(ServerError) {
+        try connection.run("SAVEPOINT checked; SET CONSTRAINTS ALL IMMEDIATE")
+      } catch {
+        if error.state == "23503" { try noteDangling(error) }
+        throw error
+      }
+      guard schema.distribution != nil else { return }
+      // The server does not look for it by itself between tables that are distributed.
+      try linkChecks.look(in: schema, on: connection)
+      guard let found = linkChecks.found else { return }
+      throw ServerError(
+        state: "23503",
+        message: "a row of \(found.table) refers to one of \(found.target) that is not there"
+      )
     }
   }
 
@@ -240,19 +254,6 @@ final class ServerSession: StoreWriter {
   func takeTurn() throws {
     try waiting("SAVEPOINT turn; \(ServerDistribution.turn)", undoing: "ROLLBACK TO SAVEPOINT turn")
     try connection.run("RELEASE SAVEPOINT turn")
-  }
-
-  /// Does at the end of a transaction what the server does not do of distributed tables by itself.
-  private func endDistributed() throws {
-    guard schema.distribution != nil else { return }
-    try linkChecks.look(in: schema, on: connection)
-    if let found = linkChecks.found {
-      throw ServerError(
-        state: "23503",
-        message: "a row of \(found.table) refers to one of \(found.target) that is not there"
-      )
-    }
-    try takeTurn()
   }
 
   // MARK: - Work

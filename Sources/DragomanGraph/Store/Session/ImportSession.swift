@@ -38,6 +38,10 @@ package protocol ImportSession: AnyObject {
   func begin() throws(StoreError)
   /// The same, unless one is open.
   func beginIfNeeded() throws(StoreError)
+  /// Refuses what the commit would, because links lead nowhere; for those who end without one.
+  ///
+  /// - Throws: `StoreError`, `.protected`; `ContextError`, `.denied`.
+  func checkLinks() throws
   /// Makes everything since then durable.
   func commit() throws
   /// Undoes it.

@@ -144,7 +144,8 @@ extension WriteSession {
     )
   }
 
-  private func key(of object: ObjectID, _ entity: EntityLayout) throws -> ObjectKey? {
+  /// The first unique key of an object of which it has all values.
+  func key(of object: ObjectID, _ entity: EntityLayout) throws -> ObjectKey? {
     let found = try ObjectKeyReader(entity, in: layout).objects(
       where: "t._pk = ?1",
       [.integer(object.primaryKey)],

@@ -106,6 +106,7 @@ public final class WriteSession: ImportSession {
 
   /// Makes everything since `begin` durable: `COMMIT`.
   public func commit() throws(StoreError) {
+    try checkLinks()
     try run {
       for keys in keys.values { try keys.save(to: database) }
       let model = modelChanged ? try StoredModel(layout, in: database) : committed
