@@ -68,7 +68,7 @@ import Testing
     )
     let error = await #expect(throws: ImportFailure.self) { try await fixture.run(#"{"id":1}"#) }
     let cause = try #require(error?.cause as? ReadError)
-    #expect(cause.code == .noRecords && cause.help?.contains("unless --source lines=") == true)
+    #expect(cause.code == .noRecords && cause.help?.contains("= [\"lines\"]` says so") == true)
   }
 
   @Test("Lines behind a long one, or one of another kind, are imported")

@@ -133,7 +133,7 @@ extension FeedReading {
         let isJSON = sources.source(at: place).map.format == .json
         let other = isJSON ? map.sources.first { $0.format == .ndjson } : nil
         let hint = other.map {
-          "; a single line is read as JSON, not NDJSON, unless --source \($0.name)=\(input.name) says so"
+          "; a single line is read as JSON, not NDJSON, unless \(InputSources.assignment($0.name, to: input.name)) says so"
         }
         throw ReadError(
           .noRecords,

@@ -150,7 +150,7 @@ struct InputSources {
   }
 
   /// How a request gives an input to a source.
-  private static func assignment(_ source: String, to input: String) -> String {
+  static func assignment(_ source: String, to input: String) -> String {
     "`sourcesByInput[\"\(input)\"] = [\"\(source)\"]`"
   }
 
