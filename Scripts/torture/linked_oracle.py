@@ -463,7 +463,7 @@ def run(world, records, mode):
         if any(not world.has(one) for one in needed) or any(one[4] in made for one in held):
             # Later records about its object wait with it, and those that have it nested. That of others that it makes is not said to.
             first = next((place for place, one in enumerate(held) if one[0] & made), len(held))
-            if "held between" in AVOIDED and any(one[1] & made for one in held[first + 1:]):
+            if "held between" in AVOIDED and first < len(held) and any(one[1] & made for one in held[:first] + held[first + 1:]):
                 raise Unsaid("who waits for what two others make that wait")
             held.append((made, needed, is_tombstone, (entity, record), own))
         else:

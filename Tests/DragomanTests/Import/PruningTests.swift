@@ -293,6 +293,42 @@ struct PruningTests {
     )
   }
 
+  @Test("Links in a table of their own are named by their relationship, and no sensitive key is")
+  func noActionInTable() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        Part: { unique: k, attributes: { k: k } }
+        Box:
+          unique: k
+          attributes: { k: { from: k, sensitive: true } }
+          deleteWhen: { from: del, equals: "yes" }
+          relationships:
+            parts: { entity: Part, kind: toMany, key: { k: "parts[*]" }, onUnresolved: stub, onDelete: noAction }
+            in: { entity: Box, kind: toOne, key: { k: in }, inverse: boxes }
+            boxes: { entity: Box, kind: toMany, inverse: in, onDelete: noAction }
+        Crate: { parent: Box, attributes: { n: n } }
+      sources:
+        boxes: { format: json, entity: Box, records: /boxes }
+        crates: { format: json, entity: Crate, records: /crates }
+      """
+    )
+    try await fixture.run(
+      #"{"boxes":[{"k":"a","parts":["p"]},{"k":"b"}],"crates":[{"k":"c","in":"b"}]}"#
+    )
+    for (key, words) in [("a", "Box.parts would keep"), ("b", "Box k ••• would keep")] {
+      let error = await #expect(throws: ImportFailure.self) {
+        // The second batch is where it happens.
+        try await fixture.run(#"{"boxes":[{"k":"d"},{"k":"\#(key)","del":"yes"}],"crates":[]}"#) {
+          $0.options.batchSize = 1
+        }
+      }
+      #expect((error?.cause as? StoreError)?.message.hasPrefix(words) == true)
+    }
+    #expect(try sql(fixture.store, "SELECT k FROM Box ORDER BY k") == ["a", "b", "c"])
+  }
+
   @Test(
     "A link that noAction leaves without a target is named, by a dry run too",
     arguments: [false, true]
@@ -322,7 +358,7 @@ struct PruningTests {
       }
       let cause = try #require(error?.cause as? StoreError)
       #expect(cause.code == .protected)
-      #expect(cause.message.hasPrefix("A k \"2\" would keep a link to an object of A that is gone"))
+      #expect(cause.message.hasPrefix("A k \"2\" would keep a link to an object that is gone"))
       #expect(try sql(fixture.store, "SELECT k, r IS NULL FROM A ORDER BY k") == ["1|1", "2|0"])
     }
     // Who is unlinked in the same transaction has no such link.

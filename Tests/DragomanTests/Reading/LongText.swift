@@ -4,8 +4,6 @@ import Testing
 struct LongText: CustomTestStringConvertible, ExpressibleByStringInterpolation {
   let text: String
 
-  init(_ text: String) { self.text = text }
-
   init(stringLiteral text: String) { self.text = text }
 
   var testDescription: String {

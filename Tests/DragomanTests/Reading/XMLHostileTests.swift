@@ -202,7 +202,7 @@ import Testing
   @Test(
     "Limits are told as limits",
     arguments: [
-      LongText(String(repeating: "<r>", count: 300)),
+      "\(String(repeating: "<r>", count: 300))",
       "<r><p a='\(String(repeating: "x", count: 10_000_001))'/></r>",
       "<r><p>\(String(repeating: "x", count: 10_000_001))</p></r>",
       "<r><\(String(repeating: "x", count: 50_001))/></r>",

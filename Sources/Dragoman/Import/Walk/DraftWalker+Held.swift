@@ -60,12 +60,26 @@ extension DraftWalker {
     let failed = try failures(among: records)
     // What was to be made, and was not after all.
     var lost: Set<HeldRecords.Key> = []
+    // Who deletes others on the way may delete what those behind it need, unless one of them makes it anew.
+    let deletesOthers = records.contains {
+      $0.isTombstone || $0.batch.plan?.deletesUnlinked == true
+    }
+    var makerCounts: [HeldRecords.Key: Int] = [:]
+    if deletesOthers {
+      for (number, record) in records.enumerated() where failed[number] == nil {
+        for (key, _) in record.keys.made { makerCounts[key, default: 0] += 1 }
+      }
+    }
     let order = try HeldOrder(records, without: { failed[$0] != nil }, isStored: isStored)
       .numbers()
     try takeUp(records, order, unless: cancellation) { record, plan, number in
+      if deletesOthers { try flushStages(record.batch) }
       let missing =
         try failed[number]
-        ?? record.needs.first { try lost.contains($0.key) && !isStored($0) }
+        ?? record.needs.first { need in
+          let mayBeGone = deletesOthers && makerCounts[need.key] ?? 0 == 0
+          return try (lost.contains(need.key) || mayBeGone) && !isStored(need)
+        }
       var isWritten = false
       if let missing {
         try tally.reject(unresolved(missing, record, plan), held: record)
@@ -73,6 +87,7 @@ extension DraftWalker {
         isWritten = try writeHeld(record, plan)
       }
       for (key, _) in record.keys.made {
+        if failed[number] == nil { makerCounts[key]? -= 1 }
         if isWritten { lost.remove(key) } else { lost.insert(key) }
       }
       if record.isTombstone, let key = record.keys.own { lost.insert(key) }
@@ -217,5 +232,10 @@ extension ImportPlan {
   /// Whether some relationship rejects records whose targets do not come.
   var needsTargets: Bool {
     entities.contains { $0.links.contains { $0.onUnresolved == .reject } }
+  }
+
+  /// Whether some relationship deletes what a record lets go.
+  fileprivate var deletesUnlinked: Bool {
+    entities.contains { $0.links.contains(where: \.deletesUnlinked) }
   }
 }

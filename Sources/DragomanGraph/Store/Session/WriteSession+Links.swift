@@ -24,7 +24,7 @@ extension WriteSession {
   /// Refuses what the commit would: links that lead nowhere, which a deletion by the rule `noAction` has left.
   ///
   /// SQLite counts the references that are open (`SQLITE_DBSTATUS_DEFERRED_FKS`); where there are none, nothing is
-  /// read. Else runs `PRAGMA foreign_key_check`, which looks at everything, up to the first.
+  /// read. Else runs `PRAGMA foreign_key_check` of each table of the model, up to the first.
   ///
   /// - Throws: `StoreError`, `.protected`, with the object that has the link.
   package func checkLinks() throws(StoreError) {
@@ -39,25 +39,25 @@ extension WriteSession {
     )
     guard openCount != 0 else { return }
     try StoreError.naming(path) {
-      guard let dangling = try danglingLink() else { return }
-      let root = layout.tables.first { hasSameBytes($0.name, dangling.table) }
-      let entity = root.map { layout.entities[$0.root] }
-      let key = try dangling.key.flatMap { number in
-        try entity.flatMap { entity in
-          try self.key(of: ObjectID(entity: entity.name, primaryKey: number), entity)
-        }
-      }
-      let parts = (key?.parts ?? []).map { part in
+      guard let dangling = try danglingConflicts(limit: 1).first else { return }
+      let parts = (dangling.key?.parts ?? []).map { part in
         " \(part.path) \(part.attribute.isSensitive ? "•••" : part.value.summary)"
       }
-      let name = (entity?.name ?? dangling.table) + parts.joined()
+      let name = dangling.links.map { relationship(in: $0) ?? $0 } ?? dangling.entity
       throw StoreError(
         .protected,
-        "\(name) would keep a link to an object of \(dangling.target) that is"
-          + " gone: the delete rule `noAction` leaves links.",
+        "\(name)\(parts.joined()) would keep a link to an object that is gone: the delete rule `noAction` leaves links.",
         help: "unlink or delete it, too, or give the relationship another onDelete",
         path: path
       )
     }
+  }
+
+  /// The relationship whose links are in a table of their own, as `Entity.relationship`.
+  private func relationship(in table: String) -> String? {
+    layout.links.first { link in
+      guard case .joinTable(let join, isOwner: true) = link.storage else { return false }
+      return hasSameBytes(join.name, table)
+    }.map { "\(layout.entities[$0.owner].name).\($0.name)" }
   }
 }

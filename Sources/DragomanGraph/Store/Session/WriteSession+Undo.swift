@@ -144,8 +144,7 @@ extension WriteSession {
     )
   }
 
-  /// The first unique key of an object of which it has all values.
-  func key(of object: ObjectID, _ entity: EntityLayout) throws -> ObjectKey? {
+  private func key(of object: ObjectID, _ entity: EntityLayout) throws -> ObjectKey? {
     let found = try ObjectKeyReader(entity, in: layout).objects(
       where: "t._pk = ?1",
       [.integer(object.primaryKey)],
@@ -154,19 +153,19 @@ extension WriteSession {
     return found.flatMap { $0.key.parts.isEmpty ? nil : $0.key }
   }
 
-  /// Objects that the import did not make and that refer to some that it made.
+  /// Objects that refer to some that are not there, as those that the import did not make to some that it made.
   ///
   /// Runs `PRAGMA foreign_key_check` for each table of the model, which looks at everything.
-  private func danglingConflicts() throws -> [UndoReport.Conflict] {
+  func danglingConflicts(limit: Int = 100) throws -> [UndoReport.Conflict] {
     // Tables of others are theirs.
     let rows = try Schema(layout).tables.flatMap { table in
       try Row.fetchAll(
         database,
-        sql: "SELECT \"table\", rowid FROM pragma_foreign_key_check(?) LIMIT 100",
+        sql: "SELECT \"table\", rowid FROM pragma_foreign_key_check(?) LIMIT \(limit)",
         arguments: [table.name]
       )
     }
-    return try rows.prefix(100).map { row in
+    return try rows.prefix(limit).map { row in
       let name: String = try row.stored(0, of: "foreign_key_check")
       let key: Int64? = try row.stored(1, of: "foreign_key_check")
       let table = layout.tables.first { hasSameBytes($0.name, name) }

@@ -299,4 +299,34 @@ import Testing
     #expect(report.committed == 4)
     #expect(report.summary == "read 4, inserted 2, unchanged 2")
   }
+
+  @Test(
+    "A held record is rejected whose target an earlier one of them deletes on its way",
+    arguments: Way.allCases,
+    [1, 100]
+  )
+  func deletedOnTheWay(way: Way, batchSize: Int) async throws {
+    let fixture = try WalkFixture(
+      """
+      A:
+        unique: k
+        attributes: { k: k }
+        relationships:
+          r: { entity: A, kind: toMany, key: { k: "r[*]" }, inverse: r, onUnresolved: reject, onUnlink: delete, onDelete: cascade }
+      """
+    )
+    // The third one lets a go, which takes c along that it names, and e itself.
+    let report = try await fixture.run(
+      "A",
+      [
+        ["k": "a"], ["k": "e", "r": ["a"]], ["k": "e", "r": ["c"]], ["k": "e", "r": ["c"]],
+        ["k": "c", "r": ["a"]],
+      ],
+      by: way,
+      batchSize: batchSize
+    )
+    #expect(report.summary == "read 5, inserted 3, updated 1, rejected 1")
+    #expect(report.issues.map(\.code) == [.linkUnresolved])
+    #expect(try fixture.rows("SELECT k FROM A") == [])
+  }
 }
