@@ -14,7 +14,8 @@ struct MapValidator {
     self.positions = positions
   }
 
-  /// Every fault of the map, except at places that `others` speak of already.
+  /// Every fault of the map, except at places that `others` speak of already, and what follows from them: whether a rule
+  /// suits a type or a kind is not known where that could not be read.
   mutating func validate(besides others: [MapFault]) -> [MapFault] {
     checkDefaults()
     checkModel()
@@ -23,7 +24,13 @@ struct MapValidator {
     checkImport()
     checkExport()
     let told = Set(others.map { "\($0.place)\u{0}\($0.position?.line ?? 0)" })
-    return faults.filter { !told.contains("\($0.place)\u{0}\($0.position?.line ?? 0)") }
+    let places = Set(others.map(\.place))
+    return faults.filter { fault in
+      if told.contains("\(fault.place)\u{0}\(fault.position?.line ?? 0)") { return false }
+      guard fault.code == .misplaced, let end = fault.place.lastIndex(of: ".") else { return true }
+      let owner = fault.place[..<end]
+      return !places.contains("\(owner).type") && !places.contains("\(owner).kind")
+    }
   }
 
   /// Reports a fault; without a position of its own it stands where its place does.
