@@ -57,6 +57,7 @@ let package = Package(
       name: "Dragoman",
       dependencies: [
         "DragomanGraph", "CCurl", "CSimdJSON", "CLibXML2", "CZlib", "CZstd",
+        .product(name: "HeapModule", package: "swift-collections"),
         .product(name: "Yams", package: "Yams"),
         .product(name: "Logging", package: "swift-log"),
       ],

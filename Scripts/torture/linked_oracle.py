@@ -24,7 +24,7 @@ AVOIDED = {
     "one-to-one elsewhere",
     "key of who is around",
     "repeats counted", "friends counted",
-    "held objects", "held between",
+    "held objects",
     "union waits",
 }
 
@@ -429,6 +429,17 @@ def resolve(world):
             world.lists[number, name] = owners[-1:]
 
 
+def first_free(ahead):
+    """The first that waits for nobody, given for each for whom it waits; else of those that wait for nobody but each other."""
+    def reached(place):
+        found, left = set(), [place]
+        while left:
+            left += [other for other in ahead[left.pop()] if not (other in found or found.add(other))]
+        return found
+
+    return next(place for place in range(len(ahead)) if not ahead[place] or all(ahead) and all(place in reached(other) for other in reached(place)))
+
+
 def run(world, records, mode):
     """An import of records, each with its entity: the new world, and how many had which fate."""
     counts = {"read": len(records), "inserted": 0, "rejected": 0, "skipped": 0, "deleted": 0}
@@ -462,30 +473,25 @@ def run(world, records, mode):
             raise Unsaid("which record makes what a record that waits has, too")
         if any(not world.has(one) for one in needed) or any(one[4] in made for one in held):
             # Later records about its object wait with it, and those that have it nested. That of others that it makes is not said to.
-            first = next((place for place, one in enumerate(held) if one[0] & made), len(held))
-            if "held between" in AVOIDED and first < len(held) and any(one[1] & made for one in held[:first] + held[first + 1:]):
-                raise Unsaid("who waits for what two others make that wait")
             held.append((made, needed, is_tombstone, (entity, record), own))
         else:
             write(entity, record)
-    if any(one[2] for one in held):
-        raise Unsaid("a tombstone waits")
     while held:
-        ready = next((place for place, (made, needed, *_) in enumerate(held) if all(map(world.has, needed)) and not any(one[4] in made for one in held[:place])), None)
-        if ready is not None:
-            write(*held.pop(ready)[3])
-            continue
         good = held
         while True:
-            there = set().union(*(made for made, *_ in good))
+            there = set().union(*(made for made, _, is_tombstone, *_ in good if not is_tombstone))
             better = [one for one in good if all(need in there or world.has(need) for need in one[1])]
             if len(better) == len(good):
                 break
             good = better
-        if good:
-            raise Unsaid("they wait for each other")
-        counts["rejected"] += len(held)
-        held = []
+        counts["rejected"] += len(held) - len(good)
+        held = good
+        ahead = [
+            [other for other, one in enumerate(held) if not one[2] and any(need in one[0] and not world.has(need) for need in needed) or other < place and one[4] in made]
+            for place, (made, needed, *_) in enumerate(held)
+        ]
+        if held:
+            write(*held.pop(first_free(ahead))[3])
     resolve(world)
     world.awaited, world.overtaken = set(), set()
     return world, counts

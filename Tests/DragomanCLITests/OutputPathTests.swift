@@ -61,6 +61,20 @@ import Testing
     #expect(try self.names() == names)
   }
 
+  @Test("Rejects and backups are files: - is none")
+  func standardOutput() throws {
+    let names = try names()
+    for arguments in [
+      ["import", "m.map.yaml", "in", "-d", "p.db", "--rejects", "-"],
+      ["backup", "-d", "p.db", "-"],
+    ] {
+      let run = try folder.run(arguments)
+      #expect(run.status == 64, "\(arguments): \(run.errors)")
+      #expect(run.errors.contains("file: name it"))
+      #expect(try self.names() == names)
+    }
+  }
+
   @Test(
     "A rejects file is no input: by its path, out of a folder or on standard input",
     arguments: [

@@ -31,6 +31,10 @@ struct BackupCommand: ParsableCommand {
   @Flag(name: .shortAndLong, help: "Print nothing but errors.")
   var quiet = false
 
+  func validate() throws {
+    if file == "-" { throw ValidationError("A backup is a file: name it.") }
+  }
+
   mutating func run() throws {
     try databaseOptions.resolve()
     let start = ContinuousClock().now

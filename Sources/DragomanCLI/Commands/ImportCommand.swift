@@ -168,6 +168,7 @@ struct ImportCommand: AsyncParsableCommand {
         "The map comes before the feed. Without a map: dragoman import \(only) -d <database> --guess"
       )
     }
+    if rejects == "-" { throw ValidationError("--rejects makes a file: name it.") }
     if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects must be 0 or more.") }
     if diff && !dryRun { throw ValidationError("--diff needs --dry-run.") }
     if resume && (dryRun || commit == .all) {

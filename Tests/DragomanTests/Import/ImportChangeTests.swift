@@ -29,23 +29,27 @@ import Testing
     try await fixture.run(text) { request in
       change(&request)
       request.changes = { change in
-        let key = change.key.map(\.value.text).joined(separator: "+")
-        let line = change.origin.map { "\($0.line)" } ?? "-"
-        let fields = change.fields.map { field in
-          "\(field.attribute.name): \(field.old?.text ?? "none") > \(field.new?.text ?? "none")"
-        }
-        let links = change.links.map { links in
-          let sides = [links.removed, links.added].map { keys in
-            keys.map { $0.map(\.value.text).joined(separator: "+") }.joined(separator: ",")
-          }
-          return "\(links.relationship): \(sides[0]) > \(sides[1])"
-        }
-        let former = change.formerEntity.map { ["was \($0)"] } ?? []
-        let words = [change.kind.rawValue, key, "@\(line)"] + former + fields + links
-        found.withLock { $0.append(words.joined(separator: " ")) }
+        found.withLock { $0.append(Self.told(change)) }
       }
     }
     return found.withLock { $0 }
+  }
+
+  private static func told(_ change: ImportChange) -> String {
+    let key = change.key.map(\.value.text).joined(separator: "+")
+    let line = change.origin.map { "\($0.line)" } ?? "-"
+    let fields = change.fields.map { field in
+      "\(field.attribute.name): \(field.old?.text ?? "none") > \(field.new?.text ?? "none")"
+    }
+    let links = change.links.map { links in
+      let sides = [links.removed, links.added].map { keys in
+        keys.map { $0.map(\.value.text).joined(separator: "+") }.joined(separator: ",")
+      }
+      return "\(links.relationship): \(sides[0]) > \(sides[1])"
+    }
+    let former = change.formerEntity.map { ["was \($0)"] } ?? []
+    return ([change.kind.rawValue, key, "@\(line)"] + former + fields + links)
+      .joined(separator: " ")
   }
 
   private func filled() async throws -> ImportFixture {
@@ -205,6 +209,42 @@ import Testing
       try await told(#"[{"k":"2","del":"yes"}]"#)
         == ["deleted 2 @1 one: 1 > \(isNet ? " many: 1 > " : "")"]
     )
+  }
+
+  @Test(
+    "What is one of a sub-entity no more tells all that it loses; what goes is what it was before"
+  )
+  func formerProperties() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        A:
+          unique: k
+          attributes: { k: k }
+          deleteWhen: { from: del, equals: "yes" }
+          discriminator: { from: kind, values: { x: AX } }
+        AX:
+          parent: A
+          attributes: { sd: { type: int32 } }
+          relationships:
+            one: { entity: A, kind: toOne, key: { k: one } }
+            many: { entity: A, kind: toMany, key: { k: "many[*]" } }
+      sources: { json: { format: json, entity: A } }
+      """
+    )
+    try await fixture.run(#"[{"k":"1"},{"k":"2"}]"#)
+    try await fixture.run(#"[{"k":"1","kind":"x","sd":7,"one":"2","many":["2"]}]"#) {
+      $0.recording = .always
+    }
+    var found: [String] = []
+    _ = try fixture.store.previewUndo { found.append(Self.told($0)) }
+    #expect(found == ["updated 1 @- was AX sd: 7 > null one: 2 >  many: 2 > "])
+    let gone = try await changes(#"[{"k":"2","kind":"x","sd":1},{"k":"2","del":"yes"}]"#, fixture) {
+      $0.isDryRun = true
+      $0.tellsNetChanges = true
+    }
+    #expect(gone.contains("deleted 2 @1"))
   }
 
   @Test("What goes with its owner is told once, with the key that it had")

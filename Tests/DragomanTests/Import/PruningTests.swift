@@ -1,7 +1,7 @@
-import DragomanGraph
 import Testing
 
 @testable import Dragoman
+@testable import DragomanGraph
 
 /// What `prune` deletes: objects of exactly the entities that the feed's records can be, which the
 /// feed does not have.
@@ -362,9 +362,41 @@ struct PruningTests {
       #expect(try sql(fixture.store, "SELECT k, r IS NULL FROM A ORDER BY k") == ["1|1", "2|0"])
     }
     // Who is unlinked in the same transaction has no such link.
-    let report = try await fixture.run(#"[{"k":"1","del":"yes"},{"k":"2","r":null}]"#) {
-      $0.isDryRun = isDryRun
+    let unlinking = #"[{"k":"1","del":"yes"},{"k":"2","r":null}]"#
+    let error = await #expect(throws: ImportFailure.self) {
+      try await fixture.run(unlinking) {
+        $0.isDryRun = isDryRun
+        ($0.options.commit, $0.options.batchSize) = (.batch, 1)
+      }
     }
+    #expect((error?.cause as? StoreError)?.code == .protected)
+    let report = try await fixture.run(unlinking) { $0.isDryRun = isDryRun }
     #expect(report.summary == "read 2, updated 1, deleted 1")
+  }
+
+  @Test("A row of a table of others is named whose object would go", arguments: [true, false])
+  func tableOfOthers(isDryRun: Bool) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        A: { unique: k, attributes: { k: k }, deleteWhen: { from: del, equals: "yes" } }
+      sources: { json: { format: json, entity: A } }
+      """
+    )
+    try await fixture.run(#"[{"k":"1"}]"#)
+    try fixture.store.write { session in
+      try session.database.execute(
+        sql: "CREATE TABLE note (a REFERENCES A (_pk) DEFERRABLE INITIALLY DEFERRED);"
+          + " INSERT INTO note SELECT _pk FROM A"
+      )
+    }
+    let error = await #expect(throws: ImportFailure.self) {
+      try await fixture.run(#"[{"k":"1","del":"yes"}]"#) { $0.isDryRun = isDryRun }
+    }
+    let cause = try #require(error?.cause as? StoreError)
+    #expect(cause.code == .protected)
+    #expect(cause.message.contains("A row of the table \"note\" would keep a reference"))
+    #expect(try sql(fixture.store, "SELECT k FROM A") == ["1"])
   }
 }

@@ -161,6 +161,19 @@ struct ServerImportTests {
       }
       #expect((error?.cause as? ContextError)?.code == .denied)
     }
+    // Batches of a file are written beside those of others: it is none of theirs.
+    for isDryRun in [true, false] {
+      let error = await #expect(throws: ImportFailure.self) {
+        let input = ImportInput.bytes(
+          Array(#"[{"id":1,"del":true},{"id":2,"r":null}]"#.utf8),
+          name: "in.json"
+        )
+        var request = ImportRequest([input], isDryRun: isDryRun)
+        (request.options.commit, request.options.batchSize) = (.batch, 1)
+        return try await Self.run(request, map, url)
+      }
+      #expect((error?.cause as? ContextError)?.code == .denied)
+    }
     #expect(
       try server.psql("SELECT count(*), count(r) FROM \(TestServer.schema(of: url)).\"A\"") == "2|1"
     )

@@ -26,6 +26,11 @@ final class HeldRecords {
     var nested: [Key] = []
     /// Every key of each of its objects, with the object's entity: what others may need.
     var made: [(key: Key, entity: Int)] = []
+
+    /// Whether the record makes what it needs itself.
+    func makes(_ need: Need) -> Bool {
+      made.contains { $0.key == need.key && need.entity.family.contains($0.entity) }
+    }
   }
 
   /// One record.
@@ -203,112 +208,5 @@ final class HeldRecords {
     ownKeys = []
     nestedKeys = []
     return taken
-  }
-}
-
-/// In which order held records are written: as they came, but each behind those that make what it
-/// needs.
-///
-/// Records about one object keep their order. Where records need each other, the first one comes first.
-struct HeldOrder {
-  /// For each record, the key of its own object.
-  private let own: [HeldRecords.Key?]
-  /// For each record, the earlier ones about the same object: the last of those whose own it is, and those since.
-  private var earlier: [[Int]]
-  /// For each record, those that make what it needs.
-  private var makers: [[Int]]
-
-  /// Looks at records once.
-  ///
-  /// - Parameters:
-  ///   - records: The records, in the order of the feed.
-  ///   - failed: Which of them are not written.
-  ///   - isStored: Whether a target is there by now.
-  /// - Throws: What `isStored` throws.
-  init(
-    _ records: [HeldRecords.Record],
-    without failed: (Int) -> Bool,
-    isStored: (HeldRecords.Need) throws -> Bool
-  ) rethrows {
-    own = records.map(\.keys.own)
-    earlier = records.map { _ in [] }
-    makers = earlier
-    var lastOwn: [HeldRecords.Key: Int] = [:]
-    // The records since then that have the object nested in them.
-    var nested: [HeldRecords.Key: [Int]] = [:]
-    // The first and the last record that make an object: those between are behind the first.
-    var made: [HeldRecords.Key: [(entity: Int, first: Int, last: Int)]] = [:]
-    for (number, record) in records.enumerated() {
-      if let own = record.keys.own {
-        earlier[number] += (lastOwn[own].map { [$0] } ?? []) + (nested[own] ?? [])
-        lastOwn[own] = number
-        nested[own] = nil
-      }
-      for key in record.keys.nested {
-        if let own = lastOwn[key] { earlier[number].append(own) }
-        nested[key, default: []].append(number)
-      }
-      guard !failed(number) else { continue }
-      for (key, entity) in record.keys.made {
-        if let place = made[key]?.firstIndex(where: { $0.entity == entity }) {
-          made[key]?[place].last = number
-        } else {
-          made[key, default: []].append((entity, number, number))
-        }
-      }
-    }
-    let deleted = Set(records.lazy.filter(\.isTombstone).compactMap(\.keys.own))
-    for (number, record) in records.enumerated() where !failed(number) {
-      for need in record.needs {
-        guard let others = made[need.key] else { continue }
-        // Who makes it itself needs nobody else, nor does who has it already, unless it goes in between.
-        let isOwn = record.keys.made.contains {
-          $0.key == need.key && need.entity.family.contains($0.entity)
-        }
-        if try isOwn || (!deleted.contains(need.key) && isStored(need)) { continue }
-        for maker in others where need.entity.family.contains(maker.entity) {
-          makers[number] += [maker.first, maker.last]
-        }
-      }
-    }
-  }
-
-  /// The numbers of the records, in order.
-  func numbers() -> [Int] {
-    enum State { case new, entered, done }
-    var states = earlier.map { _ in State.new }
-    var order: [Int] = []
-    var stack: [(number: Int, next: Int)] = []
-    // By object, the first of its own records up to each that is entered.
-    var firstEntered: [HeldRecords.Key: [Int]] = [:]
-    func enter(_ number: Int) {
-      states[number] = .entered
-      stack.append((number, 0))
-      if let key = own[number] {
-        firstEntered[key, default: []].append(min(firstEntered[key]?.last ?? number, number))
-      }
-    }
-    for number in earlier.indices where states[number] == .new {
-      enter(number)
-      while let (number, next) = stack.last {
-        let (ahead, needed) = (earlier[number], makers[number])
-        guard next < ahead.count + needed.count else {
-          states[number] = .done
-          order.append(number)
-          if let key = own[number] { firstEntered[key]?.removeLast() }
-          stack.removeLast()
-          continue
-        }
-        stack[stack.count - 1].next += 1
-        let other = next < ahead.count ? ahead[next] : needed[next - ahead.count]
-        // Who makes what a record needs does not overtake an earlier record about its own object.
-        let overtakes =
-          next >= ahead.count
-          && (own[other].flatMap { firstEntered[$0]?.last }.map { $0 < other } ?? false
-            || earlier[other].contains { states[$0] == .entered })
-        if states[other] == .new, !overtakes { enter(other) }
-      }
-    }
-    return order
   }
 }

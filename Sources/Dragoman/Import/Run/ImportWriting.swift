@@ -167,9 +167,11 @@ final class ImportWriting<Sink: ImportSink> {
       // Of an input that may prove to be another map's nothing is kept.
       if sink.mayCommit(walker) {
         try sink.flush()
-        if commit == .batch && !request.isDryRun && !isStrange {
+        let isWhole = commit == .batch && !isStrange
+        if isWhole && !request.isDryRun {
           try commitBatch(&entry)
         } else {
+          if isWhole { try session.checkLinks() }
           try recording?.keepIfFull()
         }
       }

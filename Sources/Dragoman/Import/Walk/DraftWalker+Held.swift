@@ -17,10 +17,7 @@ extension DraftWalker {
     guard plan.needsTargets, !isTombstone else { return false }
     let missing = try batch.needs(of: object, plan, all: false).filter { try !isStored($0) }
     if missing.isEmpty { return false }
-    let made = batch.keys(of: object, isTombstone: false, plan).made
-    return !missing.allSatisfy { need in
-      made.contains { $0.key == need.key && need.entity.family.contains($0.entity) }
-    }
+    return !missing.allSatisfy(batch.keys(of: object, isTombstone: false, plan).makes)
   }
 
   /// Keeps a record until the end.
@@ -57,40 +54,25 @@ extension DraftWalker {
   func applyHeld(unless cancellation: Cancellation?) throws {
     let records = held.takeAll()
     guard !records.isEmpty else { return }
-    let failed = try failures(among: records)
-    // What was to be made, and was not after all.
-    var lost: Set<HeldRecords.Key> = []
-    // Who deletes others on the way may delete what those behind it need, unless one of them makes it anew.
     let deletesOthers = records.contains {
       $0.isTombstone || $0.batch.plan?.deletesUnlinked == true
     }
-    var makerCounts: [HeldRecords.Key: Int] = [:]
-    if deletesOthers {
-      for (number, record) in records.enumerated() where failed[number] == nil {
-        for (key, _) in record.keys.made { makerCounts[key, default: 0] += 1 }
-      }
+    var schedule = try HeldSchedule(records, losesTargets: deletesOthers) { [self] need in
+      try isStored(need)
     }
-    let order = try HeldOrder(records, without: { failed[$0] != nil }, isStored: isStored)
-      .numbers()
-    try takeUp(records, order, unless: cancellation) { record, plan, number in
-      if deletesOthers { try flushStages(record.batch) }
-      let missing =
-        try failed[number]
-        ?? record.needs.first { need in
-          let mayBeGone = deletesOthers && makerCounts[need.key] ?? 0 == 0
-          return try (lost.contains(need.key) || mayBeGone) && !isStored(need)
-        }
+    try takeUp(records, next: { try schedule.next() }, unless: cancellation) {
+      record,
+      plan,
+      number in
       var isWritten = false
-      if let missing {
-        try tally.reject(unresolved(missing, record, plan), held: record)
+      if let lack = schedule.lack(of: number) {
+        try tally.reject(unresolved(lack, record, plan), held: record)
       } else {
         isWritten = try writeHeld(record, plan)
+        // What its lists let go is gone before others look for it.
+        if deletesOthers { try flushAll(record.batch) }
       }
-      for (key, _) in record.keys.made {
-        if failed[number] == nil { makerCounts[key]? -= 1 }
-        if isWritten { lost.remove(key) } else { lost.insert(key) }
-      }
-      if record.isTombstone, let key = record.keys.own { lost.insert(key) }
+      try schedule.settle(number, isWritten: isWritten)
     }
   }
 
@@ -98,18 +80,18 @@ extension DraftWalker {
   ///
   /// - Parameters:
   ///   - records: The records.
-  ///   - order: Their numbers, in the order in which they are taken up.
+  ///   - next: The number of the next one that is taken up; nil: that was all.
   ///   - cancellation: Stops between two of them.
   ///   - write: Writes a record, or rejects it.
   /// - Throws: What `write` throws; `CancellationError`; what storing the links of a batch throws.
   func takeUp(
     _ records: [HeldRecords.Record],
-    _ order: some Sequence<Int>,
+    next: () throws -> Int?,
     unless cancellation: Cancellation?,
     _ write: (HeldRecords.Record, ImportPlan, Int) throws -> Void
   ) throws {
     var last: DraftBatch?
-    for number in order {
+    while let number = try next() {
       if cancellation?.isCancelled == true { throw CancellationError() }
       let record = records[number]
       guard let plan = record.batch.plan else { continue }
@@ -130,47 +112,6 @@ extension DraftWalker {
   func leave(_ batch: DraftBatch) throws {
     try flushAll(batch)
     if let plan = batch.plan { try settleTally(plan) }
-  }
-
-  /// The held records that are to be rejected, with what each of them lacks.
-  ///
-  /// Each need is looked at once, and once more when the last record fails that would make its target:
-  /// a chain of records takes as long as the same records without one.
-  private func failures(among records: [HeldRecords.Record]) throws -> [Int: HeldRecords.Need] {
-    // By key, how many records make an object of which entity, and which records need one.
-    var makers: [HeldRecords.Key: [Int: Int]] = [:]
-    var needing: [HeldRecords.Key: [Int]] = [:]
-    for (number, record) in records.enumerated() {
-      for (key, entity) in record.keys.made {
-        makers[key, default: [:]][entity, default: 0] += 1
-      }
-      for need in record.needs { needing[need.key, default: []].append(number) }
-    }
-    // By the target's entity and its key.
-    var known: [Int: [HeldRecords.Key: Bool]] = [:]
-    func isThere(_ need: HeldRecords.Need) throws -> Bool {
-      if let made = makers[need.key],
-        made.contains(where: { need.entity.family.contains($0.key) && $0.value > 0 })
-      {
-        return true
-      }
-      let stored = try known[need.entity.index]?[need.key] ?? isStored(need)
-      known[need.entity.index, default: [:]][need.key] = stored
-      return stored
-    }
-    var failed: [Int: HeldRecords.Need] = [:]
-    var next = Array(records.indices.reversed())
-    while let number = next.popLast() {
-      guard failed[number] == nil,
-        let need = try records[number].needs.first(where: { try !isThere($0) })
-      else { continue }
-      failed[number] = need
-      for (key, entity) in records[number].keys.made {
-        makers[key]?[entity]? -= 1
-        if makers[key]?[entity] == 0 { next += needing[key] ?? [] }
-      }
-    }
-    return failed
   }
 
   /// Writes a held record.

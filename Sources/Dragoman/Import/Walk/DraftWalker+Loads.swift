@@ -250,7 +250,8 @@ extension DraftWalker {
       (recordNumber, ordinal, issuePlace) = atHand
     }
     let records = all.takeAll()
-    try takeUp(records, records.indices, unless: cancellation) { record, plan, _ in
+    var numbers = records.indices.makeIterator()
+    try takeUp(records, next: { numbers.next() }, unless: cancellation) { record, plan, _ in
       try write(setAside: record, plan)
     }
     if let plan = batchAtHand?.plan { try prepare(for: plan) }

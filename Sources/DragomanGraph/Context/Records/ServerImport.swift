@@ -97,10 +97,12 @@ package final class ServerImport: ImportSession {
 
   /// Commits what was flushed.
   ///
+  /// Links that lead nowhere are no matter of others: however often the objects are read, their rule leaves them.
+  ///
   /// - Throws: `ContextError` for a link that leads nowhere, `StoreError`; `.busy` where another writer changed the
   ///   same objects.
   package func commit() throws {
-    try noticingOthers {
+    try noticingOthers(of: [.conflict, .duplicate]) {
       if let root { try root.commit(session) } else { try session.commit() }
     }
     isOpen = false
@@ -108,11 +110,14 @@ package final class ServerImport: ImportSession {
   }
 
   /// Where others write, too, what contradicts what was read before is theirs: it passes once it is read again.
-  private func noticingOthers(_ body: () throws -> Void) throws {
+  private func noticingOthers(
+    of codes: [ContextError.Code] = [.conflict, .duplicate, .denied],
+    _ body: () throws -> Void
+  ) throws {
     do {
       try body()
     } catch let error as ContextError
-      where session.sharesWriting && [.conflict, .duplicate, .denied].contains(error.code)
+      where session.sharesWriting && codes.contains(error.code)
     {
       var busy = StoreError(
         .busy,

@@ -208,11 +208,12 @@ public final class ChangeLog {
         let isGone = last.kind == .deleted
         let links = lists.take(last.values[0], in: last.table)
         guard old != nil || !isGone else { continue }
-        let subject = last.table.subject(named: last.entity)
+        let former = first.table.subject(named: first.entity)
+        let subject = isGone ? former : last.table.subject(named: last.entity).with(former)
         let change = subject.change(
           old: old,
           new: isGone ? nil : last.values,
-          formerly: first.table.subject(named: first.entity).name
+          formerly: former.name
         )
         try body(subject.adding(links, to: change), places[1])
       }

@@ -219,6 +219,23 @@ extension ObservedTable.Subject {
     )
   }
 
+  /// The same with what another entity of the family has besides: an object that was of that one loses it.
+  func with(_ other: Self) -> Self {
+    if hasSameBytes(name, other.name) { return self }
+    func isNew<T>(_ property: T, _ own: [T], _ name: (T) -> String) -> Bool {
+      !own.contains { hasSameBytes(name($0), name(property)) }
+    }
+    let gone = other.attributes.indices.filter { isNew(other.attributes[$0], attributes, \.name) }
+    return Self(
+      name: name,
+      attributes: attributes + gone.map { other.attributes[$0] },
+      identity: identity,
+      places: places + gone.map { other.places[$0] },
+      links: links + other.links.filter { isNew($0, links, \.name) },
+      relationships: relationships + other.relationships.filter { isNew($0, relationships, \.self) }
+    )
+  }
+
   /// A change of an object with what changed of its links in other tables, in the order of the model.
   func adding(_ more: [ChangeLog.Links], to change: ChangeLog.Change) -> ChangeLog.Change {
     guard !more.isEmpty else { return change }

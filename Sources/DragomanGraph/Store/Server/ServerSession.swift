@@ -132,7 +132,10 @@ final class ServerSession: StoreWriter {
   func checkLinks() throws(StoreError) {
     try naming {
       do throws(ServerError) {
-        try connection.run("SAVEPOINT checked; SET CONSTRAINTS ALL IMMEDIATE")
+        // What is behind it is looked at at its own end again.
+        try connection.run(
+          "SAVEPOINT checked; SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED; RELEASE checked"
+        )
       } catch {
         if error.state == "23503" { try noteDangling(error) }
         throw error

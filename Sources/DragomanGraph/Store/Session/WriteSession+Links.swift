@@ -24,9 +24,10 @@ extension WriteSession {
   /// Refuses what the commit would: links that lead nowhere, which a deletion by the rule `noAction` has left.
   ///
   /// SQLite counts the references that are open (`SQLITE_DBSTATUS_DEFERRED_FKS`); where there are none, nothing is
-  /// read. Else runs `PRAGMA foreign_key_check` of each table of the model, up to the first.
+  /// read. Else runs `PRAGMA foreign_key_check` of each table of the model, up to the first, and of those of others
+  /// where these have none.
   ///
-  /// - Throws: `StoreError`, `.protected`, with the object that has the link.
+  /// - Throws: `StoreError`, `.protected`, with the object that has the link, or the table.
   package func checkLinks() throws(StoreError) {
     guard database.isInsideTransaction else { return }
     var (openCount, highest): (Int32, Int32) = (0, 0)
@@ -39,7 +40,7 @@ extension WriteSession {
     )
     guard openCount != 0 else { return }
     try StoreError.naming(path) {
-      guard let dangling = try danglingConflicts(limit: 1).first else { return }
+      guard let dangling = try danglingConflicts(limit: 1).first else { return try refuseOthers() }
       let parts = (dangling.key?.parts ?? []).map { part in
         " \(part.path) \(part.attribute.isSensitive ? "•••" : part.value.summary)"
       }
@@ -51,6 +52,23 @@ extension WriteSession {
         path: path
       )
     }
+  }
+
+  /// Refuses what leaves rows in tables of others that refer to objects that are gone.
+  private func refuseOthers() throws {
+    let row = try Row.fetchOne(
+      database,
+      sql: "SELECT \"table\", parent FROM pragma_foreign_key_check LIMIT 1"
+    )
+    guard let row else { return }
+    let table: String = try row.stored(0, of: "foreign_key_check")
+    let parent: String = try row.stored(1, of: "foreign_key_check")
+    throw StoreError(
+      .protected,
+      "A row of the table \(Schema.quoted(table)) would keep a reference to one of \(Schema.quoted(parent)) that is gone.",
+      help: "the table is none of the model's: delete its row first, or drop its reference",
+      path: path
+    )
   }
 
   /// The relationship whose links are in a table of their own, as `Entity.relationship`.

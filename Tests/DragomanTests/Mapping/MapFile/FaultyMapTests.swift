@@ -113,6 +113,7 @@ import Testing
               f: { type: date, default: 2023-02-29 }
               g: { type: double, numbers: { decimal: ".", group: "." } }
               h: { type: timestamp, timeZone: Mars/Base, dates: [] }
+              i: { type: json, default: hello }
         import: { rejects: { file: a, max: -1 }, batchSize: 0 }
         """,
       faults: [
@@ -121,8 +122,21 @@ import Testing
         "7:18 map.value → int64", "8:33 map.literal → true", "8:69 map.value",
         "9:46 map.literal", "9:60 map.literal", "10:34 map.literal",
         "11:60 map.literal → full_time", "12:33 map.literal", "13:35 map.format",
-        "14:39 map.format", "14:57 map.format", "15:36 map.value", "15:53 map.value",
+        "14:39 map.format", "14:57 map.format", "15:33 map.literal", "16:36 map.value",
+        "16:53 map.value",
       ]
+    ),
+    Case(
+      testDescription: "a type or a kind that is none, and rules for the one that was meant",
+      yaml: """
+        version: 1
+        entities:
+          A:
+            unique: id
+            attributes: { id: { type: int64 }, a: { type: timestmp, dates: iso8601 }, b: { type: [int64], scale: 2 } }
+            relationships: { as: { entity: A, kind: toMeny, ordered: true } }
+        """,
+      faults: ["5:51 map.value → timestamp", "5:90 map.shape", "6:45 map.value → toMany"]
     ),
     Case(
       testDescription: "rules that do not belong to the type",

@@ -70,7 +70,9 @@ extension MapValidator {
           suggestion: nearest(
             to: text,
             in: attribute.type == .bool ? ["true", "false"] : words
-          )
+          ),
+          rule: attribute.type == .json
+            ? #"JSON text in quotes: '{"open": true}', or '"word"' for a text"# : nil
         )
       }
     }

@@ -76,7 +76,9 @@ extension MapGrammar {
     keys.add("required", \.isRequired, .flag, standard: "false")
     keys.say("Null is refused; so it is by attributes of the identity unless they say false.")
     keys.add("default", \.defaultValue, .text)
-    keys.say("The value of a new object whose record has none, in plain or ISO 8601 notation.")
+    keys.say(
+      "The value of a new object whose record has none, in plain or ISO 8601 notation; of type json, JSON text in quotes."
+    )
     keys.add("index", \.isIndexed, .flag, "The column has an index.", standard: false)
     keys.add("column", \.column, .text, "The column's name; else the attribute's.")
     keys.add("dates", \.format.dates, .words, datesHelp, fit: .dates)
