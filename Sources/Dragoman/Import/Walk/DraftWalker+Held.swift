@@ -60,10 +60,7 @@ extension DraftWalker {
     var schedule = try HeldSchedule(records, losesTargets: deletesOthers) { [self] need in
       try isStored(need)
     }
-    try takeUp(records, next: { try schedule.next() }, unless: cancellation) {
-      record,
-      plan,
-      number in
+    func settle(_ record: HeldRecords.Record, _ plan: ImportPlan, _ number: Int) throws {
       var isWritten = false
       if let lack = schedule.lack(of: number) {
         try tally.reject(unresolved(lack, record, plan), held: record)
@@ -74,21 +71,22 @@ extension DraftWalker {
       }
       try schedule.settle(number, isWritten: isWritten)
     }
+    try takeUp(records, unless: cancellation, next: { try schedule.next() }, write: settle)
   }
 
   /// Takes up records that were kept or set aside, as if each were read now.
   ///
   /// - Parameters:
   ///   - records: The records.
-  ///   - next: The number of the next one that is taken up; nil: that was all.
   ///   - cancellation: Stops between two of them.
+  ///   - next: The number of the next one that is taken up; nil: that was all.
   ///   - write: Writes a record, or rejects it.
   /// - Throws: What `write` throws; `CancellationError`; what storing the links of a batch throws.
   func takeUp(
     _ records: [HeldRecords.Record],
-    next: () throws -> Int?,
     unless cancellation: Cancellation?,
-    _ write: (HeldRecords.Record, ImportPlan, Int) throws -> Void
+    next: () throws -> Int?,
+    write: (HeldRecords.Record, ImportPlan, Int) throws -> Void
   ) throws {
     var last: DraftBatch?
     while let number = try next() {

@@ -251,9 +251,12 @@ extension DraftWalker {
     }
     let records = all.takeAll()
     var numbers = records.indices.makeIterator()
-    try takeUp(records, next: { numbers.next() }, unless: cancellation) { record, plan, _ in
-      try write(setAside: record, plan)
-    }
+    try takeUp(
+      records,
+      unless: cancellation,
+      next: { numbers.next() },
+      write: { record, plan, _ in try write(setAside: record, plan) }
+    )
     if let plan = batchAtHand?.plan { try prepare(for: plan) }
   }
 

@@ -3,8 +3,9 @@ import Testing
 
 @testable import Dragoman
 
-/// In which order held records are written, and what becomes of those whose targets are made late, deleted on the way, or
-/// refused. From docs/relationships.md: a record waits for the end where its target has not come, and is written behind those
+/// In which order held records are written, and what becomes of those whose targets are made late, deleted, or refused.
+///
+/// From docs/relationships.md: a record waits for the end where its target has not come, and is written behind those
 /// that make what it needs; it is rejected where nobody does, and with it those that need it.
 @Suite("The order of records that are held until the end of an import") struct HeldOrderTests {
   private static let map = """
