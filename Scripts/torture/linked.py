@@ -219,12 +219,29 @@ def record(chance, plan, entity, form, path=(), used=None, by=None):
     return found
 
 
+def waiting_entities(chance):
+    """Records that wait for the end, for each other and for what others delete, by relationships of which only one side is read."""
+    entities = {"A": {"unique": ["k"], "attributes": {"k": {"type": chance.choice(["string", "int64"])}, "a": {"type": "int32"}}, "relationships": {}}}
+    if chance.random() < 0.3:
+        with_lines(chance, entities, "A")
+    for name, rules in entities.items():
+        if chance.random() < 0.5:
+            rules["deleteWhen"] = {"from": "gone", "equals": "yes"}
+        needed = chance.choice(list(entities))
+        rules["relationships"]["needs"] = {**side(chance, entities, needed, chance.choice([TO_ONE, TO_MANY, TO_MANY]), "key", "needs"), "onUnresolved": "reject"}
+        if chance.random() < 0.6:
+            rules["relationships"]["owns"] = {**side(chance, entities, "A", TO_MANY, chance.choice(["key", "key", "from"]), "owns"), "onUnlink": "delete"}
+            rules["relationships"]["owns"].pop("assign", None)
+    return entities
+
+
 def random_case(seed):
     chance = random.Random(seed)
-    entities = random_entities(chance)
+    is_waiting = chance.random() < 0.25
+    entities = waiting_entities(chance) if is_waiting else random_entities(chance)
     plan = Plan(entities)
     # Few objects that many records are about, or many of which few are.
-    plan.width, most = chance.choice([2, 3, 4, 5]), chance.choice([4, 8, 8, 16])
+    plan.width, most = (5, chance.choice([8, 24])) if is_waiting else (chance.choice([2, 3, 4, 5]), chance.choice([4, 8, 8, 16]))
     imports = []
     waits = "L" in entities or any(one.get("onUnresolved") == "reject" for rules in entities.values() for one in rules["relationships"].values())
     for _ in range(chance.choice([1, 1, 2, 2, 3])):

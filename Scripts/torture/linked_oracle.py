@@ -229,6 +229,8 @@ class World:
             set(self.lists.get((one, relationship["name"]), [])) & self.awaited and relationship.get("onDelete", "nullify") != "nullify" for one, relationship in rules
         )):
             raise Unsaid("named, brought and deleted")
+        if any((target, relationship.get("other")) in self.overtaken for one, relationship in rules for target in self.lists.get((one, relationship["name"]), [])):
+            raise Unsaid("named, overtaken, and who has overtaken is deleted")
         for one in going:
             for relationship in self.plan.relationships[self.objects[one]["entity"]].values():
                 if relationship.get("onDelete") == "deny":
@@ -466,8 +468,8 @@ def run(world, records, mode):
             continue
         is_tombstone = member(record, "gone") == "yes"
         if is_tombstone:
-            own = identity(world.plan, entity, record)
-            made, needed = {own}, {part for part in own[1:] if isinstance(part, tuple)}
+            # Of whom nobody has it there is nothing to delete.
+            made, needed = {identity(world.plan, entity, record)}, set()
         own = identity(world.plan, entity, record)
         if any(made & others for others, *_, one in held if one != own) and "held objects" in AVOIDED:
             raise Unsaid("which record makes what a record that waits has, too")

@@ -254,6 +254,9 @@ final class DraftWalker<Backend: DraftBackend> {
   func delete(_ object: Int, in batch: DraftBatch, _ plan: ImportPlan) throws {
     let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
     let layout = target.plan.layout
+    if let missing = target.identity.first(where: { !gives(object, $0, target, in: batch) }) {
+      throw RecordStop.keyless(object: object, relationship: missing.relationship)
+    }
     let isLinked = backend.layout.isLinked(layout)
     if isLinked { try flushAll(batch) }
     let outcome =
@@ -278,6 +281,19 @@ final class DraftWalker<Backend: DraftBackend> {
       throw RecordStop.refused(object: object, outcome)
     }
     tally.count(outcome, of: target.plan.name, isTop: true)
+  }
+
+  /// Whether a draft names somebody by a to-one of its own row.
+  private func gives(
+    _ object: Int,
+    _ column: LinkColumn,
+    _ target: Target,
+    in batch: DraftBatch
+  ) -> Bool {
+    batch.objects[object].links.map { batch.links[$0] }.contains { link in
+      !link.targets.isEmpty
+        && target.columnOfLink[link.slot].map { target.columns[$0].slot } == column.slot
+    }
   }
 
   // MARK: - Keys
