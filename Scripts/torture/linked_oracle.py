@@ -325,11 +325,12 @@ def apply(world, entity, record, mode, owner=None, by=None):
     rules = world.plan.entities[entity]
     own = identity(world.plan, entity, record, owner and world.identity(owner), by)
     key = world.parts(own)
-    if any(world.objects[part]["state"] == "phantom" for part, name in zip(key, rules["unique"]) if name not in rules["attributes"]):
+    is_tombstone = owner is None and rules.get("deleteWhen") and member(record, "gone") == "yes"
+    if not is_tombstone and any(world.objects[part]["state"] == "phantom" for part, name in zip(key, rules["unique"]) if name not in rules["attributes"]):
         raise Rejected("without a key")
     number = world.find(entity, key, is_phantom=True)
     state = world.objects[number]["state"] if number is not None else "nobody"
-    if owner is None and rules.get("deleteWhen") and member(record, "gone") == "yes":
+    if is_tombstone:
         if state in ("nobody", "phantom"):
             return None, "nobody"
         world.drop(number)

@@ -45,6 +45,13 @@ extension DraftBatch {
     return found
   }
 
+  /// Whether a record deletes what one of its lists has lost.
+  func deletesUnlinked(by object: Int, _ plan: ImportPlan) -> Bool {
+    objects[object..<objects[object].end].contains { draft in
+      draft.links.contains { plan.entities[draft.plan].links[links[$0].slot].deletesUnlinked }
+    }
+  }
+
   /// The keys of the objects that a record speaks of.
   func keys(
     of object: Int,

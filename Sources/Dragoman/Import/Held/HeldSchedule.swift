@@ -17,8 +17,8 @@ struct HeldSchedule {
   private struct State {
     /// How many earlier records about its object are not done.
     var earlierCount = 0
-    /// How many of its needs are not there.
-    var missingCount = 0
+    /// Which of its needs are not there.
+    var missing: Set<Int> = []
     /// What it lacks, if it is to be rejected.
     var lack: HeldRecords.Need?
     var isDone = false
@@ -29,14 +29,16 @@ struct HeldSchedule {
   private let records: [HeldRecords.Record]
   /// Whether what was there may be gone when a record is taken up: one of them deletes others.
   private let losesTargets: Bool
+  /// Whether one has done so since all that are left were looked at.
+  private var hasLost = false
   private let isStored: (HeldRecords.Need) throws -> Bool
   private var states: [State]
   /// For each record, those that are behind it because they are about the same object.
   private var later: [[Int]]
   /// By key, how many records that are not settled make an object of which entity.
   private var makerCounts: [Key: [Int: Int]] = [:]
-  /// By key, which records need it, and how.
-  private var waiting: [Key: [(number: Int, need: Need)]] = [:]
+  /// By key, which records need it, and the place of that among their needs.
+  private var waiting: [Key: [(number: Int, place: Int)]] = [:]
   private var ready = Heap<Int>()
   private var doneCount = 0
   /// Records that wait for each other, last first; groups that others wait for are at the end.
@@ -76,9 +78,12 @@ struct HeldSchedule {
   /// - Throws: What `isStored` throws.
   mutating func next() throws -> Int? {
     while doneCount < records.count {
-      guard let number = ready.popMin() else { return firstOfRing() }
-      if losesTargets, states[number].lack == nil, try !isComplete(number) { continue }
-      return number
+      if let number = ready.popMin() {
+        if losesTargets, states[number].lack == nil, try !isComplete(number) { continue }
+        return number
+      }
+      guard hasLost else { return firstOfRing() }
+      try lookAgain()
     }
     return nil
   }
@@ -88,8 +93,10 @@ struct HeldSchedule {
   /// - Parameters:
   ///   - number: The record.
   ///   - isWritten: Whether its objects may be there now.
+  ///   - deletesOthers: Whether it may have deleted others.
   /// - Throws: What `isStored` throws.
-  mutating func settle(_ number: Int, isWritten: Bool) throws {
+  mutating func settle(_ number: Int, isWritten: Bool, deletesOthers: Bool) throws {
+    if isWritten && deletesOthers { hasLost = true }
     let wasRejected = states[number].lack != nil
     states[number].isDone = true
     doneCount += 1
@@ -128,7 +135,7 @@ struct HeldSchedule {
 
   private mutating func enqueueIfReady(_ number: Int) {
     let state = states[number]
-    guard state.earlierCount == 0, state.missingCount == 0 || state.lack != nil else { return }
+    guard state.earlierCount == 0, state.missing.isEmpty || state.lack != nil else { return }
     ready.insert(number)
   }
 
@@ -137,15 +144,23 @@ struct HeldSchedule {
   /// Looks for all that a record needs; what is not there it waits for, or it is to be rejected.
   private mutating func isComplete(_ number: Int) throws -> Bool {
     let record = records[number]
-    for need in record.needs where try !record.keys.makes(need) && !isStored(need) {
+    for (place, need) in record.needs.enumerated() where !states[number].missing.contains(place) {
+      if try record.keys.makes(need) || isStored(need) { continue }
       guard isMade(need) else {
         try review(reject(number, need))
         return false
       }
-      waiting[need.key, default: []].append((number, need))
-      states[number].missingCount += 1
+      waiting[need.key, default: []].append((number, place))
+      states[number].missing.insert(place)
     }
-    return states[number].missingCount == 0
+    return states[number].missing.isEmpty
+  }
+
+  /// Looks again for all that those need that are left: some of it may be gone.
+  private mutating func lookAgain() throws {
+    hasLost = false
+    rings = nil
+    for number in records.indices where !states[number].isSettled { _ = try isComplete(number) }
   }
 
   /// Whether a record that is not settled makes a target.
@@ -157,14 +172,15 @@ struct HeldSchedule {
   private mutating func review(_ keys: [Key]) throws {
     var keys = keys
     while let key = keys.popLast() {
-      var rest: [(number: Int, need: Need)] = []
-      for (number, need) in waiting.removeValue(forKey: key) ?? [] {
+      var rest: [(number: Int, place: Int)] = []
+      for (number, place) in waiting.removeValue(forKey: key) ?? [] {
         if states[number].isSettled { continue }
+        let need = records[number].needs[place]
         if try isStored(need) {
-          states[number].missingCount -= 1
+          states[number].missing.remove(place)
           enqueueIfReady(number)
         } else if isMade(need) {
-          rest.append((number, need))
+          rest.append((number, place))
         } else {
           keys += reject(number, need)
         }

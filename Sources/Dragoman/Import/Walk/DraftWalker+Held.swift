@@ -54,10 +54,12 @@ extension DraftWalker {
   func applyHeld(unless cancellation: Cancellation?) throws {
     let records = held.takeAll()
     guard !records.isEmpty else { return }
-    let deletesOthers = records.contains {
-      $0.isTombstone || $0.batch.plan?.deletesUnlinked == true
+    let deletesOthers = records.map { record in
+      record.isTombstone
+        || record.batch.plan.map { record.batch.deletesUnlinked(by: record.object, $0) } ?? false
     }
-    var schedule = try HeldSchedule(records, losesTargets: deletesOthers) { [self] need in
+    let losesTargets = deletesOthers.contains(true)
+    var schedule = try HeldSchedule(records, losesTargets: losesTargets) { [self] need in
       try isStored(need)
     }
     func settle(_ record: HeldRecords.Record, _ plan: ImportPlan, _ number: Int) throws {
@@ -67,9 +69,9 @@ extension DraftWalker {
       } else {
         isWritten = try writeHeld(record, plan)
         // What its lists let go is gone before others look for it.
-        if deletesOthers { try flushAll(record.batch) }
+        if losesTargets { try flushAll(record.batch) }
       }
-      try schedule.settle(number, isWritten: isWritten)
+      try schedule.settle(number, isWritten: isWritten, deletesOthers: deletesOthers[number])
     }
     try takeUp(records, unless: cancellation, next: { try schedule.next() }, write: settle)
   }
@@ -171,10 +173,5 @@ extension ImportPlan {
   /// Whether some relationship rejects records whose targets do not come.
   var needsTargets: Bool {
     entities.contains { $0.links.contains { $0.onUnresolved == .reject } }
-  }
-
-  /// Whether some relationship deletes what a record lets go.
-  fileprivate var deletesUnlinked: Bool {
-    entities.contains { $0.links.contains(where: \.deletesUnlinked) }
   }
 }
