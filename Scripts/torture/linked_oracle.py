@@ -462,16 +462,14 @@ def run(world, records, mode):
 
     held = []  # records that wait for the end: of whom they make, whom they need, and what they are
     for entity, record in records:
+        is_tombstone = world.plan.entities[entity].get("deleteWhen") and member(record, "gone") == "yes"
         try:
-            made, needed = needs(world.plan, entity, record)
+            own = identity(world.plan, entity, record)
+            # What a tombstone has besides its key is not looked at; where nobody is of that key, there is nothing to delete.
+            made, needed = ({own}, set()) if is_tombstone else needs(world.plan, entity, record)
         except Rejected:
             write(entity, record)
             continue
-        is_tombstone = member(record, "gone") == "yes"
-        if is_tombstone:
-            # Of whom nobody has it there is nothing to delete.
-            made, needed = {identity(world.plan, entity, record)}, set()
-        own = identity(world.plan, entity, record)
         if any(made & others for others, *_, one in held if one != own) and "held objects" in AVOIDED:
             raise Unsaid("which record makes what a record that waits has, too")
         if any(not world.has(one) for one in needed) or any(one[4] in made for one in held):
