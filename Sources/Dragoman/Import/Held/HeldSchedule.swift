@@ -8,7 +8,8 @@ import HeapModule
 /// for each other, the first one begins.
 ///
 /// Each need is looked at once, and again when a record was taken up that makes its target: a chain of records takes as
-/// long as the same records without one.
+/// long as the same records without one. Where one of them deletes others, needs are looked at again before their record is
+/// taken up, and all that are left where none is ready.
 struct HeldSchedule {
   private typealias Key = HeldRecords.Key
   private typealias Need = HeldRecords.Need
