@@ -67,6 +67,43 @@ import Testing
     #expect(told(report).isEmpty)
   }
 
+  @Test(
+    "What one record that waits says of a list, and the next one otherwise, is told, whatever becomes of the one behind them",
+    arguments: [false, true]
+  )
+  func held(deletesOthers: Bool) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        Order:
+          unique: id
+          version: v
+          deleteWhen: { from: gone, equals: "true" }
+          attributes: { id: { type: int64 }, v: { type: int64 } }
+          relationships:
+            customer: { entity: Customer, kind: toOne, from: customer }
+            needs: { entity: Order, kind: toOne, key: { id: needs }, onUnresolved: reject }
+        Customer:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships: { tags: { entity: Tag, kind: toMany, from: tags } }
+        Tag: { unique: id, attributes: { id: id } }
+      sources: { json: { format: json, entity: Order } }
+      """
+    )
+    try await fixture.run(#"[{"id":3,"v":5}]"#)
+    let gone = deletesOthers ? #",{"id":5,"needs":9},{"id":5,"gone":true}"# : ""
+    let report = try await fixture.run(
+      #"[{"id":1,"needs":9,"customer":{"id":7,"tags":[{"id":"a"}]}},"#
+        + #"{"id":2,"needs":9,"customer":{"id":7,"tags":[{"id":"b"}]}},"#
+        + #"{"id":3,"v":1,"needs":9},{"id":9}\#(gone)]"#
+    )
+    #expect(report.counts.skipped == 1)
+    #expect(report.counts.deleted == (deletesOthers ? 1 : 0))
+    #expect(told(report) == ["value.contradiction Customer.tags 1"])
+  }
+
   @Test("What the whole import comes to is told of each object once: before against after")
   func net() async throws {
     let fixture = try ImportFixture(Self.map)

@@ -227,52 +227,24 @@ struct HeldSchedule {
     return nil
   }
 
-  /// The strongly connected components of those that are not done, by Tarjan's algorithm (SIAM Journal on Computing
-  /// 1, 1972): a component comes behind all that wait for it.
+  /// Those that are not done in groups that wait for each other, each behind all groups that wait for it.
   private func makeRings() -> [[Int]] {
     // Records, and behind them the keys that are waited for: each record that makes one leads to it, and it to all that
     // need it.
     let keys = Array(waiting.keys)
     let nodes = Dictionary(uniqueKeysWithValues: zip(keys, records.count...))
-    func followers(_ node: Int) -> [Int] {
+    let left = records.indices.filter { !states[$0].isDone }
+    let components = stronglyConnectedComponents(
+      from: left,
+      count: records.count + keys.count
+    ) { node in
       guard node < records.count else {
-        return waiting[keys[node - records.count]]?.map(\.number) ?? []
+        return waiting[keys[node - records.count], default: []].map(\.number)
+          .filter { !states[$0].isDone }
       }
       let made = states[node].lack == nil ? records[node].keys.made : []
       return later[node] + made.compactMap { nodes[$0.key] }
     }
-    let count = records.count + keys.count
-    // From 1; 0: not seen yet.
-    var places = [Int](repeating: 0, count: count)
-    var lowest = places
-    var isOpen = [Bool](repeating: false, count: count)
-    var (place, open, walk, rings) = (0, [Int](), [(node: Int, next: [Int])](), [[Int]]())
-    func enter(_ node: Int) {
-      place += 1
-      (places[node], lowest[node], isOpen[node]) = (place, place, true)
-      open.append(node)
-      walk.append((node, followers(node)))
-    }
-    for first in records.indices where places[first] == 0 && !states[first].isDone {
-      enter(first)
-      while let node = walk.last?.node {
-        if let other = walk[walk.count - 1].next.popLast() {
-          if other < records.count, states[other].isDone { continue }
-          if places[other] == 0 {
-            enter(other)
-          } else if isOpen[other] {
-            lowest[node] = min(lowest[node], places[other])
-          }
-          continue
-        }
-        walk.removeLast()
-        if let parent = walk.last?.node { lowest[parent] = min(lowest[parent], lowest[node]) }
-        guard lowest[node] == places[node], let start = open.lastIndex(of: node) else { continue }
-        for member in open[start...] { isOpen[member] = false }
-        rings.append(open[start...].filter { $0 < records.count }.sorted(by: >))
-        open.removeSubrange(start...)
-      }
-    }
-    return rings
+    return components.map { $0.filter { $0 < records.count }.sorted(by: >) }
   }
 }

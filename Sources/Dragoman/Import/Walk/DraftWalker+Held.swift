@@ -58,10 +58,11 @@ extension DraftWalker {
       record.isTombstone
         || record.batch.plan.map { record.batch.deletesUnlinked(by: record.object, $0) } ?? false
     }
-    let losesTargets = deletesOthers.contains(true)
-    var schedule = try HeldSchedule(records, losesTargets: losesTargets) { [self] need in
-      try isStored(need)
-    }
+    var schedule = try HeldSchedule(
+      records,
+      losesTargets: deletesOthers.contains(true),
+      isStored: isStored
+    )
     func settle(_ record: HeldRecords.Record, _ plan: ImportPlan, _ number: Int) throws {
       var isWritten = false
       if let lack = schedule.lack(of: number) {
@@ -69,7 +70,7 @@ extension DraftWalker {
       } else {
         isWritten = try writeHeld(record, plan)
         // What its lists let go is gone before others look for it.
-        if losesTargets { try flushAll(record.batch) }
+        if deletesOthers[number] { try flushAll(record.batch) }
       }
       try schedule.settle(number, isWritten: isWritten, deletesOthers: deletesOthers[number])
     }
