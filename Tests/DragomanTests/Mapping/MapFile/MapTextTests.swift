@@ -115,6 +115,29 @@ import Testing
     #expect(fault?.position.map { "\($0.line):\($0.column)" } == place)
   }
 
+  @Test(
+    "What beginners write that is no YAML is told with its place and how it is written",
+    arguments: [
+      ("a: { from: score.ft[0] }", "1:20", "flow mapping, did", "written in quotes"),
+      ("a: {b: 1,\n  from: items[*].x}", "2:14", "flow mapping that begins in line 1", "quotes"),
+      ("a: [x[0], y]", "1:6", "flow sequence, did", "written in quotes"),
+      ("a: { b: 1\nc: { d: 2 }", "2:2", "flow mapping that begins in line 1", nil),
+      ("a:\n\tb: 1", "2:1", "cannot start any token", "spaces, not with tabs"),
+      ("a: b: c", "1:5", "mapping values are not allowed", nil),
+      ("a: [1\n", "2:1", "flow sequence that begins in line 1", nil),
+    ]
+  )
+  func badYAML(text: String, place: String, message: String, rule: String?) {
+    let error = #expect(throws: MapFaults.self) { try ImportMap(yaml: text) }
+    let fault = error?.faults.first
+    #expect(error?.faults.count == 1)
+    #expect(fault?.code == .syntax)
+    #expect(fault?.position.map { "\($0.line):\($0.column)" } == place)
+    #expect(fault?.message.contains(message) == true)
+    #expect((fault?.rule == nil) == (rule == nil))
+    if let rule { #expect(fault?.rule?.contains(rule) == true) }
+  }
+
   @Test("JSON escapes are read, duplicate keys are faults beside the others")
   func goodJSON() throws {
     let json = #"""

@@ -74,10 +74,19 @@ struct YAMLMapParser {
     byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
   }
 
-  private func isTab(_ text: String, _ mark: Mark) -> Bool {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    guard lines.indices.contains(mark.line - 1) else { return false }
-    return lines[mark.line - 1].prefix { $0 == " " || $0 == "\t" }.contains("\t")
+  /// How what stands at a mistake is written; `nil` where it is none that beginners make.
+  private func rule(at mark: Mark, of text: String, within context: String?) -> String? {
+    let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+    guard lines.indices.contains(mark.line - 1) else { return nil }
+    let line = lines[mark.line - 1]
+    if line.prefix(while: { $0 == " " || $0 == "\t" }).contains("\t") {
+      return "lines are indented with spaces, not with tabs"
+    }
+    let isFlow = context?.contains("parsing a flow") == true
+    if isFlow, let found = line.dropFirst(mark.column - 1).first, found == "[" || found == "{" {
+      return "within { } and [ ] a path with brackets is written in quotes, as \"scores[0]\""
+    }
+    return nil
   }
 
   private func faults(of error: any Error, in text: String) -> [MapFault] {
@@ -93,16 +102,17 @@ struct YAMLMapParser {
       )
     }
     switch error as? YamlError {
-    case .scanner(_, let problem, let mark, _) where isTab(text, mark):
-      var tab = fault(problem, place(mark))
-      tab.rule = "lines are indented with spaces, not with tabs"
-      return [tab]
     case .scanner(let context, let problem, let mark, _),
       .parser(let context, let problem, let mark, _),
       .composer(let context, let problem, let mark, _):
-      return [
-        fault([context?.text, problem].compactMap(\.self).joined(separator: ", "), place(mark))
-      ]
+      // What is not closed began lines above what is in its way.
+      let start = context.map { context in
+        context.mark.line == mark.line
+          ? context.text : "\(context.text) that begins in line \(context.mark.line)"
+      }
+      var mistake = fault([start, problem].compactMap(\.self).joined(separator: ", "), place(mark))
+      mistake.rule = rule(at: mark, of: text, within: context?.text)
+      return [mistake]
     case .duplicatedKeysInMapping(let duplicates, let context):
       return duplicates.map { key in
         MapFault(
