@@ -23,6 +23,7 @@ import growth
 import guesses
 import harness
 import hostile
+import keys
 import kills
 import linked
 import resuming
@@ -41,14 +42,14 @@ import world
 MODULES = {
     "kills": kills, "resuming": resuming, "disks": disks, "stopping": stopping, "company": company, "again": again, "hostile": hostile, "stores": stores,
     "undoing": undoing, "retries": retries, "guesses": guesses, "console": console, "urls": urls, "contracts": contracts, "servers": servers,
-    "differential": differential, "linked": linked, "wide": wide, "ways": ways, "elements": elements,
+    "differential": differential, "linked": linked, "keys": keys, "wide": wide, "ways": ways, "elements": elements,
     "fuzzing": fuzzing, "growth": growth, "world": world, "contexts": contexts, "sanitizers": sanitizers,
 }
 
 # What Scripts/test.sh tries, with an eighth of the short run's cases: a minute.
 SMALL = [
     kills.at_random_times, resuming.stop_and_resume, resuming.refusals, stopping.TESTS[0], again.TESTS[0], hostile.TESTS[0],
-    differential.fuzz, stores.TESTS[1], undoing.refused, retries.retried, console.strangers, urls.secrets,
+    differential.fuzz, keys.keys, stores.TESTS[1], undoing.refused, retries.retried, console.strangers, urls.secrets,
 ]
 
 

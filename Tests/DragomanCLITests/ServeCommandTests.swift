@@ -92,7 +92,7 @@ import Testing
       # It is made in a file.
       print(browser.open(address.split("?")[0] + "entities/P/download.xml", timeout=900).read().decode())
       PYTHON
-      ls tmp | grep -c dragoman-console
+      ls tmp | grep -c dragoman-
       kill -s \(signal) $tool
       wait $tool; echo "status $?"; ls tmp
       """

@@ -94,6 +94,7 @@ struct FetchCommand: ParsableCommand {
       reading: asOf == nil ? .request { try command.request().showingKeys(in: $0) } : .recorded
     )
     guard let asOf else { return try command.answer(from: store, over: store.path) }
+    SignalWatch.removesTemporaryFolders()
     try command.databaseOptions.naming {
       try store.withCopy(asOf: asOf) { copy in try command.answer(from: copy, over: store.path) }
     }

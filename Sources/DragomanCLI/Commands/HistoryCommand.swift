@@ -45,6 +45,7 @@ struct HistoryCommand: ParsableCommand {
     let output = OutputBuffer(descriptor: STDOUT_FILENO)
     do {
       if let changes {
+        SignalWatch.removesTemporaryFolders()
         let writer = ChangeWriter(json ? .ndjson : .onTerminal, to: output)
         try databaseOptions.naming {
           try store.changes(ofImport: changes) { try writer.write($0) }

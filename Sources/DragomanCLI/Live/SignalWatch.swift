@@ -1,4 +1,5 @@
 import Dispatch
+import Dragoman
 import Foundation
 import Synchronization
 
@@ -19,7 +20,7 @@ final class SignalWatch: Sendable {
     let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
     source.setEventHandler {
       // Between two imports of a run there is nothing to stop.
-      guard let watch = current.withLock({ $0 }) else { _exit(128 + number) }
+      guard let watch = current.withLock({ $0 }) else { TemporaryFolder.endProcess(128 + number) }
       watch.take(number)
     }
     source.resume()
@@ -49,6 +50,9 @@ final class SignalWatch: Sendable {
     Self.sources.withLock { _ in }
   }
 
+  /// Has a signal end the process as it does without a watch, but for temporary folders, which go with it.
+  static func removesTemporaryFolders() { sources.withLock { _ in } }
+
   /// Stops watching.
   func end() { Self.current.withLock { if $0 === self { $0 = nil } } }
 
@@ -63,7 +67,7 @@ final class SignalWatch: Sendable {
     // Nothing is lost: SQLite rolls back what was not committed when the file is opened next.
     if isSecond {
       abandon()
-      _exit(128 + number)
+      TemporaryFolder.endProcess(128 + number)
     }
     stop()
   }

@@ -8,7 +8,7 @@ final class JobBoard: Sendable {
     var jobs: [ImportJob] = []
     /// Where the rejects of all imports are or would be, also of those that are not kept, oldest first.
     var rejects: [(path: String, feed: String)] = []
-    var folder: String?
+    var folder: TemporaryFolder?
     /// Whether no import is begun any more.
     var isEnding = false
     /// Whether nothing is left there any more: nobody would remove it.
@@ -74,17 +74,11 @@ final class JobBoard: Sendable {
   func folder() throws(ConsoleError) -> String {
     do {
       return try state.withLock { state in
-        if let folder = state.folder { return folder }
+        if let folder = state.folder { return folder.path }
         if state.hasEnded { throw Self.ending }
-        let url = FileManager.default.temporaryDirectory
-          .appendingPathComponent("dragoman-console-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(
-          at: url,
-          withIntermediateDirectories: true,
-          attributes: [.posixPermissions: 0o700]
-        )
-        state.folder = url.path
-        return url.path
+        let folder = try TemporaryFolder()
+        state.folder = folder
+        return folder.path
       }
     } catch let error as ConsoleError {
       throw error
@@ -113,7 +107,6 @@ final class JobBoard: Sendable {
       defer { state.folder = nil }
       return state.folder
     }
-    // Where it cannot be removed, the system empties its folder for temporary files.
-    if let folder { try? FileManager.default.removeItem(atPath: folder) }
+    folder?.remove()
   }
 }

@@ -30,7 +30,7 @@ extension DraftBatch {
             key.isSensitive ? ForeignText.mask : values.map(\.text).joined(separator: ", ")
           found.append(
             HeldRecords.Need(
-              key: HeldRecords.Key(target, key.map(\.name), values),
+              key: plan.model.key(of: target, names: key.map(\.name), values),
               link: linkPlan.layout,
               text: text,
               entity: target,
@@ -63,15 +63,25 @@ extension DraftBatch {
       let draft = objects[index]
       let entity = plan.entities[draft.plan]
       for (number, unique) in entity.layout.uniqueKeys.enumerated() {
-        let values = unique.compactMap { value(of: $0, of: index, plan) }
-        guard values.count == unique.count else { continue }
-        let key = HeldRecords.Key(entity.layout, unique.map(\.name), values)
-        if !isTombstone { keys.made.append((key, entity.layout.index)) }
+        let values = unique.map { value(of: $0, of: index, plan) }
+        var unknown = unique.indices.filter { values[$0] == nil }
+        // Of another key than its identity an object may have a part, or get it by a default.
+        unknown.removeAll { !plan.model.tells(unique[$0], of: entity.layout) }
+        let isPartial = number > 0 && unknown.count < unique.count
+        guard unknown.isEmpty || isPartial else { continue }
+        let key = plan.model.key(
+          of: entity.layout,
+          names: unique.map(\.name),
+          values.map { $0 ?? .null }
+        )
+        if !isTombstone {
+          keys.made.append(.init(key: key, entity: entity.layout.index, unknown: unknown))
+        }
         guard number == 0 else { continue }
         if index == object {
           keys.own = key
-        } else if saysMore(than: unique, draft, entity) {
-          keys.nested.append(key)
+        } else {
+          keys.nested.append((key, saysMore(than: unique, draft, entity)))
         }
       }
     }
@@ -133,6 +143,37 @@ extension DraftBatch {
         }
     }
     return isNestedBy ? identity(of: draft.parent) : nil
+  }
+}
+
+extension ModelLayout {
+  /// A key of an object as records are compared by it.
+  fileprivate func key(
+    of entity: EntityLayout,
+    names: [String],
+    _ values: [StoredValue]
+  ) -> HeldRecords.Key {
+    let unique = entity.uniqueKeys.first { key in
+      key.count == names.count && zip(key, names).allSatisfy { $0.name.utf8.elementsEqual($1.utf8) }
+    }
+    let told = zip(values, unique ?? []).map { tells($1, of: entity) ? $0 : .null }
+    return HeldRecords.Key(entity, names, told)
+  }
+
+  /// Whether a part of a key is what a record says of it.
+  ///
+  /// A to-one may be named by one key here and by another one there, or be nested: only where its target has
+  /// one key of one part is it the same object if, and only if, that is the same value.
+  fileprivate func tells(
+    _ part: EntityLayout.KeyPart,
+    of entity: EntityLayout,
+    depth: Int = 0
+  ) -> Bool {
+    guard case .relationship(let slot) = part.property else { return true }
+    let target = entities[entity.relationships[slot].destination]
+    guard target.uniqueKeys.count == 1, target.uniqueKeys[0].count == 1, depth <= entities.count
+    else { return false }
+    return tells(target.uniqueKeys[0][0], of: target, depth: depth + 1)
   }
 }
 

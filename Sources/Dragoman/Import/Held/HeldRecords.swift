@@ -7,29 +7,59 @@ import DragomanGraph
 /// later records about the same objects, because the order of records about one object counts.
 final class HeldRecords {
   /// What tells an object: a unique key of its family, compared byte for byte.
+  ///
+  /// A part that nobody but the store knows is `.null`: all of them are the same there, so that objects may seem to be one that
+  /// are not, and never the other way round.
   struct Key: Hashable {
     private let root: Int
     /// The names of the key's parts, each with its value behind it.
-    private let parts: [StoredValue]
+    private var parts: [StoredValue]
 
     init(_ entity: EntityLayout, _ names: [String], _ values: [StoredValue]) {
       root = entity.root
       parts = zip(names, values).flatMap { [.text($0), $1] }
     }
+
+    /// The key without the values of some parts.
+    func masking(_ places: some Sequence<Int>) -> Key {
+      var masked = self
+      for place in places { masked.parts[2 * place + 1] = .null }
+      return masked
+    }
+
+    /// The key without any values.
+    var blank: Key { masking(0..<parts.count / 2) }
+
+    /// Whether all parts are known.
+    var isWhole: Bool { !parts.contains(.null) }
+  }
+
+  /// A key of an object that a record brings.
+  struct MadeKey {
+    let key: Key
+    /// The object's entity.
+    let entity: Int
+    /// The places of parts that the record does not give: the object has them already, or by a default.
+    let unknown: [Int]
   }
 
   /// The keys of the objects that a record speaks of.
   struct Keys {
     /// The identity of the record's own object.
     var own: Key?
-    /// The identities of nested records that say more than their key.
-    var nested: [Key] = []
-    /// Every key of each of its objects, with the object's entity: what others may need.
-    var made: [(key: Key, entity: Int)] = []
+    /// The identities of nested records, and whether they say more than their key.
+    var nested: [(key: Key, saysMore: Bool)] = []
+    /// Every key of each of its objects: what others may need.
+    var made: [MadeKey] = []
 
-    /// Whether the record makes what it needs itself.
-    func makes(_ need: Need) -> Bool {
-      made.contains { $0.key == need.key && need.entity.family.contains($0.entity) }
+    /// Which of some needs the record does not make itself.
+    func unmade(of needs: [Need]) -> [Need] {
+      if needs.isEmpty { return needs }
+      let whole = made.filter(\.key.isWhole)
+      let entities = Dictionary(grouping: whole, by: \.key).mapValues { $0.map(\.entity) }
+      return needs.filter { need in
+        !(entities[need.key]?.contains { need.entity.family.contains($0) } ?? false)
+      }
     }
   }
 
@@ -46,7 +76,7 @@ final class HeldRecords {
     /// What the rejects file gets of it.
     let reject: RejectedRecord?
     let keys: Keys
-    /// What it must not be written without.
+    /// What it must not be written without, and does not make itself.
     let needs: [Need]
     /// The primary keys that its objects get, if they are new ones; what is missing gets the next one.
     var reservedKeys: ContiguousArray<Int64> = []
@@ -80,8 +110,10 @@ final class HeldRecords {
   /// The drafts of all of them, by the format of their plan.
   private var batches: [ForeignFormat: [DraftBatch]] = [:]
   private var records: [Record] = []
-  private var ownKeys: Set<Key> = []
-  private var nestedKeys: Set<Key> = []
+  /// The identities of own objects, and whether one of the records deletes it.
+  private var ownKeys: [Key: Bool] = [:]
+  /// The identities of nested records, and whether one of them says more than its key.
+  private var nestedKeys: [Key: Bool] = [:]
   /// The records at the end, when they are written or refused.
   private(set) var taken: [Record] = []
 
@@ -98,10 +130,15 @@ final class HeldRecords {
   /// Whether a record with these keys must not come before one that is held.
   ///
   /// What is nested in both counts for neither: else one record would hold back all that have something
-  /// in common with it.
-  func concerns(_ keys: Keys) -> Bool {
-    keys.own.map { ownKeys.contains($0) || nestedKeys.contains($0) } ?? false
-      || keys.nested.contains { ownKeys.contains($0) }
+  /// in common with it. A nested record that holds a key only says nothing of its object, but that it is there.
+  func concerns(_ keys: Keys, isTombstone: Bool) -> Bool {
+    if let own = keys.own {
+      if ownKeys[own] != nil { return true }
+      if let saysMore = nestedKeys[own], saysMore || isTombstone { return true }
+    }
+    return keys.nested.contains { nested in
+      ownKeys[nested.key].map { nested.saysMore || $0 } ?? false
+    }
   }
 
   /// Whether a batch has held records.
@@ -173,8 +210,12 @@ final class HeldRecords {
         )
       )
     }
-    if let own = record.keys.own { ownKeys.insert(own) }
-    nestedKeys.formUnion(record.keys.nested)
+    if let own = record.keys.own {
+      ownKeys[own] = record.isTombstone || ownKeys[own] ?? false
+    }
+    for (key, saysMore) in record.keys.nested {
+      nestedKeys[key] = saysMore || nestedKeys[key] ?? false
+    }
     byteCount += (record.reject?.bytes.count ?? 0) + (batch.records.arenaEnd - firstByte)
     byteCount += (batch.values.count - firstValue) * MemoryLayout<RowValue>.stride
     byteCount += nodes.count * MemoryLayout<Origin>.stride
@@ -205,8 +246,8 @@ final class HeldRecords {
   func takeAll() -> [Record] {
     taken = records
     records = []
-    ownKeys = []
-    nestedKeys = []
+    ownKeys = [:]
+    nestedKeys = [:]
     return taken
   }
 }

@@ -8,8 +8,11 @@ import HeapModule
 /// for each other, the first one begins.
 ///
 /// Each need is looked at once, and again when a record was taken up that makes its target: a chain of records takes as
-/// long as the same records without one. Where one of them deletes others, needs are looked at again before their record is
-/// taken up, and all that are left where none is ready.
+/// long as the same records without one. Once one of them has deleted others or changed a key, needs are looked at again before
+/// their record is taken up, and all that are left where none is ready.
+///
+/// Of a record that does not give all parts of a key, only the store knows whom it makes: it counts as a maker of
+/// every key that has the parts that it gives.
 struct HeldSchedule {
   private typealias Key = HeldRecords.Key
   private typealias Need = HeldRecords.Need
@@ -23,14 +26,16 @@ struct HeldSchedule {
     /// What it lacks, if it is to be rejected.
     var lack: HeldRecords.Need?
     var isDone = false
+    /// Whether it is among those that are ready.
+    var isReady = false
     /// Whether it is to be rejected or done.
     var isSettled: Bool { isDone || lack != nil }
   }
 
   private let records: [HeldRecords.Record]
-  /// Whether what was there may be gone when a record is taken up: one of them deletes others.
-  private let losesTargets: Bool
-  /// Whether one has done so since all that are left were looked at.
+  /// Whether what was there may be gone when a record is taken up.
+  private var losesTargets = false
+  /// Whether something went since all that are left were looked at.
   private var hasLost = false
   private let isStored: (HeldRecords.Need) throws -> Bool
   private var states: [State]
@@ -38,34 +43,37 @@ struct HeldSchedule {
   private var later: [[Int]]
   /// By key, how many records that are not settled make an object of which entity.
   private var makerCounts: [Key: [Int: Int]] = [:]
+  /// By key without values, which places of it makers leave open.
+  private var openPlaces: [Key: Set<[Int]>] = [:]
   /// By key, which records need it, and the place of that among their needs.
   private var waiting: [Key: [(number: Int, place: Int)]] = [:]
   private var ready = Heap<Int>()
   private var doneCount = 0
-  /// Records that wait for each other, last first; groups that others wait for are at the end.
+  /// Records that wait for each other, the one that begins last; groups that others wait for are at the end.
   private var rings: [[Int]]?
+  /// How many of these groups none has begun of.
+  private var untouchedCount = 0
+  /// The records that wait for each other, in the order in which they are written, where the one that `next()` gave last
+  /// begins them; else empty.
+  private(set) var ring: [Int] = []
 
   /// Looks at records once.
   ///
   /// - Parameters:
   ///   - records: The records, in the order of the feed.
-  ///   - losesTargets: Whether some of them may delete what others need.
   ///   - isStored: Whether a target is there by now.
   /// - Throws: What `isStored` throws.
   init(
     _ records: [HeldRecords.Record],
-    losesTargets: Bool,
     isStored: @escaping (HeldRecords.Need) throws -> Bool
   ) throws {
     self.records = records
-    self.losesTargets = losesTargets
     self.isStored = isStored
     states = records.map { _ in State() }
     later = records.map { _ in [] }
-    for record in records {
-      for (key, entity) in record.keys.made {
-        makerCounts[key, default: [:]][entity, default: 0] += 1
-      }
+    for made in records.lazy.flatMap(\.keys.made) {
+      makerCounts[made.key, default: [:]][made.entity, default: 0] += 1
+      if !made.unknown.isEmpty { openPlaces[made.key.blank, default: []].insert(made.unknown) }
     }
     orderByObject()
     for number in records.indices where try isComplete(number) { enqueueIfReady(number) }
@@ -78,8 +86,10 @@ struct HeldSchedule {
   ///
   /// - Throws: What `isStored` throws.
   mutating func next() throws -> Int? {
+    ring = []
     while doneCount < records.count {
       if let number = ready.popMin() {
+        states[number].isReady = false
         if losesTargets, states[number].lack == nil, try !isComplete(number) { continue }
         return number
       }
@@ -94,10 +104,10 @@ struct HeldSchedule {
   /// - Parameters:
   ///   - number: The record.
   ///   - isWritten: Whether its objects may be there now.
-  ///   - deletesOthers: Whether it may have deleted others.
+  ///   - hasLost: Whether an object was deleted, or has another key now.
   /// - Throws: What `isStored` throws.
-  mutating func settle(_ number: Int, isWritten: Bool, deletesOthers: Bool) throws {
-    if isWritten && deletesOthers { hasLost = true }
+  mutating func settle(_ number: Int, isWritten: Bool, hasLost: Bool) throws {
+    if hasLost { (self.hasLost, losesTargets) = (true, true) }
     let wasRejected = states[number].lack != nil
     states[number].isDone = true
     doneCount += 1
@@ -116,27 +126,34 @@ struct HeldSchedule {
   private mutating func orderByObject() {
     var lastOwn: [Key: Int] = [:]
     // The records since then that have the object nested in them.
-    var nested: [Key: [Int]] = [:]
+    var nested: [Key: [(number: Int, saysMore: Bool)]] = [:]
     func put(_ number: Int, behind others: [Int]) {
       for other in others { later[other].append(number) }
       states[number].earlierCount += others.count
     }
     for (number, record) in records.enumerated() {
       if let own = record.keys.own {
-        put(number, behind: (lastOwn[own].map { [$0] } ?? []) + (nested[own] ?? []))
+        let having = (nested[own] ?? []).filter { $0.saysMore || record.isTombstone }
+        put(number, behind: (lastOwn[own].map { [$0] } ?? []) + having.map(\.number))
         lastOwn[own] = number
         nested[own] = nil
       }
-      for key in record.keys.nested {
-        if let own = lastOwn[key], own != number { put(number, behind: [own]) }
-        nested[key, default: []].append(number)
+      for (key, saysMore) in record.keys.nested {
+        // Who says nothing of an object but that it is there has to do with its deletion only.
+        if let own = lastOwn[key], own != number, saysMore || records[own].isTombstone {
+          put(number, behind: [own])
+        }
+        nested[key, default: []].append((number, saysMore))
       }
     }
   }
 
   private mutating func enqueueIfReady(_ number: Int) {
     let state = states[number]
-    guard state.earlierCount == 0, state.missing.isEmpty || state.lack != nil else { return }
+    guard !state.isReady, !state.isDone, state.earlierCount == 0,
+      state.missing.isEmpty || state.lack != nil
+    else { return }
+    states[number].isReady = true
     ready.insert(number)
   }
 
@@ -144,14 +161,14 @@ struct HeldSchedule {
 
   /// Looks for all that a record needs; what is not there it waits for, or it is to be rejected.
   private mutating func isComplete(_ number: Int) throws -> Bool {
-    let record = records[number]
-    for (place, need) in record.needs.enumerated() where !states[number].missing.contains(place) {
-      if try record.keys.makes(need) || isStored(need) { continue }
+    for (place, need) in records[number].needs.enumerated()
+    where !states[number].missing.contains(place) {
+      if try isStored(need) { continue }
       guard isMade(need) else {
         try review(reject(number, need))
         return false
       }
-      waiting[need.key, default: []].append((number, place))
+      for key in keys(of: need) { waiting[key, default: []].append((number, place)) }
       states[number].missing.insert(place)
     }
     return states[number].missing.isEmpty
@@ -161,12 +178,22 @@ struct HeldSchedule {
   private mutating func lookAgain() throws {
     hasLost = false
     rings = nil
-    for number in records.indices where !states[number].isSettled { _ = try isComplete(number) }
+    for number in records.indices where !states[number].isSettled {
+      if try isComplete(number) { enqueueIfReady(number) }
+    }
+  }
+
+  /// The keys of records that make a target: its own, and those of records that leave parts of it open.
+  private func keys(of need: Need) -> [Key] {
+    if openPlaces.isEmpty { return [need.key] }
+    return [need.key] + (openPlaces[need.key.blank] ?? []).map { need.key.masking($0) }
   }
 
   /// Whether a record that is not settled makes a target.
   private func isMade(_ need: Need) -> Bool {
-    makerCounts[need.key]?.contains { $0.value > 0 && need.entity.family.contains($0.key) } ?? false
+    keys(of: need).contains { key in
+      makerCounts[key]?.contains { $0.value > 0 && need.entity.family.contains($0.key) } ?? false
+    }
   }
 
   /// Looks again for what has some keys: it may be there now, or nobody makes it any more.
@@ -174,8 +201,7 @@ struct HeldSchedule {
     var keys = keys
     while let key = keys.popLast() {
       var rest: [(number: Int, place: Int)] = []
-      for (number, place) in waiting.removeValue(forKey: key) ?? [] {
-        if states[number].isSettled { continue }
+      for (number, place) in waiting.removeValue(forKey: key) ?? [] where waits(number, place) {
         let need = records[number].needs[place]
         if try isStored(need) {
           states[number].missing.remove(place)
@@ -188,6 +214,11 @@ struct HeldSchedule {
       }
       if !rest.isEmpty { waiting[key] = rest }
     }
+  }
+
+  /// Whether a record still waits for one of its needs.
+  private func waits(_ number: Int, _ place: Int) -> Bool {
+    !states[number].isSettled && states[number].missing.contains(place)
   }
 
   /// Notes that a record is to be rejected.
@@ -203,9 +234,9 @@ struct HeldSchedule {
   ///
   /// - Returns: The keys of which that was the last maker.
   private mutating func withdraw(_ number: Int) -> [Key] {
-    records[number].keys.made.compactMap { key, entity in
-      makerCounts[key]?[entity]? -= 1
-      return makerCounts[key]?[entity] == 0 ? key : nil
+    records[number].keys.made.compactMap { made in
+      makerCounts[made.key]?[made.entity]? -= 1
+      return makerCounts[made.key]?[made.entity] == 0 ? made.key : nil
     }
   }
 
@@ -213,7 +244,13 @@ struct HeldSchedule {
 
   /// The first record that is not done of those that wait for nobody but each other.
   private mutating func firstOfRing() -> Int? {
-    var left = rings ?? makeRings()
+    var left: [[Int]]
+    if let rings {
+      left = rings
+    } else {
+      left = makeRings()
+      untouchedCount = left.count
+    }
     rings = nil
     defer { rings = left }
     while !left.isEmpty {
@@ -221,8 +258,15 @@ struct HeldSchedule {
         left.removeLast()
         continue
       }
-      if !states[number].isDone { return number }
-      left[left.count - 1].removeLast()
+      if states[number].isDone {
+        left[left.count - 1].removeLast()
+        continue
+      }
+      if left.count <= untouchedCount {
+        untouchedCount = left.count - 1
+        ring = left[left.count - 1].reversed().filter { !states[$0].isSettled }
+      }
+      return number
     }
     return nil
   }
@@ -239,12 +283,23 @@ struct HeldSchedule {
       count: records.count + keys.count
     ) { node in
       guard node < records.count else {
-        return waiting[keys[node - records.count], default: []].map(\.number)
-          .filter { !states[$0].isDone }
+        return waiting[keys[node - records.count], default: []].filter(waits).map(\.number)
       }
       let made = states[node].lack == nil ? records[node].keys.made : []
       return later[node] + made.compactMap { nodes[$0.key] }
     }
-    return components.map { $0.filter { $0 < records.count }.sorted(by: >) }
+    return components.map { component in
+      let members = component.filter { $0 < records.count }
+      let blocked = Set(members.filter(lacksIdentity))
+      // Who has to have a target in its identity cannot begin.
+      return members.sorted { one, other in
+        blocked.contains(one) == blocked.contains(other) ? one > other : blocked.contains(one)
+      }
+    }
+  }
+
+  /// Whether a record waits for a target that is a part of an identity.
+  private func lacksIdentity(_ number: Int) -> Bool {
+    states[number].missing.contains { records[number].needs[$0].isIdentity }
   }
 }

@@ -218,6 +218,9 @@ final class ObjectBackend: DraftBackend {
     start = nil
   }
 
+  /// Hooks may do what nobody undoes.
+  var mayTry: Bool { code.entities.values.allSatisfy { $0.postImport == nil } }
+
   func didApply(_ key: Int64, of entity: EntityLayout, ordinal: Int) {
     guard listsObjects else { return }
     let place = RowKey(table: entity.tableIndex, key: key)

@@ -1,5 +1,4 @@
 import DragomanGraph
-import Foundation
 
 extension SQLiteStore {
   /// Takes an import back: every object, value and link is as it was before.
@@ -118,18 +117,8 @@ extension SQLiteStore {
 
   /// Lends a temporary folder, with `/` at its end.
   private func withFolder<T>(_ body: (String) throws -> T) throws -> T {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("dragoman-\(UUID().uuidString)")
-    do {
-      try FileManager.default.createDirectory(
-        at: folder,
-        withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o700]
-      )
-    } catch {
-      throw StoreError(.output, "There is no place for a copy: \(error)", path: folder.path)
-    }
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
     do {
       return try body(folder.path + "/")
     } catch let error as StoreError {

@@ -45,6 +45,8 @@ protocol DraftBackend: AnyObject {
   func undo() throws
   /// The import fails within what `begin()` began.
   func abandon()
+  /// Whether something may be done only to be undone: nobody is told of it.
+  var mayTry: Bool { get }
 
   /// Whether an object has these values of a key.
   func exists(_ entity: EntityLayout, columns: [KeyColumn], values: [StoredValue]) throws -> Bool
@@ -92,6 +94,7 @@ extension DraftBackend {
   func begin(_ batch: DraftBatch, _ plan: ImportPlan) throws {}
   func end() {}
   func abandon() {}
+  var mayTry: Bool { true }
   var isLoading: Bool { false }
   func isLoading(_ table: String) -> Bool { false }
   var loadChangeCount: Int { 0 }
@@ -160,6 +163,8 @@ protocol DraftStage: AnyObject {
   // What is staged, where links are stored together.
   var isEmpty: Bool { get }
   var hasUnlinked: Bool { get }
+  /// Whether some targets are named by a key that an object may lose.
+  var namesByOtherKeys: Bool { get }
   func holds(_ owner: Int64) -> Bool
   func number(of owner: Int64, lacking target: Int64) -> Int?
   func holds(
@@ -214,6 +219,7 @@ protocol DraftStage: AnyObject {
 extension DraftStage {
   var isEmpty: Bool { true }
   var hasUnlinked: Bool { false }
+  var namesByOtherKeys: Bool { false }
   func holds(_ owner: Int64) -> Bool { false }
   func number(of owner: Int64, lacking target: Int64) -> Int? { nil }
   func holds(

@@ -25,7 +25,7 @@ extension DraftWalker {
   /// Deletes what lists of a stage have lost.
   private func delete(_ gone: [(key: Int64, entity: EntityLayout)], from stage: Stage) throws {
     if gone.isEmpty { return }
-    if let denied = try backend.delete(gone) { throw RecordStop.denied(denied) }
+    try drop(gone)
     // Others may hold links of what is gone.
     for other in stages.all where other !== stage { try other.dropDeleted() }
   }
@@ -164,7 +164,9 @@ extension DraftWalker {
             + " nobody is.",
           tried: [],
           map: nil,
-          help: "import the missing object too, or say `onUnresolved: stub` or `pending`",
+          help: stages.policy(of: stage) == .reject
+            ? "import the missing object too"
+            : "import the missing object too, or say `onUnresolved: stub` or `pending`",
           key: nil,
           isReject: false
         )

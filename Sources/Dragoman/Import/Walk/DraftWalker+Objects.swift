@@ -53,6 +53,7 @@ extension DraftWalker {
     if let missing = target.identity.first(where: { !isGiven($0) }) {
       throw RecordStop.keyless(object: object, relationship: missing.relationship)
     }
+    try storeBeforeKeyChange(target, in: batch)
     let outcome = try row.withUnsafeBufferPointer {
       try target.writer.write($0, arena: Self.arena(of: batch), reserved: reservedKey(of: object))
     }
@@ -329,8 +330,7 @@ extension DraftWalker {
     let places = Set(unlinked.map { ObjectPlace($0.entity.root, $0.key) })
     let kept = try kept(among: places, by: object, batch)
     unlinked.removeAll { kept.contains(ObjectPlace($0.entity.root, $0.key)) }
-    if unlinked.isEmpty { return }
-    if let denied = try backend.delete(unlinked) { throw RecordStop.denied(denied) }
+    try drop(unlinked)
   }
 
   /// Which of the objects that the record unlinked stay: its own one, and who is linked to what it has and keeps.

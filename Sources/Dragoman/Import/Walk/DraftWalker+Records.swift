@@ -117,7 +117,7 @@ extension DraftWalker {
     }
   }
 
-  private func write(record object: Int, in batch: DraftBatch, _ plan: ImportPlan) throws -> Int64 {
+  func write(record object: Int, in batch: DraftBatch, _ plan: ImportPlan) throws -> Int64 {
     unlinked.removeAll()
     given.removeAll(keepingCapacity: true)
     loose.removeAll(keepingCapacity: true)
@@ -130,6 +130,22 @@ extension DraftWalker {
     }
     if !loose.isEmpty { try deleteLoose() }
     return key
+  }
+
+  /// Writes something, looks at it, and undoes it.
+  ///
+  /// Nothing may be staged.
+  func trying<Result>(_ body: () throws -> Result) throws -> Result {
+    let (mark, earlierCount) = (try begin(true, mayFlush: true), lossCount)
+    do {
+      let result = try body()
+      try undo(to: mark)
+      lossCount = earlierCount
+      return result
+    } catch {
+      backend.abandon()
+      throw error
+    }
   }
 
   /// Where a record, or a run of them, begins.

@@ -53,6 +53,8 @@ final class DraftWalker<Backend: DraftBackend> {
   /// The primary keys of the objects of the record at hand, from the first one on, where they were reserved.
   @exclusivity(unchecked) var reservedKeys: ContiguousArray<Int64> = []
   @exclusivity(unchecked) var firstReserved = 0
+  /// How often objects were deleted, or got another key: somebody may look for them in vain since.
+  @exclusivity(unchecked) var lossCount = 0
   /// How often links were stored so far: an object has none before the next time.
   @exclusivity(unchecked) var flushCount = 0
 
@@ -125,6 +127,8 @@ final class DraftWalker<Backend: DraftBackend> {
       case .row(let object):
         let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
         if target.isPlain {
+          // Rows may get other keys.
+          if !target.otherKeys.isEmpty, isNamedByOtherKeys { try flushAll(batch) }
           together = try writePlain(from: index, target, batch)
         } else {
           try writeRecord(object, record: index, in: batch, plan)
@@ -265,10 +269,10 @@ final class DraftWalker<Backend: DraftBackend> {
       : try withKey(of: object, target, in: batch, plan, under: nil) {
         try target.writer.delete($0, arena: $1)
       }
-    if isLinked, outcome == .deleted, let key = target.writer.key,
-      let denied = try backend.delete([(key, layout)])
-    {
-      throw RecordStop.denied(denied)
+    if isLinked, outcome == .deleted, let key = target.writer.key {
+      try drop([(key, layout)])
+    } else if outcome == .deleted {
+      lossCount += 1
     }
     if outcome == .skipped {
       if !isLinked { _ = try find(object, target, in: batch, plan, under: nil) }
@@ -281,6 +285,15 @@ final class DraftWalker<Backend: DraftBackend> {
       throw RecordStop.refused(object: object, outcome)
     }
     tally.count(outcome, of: target.plan.name, isTop: true)
+  }
+
+  /// Deletes objects by the delete rules.
+  ///
+  /// - Throws: `RecordStop.denied`; what the store throws.
+  func drop(_ objects: [(key: Int64, entity: EntityLayout)]) throws {
+    if objects.isEmpty { return }
+    if let denied = try backend.delete(objects) { throw RecordStop.denied(denied) }
+    lossCount += 1
   }
 
   /// Whether a draft names somebody by a to-one of its own row.

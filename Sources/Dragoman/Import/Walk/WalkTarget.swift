@@ -35,6 +35,14 @@ final class LinkColumn {
   }
 }
 
+/// A unique key that is not the identity: an object may have another one tomorrow.
+struct OtherKey {
+  /// The values of a row that are parts of it, as far as rows have them.
+  let slots: [Int]
+  /// How an object is looked up by it.
+  let columns: [KeyColumn]
+}
+
 /// Where the objects of one plan go: the writer of their rows, and which value of a row is which
 /// link.
 ///
@@ -56,6 +64,8 @@ final class WalkTarget<Backend: DraftBackend> {
   let stages: [Backend.Stage?]
   /// For each link of the plan, its number in the tally.
   let linkNumbers: [Int]
+  /// The keys besides the identity of which rows give a part.
+  let otherKeys: [OtherKey]
   /// The number of values of a row.
   let width: Int
   /// Whether rows are nothing but the values of the slots: no links, in either direction.
@@ -141,6 +151,15 @@ final class WalkTarget<Backend: DraftBackend> {
     linkNumbers = plan.links.map {
       tally.number(ofRelationship: "\(model.entities[$0.layout.owner].name).\($0.name)")
     }
+    otherKeys = entity.uniqueKeys.dropFirst().compactMap { key in
+      let slots = key.compactMap { part in
+        plan.slots.firstIndex { $0.attribute.name.utf8.elementsEqual(part.name.utf8) }
+          ?? slotOfColumn[part.column]
+      }
+      if slots.isEmpty { return nil }
+      let columns = key.compactMap { KeyColumn($0, of: entity, in: layout) }
+      return OtherKey(slots: slots, columns: columns)
+    }
     self.columns = columns
     self.identity = columns.filter(\.isIdentity)
     self.columnOfLink = columnOfLink
@@ -149,8 +168,13 @@ final class WalkTarget<Backend: DraftBackend> {
     // An object that is there refuses an `insert`, whatever its version is.
     mayKeep = mode == .ignore || (plan.version != nil && mode != .insert)
     isShared = imports.isShared(plan)
+    // Others of the family may be held until the end, and these behind them.
+    let mayBeHeld = layout.entities.contains {
+      $0.root == entity.root && $0.index != entity.index && !$0.relationships.isEmpty
+    }
     isPlain =
-      Backend.isBulk && slots.count == plan.slots.count && plan.links.isEmpty && !isNested
+      Backend.isBulk && !mayBeHeld && slots.count == plan.slots.count && plan.links.isEmpty
+      && !isNested
       && !isShared && !backend.namesObjects
     isUndoable =
       !Backend.isBulk

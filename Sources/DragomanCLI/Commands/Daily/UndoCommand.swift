@@ -44,6 +44,7 @@ struct UndoCommand: ParsableCommand {
     try databaseOptions.resolve()
     let output = OutputBuffer(descriptor: STDOUT_FILENO)
     let writer = ChangeWriter(json ? .ndjson : .onTerminal, to: output)
+    if dryRun { SignalWatch.removesTemporaryFolders() }
     let report: UndoReport
     do {
       report = try undo { try writer.write($0) }

@@ -35,7 +35,7 @@ extension StoreError {
     // The connection may know nothing of the error of another one.
     let text =
       database.message.flatMap { $0 == "not an error" ? nil : $0 }
-      ?? "SQLite error \(database.extendedResultCode.rawValue)"
+      ?? "SQLite error \(database.extendedResultCode)"
     switch database.resultCode {
     // A protocol error is a race for the write-ahead log that SQLite has given up.
     case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:

@@ -238,6 +238,13 @@ package final class LinkStage: StatementRunner {
     staged.hasUnlinked || (waitingCount > 0 && layout.isExclusive(plan.link))
   }
 
+  /// Whether some targets are named by a key that an object may lose: by another one than its identity.
+  package var namesByOtherKeys: Bool {
+    guard staged.hasKeys else { return false }
+    let identity = target.uniqueKeys.first?.map(\.column)
+    return plan.key.map(\.column) != identity
+  }
+
   /// Whether anything is staged.
   package var isEmpty: Bool { !isStaged }
 

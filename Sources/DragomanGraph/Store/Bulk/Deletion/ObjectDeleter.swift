@@ -34,7 +34,9 @@ package final class ObjectDeleter {
     table = "\(sql.temporarySchema)._dragoman_doomed"
     try sql.run(
       "CREATE TEMP TABLE IF NOT EXISTS _dragoman_doomed"
-        + " (root INTEGER, pk BIGINT, done INTEGER DEFAULT 0, PRIMARY KEY (root, pk))\(sql.keyedTable)"
+        + " (root INTEGER, pk BIGINT, done INTEGER DEFAULT 0, PRIMARY KEY (root, pk),"
+        // Those that are not done are found among many that are.
+        + " UNIQUE (done, root, pk))\(sql.keyedTable)"
     )
     try sql.run("DELETE FROM \(table)")
   }

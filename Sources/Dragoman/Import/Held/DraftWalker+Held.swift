@@ -11,13 +11,14 @@ extension DraftWalker {
     in batch: DraftBatch,
     _ plan: ImportPlan
   ) throws -> Bool {
-    if !held.isEmpty, held.concerns(batch.keys(of: object, isTombstone: isTombstone, plan)) {
-      return true
+    if !held.isEmpty {
+      let keys = batch.keys(of: object, isTombstone: isTombstone, plan)
+      if held.concerns(keys, isTombstone: isTombstone) { return true }
     }
     guard plan.needsTargets, !isTombstone else { return false }
     let missing = try batch.needs(of: object, plan, all: false).filter { try !isStored($0) }
     if missing.isEmpty { return false }
-    return !missing.allSatisfy(batch.keys(of: object, isTombstone: false, plan).makes)
+    return !batch.keys(of: object, isTombstone: false, plan).unmade(of: missing).isEmpty
   }
 
   /// Keeps a record until the end.
@@ -31,6 +32,7 @@ extension DraftWalker {
     _ plan: ImportPlan
   ) throws {
     let record = batch.records.records[index]
+    let keys = batch.keys(of: object, isTombstone: isTombstone, plan)
     try backend.keep(held: ordinal)
     let made = HeldRecords.Record(
       batch: batch,
@@ -39,8 +41,8 @@ extension DraftWalker {
       origin: batch.records.origin(at: record.start, record: record.number),
       ordinal: ordinal,
       reject: tally.rejects == nil ? nil : RejectedRecord(record, in: batch),
-      keys: batch.keys(of: object, isTombstone: isTombstone, plan),
-      needs: isTombstone ? [] : batch.needs(of: object, plan, all: true)
+      keys: keys,
+      needs: isTombstone ? [] : keys.unmade(of: batch.needs(of: object, plan, all: true))
     )
     // Hooks are given the records.
     held.add(made, plan, keepsRecord: !Backend.isBulk)
@@ -54,27 +56,64 @@ extension DraftWalker {
   func applyHeld(unless cancellation: Cancellation?) throws {
     let records = held.takeAll()
     guard !records.isEmpty else { return }
-    let deletesOthers = records.map { record in
-      record.isTombstone
-        || record.batch.plan.map { record.batch.deletesUnlinked(by: record.object, $0) } ?? false
+    var schedule = try HeldSchedule(records, isStored: isStored)
+    /// Of records that need each other, one that is refused: its number, and why.
+    var refused: (number: Int, stop: RecordStop)?
+    var last: DraftBatch?
+    func next() throws -> Int? {
+      let number = try schedule.next()
+      refused = nil
+      if schedule.ring.count > 1 {
+        if let last { try flushAll(last) }
+        refused = try firstRefused(of: schedule.ring, records)
+      }
+      return refused?.number ?? number
     }
-    var schedule = try HeldSchedule(
-      records,
-      losesTargets: deletesOthers.contains(true),
-      isStored: isStored
-    )
-    func settle(_ record: HeldRecords.Record, _ plan: ImportPlan, _ number: Int) throws {
+    func takeUp(_ record: HeldRecords.Record, _ plan: ImportPlan, _ number: Int) throws {
       var isWritten = false
+      last = record.batch
+      let earlierCount = lossCount
       if let lack = schedule.lack(of: number) {
         try tally.reject(unresolved(lack, record, plan), held: record)
+      } else if let refused {
+        isWritten = try settle(refused.stop, held: record, plan)
       } else {
         isWritten = try writeHeld(record, plan)
         // What its lists let go is gone before others look for it.
-        if deletesOthers[number] { try flushAll(record.batch) }
+        if record.batch.deletesUnlinked(by: record.object, plan) { try flushAll(record.batch) }
       }
-      try schedule.settle(number, isWritten: isWritten, deletesOthers: deletesOthers[number])
+      try schedule.settle(number, isWritten: isWritten, hasLost: lossCount > earlierCount)
     }
-    try takeUp(records, unless: cancellation, next: { try schedule.next() }, write: settle)
+    try self.takeUp(records, unless: cancellation, next: next, write: takeUp)
+  }
+
+  /// The first of records that need each other which is refused, if all are written: none of them can be written then.
+  ///
+  /// It is tried, and undone.
+  private func firstRefused(
+    of ring: [Int],
+    _ records: [HeldRecords.Record]
+  ) throws -> (number: Int, stop: RecordStop)? {
+    guard backend.mayTry, !ring.contains(where: { records[$0].isTombstone }) else { return nil }
+    for number in ring { try records[number].batch.plan.map(prepare) }
+    return try trying {
+      for number in ring {
+        let record = records[number]
+        guard let plan = record.batch.plan else { continue }
+        try prepare(for: plan)
+        recordNumber = number
+        do {
+          _ = try write(record: record.object, in: record.batch, plan)
+          try flushStages(record.batch)
+        } catch let stop as RecordStop {
+          switch stop {
+          case .skipped, .waits, .full: continue
+          case .refused, .keyless, .denied, .hook: return (number, stop)
+          }
+        }
+      }
+      return nil
+    }
   }
 
   /// Takes up records that were kept or set aside, as if each were read now.
@@ -128,14 +167,27 @@ extension DraftWalker {
       }
       return true
     } catch let stop as RecordStop {
-      if case .waits = stop, let need = record.needs.first(where: \.isIdentity) {
-        try tally.reject(unresolved(need, record, plan), held: record)
-        return false
-      }
-      let issue = try settle(stop, record.object, in: record.batch, plan) { _ in record.origin }
-      if let issue { try tally.reject(issue, held: record) }
-      return issue == nil
+      return try settle(stop, held: record, plan)
     }
+  }
+
+  /// Rejects a held record that was stopped, unless it is skipped.
+  ///
+  /// - Returns: Whether its objects are there.
+  private func settle(
+    _ stop: RecordStop,
+    held record: HeldRecords.Record,
+    _ plan: ImportPlan
+  ) throws -> Bool {
+    if case .waits = stop,
+      let need = try record.needs.first(where: { try $0.isIdentity && !isStored($0) })
+    {
+      try tally.reject(unresolved(need, record, plan), held: record)
+      return false
+    }
+    let issue = try settle(stop, record.object, in: record.batch, plan) { _ in record.origin }
+    if let issue { try tally.reject(issue, held: record) }
+    return issue == nil
   }
 
   // MARK: - Needs
