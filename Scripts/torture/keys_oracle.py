@@ -95,6 +95,7 @@ class World:
         self.heirs = {}  # (owner, relationship, key that waits) -> who has had that key first
         self.wavering = set()  # of these, those whose key has gone on to another one, or to nobody
         self.owners = {}  # a key that names a part of the key of a record that waits -> who has it
+        self.own_names = set()  # keys by which objects name themselves that they got with the same record: until the end these wait
 
     def copied(self):
         world = copy.copy(self)
@@ -103,6 +104,7 @@ class World:
             for number, item in self.objects.items()
         }
         world.heirs, world.wavering, world.owners = dict(self.heirs), set(self.wavering), dict(self.owners)
+        world.own_names = set(self.own_names)
         return world
 
     def part(self, number, name):
@@ -184,6 +186,8 @@ class World:
                 if plan.root(key.entity) == plan.root(entity) and any(key.names == names and list(key.parts) == list(parts) for names, parts in lost):
                     raise Unsaid("a record names its object by a key that it takes from it")
                 found = self.find(key)
+                if found == number and (key.names, key.parts) not in before and list(key.names) != plan.entities[entity]["unique"][0]:
+                    self.own_names.add((number, key))
                 links.append(key if found is None else found)
             item["links"][name] = list(dict.fromkeys(links))
         return number, fate
@@ -209,6 +213,9 @@ class World:
             if owner is not None and self.owners[key] != owner:
                 raise Unsaid("whose object it is that waits: who is in its key has given its own away")
 
+        if any(self.find(key) != number for number, key in self.own_names):
+            raise Unsaid("who names itself by a key has given it away")
+
     def resolve(self):
         """The end of an import: what becomes of who waits."""
         if self.wavering & set(self.waiting()):
@@ -222,7 +229,7 @@ class World:
                 targets = [one for one in targets if answer == "pending" or not isinstance(one, Key)]
                 # Who comes with a later import stands behind all others.
                 item["links"][name] = sorted(dict.fromkeys(targets), key=lambda one: isinstance(one, Key))
-        self.heirs, self.wavering, self.owners = {}, set(), {}
+        self.heirs, self.wavering, self.owners, self.own_names = {}, set(), {}, set()
 
 
 # --- An import ---
@@ -281,17 +288,18 @@ def written(world, counts, held):
     """The end of those that wait. Which of them are hopeless is tried: whoever is left, when those that go have gone, is rejected."""
     good, gone = held, []
     while True:
-        trial, fates, left = world, dict(counts), list(good)
-        while (place := next_one(trial, left)) is not None:
-            trial = write(trial, fates, *left.pop(place))
+        trial, fates, left, hopeless = world, dict(counts), list(good), []
+        while left and not hopeless:
+            ready = [place for place, one in enumerate(left) if not is_behind(trial.plan, left, place) and not lacks(trial, *one)]
+            first, hopeless = (ready[0], []) if ready else ring(trial, left)
+            if not hopeless:
+                trial = write(trial, fates, *left.pop(first))
         if not left:
             fates["rejected"] += len(held) - len(good)
             return trial, fates
-        if "broken rings" in AVOIDED and any(one is other for one in left for other in gone):
+        if "broken rings" in AVOIDED and any(one is other for one in hopeless for other in gone):
             raise Unsaid("one of those that need each other is rejected behind the first of them")
         gone = [one for one in good if not any(one is other for other in left)]
-        # The first of an object is hopeless; those behind it may be good.
-        hopeless = [one for place, one in enumerate(left) if not is_behind(trial.plan, left, place) and lacks(trial, *one)]
         good = [one for one in good if not any(one is other for other in hopeless)]
 
 
@@ -299,14 +307,8 @@ def is_behind(plan, left, place):
     return any(plan.own(*left[place]) == plan.own(*other) for other in left[:place])
 
 
-def next_one(world, left):
-    """The first whose needs are there, behind the earlier ones of its object; else of those that need each other; None: nobody."""
-    ready = [place for place, one in enumerate(left) if not is_behind(world.plan, left, place) and not lacks(world, *one)]
-    return ready[0] if ready else ring(world, left)
-
-
 def ring(world, left):
-    """The first of those that only need each other: see `first_free`."""
+    """Of those that wait for others, those that nobody of them helps; if there are none, the first of those that need each other: see `first_free`."""
     plan, good = world.plan, list(range(len(left)))
     while good:
         trial, makers, undone = world.copied(), {place: set() for place in good}, list(good)
@@ -333,13 +335,13 @@ def ring(world, left):
         if better == good:
             break
         good = better
-    if not good:
-        return None
+    if len(good) < len(left):
+        return None, [one for place, one in enumerate(left) if place not in good]
     ahead = [sorted(makers[place] - {place} | {other for other in good if other < place and plan.own(*left[other]) == plan.own(*left[place])}) for place in good]
     first = good[first_free([[good.index(one) for one in some] for some in ahead])]
     if any(isinstance(part, Key) and world.find(part) is None for part in plan.own(*left[first]).parts):
         raise Unsaid("the first of those that need each other has no key without them")
-    return first
+    return first, []
 
 
 # --- What is stored ---

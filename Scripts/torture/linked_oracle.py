@@ -432,15 +432,20 @@ def resolve(world):
             world.lists[number, name] = owners[-1:]
 
 
-def first_free(ahead):
-    """The first that waits for nobody, given for each for whom it waits; else of those that wait for nobody but each other."""
+def first_free(ahead, is_blocked=lambda place: False):
+    """The first that waits for nobody, given for each for whom it waits; else of those that wait for nobody but each other: one whose
+    key has nobody that is not there, if there is any."""
     def reached(place):
         found, left = set(), [place]
         while left:
             left += [other for other in ahead[left.pop()] if not (other in found or found.add(other))]
         return found
 
-    return next(place for place in range(len(ahead)) if not ahead[place] or all(ahead) and all(place in reached(other) for other in reached(place)))
+    for place in range(len(ahead)):
+        if not ahead[place]:
+            return place
+    first = next(place for place in range(len(ahead)) if all(place in reached(other) for other in reached(place)))
+    return min(reached(first), key=lambda place: (is_blocked(place), place))
 
 
 def run(world, records, mode):
@@ -492,7 +497,8 @@ def run(world, records, mode):
             for place, (made, needed, *_) in enumerate(held)
         ]
         if held:
-            write(*held.pop(first_free(ahead))[3])
+            lacks = lambda place: any(isinstance(part, tuple) and not world.has(part) for part in held[place][4][1:])
+            write(*held.pop(first_free(ahead, lacks))[3])
     resolve(world)
     world.awaited, world.overtaken = set(), set()
     return world, counts

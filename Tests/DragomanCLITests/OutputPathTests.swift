@@ -325,4 +325,18 @@ import Testing
     let unread = try folder.run("export", "m.map.yaml", "-d", "p.db", "-o", "pipe")
     #expect(unread.status == 73 && unread.errors.contains("nobody reads it"), "\(unread.errors)")
   }
+
+  @Test("A database may have a name that SQLite takes for memory")
+  func memoryName() throws {
+    let run = try folder.shell(
+      """
+      mkdir other; cd other; printf '[{"id":2,"name":"Bob"}]' > b.json
+      "$D" import -q ../m.map.yaml ../feed.json -d :memory:
+      "$D" import -q ../m.map.yaml b.json -d :memory:
+      "$D" fetch Person --count -d :memory: && "$D" backup -d :memory: :copy: && "$D" fetch Person --count -d :copy:
+      ls
+      """
+    )
+    #expect(run.output == "2\n2\n:copy:\n:memory:\nb.json\n", "\(run)")
+  }
 }

@@ -10,6 +10,8 @@ final class ExportProof {
   private let proof: ExportReadingPlan
   private let compiled: CompiledPlan
   private let batch = DraftBatch()
+  /// Whether an object has a key; nil where nobody knows.
+  private var hasObject: ((FetchRequest) throws -> Bool)?
 
   /// Prepares reading; nil for an export that writes everything.
   init?(_ plan: ExportPlan) throws {
@@ -20,9 +22,15 @@ final class ExportProof {
   }
 
   /// What would not come back of a record: places among the plan's slots, and why.
+  ///
+  /// - Parameters:
+  ///   - row: The record.
+  ///   - hasObject: Whether an object has a key; nil where nobody knows.
   func differences<Row: ExportRow & ~Copyable>(
-    _ row: borrowing Row
+    _ row: borrowing Row,
+    hasObject: ((FetchRequest) throws -> Bool)?
   ) -> [(slot: Int, fault: SpellingFault)] {
+    self.hasObject = hasObject
     let other = plan.provesAll ? SpellingFault.reading : .overlap
     var names: [Difference] = []
     do {
@@ -192,10 +200,19 @@ final class ExportProof {
     return rest.isEmpty
   }
 
-  /// Whether a key that leads nowhere leaves no link.
+  /// Whether a key leads nowhere, and leaves no link.
   private func isUnresolved(_ target: DraftBatch.Target, _ plan: LinkPlan?) -> Bool {
-    guard case .key = target, let plan else { return false }
-    return plan.onUnresolved == .clear || plan.onUnresolved == .pending
+    guard case .key(let start, _) = target, let plan, case .key(let parts) = plan.origin,
+      plan.onUnresolved == .clear || plan.onUnresolved == .pending
+    else { return false }
+    guard let hasObject else { return true }
+    let arena = UnsafeRawBufferPointer(batch.records.arena)
+    let tests = parts.indices.map { index in
+      let value = FilterValue(batch.values[start + index].stored(in: arena))
+      return Filter.where(parts[index].name, .equalTo, .value(value))
+    }
+    let target = compiled.plan.model.entities[plan.layout.destination].name
+    return (try? !hasObject(FetchRequest(target, filter: .and(tests), limit: 1))) ?? true
   }
 
   /// Whether a key is that of a row.

@@ -36,12 +36,29 @@ extension RecordWriter {
       encoder.close(index, node.role)
       return .members
     }
-    if targets.rows.isEmpty, !link.isToMany, writesNulls || link.needsNull, node.role != .attribute
-    {
-      encoder.null(index, .value)
-      return .members
+    if !targets.rows.isEmpty { return written }
+    if link.isToMany, link.hasWrapper { return .members }
+    return nobody(index, node, .value, link)
+  }
+
+  /// Says that there is no target, as far as that is to be said.
+  private mutating func nobody(
+    _ index: Int,
+    _ node: ExportTree.Node,
+    _ role: ExportTree.Role,
+    _ link: ExportLink
+  ) -> Written {
+    // A row has a cell in any case, and elements that may repeat are not there.
+    let isCell = plan.format == .csv
+    let isOne = !link.isToMany || link.split != nil
+    let mayBeNull = isCell || !link.refusesNull && isOne && node.role != .attribute
+    let isWritten = mayBeNull && (isCell || writesNulls || link.needsNull)
+    if let slot = link.slot, isWritten ? link.refusesNull : link.refusesMissing {
+      note(.null, slot)
     }
-    return targets.rows.isEmpty && link.hasWrapper ? .members : written
+    guard isWritten, !isCell || node.role != .attribute else { return [] }
+    encoder.null(index, role)
+    return .members
   }
 
   /// Looks whether reading comes to a target by the key that it finds.
@@ -260,12 +277,8 @@ extension RecordWriter {
     }
     // Reading has to find the same keys at the same places.
     if !split.pieces(of: text.bytes).elementsEqual(keys) { note(.link, link.slot ?? slot) }
-    if targets.rows.isEmpty {
-      // An empty text is a list of no keys.
-      guard writesNulls || link.needsNull, node.role != .attribute else { return [] }
-      encoder.null(index, node.role)
-      return .members
-    }
+    // An empty text is a list of no keys.
+    if targets.rows.isEmpty { return nobody(index, node, node.role, link) }
     note(encoder.value(index, node.role, .text(text.bytes)), slot)
     return node.role == .attribute ? .attributes : .members
   }

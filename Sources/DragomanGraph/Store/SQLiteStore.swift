@@ -97,9 +97,9 @@ public final class SQLiteStore: Sendable {
         isNew = try StoreFile.check(path, options: options)
         database =
           options.readsConcurrently && newFile == nil
-          ? try DatabasePool(path: path, configuration: configuration)
+          ? try DatabasePool(path: FilePath.ofDatabase(path), configuration: configuration)
           : try DatabaseQueue(
-            path: newFile?.temporaryPath ?? path,
+            path: FilePath.ofDatabase(newFile?.temporaryPath ?? path),
             configuration: configuration
           )
       case .inMemory:

@@ -87,7 +87,10 @@ enum StoreFile {
     do {
       var configuration = Configuration()
       configuration.readonly = true
-      let reader = try DatabaseQueue(path: path, configuration: configuration)
+      let reader = try DatabaseQueue(
+        path: FilePath.ofDatabase(path),
+        configuration: configuration
+      )
       _ = try reader.read { try StoredModel.load($0) }
     } catch let error as StoreError where [.notAStore, .newerFormat].contains(error.code) {
       var named = error

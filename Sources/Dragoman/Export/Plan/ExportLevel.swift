@@ -106,8 +106,12 @@ struct ExportLink: Sendable {
   /// XML: whether the element around the targets is written where there are none, as it tells that
   /// the list is empty.
   var hasWrapper = false
+  /// Whether reading rejects a record that says nothing of it.
+  var refusesMissing = false
+  /// Whether reading rejects a record that says that there is no target.
+  var refusesNull = false
   /// Whether null is written where there is no target: reading rejects what is missing.
-  var needsNull = false
+  var needsNull: Bool { refusesMissing && !refusesNull }
 
   /// A key that is not written, because reading takes it from the owner and from the map.
   struct OwnKey: Sendable {

@@ -29,7 +29,7 @@ extension ExportPlanner {
 
   /// Takes note of a relationship that is not written because something else at its place holds it:
   /// what is read of its targets when the record is read back.
-  private mutating func shadow(
+  mutating func shadow(
     _ relationship: RelationshipMap,
     of visit: Visit,
     hasPath: Bool,
@@ -127,7 +127,7 @@ extension ExportPlanner {
     } catch {
       return false
     }
-    if number < links.count { links[number].needsNull = needsNull(relationship, of: visit) }
+    if number < links.count { try settleNulls(of: relationship, of: visit, at: number) }
     if let targets {
       let position = level.links.count - 1
       level.links[position].level = try nested(targets, name: name)
@@ -135,15 +135,31 @@ extension ExportPlanner {
     return true
   }
 
-  /// Whether a record that says nothing of a relationship is rejected, and one that says null is not.
-  private func needsNull(_ relationship: RelationshipMap, of visit: Visit) -> Bool {
-    if isLocal { return false }
+  /// Finds out how having no target comes back.
+  private mutating func settleNulls(
+    of relationship: RelationshipMap,
+    of visit: Visit,
+    at number: Int
+  ) throws(ExportError) {
+    if isLocal { return }
     let lineage = map.lineage(of: visit.map)
     let depth = lineage.firstIndex { owner in
       owner.relationships.contains { hasSameBytes($0.name, relationship.name) }
     }
     let policies = map.policies(relationship.policies, of: lineage[...(depth ?? 0)])
-    return policies.onMissing == .reject && policies.onNull != .reject
+    links[number].refusesMissing = policies.onMissing == .reject
+    links[number].refusesNull = policies.onNull == .reject
+    guard links[number].slot == nil, links[number].refusesMissing || links[number].refusesNull
+    else {
+      return
+    }
+    links[number].slot = slots.count
+    appendSlot(
+      Attribute(name: relationship.name),
+      of: visit.map.name,
+      try speller(of: AttributeMap(name: relationship.name)),
+      column: 0
+    )
   }
 
   /// Makes the place of a relationship whose targets are nested.

@@ -110,6 +110,85 @@ extension ExportPlanner {
     }
   }
 
+  // MARK: - What is not written
+
+  /// Looks after what records of an entity say nothing of: what is read of it from what else is written is read back, and
+  /// what is missed is told.
+  mutating func settleUnwritten(
+    of visit: Visit,
+    in level: inout ExportLevel
+  ) throws(ExportError) {
+    let places = readings.written.filter { $0.base == visit.base }
+    let attributes = placedAttributes(of: visit).map(\.name)
+    let relationships = relationships(of: visit).filter { form(of: $0, visit) != nil }.map(\.name)
+    let lineage = map.lineage(of: visit.map)
+    for (depth, owner) in lineage.enumerated().reversed() {
+      let generations = lineage[...depth]
+      for attribute in owner.attributes
+      where attribute.compute == nil
+        && !attributes.contains(where: { hasSameBytes($0, attribute.name) })
+      {
+        guard let stored = stored(attribute.name, in: visit.layout) else { continue }
+        if isRead(readingPaths(attribute.from, attribute.name), in: places) {
+          try shadow(stored, attribute, of: visit, column: level.shadow(stored))
+        } else if !attribute.isExported {
+          noteMissed(attribute.name, of: visit, attribute.policies, generations)
+        }
+      }
+      for relationship in owner.relationships
+      where !relationships.contains(where: { hasSameBytes($0, relationship.name) }) {
+        let isBack = visit.inverse.map { hasSameBytes($0, relationship.name) } ?? false
+        guard !isBack, map.readsFeed(relationship, of: visit.map) else { continue }
+        if isRead(readingPaths(relationship), in: places) {
+          var shown = relationship
+          shown.export = nil
+          try shadow(shown, of: visit, hasPath: true, in: &level)
+        } else if relationship.export == ImportMap.ExportOptions.Inclusion.none {
+          noteMissed(relationship.name, of: visit, relationship.policies, generations)
+        }
+      }
+    }
+  }
+
+  /// Takes note of what an import of the export does with something that the map does not export.
+  private mutating func noteMissed(
+    _ name: String,
+    of visit: Visit,
+    _ policies: ValuePolicies,
+    _ lineage: ArraySlice<EntityMap>
+  ) {
+    // Of the columns of records that is told by what they are not.
+    guard request.columns == nil || visit.depth > 0, visit.map.overwriteExisting != false else {
+      return
+    }
+    let done: String
+    switch map.policies(policies, of: lineage).onMissing {
+    case .keep: return
+    case .clear, .default: done = "takes away what they have"
+    case .reject: done = "rejects the record"
+    }
+    note("\(visit.map.name).\(name) is not exported, and an import \(done)")
+  }
+
+  private func isRead(_ paths: [ForeignPath], in places: [WrittenPlace]) -> Bool {
+    paths.contains { path in path.root == .record && places.contains { path.meets($0.steps) } }
+  }
+
+  /// The paths at which something is looked for in the format.
+  func readingPaths(_ from: ForeignPaths?, _ name: String) -> [ForeignPath] {
+    from.map(paths) ?? [ForeignPath(own: name)]
+  }
+
+  /// The same of targets, or of their keys.
+  private func readingPaths(_ relationship: RelationshipMap) -> [ForeignPath] {
+    guard let key = relationship.key else {
+      return format == .csv ? [] : readingPaths(relationship.from, relationship.name)
+    }
+    return key.values.flatMap { part -> [ForeignPath] in
+      if case .path(let from, _) = part { paths(from) } else { [] }
+    }
+  }
+
   private mutating func settle(
     _ rule: EntityPlan.Tombstone,
     of visit: Visit,
@@ -144,7 +223,7 @@ extension ExportPlanner {
 
 extension ForeignPath {
   /// Whether what stands at a place, or around it, or inside of it, is on the path's way.
-  fileprivate func meets(_ place: [Step]) -> Bool {
+  func meets(_ place: [Step]) -> Bool {
     let own = steps.filter { if case .having = $0 { false } else { $0 != .text } }
     let other = place.filter { $0 != .text }
     // Only the record as a whole has what is written as such.

@@ -61,7 +61,8 @@ extension ExportPlanner {
         case .reject: return "rejects the record"
         }
       }
-      for attribute in owner.attributes where fate(attribute.policies) != nil {
+      for attribute in owner.attributes
+      where fate(attribute.policies) != nil || isReadFromKey(attribute, lineage, layout) {
         missed.attributes.insert(Array(attribute.name.utf8))
       }
       for relationship in owner.relationships {
@@ -74,5 +75,22 @@ extension ExportPlanner {
       missed.attributes.insert(Array(attribute.name.utf8))
     }
     return missed
+  }
+
+  /// Whether something that is not in the key is read where the key stands: another one of its paths leads there, or it
+  /// is what the key is a part of.
+  private func isReadFromKey(
+    _ attribute: AttributeMap,
+    _ lineage: [EntityMap],
+    _ layout: EntityLayout
+  ) -> Bool {
+    let key = (layout.uniqueKeys.first ?? []).map(\.name)
+    func isInKey(_ name: String) -> Bool { key.contains { hasSameBytes($0, name) } }
+    if isInKey(attribute.name) || attribute.compute != nil { return false }
+    let places = lineage.flatMap(\.attributes).filter { isInKey($0.name) }
+      .compactMap { readingPaths($0.from, $0.name).first { $0.root == .record } }
+    return readingPaths(attribute.from, attribute.name).contains { path in
+      path.root == .record && places.contains { path.meets($0.steps) }
+    }
   }
 }

@@ -173,6 +173,7 @@ struct ExportPlanner {
       try add(relationship, of: visit, beside: claims, to: &level)
     }
     for attribute in covered { try addCovered(attribute, of: visit, to: &level) }
+    if !isLocal { try settleUnwritten(of: visit, in: &level) }
   }
 
   /// Takes note of an attribute whose place lies inside of something else: it is written where that

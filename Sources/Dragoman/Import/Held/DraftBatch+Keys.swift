@@ -30,7 +30,7 @@ extension DraftBatch {
             key.isSensitive ? ForeignText.mask : values.map(\.text).joined(separator: ", ")
           found.append(
             HeldRecords.Need(
-              key: plan.model.key(of: target, names: key.map(\.name), values),
+              key: plan.key(of: target, names: key.map(\.name), values),
               link: linkPlan.layout,
               text: text,
               entity: target,
@@ -66,10 +66,12 @@ extension DraftBatch {
         let values = unique.map { value(of: $0, of: index, plan) }
         var unknown = unique.indices.filter { values[$0] == nil }
         // Of another key than its identity an object may have a part, or get it by a default.
-        unknown.removeAll { !plan.model.tells(unique[$0], of: entity.layout) }
-        let isPartial = number > 0 && unknown.count < unique.count
+        unknown.removeAll { !plan.tells(unique[$0], of: entity.layout) }
+        // What is known as one of the parent becomes one of its own entity.
+        let isSub = entity.layout.index != entity.layout.root
+        let isPartial = number > 0 && (isSub || unknown.count < unique.count)
         guard unknown.isEmpty || isPartial else { continue }
-        let key = plan.model.key(
+        let key = plan.key(
           of: entity.layout,
           names: unique.map(\.name),
           values.map { $0 ?? .null }
@@ -119,17 +121,20 @@ extension DraftBatch {
     }
     /// The identity of another object of the record; a chain that leads back to itself has no end.
     func identity(of other: Int) -> StoredValue? {
-      let key = plan.entities[objects[other].plan].layout.uniqueKeys.first
-      guard let key, key.count == 1, depth <= plan.entities.count else { return nil }
-      return value(of: key[0], of: other, plan, depth: depth + 1)
+      guard let key = plan.entities[objects[other].plan].layout.uniqueKeys.first,
+        depth <= plan.entities.count
+      else { return nil }
+      return Self.joined(key.map { value(of: $0, of: other, plan, depth: depth + 1) })
     }
     for link in draft.links.map({ links[$0] }) where isNamed(entity.links[link.slot].name) {
       guard let first = link.targets.first else { return nil }
       switch targets[first] {
       case .object(let nested): return identity(of: nested)
       case .key(let start, _):
-        guard entity.links[link.slot].referenceKey(in: plan.model)?.count == 1 else { return nil }
-        return values[start].stored(in: arena)
+        guard let count = entity.links[link.slot].referenceKey(in: plan.model)?.count else {
+          return nil
+        }
+        return Self.joined(values[start..<start + count].map { $0.stored(in: arena) })
       }
     }
     // It may be the object that this one is nested in.
@@ -146,7 +151,17 @@ extension DraftBatch {
   }
 }
 
-extension ModelLayout {
+extension DraftBatch {
+  /// The parts of an identity as one value: the only one, or all of them, each with its length.
+  private static func joined(_ parts: [StoredValue?]) -> StoredValue? {
+    let known = parts.compactMap(\.self)
+    guard known.count == parts.count else { return nil }
+    if known.count == 1 { return known[0] }
+    return .text(known.map(\.text).map { "\($0.utf8.count):\($0)" }.joined())
+  }
+}
+
+extension ImportPlan {
   /// A key of an object as records are compared by it.
   fileprivate func key(
     of entity: EntityLayout,
@@ -162,18 +177,19 @@ extension ModelLayout {
 
   /// Whether a part of a key is what a record says of it.
   ///
-  /// A to-one may be named by one key here and by another one there, or be nested: only where its target has
-  /// one key of one part is it the same object if, and only if, that is the same value.
-  fileprivate func tells(
-    _ part: EntityLayout.KeyPart,
-    of entity: EntityLayout,
-    depth: Int = 0
-  ) -> Bool {
+  /// A to-one may be named by another key than the identity of its target: then only the store knows whom it leads to.
+  fileprivate func tells(_ part: EntityLayout.KeyPart, of entity: EntityLayout) -> Bool {
     guard case .relationship(let slot) = part.property else { return true }
-    let target = entities[entity.relationships[slot].destination]
-    guard target.uniqueKeys.count == 1, target.uniqueKeys[0].count == 1, depth <= entities.count
-    else { return false }
-    return tells(target.uniqueKeys[0][0], of: target, depth: depth + 1)
+    let target = model.entities[entity.relationships[slot].destination]
+    let identity = target.uniqueKeys.first?.map { Array($0.name.utf8) }
+    return entities.allSatisfy { plan in
+      guard plan.layout.root == entity.root else { return true }
+      return plan.links.allSatisfy { link in
+        guard link.name.utf8.elementsEqual(part.name.utf8), case .key(let parts) = link.origin
+        else { return true }
+        return parts.map { Array($0.name.utf8) } == identity
+      }
+    }
   }
 }
 

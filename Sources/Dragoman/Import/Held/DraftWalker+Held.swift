@@ -57,27 +57,28 @@ extension DraftWalker {
     let records = held.takeAll()
     guard !records.isEmpty else { return }
     var schedule = try HeldSchedule(records, isStored: isStored)
-    /// Of records that need each other, one that is refused: its number, and why.
-    var refused: (number: Int, stop: RecordStop)?
+    // Of records that need each other, those that are refused, the next one last.
+    var refused: [(number: Int, why: Refusal)] = []
     var last: DraftBatch?
     func next() throws -> Int? {
+      if let known = refused.last { return known.number }
       let number = try schedule.next()
-      refused = nil
-      if schedule.ring.count > 1 {
+      if !schedule.ring.isEmpty {
         if let last { try flushAll(last) }
-        refused = try firstRefused(of: schedule.ring, records)
+        refused = try self.refused(of: schedule.ring, records).reversed()
       }
-      return refused?.number ?? number
+      return refused.last?.number ?? number
     }
     func takeUp(_ record: HeldRecords.Record, _ plan: ImportPlan, _ number: Int) throws {
       var isWritten = false
       last = record.batch
       let earlierCount = lossCount
-      if let lack = schedule.lack(of: number) {
+      switch (schedule.lack(of: number), refused.popLast()?.why) {
+      case (let lack?, _), (nil, .lack(let lack)):
         try tally.reject(unresolved(lack, record, plan), held: record)
-      } else if let refused {
-        isWritten = try settle(refused.stop, held: record, plan)
-      } else {
+      case (nil, .stop(let stop)):
+        isWritten = try settle(stop, held: record, plan)
+      case (nil, nil):
         isWritten = try writeHeld(record, plan)
         // What its lists let go is gone before others look for it.
         if record.batch.deletesUnlinked(by: record.object, plan) { try flushAll(record.batch) }
@@ -87,33 +88,69 @@ extension DraftWalker {
     try self.takeUp(records, unless: cancellation, next: next, write: takeUp)
   }
 
-  /// The first of records that need each other which is refused, if all are written: none of them can be written then.
+  /// Why a record is not written that needs others which need it.
+  private enum Refusal {
+    case stop(RecordStop)
+    /// What is not there, though all of them are written.
+    case lack(HeldRecords.Need)
+  }
+
+  /// Which of records that need each other are refused, if they are written: the first one that is stopped, or all that
+  /// lack something in the end.
   ///
   /// It is tried, and undone.
-  private func firstRefused(
+  private func refused(
     of ring: [Int],
     _ records: [HeldRecords.Record]
-  ) throws -> (number: Int, stop: RecordStop)? {
-    guard backend.mayTry, !ring.contains(where: { records[$0].isTombstone }) else { return nil }
+  ) throws -> [(number: Int, why: Refusal)] {
+    guard backend.mayTry else { return [] }
     for number in ring { try records[number].batch.plan.map(prepare) }
+    let ring = ring.sorted()
     return try trying {
-      for number in ring {
-        let record = records[number]
-        guard let plan = record.batch.plan else { continue }
-        try prepare(for: plan)
-        recordNumber = number
-        do {
-          _ = try write(record: record.object, in: record.batch, plan)
-          try flushStages(record.batch)
-        } catch let stop as RecordStop {
-          switch stop {
-          case .skipped, .waits, .full: continue
-          case .refused, .keyless, .denied, .hook: return (number, stop)
-          }
+      var lacking: [Int: HeldRecords.Need] = [:]
+      // What is there when its record is written may be gone in the end, by right.
+      var missing: [(number: Int, need: HeldRecords.Need)] = []
+      var schedule = try HeldSchedule(ring.map { records[$0] }, isStored: isStored)
+      while let place = try schedule.next() {
+        let (number, earlierCount) = (ring[place], lossCount)
+        lacking[number] = schedule.lack(of: place)
+        if lacking[number] == nil {
+          missing += try records[number].needs.filter { try !isStored($0) }.map { (number, $0) }
+          if let stop = try stopping(records[number], number) { return [(number, .stop(stop))] }
         }
+        try schedule.settle(
+          place,
+          isWritten: lacking[number] == nil,
+          hasLost: lossCount > earlierCount
+        )
       }
-      return nil
+      for (number, need) in missing where lacking[number] == nil {
+        if try !isStored(need) { lacking[number] = need }
+      }
+      return ring.compactMap { number in lacking[number].map { (number, .lack($0)) } }
     }
+  }
+
+  /// Writes a record that is undone again: why it is rejected, if it is.
+  private func stopping(_ record: HeldRecords.Record, _ number: Int) throws -> RecordStop? {
+    guard let plan = record.batch.plan else { return nil }
+    try prepare(for: plan)
+    recordNumber = number
+    do {
+      if record.isTombstone {
+        try delete(record.object, in: record.batch, plan)
+      } else {
+        _ = try write(record: record.object, in: record.batch, plan)
+      }
+      try flushStages(record.batch)
+    } catch let stop as RecordStop {
+      switch stop {
+      // What it waits for is missing.
+      case .skipped, .full, .waits: return nil
+      case .refused, .keyless, .denied, .hook: return stop
+      }
+    }
+    return nil
   }
 
   /// Takes up records that were kept or set aside, as if each were read now.

@@ -41,20 +41,15 @@ struct HeldSchedule {
   private var states: [State]
   /// For each record, those that are behind it because they are about the same object.
   private var later: [[Int]]
-  /// By key, how many records that are not settled make an object of which entity.
-  private var makerCounts: [Key: [Int: Int]] = [:]
-  /// By key without values, which places of it makers leave open.
-  private var openPlaces: [Key: Set<[Int]>] = [:]
+  private var makers: HeldMakers
   /// By key, which records need it, and the place of that among their needs.
   private var waiting: [Key: [(number: Int, place: Int)]] = [:]
   private var ready = Heap<Int>()
   private var doneCount = 0
   /// Records that wait for each other, the one that begins last; groups that others wait for are at the end.
   private var rings: [[Int]]?
-  /// How many of these groups none has begun of.
-  private var untouchedCount = 0
   /// The records that wait for each other, in the order in which they are written, where the one that `next()` gave last
-  /// begins them; else empty.
+  /// is to begin them without what it needs; else empty.
   private(set) var ring: [Int] = []
 
   /// Looks at records once.
@@ -71,10 +66,7 @@ struct HeldSchedule {
     self.isStored = isStored
     states = records.map { _ in State() }
     later = records.map { _ in [] }
-    for made in records.lazy.flatMap(\.keys.made) {
-      makerCounts[made.key, default: [:]][made.entity, default: 0] += 1
-      if !made.unknown.isEmpty { openPlaces[made.key.blank, default: []].insert(made.unknown) }
-    }
+    makers = HeldMakers(records)
     orderByObject()
     for number in records.indices where try isComplete(number) { enqueueIfReady(number) }
   }
@@ -90,6 +82,7 @@ struct HeldSchedule {
     while doneCount < records.count {
       if let number = ready.popMin() {
         states[number].isReady = false
+        if states[number].isDone { continue }
         if losesTargets, states[number].lack == nil, try !isComplete(number) { continue }
         return number
       }
@@ -116,7 +109,7 @@ struct HeldSchedule {
       enqueueIfReady(other)
     }
     if wasRejected { return }
-    let unmade = withdraw(number)
+    let unmade = makers.withdraw(records[number])
     try review(isWritten ? records[number].keys.made.map(\.key) : unmade)
   }
 
@@ -164,11 +157,11 @@ struct HeldSchedule {
     for (place, need) in records[number].needs.enumerated()
     where !states[number].missing.contains(place) {
       if try isStored(need) { continue }
-      guard isMade(need) else {
+      guard makers.make(need) else {
         try review(reject(number, need))
         return false
       }
-      for key in keys(of: need) { waiting[key, default: []].append((number, place)) }
+      for key in makers.keys(of: need) { waiting[key, default: []].append((number, place)) }
       states[number].missing.insert(place)
     }
     return states[number].missing.isEmpty
@@ -183,19 +176,6 @@ struct HeldSchedule {
     }
   }
 
-  /// The keys of records that make a target: its own, and those of records that leave parts of it open.
-  private func keys(of need: Need) -> [Key] {
-    if openPlaces.isEmpty { return [need.key] }
-    return [need.key] + (openPlaces[need.key.blank] ?? []).map { need.key.masking($0) }
-  }
-
-  /// Whether a record that is not settled makes a target.
-  private func isMade(_ need: Need) -> Bool {
-    keys(of: need).contains { key in
-      makerCounts[key]?.contains { $0.value > 0 && need.entity.family.contains($0.key) } ?? false
-    }
-  }
-
   /// Looks again for what has some keys: it may be there now, or nobody makes it any more.
   private mutating func review(_ keys: [Key]) throws {
     var keys = keys
@@ -206,7 +186,7 @@ struct HeldSchedule {
         if try isStored(need) {
           states[number].missing.remove(place)
           enqueueIfReady(number)
-        } else if isMade(need) {
+        } else if makers.make(need) {
           rest.append((number, place))
         } else {
           keys += reject(number, need)
@@ -227,30 +207,14 @@ struct HeldSchedule {
   private mutating func reject(_ number: Int, _ need: Need) -> [Key] {
     states[number].lack = need
     enqueueIfReady(number)
-    return withdraw(number)
-  }
-
-  /// Notes that a record makes nothing, or nothing more.
-  ///
-  /// - Returns: The keys of which that was the last maker.
-  private mutating func withdraw(_ number: Int) -> [Key] {
-    records[number].keys.made.compactMap { made in
-      makerCounts[made.key]?[made.entity]? -= 1
-      return makerCounts[made.key]?[made.entity] == 0 ? made.key : nil
-    }
+    return makers.withdraw(records[number])
   }
 
   // MARK: - Records that wait for each other
 
   /// The first record that is not done of those that wait for nobody but each other.
   private mutating func firstOfRing() -> Int? {
-    var left: [[Int]]
-    if let rings {
-      left = rings
-    } else {
-      left = makeRings()
-      untouchedCount = left.count
-    }
+    var left = rings ?? makeRings()
     rings = nil
     defer { rings = left }
     while !left.isEmpty {
@@ -258,15 +222,11 @@ struct HeldSchedule {
         left.removeLast()
         continue
       }
-      if states[number].isDone {
-        left[left.count - 1].removeLast()
-        continue
-      }
-      if left.count <= untouchedCount {
-        untouchedCount = left.count - 1
+      if !states[number].isDone {
         ring = left[left.count - 1].reversed().filter { !states[$0].isSettled }
+        return number
       }
-      return number
+      left[left.count - 1].removeLast()
     }
     return nil
   }

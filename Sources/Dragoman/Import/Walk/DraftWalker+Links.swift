@@ -7,7 +7,7 @@ extension DraftWalker {
   /// Stores the links of all stages, before a record or at the end of a batch.
   func flushAll(_ batch: DraftBatch) throws {
     try flushStages(batch)
-    contradictions.keep(in: &tally.issues)
+    if !isTrying { contradictions.keep(in: &tally.issues) }
   }
 
   /// Stores the links of all stages.

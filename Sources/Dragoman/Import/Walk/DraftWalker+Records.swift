@@ -83,7 +83,9 @@ extension DraftWalker {
       return try attempt(object, in: batch, plan, isUndoable, mayFlush: true)
     }
     do {
-      try attempt(object, in: batch, plan, isUndoable, mayFlush: !isUndoable)
+      // Links of earlier records that are stored within the record would be undone with it, or their counts.
+      let mayFlush = !isUndoable && !isNamedByOtherKeys
+      try attempt(object, in: batch, plan, isUndoable, mayFlush: mayFlush)
     } catch RecordStop.full {
       // An owner of an earlier record comes again: that record's links are stored first, and then
       // the record may store its own. So it is with the next ones, most likely: to find that out by
@@ -136,11 +138,14 @@ extension DraftWalker {
   ///
   /// Nothing may be staged.
   func trying<Result>(_ body: () throws -> Result) throws -> Result {
-    let (mark, earlierCount) = (try begin(true, mayFlush: true), lossCount)
+    let mark = try begin(true, mayFlush: true)
+    let earlier = (lossCount, tally.counts, tally.entities)
+    isTrying = true
+    defer { isTrying = false }
     do {
       let result = try body()
       try undo(to: mark)
-      lossCount = earlierCount
+      (lossCount, tally.counts, tally.entities) = earlier
       return result
     } catch {
       backend.abandon()

@@ -75,6 +75,8 @@ final class DraftWalker<Backend: DraftBackend> {
   /// The same of lists that were stored before its end, to make room for others.
   @exclusivity(unchecked) var loose: [(stage: Stage, keys: [Int64])] = []
   @exclusivity(unchecked) var isInRecord = false
+  /// Whether what is done is undone again, and nothing of it is told.
+  var isTrying = false
   /// One row, on its way.
   @exclusivity(unchecked) var row: ContiguousArray<RowValue> = []
   /// The number of the record at hand in its file, and in the import.

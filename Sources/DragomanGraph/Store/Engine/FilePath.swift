@@ -31,6 +31,10 @@ package enum FilePath {
     folder.isEmpty || folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
   }
 
+  /// A path as SQLite takes it for that of a file: what begins with a colon, as `:memory:`, is none to it
+  /// (https://www.sqlite.org/inmemorydb.html).
+  static func ofDatabase(_ path: String) -> String { path.hasPrefix(":") ? "./" + path : path }
+
   private static let slash = UInt8(ascii: "/")
 
   private static func trimmed(_ path: String) -> ArraySlice<UInt8> {

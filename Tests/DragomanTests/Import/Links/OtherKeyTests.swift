@@ -168,6 +168,26 @@ struct OtherKeyTests {
       rows: ["1|5|null"]
     ),
     Case(
+      testDescription: "who needs another one than it makes, of which it gives a part, is rejected",
+      entities: pairs,
+      feed: #"{"P":[{"id":1,"b":"2","ra":"s","rb":"2"},{"id":2,"b":"3","r2":3},{"id":3,"r2":2}]}"#,
+      summary: "read 3, inserted 2, rejected 1",
+      query: "SELECT id FROM P",
+      rows: ["2", "3"]
+    ),
+    Case(
+      testDescription: "of two that seem to need each other one needs somebody else",
+      entities: towns.replacing(
+        "C: { unique: id, attributes: { id: { type: int64 } }",
+        with: "C: { unique: [[id], [code]], attributes: { id: { type: int64 }, code: code }"
+      )
+      .replacing("{ city: id, name: main }", with: "{ city: other, name: main }"),
+      feed: #"{"C":[{"id":2,"other":3,"main":"S"}],"P":[{"city":2,"name":"S"}]}"#,
+      summary: "read 2, rejected 2",
+      query: "SELECT id FROM C",
+      rows: []
+    ),
+    Case(
       testDescription: "of two that need each other the one begins that has no other in its key",
       entities: towns,
       feed: #"{"P":[{"city":1,"name":"S"}],"C":[{"id":1,"main":"S"}]}"#,
