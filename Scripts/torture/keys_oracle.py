@@ -289,11 +289,16 @@ def written(world, counts, held):
     good, gone = held, []
     while True:
         trial, fates, left, hopeless = world, dict(counts), list(good), []
+        has_begun = False
         while left and not hopeless:
             ready = [place for place, one in enumerate(left) if not is_behind(trial.plan, left, place) and not lacks(trial, *one)]
             first, hopeless = (ready[0], []) if ready else ring(trial, left)
+            has_begun |= not ready
             if not hopeless:
+                before = fates["rejected"]
                 trial = write(trial, fates, *left.pop(first))
+                if has_begun and fates["rejected"] > before and "broken rings" in AVOIDED:
+                    raise Unsaid("one of those that need each other is rejected")
         if not left:
             fates["rejected"] += len(held) - len(good)
             return trial, fates

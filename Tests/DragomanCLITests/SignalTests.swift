@@ -99,7 +99,7 @@ import Testing
   )
   func copies(command: String) throws {
     // More than a pipe holds: the tool waits for its reader.
-    let records = (0..<5_000).map { #"{"id":"\($0) of a few thousand"}"# }.joined(separator: "\n")
+    let records = (0..<5_000).map { #"{"id":"\#($0) of a few thousand"}"# }.joined(separator: "\n")
     try folder.write(records, to: "a.ndjson")
     try folder.write(records.replacing(" of", with: " among"), to: "b.ndjson")
     let run = try folder.shell(

@@ -57,28 +57,35 @@ extension DraftWalker {
     let records = held.takeAll()
     guard !records.isEmpty else { return }
     var schedule = try HeldSchedule(records, isStored: isStored)
-    // Of records that need each other, those that are refused, the next one last.
-    var refused: [(number: Int, why: Refusal)] = []
+    // Why records are refused that need others which need them.
+    var stops: [Int: RecordStop] = [:]
     var last: DraftBatch?
     func next() throws -> Int? {
-      if let known = refused.last { return known.number }
-      let number = try schedule.next()
-      if !schedule.ring.isEmpty {
+      while let number = try schedule.next() {
+        if schedule.ring.isEmpty { return number }
         if let last { try flushAll(last) }
-        refused = try self.refused(of: schedule.ring, records).reversed()
+        let refused = try refused(of: schedule.ring, records)
+        if refused.isEmpty { return number }
+        for (number, why) in refused {
+          switch why {
+          case .lack(let need): try schedule.refuse(number, lacking: need)
+          case .stop(let stop):
+            stops[number] = stop
+            try schedule.refuse(number, lacking: nil)
+          }
+        }
       }
-      return refused.last?.number ?? number
+      return nil
     }
     func takeUp(_ record: HeldRecords.Record, _ plan: ImportPlan, _ number: Int) throws {
       var isWritten = false
       last = record.batch
       let earlierCount = lossCount
-      switch (schedule.lack(of: number), refused.popLast()?.why) {
-      case (let lack?, _), (nil, .lack(let lack)):
-        try tally.reject(unresolved(lack, record, plan), held: record)
-      case (nil, .stop(let stop)):
+      if let stop = stops[number] {
         isWritten = try settle(stop, held: record, plan)
-      case (nil, nil):
+      } else if let lack = schedule.lack(of: number) {
+        try tally.reject(unresolved(lack, record, plan), held: record)
+      } else {
         isWritten = try writeHeld(record, plan)
         // What its lists let go is gone before others look for it.
         if record.batch.deletesUnlinked(by: record.object, plan) { try flushAll(record.batch) }
@@ -105,18 +112,23 @@ extension DraftWalker {
   ) throws -> [(number: Int, why: Refusal)] {
     guard backend.mayTry else { return [] }
     for number in ring { try records[number].batch.plan.map(prepare) }
+    // What deletes makes temporary tables, which undoing would take along.
+    if ring.contains(where: { records[$0].isTombstone }) { _ = try backend.delete([]) }
     let ring = ring.sorted()
     return try trying {
       var lacking: [Int: HeldRecords.Need] = [:]
-      // What is there when its record is written may be gone in the end, by right.
-      var missing: [(number: Int, need: HeldRecords.Need)] = []
+      // What is there when its record is written, or comes then, may be gone in the end, by right.
+      var missing = MissingNeeds(HeldMakers(ring.map { records[$0] }))
       var schedule = try HeldSchedule(ring.map { records[$0] }, isStored: isStored)
       while let place = try schedule.next() {
         let (number, earlierCount) = (ring[place], lossCount)
         lacking[number] = schedule.lack(of: place)
         if lacking[number] == nil {
-          missing += try records[number].needs.filter { try !isStored($0) }.map { (number, $0) }
+          for need in records[number].needs where try !isStored(need) {
+            missing.add(need, of: number)
+          }
           if let stop = try stopping(records[number], number) { return [(number, .stop(stop))] }
+          try missing.meet(records[number].keys, isStored)
         }
         try schedule.settle(
           place,
@@ -124,9 +136,7 @@ extension DraftWalker {
           hasLost: lossCount > earlierCount
         )
       }
-      for (number, need) in missing where lacking[number] == nil {
-        if try !isStored(need) { lacking[number] = need }
-      }
+      for (number, need) in missing.unmet where lacking[number] == nil { lacking[number] = need }
       return ring.compactMap { number in lacking[number].map { (number, .lack($0)) } }
     }
   }

@@ -23,13 +23,14 @@ struct HeldSchedule {
     var earlierCount = 0
     /// Which of its needs are not there.
     var missing: Set<Int> = []
-    /// What it lacks, if it is to be rejected.
+    /// Whether it is to be rejected, and what it lacks, if that is why.
+    var isRefused = false
     var lack: HeldRecords.Need?
     var isDone = false
     /// Whether it is among those that are ready.
     var isReady = false
     /// Whether it is to be rejected or done.
-    var isSettled: Bool { isDone || lack != nil }
+    var isSettled: Bool { isDone || isRefused }
   }
 
   private let records: [HeldRecords.Record]
@@ -74,6 +75,17 @@ struct HeldSchedule {
   /// What a record lacks, if it is to be rejected.
   func lack(of number: Int) -> HeldRecords.Need? { states[number].lack }
 
+  /// Says that a record is to be rejected when it is its turn.
+  ///
+  /// - Parameters:
+  ///   - number: The record.
+  ///   - lack: What it lacks; nil: it is refused for something else.
+  /// - Throws: What `isStored` throws.
+  mutating func refuse(_ number: Int, lacking lack: HeldRecords.Need?) throws {
+    rings = nil
+    try review(reject(number, lack))
+  }
+
   /// The number of the record that is next; it is to be taken up, and `settle` told.
   ///
   /// - Throws: What `isStored` throws.
@@ -83,7 +95,7 @@ struct HeldSchedule {
       if let number = ready.popMin() {
         states[number].isReady = false
         if states[number].isDone { continue }
-        if losesTargets, states[number].lack == nil, try !isComplete(number) { continue }
+        if losesTargets, !states[number].isRefused, try !isComplete(number) { continue }
         return number
       }
       guard hasLost else { return firstOfRing() }
@@ -101,14 +113,14 @@ struct HeldSchedule {
   /// - Throws: What `isStored` throws.
   mutating func settle(_ number: Int, isWritten: Bool, hasLost: Bool) throws {
     if hasLost { (self.hasLost, losesTargets) = (true, true) }
-    let wasRejected = states[number].lack != nil
+    let wasRefused = states[number].isRefused
     states[number].isDone = true
     doneCount += 1
     for other in later[number] {
       states[other].earlierCount -= 1
       enqueueIfReady(other)
     }
-    if wasRejected { return }
+    if wasRefused { return }
     let unmade = makers.withdraw(records[number])
     try review(isWritten ? records[number].keys.made.map(\.key) : unmade)
   }
@@ -144,7 +156,7 @@ struct HeldSchedule {
   private mutating func enqueueIfReady(_ number: Int) {
     let state = states[number]
     guard !state.isReady, !state.isDone, state.earlierCount == 0,
-      state.missing.isEmpty || state.lack != nil
+      state.missing.isEmpty || state.isRefused
     else { return }
     states[number].isReady = true
     ready.insert(number)
@@ -204,8 +216,9 @@ struct HeldSchedule {
   /// Notes that a record is to be rejected.
   ///
   /// - Returns: The keys that nobody makes any more.
-  private mutating func reject(_ number: Int, _ need: Need) -> [Key] {
-    states[number].lack = need
+  private mutating func reject(_ number: Int, _ lack: Need?) -> [Key] {
+    states[number].isRefused = true
+    states[number].lack = lack
     enqueueIfReady(number)
     return makers.withdraw(records[number])
   }
@@ -245,7 +258,7 @@ struct HeldSchedule {
       guard node < records.count else {
         return waiting[keys[node - records.count], default: []].filter(waits).map(\.number)
       }
-      let made = states[node].lack == nil ? records[node].keys.made : []
+      let made = states[node].isRefused ? [] : records[node].keys.made
       return later[node] + made.compactMap { nodes[$0.key] }
     }
     return components.map { component in

@@ -16,6 +16,14 @@ extension DraftWalker {
     try flushStages(batch)
   }
 
+  /// The same, before a record that is nothing but an object: it is not undone, so that nothing may be stored within it.
+  func storeBeforeKeyChange(of object: Int, in batch: DraftBatch, _ plan: ImportPlan) throws {
+    let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)
+    guard !target.otherKeys.isEmpty, isNamedByOtherKeys else { return }
+    try composeKey(object, target, in: batch, plan, under: nil)
+    if try changesKey(target, in: batch) { try flushAll(batch) }
+  }
+
   /// Whether something staged names its targets by keys that they may lose.
   var isNamedByOtherKeys: Bool { stages.all.contains(where: \.namesByOtherKeys) }
 

@@ -83,9 +83,8 @@ extension DraftWalker {
       return try attempt(object, in: batch, plan, isUndoable, mayFlush: true)
     }
     do {
-      // Links of earlier records that are stored within the record would be undone with it, or their counts.
-      let mayFlush = !isUndoable && !isNamedByOtherKeys
-      try attempt(object, in: batch, plan, isUndoable, mayFlush: mayFlush)
+      if !isUndoable { try storeBeforeKeyChange(of: object, in: batch, plan) }
+      try attempt(object, in: batch, plan, isUndoable, mayFlush: !isUndoable)
     } catch RecordStop.full {
       // An owner of an earlier record comes again: that record's links are stored first, and then
       // the record may store its own. So it is with the next ones, most likely: to find that out by

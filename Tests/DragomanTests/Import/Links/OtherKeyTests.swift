@@ -188,6 +188,36 @@ struct OtherKeyTests {
       rows: []
     ),
     Case(
+      testDescription: "a record among them that is refused does not let a later one overtake",
+      entities: people.replacing(
+        "toMany, key: { email: \"friends[*]\" }",
+        with: "toMany, key: { id: \"friends[*]\" }"
+      ),
+      feed: """
+        {"P":[{"id":1,"friends":[3],"boss":"r"},{"id":1,"email":"p"},{"id":1,"friends":[2]},{"id":1,"email":"r"},{"id":3,"email":"p"}]}
+        """,
+      summary: "read 5, inserted 2, updated 2, rejected 1",
+      query: friends,
+      rows: []
+    ),
+    Case(
+      testDescription: "an object comes again with other lists",
+      entities: people,
+      feed:
+        #"{"P":[{"id":3,"friends":["q"]},{"id":3,"email":"p","friends":["r"]},{"id":3,"email":"r"}]}"#,
+      summary: "read 3, inserted 1, updated 2",
+      query: friends,
+      rows: ["3|3"]
+    ),
+    Case(
+      testDescription: "a tombstone stands between two that need each other",
+      entities: pairs,
+      feed: #"{"P":[{"id":1,"r2":2},{"id":1,"op":"del"},{"id":2,"r2":1},{"id":1}]}"#,
+      summary: "read 4, inserted 3, deleted 1",
+      query: "SELECT p.id, r.id FROM P p LEFT JOIN P r ON r._pk = p.r2 ORDER BY 1",
+      rows: ["1|null", "2|1"]
+    ),
+    Case(
       testDescription: "of two that need each other the one begins that has no other in its key",
       entities: towns,
       feed: #"{"P":[{"city":1,"name":"S"}],"C":[{"id":1,"main":"S"}]}"#,
