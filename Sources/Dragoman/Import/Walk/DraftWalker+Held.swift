@@ -64,7 +64,7 @@ extension DraftWalker {
       while let number = try schedule.next() {
         if schedule.ring.isEmpty { return number }
         if let last { try flushAll(last) }
-        let refused = try refused(of: schedule.ring, records)
+        let refused = try refused(of: schedule.ring, records, unless: cancellation)
         if refused.isEmpty { return number }
         for (number, why) in refused {
           switch why {
@@ -105,10 +105,11 @@ extension DraftWalker {
   /// Which of records that need each other are refused, if they are written: the first one that is stopped, or all that
   /// lack something in the end.
   ///
-  /// It is tried, and undone.
+  /// It is tried, and undone; who cancels that is told nothing of it.
   private func refused(
     of ring: [Int],
-    _ records: [HeldRecords.Record]
+    _ records: [HeldRecords.Record],
+    unless cancellation: Cancellation?
   ) throws -> [(number: Int, why: Refusal)] {
     guard backend.mayTry else { return [] }
     for number in ring { try records[number].batch.plan.map(prepare) }
@@ -121,6 +122,7 @@ extension DraftWalker {
       var missing = MissingNeeds(HeldMakers(ring.map { records[$0] }))
       var schedule = try HeldSchedule(ring.map { records[$0] }, isStored: isStored)
       while let place = try schedule.next() {
+        if cancellation?.isCancelled == true { return [] }
         let (number, earlierCount) = (ring[place], lossCount)
         lacking[number] = schedule.lack(of: place)
         if lacking[number] == nil {
