@@ -21,11 +21,12 @@ final class ExportProof {
     compiled = try CompiledPlan(proof.reading, mapFile: proof.mapFile)
   }
 
-  /// What would not come back of a record: places among the plan's slots, and why.
+  /// What would not come back of a record.
   ///
   /// - Parameters:
   ///   - row: The record.
   ///   - hasObject: Whether an object has a key; nil where nobody knows.
+  /// - Returns: Places among the plan's slots, and why.
   func differences<Row: ExportRow & ~Copyable>(
     _ row: borrowing Row,
     hasObject: ((FetchRequest) throws -> Bool)?
