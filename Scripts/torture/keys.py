@@ -13,7 +13,7 @@ from crowd import spread
 from harness import faults, remove, rows
 from keys_oracle import Key, Plan, World, dump, run
 from linked import feed_text, less_of, map_text
-from linked_oracle import TO_MANY, TO_ONE, Unsaid, plain
+from linked_oracle import TO_MANY, TO_ONE, Unsaid, plain, unlike
 from oracle import Number, Text
 
 # --- Random maps: names are such that the index of the first key of an entity stands first, which `harness.rows` names objects by ---
@@ -207,11 +207,7 @@ def apart(plan, store, after):
     found = rows(store)
     waits = {(one["relationship"].split(".")[1], one["owner"], tuple(sorted((name, str(part)) for name, part in json.loads(one["key"]).items()))) for one in found.pop("waiting", [])}
     wanted, awaited = dump(after)
-    got, wanted, words = plain(placed(found)), plain(wanted), []
-    for table in sorted(set(got) | set(wanted)):
-        left, right = got.get(table, []), wanted.get(table, [])
-        words += [f"  {table} has {row}" for row in left if row not in right or left.count(row) != right.count(row)][:3]
-        words += [f"  {table} lacks {row}" for row in right if row not in left or left.count(row) != right.count(row)][:3]
+    words = unlike(plain(placed(found)), plain(wanted))
     words += [f"  waits {row}" for row in waits - awaited] + [f"  does not wait {row}" for row in awaited - waits]
     return "\n".join(["", *words]) if words else ""
 

@@ -12,7 +12,7 @@ import random
 import shrinking
 from crowd import spread
 from harness import faults, remove
-from linked_oracle import AVOIDED, Plan, TO_MANY, TO_ONE, Unsaid, World, dump, is_exclusive, plain, read, run, stored
+from linked_oracle import AVOIDED, Plan, TO_MANY, TO_ONE, Unsaid, World, dump, is_exclusive, plain, read, run, stored, unlike
 from oracle import Number, Text, member
 from spelling import spell_csv, spell_json, spell_xml
 
@@ -309,12 +309,7 @@ def difference(torture, folder, entities, imports):
             return f"import {number}: {wrong[:3]}"
         wanted, awaited, vague = dump(world)
         got, waits = stored(store, plan, vague)
-        got, wanted = plain(got), plain(wanted)
-        words = []
-        for table in sorted(set(got) | set(wanted)):
-            left, right = got.get(table, []), wanted.get(table, [])
-            words += [f"  {table} has {row}" for row in left if row not in right or left.count(row) != right.count(row)][:3]
-            words += [f"  {table} lacks {row}" for row in right if row not in left or left.count(row) != right.count(row)][:3]
+        words = unlike(plain(got), plain(wanted))
         words += [f"  {row} waits" for row in waits - awaited] + [f"  {row} does not wait" for row in awaited - waits]
         words += miscounted(plan, before, world, told)
         if words:

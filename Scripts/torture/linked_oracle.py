@@ -598,3 +598,13 @@ def plain(tables):
         table: sorted(repr(sorted((name, one) for name, one in row.items() if one is not None and (name, one) != ("_stub", 0))) for row in some)
         for table, some in tables.items() if some
     }
+
+
+def unlike(got, wanted):
+    """The rows that a store has and should not have, and those that it lacks, some of each table."""
+    words = []
+    for table in sorted(set(got) | set(wanted)):
+        left, right = got.get(table, []), wanted.get(table, [])
+        words += [f"  {table} has {row}" for row in left if row not in right or left.count(row) != right.count(row)][:3]
+        words += [f"  {table} lacks {row}" for row in right if row not in left or left.count(row) != right.count(row)][:3]
+    return words

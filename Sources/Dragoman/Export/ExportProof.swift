@@ -11,27 +11,26 @@ final class ExportProof {
   private let compiled: CompiledPlan
   private let batch = DraftBatch()
   /// Whether an object has a key; nil where nobody knows.
-  private var hasObject: ((FetchRequest) throws -> Bool)?
+  private let hasObject: ((FetchRequest) throws -> Bool)?
 
   /// Prepares reading; nil for an export that writes everything.
-  init?(_ plan: ExportPlan) throws {
+  ///
+  /// - Parameters:
+  ///   - plan: The export.
+  ///   - hasObject: Whether an object has a key; nil where nobody knows.
+  /// - Throws: What compiling the map throws.
+  init?(_ plan: ExportPlan, hasObject: ((FetchRequest) throws -> Bool)?) throws {
     guard let proof = plan.proof else { return nil }
+    self.hasObject = hasObject
     self.plan = plan
     self.proof = proof
     compiled = try CompiledPlan(proof.reading, mapFile: proof.mapFile)
   }
 
-  /// What would not come back of a record.
-  ///
-  /// - Parameters:
-  ///   - row: The record.
-  ///   - hasObject: Whether an object has a key; nil where nobody knows.
-  /// - Returns: Places among the plan's slots, and why.
+  /// What would not come back of a record: places among the plan's slots, and why.
   func differences<Row: ExportRow & ~Copyable>(
-    _ row: borrowing Row,
-    hasObject: ((FetchRequest) throws -> Bool)?
+    _ row: borrowing Row
   ) -> [(slot: Int, fault: SpellingFault)] {
-    self.hasObject = hasObject
     let other = plan.provesAll ? SpellingFault.reading : .overlap
     var names: [Difference] = []
     do {
@@ -203,17 +202,28 @@ final class ExportProof {
 
   /// Whether a key leads nowhere, and leaves no link.
   private func isUnresolved(_ target: DraftBatch.Target, _ plan: LinkPlan?) -> Bool {
-    guard case .key(let start, _) = target, let plan, case .key(let parts) = plan.origin,
+    guard case .key(let start, _) = target, let plan,
       plan.onUnresolved == .clear || plan.onUnresolved == .pending
     else { return false }
     guard let hasObject else { return true }
     let arena = UnsafeRawBufferPointer(batch.records.arena)
-    let tests = parts.indices.map { index in
+    let tests = keyParts(of: plan).enumerated().map { index, name in
       let value = FilterValue(batch.values[start + index].stored(in: arena))
-      return Filter.where(parts[index].name, .equalTo, .value(value))
+      return Filter.where(name, .equalTo, .value(value))
     }
-    let target = compiled.plan.model.entities[plan.layout.destination].name
-    return (try? !hasObject(FetchRequest(target, filter: .and(tests), limit: 1))) ?? true
+    let entity = compiled.plan.model.entities[plan.layout.destination].name
+    return (try? !hasObject(FetchRequest(entity, filter: .and(tests), limit: 1))) ?? true
+  }
+
+  /// The attributes by which references name their targets.
+  private func keyParts(of plan: LinkPlan) -> [String] {
+    switch plan.origin {
+    case .key(let own): return own.map(\.name)
+    // A nested record that gives no more than its key.
+    case .nested(let target, _):
+      let entity = compiled.plan.entities[target]
+      return entity.bareKey.map { entity.slots[$0].attribute.name }
+    }
   }
 
   /// Whether a key is that of a row.
@@ -223,15 +233,7 @@ final class ExportProof {
     at start: Int,
     _ plan: LinkPlan?
   ) -> Bool {
-    let parts: [String]
-    switch plan?.origin {
-    case .key(let own): parts = own.map(\.name)
-    // A nested record that gives no more than its key.
-    case .nested(let target, _):
-      let entity = compiled.plan.entities[target]
-      parts = entity.bareKey.map { entity.slots[$0].attribute.name }
-    case nil: return false
-    }
+    let parts = plan.map(keyParts) ?? []
     return !parts.isEmpty
       && parts.indices.allSatisfy { index in
         let column = level.columns.firstIndex { $0.name.utf8.elementsEqual(parts[index].utf8) }

@@ -360,10 +360,14 @@ public struct Exporter: Sendable {
       losses: plan.losses
     )
     let fetch = Self.fetch(work.request, plan)
-    let proof = try ExportProof(plan)
-    var writer = RecordWriter(plan, encoder, buffer: work.buffer, proof: proof) { request in
-      try snapshot.has(request)
-    }
+    let proof = try ExportProof(plan, hasObject: snapshot.has)
+    var writer = RecordWriter(
+      plan,
+      encoder,
+      buffer: work.buffer,
+      proof: proof,
+      hasObject: snapshot.has
+    )
     writer.begin()
     let writing = RecordWriting(work, cancellation) { row in try writer.write(row) }
     defer { writing.stop() }

@@ -91,12 +91,13 @@ private final class ObjectExport {
     }
     batch = RowBatch(plan.level)
     let taken = taken
+    let hasObject = { (request: FetchRequest) in try !context.fetch(request).isEmpty }
     writer = RecordWriter(
       plan,
       DictionaryRecordEncoder(plan) { taken.record = $0 },
       buffer: ExportBuffer(),
-      proof: try ExportProof(plan),
-      hasObject: { try !context.fetch($0).isEmpty }
+      proof: try ExportProof(plan, hasObject: hasObject),
+      hasObject: hasObject
     )
   }
 

@@ -84,7 +84,7 @@ struct RecordWriter<Encoder: RecordEncoder> {
     checkUnwritten(row, plan.level)
     checkEmbedded(row)
     if let proof, faults.isEmpty || plan.isLossy {
-      for (slot, fault) in proof.differences(row, hasObject: hasObject) {
+      for (slot, fault) in proof.differences(row) {
         if fault == .overlap {
           count(fault, slot, row)
         } else if !faults.contains(where: { isSameAttribute($0.slot, slot) }) {

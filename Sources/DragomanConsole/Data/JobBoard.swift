@@ -1,4 +1,5 @@
 import Dragoman
+import DragomanGraph
 import Foundation
 import Synchronization
 
@@ -83,7 +84,7 @@ final class JobBoard: Sendable {
     } catch let error as ConsoleError {
       throw error
     } catch {
-      throw ConsoleError(500, "There is no place for temporary files: \(error)")
+      throw ConsoleError(500, (error as? StoreError)?.message ?? "\(error)")
     }
   }
 

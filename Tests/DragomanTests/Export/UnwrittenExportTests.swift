@@ -37,6 +37,11 @@ import Testing
     N: { unique: k, attributes: { k: k } }
     """
 
+  private static let nested = """
+    T: { unique: id, attributes: { id: id, nk: #nk }, relationships: { n: { entity: N, kind: toOne, from: #n } } }
+    N: { unique: k, attributes: { k: k, v: { required: true } } }
+    """
+
   private static func attributes(_ text: String) -> String {
     "T: { unique: id, attributes: { \(text) } }"
   }
@@ -109,6 +114,25 @@ import Testing
       entities: company,
       feed: #"{"T":[{"id":"1","company":7}],"N":[]}"#,
       outcome: "read 1, unchanged 1"
+    ),
+    Case(
+      testDescription: "a key alone of a nested object that is nobody",
+      entities: nested.replacing("#nk", with: "n.k").replacing("#n", with: "n"),
+      feed: #"{"T":[{"id":"1","n":{"k":"7"}}],"N":[]}"#,
+      outcome: "fault: The export would not come back whole: nk of T 1"
+    ),
+    Case(
+      testDescription: "the same among the members of the record itself",
+      entities: nested.replacing("#nk", with: "k").replacing("#n", with: "."),
+      feed: #"{"T":[{"id":"1","k":"7"}],"N":[]}"#,
+      outcome: "read 1, unchanged 1"
+    ),
+    Case(
+      testDescription: "the same, where somebody has the key now",
+      entities: nested.replacing("#nk", with: "k").replacing("#n", with: "."),
+      feed: #"{"T":[{"id":"1","k":"7"}],"N":[]}"#,
+      second: #"{"T":[],"N":[{"k":"7","v":"V"}]}"#,
+      outcome: "fault: n of T 1 would be read otherwise"
     ),
     Case(
       testDescription: "no link, where the map rejects null, though nulls are written",

@@ -149,10 +149,8 @@ extension ExportPlanner {
     let policies = map.policies(relationship.policies, of: lineage[...(depth ?? 0)])
     links[number].refusesMissing = policies.onMissing == .reject
     links[number].refusesNull = policies.onNull == .reject
-    guard links[number].slot == nil, links[number].refusesMissing || links[number].refusesNull
-    else {
-      return
-    }
+    guard links[number].slot == nil else { return }
+    // What is wrong with it is told by its name.
     links[number].slot = slots.count
     appendSlot(
       Attribute(name: relationship.name),

@@ -158,16 +158,10 @@ extension ExportPlanner {
     _ lineage: ArraySlice<EntityMap>
   ) {
     // Of the columns of records that is told by what they are not.
-    guard request.columns == nil || visit.depth > 0, visit.map.overwriteExisting != false else {
-      return
-    }
-    let done: String
-    switch map.policies(policies, of: lineage).onMissing {
-    case .keep: return
-    case .clear, .default: done = "takes away what they have"
-    case .reject: done = "rejects the record"
-    }
-    note("\(visit.map.name).\(name) is not exported, and an import \(done)")
+    guard request.columns == nil || visit.depth > 0, visit.map.overwriteExisting != false,
+      let fate = fate(of: policies, in: lineage)
+    else { return }
+    note("\(visit.map.name).\(name) is not exported, and an import \(fate)")
   }
 
   private func isRead(_ paths: [ForeignPath], in places: [WrittenPlace]) -> Bool {

@@ -55,11 +55,7 @@ extension ExportPlanner {
     for (depth, owner) in lineage.enumerated() {
       func fate(_ policies: ValuePolicies) -> String? {
         if entity.overwriteExisting == false { return "makes them without" }
-        switch map.policies(policies, of: lineage[...depth]).onMissing {
-        case .keep: return nil
-        case .clear, .default: return "takes away what they have"
-        case .reject: return "rejects the record"
-        }
+        return self.fate(of: policies, in: lineage[...depth])
       }
       for attribute in owner.attributes
       where fate(attribute.policies) != nil || isReadFromKey(attribute, lineage, layout) {
@@ -75,6 +71,15 @@ extension ExportPlanner {
       missed.attributes.insert(Array(attribute.name.utf8))
     }
     return missed
+  }
+
+  /// What an import does with what records lack, by the policies of it; nil: nothing.
+  func fate(of policies: ValuePolicies, in lineage: ArraySlice<EntityMap>) -> String? {
+    switch map.policies(policies, of: lineage).onMissing {
+    case .keep: nil
+    case .clear, .default: "takes away what they have"
+    case .reject: "rejects the record"
+    }
   }
 
   /// Whether something that is not in the key is read where the key stands: another one of its paths leads there, or it

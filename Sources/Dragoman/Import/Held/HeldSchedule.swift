@@ -75,6 +75,14 @@ struct HeldSchedule {
   /// What a record lacks, if it is to be rejected.
   func lack(of number: Int) -> HeldRecords.Need? { states[number].lack }
 
+  /// The records that began without something that nobody has made since, each with the first of it.
+  var unmet: [(number: Int, need: HeldRecords.Need)] {
+    states.indices.compactMap { number in
+      guard states[number].isDone, !states[number].isRefused else { return nil }
+      return states[number].missing.min().map { (number, records[number].needs[$0]) }
+    }
+  }
+
   /// Says that a record is to be rejected when it is its turn.
   ///
   /// - Parameters:
@@ -200,7 +208,7 @@ struct HeldSchedule {
           enqueueIfReady(number)
         } else if makers.make(need) {
           rest.append((number, place))
-        } else {
+        } else if !states[number].isDone {
           keys += reject(number, need)
         }
       }
@@ -208,9 +216,9 @@ struct HeldSchedule {
     }
   }
 
-  /// Whether a record still waits for one of its needs.
+  /// Whether a record still waits for one of its needs; one that began those that need each other does so when it is done, too.
   private func waits(_ number: Int, _ place: Int) -> Bool {
-    !states[number].isSettled && states[number].missing.contains(place)
+    !states[number].isRefused && states[number].missing.contains(place)
   }
 
   /// Notes that a record is to be rejected.
@@ -257,6 +265,7 @@ struct HeldSchedule {
     ) { node in
       guard node < records.count else {
         return waiting[keys[node - records.count], default: []].filter(waits).map(\.number)
+          .filter { !states[$0].isDone }
       }
       let made = states[node].isRefused ? [] : records[node].keys.made
       return later[node] + made.compactMap { nodes[$0.key] }

@@ -118,19 +118,13 @@ extension DraftWalker {
     let ring = ring.sorted()
     return try trying {
       var lacking: [Int: HeldRecords.Need] = [:]
-      // What is there when its record is written, or comes then, may be gone in the end, by right.
-      var missing = MissingNeeds(HeldMakers(ring.map { records[$0] }))
       var schedule = try HeldSchedule(ring.map { records[$0] }, isStored: isStored)
       while let place = try schedule.next() {
         if cancellation?.isCancelled == true { return [] }
         let (number, earlierCount) = (ring[place], lossCount)
         lacking[number] = schedule.lack(of: place)
-        if lacking[number] == nil {
-          for need in records[number].needs where try !isStored(need) {
-            missing.add(need, of: number)
-          }
-          if let stop = try stopping(records[number], number) { return [(number, .stop(stop))] }
-          try missing.meet(records[number].keys, isStored)
+        if lacking[number] == nil, let stop = try stopping(records[number], number) {
+          return [(number, .stop(stop))]
         }
         try schedule.settle(
           place,
@@ -138,7 +132,7 @@ extension DraftWalker {
           hasLost: lossCount > earlierCount
         )
       }
-      for (number, need) in missing.unmet where lacking[number] == nil { lacking[number] = need }
+      for (place, need) in schedule.unmet { lacking[ring[place]] = need }
       return ring.compactMap { number in lacking[number].map { (number, .lack($0)) } }
     }
   }

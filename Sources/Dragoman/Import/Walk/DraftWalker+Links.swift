@@ -127,8 +127,8 @@ extension DraftWalker {
       guard key.slots.contains(where: { row[$0].kind != .absent }) else { return false }
       let values = key.slots.filter { ![.absent, .null].contains(row[$0].kind) }
         .map { row[$0].stored(in: memory) }
-      guard values.count == key.columns.count else { return true }
-      return try !backend.exists(target.plan.layout, columns: key.columns, values: values)
+      guard let columns = key.columns, values.count == columns.count else { return true }
+      return try !backend.exists(target.plan.layout, columns: columns, values: values)
     }
     guard isNew else { return false }
     _ = try row.withUnsafeBufferPointer { try target.writer.find($0, arena: arena) }

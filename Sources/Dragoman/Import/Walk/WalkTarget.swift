@@ -39,8 +39,8 @@ final class LinkColumn {
 struct OtherKey {
   /// The values of a row that are parts of it, as far as rows have them.
   let slots: [Int]
-  /// How an object is looked up by it.
-  let columns: [KeyColumn]
+  /// How an object is looked up by these; nil where it cannot be: a part is another object.
+  let columns: [KeyColumn]?
 }
 
 /// Where the objects of one plan go: the writer of their rows, and which value of a row is which
@@ -157,8 +157,11 @@ final class WalkTarget<Backend: DraftBackend> {
           ?? slotOfColumn[part.column]
       }
       if slots.isEmpty { return nil }
+      let isPlain = key.allSatisfy {
+        if case .attribute = $0.property { true } else { false }
+      }
       let columns = key.compactMap { KeyColumn($0, of: entity, in: layout) }
-      return OtherKey(slots: slots, columns: columns)
+      return OtherKey(slots: slots, columns: isPlain ? columns : nil)
     }
     self.columns = columns
     self.identity = columns.filter(\.isIdentity)
