@@ -12,6 +12,8 @@ public struct ImportError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let request = Code(rawValue: "import.request")
     /// More records were rejected than the request admits.
     public static let tooManyRejects = Code(rawValue: "import.rejects")
+    /// The records that wait for objects that have not come take more memory than the request admits.
+    public static let tooManyWaiting = Code(rawValue: "import.waiting")
     /// None of the map's paths occurs in the records of an input.
     public static let unmatched = Code(rawValue: "import.unmatched")
     /// The feed is otherwise than the last one where the contract of the map freezes it.

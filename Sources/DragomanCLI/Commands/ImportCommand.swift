@@ -132,6 +132,17 @@ struct ImportCommand: AsyncParsableCommand {
   @OptionGroup
   var bounds: FeedBounds
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      Fail where records that wait for objects that have not come (onUnresolved: reject) take more \
+      megabytes of memory (default: 1024).
+      """,
+      valueName: "mb"
+    )
+  )
+  var maxWaitingSize: Int?
+
   @OptionGroup
   var pruning: PruneOptions
 
@@ -170,6 +181,9 @@ struct ImportCommand: AsyncParsableCommand {
     }
     if rejects == "-" { throw ValidationError("--rejects makes a file: name it.") }
     if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects must be 0 or more.") }
+    if let maxWaitingSize, !(1...1_048_576).contains(maxWaitingSize) {
+      throw ValidationError("--max-waiting-size must be 1 to 1048576.")
+    }
     if diff && !dryRun { throw ValidationError("--diff needs --dry-run.") }
     if resume && (dryRun || commit == .all) {
       throw ValidationError("--resume goes on with batches: neither --dry-run nor --commit all.")
@@ -219,7 +233,8 @@ struct ImportCommand: AsyncParsableCommand {
         batchSize: batchSize,
         commit: commit,
         rejectsFile: rejects,
-        maximumRejects: maxRejects
+        maximumRejects: maxRejects,
+        maximumWaitingByteCount: maxWaitingSize.map { $0 << 20 }
       ),
       limit: limit,
       prune: pruning.rule,

@@ -33,7 +33,8 @@ struct SettingsReader {
     ("commit", .word(ImportMap.ImportOptions.Commit.allCases.map(\.rawValue))),
     ("batchSize", .number(1...1_000_000)), ("maxRejects", .number(0...Int.max)),
     ("prune", .flag), ("pruneMax", .percentage),
-    ("maxRecordSize", .number(1...1024)), ("maxBytes", .size),
+    ("maxRecordSize", .number(1...1024)), ("maxWaitingSize", .number(1...1_048_576)),
+    ("maxBytes", .size),
   ]
   private static let topKeys = ["database", "defaults", "feeds"]
 

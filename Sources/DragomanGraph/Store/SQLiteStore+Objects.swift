@@ -101,17 +101,13 @@ extension WriteSession {
     }
   }
 
-  /// Whether an object has these values.
+  /// Whether an object has these values of a key.
   package func exists(
-    _ entity: EntityLayout,
-    columns: [KeyColumn],
-    values: [StoredValue]
+    _ reference: KeyReference,
+    _ values: [StoredValue]
   ) throws(StoreError) -> Bool {
-    let family = entity.familyNames(in: layout)
-    let tests = (columns.map { $0.test("?") } + Schema.test(family)).joined(separator: " AND ")
-    return try StoreError.naming(path) {
-      let sql = "SELECT 1 FROM \(Schema.quoted(entity.table)) WHERE \(tests)"
-      let statement = try RawStatement(kept: sql, in: database)
+    try StoreError.naming(path) {
+      let statement = try RawStatement(kept: reference.sql, in: database)
       for (index, value) in values.enumerated() { try statement.bind(value, Int32(index) + 1) }
       defer { statement.reset() }
       return try statement.step()

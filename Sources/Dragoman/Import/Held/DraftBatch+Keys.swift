@@ -4,37 +4,40 @@ import DragomanGraph
 extension DraftBatch {
   /// The targets that a record needs, nested records included.
   ///
-  /// With `all`, those count, too, that are part of an identity: they are needed in the end, but the
-  /// row itself finds out.
+  /// - Parameters:
+  ///   - object: The record's object.
+  ///   - plan: The plan of the batch.
+  ///   - all: Whether those count, too, that are part of an identity: they are needed in the end, but the
+  ///     row itself finds out.
+  ///   - isMissing: Which of them are wanted, by their keys.
+  /// - Throws: What `isMissing` throws.
   func needs(
     of object: Int,
     _ plan: ImportPlan,
-    all: Bool
-  ) -> [HeldRecords.Need] {
+    all: Bool,
+    where isMissing: (KeyReference, [StoredValue]) throws -> Bool
+  ) rethrows -> [HeldRecords.Need] {
     var found: [HeldRecords.Need] = []
     let arena = UnsafeRawBufferPointer(records.arena)
     for index in object..<objects[object].end {
       let draft = objects[index]
       let entity = plan.entities[draft.plan]
-      for link in draft.links.map({ links[$0] }) {
+      for link in links[draft.links] {
         let linkPlan = entity.links[link.slot]
         let isIdentity = all && entity.isIdentity(linkPlan)
         guard linkPlan.onUnresolved == .reject || isIdentity,
-          let key = linkPlan.referenceKey(in: plan.model)
+          let reference = linkPlan.reference
         else { continue }
-        let target = plan.model.entities[linkPlan.layout.destination]
         for place in link.targets {
           guard case .key(let start, _) = targets[place] else { continue }
-          let values = key.indices.map { self.values[start + $0].stored(in: arena) }
-          let text =
-            key.isSensitive ? ForeignText.mask : values.map(\.text).joined(separator: ", ")
+          let columns = reference.columns
+          let values = columns.indices.map { self.values[start + $0].stored(in: arena) }
+          guard try isMissing(reference, values) else { continue }
           found.append(
             HeldRecords.Need(
-              key: plan.key(of: target, names: key.map(\.name), values),
-              link: linkPlan.layout,
-              text: text,
-              entity: target,
-              columns: key,
+              key: plan.key(of: reference.entity, names: columns.map(\.name), values),
+              link: linkPlan,
+              reference: reference,
               values: values,
               isIdentity: isIdentity
             )
@@ -131,9 +134,7 @@ extension DraftBatch {
       switch targets[first] {
       case .object(let nested): return identity(of: nested)
       case .key(let start, _):
-        guard let count = entity.links[link.slot].referenceKey(in: plan.model)?.count else {
-          return nil
-        }
+        guard let count = entity.links[link.slot].reference?.columns.count else { return nil }
         return Self.joined(values[start..<start + count].map { $0.stored(in: arena) })
       }
     }

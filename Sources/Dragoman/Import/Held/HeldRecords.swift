@@ -52,13 +52,20 @@ final class HeldRecords {
     /// Every key of each of its objects: what others may need.
     var made: [MadeKey] = []
 
+    /// About what one takes, where it is looked for included.
+    static let keyByteCount = 320
+    /// About how much memory they take.
+    var byteCount: Int {
+      (made.count + nested.count + (own == nil ? 0 : 1)) * Self.keyByteCount
+    }
+
     /// Which of some needs the record does not make itself.
     func unmade(of needs: [Need]) -> [Need] {
       if needs.isEmpty { return needs }
       let whole = made.filter(\.key.isWhole)
       let entities = Dictionary(grouping: whole, by: \.key).mapValues { $0.map(\.entity) }
       return needs.filter { need in
-        !(entities[need.key]?.contains { need.entity.family.contains($0) } ?? false)
+        !(entities[need.key]?.contains { need.reference.entity.family.contains($0) } ?? false)
       }
     }
   }
@@ -96,15 +103,17 @@ final class HeldRecords {
   struct Need {
     let key: Key
     /// The relationship.
-    let link: RelationshipLayout
-    /// The key for messages.
-    let text: String
-    /// The target's entity, and its key as the store has it.
-    let entity: EntityLayout
-    let columns: [KeyColumn]
+    let link: LinkPlan
+    /// The target's key as the store has it.
+    let reference: KeyReference
     let values: [StoredValue]
     /// Whether the target is a part of the identity of its owner.
     let isIdentity: Bool
+
+    /// The key for messages.
+    var text: String {
+      reference.columns.isSensitive ? ForeignText.mask : values.map(\.text).joined(separator: ", ")
+    }
   }
 
   /// The drafts of all of them, by the format of their plan.
@@ -116,6 +125,11 @@ final class HeldRecords {
   private var nestedKeys: [Key: Bool] = [:]
   /// The records at the end, when they are written or refused.
   private(set) var taken: [Record] = []
+
+  private let maximumByteCount: Int
+
+  /// Keeps records as long as they take no more memory than this.
+  init(maximumByteCount: Int = .max) { self.maximumByteCount = maximumByteCount }
 
   /// A batch that has that much text takes no further records.
   private static let maximumByteCount = 1 << 28
@@ -159,7 +173,9 @@ final class HeldRecords {
 
   /// Keeps a record: copies it, with everything nested in it; and as the feed has it, where hooks are
   /// given it.
-  func add(_ record: Record, _ plan: ImportPlan, keepsRecord: Bool) {
+  ///
+  /// - Throws: `.tooManyWaiting` where they take too much memory.
+  func add(_ record: Record, _ plan: ImportPlan, keepsRecord: Bool) throws(ImportError) {
     let (other, object) = (record.batch, record.object)
     let batch = batch(for: plan)
     let (firstByte, firstValue) = (batch.records.arenaEnd, batch.values.count)
@@ -192,7 +208,7 @@ final class HeldRecords {
           switch target {
           case .object(let nested): batch.targets.append(.object(nested + shift))
           case .key(let keyStart, let node):
-            let width = entity.links[link.slot].referenceKey(in: plan.model)?.count ?? 0
+            let width = entity.links[link.slot].reference?.columns.count ?? 0
             batch.targets.append(.key(start: batch.values.count, node: place(of: node)))
             other.values[keyStart..<keyStart + width].forEach(copy)
           }
@@ -219,6 +235,17 @@ final class HeldRecords {
     byteCount += (record.reject?.bytes.count ?? 0) + (batch.records.arenaEnd - firstByte)
     byteCount += (batch.values.count - firstValue) * MemoryLayout<RowValue>.stride
     byteCount += nodes.count * MemoryLayout<Origin>.stride
+    byteCount += record.keys.byteCount + record.needs.count * Keys.keyByteCount
+    byteCount += MemoryLayout<Record>.stride
+    guard byteCount <= maximumByteCount else {
+      throw ImportError(
+        .tooManyWaiting,
+        "More than \(maximumByteCount >> 20) MB of records wait for objects that have not come.",
+        help:
+          "let the feed bring objects before those that need them, give the relationship another"
+          + " `onUnresolved` than `reject`, or raise `maxWaitingSize` under `import:`"
+      )
+    }
     var record = record
     record.places = Self.places(of: nodes, record.origin, in: other.records)
     record.batch = batch

@@ -149,7 +149,7 @@ final class ObjectBackend: DraftBackend {
   private func reference(by link: LinkPlan, _ model: ModelLayout) throws -> Probe? {
     if let known = references[link.layout.id] { return known }
     let entity = try entity(named: model.entities[link.layout.destination].name)
-    let names = link.referenceKey(in: model)?.map { Array($0.name.utf8) }
+    let names = link.reference?.columns.map { Array($0.name.utf8) }
     let key = entity.uniqueKeys.first { $0.map { Array($0.name.utf8) } == names }
     let isPlain = key?.allSatisfy { if case .attribute = $0.property { true } else { false } }
     let made = key.flatMap { isPlain == true ? Probe(entity: entity, key: $0, slots: []) : nil }
@@ -284,12 +284,8 @@ final class ObjectBackend: DraftBackend {
     try context.records.object(at: RowKey(table: entity.tableIndex, key: key))
   }
 
-  func exists(
-    _ entity: EntityLayout,
-    columns: [KeyColumn],
-    values: [StoredValue]
-  ) throws -> Bool {
-    try find(entity, columns.map(\.name), values) != nil
+  func exists(_ reference: KeyReference, _ values: [StoredValue]) throws -> Bool {
+    try find(reference.entity, reference.columns.map(\.name), values) != nil
   }
 
   /// Finds an object by a key as references give it: a to-one by the key of its target.

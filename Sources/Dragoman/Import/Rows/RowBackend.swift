@@ -78,12 +78,8 @@ final class RowBackend: DraftBackend {
 
   func undo() throws { try savepoint?.undo() }
 
-  func exists(
-    _ entity: EntityLayout,
-    columns: [KeyColumn],
-    values: [StoredValue]
-  ) throws -> Bool {
-    try session.exists(entity, columns: columns, values: values)
+  func exists(_ reference: KeyReference, _ values: [StoredValue]) throws -> Bool {
+    try session.exists(reference, values)
   }
 
   func delete(_ objects: [(key: Int64, entity: EntityLayout)]) throws -> String? {

@@ -132,6 +132,9 @@ final class ImportWriting<Sink: ImportSink> {
       try sink.makeBackend(request, pruning, isWhole: commit == .all),
       mode: request.mode,
       maximumRejects: request.options.maximumRejects ?? map.importOptions.maximumRejects,
+      maximumWaitingByteCount: request.options.maximumWaitingByteCount
+        ?? map.importOptions.maximumWaitingByteCount
+        ?? ImportMap.ImportOptions.waitingByteCounts.standard,
       rejects: retry ?? rejects
     )
     self.walker = walker

@@ -49,7 +49,7 @@ protocol DraftBackend: AnyObject {
   var mayTry: Bool { get }
 
   /// Whether an object has these values of a key.
-  func exists(_ entity: EntityLayout, columns: [KeyColumn], values: [StoredValue]) throws -> Bool
+  func exists(_ reference: KeyReference, _ values: [StoredValue]) throws -> Bool
   /// Deletes objects by the delete rules, or none of them.
   ///
   /// - Returns: The relationship whose rule `deny` forbids it.

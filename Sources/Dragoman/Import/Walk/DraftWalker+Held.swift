@@ -16,7 +16,7 @@ extension DraftWalker {
       if held.concerns(keys, isTombstone: isTombstone) { return true }
     }
     guard plan.needsTargets, !isTombstone else { return false }
-    let missing = try batch.needs(of: object, plan, all: false).filter { try !isStored($0) }
+    let missing = try batch.needs(of: object, plan, all: false) { try !backend.exists($0, $1) }
     if missing.isEmpty { return false }
     return !batch.keys(of: object, isTombstone: false, plan).unmade(of: missing).isEmpty
   }
@@ -42,10 +42,11 @@ extension DraftWalker {
       ordinal: ordinal,
       reject: tally.rejects == nil ? nil : RejectedRecord(record, in: batch),
       keys: keys,
-      needs: isTombstone ? [] : keys.unmade(of: batch.needs(of: object, plan, all: true))
+      needs: isTombstone
+        ? [] : keys.unmade(of: batch.needs(of: object, plan, all: true) { _, _ in true })
     )
     // Hooks are given the records.
-    held.add(made, plan, keepsRecord: !Backend.isBulk)
+    try held.add(made, plan, keepsRecord: !Backend.isBulk)
     tally.counts.read -= 1
   }
 
@@ -237,7 +238,7 @@ extension DraftWalker {
 
   /// Whether a target is stored by now.
   private func isStored(_ need: HeldRecords.Need) throws -> Bool {
-    try backend.exists(need.entity, columns: need.columns, values: need.values)
+    try backend.exists(need.reference, need.values)
   }
 
   private func unresolved(
@@ -247,7 +248,7 @@ extension DraftWalker {
   ) -> ImportIssue {
     let draft = record.batch.objects[record.object]
     let entity = plan.entities[draft.plan]
-    let owner = plan.model.entities[need.link.owner].name
+    let owner = plan.model.entities[need.link.layout.owner].name
     return ImportIssue(
       code: .linkUnresolved,
       entity: entity.name,

@@ -127,8 +127,10 @@ extension DraftWalker {
       guard key.slots.contains(where: { row[$0].kind != .absent }) else { return false }
       let values = key.slots.filter { ![.absent, .null].contains(row[$0].kind) }
         .map { row[$0].stored(in: memory) }
-      guard let columns = key.columns, values.count == columns.count else { return true }
-      return try !backend.exists(target.plan.layout, columns: columns, values: values)
+      guard let reference = key.reference, values.count == reference.columns.count else {
+        return true
+      }
+      return try !backend.exists(reference, values)
     }
     guard isNew else { return false }
     _ = try row.withUnsafeBufferPointer { try target.writer.find($0, arena: arena) }

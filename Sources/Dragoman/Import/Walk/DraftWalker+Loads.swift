@@ -209,7 +209,7 @@ extension DraftWalker {
       reservedKeys: reservedKeys,
       issuePlace: tally.issues.takePlace()
     )
-    setAside.add(made, plan, keepsRecord: false)
+    try setAside.add(made, plan, keepsRecord: false)
     tally.counts.read -= 1
     let isMuch =
       setAside.count >= Self.setAsideCount || setAside.byteCount >= Self.setAsideByteCount

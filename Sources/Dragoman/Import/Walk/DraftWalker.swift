@@ -40,7 +40,7 @@ final class DraftWalker<Backend: DraftBackend> {
   /// Before how many records what is staged is stored: some object comes again and again, each time
   /// with other links.
   var flushedCount = 0
-  let held = HeldRecords()
+  let held: HeldRecords
   /// The records that wait until tables are loaded (`DraftWalker+Loads`), and those that are written in the end.
   var setAside = HeldRecords()
   var settling: HeldRecords?
@@ -91,9 +91,11 @@ final class DraftWalker<Backend: DraftBackend> {
     _ backend: Backend,
     mode: EntityWriter.Mode?,
     maximumRejects: Int?,
+    maximumWaitingByteCount: Int = .max,
     rejects: (any RejectsOutput)? = nil
   ) {
     self.backend = backend
+    held = HeldRecords(maximumByteCount: maximumWaitingByteCount)
     stages = WalkStages(backend)
     self.mode = mode
     tally = ImportTally(maximumRejects: maximumRejects, rejects: rejects)

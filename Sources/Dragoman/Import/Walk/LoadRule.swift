@@ -83,11 +83,8 @@ final class LoadRule<Backend: DraftBackend> {
   }
 
   private func addLookUp(of link: LinkPlan) -> Bool {
-    let target = plan.model.entities[link.layout.destination]
-    let parts = link.referenceParts(in: plan.model) ?? []
-    let isPlain = parts.allSatisfy { if case .attribute = $0.property { true } else { false } }
-    lookUps.insert(target.table)
-    return isPlain && !parts.isEmpty
+    lookUps.insert(plan.model.entities[link.layout.destination].table)
+    return link.reference?.isPlain ?? false
   }
 
   /// Whether the tables may be loaded, or are.

@@ -30,7 +30,7 @@ final class WalkStages<Backend: DraftBackend> {
     let owner = plan.model.entities[link.layout.owner]
     let name = "\(owner.name).\(link.name)"
     if let known = stages[name] { return known }
-    let key = link.referenceKey(in: plan.model)
+    let key = link.reference?.columns
     if case .column = link.layout.storage, key == nil, !isExclusive(link, plan.model) { return nil }
     let made = try backend.stage(
       LinkStage.Plan(

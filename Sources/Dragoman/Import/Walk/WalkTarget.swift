@@ -39,8 +39,8 @@ final class LinkColumn {
 struct OtherKey {
   /// The values of a row that are parts of it, as far as rows have them.
   let slots: [Int]
-  /// How an object is looked up by these; nil where it cannot be: a part is another object.
-  let columns: [KeyColumn]?
+  /// How an object is looked up by it; nil where it cannot be: a part is another object.
+  let reference: KeyReference?
 }
 
 /// Where the objects of one plan go: the writer of their rows, and which value of a row is which
@@ -116,7 +116,7 @@ final class WalkTarget<Backend: DraftBackend> {
       slots.append(RowSlot(name: link.name, column: name, kind: .integer, order: order))
       slotOfColumn[name] = slot
       var key = slots.count..<slots.count
-      if let mapped, let reference = Self.reference(plan.links[mapped], columns.count, model) {
+      if let mapped, let reference = Self.reference(plan.links[mapped], columns.count) {
         for part in reference.columns.indices {
           let kind = RowSlot.Kind.key(reference, part: part)
           slots.append(RowSlot(name: link.name, column: name, kind: kind, order: order))
@@ -157,11 +157,8 @@ final class WalkTarget<Backend: DraftBackend> {
           ?? slotOfColumn[part.column]
       }
       if slots.isEmpty { return nil }
-      let isPlain = key.allSatisfy {
-        if case .attribute = $0.property { true } else { false }
-      }
-      let columns = key.compactMap { KeyColumn($0, of: entity, in: layout) }
-      return OtherKey(slots: slots, columns: isPlain ? columns : nil)
+      let reference = KeyReference(key, of: entity, in: layout)
+      return OtherKey(slots: slots, reference: reference?.isPlain == true ? reference : nil)
     }
     self.columns = columns
     self.identity = columns.filter(\.isIdentity)
@@ -204,19 +201,15 @@ final class WalkTarget<Backend: DraftBackend> {
   }
 
   /// How the target of a link is looked up by its key.
-  private static func reference(
-    _ link: LinkPlan,
-    _ number: Int,
-    _ model: ModelLayout
-  ) -> RowSlot.Reference? {
-    let target = model.entities[link.layout.destination]
-    guard let key = link.referenceKey(in: model) else { return nil }
-    return RowSlot.Reference(
-      number: number,
-      table: target.table,
-      columns: key,
-      entities: target.familyNames(in: model)
-    )
+  private static func reference(_ link: LinkPlan, _ number: Int) -> RowSlot.Reference? {
+    link.reference.map {
+      RowSlot.Reference(
+        number: number,
+        table: $0.entity.table,
+        columns: $0.columns,
+        entities: $0.entities
+      )
+    }
   }
 }
 
@@ -243,33 +236,5 @@ extension ImportPlan {
         false
       }
     }
-  }
-}
-
-extension LinkPlan {
-  /// The parts of the key that references of this link have, in the order of their values.
-  ///
-  /// References come from keys, and from nested records that hold the identity only.
-  func referenceParts(in model: ModelLayout) -> [EntityLayout.KeyPart]? {
-    let target = model.entities[layout.destination]
-    switch origin {
-    case .key(let parts):
-      let names = parts.map { Array($0.name.utf8) }
-      return target.uniqueKeys.first { $0.map { Array($0.name.utf8) } == names }
-    case .nested:
-      guard let identity = target.uniqueKeys.first else { return nil }
-      let isPlain = identity.allSatisfy {
-        if case .attribute = $0.property { true } else { false }
-      }
-      return isPlain ? identity : nil
-    }
-  }
-
-  /// The same, and how the columns are found.
-  func referenceKey(in model: ModelLayout) -> [KeyColumn]? {
-    let target = model.entities[layout.destination]
-    guard let parts = referenceParts(in: model) else { return nil }
-    let columns = parts.compactMap { KeyColumn($0, of: target, in: model) }
-    return columns.count == parts.count ? columns : nil
   }
 }

@@ -227,6 +227,16 @@ extension ImportMap {
     /// A value takes 28 bytes beside its text. A larger record fails the import with `input.limit`.
     /// Records in memory are not held to it.
     public var maximumRecordByteCount: Int?
+    /// How many bytes of memory records may take that wait for objects that have not come
+    /// (`UnresolvedPolicy.reject`, and keys that contain a to-one), 1 MB … 1 TB (in a map in whole
+    /// megabytes); nil is 1 GB.
+    ///
+    /// Of a small record it is about 1.5 kB. More fail the import with `import.waiting`.
+    /// Records in memory are not held to it.
+    public var maximumWaitingByteCount: Int?
+
+    /// What `maximumWaitingByteCount` may be, and 1 GB, which it is unless said otherwise.
+    static let waitingByteCounts = (range: 1 << 20...1 << 40, standard: 1 << 30)
 
     /// Makes a set of options.
     public init(
@@ -234,13 +244,15 @@ extension ImportMap {
       commit: Commit? = nil,
       rejectsFile: String? = nil,
       maximumRejects: Int? = nil,
-      maximumRecordByteCount: Int? = nil
+      maximumRecordByteCount: Int? = nil,
+      maximumWaitingByteCount: Int? = nil
     ) {
       self.batchSize = batchSize
       self.commit = commit
       self.rejectsFile = rejectsFile
       self.maximumRejects = maximumRejects
       self.maximumRecordByteCount = maximumRecordByteCount
+      self.maximumWaitingByteCount = maximumWaitingByteCount
     }
   }
 

@@ -73,6 +73,8 @@ final class LinkPlan: Sendable {
   /// The relationship, and where the store keeps its links.
   let layout: RelationshipLayout
   let origin: Origin
+  /// The key that references have, from `key` and from nested records that hold the identity only; nil: there can be none.
+  let reference: KeyReference?
   /// Whether the links are a column of the targets.
   let isInTargets: Bool
   /// The paths of a to-many's keys, where each part has one; nil: which of them count differs from
@@ -94,10 +96,12 @@ final class LinkPlan: Sendable {
     in file: ImportMap,
     _ format: ForeignFormat,
     layout: RelationshipLayout,
-    origin: Origin
+    origin: Origin,
+    in model: ModelLayout
   ) {
     self.layout = layout
     self.origin = origin
+    reference = Self.reference(origin, to: model.entities[layout.destination], in: model)
     if case .inverseColumn = layout.storage { isInTargets = true } else { isInTargets = false }
     keyTree = Self.keyTree(origin, format)
     switch origin {
@@ -109,6 +113,22 @@ final class LinkPlan: Sendable {
     deletesUnlinked = map.onUnlink == .delete
     onUnresolved = map.onUnresolved ?? file.defaults.onUnresolved ?? .clear
     position = map.position
+  }
+
+  private static func reference(
+    _ origin: Origin,
+    to target: EntityLayout,
+    in model: ModelLayout
+  ) -> KeyReference? {
+    switch origin {
+    case .key(let parts):
+      let names = parts.map { Array($0.name.utf8) }
+      let key = target.uniqueKeys.first { $0.map { Array($0.name.utf8) } == names }
+      return key.flatMap { KeyReference($0, of: target, in: model) }
+    case .nested:
+      let identity = target.uniqueKeys.first.flatMap { KeyReference($0, of: target, in: model) }
+      return identity?.isPlain == true ? identity : nil
+    }
   }
 
   private static func keyTree(_ origin: Origin, _ format: ForeignFormat) -> KeyTree? {
@@ -196,7 +216,15 @@ struct LinkCompiler {
       finding.isImplied = map.from == nil
       origin = .nested(plan: plan, finding)
     }
-    return LinkPlan(map, policies: policies, in: file, format, layout: link, origin: origin)
+    return LinkPlan(
+      map,
+      policies: policies,
+      in: file,
+      format,
+      layout: link,
+      origin: origin,
+      in: layout
+    )
   }
 
   /// Puts paths into the tree.

@@ -65,7 +65,7 @@ final class DraftBatch {
     /// A nested object: an index of `objects`.
     case object(Int)
     /// A reference: the first of its key's values, one for each part of the link's key
-    /// (`LinkPlan.referenceKey(in:)`), and the node where it stands. No part is null.
+    /// (`LinkPlan.reference`), and the node where it stands. No part is null.
     case key(start: Int, node: UInt32)
   }
 

@@ -22,7 +22,7 @@ struct RunCommand: AsyncParsableCommand {
             prune: true
 
       A feed has the options of import under their names: source, mode, commit, batchSize, rejects, \
-      maxRejects, prune, pruneMax, maxRecordSize, maxBytes, timeout, retries, headers; and a database of its own, if need be. They \
+      maxRejects, prune, pruneMax, maxRecordSize, maxWaitingSize, maxBytes, timeout, retries, headers; and a database of its own, if need be. They \
       hold for run and nothing else. Feeds come in the order of the command line, with --all in that of \
       the file; one that fails ends the run.
 

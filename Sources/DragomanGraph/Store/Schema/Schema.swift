@@ -255,7 +255,9 @@ extension Schema {
 
   /// A name as SQL takes it, whatever is in it.
   static func quoted(_ name: String) -> String {
-    "\"" + name.replacing("\"", with: "\"\"") + "\""
+    // Most names have none, and replacing takes long.
+    let hasQuote = name.utf8.contains(UInt8(ascii: "\""))
+    return "\"\(hasQuote ? name.replacing("\"", with: "\"\"") : name)\""
   }
 }
 

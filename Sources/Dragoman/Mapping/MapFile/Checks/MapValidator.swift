@@ -196,6 +196,15 @@ struct MapValidator {
         at: "import.maxRecordSize"
       )
     }
+    if let size = options.maximumWaitingByteCount,
+      !ImportMap.ImportOptions.waitingByteCounts.range.contains(size)
+    {
+      report(
+        .value,
+        "Records that wait may take 1 MB to 1 TB of memory, not \(size) bytes.",
+        at: "import.maxWaitingSize"
+      )
+    }
     guard let path = options.rejectsFile else { return }
     let steps = path.split(separator: "/", omittingEmptySubsequences: false)
     if path.isEmpty || path.hasPrefix("/") || path.hasPrefix("~") || steps.contains("..")

@@ -143,6 +143,13 @@ enum MapGrammar {
     keys.add("commit", \.commit, .word(), "When the import is committed.", standard: "all")
     keys.add("maxRecordSize", \.maximumRecordByteCount, .megabytes(1...1024), standard: "128")
     keys.say("How many megabytes of memory one record may take, with its text and values.")
+    keys.add(
+      "maxWaitingSize",
+      \.maximumWaitingByteCount,
+      .megabytes(1...1_048_576),
+      standard: "1024"
+    )
+    keys.say("How many megabytes of memory records may take that wait for objects.")
     keys.group("rejects", rejects, "Where rejected records go, and how many there may be.")
   }
 

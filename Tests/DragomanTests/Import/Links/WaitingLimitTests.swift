@@ -1,0 +1,80 @@
+import Dragoman
+import DragomanGraph
+import Testing
+
+/// docs/policies.md#limits: records that wait for objects take memory, up to a limit.
+@Suite("Records that wait take no more memory than admitted") struct WaitingLimitTests {
+  private static let count = 3000
+
+  /// People who each name the one behind them, or before them.
+  private static func people(in order: some Sequence<Int>, naming step: Int) -> String {
+    let records = order.map { id in
+      let boss = (0..<count).contains(id + step) ? "\(id + step)" : "null"
+      return #"{"id":\#(id),"boss":\#(boss)}"#
+    }
+    return "[\(records.joined(separator: ","))]"
+  }
+
+  private static func fixture(_ relationship: String, _ options: String = "") throws
+    -> ImportFixture
+  {
+    try ImportFixture(
+      """
+      version: 1
+      entities:
+        P:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships: { boss: { entity: P, kind: toOne, key: { id: boss }, \(relationship) } }
+      sources: { p: { format: json, entity: P } }
+      import: { maxWaitingSize: 1\(options) }
+      """
+    )
+  }
+
+  @Test("More of them end the import; what the request says counts before what the map says")
+  func bounds() async throws {
+    let fixture = try Self.fixture("onUnresolved: reject")
+    let feed = Self.people(in: 0..<Self.count, naming: 1)
+    let error = await #expect(throws: ImportFailure.self) { try await fixture.run(feed) }
+    let cause = try #require(error?.cause as? ImportError)
+    #expect(cause.code == .tooManyWaiting)
+    #expect(
+      cause.message == "More than 1 MB of records wait for objects that have not come."
+    )
+    #expect(cause.help?.contains("`maxWaitingSize` under `import:`") == true)
+    // Nothing of it was written.
+    let report = try await fixture.run(feed) { $0.options.maximumWaitingByteCount = 64 << 20 }
+    #expect(report.summary == "read \(Self.count), inserted \(Self.count)")
+  }
+
+  @Test("Records that wait for nobody, and references that wait in the database, are not bounded")
+  func others() async throws {
+    let behind = try Self.fixture("onUnresolved: reject")
+    let inOrder = Self.people(in: 0..<Self.count, naming: -1)
+    #expect(try await behind.run(inOrder).counts.inserted == Self.count)
+    let pending = try Self.fixture("onUnresolved: pending")
+    let ahead = Self.people(in: 0..<Self.count, naming: 1)
+    #expect(try await pending.run(ahead).counts.inserted == Self.count)
+  }
+
+  @Test("In batches what was committed before stays, and the next import goes on")
+  func batches() async throws {
+    let fixture = try Self.fixture("onUnresolved: reject", ", commit: batch, batchSize: 10")
+    let count = Self.count
+    let feed = Self.people(in: [count - 1] + Array(0..<count - 1), naming: 1)
+    await #expect(throws: ImportFailure.self) { try await fixture.run(feed) }
+    let report = try await fixture.run(feed) { $0.options.maximumWaitingByteCount = 64 << 20 }
+    #expect(report.counts.inserted + report.counts.unchanged == count)
+    #expect(try fixture.store.count(FetchRequest("P", filter: .where("boss", .equalTo, nil))) == 1)
+  }
+
+  @Test("A bound that is none is refused", arguments: [0, 1 << 10, 1 << 41])
+  func invalid(size: Int) async throws {
+    let fixture = try Self.fixture("onUnresolved: reject")
+    let error = await #expect(throws: ImportFailure.self) {
+      try await fixture.run("[]") { $0.options.maximumWaitingByteCount = size }
+    }
+    #expect((error?.cause as? ImportError)?.code == .request)
+  }
+}
