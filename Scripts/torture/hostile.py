@@ -221,12 +221,28 @@ def bombs(torture):
     number = folder / "number.json"
     number.write_text('[{"id":' + "9" * 4_000_000 + "}]")
     inputs["a number of 4 million digits"] = number
+    names = folder / "names.xml"
+    names.write_text("<items>" + "".join(f'<item id="{n}" a{n}="1"/>' for n in range(1_000_000)) + "</items>")
+    inputs["1 million names"] = names
     for case, path in inputs.items():
         remove(store)
         outcome = torture.run("import", plain, path, "-d", store, timeout=60)
         is_bounded(torture, outcome, case, seconds=15 if "GB" in case or "MB" in case else 5, memory=300 << 20)
         torture.check(outcome.code in (0, 3, 65), f"{case}: exit {outcome.code}", outcome.text)
         torture.note(f"{case}: exit {outcome.code}, {outcome.seconds:.1f} s, {outcome.peak >> 20} MB")
+    # Everybody waits for somebody who never comes.
+    waiting = folder / "waiting.map.yaml"
+    waiting.write_text(
+        "version: 1\nentities:\n  P:\n    unique: id\n    attributes: { id: {} }\n"
+        "    relationships: { boss: { entity: P, kind: toOne, key: { id: boss }, onUnresolved: reject } }\n"
+        "sources: { p: { format: ndjson, entity: P } }\n"
+    )
+    people = folder / "people.ndjson"
+    people.write_text("".join(f'{{"id":"{n}","boss":"{n + 1}"}}\n' for n in range(300_000)))
+    remove(store)
+    outcome = torture.run("import", waiting, people, "-d", store, "--max-waiting-size", 100, timeout=60)
+    is_bounded(torture, outcome, "records that wait", memory=300 << 20)
+    torture.check(outcome.code == 65 and "import.waiting" in outcome.text, f"records that wait: exit {outcome.code}", outcome.text)
     # Plain records without end: what ends them is the bound of an input.
     many = folder / "many.ndjson.gz"
     with gzip.open(many, "wb", compresslevel=1) as file:

@@ -207,6 +207,7 @@ import Testing
       "<r><p>\(String(repeating: "x", count: 10_000_001))</p></r>",
       "<r><\(String(repeating: "x", count: 50_001))/></r>",
       "<r><!--\(String(repeating: "<'> ", count: 3_000_000))--></r>",
+      "<r>\((0..<200_001).map { "<p a\($0)='1'/>" }.joined())</r>",
     ]
   )
   func limits(document: LongText) {

@@ -21,7 +21,13 @@ func xmlFailure(_ error: xmlError, at origin: Origin, isWhole: Bool) -> ReadErro
       at: origin,
       help: "name the encoding that the file really has, in its XML declaration or in the map"
     )
-  case XML_ERR_NAME_TOO_LONG, XML_ERR_ENTITY_LOOP, XML_ERR_NO_MEMORY:
+  case XML_ERR_NO_MEMORY:
+    return ReadError(
+      .limit,
+      "The different names in the document take more than 10 MB, or there is no memory left.",
+      at: origin
+    )
+  case XML_ERR_NAME_TOO_LONG, XML_ERR_ENTITY_LOOP:
     return ReadError(.limit, "The document is beyond a limit of the parser: \(text)", at: origin)
   case XML_ERR_ATTRIBUTE_NOT_FINISHED where text.contains("too long"):
     return ReadError(.limit, "The document is beyond a limit of the parser: \(text)", at: origin)

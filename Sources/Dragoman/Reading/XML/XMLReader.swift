@@ -221,6 +221,7 @@ final class XMLReader: RecordReader {
     let piece = UnsafeRawBufferPointer(rebasing: batch.source[start..<start + count])
     fedByteCount += count
     XMLHandlers.parse(context, for: builder, piece, isLast: false)
+    builder.pointee.checkNames()
     if builder.pointee.parsedByteCount > parsed {
       pieceByteCount = Self.pieceByteCount
     } else if fedByteCount - parsed > Self.pieceByteCount / 2 {

@@ -23,6 +23,10 @@ struct XMLTapeBuilder {
   /// libxml2 has a like bound, which some documents get around.
   static let expansionFactor = 10
 
+  /// A document may have that many different names: libxml2 keeps each of them, and finds them the slower the more
+  /// there are.
+  static let maxNameCount = 200_000
+
   private(set) var depth = 0
   /// The depth of the outermost record that is open; 0 when there is none.
   private(set) var recordDepth = 0
@@ -406,6 +410,12 @@ struct XMLTapeBuilder {
     if let number = spaces.number(of: uri) { return number }
     fail(limit: "The document uses more than \(UInt16.max) namespaces.")
     return 0
+  }
+
+  /// Looks whether libxml2 keeps too many names: of elements and attributes, prefixes and namespaces.
+  mutating func checkNames() {
+    guard xmlDictSize(context.pointee.dict) > Self.maxNameCount else { return }
+    fail(limit: "The document has more than \(Self.maxNameCount) different names.")
   }
 
   @inline(never)
