@@ -181,16 +181,7 @@ extension ImportPlan {
   /// A to-one may be named by another key than the identity of its target: then only the store knows whom it leads to.
   fileprivate func tells(_ part: EntityLayout.KeyPart, of entity: EntityLayout) -> Bool {
     guard case .relationship(let slot) = part.property else { return true }
-    let target = model.entities[entity.relationships[slot].destination]
-    let identity = target.uniqueKeys.first?.map { Array($0.name.utf8) }
-    return entities.allSatisfy { plan in
-      guard plan.layout.root == entity.root else { return true }
-      return plan.links.allSatisfy { link in
-        guard link.name.utf8.elementsEqual(part.name.utf8), case .key(let parts) = link.origin
-        else { return true }
-        return parts.map { Array($0.name.utf8) } == identity
-      }
-    }
+    return !relationshipsByOtherKeys.contains(entity.relationships[slot].id)
   }
 }
 

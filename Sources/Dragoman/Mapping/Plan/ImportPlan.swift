@@ -22,6 +22,8 @@ struct ImportPlan: Sendable {
   let documentMembers: DocumentMembers
   /// Whether some path is `$line`.
   let asksForLines: Bool
+  /// The relationships, by their numbers in the model, whose targets records name by another key than the first one.
+  let relationshipsByOtherKeys: Set<Int>
   /// What the tool cannot run: closures that no program registered.
   let notices: [String]
 
@@ -64,6 +66,9 @@ struct ImportPlan: Sendable {
     }
     documentMembers = DocumentMembers(of: entities.flatMap(\.paths))
     asksForLines = entities.contains { $0.paths.contains { $0.root == .line } }
+    relationshipsByOtherKeys = Set(
+      entities.flatMap(\.links).filter { $0.namesByOtherKey(in: compiler.model) }.map(\.layout.id)
+    )
     notices = Self.notices(of: entities.compactMap { map.entity(named: $0.name) }, code)
   }
 

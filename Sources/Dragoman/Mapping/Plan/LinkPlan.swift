@@ -160,6 +160,12 @@ final class LinkPlan: Sendable {
     guard case .key(let parts) = origin else { return [] }
     return parts.compactMap { if case .own(let slot) = $0.source { slot } else { nil } }
   }
+  /// Whether it names targets by another key than their first one.
+  func namesByOtherKey(in model: ModelLayout) -> Bool {
+    guard case .key(let parts) = origin else { return false }
+    let identity = model.entities[layout.destination].uniqueKeys.first
+    return parts.map { Array($0.name.utf8) } != identity?.map { Array($0.name.utf8) }
+  }
   /// Where its values stand first, for messages.
   var pathText: String? {
     switch origin {
