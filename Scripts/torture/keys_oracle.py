@@ -274,7 +274,10 @@ def run(world, records):
             isinstance(part, Key) and world.find(part) is None and list(part.names) != plan.entities[part.entity]["unique"][0] for part in own.parts
         ):
             raise Unsaid("whether a tombstone waits for the key of a to-one that its object may have")
-        if is_behind or lacks(world, entity, record):
+        lacking = lacks(world, entity, record)
+        if not is_behind and not lacking and any(may_be_same(world, own, plan.own(*one)) for one in held):
+            raise Unsaid("whether a record waits that may be about the object of one that does")
+        if is_behind or lacking:
             held.append((entity, record))
             world.owners |= {part: world.find(part) for part in own.parts if isinstance(part, Key)}
         else:
@@ -310,6 +313,26 @@ def written(world, counts, held):
         good = [one for one in good if not any(one is other for other in hopeless)]
 
 
+def may_be_same(world, one, other):
+    """Whether two keys may be of one object, where a to-one in them is named by another key than the first one of its target."""
+    def is_open(part):
+        return isinstance(part, Key) and list(part.names) != world.plan.entities[part.entity]["unique"][0]
+
+    return one.entity == other.entity and one.names == other.names and any(map(is_open, one.parts + other.parts)) and all(
+        mine == theirs or is_open(mine) or is_open(theirs) for mine, theirs in zip(one.parts, other.parts)
+    )
+
+
+def may_make(plan, entity, record, key):
+    """Whether a record gives a part of a key, whose others its object may have, or all of it as one of another entity of the family."""
+    if plan.root(entity) != plan.root(key.entity):
+        return False
+    given = [(record.get(name), part) for name, part in zip(key.names, key.parts)]
+    known = [(value, part) for value, part in given if value is not None]
+    is_other = not plan.is_a(entity, key.entity)
+    return bool(known) and (is_other or len(known) < len(given)) and all(value == part or isinstance(part, Key) for value, part in known)
+
+
 def is_behind(plan, left, place):
     return any(plan.own(*left[place]) == plan.own(*other) for other in left[:place])
 
@@ -343,9 +366,18 @@ def ring(world, left):
             break
         good = better
     if len(good) < len(left):
+        for place in set(range(len(left))) - set(good):
+            needed = [key for key in plan.needs(*left[place]) if world.find(key) is None]
+            if any(may_make(plan, *one, key) for key in needed for one in left):
+                raise Unsaid("when it is seen that nobody makes what a record needs")
         return None, [one for place, one in enumerate(left) if place not in good]
     ahead = [sorted(makers[place] - {place} | {other for other in good if other < place and plan.own(*left[other]) == plan.own(*left[place])}) for place in good]
     first = good[first_free([[good.index(one) for one in some] for some in ahead])]
+    others = {good.index(first)}
+    while (more := others.union(*(map(good.index, ahead[place]) for place in others))) != others:
+        others = more
+    if any(place not in others for place in range(max(others))):
+        raise Unsaid("records that come between those that need each other: without them it is tried whether these can be written")
     if any(isinstance(part, Key) and world.find(part) is None for part in plan.own(*left[first]).parts):
         raise Unsaid("the first of those that need each other has no key without them")
     return first, []
