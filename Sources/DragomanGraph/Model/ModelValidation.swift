@@ -178,7 +178,13 @@ extension Model {
       faults += fault(inName: attribute.name, of: entity, property: attribute.name, part: .name)
       if let earlier = names.insert(attribute.name) {
         faults.append(
-          clash(attribute.name, with: "\"\(earlier)\"", of: entity, attribute.name, part: .name)
+          clash(
+            attribute.name,
+            with: "property \"\(earlier)\"",
+            of: entity,
+            attribute.name,
+            part: .name
+          )
         )
       }
       if !hasSameBytes(attribute.column, attribute.name) {
@@ -194,7 +200,7 @@ extension Model {
       let name = relationship.name
       faults += fault(inName: name, of: entity, property: name, part: .name)
       if let earlier = names.insert(name) {
-        faults.append(clash(name, with: "\"\(earlier)\"", of: entity, name, part: .name))
+        faults.append(clash(name, with: "property \"\(earlier)\"", of: entity, name, part: .name))
       }
       faults += linkFaults(relationship, of: entity)
     }
@@ -343,7 +349,9 @@ extension Model {
       entity: entity.name,
       property: property,
       part: part,
-      message: "The name \"\(name)\" clashes with \(other): SQLite ignores case in names."
+      message: other.contains("\"\(name)\"")
+        ? "The name \"\(name)\" is taken by \(other)."
+        : "The name \"\(name)\" clashes with \(other): SQLite ignores case in names."
     )
   }
 

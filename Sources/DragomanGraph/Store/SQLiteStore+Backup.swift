@@ -110,10 +110,10 @@ struct BackupFile {
     }
   }
 
-  /// Makes the empty file, with the permissions of the store's.
+  /// Makes the empty file, with the permissions of the store's; its owner may write it in any case.
   func create(like store: String?) throws(StoreError) {
     var status = stat()
-    let mode = store.map { stat($0, &status) == 0 } == true ? status.st_mode & 0o666 : 0o644
+    let mode = store.map { stat($0, &status) == 0 } == true ? status.st_mode & 0o666 | 0o600 : 0o644
     let descriptor = open(
       temporaryPath,
       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,

@@ -41,7 +41,7 @@ import Testing
     ])
     #expect(
       model.validate().map(\.description) == [
-        "A.X: The name \"X\" clashes with \"x\": SQLite ignores case in names.",
+        "A.X: The name \"X\" clashes with property \"x\": SQLite ignores case in names.",
         "A._y: Names that start with \"_\" belong to Dragoman.",
         "A.b: There is no entity \"Bee\". (did you mean \"Beee\"?)",
         "A: The name \"x\" clashes with itself in the same key: SQLite ignores case in names.",
@@ -49,7 +49,7 @@ import Testing
         "Beee: The name \"a\" clashes with table \"A\": SQLite ignores case in names.",
         "C: An entity cannot be its own ancestor.",
         "SQLite_d: Names that start with \"sqlite_\" belong to SQLite.",
-        "A.z: The name \"x\" clashes with column \"x\": SQLite ignores case in names.",
+        "A.z: The name \"x\" is taken by column \"x\".",
       ]
     )
   }

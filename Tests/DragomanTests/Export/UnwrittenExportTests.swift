@@ -192,6 +192,39 @@ import Testing
     }
   }
 
+  @Test("A null where the map has come to require a value, and a to-one that has come to be many")
+  func olderObjects() async throws {
+    func fixture(_ rules: String, _ kind: String, in store: SQLiteStore? = nil) throws
+      -> ImportFixture
+    {
+      try ImportFixture(
+        """
+        version: 1
+        entities:
+          T: { unique: id, attributes: { id: id, a: { \(rules) } }, relationships: { n: { entity: N, kind: \(kind), from: n } } }
+          N: { unique: k, attributes: { k: k } }
+        sources: { t: { format: json, entity: T } }
+        """,
+        in: store
+      )
+    }
+    let first = try fixture("", "toOne")
+    try await first.run(#"[{"id":"1","n":{"k":"7"}}]"#)
+    let strict = try fixture("required: true", "toOne", in: first.store)
+    try await strict.run(#"[{"id":"2","a":"A"}]"#)
+    let null = await #expect(throws: ExportError.self) {
+      try await Exporter(map: strict.map, store: first.store).bytes(ExportRequest())
+    }
+    #expect(null?.message.hasPrefix("a of T 1 is null") == true, "\(null?.message ?? "")")
+    let many = try fixture("", "toMany", in: first.store)
+    try first.store.migrate(to: many.map.model())
+    try await many.run(#"[{"id":"1","n":[{"k":"7"},{"k":"8"}]}]"#)
+    let error = await #expect(throws: ExportError.self) {
+      try await Exporter(map: first.map, store: first.store).bytes(ExportRequest())
+    }
+    #expect(error?.message == "T.n leads to many objects in the database, and to one in the map.")
+  }
+
   @Test("What the map does not export, and an import would miss, is told")
   func missed() async throws {
     let fixture = try ImportFixture(

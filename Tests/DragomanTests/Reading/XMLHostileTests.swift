@@ -207,7 +207,11 @@ import Testing
       "<r><p>\(String(repeating: "x", count: 10_000_001))</p></r>",
       "<r><\(String(repeating: "x", count: 50_001))/></r>",
       "<r><!--\(String(repeating: "<'> ", count: 3_000_000))--></r>",
-      "<r>\((0..<200_001).map { "<p a\($0)='1'/>" }.joined())</r>",
+      "<r>\((0..<100_001).map { "<p a\($0)='1'/>" }.joined())</r>",
+      "<r><p \((0..<10_001).map { "a\($0)='1'" }.joined(separator: " "))/></r>",
+      "<!DOCTYPE r [\((0..<20_000).map { "<!ELEMENT a\($0) ANY>" }.joined())]><r><p/></r>",
+      "<!DOCTYPE r [\((0..<20_000).map { "<!ENTITY a\($0) 'b'>" }.joined())]><r><p/></r>",
+      "<!DOCTYPE r [<!ATTLIST p a (\((0..<60_000).map { "b\($0)" }.joined(separator: "|"))) 'b1'>]><r><p/></r>",
     ]
   )
   func limits(document: LongText) {

@@ -92,6 +92,13 @@ extension ExportPlanner {
       return true
     }
     let link = visit.layout.relationships[place]
+    guard link.isToOne || relationship.kind == .toMany else {
+      throw ExportError(
+        .map,
+        "\(name) leads to many objects in the database, and to one in the map.",
+        help: "export by a map of the database as it is"
+      )
+    }
     let targets: Visit?
     let number = links.count
     do throws(ExportTree.Builder.Obstacle) {

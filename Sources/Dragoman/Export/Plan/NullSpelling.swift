@@ -42,7 +42,8 @@ struct NullSpelling {
       if slot.isKey { return attribute.isRequired || hasDefault || policy == .reject }
       return switch policy {
       case .clear: attribute.isRequired
-      case .keep, .default: hasDefault
+      // An object that is there keeps what it has; a new one has none.
+      case .keep, .default: attribute.isRequired || hasDefault
       case .reject: true
       }
     }

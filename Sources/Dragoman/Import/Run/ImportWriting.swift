@@ -155,6 +155,7 @@ final class ImportWriting<Sink: ImportSink> {
       if shares { try session.share() }
       // Others may write while the next batch is on its way.
       try session.beginIfNeeded()
+      byteCount = batch.consumedByteCount
       do {
         try apply(batch, walker)
       } catch  where cancellation.isCancelled {
@@ -162,7 +163,6 @@ final class ImportWriting<Sink: ImportSink> {
         return .cancelled
       }
       keeper?.see(batch)
-      byteCount = batch.consumedByteCount
       let isStrange = batch.isStrange
       queue.reuse(batch)
       // Whatever ends the run now, the rejects so far are in the file.
@@ -373,6 +373,7 @@ final class ImportWriting<Sink: ImportSink> {
     // What is committed must not be missing from the rejects, so they are written first.
     try rejects?.flush()
     entry.counts = report.counts
+    entry.counts.deleted += pruned
     entry.committed = entry.counts.read
     entry.byteCount = byteCount
     try session.record(&entry)

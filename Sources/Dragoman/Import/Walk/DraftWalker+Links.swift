@@ -67,6 +67,9 @@ extension DraftWalker {
     for owner in outcome.changed where owner.number >= 0 {
       if tally.written[owner.number].outcome == .unchanged {
         tally.written[owner.number].outcome = .updated
+      }
+      if stage.isTable, !tally.written[owner.number].isRaised {
+        tally.written[owner.number].isRaised = true
         owners.append(owner.key)
       }
       // A reference that waits changes the list once more, though nobody says otherwise.
@@ -84,7 +87,7 @@ extension DraftWalker {
         plan
       )
     }
-    if stage.isTable { try stage.bumpVersions(of: owners) }
+    try stage.bumpVersions(of: owners)
     for owner in outcome.waiting where owner.number >= 0 {
       tally.waits.append(Wait(owner: ObjectPlace(root, owner.key), number: owner.number))
     }

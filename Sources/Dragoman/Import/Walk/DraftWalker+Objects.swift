@@ -75,6 +75,7 @@ extension DraftWalker {
         Written(
           plan: draft.plan,
           outcome: outcome,
+          isRaised: outcome != .unchanged,
           isTop: !isNested,
           flushCount: flushCount,
           object: object,

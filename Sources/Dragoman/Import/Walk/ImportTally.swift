@@ -186,6 +186,8 @@ final class ImportTally {
 struct Written {
   let plan: Int
   var outcome: EntityWriter.Outcome
+  /// Whether its row has another version since.
+  var isRaised: Bool
   let isTop: Bool
   /// `flushCount` when its row was written.
   let flushCount: Int

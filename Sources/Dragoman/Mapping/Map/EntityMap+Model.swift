@@ -19,9 +19,11 @@ extension EntityMap {
           $0.isOrdered = relationship.isOrdered
           $0.allowsRepeats = relationship.allowsRepeats
           $0.onDelete = relationship.deleteRule
+          $0.renamedFrom = relationship.renamedFrom
         }
       }
     )
+    renamedFrom = entity.renamedFrom
   }
 }
 

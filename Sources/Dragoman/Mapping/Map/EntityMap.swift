@@ -10,6 +10,8 @@ public struct EntityMap: Sendable, Hashable, Adjustable {
   public var table: String?
   /// The parent entity's name, for sub-entities.
   public var parent: String?
+  /// The name before, for a migration.
+  public var renamedFrom: String?
   /// How records are told apart that become sub-entities.
   public var discriminator: Discriminator?
   /// The unique keys; the first is the identity.

@@ -101,7 +101,7 @@ extension EntityMap {
       relationships: relationships.map(\.relationship),
       uniqueKeys: uniqueKeys,
       parent: parent
-    )
+    ).with { $0.renamedFrom = renamedFrom }
   }
 }
 
@@ -134,6 +134,9 @@ extension RelationshipMap {
       isOrdered: isOrdered,
       inverse: inverse,
       deleteRule: onDelete ?? .nullify
-    ).with { $0.allowsRepeats = allowsRepeats }
+    ).with {
+      $0.allowsRepeats = allowsRepeats
+      $0.renamedFrom = renamedFrom
+    }
   }
 }

@@ -42,6 +42,8 @@ public struct RelationshipMap: Sendable, Hashable, Adjustable {
   public var key: [String: KeyPart]?
   /// The target's relationship that points back.
   public var inverse: String?
+  /// The name before, for a migration.
+  public var renamedFrom: String?
   /// Whether order is kept.
   public var isOrdered = false
   /// Whether a target may occur more than once.

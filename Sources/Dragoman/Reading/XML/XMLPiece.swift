@@ -80,6 +80,25 @@ enum XMLPiece {
     return text.count
   }
 
+  /// How many attributes a tag has that the text starts with, as far as it is known; 0 for anything else.
+  static func attributeCount(ofTag text: UnsafeRawBufferPointer) -> Int {
+    guard text.count > 1, text[0] == UInt8(ascii: "<"), text[1] != UInt8(ascii: "!"),
+      text[1] != UInt8(ascii: "?")
+    else { return 0 }
+    var (quote, count): (UInt8, Int) = (0, 0)
+    for byte in text {
+      if quote != 0 {
+        if byte == quote { quote = 0 }
+      } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+        quote = byte
+        count += 1
+      } else if byte == tagEnd {
+        break
+      }
+    }
+    return count
+  }
+
   /// The length up to the n-th `>`, or nil when there are fewer.
   private static func length(of window: UnsafeRawBufferPointer, throughTagEnd number: Int) -> Int? {
     guard let base = window.baseAddress else { return nil }

@@ -208,6 +208,8 @@ final class XMLReader: RecordReader {
     let count: Int
     if pieceByteCount > Self.pieceByteCount {
       let construct = batch.source[(parsed - batchStart)..<end]
+      builder.pointee.check(tag: UnsafeRawBufferPointer(rebasing: construct))
+      if builder.pointee.hasFailed { return }
       count =
         XMLPiece.length(
           ofConstruct: UnsafeRawBufferPointer(rebasing: construct),
@@ -221,7 +223,9 @@ final class XMLReader: RecordReader {
     let piece = UnsafeRawBufferPointer(rebasing: batch.source[start..<start + count])
     fedByteCount += count
     XMLHandlers.parse(context, for: builder, piece, isLast: false)
-    builder.pointee.checkNames()
+    builder.pointee.checkBounds(
+      waitingByteCount: fedByteCount - builder.pointee.parsedByteCount
+    )
     if builder.pointee.parsedByteCount > parsed {
       pieceByteCount = Self.pieceByteCount
     } else if fedByteCount - parsed > Self.pieceByteCount / 2 {

@@ -25,7 +25,11 @@ struct XMLTapeBuilder {
 
   /// A document may have that many different names: libxml2 keeps each of them, and finds them the slower the more
   /// there are.
-  static let maxNameCount = 200_000
+  static let maxNameCount = 100_000
+  /// The most attributes of an element: libxml2 compares each with all others.
+  static let maxAttributeCount = 10_000
+  /// The most bytes of declarations in a document: libxml2 takes the longer for each the more there are.
+  static let maxDeclarationByteCount = 256 << 10
 
   private(set) var depth = 0
   /// The depth of the outermost record that is open; 0 when there is none.
@@ -412,10 +416,26 @@ struct XMLTapeBuilder {
     return 0
   }
 
-  /// Looks whether libxml2 keeps too many names: of elements and attributes, prefixes and namespaces.
-  mutating func checkNames() {
-    guard xmlDictSize(context.pointee.dict) > Self.maxNameCount else { return }
-    fail(limit: "The document has more than \(Self.maxNameCount) different names.")
+  /// Looks whether libxml2 is given too much of what it takes ever longer for: names of elements and attributes,
+  /// prefixes and namespaces; declarations.
+  ///
+  /// - Parameter waitingByteCount: How much of the text it keeps until it has the end of something.
+  mutating func checkBounds(waitingByteCount: Int) {
+    if xmlDictSize(context.pointee.dict) > Self.maxNameCount {
+      fail(limit: "The document has more than \(Self.maxNameCount) different names.")
+    }
+    if context.pointee.instate == XML_PARSER_DTD, waitingByteCount > Self.maxDeclarationByteCount {
+      fail(
+        limit: "The document type declaration has more than"
+          + " \(Self.maxDeclarationByteCount >> 10) kB."
+      )
+    }
+  }
+
+  /// Looks at a tag of which not all is there yet, before libxml2 gets it.
+  mutating func check(tag: UnsafeRawBufferPointer) {
+    guard XMLPiece.attributeCount(ofTag: tag) > Self.maxAttributeCount else { return }
+    fail(limit: "An element has more than \(Self.maxAttributeCount) attributes.")
   }
 
   @inline(never)

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 extension StoreError {
@@ -7,6 +8,20 @@ extension StoreError {
       return try body()
     } catch {
       throw StoreError(error, path: path)
+    }
+  }
+
+  /// What beside a database keeps this user from it, though it may only be read.
+  private static func lock(of path: String) -> String? {
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    if access(folder, W_OK) != 0 {
+      return
+        "the folder \(folder) may not be written, where SQLite has files of its own also to read: copy the"
+        + " database elsewhere"
+    }
+    let files = ["-wal", "-shm"].map { path + $0 }
+    return files.first { access($0, F_OK) == 0 && access($0, W_OK) != 0 }.map {
+      "\($0) is another user's who read the database: have that user open it again, or make the file writable"
     }
   }
 
@@ -67,7 +82,12 @@ extension StoreError {
         path: path
       )
     case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
-      self.init(.permission, "The database cannot be written: \(text).", path: path)
+      self.init(
+        .permission,
+        "The database cannot be written: \(text).",
+        help: path.flatMap(Self.lock(of:)),
+        path: path
+      )
     case .SQLITE_CANTOPEN:
       self.init(.unreachable, "The database cannot be opened: \(text).", path: path)
     case .SQLITE_NOTADB:

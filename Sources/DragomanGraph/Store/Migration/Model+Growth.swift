@@ -18,14 +18,20 @@ extension Model {
     for (index, entity) in other.entities.enumerated() {
       if let known = match.entities[index] { conflicts += entities[known].conflicts(with: entity) }
       for (property, attribute) in entity.attributes.enumerated() {
-        guard let place = match.attributes[index][property] else { continue }
+        guard let place = match.attributes[index][property] else {
+          conflicts += conflict(attribute.name, of: entity, isAttribute: true)
+          continue
+        }
         let owner = entities[place.entity]
         let known = owner.attributes[place.property]
         let conflict = Growth.conflict(known.name, of: owner, attribute.name, of: entity)
         conflicts += conflict.map { [$0] } ?? known.conflicts(with: attribute, of: owner.name)
       }
       for (property, relationship) in entity.relationships.enumerated() {
-        guard let place = match.relationships[index][property] else { continue }
+        guard let place = match.relationships[index][property] else {
+          conflicts += conflict(relationship.name, of: entity, isAttribute: false)
+          continue
+        }
         let owner = entities[place.entity]
         let known = owner.relationships[place.property]
         let conflict = Growth.conflict(known.name, of: owner, relationship.name, of: entity)
@@ -36,7 +42,26 @@ extension Model {
         }
       }
     }
-    return Growth(model: migrated(to: newer, match, drops: false), conflicts: conflicts)
+    let model = migrated(to: newer, match, drops: false)
+    if conflicts.isEmpty {
+      // What each of them has for itself may clash: names, columns, tables.
+      let own = Set(validate() + other.validate())
+      conflicts += model.validate().filter { !own.contains($0) }.map(\.description)
+    }
+    return Growth(model: model, conflicts: conflicts)
+  }
+
+  /// Whether a new property has the name of one of the other kind.
+  private func conflict(_ name: String, of newer: Entity, isAttribute: Bool) -> [String] {
+    guard let known = entity(named: newer.name) else { return [] }
+    let others =
+      isAttribute ? known.relationships.map(\.name) : known.attributes.map(\.name)
+    guard others.contains(where: { hasSameBytes($0, name) }) else { return [] }
+    let kinds = ["an attribute", "a relationship"]
+    return [
+      "\(known.name).\(name) is \(kinds[isAttribute ? 1 : 0]) in the database and"
+        + " \(kinds[isAttribute ? 0 : 1]) in the map."
+    ]
   }
 
   /// What a store holds after it has grown by another model.

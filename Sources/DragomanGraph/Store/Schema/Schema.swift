@@ -261,6 +261,18 @@ extension Schema {
   }
 }
 
+extension Schema {
+  /// The test that one of some tests holds.
+  ///
+  /// SQLite takes expressions of 1000 levels, and a chain has one a test.
+  static func any(_ tests: some Collection<String>) -> String {
+    if tests.isEmpty { return "0" }
+    if tests.count <= 100 { return tests.joined(separator: " OR ") }
+    let half = tests.count / 2
+    return "(\(any(tests.prefix(half)))) OR (\(any(tests.dropFirst(half))))"
+  }
+}
+
 extension Model {
   /// The statements that make the tables and indexes of an empty store of this model.
   ///

@@ -4,6 +4,7 @@ extension MapGrammar {
   static let entity = MapSection<EntityMap>("entity", "an entity") { keys in
     keys.add("table", \.table, .text, "The table's name; else the entity's.")
     keys.add("parent", \.parent, .text, "The entity of which this is a sub-entity.")
+    keys.add("renamedFrom", \.renamedFrom, .text, "The entity's former name, for migration.")
     let discriminated = EntityMap.Discriminator(from: ForeignPaths(), values: [:])
     keys.add("discriminator", \.discriminator, .section(discriminator, discriminated))
     keys.say("Which sub-entity a record becomes.")
@@ -140,6 +141,7 @@ extension MapGrammar {
     keys.add("key", \.key, .table(.keyPart, least: 1))
     keys.say("The target's key attributes and where each is taken from, instead of nested records.")
     keys.add("inverse", \.inverse, .text, "The target's relationship that is the other side.")
+    keys.add("renamedFrom", \.renamedFrom, .text, "The relationship's former name, for migration.")
     keys.add("ordered", \.isOrdered, .flag, "Order is kept.", standard: false, fit: .toMany)
     keys.add("repeats", \.allowsRepeats, .flag, standard: false, fit: .toMany)
     keys.say("A target may occur more than once.")

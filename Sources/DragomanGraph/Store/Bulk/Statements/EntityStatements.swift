@@ -154,7 +154,7 @@ package struct EntityStatements: Adjustable {
       + gained.enumerated().map { $1.assignment("?\($0 + first)") } + ["_v = _v + 1"]
     let differences =
       values.map { "\(Schema.quoted($0.column)) IS NOT \($0.value)" } + own.map(\.difference)
-    var test = "(" + (differences.isEmpty ? "0" : differences.joined(separator: " OR ")) + ")"
+    var test = "(\(Schema.any(differences)))"
     if isVersioned(present), let version, let place = settable.firstIndex(of: version) {
       test += " AND \(isNotOlder("?\(start + keys.count + place)"))"
     }
@@ -370,8 +370,9 @@ package struct EntityStatements: Adjustable {
     let assignments =
       columns.map { "\($0) = excluded.\($0)" } + own.map(\.assignment) + places(present) + gained
       + ["_v = _v + 1"]
-    var test = (columns.map { "\($0) IS NOT excluded.\($0)" } + own.map(\.difference))
-      .joined(separator: " OR ")
+    var test = Schema.any(
+      columns.map { "\($0) IS NOT excluded.\($0)" } + own.map(\.difference)
+    )
     if leavesObjects {
       test = "_stub IS NOT NULL"
     } else if isVersioned(present), let version {
