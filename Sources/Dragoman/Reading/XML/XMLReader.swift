@@ -208,7 +208,7 @@ final class XMLReader: RecordReader {
     let count: Int
     if pieceByteCount > Self.pieceByteCount {
       let construct = batch.source[(parsed - batchStart)..<end]
-      builder.pointee.check(tag: UnsafeRawBufferPointer(rebasing: construct))
+      builder.pointee.check(construct: UnsafeRawBufferPointer(rebasing: construct))
       if builder.pointee.hasFailed { return }
       count =
         XMLPiece.length(

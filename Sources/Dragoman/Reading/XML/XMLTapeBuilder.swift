@@ -29,7 +29,7 @@ struct XMLTapeBuilder {
   /// The most attributes of an element: libxml2 compares each with all others.
   static let maxAttributeCount = 10_000
   /// The most bytes of declarations in a document: libxml2 takes the longer for each the more there are.
-  static let maxDeclarationByteCount = 256 << 10
+  static let maxDeclarationByteCount = 128 << 10
 
   private(set) var depth = 0
   /// The depth of the outermost record that is open; 0 when there is none.
@@ -425,17 +425,25 @@ struct XMLTapeBuilder {
       fail(limit: "The document has more than \(Self.maxNameCount) different names.")
     }
     if context.pointee.instate == XML_PARSER_DTD, waitingByteCount > Self.maxDeclarationByteCount {
-      fail(
-        limit: "The document type declaration has more than"
-          + " \(Self.maxDeclarationByteCount >> 10) kB."
-      )
+      failForDeclarations()
     }
   }
 
-  /// Looks at a tag of which not all is there yet, before libxml2 gets it.
-  mutating func check(tag: UnsafeRawBufferPointer) {
-    guard XMLPiece.attributeCount(ofTag: tag) > Self.maxAttributeCount else { return }
-    fail(limit: "An element has more than \(Self.maxAttributeCount) attributes.")
+  /// Looks at a tag or declaration of which libxml2 has a part, before it gets the next one.
+  mutating func check(construct: UnsafeRawBufferPointer) {
+    if construct.starts(with: "<!D".utf8), construct.count > Self.maxDeclarationByteCount {
+      failForDeclarations()
+    } else if XMLPiece.attributeCount(ofTag: construct) > Self.maxAttributeCount {
+      fail(limit: "An element has more than \(Self.maxAttributeCount) attributes.")
+    }
+  }
+
+  @inline(never)
+  private mutating func failForDeclarations() {
+    fail(
+      limit: "The document type declaration has more than"
+        + " \(Self.maxDeclarationByteCount >> 10) kB."
+    )
   }
 
   @inline(never)
