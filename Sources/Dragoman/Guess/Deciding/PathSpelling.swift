@@ -17,6 +17,9 @@ struct PathSpelling {
   init(_ format: ForeignFormat, namespaces: [String]) {
     self.format = format
     uris = namespaces
+    var used: Set<String> = ["", "xml"]
+    // The next number behind each word.
+    var numbers: [String: Int] = [:]
     for uri in namespaces.dropFirst() {
       if uri == "http://www.w3.org/XML/1998/namespace" {
         prefixes.append("xml")
@@ -26,10 +29,10 @@ struct PathSpelling {
       let letters = NameWords(last).words.joined().filter { $0.isASCII && $0.isLetter }.prefix(6)
       var prefix = letters.isEmpty || letters == "xml" ? "n" : String(letters)
       let wanted = prefix
-      var number = 2
-      while prefixes.contains(prefix) {
+      while !used.insert(prefix).inserted {
+        let number = numbers[wanted] ?? 2
+        numbers[wanted] = number + 1
         prefix = wanted + String(number)
-        number += 1
       }
       prefixes.append(prefix)
     }

@@ -6,6 +6,7 @@ final class ShapeRecorder {
   private let reader: TextFormReader
   /// The namespaces of all samples, by their numbers here.
   @exclusivity(unchecked) private(set) var namespaces = [""]
+  private var numberOfSpace: [[UInt8]: Int] = [[]: 0]
   /// The numbers here of the namespaces of the batch.
   @exclusivity(unchecked) private var spaces: [Int] = []
   /// How many records there are around the value at hand.
@@ -29,10 +30,10 @@ final class ShapeRecorder {
   func begin(_ batch: RecordBatch) {
     guard spaces.count != batch.namespaces.count else { return }
     spaces = batch.namespaces.map { uri in
-      if let known = namespaces.firstIndex(where: { $0.utf8.elementsEqual(uri.utf8) }) {
-        return known
-      }
+      let key = Array(uri.utf8)
+      if let known = numberOfSpace[key] { return known }
       namespaces.append(uri)
+      numberOfSpace[key] = namespaces.count - 1
       return namespaces.count - 1
     }
   }

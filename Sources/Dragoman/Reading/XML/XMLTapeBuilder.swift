@@ -292,7 +292,8 @@ struct XMLTapeBuilder {
   @inline(__always)
   private mutating func place(of value: UnsafePointer<UInt8>, count: Int) -> UInt32 {
     if let input = context.pointee.input, value < input.pointee.base || value >= input.pointee.end {
-      countExpansion(count)
+      // A value that declarations give to every element takes memory, however short it is.
+      countExpansion(count + MemoryLayout<TapeNode>.stride)
     }
     return copyToArena(value, count: count)
   }
