@@ -15,6 +15,7 @@ struct OutcomeIssue {
       return make(
         .keyDuplicate,
         "Another \(plan.name) has the same value of \(columns).",
+        value: value(of: columns),
         help: "the value is unique; find out which of the two records is right"
       )
     case .otherEntity(let other):
@@ -95,9 +96,27 @@ struct OutcomeIssue {
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 
+  /// What the record has in some columns, as SQLite names them: `P.email, P.town`.
+  private func value(of columns: String) -> String? {
+    let arena = UnsafeRawBufferPointer(batch.records.arena)
+    let start = batch.objects[object].start
+    let texts = columns.split(separator: ", ").compactMap { name -> String? in
+      let column = name.drop { $0 != "." }.dropFirst()
+      let slot = plan.slots.firstIndex { slot in
+        [slot.attribute.column, slot.attribute.name].contains { $0.utf8.elementsEqual(column.utf8) }
+      }
+      guard let slot, batch.values[start + slot].kind != .absent else { return nil }
+      return plan.slots[slot].attribute.isSensitive
+        ? ForeignText.mask
+        : ForeignText.shortened(batch.values[start + slot].stored(in: arena).text)
+    }
+    return texts.isEmpty ? nil : texts.joined(separator: ", ")
+  }
+
   private func make(
     _ code: ImportIssue.Code,
     _ message: String,
+    value: String? = nil,
     attribute: String? = nil,
     help: String? = nil
   ) -> ImportIssue {
@@ -107,7 +126,7 @@ struct OutcomeIssue {
       attribute: attribute,
       origin: origin,
       path: nil,
-      value: nil,
+      value: value,
       message: message,
       tried: [],
       map: nil,

@@ -64,7 +64,7 @@ public struct Migration: Sendable, Hashable {
     faults += wanted.validate().map { "The model is faulty: \($0)" }
     if faults.isEmpty {
       faults += model.validate().map {
-        "\($0) What the new model does not name stays: drop it (`--drop`), or take another name."
+        "\($0) What the new model does not name stays: let it go (`drops`), or take another name."
       }
     }
     guard faults.isEmpty else {
