@@ -10,6 +10,7 @@ extension DraftBatch {
   ///   - all: Whether those count, too, that are part of an identity: they are needed in the end, but the
   ///     row itself finds out.
   ///   - isMissing: Which of them are wanted, by their keys.
+  /// - Returns: Those that are.
   /// - Throws: What `isMissing` throws.
   func needs(
     of object: Int,
