@@ -289,6 +289,9 @@ def run(world, records):
 
 def written(world, counts, held):
     """The end of those that wait. Which of them are hopeless is tried: whoever is left, when those that go have gone, is rejected."""
+    owns = [world.plan.own(*one) for one in held]
+    if any(one != other and may_be_same(world, one, other) for one in owns for other in owns):
+        raise Unsaid("whether records wait for each other that may be about one object")
     good, gone = held, []
     while True:
         trial, fates, left, hopeless = world, dict(counts), list(good), []
@@ -329,8 +332,11 @@ def may_make(plan, entity, record, key):
         return False
     given = [(record.get(name), part) for name, part in zip(key.names, key.parts)]
     known = [(value, part) for value, part in given if value is not None]
+    if not known:
+        # What is known as one of the parent becomes one of the sub-entity, with what it has.
+        return "parent" in plan.entities[entity] and list(key.names) != plan.entities[entity]["unique"][0]
     is_other = not plan.is_a(entity, key.entity)
-    return bool(known) and (is_other or len(known) < len(given)) and all(value == part or isinstance(part, Key) for value, part in known)
+    return (is_other or len(known) < len(given)) and all(value == part or isinstance(part, Key) for value, part in known)
 
 
 def is_behind(plan, left, place):
@@ -355,7 +361,7 @@ def ring(world, left):
             try:
                 trial.apply(*left[place], is_trial=True)
             except Rejected:
-                pass
+                raise Unsaid("one of those that need each other is refused: it may be for one that is rejected itself") from None
             for other, keys in missing.items():
                 for key in keys:
                     if trial.find(key) not in (None, before[key]):
