@@ -37,7 +37,9 @@ extension SQLiteStore {
     isDryRun: Bool = false,
     recording limit: Int?
   ) throws -> UndoReport {
-    try write { session in
+    // A file that nothing was imported into has no tables of ours.
+    guard !model.entities.isEmpty else { throw ImportLedgerEntry.nothingToUndo(path) }
+    return try write { session in
       try session.begin()
       let entry = try session.entry(of: run)
       try session.checkIsOver(entry)
@@ -244,9 +246,7 @@ extension ImportSession {
   func entry(of run: Int64?) throws(StoreError) -> ImportLedgerEntry {
     guard let run else {
       let last = try lastLedgerEntry { $0.undoes == nil && $0.status != .undone }
-      guard let last, let number = last.id else {
-        throw StoreError(.undo, "There is no import that could be taken back.", path: path)
-      }
+      guard let last, let number = last.id else { throw ImportLedgerEntry.nothingToUndo(path) }
       let effective = Set(try recordedRuns().filter { !$0.isEmpty }.map(\.number))
       func changedSomething(_ entry: ImportLedgerEntry) -> Bool {
         entry.counts.changed > 0 || effective.contains(entry.id ?? 0)
@@ -310,6 +310,10 @@ extension ImportSession {
 }
 
 extension ImportLedgerEntry {
+  fileprivate static func nothingToUndo(_ path: String?) -> StoreError {
+    StoreError(.undo, "There is no import that could be taken back.", path: path)
+  }
+
   fileprivate static func noSuchImport(_ run: Int64, _ all: [ImportLedgerEntry]) -> StoreError {
     StoreError(
       .badRequest,

@@ -28,6 +28,14 @@ struct UndoTests {
     }
   }
 
+  @Test("Nothing was imported: nothing can be taken back", arguments: [nil, 1])
+  func nothing(run: Int64?) throws {
+    let store = try SQLiteStore(at: .inMemory)
+    let error = #expect(throws: StoreError.self) { try store.undoImport(run) }
+    #expect(error?.code == .undo)
+    #expect(error?.message == "There is no import that could be taken back.")
+  }
+
   @Test("Who has read what the import wrote sees that it is gone")
   func versions() async throws {
     let fixture = try ImportFixture(attributes: "name: { type: string }")
