@@ -131,6 +131,32 @@ import Testing
     #expect(try self.run("$D fetch P --count").output == "2\n")
   }
 
+  @Test("A feed in batches that was stopped goes on, if it is named alone")
+  func resumed() throws {
+    let records = (1...50).map { #"{"id":\#($0)}"# }
+    try folder.write("[" + records[..<45].joined(separator: ",") + ",", to: "long.json")
+    try folder.write(
+      """
+      database: p.db
+      defaults: { map: p.map.yaml, source: s }
+      feeds:
+        first: { inputs: a.json, commit: all }
+        long: { inputs: long.json, commit: batch, batchSize: 10 }
+
+      """,
+      to: "dragoman.yaml"
+    )
+    #expect(try run("$D run --all").status == 65)
+    #expect(try run("$D fetch P --count").output == "45\n")
+    #expect(try run("$D run --all --resume").status == 64)
+    try folder.write("[" + records.joined(separator: ",") + "]", to: "long.json")
+    let again = try run("$D run long --resume")
+    #expect(again.status == 0, "\(again.errors)")
+    #expect(again.errors.contains("note: went on behind 45 records that were read earlier"))
+    #expect(try run("$D fetch P --count").output == "50\n")
+    #expect(try run("$D run first --resume --dry-run").status == 64)
+  }
+
   @Test("A dry run writes nothing; quiet prints nothing")
   func dryRun() throws {
     let run = try run("$D run first --dry-run -q")

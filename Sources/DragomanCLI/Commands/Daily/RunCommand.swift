@@ -45,6 +45,9 @@ struct RunCommand: AsyncParsableCommand {
   @Flag(help: "Do everything and keep nothing.")
   var dryRun = false
 
+  @Flag(help: "Go on with a feed in batches that was stopped.")
+  var resume = false
+
   @Option(help: "How progress is shown: auto, bar, plain, json or none.")
   var progress: ProgressDisplay.Style = .auto
 
@@ -55,6 +58,11 @@ struct RunCommand: AsyncParsableCommand {
   var quiet = false
 
   func validate() throws {
+    // Any other import would let what is kept of it be forgotten.
+    if resume && names.count != 1 {
+      throw ValidationError("--resume goes on with one feed: name it.")
+    }
+    if resume && dryRun { throw ValidationError("--resume goes on with batches: no --dry-run.") }
     if all && !names.isEmpty { throw ValidationError("--all and names exclude each other.") }
   }
 
@@ -127,6 +135,7 @@ struct RunCommand: AsyncParsableCommand {
       arguments.append("\(option)=\(value)")
     }
     if prunes(feed, settings) { arguments.append("--prune") }
+    if resume { arguments.append("--resume") }
     if dryRun { arguments.append("--dry-run") }
     if json { arguments.append("--json") }
     if quiet { arguments.append("--quiet") }
