@@ -300,6 +300,10 @@ def written(world, counts, held):
             ready = [place for place, one in enumerate(left) if not is_behind(trial.plan, left, place) and not lacks(trial, *one)]
             first, hopeless = (ready[0], []) if ready else ring(trial, left)
             has_begun |= not ready
+            if not ready and any(world.plan.is_tombstone(*one) for one in left):
+                raise Unsaid("one of those that need each other is deleted by another one that waits")
+            if hopeless and fates["rejected"] > counts["rejected"]:
+                raise Unsaid("one is rejected for another one that is rejected itself")
             if not ready and not hopeless and any("parent" in world.plan.entities[entity] for entity, _ in left):
                 raise Unsaid("which of those begins that need each other, where a record of a sub-entity may make what others need of it")
             if not hopeless:

@@ -28,6 +28,8 @@ import Testing
       ("decimal", "-12.50", "-12.5"), ("decimal", "1E2", "100"), ("decimal", "-0.0", "0"),
       ("decimal, scale: 2", "1.5", "1.50"), ("decimal, scale: 2", "1.005", "value.number"),
       ("bool", "true", "1"), ("bool", "0", "0"), ("bool", "2", "value.boolean"),
+      ("bool", "1.0", "1"), ("bool", "0e3", "0"), ("bool", "0.5", "value.boolean"),
+      ("bool", "-1", "value.boolean"),
       ("bool", "\"true\"", "value.boolean"), ("string", "\"2024-01-01\"", "2024-01-01"),
       ("string", "\"a\\u0000b\"", "a\0b"), ("string", "\"\"", ""), ("string", "1", "value.type"),
       ("string", "{\"a\":1}", "value.type"), ("string, coerce: true", "1.50", "1.50"),

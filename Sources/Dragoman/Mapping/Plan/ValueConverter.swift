@@ -282,10 +282,12 @@ final class ValueConverter: Sendable {
         dates?.read(number: batch.bytes(node.text, node.length), into: output) ?? 0
       }
     case .bool:
-      let digits = batch.bytes(node.text, node.length)
-      guard digits.count == 1, digits[0] == UInt8(ascii: "0") || digits[0] == UInt8(ascii: "1")
-      else { return .invalid(.boolean) }
-      return .value(.integer(digits[0] == UInt8(ascii: "1") ? 1 : 0))
+      // As of an integer, `1.0` is 1.
+      let number = PlainNumber(batch.bytes(node.text, node.length), notation: .json)
+      guard let value = try? number?.int64(), (0...1).contains(value) else {
+        return .invalid(.boolean)
+      }
+      return .value(.integer(value))
     case .json:
       return .value(.text(at: node.text, length: node.length))
     case .string where coerces, .enum where coerces, .url where coerces:
