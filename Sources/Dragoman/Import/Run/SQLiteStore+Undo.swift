@@ -37,10 +37,10 @@ extension SQLiteStore {
     isDryRun: Bool = false,
     recording limit: Int?
   ) throws -> UndoReport {
-    // A file that nothing was imported into has no tables of ours.
-    guard !model.entities.isEmpty else { throw ImportLedgerEntry.nothingToUndo(path) }
-    return try write { session in
+    try write { session in
       try session.begin()
+      // A file that nothing was imported into has no tables of ours.
+      guard try session.storedModel() != nil else { throw ImportLedgerEntry.nothingToUndo(path) }
       let entry = try session.entry(of: run)
       try session.checkIsOver(entry)
       let recorder = try session.recorder(isWhole: false, limit: limit)
