@@ -132,7 +132,7 @@ final class HeldRecords {
   init(maximumByteCount: Int = .max) { self.maximumByteCount = maximumByteCount }
 
   /// A batch that has that much text takes no further records.
-  private static let maximumByteCount = 1 << 28
+  private static let batchByteCount = 1 << 28
 
   /// Whether nothing is held.
   var isEmpty: Bool { records.isEmpty }
@@ -162,7 +162,7 @@ final class HeldRecords {
 
   /// The batch for records of a plan.
   private func batch(for plan: ImportPlan) -> DraftBatch {
-    if let last = batches[plan.format]?.last, last.records.arenaEnd < Self.maximumByteCount {
+    if let last = batches[plan.format]?.last, last.records.arenaEnd < Self.batchByteCount {
       return last
     }
     let made = DraftBatch()
@@ -275,6 +275,7 @@ final class HeldRecords {
     records = []
     ownKeys = [:]
     nestedKeys = [:]
+    byteCount = 0
     return taken
   }
 }

@@ -264,8 +264,8 @@ struct HeldSchedule {
       count: records.count + keys.count
     ) { node in
       guard node < records.count else {
-        return waiting[keys[node - records.count], default: []].filter(waits).map(\.number)
-          .filter { !states[$0].isDone }
+        return waiting[keys[node - records.count], default: []]
+          .filter { waits($0.number, $0.place) && !states[$0.number].isDone }.map(\.number)
       }
       let made = states[node].isRefused ? [] : records[node].keys.made
       return later[node] + made.compactMap { nodes[$0.key] }

@@ -21,7 +21,8 @@ extension StoreError {
     }
     let files = ["-wal", "-shm"].map { path + $0 }
     return files.first { access($0, F_OK) == 0 && access($0, W_OK) != 0 }.map {
-      "\($0) is another user's who read the database: have that user open it again, or make the file writable"
+      "\($0) was left by another user who read the database: have it made writable, or removed while nobody uses"
+        + " the database and the -wal is empty"
     }
   }
 
