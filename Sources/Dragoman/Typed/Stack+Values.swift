@@ -115,7 +115,8 @@ private struct FeedContextImport {
     let walker = DraftWalker(
       backend,
       mode: request.mode,
-      maximumRejects: request.options.maximumRejects
+      maximumRejects: request.maximumRejects(by: map),
+      maximumWaitingByteCount: request.maximumWaitingByteCount(by: map)
     )
     let isOutermost = context.finder.beginImport()
     defer { if isOutermost { context.finder.endImport() } }

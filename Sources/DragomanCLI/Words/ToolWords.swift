@@ -15,6 +15,8 @@ enum ToolWords {
     ("`mode: .upsert`", "--mode upsert"),
     ("`maximumShare`", "--prune-max"),
     ("`maximumRejects`", "--max-rejects"),
+    ("`maxRecordSize` under `import:`", "--max-record-size, or `maxRecordSize` under `import:`"),
+    ("`maxWaitingSize` under `import:`", "--max-waiting-size, or `maxWaitingSize` under `import:`"),
     ("`resumes`", "--resume"),
     ("`maximumInputByteCount`", "--max-bytes"),
     ("`allowsUnencrypted`", "--allow-http"),

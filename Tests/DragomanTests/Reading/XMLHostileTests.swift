@@ -222,6 +222,32 @@ import Testing
   }
 
   @Test(
+    "What stands behind a long document type declaration is read batch by batch",
+    arguments: [
+      "\((0..<2_000).map { "<!ENTITY e\($0) 'some ]> text \"'>" }.joined())",
+      "<!-- it's ]> -->\((0..<3_000).map { "<!ELEMENT e\($0) ANY>\n" }.joined())<?pi ]> isn't ?>",
+      "<!ENTITY a '\(String(repeating: "x]>", count: 30_000))'>",
+    ]
+  )
+  func behindDeclarations(declarations: LongText) throws {
+    let record = "<p><n>\(String(repeating: "x", count: 100))</n></p>\n"
+    let document =
+      "<!DOCTYPE r [\(declarations.text)] ><r>" + String(repeating: record, count: 50_000) + "</r>"
+    let reader = try XMLReader(
+      source: MemorySource(document, stride: 1 << 16),
+      paths: [recordPath("/r/p")]
+    )
+    let batch = RecordBatch()
+    var count = 0
+    while try reader.read(into: batch, limit: 1000) {
+      #expect(batch.records.count <= 1000)
+      #expect(batch.source.count <= 1 << 20)
+      count += batch.records.count
+    }
+    #expect(count + batch.records.count == 50_000)
+  }
+
+  @Test(
     "Entities that expand without bounds are refused",
     arguments: [
       ("<!ENTITY a '%'>", "<p><n>&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;</n></p>", 300),

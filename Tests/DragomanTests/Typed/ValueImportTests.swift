@@ -85,6 +85,26 @@ import Testing
     #expect(result.report.counts.rejected == 1)
   }
 
+  @Test("What the map bounds holds where nothing else is said: rejects, and memory of records that wait")
+  func bounds() async throws {
+    var map = try map()
+    map.importOptions.maximumRejects = 1
+    let feed = #"[{"no": 1}, {"no": "x"}, {"no": "y"}]"#
+    let many = await #expect(throws: ImportError.self) {
+      try await imported(feed, by: map, maximumRejects: nil)
+    }
+    #expect(many?.code == .tooManyRejects)
+    map.importOptions.maximumWaitingByteCount = 1 << 20
+    let place = try #require(map.entities.firstIndex { $0.name == "Trip" })
+    let line = try #require(map.entities[place].relationships.firstIndex { $0.name == "line" })
+    map.entities[place].relationships[line].onUnresolved = .reject
+    let waiting = (1...2000).map { #"{"no": \#($0), "line": "Z\#($0)"}"# }.joined(separator: ",")
+    let large = await #expect(throws: ImportError.self) {
+      try await imported("[\(waiting)]", by: map, maximumRejects: nil)
+    }
+    #expect(large?.code == .tooManyWaiting)
+  }
+
   @Test("The same map reads CSV, and imports by it straight into the store")
   func otherFormats() async throws {
     let csv = "no,price,day,line,stops\n5,\"1,000.5\",03.04.2026,,\n"

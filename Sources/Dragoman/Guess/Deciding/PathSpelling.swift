@@ -27,7 +27,7 @@ struct PathSpelling {
       }
       let last = uri.split(whereSeparator: { "/#:".contains($0) }).last.map(String.init) ?? "n"
       let letters = NameWords(last).words.joined().filter { $0.isASCII && $0.isLetter }.prefix(6)
-      var prefix = letters.isEmpty || letters == "xml" ? "n" : String(letters)
+      var prefix = letters.isEmpty || ["xml", "xmlns"].contains(letters) ? "n" : String(letters)
       let wanted = prefix
       while !used.insert(prefix).inserted {
         let number = numbers[wanted] ?? 2

@@ -49,6 +49,10 @@ struct HeldSchedule {
   private var doneCount = 0
   /// Records that wait for each other, the one that begins last; groups that others wait for are at the end.
   private var rings: [[Int]]?
+  /// By record, the place of its group among them.
+  private var ringPlaces: [Int]
+  /// The places of groups that may have come apart: one of their records is to be rejected, and makes nothing any more.
+  private var looseRings: Set<Int> = []
   /// The records that wait for each other, in the order in which they are written, where the one that `next()` gave last
   /// is to begin them without what it needs; else empty.
   private(set) var ring: [Int] = []
@@ -66,6 +70,7 @@ struct HeldSchedule {
     self.records = records
     self.isStored = isStored
     states = records.map { _ in State() }
+    ringPlaces = records.map { _ in 0 }
     later = records.map { _ in [] }
     makers = HeldMakers(records)
     orderByObject()
@@ -90,7 +95,6 @@ struct HeldSchedule {
   ///   - lack: What it lacks; nil: it is refused for something else.
   /// - Throws: What `isStored` throws.
   mutating func refuse(_ number: Int, lacking lack: HeldRecords.Need?) throws {
-    rings = nil
     try review(reject(number, lack))
   }
 
@@ -227,6 +231,7 @@ struct HeldSchedule {
   private mutating func reject(_ number: Int, _ lack: Need?) -> [Key] {
     states[number].isRefused = true
     states[number].lack = lack
+    looseRings.insert(ringPlaces[number])
     enqueueIfReady(number)
     return makers.withdraw(records[number])
   }
@@ -235,10 +240,16 @@ struct HeldSchedule {
 
   /// The first record that is not done of those that wait for nobody but each other.
   private mutating func firstOfRing() -> Int? {
-    var left = rings ?? makeRings()
+    var left = rings ?? []
+    if rings == nil { append(records.indices.filter { !states[$0].isDone }, to: &left) }
     rings = nil
     defer { rings = left }
     while !left.isEmpty {
+      if looseRings.contains(left.count - 1) {
+        let members = left.removeLast().filter { !states[$0].isDone }
+        append(members.sorted(), to: &left)
+        continue
+      }
       guard let number = left[left.count - 1].last else {
         left.removeLast()
         continue
@@ -252,26 +263,45 @@ struct HeldSchedule {
     return nil
   }
 
-  /// Those that are not done in groups that wait for each other, each behind all groups that wait for it.
-  private func makeRings() -> [[Int]] {
-    // Records, and behind them the keys that are waited for: each record that makes one leads to it, and it to all that
+  /// Adds records in groups that wait for each other.
+  private mutating func append(_ members: [Int], to rings: inout [[Int]]) {
+    for group in groups(of: members) {
+      for number in group { ringPlaces[number] = rings.count }
+      looseRings.remove(rings.count)
+      rings.append(group)
+    }
+  }
+
+  /// Records in groups that wait for each other, each behind all groups that wait for it.
+  private func groups(of members: [Int]) -> [[Int]] {
+    // Records, and behind them the keys that they wait for: each record that makes one leads to it, and it to all that
     // need it.
-    let keys = Array(waiting.keys)
-    let nodes = Dictionary(uniqueKeysWithValues: zip(keys, records.count...))
-    let left = records.indices.filter { !states[$0].isDone }
-    let components = stronglyConnectedComponents(
-      from: left,
-      count: records.count + keys.count
-    ) { node in
-      guard node < records.count else {
-        return waiting[keys[node - records.count], default: []]
-          .filter { waits($0.number, $0.place) && !states[$0.number].isDone }.map(\.number)
+    let nodes = Dictionary(uniqueKeysWithValues: zip(members, 0...))
+    var keys: [Key] = []
+    var keyNodes: [Key: Int] = [:]
+    for number in members {
+      for need in states[number].missing.sorted().map({ records[number].needs[$0] }) {
+        for key in makers.keys(of: need) where keyNodes[key] == nil {
+          keyNodes[key] = members.count + keys.count
+          keys.append(key)
+        }
       }
-      let made = states[node].isRefused ? [] : records[node].keys.made
-      return later[node] + made.compactMap { nodes[$0.key] }
+    }
+    let components = stronglyConnectedComponents(
+      from: members.indices,
+      count: members.count + keys.count
+    ) { node in
+      guard node < members.count else {
+        return waiting[keys[node - members.count], default: []]
+          .filter { waits($0.number, $0.place) && !states[$0.number].isDone }
+          .compactMap { nodes[$0.number] }
+      }
+      let number = members[node]
+      let made = states[number].isRefused ? [] : records[number].keys.made
+      return later[number].compactMap { nodes[$0] } + made.compactMap { keyNodes[$0.key] }
     }
     return components.map { component in
-      let members = component.filter { $0 < records.count }
+      let members = component.filter { $0 < members.count }.map { members[$0] }
       let blocked = Set(members.filter(lacksIdentity))
       // Who has to have a target in its identity cannot begin.
       return members.sorted { one, other in

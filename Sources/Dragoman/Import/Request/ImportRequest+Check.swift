@@ -87,6 +87,17 @@ extension ImportRequest {
     }
   }
 
+  /// How many records may be rejected: what the request says, else what its map does; nil: all.
+  func maximumRejects(by map: ImportMap) -> Int? {
+    options.maximumRejects ?? map.importOptions.maximumRejects
+  }
+
+  /// How much memory records may take that wait: what the request says, else what its map does.
+  func maximumWaitingByteCount(by map: ImportMap) -> Int {
+    options.maximumWaitingByteCount ?? map.importOptions.maximumWaitingByteCount
+      ?? ImportMap.ImportOptions.waitingByteCounts.standard
+  }
+
   /// Where rejects go: a partition has a file of its own, `rejects.ndjson.2-4`; nil: nowhere.
   ///
   /// - Throws: `.output` where a link takes the map's own file out of the folder of the map.

@@ -131,10 +131,8 @@ final class ImportWriting<Sink: ImportSink> {
     let walker = DraftWalker(
       try sink.makeBackend(request, pruning, isWhole: commit == .all),
       mode: request.mode,
-      maximumRejects: request.options.maximumRejects ?? map.importOptions.maximumRejects,
-      maximumWaitingByteCount: request.options.maximumWaitingByteCount
-        ?? map.importOptions.maximumWaitingByteCount
-        ?? ImportMap.ImportOptions.waitingByteCounts.standard,
+      maximumRejects: request.maximumRejects(by: map),
+      maximumWaitingByteCount: request.maximumWaitingByteCount(by: map),
       rejects: retry ?? rejects
     )
     self.walker = walker
@@ -339,16 +337,22 @@ final class ImportWriting<Sink: ImportSink> {
     _ walker: DraftWalker<Sink.Backend>
   ) throws {
     committed = earlier.entry.committed
-    while walker.ordinal < earlier.state.passed,
-      let batch = try queue.next(unless: cancellation)
-    {
-      try walker.skip(batch, holding: earlier.kept.held)
-      keeper?.see(batch)
-      byteCount = batch.consumedByteCount
-      queue.reuse(batch)
-      progress(currentProgress)
+    do {
+      while walker.ordinal < earlier.state.passed,
+        let batch = try queue.next(unless: cancellation)
+      {
+        try walker.skip(batch, holding: earlier.kept.held)
+        keeper?.see(batch)
+        byteCount = batch.consumedByteCount
+        queue.reuse(batch)
+        progress(currentProgress)
+      }
+      if !cancellation.isCancelled { try earlier.check(walker.ordinal, keeper?.recordsHash) }
+    } catch {
+      // What is only read over has come to nothing: its report adds up, too.
+      walker.tally.counts.read = 0
+      throw error
     }
-    if !cancellation.isCancelled { try earlier.check(walker.ordinal, keeper?.recordsHash) }
     walker.tally.goOn(behind: earlier)
     notices.add("went on behind \(earlier.state.passed) records that were read earlier")
   }

@@ -31,6 +31,7 @@ extension DraftWalker {
     in batch: DraftBatch,
     _ plan: ImportPlan
   ) throws {
+    tally.counts.read -= 1
     let record = batch.records.records[index]
     let keys = batch.keys(of: object, isTombstone: isTombstone, plan)
     try backend.keep(held: ordinal)
@@ -47,7 +48,6 @@ extension DraftWalker {
     )
     // Hooks are given the records.
     try held.add(made, plan, keepsRecord: !Backend.isBulk)
-    tally.counts.read -= 1
   }
 
   /// Writes the held records whose targets came, and rejects the rest.

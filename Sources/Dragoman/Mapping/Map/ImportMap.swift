@@ -232,7 +232,7 @@ extension ImportMap {
     /// megabytes); nil is 1 GB.
     ///
     /// Of a small record it is about 1.5 kB. More fail the import with `import.waiting`.
-    /// Records in memory are not held to it.
+    /// Records that are imported into a context are not held to it: they are in memory already.
     public var maximumWaitingByteCount: Int?
 
     /// What `maximumWaitingByteCount` may be, and 1 GB, which it is unless said otherwise.

@@ -33,8 +33,18 @@ enum XMLPiece {
   /// - Parameters:
   ///   - text: The construct from its first byte, as far as it is known.
   ///   - fed: How many bytes of it the parser has.
+  ///   - isSubset: Whether it is the internal subset of a document type declaration, from its `[` on.
   /// - Returns: The bytes up to the construct's end; all where it does not end in the text.
-  static func length(ofConstruct text: UnsafeRawBufferPointer, from fed: Int) -> Int {
+  static func length(
+    ofConstruct text: UnsafeRawBufferPointer,
+    from fed: Int,
+    isSubset: Bool
+  ) -> Int {
+    if isSubset {
+      let end = endOfSubset(in: text)
+      // What libxml2 takes for its end is looked for in all there is.
+      return (end > fed ? end : text.count) - fed
+    }
     let end =
       if text.starts(with: "<!--".utf8) {
         self.end(of: text, "-->")
@@ -62,6 +72,34 @@ enum XMLPiece {
       start = end
     }
     return text.count
+  }
+
+  /// The end of the document type declaration of whose internal subset the text is, or the whole text.
+  private static func endOfSubset(in text: UnsafeRawBufferPointer) -> Int {
+    var index = 0
+    while index < text.count {
+      let rest = UnsafeRawBufferPointer(rebasing: text[index...])
+      switch text[index] {
+      case UInt8(ascii: "\""): index += 1 + end(of: tail(of: rest), "\"")
+      case UInt8(ascii: "'"): index += 1 + end(of: tail(of: rest), "'")
+      case UInt8(ascii: "<") where rest.starts(with: "<!--".utf8): index += end(of: rest, "-->")
+      case UInt8(ascii: "<") where rest.starts(with: "<?".utf8): index += end(of: rest, "?>")
+      case UInt8(ascii: "]"):
+        guard let next = rest.dropFirst().first(where: { !isSpace($0) }) else { return text.count }
+        index += 1
+        if next == tagEnd { return index + end(of: tail(of: rest), ">") }
+      default: index += 1
+      }
+    }
+    return text.count
+  }
+
+  private static func tail(of text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: text.dropFirst())
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
   }
 
   /// The end of the tag that the text starts with, or the whole text.

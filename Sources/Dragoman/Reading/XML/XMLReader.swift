@@ -213,7 +213,8 @@ final class XMLReader: RecordReader {
       count =
         XMLPiece.length(
           ofConstruct: UnsafeRawBufferPointer(rebasing: construct),
-          from: fedByteCount - parsed
+          from: fedByteCount - parsed,
+          isSubset: builder.pointee.isInSubset
         )
     } else {
       let wanted = isFull(batch, limit: limit) ? 1 : max(limit - batch.records.count, 1)

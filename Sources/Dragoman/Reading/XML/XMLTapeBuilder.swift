@@ -417,6 +417,9 @@ struct XMLTapeBuilder {
     return 0
   }
 
+  /// Whether libxml2 waits for the end of the internal subset of a document type declaration.
+  var isInSubset: Bool { context.pointee.instate == XML_PARSER_DTD }
+
   /// Looks whether libxml2 is given too much of what it takes ever longer for: names of elements and attributes,
   /// prefixes and namespaces; declarations.
   ///
@@ -425,7 +428,7 @@ struct XMLTapeBuilder {
     if xmlDictSize(context.pointee.dict) > Self.maxNameCount {
       fail(limit: "The document has more than \(Self.maxNameCount) different names.")
     }
-    if context.pointee.instate == XML_PARSER_DTD, waitingByteCount > Self.maxDeclarationByteCount {
+    if isInSubset, waitingByteCount > Self.maxDeclarationByteCount {
       failForDeclarations()
     }
   }

@@ -43,6 +43,8 @@ import Testing
       cause.message == "More than 1 MB of records wait for objects that have not come."
     )
     #expect(cause.help?.contains("`maxWaitingSize` under `import:`") == true)
+    let counts = try #require(error?.report.counts)
+    #expect(counts.read == 0 && counts.rejected == 0)
     // Nothing of it was written.
     let report = try await fixture.run(feed) { $0.options.maximumWaitingByteCount = 64 << 20 }
     #expect(report.summary == "read \(Self.count), inserted \(Self.count)")
@@ -67,6 +69,33 @@ import Testing
     let report = try await fixture.run(feed) { $0.options.maximumWaitingByteCount = 64 << 20 }
     #expect(report.counts.inserted + report.counts.unchanged == count)
     #expect(try fixture.store.count(FetchRequest("P", filter: .where("boss", .equalTo, nil))) == 1)
+  }
+
+  @Test("Whoever raises the bound goes on with an import in batches, be it in the map or in the request")
+  func resumed() async throws {
+    let count = Self.count
+    let feed = Self.people(in: [count - 1] + Array(0..<count - 1), naming: 1)
+    for isInMap in [true, false] {
+      let first = try Self.fixture("onUnresolved: reject", ", commit: batch, batchSize: 10")
+      let failure = await #expect(throws: ImportFailure.self) { try await first.run(feed) }
+      #expect(failure?.report.counts.read == failure?.report.counts.inserted)
+      var map = first.map
+      if isInMap { map.importOptions.maximumWaitingByteCount = 64 << 20 }
+      var request = ImportRequest([.bytes(Array(feed.utf8), name: "feed1")])
+      request.resumes = true
+      let importer = Importer(map: map, store: first.store)
+      if !isInMap {
+        // It fails as before, and what was read over counts for nothing.
+        let again = await #expect(throws: ImportFailure.self) { try await importer.run(request) }
+        #expect((again?.cause as? ImportError)?.code == .tooManyWaiting)
+        let counts = try #require(again?.report.counts)
+        #expect(counts.read == counts.inserted + counts.updated + counts.unchanged)
+        request.options.maximumWaitingByteCount = 64 << 20
+      }
+      let report = try await importer.run(request)
+      #expect(report.counts.inserted == count)
+      #expect(report.notices.contains { $0.hasPrefix("went on behind") })
+    }
   }
 
   @Test("A bound that is none is refused", arguments: [0, 1 << 10, 1 << 41])
