@@ -85,7 +85,7 @@ import Testing
     #expect(result.report.counts.rejected == 1)
   }
 
-  @Test("What the map bounds holds where nothing else is said: rejects, and memory of records that wait")
+  @Test("What the map bounds holds where nothing else is said: rejects, memory of what waits")
   func bounds() async throws {
     var map = try map()
     map.importOptions.maximumRejects = 1

@@ -71,7 +71,7 @@ import Testing
     #expect(try fixture.store.count(FetchRequest("P", filter: .where("boss", .equalTo, nil))) == 1)
   }
 
-  @Test("Whoever raises the bound goes on with an import in batches, be it in the map or in the request")
+  @Test("Whoever raises the bound goes on with an import in batches, in the map or in the request")
   func resumed() async throws {
     let count = Self.count
     let feed = Self.people(in: [count - 1] + Array(0..<count - 1), naming: 1)
