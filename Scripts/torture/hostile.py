@@ -224,10 +224,14 @@ def bombs(torture):
     names = folder / "names.xml"
     names.write_text("<items>" + "".join(f'<item id="{n}" a{n}="1"/>' for n in range(1_000_000)) + "</items>")
     inputs["1 million names"] = names
+    declared = folder / "declared.xml"
+    declarations = "".join(f'<!ENTITY e{n} "some text">' for n in range(1000))
+    declared.write_text(f"<!DOCTYPE items [{declarations}]><items>" + "".join(f'<item id="{n}"/>\n' for n in range(1_000_000)) + "</items>")
+    inputs["1 million records behind 1,000 declarations"] = declared
     for case, path in inputs.items():
         remove(store)
         outcome = torture.run("import", plain, path, "-d", store, timeout=60)
-        is_bounded(torture, outcome, case, seconds=15 if "GB" in case or "MB" in case else 5, memory=300 << 20)
+        is_bounded(torture, outcome, case, seconds=15 if "GB" in case or "MB" in case or "behind" in case else 5, memory=110 << 20 if "behind" in case else 300 << 20)
         torture.check(outcome.code in (0, 3, 65), f"{case}: exit {outcome.code}", outcome.text)
         torture.note(f"{case}: exit {outcome.code}, {outcome.seconds:.1f} s, {outcome.peak >> 20} MB")
     # Everybody waits for somebody who never comes.
@@ -243,6 +247,14 @@ def bombs(torture):
     outcome = torture.run("import", waiting, people, "-d", store, "--max-waiting-size", 100, timeout=60)
     is_bounded(torture, outcome, "records that wait", memory=300 << 20)
     torture.check(outcome.code == 65 and "import.waiting" in outcome.text, f"records that wait: exit {outcome.code}", outcome.text)
+    # Pairs that need each other, of which one cannot be.
+    pairs = folder / "pairs.map.yaml"
+    pairs.write_text(waiting.read_text().replace("{ id: {} }", "{ id: {}, name: { required: true } }"))
+    people.write_text("".join(f'{{"id":"{n}","boss":"{n ^ 1}"}}\n' for n in range(8_000)))
+    remove(store)
+    outcome = torture.run("import", pairs, people, "-d", store, timeout=60)
+    is_bounded(torture, outcome, "refused pairs")
+    torture.check(outcome.code == 3, f"refused pairs: exit {outcome.code}", outcome.text)
     # Plain records without end: what ends them is the bound of an input.
     many = folder / "many.ndjson.gz"
     with gzip.open(many, "wb", compresslevel=1) as file:
