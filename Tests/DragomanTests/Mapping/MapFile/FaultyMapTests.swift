@@ -332,6 +332,9 @@ import Testing
         == ["3:16 map.limit"]
     )
     #expect(summary(of: head + entities.joined()) == ["3:3 map.limit"])
+    // What names one behind the limit is no fault of its own.
+    let source = "sources: { s: { format: json, entity: E250 } }\n"
+    #expect(summary(of: head + entities.joined() + source) == ["3:3 map.limit"])
     #expect(summary(of: head + chain.joined()).count == 11)
   }
 

@@ -15,7 +15,7 @@ struct MapValidator {
   }
 
   /// Every fault of the map, except at places that `others` speak of already, and what follows from them: whether a rule
-  /// suits a type or a kind is not known where that could not be read.
+  /// suits a type or a kind is not known where that could not be read, nor what names behind a limit mean.
   mutating func validate(besides others: [MapFault]) -> [MapFault] {
     checkDefaults()
     checkModel()
@@ -25,7 +25,9 @@ struct MapValidator {
     checkExport()
     let told = Set(others.map { "\($0.place)\u{0}\($0.position?.line ?? 0)" })
     let places = Set(others.map(\.place))
+    let isCut = others.contains { $0.code == .limit }
     return faults.filter { fault in
+      if isCut, fault.code == .reference { return false }
       if told.contains("\(fault.place)\u{0}\(fault.position?.line ?? 0)") { return false }
       guard fault.code == .misplaced, let end = fault.place.lastIndex(of: ".") else { return true }
       let owner = fault.place[..<end]
