@@ -26,17 +26,7 @@ extension ImportRequest {
       )
     }
     if let partition { try check(partition, commit) }
-    if let size = options.maximumRecordByteCount, !RecordLimit.range.contains(size) {
-      throw ImportError(.request, "A record may take 1 MB to 1 GB of memory, not \(size) bytes.")
-    }
-    if let size = options.maximumWaitingByteCount,
-      !ImportMap.ImportOptions.waitingByteCounts.range.contains(size)
-    {
-      throw ImportError(
-        .request,
-        "Records that wait may take 1 MB to 1 TB of memory, not \(size) bytes."
-      )
-    }
+    if let fault = options.boundFaults.first { throw ImportError(.request, fault.message) }
     if retriedFile != nil,
       inputs.count > 1 || prune != nil || limit != nil || resumes
         || options.commit == .batch

@@ -238,6 +238,20 @@ extension ImportMap {
     /// What `maximumWaitingByteCount` may be, and 1 GB, which it is unless said otherwise.
     static let waitingByteCounts = (range: 1 << 20...1 << 40, standard: 1 << 30)
 
+    /// Which bounds are out of their range, by their keys in maps.
+    var boundFaults: [(key: String, message: String)] {
+      var faults: [(String, String)] = []
+      if let size = maximumRecordByteCount, !RecordLimit.range.contains(size) {
+        let message = "A record may take 1 MB to 1 GB of memory, not \(size) bytes."
+        faults.append(("maxRecordSize", message))
+      }
+      if let size = maximumWaitingByteCount, !Self.waitingByteCounts.range.contains(size) {
+        let message = "Records that wait may take 1 MB to 1 TB of memory, not \(size) bytes."
+        faults.append(("maxWaitingSize", message))
+      }
+      return faults
+    }
+
     /// Makes a set of options.
     public init(
       batchSize: Int? = nil,

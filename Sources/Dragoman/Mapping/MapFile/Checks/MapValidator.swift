@@ -191,21 +191,8 @@ struct MapValidator {
   private mutating func checkImport() {
     let options = map.importOptions
     check(options, by: MapGrammar.importOptions, at: "import", "map has none")
-    if let size = options.maximumRecordByteCount, !RecordLimit.range.contains(size) {
-      report(
-        .value,
-        "A record may take 1 to 1024 MB of memory, not \(size) bytes.",
-        at: "import.maxRecordSize"
-      )
-    }
-    if let size = options.maximumWaitingByteCount,
-      !ImportMap.ImportOptions.waitingByteCounts.range.contains(size)
-    {
-      report(
-        .value,
-        "Records that wait may take 1 MB to 1 TB of memory, not \(size) bytes.",
-        at: "import.maxWaitingSize"
-      )
+    for fault in options.boundFaults {
+      report(.value, fault.message, at: "import.\(fault.key)")
     }
     guard let path = options.rejectsFile else { return }
     let steps = path.split(separator: "/", omittingEmptySubsequences: false)
