@@ -18,6 +18,8 @@ protocol ChangeSetWriter: AnyObject {
   func insert(_ place: RowKey, _ change: RowChange) throws
   /// Sets columns of a row that is there or that this save makes, in whatever version, and notes its new one.
   func set(_ values: [Int: StoredValue], at place: RowKey, of change: RowChange) throws
+  /// The rows that lead to the target of a row, too, by a column, where that row leads there by now.
+  func rivals(of place: RowKey, by column: Int, to target: Int64) throws -> [RowKey]
   /// Deletes a row in the version that was read; one that somebody changed is a matter of `settlesDeletion`.
   func deleteRow(_ place: RowKey, _ change: RowChange) throws
 }
@@ -64,7 +66,9 @@ extension ChangeSetWriter {
     case .error, .storeTrumps:
       for (column, ours) in change.values.sorted(by: { $0.key < $1.key }) {
         let (base, theirs) = (change.base(column), theirs.values[column])
-        guard theirs != base, theirs != ours else { continue }
+        guard theirs != base else { continue }
+        // Two who count up come to the same number, and one is lost; two who link the same have done so.
+        if theirs == ours, layout.linkColumns(of: place.table, have: column) { continue }
         if policy == .storeTrumps {
           values[column] = nil
         } else {
@@ -135,6 +139,60 @@ extension ChangeSetWriter {
   }
 
   // MARK: - Links
+
+  /// Settles to-ones whose inverse is one, too, where somebody has given the target to another row meanwhile.
+  func settleOneToOnes(_ rows: [(place: RowKey, change: RowChange)], in changes: ChangeSet) throws {
+    for (place, change) in rows where change.kind != .deleted && !outcome.dropped.contains(place) {
+      for column in layout.linkColumns[place.table] where layout.isOneToOne(column.link) {
+        let isWhole = change.kind == .inserted || outcome.merged.contains(place)
+        let target = isWhole ? change.whole(column.column) : change.values[column.column]
+        guard let target = target?.integer else { continue }
+        for rival in try rivals(of: place, by: column.column, to: target) {
+          try settle(rival, against: place, change, by: column, to: target, in: changes)
+        }
+      }
+    }
+  }
+
+  /// Settles to whom of two rows a target belongs that can have one.
+  private func settle(
+    _ rival: RowKey,
+    against place: RowKey,
+    _ change: RowChange,
+    by column: ModelLayout.LinkColumn,
+    to target: Int64,
+    in changes: ChangeSet
+  ) throws {
+    let link = layout.links[column.link]
+    let cleared: [Int: StoredValue] = [column.column: .null]
+    switch policy {
+    case .storeTrumps where !link.relationship.isRequired,
+      .rollback where !link.relationship.isRequired:
+      try set(cleared, at: place, of: change)
+      outcome.merged.insert(place)
+    case .objectTrumps where !link.relationship.isRequired,
+      .overwrite where !link.relationship.isRequired:
+      try set(cleared, at: rival, of: RowChange(.updated, layout.tables[rival.table].root))
+      outcome.merged.insert(rival)
+      if changes[rival] == nil { outcome.cleared[rival, default: [:]].merge(cleared) { $1 } }
+    case .error, .storeTrumps, .rollback, .objectTrumps, .overwrite:
+      conflict(
+        rowKey(target, link.destination),
+        layout.inverse(of: link)?.name,
+        base: .null,
+        ours: .integer(place.key),
+        theirs: .integer(rival.key)
+      )
+      // Whose refresh lets go of it.
+      conflict(
+        place,
+        link.name,
+        base: change.base(column.column),
+        ours: .integer(target),
+        theirs: .null
+      )
+    }
+  }
 
   /// Whether a link may not be written because somebody deleted what it leads to and the store wins.
   func isGone(_ place: RowKey) throws -> Bool { try storeWins && !isThere(place) }

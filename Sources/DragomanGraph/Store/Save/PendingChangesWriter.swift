@@ -66,6 +66,7 @@ final class PendingChangesWriter: ChangeSetWriter {
     for (place, change) in rows where change.kind == .inserted {
       try insert(place, change)
     }
+    try settleOneToOnes(rows, in: changes)
     try write(changes.links)
     for (place, change) in rows where change.kind != .deleted {
       try clearLinksToGone(of: change, at: place)
@@ -317,6 +318,20 @@ final class PendingChangesWriter: ChangeSetWriter {
   }
 
   func isThere(_ place: RowKey) throws -> Bool { try version(place) != nil }
+
+  func rivals(of place: RowKey, by column: Int, to target: Int64) throws -> [RowKey] {
+    let table = layout.tables[place.table]
+    let (name, column) = (Schema.quoted(table.name), Schema.quoted(table.columns[column].name))
+    let statement = try statement(
+      "SELECT _o._pk FROM \(name) AS _n JOIN \(name) AS _o ON _o.\(column) = ?2 AND _o._pk <> ?1"
+        + " WHERE _n._pk = ?1 AND _n.\(column) = ?2"
+    )
+    statement.bind(integer: place.key, 1)
+    statement.bind(integer: target, 2)
+    var rivals: [RowKey] = []
+    try statement.forEachRow { rivals.append(RowKey(table: place.table, key: $0.integer(0))) }
+    return rivals
+  }
 
   func version(_ place: RowKey) throws -> Int64? {
     let table = Schema.quoted(layout.tables[place.table].name)
