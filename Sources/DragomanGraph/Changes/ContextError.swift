@@ -139,9 +139,11 @@ public enum MergePolicy: Sendable, Hashable {
   case error
   /// The store's values win, property by property; a row that is gone stays gone.
   case storeTrumps
-  /// This context's values win, property by property; a row that is gone is written again.
+  /// This context's values win, property by property; a row that is gone is written again, without the links
+  /// that were stored elsewhere: in tables of links and in rows of others.
   case objectTrumps
-  /// The row becomes exactly this context's object.
+  /// The row becomes exactly this context's object: its attributes and to-ones. One that is gone is written again, as
+  /// with `objectTrumps`.
   case overwrite
   /// This context's changes of the object are dropped.
   case rollback

@@ -156,8 +156,17 @@ extension ManagedObjectContext {
   // MARK: - Reading
 
   /// Reads from the store: through the open session where there is one.
+  ///
+  /// - Throws: `.stackClosed`, `.foreignContext`; what the store and `body` throw.
   func read<T>(_ body: (any StoreReader) throws -> T) throws -> T {
+    try checkOpen()
     if let session = openSession { return try session.read(layout, body) }
-    return try root.store.read(layout, body)
+    do {
+      return try root.store.read(layout, body)
+    } catch {
+      // The stack may have been closed meanwhile.
+      try checkOpen()
+      throw error
+    }
   }
 }

@@ -16,12 +16,7 @@ extension ManagedObjectContext {
     try throwRecordedAndFaults()
     guard hasChanges else { return }
     try validate()
-    let saved =
-      if let session = openSession {
-        try root.write(overlay.changes, seen: upper, in: session, mergePolicy)
-      } else {
-        try root.commit(overlay, above: overlaysAbove, mergePolicy)
-      }
+    let saved = try store()
     let written = saved.written
     settling.didSave(saved)
     processChanges()
@@ -39,6 +34,19 @@ extension ManagedObjectContext {
       index += 1
     }
     if writer == nil { root.announce(written, by: self) }
+  }
+
+  private func store() throws -> RootContext.Write {
+    if let session = openSession {
+      return try root.write(overlay.changes, seen: upper, in: session, mergePolicy)
+    }
+    do {
+      return try root.commit(overlay, above: overlaysAbove, mergePolicy)
+    } catch {
+      // The stack may have been closed meanwhile.
+      try checkOpen()
+      throw error
+    }
   }
 
   /// The unsaved changes of the contexts above, the nearest first; main's is the last.

@@ -232,6 +232,12 @@ extension Model {
       let other = back.inverse, !hasSameBytes(other, relationship.name)
     {
       problem = "The inverse of \(target.name).\(inverse) is \(other), not \(relationship.name)."
+    } else if relationship.kind == .toOne, hasSameBytes(inverse, relationship.name),
+      lineage(of: target).contains(where: { hasSameBytes($0.name, entity.name) })
+    {
+      problem =
+        "A to-one that is its own inverse would be linked on one side only: declare two that are each"
+        + " other's inverse, or a to-many."
     } else {
       return []
     }
@@ -250,6 +256,12 @@ extension Model {
     let names = keyNames(of: entity)
     var faults: [ModelFault] = []
     for key in entity.uniqueKeys {
+      if key.isEmpty {
+        let message = "A unique key of \(entity.name) has no attributes."
+        faults.append(
+          ModelFault(rule: .reference, entity: entity.name, part: .unique, message: message)
+        )
+      }
       for (place, name) in key.enumerated() {
         if !names.contains(where: { hasSameBytes($0, name) }) {
           faults.append(

@@ -80,6 +80,8 @@ public final class SQLiteStore: Sendable {
   private let writing = Mutex<pthread_t?>(nil)
   /// The file, while it is built beside its place.
   private let newFile: NewFile?
+  /// SQLite is not asked through a connection that was closed.
+  private let gate = StoreGate()
 
   /// Opens a store.
   ///
@@ -158,9 +160,12 @@ public final class SQLiteStore: Sendable {
   /// Closes the connections; the last one moves the write-ahead log into the file.
   ///
   /// A store that is let go closes by itself; closing it tells of errors. A file that is built beside its place
-  /// gets its name here, and only here.
-  /// - Throws: `.busy` where another process has made the file meanwhile: nothing of this one is kept then.
+  /// gets its name here, and only here. Who reads or writes is waited for; nobody can from then on.
+  /// - Throws: `.busy` where another process has made the file meanwhile: nothing of this one is kept then;
+  ///   `.badRequest` from within a write.
   public func close() throws(StoreError) {
+    try checkIsFree()
+    guard gate.close() else { return }
     try StoreError.naming(path) {
       if newFile != nil {
         try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode=WAL") }
@@ -176,17 +181,22 @@ public final class SQLiteStore: Sendable {
   /// (`PRAGMA journal_mode=DELETE`) only for the last connection.
   public func discard() throws(StoreError) {
     if let newFile {
+      try checkIsFree()
+      guard gate.close() else { return }
       try StoreError.naming(path) { try database.close() }
       newFile.discard()
       return
     }
     var isUnused = false
     if isNew, path != nil {
-      isUnused = database.writeWithoutTransaction { database in
-        let mode = try? String.fetchOne(database, sql: "PRAGMA journal_mode=DELETE")
-        let tables = try? Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
-        return mode == "delete" && tables == 0
+      let unused = try? gate.pass {
+        database.writeWithoutTransaction { database in
+          let mode = try? String.fetchOne(database, sql: "PRAGMA journal_mode=DELETE")
+          let tables = try? Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
+          return mode == "delete" && tables == 0
+        }
       }
+      isUnused = unused ?? false
     }
     try close()
     guard isUnused, let path else { return }
@@ -202,8 +212,10 @@ public final class SQLiteStore: Sendable {
     // In memory the connection that writes is the one that reads, too.
     if database is DatabaseQueue { try checkIsFree() }
     return try StoreError.naming(path) {
-      try database.read { database in
-        try database.tellingOfUnreadFiles(path) { try body(database) }
+      try gate.pass {
+        try database.read { database in
+          try database.tellingOfUnreadFiles(path) { try body(database) }
+        }
       }
     }
   }
@@ -212,8 +224,10 @@ public final class SQLiteStore: Sendable {
   func onWriter<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {
     try checkIsFree()
     return try StoreError.naming(path) {
-      try database.writeWithoutTransaction { database in
-        try database.tellingOfUnreadFiles(path) { try body(database) }
+      try gate.pass {
+        try database.writeWithoutTransaction { database in
+          try database.tellingOfUnreadFiles(path) { try body(database) }
+        }
       }
     }
   }
@@ -234,8 +248,10 @@ public final class SQLiteStore: Sendable {
     to copy: DatabaseQueue,
     progress: (DatabaseBackupProgress) -> Void
   ) throws {
-    try withoutActuallyEscaping(progress) { progress in
-      try database.backup(to: copy) { progress($0) }
+    try gate.pass {
+      try withoutActuallyEscaping(progress) { progress in
+        try database.backup(to: copy) { progress($0) }
+      }
     }
   }
 
@@ -245,16 +261,18 @@ public final class SQLiteStore: Sendable {
   /// - Throws: What `body` throws; `.badRequest` within the `body` of another one.
   public func write<T>(_ body: (WriteSession) throws -> T) throws -> T {
     try checkIsFree()
-    return try database.writeWithoutTransaction { database in
-      writing.withLock { $0 = pthread_self() }
-      defer { writing.withLock { $0 = nil } }
-      let session = WriteSession(database: database, path: path, stored.withLock { $0 })
-      defer {
-        session.rollbackIfOpen()
-        session.endObserving()
-        stored.withLock { $0 = session.committed }
+    return try gate.pass {
+      try database.writeWithoutTransaction { database in
+        writing.withLock { $0 = pthread_self() }
+        defer { writing.withLock { $0 = nil } }
+        let session = WriteSession(database: database, path: path, stored.withLock { $0 })
+        defer {
+          session.rollbackIfOpen()
+          session.endObserving()
+          stored.withLock { $0 = session.committed }
+        }
+        return try database.tellingOfUnreadFiles(path) { try body(session) }
       }
-      return try database.tellingOfUnreadFiles(path) { try body(session) }
     }
   }
 

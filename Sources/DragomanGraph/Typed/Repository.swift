@@ -122,6 +122,9 @@ public struct Repository<Value: EntityValue>: Sendable {
   /// Changes the values of the objects that satisfy a condition, in one transaction; the objects stay
   /// the same.
   ///
+  /// Where others have changed the same properties since they were read, it is done again with what is there
+  /// by then: `change` may run several times, and only what it does the last time is kept.
+  ///
   /// - Returns: How many there were.
   /// - Throws: What `change` throws, and then nothing is changed; as `ManagedObjectContext.save`.
   @discardableResult
@@ -129,7 +132,7 @@ public struct Repository<Value: EntityValue>: Sendable {
     _ filter: ValueFilter<Value>? = nil,
     _ change: @escaping @Sendable (inout Value) throws -> Void
   ) async throws -> Int {
-    try await write { context in
+    try await again { context in
       try context.inChild { child in
         let objects = try child.liveObjects(Value.self, filter)
         for object in objects { try object.update(change) }
@@ -140,6 +143,8 @@ public struct Repository<Value: EntityValue>: Sendable {
 
   /// Changes the value of an object; the object stays the same.
   ///
+  /// It is done again, as in `update(_:_:)`, where others have changed it meanwhile.
+  ///
   /// - Returns: The value after the change.
   /// - Throws: `ValueError.stale` where there is no such object; as `update(_:_:)`.
   @discardableResult
@@ -147,7 +152,7 @@ public struct Repository<Value: EntityValue>: Sendable {
     _ id: ObjectID,
     _ change: @escaping @Sendable (inout Value) throws -> Void
   ) async throws -> Value {
-    try await write { context in
+    try await again { context in
       try context.inChild { child in
         guard let object = try child.live(Value.self, with: id) else {
           throw try ValueError.dangling(Ref<Value>(id), child.binding(Value.self))
@@ -265,6 +270,24 @@ public struct Repository<Value: EntityValue>: Sendable {
     case .main: try await stack.onMain(body)
     }
   }
+
+  /// Works as `write`, and again where others have changed the same meanwhile: each time somebody else has
+  /// come to an end.
+  private func again<Answer: Sendable>(
+    _ body: @escaping @Sendable (ManagedObjectContext) throws -> Answer
+  ) async throws -> Answer {
+    for _ in 0..<Self.attemptCount {
+      do {
+        return try await write(body)
+      } catch let error as ContextError where error.code == .conflict {
+        try Task.checkCancellation()
+      }
+    }
+    return try await write(body)
+  }
+
+  /// A conflict that is there each time is one with what main has not saved.
+  private static var attemptCount: Int { 100 }
 
   /// Each operation commits by itself: the context has nothing left to save.
   private func write<Answer: Sendable>(

@@ -22,6 +22,66 @@ import Testing
   }
 
   @Test(
+    "A target of a one-to-one has one owner, though two contexts give it to two",
+    arguments: [MergePolicy.error, .storeTrumps, .objectTrumps, .overwrite, .rollback],
+    [false, true]
+  )
+  func oneToOne(policy: MergePolicy, isNew: Bool) async throws {
+    try await make { context in
+      _ = try (context.insert("Person"), context.insert("Person"), context.insert("Desk"))
+    }
+    let desk = try object("Desk", 1)
+    let ours = isNew ? try stack.main.insert("Person") : try object("Person", 1)
+    try desk.setTarget(ours, of: "user")
+    if isNew {
+      try stack.elsewhere("UPDATE Person SET desk = 1, _v = _v + 1 WHERE _pk = 2")
+    } else {
+      try await make { context in
+        let person = try context.object(with: id("Person", 2))
+        try context.object(with: id("Desk", 1)).setTarget(person, of: "user")
+      }
+    }
+    stack.main.mergePolicy = policy
+    let key = ours.objectID.primaryKey
+    if policy == .error {
+      let error = #expect(throws: ContextError.self) { try stack.main.save() }
+      #expect(error?.code == .conflict)
+      #expect(error?.conflicts.first?.object == id("Desk", 1))
+      #expect(error?.conflicts.first?.property == "user")
+      #expect(error?.conflicts.map(\.ours).first == .integer(key))
+      // Whoever reads what the conflict names again can save.
+      for conflict in error?.conflicts ?? [] where conflict.object != ours.objectID || !isNew {
+        stack.main.refresh(try stack.main.object(with: conflict.object))
+      }
+      if isNew { try stack.main.delete(ours) }
+    }
+    try stack.main.save()
+    let owner = [.objectTrumps, .overwrite].contains(policy) ? key : 2
+    #expect(try stack.sql("SELECT _pk FROM Person WHERE desk = 1") == ["\(owner)"])
+    #expect(desk[one: "user"]?.objectID == id("Person", owner))
+    let other = owner == 2 ? (isNew && policy == .error ? nil : ours) : try object("Person", 2)
+    #expect(other?[one: "desk"] == nil)
+    #expect(try object("Person", owner)[one: "desk"] === desk)
+  }
+
+  @Test("Two who set the same attribute to the same value may both have counted up")
+  func sameValue() async throws {
+    try await make { try $0.insert("Person")["age"] = 1 }
+    let person = try object("Person", 1)
+    person["age"] = 2
+    try stack.elsewhere("UPDATE Person SET age = 2, _v = _v + 1")
+    let error = #expect(throws: ContextError.self) { try stack.main.save() }
+    #expect(error?.code == .conflict && error?.conflicts.map(\.property) == ["age"])
+    // The same target is no conflict.
+    stack.main.rollback()
+    try await make { try $0.insert("Company")["name"] = "Acme" }
+    try person.setTarget(object("Company", 1), of: "company")
+    try stack.elsewhere("UPDATE Person SET company = 1, _v = _v + 1")
+    try stack.main.save()
+    #expect(try stack.sql("SELECT company FROM Person") == ["1"])
+  }
+
+  @Test(
     "The links of a row whose changes the policy drops are dropped with them",
     arguments: [false, true],
     ["skills", "playlist"]

@@ -72,6 +72,78 @@ import Testing
     try stack.close()
   }
 
+  @MainActor @Test("An object of another stack is not unlinked, though one of its number is linked")
+  func removesForeign() throws {
+    let other = try Stack(crm, at: .inMemory)
+    let (person, skill) = try (stack.main.insert("Person"), stack.main.insert("Skill"))
+    try person.add(skill, to: "skills")
+    let strange = try other.main.insert("Skill")
+    #expect(strange.objectID == skill.objectID)
+    let error = #expect(throws: ContextError.self) { try person.remove(strange, from: "skills") }
+    #expect(error?.code == .foreignContext)
+    #expect(try person.count(of: "skills") == 1)
+  }
+
+  @MainActor
+  @Test(
+    "What is asked of a stack that was reset or closed is refused",
+    arguments: [false, true],
+    [false, true]
+  )
+  func closed(isFile: Bool, isReset: Bool) async throws {
+    let path = NSTemporaryDirectory() + "closed-\(UUID().uuidString).db"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let stack = try Stack(crm, at: isFile ? .file(path) : .inMemory)
+    let (person, skill) = try (stack.main.insert("Person"), stack.main.insert("Skill"))
+    try stack.main.save()
+    let (main, store) = try (stack.main, stack.store)
+    if isReset { try stack.reset() } else { try stack.close() }
+    func code(_ body: () throws -> Void) -> ContextError.Code? {
+      do {
+        try body()
+      } catch {
+        return (error as? ContextError)?.code
+      }
+      return nil
+    }
+    #expect(code { _ = try person.targets(of: "skills") } == .stackClosed)
+    #expect(code { _ = try person.count(of: "skills") } == .stackClosed)
+    #expect(code { try person.add(skill, to: "skills") } == .stackClosed)
+    #expect(code { _ = try main.fetch(FetchRequest("Person")) } == .stackClosed)
+    #expect(code { try main.save() } == .stackClosed)
+    #expect(throws: StoreError.self) { try store.count(FetchRequest("Person")) }
+    #expect(throws: StoreError.self) { try store.grow(to: crm) }
+    if !isReset {
+      #expect(await contextCode { try await stack.read { try $0.count(FetchRequest("Person")) } } == .stackClosed)
+      try stack.close()
+    }
+  }
+
+  @Test("Who reads and writes while a stack is reset is answered or refused", arguments: [false, true])
+  func busyResets(isFile: Bool) async throws {
+    let path = NSTemporaryDirectory() + "busy-\(UUID().uuidString).db"
+    let stack = try Stack(crm, at: isFile ? .file(path) : .inMemory)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<40 {
+        group.addTask {
+          if number % 5 == 0 { return try await stack.run { try stack.reset() } }
+          let people = FetchRequest("Person")
+          let code = await contextCode {
+            if number % 2 == 0 {
+              _ = try await stack.read { context in try context.fetch(people).map { $0["name"] } }
+            } else {
+              _ = try await stack.write { context in try context.insert("Person")["name"] = "x" }
+            }
+          }
+          #expect(code == nil || code == .stackClosed)
+        }
+      }
+      try await group.waitForAll()
+    }
+    try stack.close()
+    try? FileManager.default.removeItem(atPath: path)
+  }
+
   @MainActor @Test("A child's save stores what it changed and what that refers to, nothing else")
   func dependencies() async throws {
     let main = stack.main

@@ -38,6 +38,16 @@ import Testing
       Entity(name: "Beee", table: "a", attributes: []),
       Entity(name: "C", attributes: [], parent: "C"),
       Entity(name: "SQLite_d", attributes: []),
+      Entity(
+        name: "E",
+        attributes: [],
+        relationships: [
+          Relationship(name: "spouse", destination: "E", kind: .toOne, inverse: "spouse"),
+          Relationship(name: "twin", destination: "F", kind: .toOne, inverse: "twin"),
+        ],
+        uniqueKeys: [[]]
+      ),
+      Entity(name: "F", attributes: [], parent: "E"),
     ])
     #expect(
       model.validate().map(\.description) == [
@@ -49,6 +59,11 @@ import Testing
         "Beee: The name \"a\" clashes with table \"A\": SQLite ignores case in names.",
         "C: An entity cannot be its own ancestor.",
         "SQLite_d: Names that start with \"sqlite_\" belong to SQLite.",
+        "E.spouse: A to-one that is its own inverse would be linked on one side only: declare two that are"
+          + " each other's inverse, or a to-many.",
+        "E.twin: A to-one that is its own inverse would be linked on one side only: declare two that are"
+          + " each other's inverse, or a to-many.",
+        "E: A unique key of E has no attributes.",
         "A.z: The name \"x\" is taken by column \"x\".",
       ]
     )

@@ -167,7 +167,10 @@ import Testing
       text?.code == .damaged && text?.message.contains("Phone.number of the row _pk 2") == true
     )
     try DatabaseQueue(path: source).write {
-      try $0.execute(sql: "CREATE TABLE _dragoman_run (x)")
+      try $0.execute(
+        sql: "CREATE TABLE _dragoman_run (id INTEGER PRIMARY KEY, state TEXT);"
+          + " INSERT INTO _dragoman_run VALUES (1, '{}')"
+      )
     }
     let busy = #expect(throws: StoreError.self) {
       try CopyPlace.file(source).copy(to: .file(path("new.db")))

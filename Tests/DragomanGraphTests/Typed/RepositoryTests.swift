@@ -36,6 +36,25 @@ import Testing
     #expect(try stack.sql("SELECT count(*) FROM Employee") == ["0"])
   }
 
+  @Test("Two who count up at once both count")
+  func counting() async throws {
+    let shops = stack.repository(of: Shop.self)
+    let shop = try #require(try await shops.save(Shop("a", age: 0)).objectID)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<40 {
+        group.addTask {
+          if number % 2 == 0 {
+            _ = try await shops.update(shop) { $0.age += 1 }
+          } else {
+            _ = try await shops.update(\.name == "a") { $0.age += 1 }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await shops.fetch(shop)?.age == 40)
+  }
+
   @Test("Errors come back to the caller, and a batch that fails leaves nothing")
   func errors() async throws {
     let employees = stack.repository(of: Employee.self)

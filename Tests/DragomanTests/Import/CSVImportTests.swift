@@ -159,6 +159,13 @@ import Testing
       Encoded(", encoding: UTF-16LE", wide("id,v\n1,a\n", [1, 0]), "a"),
       Encoded("", [0xFE, 0xFF] + wide("id,v\n1,a\n", [0, 1]), "a"),
       Encoded("", [0xEF, 0xBB, 0xBF] + Array("id,v\n1,a\n".utf8), "a"),
+      // The mark says it, whatever the source expects.
+      Encoded(
+        ", encoding: windows-1252",
+        [0xEF, 0xBB, 0xBF] + Array("id,v\n1,é\n".utf8),
+        "é"
+      ),
+      Encoded(", encoding: UTF-16BE", [0xFF, 0xFE] + wide("id,v\n1,a\n", [1, 0]), "a"),
     ]
 
     /// ASCII as UTF-16; the 1 of the pattern is the sign.

@@ -317,7 +317,10 @@ final class ServerCopyTests {
     _ = try CopyPlace.file(path("m.db")).copy(to: place(url))
     _ = try place(url).copy(to: .file(path("back.db")))
     #expect(try dump(path("back.db")) == dump(path("m.db")))
-    try server.psql("CREATE TABLE \(TestServer.schema(of: url))._dragoman_run17 (x int)")
+    try server.psql(
+      "CREATE TABLE \(TestServer.schema(of: url))._dragoman_run17 (id int, state text);"
+        + " INSERT INTO \(TestServer.schema(of: url))._dragoman_run17 VALUES (1, '{}')"
+    )
     let busy = #expect(throws: StoreError.self) { try place(url).copy(to: .file(path("n.db"))) }
     #expect(busy?.code == .busy && busy?.help?.contains("resume") == true)
   }

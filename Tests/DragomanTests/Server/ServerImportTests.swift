@@ -250,6 +250,72 @@ struct ServerImportTests {
   }
 
   @Test(
+    "An object that a rejected record would have completed, or made one of a sub-entity, is found by the next",
+    arguments: [
+      (
+        "boss: { entity: P, kind: toOne, key: { id: boss }, onUnresolved: stub }", "", #"[{"id":7,"boss":6}]"#,
+        #"[{"id":6,"tasks":[{"no":1}]},{"id":6,"n":"a"}]"#
+      ),
+      (
+        "", "discriminator: { from: kind, values: { c: C } }", #"[{"id":7}]"#,
+        #"[{"id":7,"kind":"c","tasks":[{"no":1}]},{"id":7,"kind":"c","n":"a"}]"#
+      ),
+    ]
+  )
+  func rejectedCompletion(link: String, entity: String, first: String, second: String) async throws {
+    let server = try #require(TestServer.shared)
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        entities:
+          P:
+            unique: id
+            \(entity)
+            attributes: { id: { type: int64 }, n: {} }
+            relationships:
+              tasks: { entity: T, kind: toMany, inverse: p }
+              \(link)
+          C: { parent: P, attributes: { firm: {} } }
+          T: { unique: [p, no], attributes: { no: { type: int32 }, title: { required: true } } }
+        sources: { j: { format: json, entity: P } }
+        """
+    )
+    let store = try SQLiteStore(at: .inMemory)
+    let url = try server.schema()
+    for feed in [first, second] {
+      let request = ImportRequest([.bytes(Array(feed.utf8), name: "feed.json")])
+      let expected = try await Importer(map: map, store: store).run(request)
+      Self.compare(try await Self.run(request, map, url), expected, "\(feed)")
+    }
+    let copy = try PostgreSQLServer(url).copy()
+    #expect(try contents(of: copy) == contents(of: store))
+    try copy.close()
+  }
+
+  @Test("An import in batches that failed before it wrote anything is in nobody's way")
+  func failedEmpty() async throws {
+    let server = try #require(TestServer.shared)
+    let map = try ImportMap(yaml: Self.yaml)
+    let url = try server.schema()
+    var request = ImportRequest([.bytes(Array(#"[{"id":1,"name":"a"}]"#.utf8), name: "feed.json")])
+    _ = try await Self.run(request, map, url)
+    request = ImportRequest([.bytes(Array("[]".utf8), name: "empty.json")])
+    request.prune = ImportRequest.Prune()
+    request.options.commit = .batch
+    await #expect(throws: ImportFailure.self) { try await Self.run(request, map, url) }
+    let path = NSTemporaryDirectory() + "failed-\(UUID().uuidString).db"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    _ = try CopyPlace.server(PostgreSQLServer(url)).copy(to: .file(path))
+    request = ImportRequest([.bytes(Array(#"[{"id":2,"name":"b"}]"#.utf8), name: "other.json")])
+    request.options.commit = .batch
+    _ = try await Self.run(request, map, url)
+    let runs =
+      "SELECT count(*) FROM pg_class WHERE relnamespace = '\(TestServer.schema(of: url))'::regnamespace"
+      + " AND relname LIKE '\\_dragoman\\_run%'"
+    #expect(try server.psql(runs) == "0")
+  }
+
+  @Test(
     "A dry run leaves nothing, not even tables, and neither does an import that fails",
     arguments: TestPlace.all
   )

@@ -17,6 +17,35 @@ struct ServerUndoTests {
 
   // MARK: - Random imports
 
+  @Test("What is imported into empty tables again, with references that wait, can be taken back again")
+  func loadedTwice() async throws {
+    let server = try #require(TestServer.shared)
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        entities:
+          T:
+            unique: code
+            attributes: { code: code }
+            relationships: { boss: { entity: T, kind: toOne, key: { code: boss }, onUnresolved: pending } }
+        sources: { j: { format: json, entity: T } }
+        """
+    )
+    let pair = FileAndServer(
+      file: try SQLiteStore(at: .inMemory),
+      server: try PostgreSQLServer(server.schema()).store(),
+      map: map
+    )
+    defer { pair.server.end() }
+    for _ in 0..<2 {
+      try await pair.run(#"[{"code":"A","boss":"Q"},{"code":"B","boss":"R"}]"#)
+      try pair.undo(try #require(try pair.file.history(limit: 1).first?.id), "")
+    }
+    try await pair.run(#"[{"code":"A","boss":"Q"}]"#)
+    try await pair.run(#"[{"code":"B","boss":"S"},{"code":"Q"}]"#)
+    for run in try pair.file.history(limit: 2).map(\.id) { try pair.undo(try #require(run), "\(run ?? 0)") }
+  }
+
   @Test(
     "Random links of every kind: told, taken back and done again as in a file",
     arguments: TestPlace.all.filter { $0 != .citus }

@@ -99,8 +99,7 @@ struct SampleReader {
     _ source: PeekableSource,
     _ sample: FeedSample
   ) throws(ReadError) -> any ByteSource {
-    if let encoding = sample.encoding { return try TextDecoder(source, encoding: encoding) }
-    return try decodedByMark(source)
+    try decodedByMark(source, encoding: sample.encoding)
   }
 
   /// Reads lines or rows: a list without a text around it.

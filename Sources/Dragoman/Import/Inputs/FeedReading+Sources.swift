@@ -45,10 +45,10 @@ extension FeedReading {
     let encoding = places.lazy.compactMap(\.map.encoding).first
     switch format {
     case .ndjson:
-      return try NDJSONReader(source: try Self.utf8(source, encoding: encoding), limit: recordLimit)
+      return try NDJSONReader(source: try decodedByMark(source, encoding: encoding), limit: recordLimit)
     case .json:
       return try JSONReader(
-        source: try Self.utf8(source, encoding: encoding),
+        source: try decodedByMark(source, encoding: encoding),
         paths: places.map { $0.map.records?.steps ?? [] },
         pointers: places.map { $0.map.records?.isPointer ?? false },
         keeping: plan.plan.documentMembers,
@@ -74,7 +74,7 @@ extension FeedReading {
       )
     case .csv:
       return CSVReader(
-        source: try Self.utf8(source, encoding: encoding),
+        source: try decodedByMark(source, encoding: encoding),
         separator: Self.separator(of: places[0], name: source.name),
         limit: recordLimit
       )
@@ -89,7 +89,7 @@ extension FeedReading {
     try sources.choose { candidate in
       // What cannot be read is told by the reader of the source that is chosen.
       guard
-        let text = try? Self.utf8(
+        let text = try? decodedByMark(
           PeekableSource(MemorySource(bytes, name: name)),
           encoding: candidate.map.encoding
         )
@@ -104,15 +104,6 @@ extension FeedReading {
   private static func separator(of source: ImportPlan.Source, name: String) -> UInt8 {
     source.map.separator?.utf8.first
       ?? (FormatDetection.isTabSeparated(name) ? UInt8(ascii: "\t") : UInt8(ascii: ","))
-  }
-
-  /// JSON is UTF-8 (RFC 8259) and CSV is taken to be, unless a byte order mark or the map says otherwise.
-  private static func utf8(
-    _ source: PeekableSource,
-    encoding: String?
-  ) throws(ReadError) -> any ByteSource {
-    if let encoding { return try TextDecoder(source, encoding: encoding) }
-    return try decodedByMark(source)
   }
 
   /// A record path that occurs nowhere is an error when it is the only one.

@@ -53,7 +53,7 @@ struct PartitionFilter {
           )
         }
         if plan.model.isExclusive(link.layout) {
-          throw Self.refusal("\(name) and its inverse are to-ones: who comes last has the target.")
+          throw Self.refusal("A target of \(name) has one owner: who comes last has it.")
         }
       }
     }

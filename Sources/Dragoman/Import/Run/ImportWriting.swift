@@ -154,6 +154,7 @@ final class ImportWriting<Sink: ImportSink> {
       // Others may write while the next batch is on its way.
       try session.beginIfNeeded()
       byteCount = batch.consumedByteCount
+      let earlierCount = walker.ordinal
       do {
         try apply(batch, walker)
       } catch  where cancellation.isCancelled {
@@ -168,7 +169,8 @@ final class ImportWriting<Sink: ImportSink> {
       // Of an input that may prove to be another map's nothing is kept.
       if sink.mayCommit(walker) {
         try sink.flush()
-        let isWhole = commit == .batch && !isStrange
+        // A feed without records is no batch: what it ends with may refuse it.
+        let isWhole = commit == .batch && !isStrange && walker.ordinal > earlierCount
         if isWhole && !request.isDryRun {
           try commitBatch(&entry)
         } else {

@@ -25,7 +25,8 @@ final class RunKeeper {
     if earlier == nil {
       for name in try session.keptRunNames() {
         // What cannot be read is nobody's who runs.
-        let state = try session.keptRun(named: name).flatMap { try? ImportRunState($0) }
+        let kept = try session.keptRun(named: name)
+        let state = kept.flatMap { try? ImportRunState($0) }
         if try session.isRunning(name, state?.mark) {
           // Where there is one place only, only that import can be resumed.
           if session.keepsSeveralRuns { continue }
@@ -34,7 +35,8 @@ final class RunKeeper {
         let isReplaced =
           state?.isReplaced(by: request, keepsSeveral: session.keepsSeveralRuns)
           ?? !session.keepsSeveralRuns
-        if isReplaced { try session.dropRun(named: name) }
+        // One that ended before its first commit has left its tables.
+        if isReplaced || kept == nil { try session.dropRun(named: name) }
       }
     }
     guard commit == .batch else { return nil }

@@ -43,11 +43,20 @@ func decoded(
   return maximumByteCount == nil ? peekable : bounded(peekable, isPacked: false)
 }
 
-/// The source itself, or its text as UTF-8 where it starts with a UTF-16 or UTF-32 byte order mark.
+/// The source itself, or its text as UTF-8 where it starts with a UTF-16 or UTF-32 byte order mark, or is said to be
+/// in another encoding and starts with no mark.
 ///
 /// A UTF-8 byte order mark is left to the reader, which counts its three bytes.
+///
+/// - Parameters:
+///   - source: The bytes.
+///   - encoding: The encoding of a text that does not say; nil: UTF-8.
+/// - Returns: The text.
 /// - Throws: `.encoding` for what looks like UTF-16 or UTF-32 without a mark, `.format` for what looks like no text.
-func decodedByMark(_ source: any ByteSource) throws(ReadError) -> any ByteSource {
+func decodedByMark(
+  _ source: any ByteSource,
+  encoding: String? = nil
+) throws(ReadError) -> any ByteSource {
   let peekable = PeekableSource(source)
   let head = Array(try peekable.peek(EncodingGuess.byteCount))
   if let mark = ByteOrderMark(head) {
@@ -55,6 +64,7 @@ func decodedByMark(_ source: any ByteSource) throws(ReadError) -> any ByteSource
     peekable.skip(mark.byteCount)
     return try TextDecoder(peekable, encoding: mark.encoding)
   }
+  if let encoding { return try TextDecoder(peekable, encoding: encoding) }
   let start = Origin(file: peekable.name, line: 1, column: 1, byte: 0)
   switch EncodingGuess(head, isWhole: head.count < EncodingGuess.byteCount) {
   case .utf8, .other: return peekable

@@ -244,14 +244,7 @@ package struct ContextLinks {
     for link: RelationshipLayout,
     of object: ManagedObject
   ) throws {
-    guard target.context === context else {
-      throw ContextError(
-        .foreignContext,
-        "\(object.layout.name).\(link.name) cannot lead to an object of another context.",
-        object: target.objectID,
-        help: "look the object up in this context: context.object(with: id)"
-      )
-    }
+    try checkContext(of: target, for: link, of: object)
     guard !context.isDeleted(target) else {
       throw ContextError(
         .deleted,
@@ -270,6 +263,22 @@ package struct ContextLinks {
         "\(object.layout.name).\(link.name) leads to \(layout.entities[link.destination].name), not"
           + " to \(target.layout.name).",
         object: target.objectID
+      )
+    }
+  }
+
+  /// Refuses an object of another context, whose number another object has here.
+  func checkContext(
+    of target: ManagedObject,
+    for link: RelationshipLayout,
+    of object: ManagedObject
+  ) throws(ContextError) {
+    guard target.context === context else {
+      throw ContextError(
+        .foreignContext,
+        "\(object.layout.name).\(link.name) cannot lead to an object of another context.",
+        object: target.objectID,
+        help: "look the object up in this context: context.object(with: id)"
       )
     }
   }

@@ -172,6 +172,8 @@ package struct KeyFinder {
         context.importing.probed[lookup, default: [:]][wanted] = .some(stored)
       }
     }
+    // Where a record was undone that had more to say of it than values, it is read again.
+    if let stored, stored.isFault, !context.isDeleted(stored) { try context.fire(stored) }
     // Its key may have been changed since it was stored, here or above.
     guard let stored, stored !== other, !context.isDeleted(stored), has(stored, values, columns)
     else {

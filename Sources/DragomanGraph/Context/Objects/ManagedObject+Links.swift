@@ -81,9 +81,12 @@ extension ManagedObject {
     try context.links.connect(link, self, target)
   }
 
-  /// Unlinks an object from a to-many.
+  /// Unlinks an object from a to-many; one that it does not lead to is left alone.
+  ///
+  /// - Throws: as `targets(of:)`; `.foreignContext` for an object of another context.
   public func remove(_ target: ManagedObject, from name: String) throws {
     let link = try context.links.link(name, of: self, isToOne: false)
+    try context.links.checkContext(of: target, for: link, of: self)
     try context.links.disconnect(link, self, target)
   }
 

@@ -48,13 +48,17 @@ struct CopyOwnRows {
   /// - Returns: The rows by table.
   /// - Throws: `StoreError`, `.busy`, where an import in batches is not at its end: what it keeps belongs to it.
   static func all(of source: some CopyRows, for layout: ModelLayout) throws -> [CopyOwnRows] {
-    guard try source.tables(beginning: "_dragoman_run").isEmpty else {
-      throw StoreError(
-        .busy,
-        "An import in batches is under way there, or was stopped: references wait in what it keeps.",
-        help: "wait for its end, or resume it",
-        path: source.name
-      )
+    for name in try source.tables(beginning: ServerRun.prefix)
+    where name == ServerRun.prefix || ServerRun(name) != nil {
+      // One that has kept nothing has committed nothing.
+      try source.forEachRow(["state"], of: name, by: ["state"]) { _ in
+        throw StoreError(
+          .busy,
+          "An import in batches is under way there, or was stopped: references wait in what it keeps.",
+          help: "wait for its end, or resume it",
+          path: source.name
+        )
+      }
     }
     let tables = Set(layout.tables.map { NameKey($0.name) })
     let links = Set(layout.links.map { NameKey("\(layout.entities[$0.owner].name).\($0.name)") })

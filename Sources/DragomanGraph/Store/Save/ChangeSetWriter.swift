@@ -68,7 +68,7 @@ extension ChangeSetWriter {
         let (base, theirs) = (change.base(column), theirs.values[column])
         guard theirs != base else { continue }
         // Two who count up come to the same number, and one is lost; two who link the same have done so.
-        if theirs == ours, layout.linkColumns(of: place.table, have: column) { continue }
+        if theirs == ours, columns[column].attribute == nil { continue }
         if policy == .storeTrumps {
           values[column] = nil
         } else {
@@ -143,7 +143,8 @@ extension ChangeSetWriter {
   /// Settles to-ones whose inverse is one, too, where somebody has given the target to another row meanwhile.
   func settleOneToOnes(_ rows: [(place: RowKey, change: RowChange)], in changes: ChangeSet) throws {
     for (place, change) in rows where change.kind != .deleted && !outcome.dropped.contains(place) {
-      for column in layout.linkColumns[place.table] where layout.isOneToOne(column.link) {
+      for column in layout.linkColumns[place.table]
+      where layout.isExclusive(layout.links[column.link]) {
         let isWhole = change.kind == .inserted || outcome.merged.contains(place)
         let target = isWhole ? change.whole(column.column) : change.values[column.column]
         guard let target = target?.integer else { continue }

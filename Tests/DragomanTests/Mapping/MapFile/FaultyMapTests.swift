@@ -280,7 +280,7 @@ import Testing
               bs: { entity: B, kind: toMany, inverse: a, key: { id: bs }, repeats: true }
           B: { unique: id, attributes: { id: id }, relationships: { a: { entity: A, kind: toOne, inverse: bs, from: [] } } }
         """,
-      faults: ["7:50 map.unsupported", "9:76 map.misplaced"]
+      faults: ["7:50 map.reference", "9:76 map.misplaced"]
     ),
     Case(
       testDescription: "duplicate keys",

@@ -104,7 +104,7 @@ extension MapValidator {
         at: place + ".\(relationship.policies.defaultKey)"
       )
     }
-    checkInverse(of: relationship, of: entity, at: place)
+    checkInverse(of: relationship, at: place)
     guard let key = relationship.key, let target = map.entity(named: relationship.entity) else {
       return
     }
@@ -155,7 +155,6 @@ extension MapValidator {
   /// What leads back decides what a relationship can hold.
   private mutating func checkInverse(
     of relationship: RelationshipMap,
-    of entity: EntityMap,
     at place: String
   ) {
     guard let name = relationship.inverse, let target = map.entity(named: relationship.entity),
@@ -163,16 +162,6 @@ extension MapValidator {
         $0.name.utf8.elementsEqual(name.utf8)
       }), inverse.kind == .toOne
     else { return }
-    if relationship.kind == .toOne, inverse == relationship,
-      map.lineage(of: entity).contains(where: { $0.name.utf8.elementsEqual(target.name.utf8) })
-    {
-      report(
-        .unsupported,
-        "A to-one that is its own inverse would be linked on one side only.",
-        at: "\(place).inverse",
-        rule: "declare two relationships that are each other's inverse, or a to-many"
-      )
-    }
     if relationship.allowsRepeats {
       report(
         .misplaced,

@@ -185,8 +185,8 @@ final class ServerLoad {
     )
     guard try rows.step() else { return }
     defer { rows.reset() }
-    let own = columns.dropFirst().joined(separator: ", ")
-    // Their numbers are the server's.
+    let own = columns.joined(separator: ", ")
+    // What is recorded of the import names them by the numbers that they have in the file; nothing else waits here.
     try session.connection.run(
       "CREATE TEMPORARY TABLE _dragoman_waiting (id bigint, owner bigint, relationship text, entity text,"
         + " key text) ON COMMIT DROP"
@@ -200,6 +200,9 @@ final class ServerLoad {
     }
     try session.connection.run(
       "INSERT INTO _dragoman_pending (\(own)) SELECT \(own) FROM pg_temp._dragoman_waiting ORDER BY id"
+    )
+    try session.connection.run(
+      "SELECT setval(pg_get_serial_sequence('_dragoman_pending', 'id'), max(id)) FROM _dragoman_pending"
     )
   }
 }

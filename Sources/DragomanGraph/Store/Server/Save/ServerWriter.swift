@@ -30,6 +30,8 @@ final class ServerWriter: ChangeSetWriter {
   var rows: [RowKey: Row] = [:]
   /// Rows that others' changes may have taken away: those that links of this save lead to, by policy.
   private var others: Set<RowKey> = []
+  /// Which rows lead to the same targets by to-ones of which each target has one.
+  private var rivals: [Rivals: [RowKey]] = [:]
   private(set) var inserted: [RowKey: RowChange] = [:]
   private(set) var updated: [RowKey: [Int: StoredValue]] = [:]
   /// Rows that are deleted by now.
@@ -65,6 +67,7 @@ final class ServerWriter: ChangeSetWriter {
     let sorted = changes.sorted
     try lock(sorted)
     try lookForTargets(changes, sorted)
+    try lookForRivals(sorted)
     for (place, change) in sorted where change.kind == .deleted {
       try delete(place, in: changes)
     }
@@ -76,6 +79,7 @@ final class ServerWriter: ChangeSetWriter {
       try clearLinksToGone(of: change, at: place)
     }
     try clearLinksOfKept(in: changes)
+    try settleOneToOnes(sorted, in: changes)
     try writeRows()
     try write(changes.links)
     try writeMarks(sorted)
@@ -96,21 +100,74 @@ final class ServerWriter: ChangeSetWriter {
       keys[place.table, default: []].append(place.key)
     }
     for (table, keys) in keys.sorted(by: { $0.key < $1.key }) {
-      let columns = layout.tables[table].columns
-      let names = ["_pk", "_v"] + columns.map { Schema.quoted($0.name) }
-      try connection.forEachRow(
-        "SELECT \(names.joined(separator: ", ")) FROM \(Schema.quoted(layout.tables[table].name))"
-          + " WHERE _pk = ANY($1::bigint[]) ORDER BY _pk"
-          // Who refers to the rows, by foreign keys, does not wait.
-          + locking(" FOR NO KEY UPDATE"),
-        [ServerParameter(keys)]
-      ) { row in
-        rows[RowKey(table: table, key: row[0].number)] = Row(
-          version: row[1].number,
-          values: columns.indices.map { StoredValue(row[$0 + 2]) }
-        )
+      try lock(table, "_pk", keys) { rows[$0] = $1 }
+    }
+  }
+
+  /// Reads and locks the rows of a table that have certain numbers in a column.
+  private func lock(
+    _ table: Int,
+    _ column: String,
+    _ values: [Int64],
+    _ body: (RowKey, Row) -> Void
+  ) throws {
+    let columns = layout.tables[table].columns
+    let names = ["_pk", "_v"] + columns.map { Schema.quoted($0.name) }
+    try connection.forEachRow(
+      "SELECT \(names.joined(separator: ", ")) FROM \(Schema.quoted(layout.tables[table].name))"
+        + " WHERE \(column) = ANY($1::bigint[]) ORDER BY _pk"
+        // Who refers to the rows, by foreign keys, does not wait.
+        + locking(" FOR NO KEY UPDATE"),
+      [ServerParameter(values)]
+    ) { row in
+      body(
+        RowKey(table: table, key: row[0].number),
+        Row(version: row[1].number, values: columns.indices.map { StoredValue(row[$0 + 2]) })
+      )
+    }
+  }
+
+  /// A target, and the column by which one row may lead to it.
+  private struct Rivals: Hashable {
+    let table: Int
+    let column: Int
+    let target: Int64
+  }
+
+  /// Looks who has the targets that rows get of which each may have one, and keeps others from giving them away.
+  private func lookForRivals(_ sorted: [(place: RowKey, change: RowChange)]) throws {
+    for (table, changes) in Dictionary(grouping: sorted, by: \.place.table)
+      .sorted(by: { $0.key < $1.key })
+    {
+      for column in layout.linkColumns[table] {
+        let link = layout.links[column.link]
+        guard layout.isExclusive(link) else { continue }
+        let targets = Set(
+          changes.compactMap { $0.change.kind == .deleted ? nil : $0.change.whole(column.column).integer }
+        ).sorted()
+        guard !targets.isEmpty else { continue }
+        // Two that make a link to one target wait for each other here.
+        try lock(self.table(link.destination), "_pk", targets) { _, _ in }
+        let name = Schema.quoted(layout.tables[table].columns[column.column].name)
+        try lock(table, name, targets) { place, row in
+          if rows[place] == nil { rows[place] = row }
+          guard let target = row.values[column.column].integer else { return }
+          rivals[Rivals(table: table, column: column.column, target: target), default: []]
+            .append(place)
+        }
       }
     }
+  }
+
+  func rivals(of place: RowKey, by column: Int, to target: Int64) -> [RowKey] {
+    guard value(column, of: place)?.integer == target else { return [] }
+    return (rivals[Rivals(table: place.table, column: column, target: target)] ?? [])
+      .filter { $0 != place && value(column, of: $0)?.integer == target }
+  }
+
+  /// What a row that is written, or was read, has in a column; nil: it is not there.
+  private func value(_ column: Int, of place: RowKey) -> StoredValue? {
+    rows[place]?.values[column] ?? inserted[place]?.whole(column)
   }
 
   /// Where the store wins, links may lead to what is gone: looks which targets are there.
