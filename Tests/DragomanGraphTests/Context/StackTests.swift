@@ -114,12 +114,18 @@ import Testing
     #expect(throws: StoreError.self) { try store.count(FetchRequest("Person")) }
     #expect(throws: StoreError.self) { try store.grow(to: crm) }
     if !isReset {
-      #expect(await contextCode { try await stack.read { try $0.count(FetchRequest("Person")) } } == .stackClosed)
+      #expect(
+        await contextCode { try await stack.read { try $0.count(FetchRequest("Person")) } }
+          == .stackClosed
+      )
       try stack.close()
     }
   }
 
-  @Test("Who reads and writes while a stack is reset is answered or refused", arguments: [false, true])
+  @Test(
+    "Who reads and writes while a stack is reset is answered or refused",
+    arguments: [false, true]
+  )
   func busyResets(isFile: Bool) async throws {
     let path = NSTemporaryDirectory() + "busy-\(UUID().uuidString).db"
     let stack = try Stack(crm, at: isFile ? .file(path) : .inMemory)

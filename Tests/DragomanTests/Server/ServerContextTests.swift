@@ -108,6 +108,91 @@ struct ServerContextTests {
     try second.close()
   }
 
+  private static let badges = Model(entities: [
+    Entity(
+      name: "Employee",
+      attributes: [Attribute(name: "name")],
+      relationships: [.toOne("badge", "Badge", inverse: "owner")]
+    ),
+    Entity(
+      name: "Badge",
+      attributes: [Attribute(name: "code")],
+      relationships: [.toOne("owner", "Employee", inverse: "badge")]
+    ),
+  ])
+
+  /// Employees, and who of them has the badges, by their numbers.
+  private func owners(_ stack: Stack) async throws -> [Int64: [Int64]] {
+    try await stack.read { context in
+      let people = try context.fetch(FetchRequest("Employee"))
+      let pairs = people.compactMap { person in
+        person[one: "badge"].map { ($0.objectID.primaryKey, person.objectID.primaryKey) }
+      }
+      return Dictionary(grouping: pairs, by: \.0).mapValues { $0.map(\.1).sorted() }
+    }
+  }
+
+  @Test(
+    "A target of a one-to-one has one owner, though two stacks give it to two",
+    arguments: [MergePolicy.error, .objectTrumps, .overwrite, .storeTrumps, .rollback],
+    [false, true]
+  )
+  func oneToOne(policy: MergePolicy, isNew: Bool) async throws {
+    let url = try #require(TestServer.shared).schema()
+    let ours = try Stack(Self.badges, at: .postgreSQL(url))
+    try await ours.write { context in
+      _ = try (context.insert("Employee"), context.insert("Employee"), context.insert("Badge"))
+    }
+    let theirs = try Stack(Self.badges, at: .postgreSQL(url))
+    var code: ContextError.Code?
+    do {
+      try await ours.write(policy: policy) { context in
+        let people = try context.fetch(FetchRequest("Employee"))
+        let person = try isNew ? context.insert("Employee") : people[0]
+        try context.fetch(FetchRequest("Badge"))[0].setTarget(person, of: "owner")
+        try Self.change(theirs) { context in
+          let people = try context.fetch(FetchRequest("Employee"))
+          try context.fetch(FetchRequest("Badge"))[0].setTarget(people[1], of: "owner")
+        }
+      }
+    } catch let error as ContextError {
+      code = error.code
+    }
+    #expect((code == .conflict) == (policy == .error))
+    let isOurs = policy == .objectTrumps || policy == .overwrite
+    #expect(try await owners(theirs) == [1: [isOurs ? (isNew ? 3 : 1) : 2]])
+    try ours.close()
+    try theirs.close()
+  }
+
+  @Test("Many who give badges away at once leave each with one owner")
+  func manyOneToOnes() async throws {
+    let url = try #require(TestServer.shared).schema()
+    let stacks = try (0..<3).map { _ in try Stack(Self.badges, at: .postgreSQL(url)) }
+    try await stacks[0].write { context in
+      for _ in 0..<4 { _ = try (context.insert("Employee"), context.insert("Badge")) }
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (number, stack) in stacks.enumerated() {
+        group.addTask {
+          for round in 0..<20 {
+            do {
+              try await stack.write { context in
+                let people = try context.fetch(FetchRequest("Employee"))
+                let badge = try context.fetch(FetchRequest("Badge"))[(round + number) % 4]
+                try badge.setTarget(people[(3 * round + number) % 4], of: "owner")
+              }
+            } catch let error as ContextError where error.code == .conflict {
+            } catch let error as StoreError where error.code == .busy {}
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await owners(stacks[0]).values.allSatisfy { $0.count == 1 })
+    for stack in stacks { try stack.close() }
+  }
+
   @Test("A row that another stack has changed is a conflict by default, and the policies settle it")
   func conflicts() async throws {
     for policy in [MergePolicy.error, .objectTrumps, .storeTrumps, .rollback] {
@@ -147,9 +232,17 @@ struct ServerContextTests {
 
   /// Another program changes the name meanwhile.
   private func rename(_ stack: Stack) throws {
+    try Self.change(stack) { try $0.fetch(FetchRequest("Person"))[0]["name"] = "theirs" }
+  }
+
+  /// Changes what another stack has, on the caller's thread.
+  private static func change(
+    _ stack: Stack,
+    _ body: (ManagedObjectContext) throws -> Void
+  ) throws {
     let context = ManagedObjectContext(.background, root: stack.root)
     defer { context.close() }
-    try context.fetch(FetchRequest("Person"))[0]["name"] = "theirs"
+    try body(context)
     try context.save()
   }
 

@@ -253,7 +253,8 @@ struct ServerImportTests {
     "An object that a rejected record would have completed, or made one of a sub-entity, is found by the next",
     arguments: [
       (
-        "boss: { entity: P, kind: toOne, key: { id: boss }, onUnresolved: stub }", "", #"[{"id":7,"boss":6}]"#,
+        "boss: { entity: P, kind: toOne, key: { id: boss }, onUnresolved: stub }", "",
+        #"[{"id":7,"boss":6}]"#,
         #"[{"id":6,"tasks":[{"no":1}]},{"id":6,"n":"a"}]"#
       ),
       (
@@ -262,7 +263,8 @@ struct ServerImportTests {
       ),
     ]
   )
-  func rejectedCompletion(link: String, entity: String, first: String, second: String) async throws {
+  func rejectedCompletion(link: String, entity: String, first: String, second: String) async throws
+  {
     let server = try #require(TestServer.shared)
     let map = try ImportMap(
       yaml: """

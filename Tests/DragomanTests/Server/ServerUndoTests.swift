@@ -17,7 +17,9 @@ struct ServerUndoTests {
 
   // MARK: - Random imports
 
-  @Test("What is imported into empty tables again, with references that wait, can be taken back again")
+  @Test(
+    "What is imported into empty tables again, with references that wait, can be taken back again"
+  )
   func loadedTwice() async throws {
     let server = try #require(TestServer.shared)
     let map = try ImportMap(
@@ -43,7 +45,9 @@ struct ServerUndoTests {
     }
     try await pair.run(#"[{"code":"A","boss":"Q"}]"#)
     try await pair.run(#"[{"code":"B","boss":"S"},{"code":"Q"}]"#)
-    for run in try pair.file.history(limit: 2).map(\.id) { try pair.undo(try #require(run), "\(run ?? 0)") }
+    for run in try pair.file.history(limit: 2).map(\.id) {
+      try pair.undo(try #require(run), "\(run ?? 0)")
+    }
   }
 
   @Test(

@@ -45,7 +45,10 @@ extension FeedReading {
     let encoding = places.lazy.compactMap(\.map.encoding).first
     switch format {
     case .ndjson:
-      return try NDJSONReader(source: try decodedByMark(source, encoding: encoding), limit: recordLimit)
+      return try NDJSONReader(
+        source: try decodedByMark(source, encoding: encoding),
+        limit: recordLimit
+      )
     case .json:
       return try JSONReader(
         source: try decodedByMark(source, encoding: encoding),

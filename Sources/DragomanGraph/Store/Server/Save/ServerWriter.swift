@@ -143,7 +143,9 @@ final class ServerWriter: ChangeSetWriter {
         let link = layout.links[column.link]
         guard layout.isExclusive(link) else { continue }
         let targets = Set(
-          changes.compactMap { $0.change.kind == .deleted ? nil : $0.change.whole(column.column).integer }
+          changes.compactMap {
+            $0.change.kind == .deleted ? nil : $0.change.whole(column.column).integer
+          }
         ).sorted()
         guard !targets.isEmpty else { continue }
         // Two that make a link to one target wait for each other here.
