@@ -162,10 +162,9 @@ public final class SQLiteStore: Sendable {
   /// A store that is let go closes by itself; closing it tells of errors. A file that is built beside its place
   /// gets its name here, and only here. Who reads or writes is waited for; nobody can from then on.
   /// - Throws: `.busy` where another process has made the file meanwhile: nothing of this one is kept then;
-  ///   `.badRequest` from within a write.
+  ///   `.badRequest` from within a read or write.
   public func close() throws(StoreError) {
-    try checkIsFree()
-    guard gate.close() else { return }
+    guard try gate.close() else { return }
     try StoreError.naming(path) {
       if newFile != nil {
         try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode=WAL") }
@@ -181,8 +180,7 @@ public final class SQLiteStore: Sendable {
   /// (`PRAGMA journal_mode=DELETE`) only for the last connection.
   public func discard() throws(StoreError) {
     if let newFile {
-      try checkIsFree()
-      guard gate.close() else { return }
+      guard try gate.close() else { return }
       try StoreError.naming(path) { try database.close() }
       newFile.discard()
       return

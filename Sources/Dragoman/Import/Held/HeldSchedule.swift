@@ -17,6 +17,31 @@ struct HeldSchedule {
   private typealias Key = HeldRecords.Key
   private typealias Need = HeldRecords.Need
 
+  /// Records in groups that wait for each other, the one that begins last; groups that others wait for are at the end.
+  private struct Rings {
+    var groups: [[Int]] = []
+    /// The place of its group, by record.
+    private var places: [Int: Int] = [:]
+    /// The places of groups that may have come apart: a record of them makes nothing any more.
+    private var loose: Set<Int> = []
+
+    /// Whether the last group may have come apart.
+    var isLoose: Bool { loose.contains(groups.count - 1) }
+
+    mutating func append(_ groups: [[Int]]) {
+      for group in groups {
+        for number in group { places[number] = self.groups.count }
+        loose.remove(self.groups.count)
+        self.groups.append(group)
+      }
+    }
+
+    /// Notes that a record is to be rejected.
+    mutating func loosen(_ number: Int) {
+      if let place = places[number] { loose.insert(place) }
+    }
+  }
+
   /// What a record still waits for.
   private struct State {
     /// How many earlier records about its object are not done.
@@ -47,12 +72,8 @@ struct HeldSchedule {
   private var waiting: [Key: [(number: Int, place: Int)]] = [:]
   private var ready = Heap<Int>()
   private var doneCount = 0
-  /// Records that wait for each other, the one that begins last; groups that others wait for are at the end.
-  private var rings: [[Int]]?
-  /// By record, the place of its group among them.
-  private var ringPlaces: [Int]
-  /// The places of groups that may have come apart: one of their records is to be rejected, and makes nothing any more.
-  private var looseRings: Set<Int> = []
+  /// Records that wait for each other; nil: they are to be looked for.
+  private var rings: Rings?
   /// The records that wait for each other, in the order in which they are written, where the one that `next()` gave last
   /// is to begin them without what it needs; else empty.
   private(set) var ring: [Int] = []
@@ -70,7 +91,6 @@ struct HeldSchedule {
     self.records = records
     self.isStored = isStored
     states = records.map { _ in State() }
-    ringPlaces = records.map { _ in 0 }
     later = records.map { _ in [] }
     makers = HeldMakers(records)
     orderByObject()
@@ -231,7 +251,7 @@ struct HeldSchedule {
   private mutating func reject(_ number: Int, _ lack: Need?) -> [Key] {
     states[number].isRefused = true
     states[number].lack = lack
-    looseRings.insert(ringPlaces[number])
+    rings?.loosen(number)
     enqueueIfReady(number)
     return makers.withdraw(records[number])
   }
@@ -240,36 +260,28 @@ struct HeldSchedule {
 
   /// The first record that is not done of those that wait for nobody but each other.
   private mutating func firstOfRing() -> Int? {
-    var left = rings ?? []
-    if rings == nil { append(records.indices.filter { !states[$0].isDone }, to: &left) }
+    var left = rings ?? Rings()
+    if rings == nil { left.append(groups(of: records.indices.filter { !states[$0].isDone })) }
     rings = nil
     defer { rings = left }
-    while !left.isEmpty {
-      if looseRings.contains(left.count - 1) {
-        let members = left.removeLast().filter { !states[$0].isDone }
-        append(members.sorted(), to: &left)
+    while !left.groups.isEmpty {
+      let last = left.groups.count - 1
+      if left.isLoose {
+        let members = left.groups.removeLast().filter { !states[$0].isDone }
+        left.append(groups(of: members.sorted()))
         continue
       }
-      guard let number = left[left.count - 1].last else {
-        left.removeLast()
+      guard let number = left.groups[last].last else {
+        left.groups.removeLast()
         continue
       }
       if !states[number].isDone {
-        ring = left[left.count - 1].reversed().filter { !states[$0].isSettled }
+        ring = left.groups[last].reversed().filter { !states[$0].isSettled }
         return number
       }
-      left[left.count - 1].removeLast()
+      left.groups[last].removeLast()
     }
     return nil
-  }
-
-  /// Adds records in groups that wait for each other.
-  private mutating func append(_ members: [Int], to rings: inout [[Int]]) {
-    for group in groups(of: members) {
-      for number in group { ringPlaces[number] = rings.count }
-      looseRings.remove(rings.count)
-      rings.append(group)
-    }
   }
 
   /// Records in groups that wait for each other, each behind all groups that wait for it.
