@@ -96,7 +96,13 @@ final class RootContext: Sendable {
     listener.withLock { $0 = nil }
     // A courtesy: keys that are not given back are passed over.
     try? keys.release()
-    try store.close()
+    do {
+      try store.close()
+    } catch {
+      // It can be tried again.
+      closed.withLock { $0 = false }
+      throw error
+    }
   }
 
   /// What a save wrote, and what was unsaved above when it did.
@@ -150,7 +156,7 @@ final class RootContext: Sendable {
     try store.save { session in
       guard let changes = main.takeAway(), !changes.isEmpty else { return nil }
       try session.begin()
-      var written = try write(changes, seen: [], in: session, policy).written
+      var written = try write(changes, seen: [], besides: main.changes, in: session, policy).written
       try commit(session)
       // Main may have rolled back while it was written: then it is somebody else's change to it.
       written.isForeign = !main.settleAway(written, seen: changes, layout)
@@ -170,6 +176,7 @@ final class RootContext: Sendable {
   /// - Parameters:
   ///   - changes: The changes.
   ///   - seen: What is unsaved above by then, and not in this transaction already, the nearest first.
+  ///   - others: What else of main is unsaved, where these are changes of main's; nil: they are not.
   ///   - session: The transaction.
   ///   - policy: What to do where others changed the same objects.
   /// - Returns: What was written, with the columns of other rows that a deletion has cleared.
@@ -177,11 +184,14 @@ final class RootContext: Sendable {
   func write(
     _ changes: ChangeSet,
     seen: [ChangeSet],
+    besides others: ChangeSet? = nil,
     in session: any StoreWriter,
     _ policy: MergePolicy
   ) throws -> Write {
     var changes = withDependencies(changes, seen)
+    changes.above = seen + (others.map { [$0] } ?? [])
     let outcome = try session.write(changes, layout, policy)
+    changes.above = []
     for (place, values) in outcome.cleared {
       let change = RowChange(.updated, layout.tables[place.table].root, values: values)
       changes.set(change, at: place, layout)
@@ -225,12 +235,7 @@ final class RootContext: Sendable {
     )
   }
 
-  /// What changes refer to that a context above has inserted and not saved goes with them.
-  ///
-  /// - Parameters:
-  ///   - changes: The changes.
-  ///   - above: What is unsaved above, the nearest first.
-  /// - Returns: The changes with those insertions.
+  /// Changes, and with them what they refer to that a context above, the nearest first, has inserted and not saved.
   func withDependencies(_ changes: ChangeSet, _ above: [ChangeSet]) -> ChangeSet {
     guard above.contains(where: { !$0.isEmpty }) else { return changes }
     var changes = changes

@@ -165,13 +165,19 @@ public final class SQLiteStore: Sendable {
   ///   `.badRequest` from within a read or write.
   public func close() throws(StoreError) {
     guard try gate.close() else { return }
-    try StoreError.naming(path) {
-      if newFile != nil {
-        try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode=WAL") }
+    do {
+      try StoreError.naming(path) {
+        if newFile != nil {
+          try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode=WAL") }
+        }
+        try database.close()
       }
-      try database.close()
-      try newFile?.publish()
+    } catch {
+      // It can be tried again, or discarded.
+      gate.open()
+      throw error
     }
+    try StoreError.naming(path) { try newFile?.publish() }
   }
 
   /// Closes the store, and removes its file if it was made by this store and holds nothing.

@@ -276,18 +276,19 @@ public struct Repository<Value: EntityValue>: Sendable {
   private func again<Answer: Sendable>(
     _ body: @escaping @Sendable (ManagedObjectContext) throws -> Answer
   ) async throws -> Answer {
-    for _ in 0..<Self.attemptCount {
+    var (last, sameCount) = ("", 0)
+    while true {
       do {
         return try await write(body)
       } catch let error as ContextError where error.code == .conflict {
         try Task.checkCancellation()
+        // A conflict that is there each time does not pass.
+        sameCount = error.message == last ? sameCount + 1 : 0
+        if sameCount == 10 { throw error }
+        last = error.message
       }
     }
-    return try await write(body)
   }
-
-  /// A conflict that is there each time is one with what main has not saved.
-  private static var attemptCount: Int { 100 }
 
   /// Each operation commits by itself: the context has nothing left to save.
   private func write<Answer: Sendable>(

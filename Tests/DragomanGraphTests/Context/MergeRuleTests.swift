@@ -64,6 +64,34 @@ import Testing
     #expect(try object("Person", owner)[one: "desk"] === desk)
   }
 
+  @Test("What main has unsaved of a one-to-one is in nobody's way", arguments: [0, 1, 2])
+  func oneToOneAbove(how: Int) async throws {
+    try await make { context in
+      let person = try context.insert("Person")
+      _ = try context.insert("Person")
+      try person.setTarget(context.insert("Desk"), of: "desk")
+    }
+    let (first, desk) = (try object("Person", 1), try object("Desk", 1))
+    switch how {
+    case 0: try first.setTarget(nil, of: "desk")
+    case 1: try stack.main.delete(first)
+    default: try desk.setTarget(stack.main.insert("Person"), of: "user")
+    }
+    // With the book goes its author, whom main has not saved.
+    try await make { context in
+      if how == 2 {
+        let author = try context.object(with: id("Desk", 1)).target(of: "user")
+        try context.insert("Book").setTarget(author, of: "author")
+      } else {
+        let person = try context.object(with: id("Person", 2))
+        try person.setTarget(context.object(with: id("Desk", 1)), of: "desk")
+      }
+    }
+    try stack.main.save()
+    #expect(try stack.sql("SELECT _pk FROM Person WHERE desk = 1") == [how == 2 ? "3" : "2"])
+    #expect(desk[one: "user"]?.objectID == id("Person", how == 2 ? 3 : 2))
+  }
+
   @Test("Two who set the same attribute to the same value may both have counted up")
   func sameValue() async throws {
     try await make { try $0.insert("Person")["age"] = 1 }

@@ -173,7 +173,7 @@ package struct KeyFinder {
       }
     }
     // Where a record was undone that had more to say of it than values, it is read again.
-    if let stored, stored.isFault, !context.isDeleted(stored) { try context.fire(stored) }
+    if let stored, stored.isFault, try !context.isAlive(stored) { return nil }
     // Its key may have been changed since it was stored, here or above.
     guard let stored, stored !== other, !context.isDeleted(stored), has(stored, values, columns)
     else {

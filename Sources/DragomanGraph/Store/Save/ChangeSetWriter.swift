@@ -148,7 +148,8 @@ extension ChangeSetWriter {
         let isWhole = change.kind == .inserted || outcome.merged.contains(place)
         let target = isWhole ? change.whole(column.column) : change.values[column.column]
         guard let target = target?.integer else { continue }
-        for rival in try rivals(of: place, by: column.column, to: target) {
+        for rival in try rivals(of: place, by: column.column, to: target)
+        where !changes.isMovedAbove(rival, column.column, from: target) {
           try settle(rival, against: place, change, by: column, to: target, in: changes)
         }
       }

@@ -12,7 +12,8 @@ final class StoreGate: Sendable {
   /// - Throws: What it throws; `.refused` where the store was closed.
   func pass<T>(_ body: () throws -> T) throws -> T {
     try condition.withLock {
-      guard !isClosed else { throw StoreError(.refused, "The store was closed.") }
+      // Who is in, and is waited for, comes to its end.
+      guard !isClosed || place != nil else { throw Self.closed }
       users.append(pthread_self())
     }
     defer {
@@ -41,6 +42,13 @@ final class StoreGate: Sendable {
     isClosed = true
     while !users.isEmpty { condition.wait() }
     return true
+  }
+
+  /// Lets others in again: it could not be closed.
+  func open() { condition.withLock { isClosed = false } }
+
+  private static var closed: StoreError {
+    StoreError(.refused, "The store was closed.", help: "open it again")
   }
 
   /// Where the caller stands among those who are in; nil: it is not.
