@@ -102,6 +102,7 @@ private final class ObjectExport {
   }
 
   func record(of object: ManagedObject) throws -> ForeignRecord {
+    try context.checkOwn(object, "An object of another context is not exported here.")
     batch.removeAll()
     try batch.append(object, plan.level)
     try batch.readLinks([object], plan.level, context)

@@ -6,14 +6,7 @@ extension ManagedObjectContext {
   /// be judged by SQLite. Nothing is written before the save.
   /// - Throws: `ContextError` `.foreignContext`, `StoreError` where links cannot be read.
   public func delete(_ object: ManagedObject) throws {
-    guard object.context === self else {
-      throw ContextError(
-        .foreignContext,
-        "The object belongs to another context and cannot be deleted here.",
-        object: object.objectID,
-        help: "look the object up in this context: context.object(with: id)"
-      )
-    }
+    try checkOwn(object, "The object belongs to another context and cannot be deleted here.")
     try checkOpen()
     try records.whole {
       // A list of work and not a recursion: a chain of cascades may be long.

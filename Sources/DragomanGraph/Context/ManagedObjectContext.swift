@@ -236,6 +236,23 @@ public final class ManagedObjectContext {
     }
   }
 
+  /// Refuses an object of another context, whose number another object may have here.
+  ///
+  /// - Throws: `.foreignContext`.
+  package func checkOwn(
+    _ object: ManagedObject,
+    _ message: @autoclosure () -> String
+  ) throws(ContextError) {
+    guard object.context === self else {
+      throw ContextError(
+        .foreignContext,
+        message(),
+        object: object.objectID,
+        help: "look the object up in this context: context.object(with: id)"
+      )
+    }
+  }
+
   /// Ends the context: what is not saved is dropped.
   func close() {
     isClosed = true

@@ -64,8 +64,12 @@ import Testing
     #expect(try object("Person", owner)[one: "desk"] === desk)
   }
 
-  @Test("What main has unsaved of a one-to-one is in nobody's way", arguments: [0, 1, 2])
-  func oneToOneAbove(how: Int) async throws {
+  @Test(
+    "What main has unsaved of a one-to-one is in nobody's way",
+    arguments: [0, 1, 2],
+    [true, false]
+  )
+  func oneToOneAbove(how: Int, saves: Bool) async throws {
     try await make { context in
       let person = try context.insert("Person")
       _ = try context.insert("Person")
@@ -87,9 +91,18 @@ import Testing
         try person.setTarget(context.object(with: id("Desk", 1)), of: "desk")
       }
     }
+    let owner: Int64 = how == 2 ? 3 : 2
+    // What main deletes goes when main saves; nothing else has to.
+    if how != 1 {
+      #expect(try stack.sql("SELECT _pk FROM Person WHERE desk = 1") == ["\(owner)"])
+    }
+    if how == 1 || saves { try stack.main.save() } else { stack.main.rollback() }
+    #expect(try stack.sql("SELECT _pk FROM Person WHERE desk = 1") == ["\(owner)"])
+    #expect(desk[one: "user"]?.objectID == id("Person", owner))
+    #expect(
+      try stack.main.fetch(FetchRequest("Person")).filter { $0[one: "desk"] === desk }.count == 1
+    )
     try stack.main.save()
-    #expect(try stack.sql("SELECT _pk FROM Person WHERE desk = 1") == [how == 2 ? "3" : "2"])
-    #expect(desk[one: "user"]?.objectID == id("Person", how == 2 ? 3 : 2))
   }
 
   @Test("Two who set the same attribute to the same value may both have counted up")

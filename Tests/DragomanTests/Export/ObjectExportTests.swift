@@ -38,6 +38,23 @@ import Testing
     #expect(again == "read 1, unchanged 1")
   }
 
+  @MainActor @Test("An object of another stack is refused, though one here has its number")
+  func foreign() throws {
+    let other = try Stack(MapperFixture.model, at: .inMemory)
+    let (own, strange) = try (stack.main.insert("Person"), other.main.insert("Person"))
+    #expect(own.objectID == strange.objectID)
+    for isList in [false, true] {
+      let error = #expect(throws: ContextError.self) {
+        if isList {
+          _ = try stack.main.export([strange], ExportRequest(isLossy: true))
+        } else {
+          _ = try stack.main.export(strange, ExportRequest(isLossy: true))
+        }
+      }
+      #expect(error?.code == .foreignContext)
+    }
+  }
+
   @Test("A flat export can be imported again, nulls written or not")
   func flat() async throws {
     let (record, again) = try await roundTrip(

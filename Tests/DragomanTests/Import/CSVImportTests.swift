@@ -174,6 +174,24 @@ import Testing
     }
   }
 
+  @Test(
+    "Of several inputs of a source each is read in its own encoding, in batches, too",
+    arguments: [ImportMap.ImportOptions.Commit.all, .batch]
+  )
+  func marks(commit: ImportMap.ImportOptions.Commit) async throws {
+    let fixture = try fixture("v: v", source: ", encoding: windows-1252")
+    let inputs: [ImportInput] = [
+      .bytes(Array("id,v\n1,".utf8) + [0xE9, 0x0A] + Array("2,b\n".utf8), name: "a.csv"),
+      .bytes([0xEF, 0xBB, 0xBF] + Array("id,v\n3,é\n4,ü\n".utf8), name: "b.csv"),
+      .bytes(Array("id,v\n5,".utf8) + [0xFC, 0x0A], name: "c.csv"),
+    ]
+    var request = ImportRequest(inputs)
+    request.options.commit = commit
+    request.options.batchSize = commit == .batch ? 1 : nil
+    _ = try await Importer(map: fixture.map, store: fixture.store).run(request)
+    #expect(try fixture.rows() == ["1|é", "2|b", "3|é", "4|ü", "5|ü"])
+  }
+
   @Test("Separators and encodings are the source's", arguments: Encoded.all)
   func encodings(feed: Encoded) async throws {
     let fixture = try fixture("v: v", source: feed.source)

@@ -244,7 +244,10 @@ package struct ContextLinks {
     for link: RelationshipLayout,
     of object: ManagedObject
   ) throws {
-    try checkContext(of: target, for: link, of: object)
+    try context.checkOwn(
+      target,
+      "\(object.layout.name).\(link.name) cannot lead to an object of another context."
+    )
     guard !context.isDeleted(target) else {
       throw ContextError(
         .deleted,
@@ -263,22 +266,6 @@ package struct ContextLinks {
         "\(object.layout.name).\(link.name) leads to \(layout.entities[link.destination].name), not"
           + " to \(target.layout.name).",
         object: target.objectID
-      )
-    }
-  }
-
-  /// Refuses an object of another context, whose number another object has here.
-  func checkContext(
-    of target: ManagedObject,
-    for link: RelationshipLayout,
-    of object: ManagedObject
-  ) throws(ContextError) {
-    guard target.context === context else {
-      throw ContextError(
-        .foreignContext,
-        "\(object.layout.name).\(link.name) cannot lead to an object of another context.",
-        object: target.objectID,
-        help: "look the object up in this context: context.object(with: id)"
       )
     }
   }

@@ -86,7 +86,10 @@ extension ManagedObject {
   /// - Throws: as `targets(of:)`; `.foreignContext` for an object of another context.
   public func remove(_ target: ManagedObject, from name: String) throws {
     let link = try context.links.link(name, of: self, isToOne: false)
-    try context.links.checkContext(of: target, for: link, of: self)
+    try context.checkOwn(
+      target,
+      "\(layout.name).\(link.name) does not lead to an object of another context."
+    )
     try context.links.disconnect(link, self, target)
   }
 

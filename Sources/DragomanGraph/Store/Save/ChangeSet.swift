@@ -20,7 +20,7 @@ struct ChangeSet: Sendable {
   private(set) var causes: TreeDictionary<RowKey, RowKey> = [:]
   /// The rows of tables of links.
   var links = LinkRows()
-  /// What is unsaved above while these changes are written: rows that it moves away are in nobody's way.
+  /// What is unsaved above while these changes are written: targets that it has taken from rows are free.
   var above: [ChangeSet] = []
   /// Counts how often everything was dropped.
   private(set) var drops = 0
@@ -55,13 +55,12 @@ struct ChangeSet: Sendable {
   /// Whether a row is deleted.
   func deletes(_ place: RowKey) -> Bool { self[place]?.kind == .deleted }
 
-  /// Whether what is unsaved above deletes a row, or lets a column of it lead elsewhere.
+  /// Whether what is unsaved above deletes a row.
+  func isDeletedAbove(_ place: RowKey) -> Bool { above.contains { $0.deletes(place) } }
+
+  /// Whether what is unsaved above lets a column of a row lead elsewhere.
   func isMovedAbove(_ place: RowKey, _ column: Int, from target: Int64) -> Bool {
-    above.contains { changes in
-      guard let change = changes[place] else { return false }
-      if change.kind == .deleted { return true }
-      return change.values[column].map { $0 != .integer(target) } ?? false
-    }
+    above.contains { $0[place]?.values[column].map { $0 != .integer(target) } ?? false }
   }
 
   /// Says what a row is like now; nil: as it is stored.

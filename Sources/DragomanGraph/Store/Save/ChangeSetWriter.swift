@@ -145,15 +145,19 @@ extension ChangeSetWriter {
     for (place, change) in rows where change.kind != .deleted && !outcome.dropped.contains(place) {
       for column in layout.linkColumns[place.table]
       where layout.isExclusive(layout.links[column.link]) {
-        let isWhole = change.kind == .inserted || outcome.merged.contains(place)
-        let target = isWhole ? change.whole(column.column) : change.values[column.column]
-        guard let target = target?.integer else { continue }
-        for rival in try rivals(of: place, by: column.column, to: target)
-        where !changes.isMovedAbove(rival, column.column, from: target) {
+        guard let target = target(of: change, by: column) else { continue }
+        for rival in try rivals(of: place, by: column.column, to: target) {
           try settle(rival, against: place, change, by: column, to: target, in: changes)
         }
       }
     }
+  }
+
+  /// The target that a save may give to a row by a column; nil: it gives it none.
+  func target(of change: RowChange, by column: ModelLayout.LinkColumn) -> Int64? {
+    // A row that is gone is written again as a whole.
+    let isWhole = change.kind == .inserted || policy == .objectTrumps || policy == .overwrite
+    return (isWhole ? change.whole(column.column) : change.values[column.column])?.integer
   }
 
   /// Settles to whom of two rows a target belongs that can have one.
@@ -165,19 +169,14 @@ extension ChangeSetWriter {
     to target: Int64,
     in changes: ChangeSet
   ) throws {
+    // What is unsaved above has taken the target from it; what is deleted there goes with that save.
+    if changes.isDeletedAbove(rival) { return }
+    let isOurs =
+      policy == .objectTrumps || policy == .overwrite
+      || changes.isMovedAbove(rival, column.column, from: target)
     let link = layout.links[column.link]
     let cleared: [Int: StoredValue] = [column.column: .null]
-    switch policy {
-    case .storeTrumps where !link.relationship.isRequired,
-      .rollback where !link.relationship.isRequired:
-      try set(cleared, at: place, of: change)
-      outcome.merged.insert(place)
-    case .objectTrumps where !link.relationship.isRequired,
-      .overwrite where !link.relationship.isRequired:
-      try set(cleared, at: rival, of: RowChange(.updated, layout.tables[rival.table].root))
-      outcome.merged.insert(rival)
-      if changes[rival] == nil { outcome.cleared[rival, default: [:]].merge(cleared) { $1 } }
-    case .error, .storeTrumps, .rollback, .objectTrumps, .overwrite:
+    if policy == .error && !isOurs || link.relationship.isRequired {
       conflict(
         rowKey(target, link.destination),
         layout.inverse(of: link)?.name,
@@ -193,6 +192,13 @@ extension ChangeSetWriter {
         ours: .integer(target),
         theirs: .null
       )
+    } else if isOurs {
+      try set(cleared, at: rival, of: RowChange(.updated, layout.tables[rival.table].root))
+      outcome.merged.insert(rival)
+      if changes[rival] == nil { outcome.cleared[rival, default: [:]].merge(cleared) { $1 } }
+    } else {
+      try set(cleared, at: place, of: change)
+      outcome.merged.insert(place)
     }
   }
 

@@ -143,8 +143,8 @@ final class ServerWriter: ChangeSetWriter {
         let link = layout.links[column.link]
         guard layout.isExclusive(link) else { continue }
         let targets = Set(
-          changes.compactMap {
-            $0.change.kind == .deleted ? nil : $0.change.whole(column.column).integer
+          changes.compactMap { change in
+            change.change.kind == .deleted ? nil : target(of: change.change, by: column)
           }
         ).sorted()
         guard !targets.isEmpty else { continue }
