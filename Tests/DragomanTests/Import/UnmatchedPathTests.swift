@@ -98,6 +98,24 @@ import Testing
     )
   }
 
+  @Test("What is suggested for a name with a prefix has it")
+  func prefixes() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        P: { unique: id, attributes: { id: "@id", name: m:nmae, city: m:address/m:ctiy, zip: m:adress/zip } }
+      sources: { xml: { format: xml, entity: P, records: /m:r/m:p, namespaces: { m: urn:m } } }
+      """
+    )
+    let report = try await fixture.run(
+      #"<r xmlns="urn:m"><p id="1"><name>a</name><address><city>b</city><zip xmlns="">c</zip></address></p></r>"#
+    )
+    #expect(
+      report.unmatchedPaths.map(\.suggestion) == ["m:name", "m:address/m:city", "m:address/zip"]
+    )
+  }
+
   @Test("In XML an attribute may be meant where an element is named")
   func xml() async throws {
     let fixture = try ImportFixture(

@@ -89,11 +89,15 @@ struct MapReader {
       if names.contains(where: { $0.utf8.elementsEqual(member.key.utf8) }) {
         known[member.key] = found.member(member)
       } else {
+        let homes = MapLanguage.sections.filter { other in
+          other.keys.contains { $0.name.utf8.elementsEqual(member.key.utf8) }
+        }
+        let home = homes.isEmpty ? "" : ", but of \(homes.map(\.noun).joined(separator: ", "))"
         report(
           .unknownKey,
-          "\"\(member.key)\" is no key of \(section.noun).",
+          "\"\(member.key)\" is no key of \(section.noun)\(home).",
           at: found.key(member),
-          suggestion: nearest(to: member.key, in: names),
+          suggestion: homes.isEmpty ? nearest(to: member.key, in: names) : nil,
           rule: "keys: \(names.joined(separator: ", "))"
         )
       }

@@ -220,15 +220,16 @@ extension ForeignPath {
     // In XML a name may be meant that is an attribute there, and the other way round.
     let plain = wanted.hasPrefix("@") ? String(wanted.dropFirst()) : "@\(wanted)"
     let isOther = format == .xml && names.contains { $0.utf8.elementsEqual(plain.utf8) }
-    guard let near = isOther ? plain : nearest(to: wanted, in: names) else { return nil }
+    guard var near = isOther ? plain : nearest(to: wanted, in: names) else { return nil }
+    if !near.hasPrefix("@"), !wanted.hasPrefix("@") { near = prefix(of: wanted, format) + near }
     let separator = format == .xml || text.hasPrefix("/") ? "/" : "."
     var result = ""
     for (index, step) in steps.enumerated() {
       var word = ""
       switch step {
       case _ where index == depth: word = near
-      case .member(let name, _): word = name
-      case .attribute(let name, _): word = "@\(name)"
+      case .member(let name, _): word = prefix(of: name, format) + name
+      case .attribute(let name, _): word = "@\(prefix(of: name, format))\(name)"
       case .index(let place) where separator == ".":
         result += "[\(place)]"
         continue
@@ -245,5 +246,16 @@ extension ForeignPath {
       result += (result.isEmpty && !text.hasPrefix("/") ? "" : separator) + word
     }
     return result
+  }
+
+  /// The prefix with which an XML path spells a name: `m:` in `m:name`; empty where there is none.
+  private func prefix(of name: String, _ format: ForeignFormat) -> String {
+    guard format == .xml else { return "" }
+    for part in text.split(separator: "/") {
+      let word = part.drop { $0 == "@" }.prefix { $0 != "[" }
+      guard let colon = word.firstIndex(of: ":") else { continue }
+      if word[colon...].dropFirst().utf8.elementsEqual(name.utf8) { return String(word[...colon]) }
+    }
+    return ""
   }
 }

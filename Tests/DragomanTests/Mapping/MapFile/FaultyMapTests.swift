@@ -348,6 +348,21 @@ import Testing
     #expect(lines.last == "… and 12 more faults")
   }
 
+  @Test("A key that stands in the wrong place is told with what has it")
+  func misplacedKey() {
+    let yaml =
+      "version: 1\nnamespaces: { m: urn:m }\nentities: { A: { attributes: { a: { unique: b } } } }"
+    let error = #expect(throws: MapFaults.self) { try ImportMap(yaml: yaml) }
+    let messages = error?.faults.filter { $0.code == .unknownKey }.map(\.message)
+    #expect(
+      messages == [
+        "\"namespaces\" is no key of a map, but of a source.",
+        "\"unique\" is no key of an attribute, but of an entity.",
+      ]
+    )
+    #expect(error?.faults.allSatisfy { $0.suggestion == nil } == true)
+  }
+
   @Test("A missing file and a folder are told, not thrown as something else")
   func unreadable() {
     for path in ["/nowhere/a.map.yaml", "/tmp"] {
