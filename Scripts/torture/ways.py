@@ -85,7 +85,7 @@ def walk(value, steps, is_pointer=False):
                     raise Invalid(step)
                 found += one
             elif step is MEMBERS:
-                if not isinstance(one, Object):
+                if not isinstance(one, Object) and one != []:
                     raise Invalid(step)
                 found += [part for _, part in one]
             elif isinstance(step, int) and not (is_pointer and isinstance(one, Object)):

@@ -19,7 +19,8 @@ import Testing
   @Test(
     "What two readers could take for two things is refused",
     arguments: [
-      "", "GET", "GET /", "GET  / HTTP/1.1", "GET / HTTP/1.1 x", "GET http://x/ HTTP/1.1",
+      "", "GET", "GET /", "GET  / HTTP/1.1", "GET / HTTP/1.1 x", "GET http:// HTTP/1.1",
+      "GET ftp://x/ HTTP/1.1",
       "GÉT / HTTP/1.1",
       " GET / HTTP/1.1", "GET / HTTP/1.1\nHost: x", "GET / HTTP/1.1\r\n folded: x",
       "GET / HTTP/1.1\r\nHost : x", "GET / HTTP/1.1\r\n: x", "GET / HTTP/1.1\r\nHost",
@@ -35,11 +36,23 @@ import Testing
     #expect { try head(text) } throws: { ($0 as? ConsoleError)?.status == 400 }
   }
 
+  @Test("A whole URL is a target, too, whose host counts more than the field's")
+  func wholeURL() throws {
+    let whole = try head("GET http://127.0.0.1:80/a?b=c HTTP/1.1\r\nHost: evil.example")
+    #expect(whole.request.path == ["a"] && whole.request.value(of: "b") == "c")
+    #expect(whole.request.headers["host"] == "127.0.0.1:80")
+    #expect(try head("GET HTTP://x HTTP/1.1\r\nHost: x").request.path == [])
+  }
+
   @Test("Versions and codings that are not spoken are told")
   func unknown() {
     #expect { try head("GET / HTTP/2.0") } throws: { ($0 as? ConsoleError)?.status == 505 }
     #expect {
       try head("GET / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked")
+    } throws: { ($0 as? ConsoleError)?.status == 501 }
+    // Only space and tab stand around values.
+    #expect {
+      try head("GET / HTTP/1.1\r\nTransfer-Encoding: \u{A0}chunked")
     } throws: { ($0 as? ConsoleError)?.status == 501 }
   }
 

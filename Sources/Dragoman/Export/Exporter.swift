@@ -368,6 +368,7 @@ public struct Exporter: Sendable {
       proof: proof,
       hasObject: snapshot.has
     )
+    if plan.isMarked { work.buffer.append([0xEF, 0xBB, 0xBF]) }
     writer.begin()
     let writing = RecordWriting(work, cancellation) { row in try writer.write(row) }
     defer { writing.stop() }

@@ -3,14 +3,19 @@ import CSimdJSON
 /// Paths on the tape, step by step.
 extension RecordBatch {
   /// Whether a value is of the kind that a step leads into: null and whatever else has no such members
-  /// or elements is not.
-  func holds(_ step: ForeignPath.Step, in container: TapeNode, isPointer: Bool) -> Bool {
-    switch Int(container.kind) {
+  /// or elements is not. Some languages write a dictionary without members as the empty list.
+  func holds(_ step: ForeignPath.Step, in node: UInt32, isPointer: Bool) -> Bool {
+    switch Int(nodes[Int(node)].kind) {
     case TAPE_ELEMENT: true
-    case TAPE_ARRAY: step.isForArrays
+    case TAPE_ARRAY: step.isForArrays || (step == .anyMember && isEmptyArray(node))
     case TAPE_OBJECT: !step.isForArrays || (step != .all && isPointer)
     default: false
     }
+  }
+
+  /// Whether a value is the list without elements.
+  func isEmptyArray(_ node: UInt32) -> Bool {
+    Int(nodes[Int(node)].kind) == TAPE_ARRAY && nodes[Int(node)].next == node + 1
   }
 
   /// Whether a value in a container is one that a step leads to.

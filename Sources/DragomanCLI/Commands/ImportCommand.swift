@@ -56,7 +56,8 @@ struct ImportCommand: AsyncParsableCommand {
   @Option(
     help: """
       What happens to objects that exist: upsert, insert (reject the record), ignore (leave the \
-      object), replace (set the object to exactly the record).
+      object), replace (attributes that the record does not give get their default; links stay as \
+      `onMissing` says).
       """
   )
   var mode: EntityWriter.Mode?

@@ -111,7 +111,7 @@ struct HTTPConnection {
       let deadline = ContinuousClock.now + patience.body
       while true {
         let line = try await line(until: deadline)
-        let digits = line.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+        let digits = line.prefix { $0 != ";" }.trimmingCharacters(in: HTTPHead.blanks)
         guard (1...15).contains(digits.utf8.count), digits.allSatisfy(\.isHexDigit),
           let count = Int(digits, radix: 16)
         else { throw ConsoleError(400, "The body is not in chunks as its head says.") }

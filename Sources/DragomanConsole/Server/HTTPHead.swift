@@ -43,18 +43,29 @@ struct HTTPHead {
     }
     let parts = (lines.first ?? "").split(separator: " ", omittingEmptySubsequences: false)
     guard parts.count == 3, !parts[0].isEmpty, parts[0].utf8.allSatisfy(Self.isNameByte),
-      parts[1].hasPrefix("/"), parts[2].hasPrefix("HTTP/")
+      let target = Self.target(parts[1]), parts[2].hasPrefix("HTTP/")
     else { throw Self.malformed }
     guard ["HTTP/1.0", "HTTP/1.1"].contains(parts[2]) else {
       throw ConsoleError(505, "This server speaks HTTP/1.1.")
     }
-    let fields = try Self.fields(lines.dropFirst())
-    request = ConsoleRequest(String(parts[0]), target: String(parts[1]), headers: fields)
+    var fields = try Self.fields(lines.dropFirst())
+    if let host = target.host { fields["host"] = host }
+    request = ConsoleRequest(String(parts[0]), target: target.path, headers: fields)
     bodyLength = try Self.bodyLength(fields)
     isOld = parts[2] == "HTTP/1.0"
     let connection = (fields["connection"] ?? "").lowercased()
     keepsConnection = isOld ? connection.contains("keep-alive") : !connection.contains("close")
     expectsContinue = !isOld && fields["expect"]?.lowercased() == "100-continue"
+  }
+
+  /// What a request asks for: a path, or a whole URL as to a proxy, whose host counts more than the field's (RFC 9112, 3.2.2).
+  private static func target(_ text: Substring) -> (path: String, host: String?)? {
+    if text.hasPrefix("/") { return (String(text), nil) }
+    guard text.lowercased().hasPrefix("http://") else { return nil }
+    let rest = text.dropFirst("http://".count)
+    let host = rest.prefix { $0 != "/" && $0 != "?" }
+    let path = rest.dropFirst(host.count)
+    return host.isEmpty ? nil : (path.hasPrefix("/") ? String(path) : "/\(path)", String(host))
   }
 
   /// The fields by their names in small letters; of those that come twice all values stand in one, so that a
@@ -68,11 +79,14 @@ struct HTTPHead {
         line[..<colon].utf8.allSatisfy(isNameByte)
       else { throw malformed }
       let name = line[..<colon].lowercased()
-      let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+      let value = line[line.index(after: colon)...].trimmingCharacters(in: blanks)
       fields[name] = fields[name].map { "\($0), \(value)" } ?? value
     }
     return fields
   }
+
+  /// RFC 9110, 5.6.3: what may stand around values.
+  static let blanks = CharacterSet(charactersIn: " \t")
 
   private static func bodyLength(_ fields: [String: String]) throws(ConsoleError) -> BodyLength {
     switch (fields["content-length"], fields["transfer-encoding"]) {

@@ -85,6 +85,8 @@ final class RootContext: Sendable {
 
   /// Closes the store; contexts and objects can do nothing from now on.
   func close() throws {
+    // What is refused leaves everything as it is.
+    try store.checkIsOutside()
     let wasClosed = closed.withLock { closed in
       defer { closed = true }
       return closed

@@ -40,12 +40,16 @@ protocol ObjectStore: AnyObject, Sendable {
   /// Refuses a store that cannot be followed any more.
   func check(_ new: StoreFingerprint, against old: StoreFingerprint) throws
 
+  /// Refuses to be closed by who reads or writes on this thread.
+  func checkIsOutside() throws(StoreError)
+
   /// Ends all use of it.
   func close() throws(StoreError)
 }
 
 extension ObjectStore {
   func again<T>(_ body: () throws -> T) throws -> T { try body() }
+  func checkIsOutside() throws(StoreError) {}
 }
 
 /// One state of a store.

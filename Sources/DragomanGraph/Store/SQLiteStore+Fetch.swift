@@ -16,7 +16,7 @@ extension SQLiteStore {
   ///
   /// - Parameters:
   ///   - request: What to fetch.
-  ///   - body: Gets each row; it must not use the store. What it throws ends the fetch.
+  ///   - body: Gets each row; what asks the store from within it is refused. What it throws ends the fetch.
   /// - Throws: `StoreError`: `.badRequest` for a name or literal that does not fit, with the nearest
   ///   name; and what `body` throws.
   public func forEachRow(
@@ -50,7 +50,7 @@ extension SQLiteStore {
   ///
   /// - Parameters:
   ///   - request: What to fetch: `limit` rows at most, behind `after`.
-  ///   - body: Gets each row; it must not use the store. What it throws ends the fetch.
+  ///   - body: Gets each row; what asks the store from within it is refused. What it throws ends the fetch.
   /// - Returns: The place of the page's last row; nil where there are no more rows behind it, or no limit
   ///   or one of 0.
   /// - Throws: `StoreError`: as `forEachRow(_:_:)`, and `.badRequest` for a place in another order; and what

@@ -76,8 +76,6 @@ public final class SQLiteStore: Sendable {
   let isReadOnly: Bool
   private let database: any DatabaseWriter
   private let stored: Mutex<StoredModel>
-  /// The thread that has the connection that writes.
-  private let writing = Mutex<pthread_t?>(nil)
   /// The file, while it is built beside its place.
   private let newFile: NewFile?
   /// SQLite is not asked through a connection that was closed.
@@ -151,7 +149,7 @@ public final class SQLiteStore: Sendable {
     try StoreError.naming(path) {
       try write { session in
         try session.begin()
-        try session.grow(to: model)
+        try session.grow(to: model, fillsDefaults: true)
         try session.commit()
       }
     }
@@ -193,7 +191,7 @@ public final class SQLiteStore: Sendable {
     }
     var isUnused = false
     if isNew, path != nil {
-      let unused = try? gate.pass {
+      let unused = try? gate.pass(.writer) {
         database.writeWithoutTransaction { database in
           let mode = try? String.fetchOne(database, sql: "PRAGMA journal_mode=DELETE")
           let tables = try? Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
@@ -213,10 +211,8 @@ public final class SQLiteStore: Sendable {
 
   /// Reads from one snapshot of the store.
   func read<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {
-    // In memory the connection that writes is the one that reads, too.
-    if database is DatabaseQueue { try checkIsFree() }
-    return try StoreError.naming(path) {
-      try gate.pass {
+    try StoreError.naming(path) {
+      try gate.pass(readingConnection) {
         try database.read { database in
           try database.tellingOfUnreadFiles(path) { try body(database) }
         }
@@ -226,9 +222,8 @@ public final class SQLiteStore: Sendable {
 
   /// Reads through the connection that writes, when nobody else uses it.
   func onWriter<T>(_ body: (Database) throws -> T) throws(StoreError) -> T {
-    try checkIsFree()
-    return try StoreError.naming(path) {
-      try gate.pass {
+    try StoreError.naming(path) {
+      try gate.pass(.writer) {
         try database.writeWithoutTransaction { database in
           try database.tellingOfUnreadFiles(path) { try body(database) }
         }
@@ -236,23 +231,19 @@ public final class SQLiteStore: Sendable {
     }
   }
 
-  /// Who asks the store from within a closure that it has lent its connection to would wait for itself.
-  private func checkIsFree() throws(StoreError) {
-    guard writing.withLock({ $0 }) == pthread_self() else { return }
-    throw StoreError(
-      .badRequest,
-      "The store is asked from within its own write: a closure or hook works with the session or context that it"
-        + " is given.",
-      path: path
-    )
+  /// In memory, and where reads wait for writes, the connection that writes is the only one.
+  private var readingConnection: StoreGate.Connection {
+    database is DatabaseQueue ? .writer : .reader
   }
+
+  func checkIsOutside() throws(StoreError) { try gate.checkIsOutside() }
 
   /// Copies one snapshot of the store into an empty database.
   func backUp(
     to copy: DatabaseQueue,
     progress: (DatabaseBackupProgress) -> Void
   ) throws {
-    try gate.pass {
+    try gate.pass(readingConnection) {
       try withoutActuallyEscaping(progress) { progress in
         try database.backup(to: copy) { progress($0) }
       }
@@ -264,11 +255,8 @@ public final class SQLiteStore: Sendable {
   /// A transaction that `body` leaves open is rolled back.
   /// - Throws: What `body` throws; `.badRequest` within the `body` of another one.
   public func write<T>(_ body: (WriteSession) throws -> T) throws -> T {
-    try checkIsFree()
-    return try gate.pass {
+    try gate.pass(.writer) {
       try database.writeWithoutTransaction { database in
-        writing.withLock { $0 = pthread_self() }
-        defer { writing.withLock { $0 = nil } }
         let session = WriteSession(database: database, path: path, stored.withLock { $0 })
         defer {
           session.rollbackIfOpen()

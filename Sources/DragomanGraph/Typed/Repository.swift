@@ -95,6 +95,9 @@ public struct Repository<Value: EntityValue>: Sendable {
 
   /// Saves a value.
   ///
+  /// In the background of two at once the later one wins, whole: it is done again where others have changed the object
+  /// meanwhile. What was changed since the value was read is overwritten in any case; `update` keeps it.
+  ///
   /// - Returns: The value with its id and the ids of nested values.
   /// - Throws: as `ManagedObjectContext.save`.
   @discardableResult
@@ -271,30 +274,54 @@ public struct Repository<Value: EntityValue>: Sendable {
     }
   }
 
-  /// Works as `write`, and again where others have changed the same meanwhile: each time somebody else has
-  /// come to an end.
+  /// Works, and again where others have changed the same meanwhile, or made an object with the same key: each time
+  /// somebody else has come to an end.
   private func again<Answer: Sendable>(
     _ body: @escaping @Sendable (ManagedObjectContext) throws -> Answer
   ) async throws -> Answer {
-    var (last, sameCount) = ("", 0)
+    var (last, sameCount) = ([SaveConflict](), 0)
     while true {
       do {
-        return try await write(body)
-      } catch let error as ContextError where error.code == .conflict {
+        return try await read(body)
+      } catch let error as ContextError
+        where error.code == .conflict || error.code == .duplicate
+      {
         try Task.checkCancellation()
         // A conflict that is there each time does not pass.
-        sameCount = error.message == last ? sameCount + 1 : 0
-        if sameCount == 10 { throw error }
-        last = error.message
+        let others = error.conflicts.map(\.ofOthers)
+        sameCount = others == last ? sameCount + 1 : 0
+        // Another object of this key is there next time, or it is another key that is taken.
+        if sameCount == (error.code == .duplicate ? 2 : 10) { throw error }
+        last = others
       }
     }
   }
 
   /// Each operation commits by itself: the context has nothing left to save.
+  ///
+  /// In the background it is done again as `update` is; main goes on with what it has read.
   private func write<Answer: Sendable>(
     _ body: @escaping @Sendable (ManagedObjectContext) throws -> Answer
   ) async throws -> Answer {
-    try await read(body)
+    switch place {
+    case .background: try await again(body)
+    case .main: try await read(body)
+    }
+  }
+}
+
+extension SaveConflict {
+  /// What others have to do with it: what each try makes anew is left out.
+  fileprivate var ofOthers: SaveConflict {
+    // What the store has nothing of may have been made by the try.
+    let key = theirs == .null ? 0 : object.primaryKey
+    return SaveConflict(
+      object: ObjectID(entity: object.entity, primaryKey: key),
+      property: property,
+      base: base,
+      ours: .null,
+      theirs: theirs
+    )
   }
 }
 

@@ -92,16 +92,62 @@ import Testing
       }
     }
     let owner: Int64 = how == 2 ? 3 : 2
-    // What main deletes goes when main saves; nothing else has to.
-    if how != 1 {
-      #expect(try stack.sql("SELECT _pk FROM Person WHERE desk = 1") == ["\(owner)"])
-    }
-    if how == 1 || saves { try stack.main.save() } else { stack.main.rollback() }
     #expect(try stack.sql("SELECT _pk FROM Person WHERE desk = 1") == ["\(owner)"])
+    if saves { try stack.main.save() } else { stack.main.rollback() }
+    #expect(try stack.sql("SELECT _pk FROM Person WHERE desk = 1") == ["\(owner)"])
+    let isThere = try stack.sql("SELECT _pk FROM Person WHERE _pk = 1") == ["1"]
+    #expect(isThere == (how != 1 || !saves))
     #expect(desk[one: "user"]?.objectID == id("Person", owner))
     #expect(
       try stack.main.fetch(FetchRequest("Person")).filter { $0[one: "desk"] === desk }.count == 1
     )
+    try stack.main.save()
+  }
+
+  @Test("Somebody else takes two targets of an object that main deletes", arguments: [true, false])
+  func twoOneToOnes(saves: Bool) async throws {
+    let model = Model(entities: [
+      Entity(
+        name: "Owner",
+        attributes: [Attribute(name: "n")],
+        relationships: [
+          .toOne("desk", "Desk", inverse: "user"), .toOne("locker", "Locker", inverse: "user"),
+        ]
+      ),
+      Entity(
+        name: "Desk",
+        attributes: [],
+        relationships: [.toOne("user", "Owner", inverse: "desk")]
+      ),
+      Entity(
+        name: "Locker",
+        attributes: [],
+        relationships: [.toOne("user", "Owner", inverse: "locker")]
+      ),
+    ])
+    let stack = try Stack(model, at: .inMemory)
+    let (first, second) = try await stack.write { context in
+      let (first, second) = try (context.insert("Owner"), context.insert("Owner"))
+      try first.setTarget(context.insert("Desk"), of: "desk")
+      try first.setTarget(context.insert("Locker"), of: "locker")
+      return (first.objectID, second.objectID)
+    }
+    try stack.main.delete(stack.main.object(with: first))
+    try await stack.write { context in
+      let (old, new) = try (context.existingObject(with: first), context.object(with: second))
+      #expect(old == nil)
+      let (desk, locker) = try (
+        #require(try context.fetch(FetchRequest("Desk")).first),
+        #require(try context.fetch(FetchRequest("Locker")).first)
+      )
+      try new.setTarget(desk, of: "desk")
+      try new.setTarget(locker, of: "locker")
+    }
+    if saves { try stack.main.save() } else { stack.main.rollback() }
+    #expect(try stack.main.count(FetchRequest("Owner")) == (saves ? 1 : 2))
+    let key = "\(second.primaryKey)"
+    #expect(try stack.sql("SELECT _pk FROM Owner WHERE desk NOT NULL") == [key])
+    #expect(try stack.sql("SELECT _pk FROM Owner WHERE locker NOT NULL") == [key])
     try stack.main.save()
   }
 

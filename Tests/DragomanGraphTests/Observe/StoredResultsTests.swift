@@ -105,6 +105,47 @@ struct StoredResultsTests {
     )
   }
 
+  @Test("A list goes on where another process deletes what an unsaved object of it leads to")
+  @MainActor func goneTarget() async throws {
+    let place = Place()
+    let model = Model(entities: [
+      Entity(
+        name: "Company",
+        attributes: [Attribute(name: "city")],
+        relationships: [.toMany("people", "Person", inverse: "company")]
+      ),
+      Entity(
+        name: "Person",
+        attributes: [Attribute(name: "name")],
+        relationships: [.toOne("company", "Company", inverse: "people")]
+      ),
+    ])
+    let stack = try Stack(model, at: .file(place.path))
+    let other = try Stack(model, at: .file(place.path))
+    let (person, company) = try await other.write { context in
+      let (person, company) = try (context.insert("Person"), context.insert("Company"))
+      company["city"] = "Bergen"
+      try person.setTarget(company, of: "company")
+      return (person.objectID, company.objectID)
+    }
+    let request = FetchRequest(
+      "Person",
+      filter: try Filter(parsing: "company.city == null OR ANY company.people.name != null"),
+      sortKeys: [SortKey("company.city")]
+    )
+    let live = try stack.main.results(request, pollingEvery: Self.often)
+    var events = live.events().makeAsyncIterator()
+    _ = try await events.next()
+    let ada = try stack.main.object(with: person)
+    ada["name"] = "Ada"
+    try await other.write { try $0.delete($0.object(with: company)) }
+    try await other.write { try $0.insert("Person")["name"] = "Bo" }
+    while live.count < 2 { _ = try await events.next() }
+    #expect(try stack.main.count(request) == 2)
+    try stack.main.save()
+    #expect(ada[one: "company"] == nil)
+  }
+
   @Test("A store is followed without a stack, rows by their columns")
   func plainStore() async throws {
     let place = Place()

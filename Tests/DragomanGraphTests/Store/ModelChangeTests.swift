@@ -145,6 +145,38 @@ import Testing
     }
   }
 
+  @Test("A store that is asked from within its own read says so, and cannot be closed there")
+  @MainActor
+  func nestedReads() async throws {
+    defer {
+      for file in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + file) }
+    }
+    for location in [SQLiteStore.Location.inMemory, .file(path)] {
+      let stack = try Stack(Self.model(), at: location)
+      let notices = stack.changes()
+      try await stack.write { context in try context.insert("P")["id"] = 1 }
+      var visited = 0
+      try stack.store.forEachRow(FetchRequest("P")) { _ in
+        visited += 1
+        #expect { try stack.store.count(FetchRequest("P")) } throws: {
+          ($0 as? StoreError)?.code == .badRequest
+        }
+        #expect { try stack.close() } throws: { ($0 as? StoreError)?.code == .badRequest }
+        #expect { try stack.reset() } throws: { ($0 as? StoreError)?.code == .badRequest }
+      }
+      #expect(visited == 1)
+      // What was refused has changed nothing.
+      try await stack.write { context in try context.insert("P")["id"] = 2 }
+      #expect(try stack.main.count(FetchRequest("P")) == 2)
+      var count = 0
+      for await notice in notices {
+        count += notice.inserted.count
+        if count == 2 { break }
+      }
+      try stack.close()
+    }
+  }
+
   @Test("Backups to one path at the same time are whole")
   func twoBackups() async throws {
     let copy = path + ".copy"

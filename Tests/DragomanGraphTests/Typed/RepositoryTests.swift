@@ -55,6 +55,34 @@ import Testing
     #expect(try await shops.fetch(shop)?.age == 40)
   }
 
+  @Test("Who saves and deletes the same at once is done one after the other")
+  func savesAtOnce() async throws {
+    let stack = try Stack(Model(Counted.self), at: .inMemory)
+    let shops = stack.repository(of: Counted.self)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<30 {
+        group.addTask { _ = try await shops.save(Counted(name: "same", age: number)) }
+      }
+      try await group.waitForAll()
+    }
+    let saved = try await shops.fetchAll()
+    try #require(saved.count == 1)
+    let id = try #require(saved[0].objectID)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<20 {
+        group.addTask {
+          if number == 10 {
+            _ = try await shops.delete(saved[0])
+          } else {
+            _ = try? await shops.update(id) { $0.age += 1 }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await shops.count() == 0)
+  }
+
   @Test("Errors come back to the caller, and a batch that fails leaves nothing")
   func errors() async throws {
     let employees = stack.repository(of: Employee.self)
@@ -146,5 +174,31 @@ import Testing
       try await group.waitForAll()
     }
     #expect(try await tags.count() == 25)
+  }
+}
+
+/// A value with a key.
+private struct Counted: PersistentValue, Hashable {
+  var objectID: ObjectID?
+  var name: String
+  var age: Int
+
+  struct Fields: Sendable {
+    let name = Field(0, "name", \Counted.name)
+    let age = Field(1, "age", \Counted.age)
+  }
+  static let fields = Fields()
+  static let schema = EntitySchema<Counted>(
+    "Counted",
+    uniqueKeys: [["name"]],
+    [fields.name, fields.age]
+  )
+
+  init(name: String, age: Int) { (self.name, self.age) = (name, age) }
+
+  init(from row: borrowing UnboxingRow) throws {
+    objectID = row.objectID
+    name = try row[Self.fields.name]
+    age = try row[Self.fields.age]
   }
 }

@@ -29,6 +29,30 @@ import Testing
     return fixture
   }
 
+  @Test("A place in a list that is written comes back with the list")
+  func places() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        O: { unique: n, attributes: { n: n }, relationships: { lines: { entity: L, kind: toMany, inverse: o, ordered: true, onDelete: cascade } } }
+        L: { unique: [o, pos], attributes: { pos: { from: $index, type: int32 }, sku: sku } }
+      sources: { json: { format: json, entity: O } }
+      """
+    )
+    try await fixture.run(#"[{"n":"1","lines":[{"sku":"a"},{"sku":"b"},{"sku":"c"}]}]"#)
+    let exporter = Exporter(map: fixture.map, store: fixture.store)
+    #expect(fixture.map.exportOutlook().losses.isEmpty)
+    let export = try await exporter.bytes(ExportRequest())
+    #expect(try await fixture.run(String(decoding: export, as: UTF8.self)).counts.unchanged == 1)
+    // Without the one before it stands elsewhere.
+    try fixture.store.execute("DELETE FROM L WHERE pos = 1")
+    let error = await #expect(throws: ExportError.self) {
+      _ = try await exporter.bytes(ExportRequest())
+    }
+    #expect(error?.code == .value && error?.message.contains("pos of") == true)
+  }
+
   @Test("Records in memory are read back")
   func records() async throws {
     let same = try await photos()

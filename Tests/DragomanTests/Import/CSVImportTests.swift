@@ -140,6 +140,67 @@ import Testing
     }
   }
 
+  @Test("So are those of relationships, the discriminator and deletions")
+  func absentColumnsBesides() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        T:
+          unique: id
+          deleteWhen: { from: opp, equals: "d" }
+          discriminator: { from: knd, values: { u: U } }
+          attributes: { id: id }
+          relationships:
+            p: { entity: T, kind: toOne, key: { id: parnt }, onUnresolved: pending }
+            q: { entity: T, kind: toOne, key: { id: elsewhere }, onUnresolved: pending }
+        U: { parent: T }
+      sources: { csv: { format: csv, entity: T } }
+      """
+    )
+    let report = try await fixture.run("id,parent,op,kind\n1,,x,\n")
+    #expect(
+      Set(report.notices) == [
+        "feed1: there is no column “parnt” for T.p; did you mean “parent”?",
+        "feed1: there is no column “knd” for T.discriminator; did you mean “kind”?",
+        "feed1: there is no column “opp” for T.deleteWhen; did you mean “op”?",
+        "feed1: there is no column “elsewhere” for T; there are id, parent, op, kind",
+      ]
+    )
+    // A feed may do without the mark of a deletion.
+    #expect(try await fixture.run("id,parnt,elsewhere,knd\n1,,,\n").notices.isEmpty)
+  }
+
+  @Test(
+    "The export of a source in another encoding is UTF-8, says so, and comes back",
+    arguments: ["csv", "ndjson", "json"]
+  )
+  func encodings(format: String) async throws {
+    let separator = format == "csv" ? ", separator: \";\"" : ""
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities: { T: { unique: k, attributes: { k: k, n: n } } }
+      sources: { s: { format: \(format), entity: T, encoding: windows-1252\(separator) } }
+      """
+    )
+    let euro: [UInt8] = [0x80, 0xDC]
+    let feed =
+      format == "csv"
+      ? Array("k;n\n1;".utf8) + euro + Array("\n".utf8)
+      : Array((format == "json" ? "[" : "").utf8) + Array(#"{"k":"1","n":""#.utf8) + euro
+        + Array((format == "json" ? "\"}]" : "\"}\n").utf8)
+    let importer = Importer(map: fixture.map, store: fixture.store)
+    #expect(try await importer.run(ImportRequest([.bytes(feed, name: "f")])).counts.inserted == 1)
+    #expect(try fixture.rows("T", ["k", "n"]) == ["1|€Ü"])
+    let format = try #require(ForeignFormat(rawValue: format))
+    let export = try await Exporter(map: fixture.map, store: fixture.store)
+      .bytes(ExportRequest(format: format))
+    #expect(export.starts(with: [0xEF, 0xBB, 0xBF]))
+    let again = try await importer.run(ImportRequest([.bytes(Array(export), name: "g")]))
+    #expect(again.summary == "read 1, unchanged 1")
+  }
+
   /// A feed of a source: what the source says, the bytes, and what is stored of them.
   struct Encoded: Sendable {
     var source: String

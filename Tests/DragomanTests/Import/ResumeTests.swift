@@ -241,6 +241,34 @@ import Testing
   }
 
   #if os(Linux)
+  @Test(
+    "An import with which another process has gone on, which could not see that it runs, ends busy",
+    arguments: [
+      "DROP TABLE _dragoman_run", "UPDATE _dragoman_run SET state = replace(state, 'a', 'b')",
+    ]
+  )
+  func takenOver(change: String) throws {
+    let path = NSTemporaryDirectory() + "taken-\(UUID().uuidString).db"
+    defer {
+      for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
+    }
+    let fixture = try ImportFixture(
+      "version: 1\nentities: { L: { attributes: { n: { type: int64 } } } }",
+      in: SQLiteStore(at: .file(path))
+    )
+    let other = try SQLiteStore(at: .file(path))
+    var isChanged = false
+    let error = #expect(throws: StoreError.self) {
+      try fixture.runInBatches("{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n{\"n\":4}\n") {
+        if !isChanged { try other.execute(change) }
+        isChanged = true
+      }
+    }
+    #expect(error?.code == .busy && error?.message.contains("gone on with this import") == true)
+    // Only what was committed before that.
+    #expect(try fixture.rows("L", ["n"]) == ["1"])
+  }
+
   @Test("A killed import that nobody has asked for yet does not run")
   func unreaped() throws {
     var process = pid_t()

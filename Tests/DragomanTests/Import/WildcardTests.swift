@@ -11,6 +11,8 @@ import Testing
       ("", #"["old"]|null|["old"]|old"#, []),
       (#","l":["x"],"d":{"k":"x"}"#, #"["x"]|null|["x"]|x"#, ["value.path"]),
       (#","l":[],"d":{}"#, "[]|[]|[]|old", []),
+      // A dictionary without members, as PHP writes it.
+      (#","l":[],"d":[]"#, "[]|[]|[]|old", []),
       (#","l":null,"d":null"#, "null|null|null|null", []),
       (#","l":7,"d":7"#, "null|null|null|null", Array(repeating: "value.path", count: 4)),
       (#","l":{"a":1},"d":[1]"#, "null|null|null|null", Array(repeating: "value.path", count: 4)),
@@ -43,6 +45,25 @@ import Testing
       .run(ImportRequest([.records(values)]))
     #expect(again.summary == "read 1, unchanged 1")
     #expect(again.issueSummary == report.issueSummary)
+  }
+
+  @Test("A dictionary of children may be the empty list, as PHP writes one without members")
+  func emptyDictionary() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        P: { unique: id, attributes: { id: id }, relationships: { all: { entity: K, kind: toMany, from: "d.*" }, deep: { entity: K, kind: toMany, from: "e.*[*]" } } }
+        K: { unique: k, attributes: { k: k } }
+      sources: { json: { format: json, entity: P } }
+      """
+    )
+    try await fixture.run(#"[{"id":"1","d":{"a":{"k":"x"}},"e":{"a":[{"k":"y"}]}}]"#)
+    let report = try await fixture.run(#"[{"id":"1","d":[],"e":[]}]"#)
+    #expect(report.issues.isEmpty && report.relationships["P.all"]?.unlinked == 1)
+    #expect(report.relationships["P.deep"]?.unlinked == 1)
+    let list = try await fixture.run(#"[{"id":"1","d":[{"k":"x"}]}]"#)
+    #expect(list.counts.rejected == 1)
   }
 
   @Test("A blocked or null path is present: later paths of the list are not tried")

@@ -51,6 +51,8 @@ struct ExportPlan: Sendable {
   let namespaces: [String: String]
   /// CSV: the separator.
   let separator: UInt8
+  /// Whether a byte order mark tells that the text is UTF-8, where the source has another encoding.
+  let isMarked: Bool
   let notices: [String]
   /// What is not written at all, because the format has no place for it.
   let losses: [String]
@@ -134,6 +136,7 @@ struct ExportPlan: Sendable {
     let place = family.place
     let source = place?.source
     separator = source?.separator?.utf8.first ?? UInt8(ascii: ",")
+    isMarked = format != .xml && source?.encoding.map { $0.lowercased() != "utf-8" } ?? false
     envelope = place?.envelope ?? []
     elements = place?.elements ?? []
     hasNamedRecords = place?.isNamed ?? false

@@ -12,6 +12,12 @@ extension ExportPlanner {
     namePaths(of: attribute).first == true
   }
 
+  /// Whether no other path of the attribute is ever read: a record always has a place.
+  func readsPlaceFirst(_ attribute: AttributeMap) -> Bool {
+    guard !isLocal, let from = attribute.from else { return false }
+    return paths(from).first?.root == .index
+  }
+
   /// Which of the attribute's paths are the name of its record.
   private func namePaths(of attribute: AttributeMap) -> [Bool] {
     guard !isLocal, let from = attribute.from else { return [] }

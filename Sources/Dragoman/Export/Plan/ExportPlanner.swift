@@ -252,6 +252,11 @@ struct ExportPlanner {
           try shadow(stored, attribute, of: visit, column: level.shadow(stored))
           continue
         }
+        if visit.depth > 0, readsPlaceFirst(attribute) {
+          // Its place in a list: the same.
+          try shadow(stored, attribute, of: visit, column: level.shadow(stored))
+          continue
+        }
         lose(attribute.name, of: visit, "this map has no place for it in \(format.rawValue)")
         continue
       }

@@ -3,6 +3,7 @@ import Synchronization
 
 /// A date pattern with fields of weeks, quarters or days of the year, read by Foundation.
 ///
+/// Weeks are those of ISO 8601: Monday is the first day, and the first week has 4 January.
 /// Slow and rare. The formatter is made once and used by one thread at a time. It is lenient whatever
 /// it is told (it skips white space and rolls days over), so a text counts only if writing its date
 /// gives the same text again. It ends the process where it stops reading within a character, such as before
@@ -16,7 +17,7 @@ final class CalendarPattern: Sendable {
   init(_ pattern: String) {
     let formatter = DateFormatter()
     formatter.locale = Locale(identifier: "en_US_POSIX")
-    formatter.calendar = Calendar(identifier: .gregorian)
+    formatter.calendar = Calendar(identifier: .iso8601)
     formatter.timeZone = TimeZone(secondsFromGMT: 0)
     formatter.isLenient = false
     formatter.dateFormat = pattern

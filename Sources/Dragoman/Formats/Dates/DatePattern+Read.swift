@@ -7,6 +7,13 @@ extension DatePattern {
     var weekday: Int?
     var offset: Int?
     var zone: String?
+
+    /// Takes an offset from UTC; whether there is one, and none before it was another one.
+    mutating func take(_ found: Int?) -> Bool {
+      guard let found, offset ?? found == found else { return false }
+      offset = found
+      return true
+    }
   }
 
   /// Reads a text as a whole; nil: it is not made like the pattern.
@@ -65,15 +72,9 @@ extension DatePattern {
         return false
       }
       fields.civil.microsecond = fraction.value
-    case .offset, .basicOffset:
-      fields.offset = cursor.offsetOrZ()
-      return fields.offset != nil
-    case .offsetWithoutZ:
-      fields.offset = cursor.offset()
-      return fields.offset != nil
-    case .zoneName:
-      fields.offset = namedOffset(from: &cursor)
-      return fields.offset != nil
+    case .offset, .basicOffset: return fields.take(cursor.offsetOrZ())
+    case .offsetWithoutZ: return fields.take(cursor.offset())
+    case .zoneName: return fields.take(namedOffset(from: &cursor))
     case .zoneIdentifier:
       fields.zone = zoneIdentifier(from: &cursor)
       return fields.zone != nil
@@ -139,9 +140,11 @@ extension DatePattern {
     guard parsed.civil.isValid else { return nil }
     if let weekday = fields.weekday, hasDate, weekday != parsed.civil.weekday { return nil }
     if let zone = fields.zone {
-      guard let clock = ZoneClocks.shared.clock(named: zone),
-        let offset = clock.offset(atLocal: parsed.civil.secondsSinceEpoch)
-      else { return nil }
+      guard let clock = ZoneClocks.shared.clock(named: zone) else { return nil }
+      let local = parsed.civil.secondsSinceEpoch
+      // An offset says which of two equal readings is meant (RFC 9557), and may not contradict the zone.
+      let offset = parsed.offset ?? clock.offset(atLocal: local)
+      guard let offset, clock.offset(at: local - offset) == offset else { return nil }
       parsed.offset = offset
     }
     return parsed

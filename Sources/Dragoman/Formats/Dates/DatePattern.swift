@@ -60,6 +60,8 @@ struct DatePattern: Sendable {
   private(set) var hasTime = false
   /// Whether there are fields that only Foundation reads.
   private(set) var needsCalendar = false
+  /// The letters of these.
+  private var calendarLetters: Set<Character> = []
 
   /// Compiles a pattern.
   ///
@@ -158,7 +160,10 @@ struct DatePattern: Sendable {
           + "pattern \"\(text)\" is no field that can be read."
       )
     }
-    if field == .calendar { needsCalendar = true }
+    if field == .calendar {
+      needsCalendar = true
+      calendarLetters.insert(letter)
+    }
     if "yuY".contains(letter) { hasDate = true }
     if "HkhK".contains(letter) { hasTime = true }
     steps.append(
@@ -182,6 +187,12 @@ struct DatePattern: Sendable {
     for group in groups
     where steps.count(where: { group.fields.contains($0.field) }) > 1 {
       throw FormatFault("The date pattern \"\(text)\" names the \(group.name) twice.")
+    }
+    // Read with another year, some weeks of January would be of the next one.
+    if calendarLetters.contains("w"), !calendarLetters.contains("Y") {
+      throw FormatFault(
+        "The date pattern \"\(text)\" has weeks without the year that they belong to, which is YYYY."
+      )
     }
     let zones: [Field] = [.offset, .basicOffset, .offsetWithoutZ, .zoneName, .zoneIdentifier]
     for step in steps

@@ -92,13 +92,18 @@ extension DateReader {
     var offset = 0
     if let clock, type == .timestamp {
       offset = clock.offset(at: stored.secondsSinceEpoch)
-      guard
-        let local = CivilTime(
-          seconds: stored.secondsSinceEpoch + offset,
-          microsecond: stored.microsecond
-        )
-      else { return nil }
-      civil = local
+      let local = CivilTime(
+        seconds: stored.secondsSinceEpoch + offset,
+        microsecond: stored.microsecond
+      )
+      // At the ends of the years the clock's reading has no spelling, but UTC and epochs have.
+      switch format {
+      case .iso8601 where local == nil: return .text(iso8601(stored, local: stored, offset: nil))
+      case .epoch where local == nil: break
+      default:
+        guard let local else { return nil }
+        civil = local
+      }
     }
     switch format {
     case .iso8601: return .text(iso8601(stored, local: civil, offset: offset))
@@ -113,18 +118,24 @@ extension DateReader {
     }
   }
 
-  private func iso8601(_ stored: CivilTime, local: CivilTime, offset: Int) -> String {
+  /// Spells in ISO 8601.
+  ///
+  /// - Parameters:
+  ///   - stored: The moment in UTC.
+  ///   - local: What the map's clock says.
+  ///   - offset: How far that is ahead of UTC in seconds; nil: it is UTC that is written.
+  private func iso8601(_ stored: CivilTime, local: CivilTime, offset: Int?) -> String {
     switch type {
     case .date: return text(of: local) { $0.writeDate(into: $1) }
     case .time: return text(of: local) { $0.writeTime(into: $1) }
     default: break
     }
     // Local mean times with seconds have no ISO 8601 offset: those are written in UTC.
-    let isUTC = clock == nil || !offset.isMultiple(of: 60)
-    let written = isUTC ? stored : local
+    let ahead = clock == nil ? nil : offset.flatMap { $0.isMultiple(of: 60) ? $0 : nil }
+    let written = ahead == nil ? stored : local
     let date = text(of: written) { $0.writeDate(into: $1) }
     let time = text(of: written) { $0.writeTime(into: $1) }
-    return "\(date)T\(time)" + (isUTC ? "Z" : offsetText(offset, separator: ":"))
+    return "\(date)T\(time)" + (ahead.map { offsetText($0, separator: ":") } ?? "Z")
   }
 
   private func text(

@@ -39,41 +39,47 @@ struct FeedDownloads {
     let known = request.inputs.map { input in
       kept.first { hasSameBytes($0.url, request.identity(of: input)) }
     }
-    var inputs: [ImportInput] = []
-    var unchangedCount = 0
     // Of several feeds either all are as they were, or all are imported: each may refer to the others.
     let isConditional = request.mayBeConditional && known.allSatisfy { $0 != nil }
+    var inputs: [[ImportInput]?] = []
     for (place, input) in request.inputs.enumerated() {
-      guard case .url(let text) = input else {
-        inputs.append(input)
-        continue
-      }
-      let address = try WebAddress(text)
       let version = isConditional ? known[place].map { WebFetcher.Version($0) } : nil
-      let rule = map.flatMap { map in
-        InputSources.candidates(of: map, request, for: input.name).lazy.compactMap(\.pages).first
-      }
-      if rule == nil, let version, try fetcher.fetch(address, unless: version) == nil {
-        unchangedCount += 1
-        continue
-      }
-      guard let answer = try fetcher.fetch(address) else { continue }
-      let pages =
-        try rule.map { try WebPages(fetcher: fetcher, rule: $0).all(from: answer) } ?? [answer]
-      if rule == nil { versions.append((request.identity(of: input), answer.version)) }
-      for (number, page) in pages.enumerated() {
-        let name = number == 0 ? input.name : "\(input.name) (page \(number + 1))"
-        self.request.sourcesByInput[name] = request.sourcesByInput[input.name]
-        inputs.append(.opened(page.feed, name: name))
-      }
+      inputs.append(try fetch(input, by: map, unless: version, fetcher))
     }
-    if unchangedCount > 0, unchangedCount == request.inputs.count {
+    if !inputs.isEmpty, inputs.allSatisfy({ $0 == nil }) {
       unchangedSince = known.compactMap { $0 }.min { $0.run < $1.run }
-    } else if unchangedCount > 0 {
-      self = try FeedDownloads(of: request, by: map, unless: [], cancellation, logger)
-      return
     }
-    self.request.inputs = inputs
+    for (place, input) in request.inputs.enumerated()
+    where unchangedSince == nil && inputs[place] == nil {
+      inputs[place] = try fetch(input, by: map, unless: nil, fetcher)
+    }
+    self.request.inputs = inputs.flatMap { $0 ?? [] }
+  }
+
+  /// Fetches an input, with its pages.
+  ///
+  /// - Returns: What there is in place of it: itself where it is no URL; nil: it has not changed since a version.
+  private mutating func fetch(
+    _ input: ImportInput,
+    by map: ImportMap?,
+    unless version: WebFetcher.Version?,
+    _ fetcher: WebFetcher
+  ) throws -> [ImportInput]? {
+    guard case .url(let text) = input else { return [input] }
+    let rule = map.flatMap { map in
+      InputSources.candidates(of: map, request, for: input.name).lazy.compactMap(\.pages).first
+    }
+    // Of a feed in pages the first may be as it was, and another one not.
+    guard let answer = try fetcher.fetch(WebAddress(text), unless: rule == nil ? version : nil)
+    else { return nil }
+    if rule == nil { versions.append((request.identity(of: input), answer.version)) }
+    let pages =
+      try rule.map { try WebPages(fetcher: fetcher, rule: $0).all(from: answer) } ?? [answer]
+    return pages.enumerated().map { number, page in
+      let name = number == 0 ? input.name : "\(input.name) (page \(number + 1))"
+      request.sourcesByInput[name] = request.sourcesByInput[input.name]
+      return .opened(page.feed, name: name)
+    }
   }
 }
 

@@ -93,7 +93,12 @@ struct EarlierPart {
       throw Self.damaged("The text in \(kept.name) cannot be read: \(error).")
     }
     if try session.isRunning(kept.name, state.mark) {
-      throw Self.refusal("It is still running, as process \(state.mark.process).")
+      throw StoreError(
+        .busy,
+        "The import is still running, as process \(state.mark.process).",
+        help: "wait for its end, or stop it",
+        path: session.path
+      )
     }
     guard var entry = try session.ledgerEntry(state.ledger) else {
       throw Self.damaged("The import \(state.ledger) of \(kept.name) is not in the ledger.")

@@ -153,6 +153,7 @@ final class ImportWriting<Sink: ImportSink> {
       if shares { try session.share() }
       // Others may write while the next batch is on its way.
       try session.beginIfNeeded()
+      try keeper?.check(session)
       byteCount = batch.consumedByteCount
       let earlierCount = walker.ordinal
       do {
@@ -181,6 +182,7 @@ final class ImportWriting<Sink: ImportSink> {
       progress(currentProgress)
     }
     try session.beginAlone()
+    try keeper?.check(session)
     // The names of what other partitions have kept; nil: others are still to come.
     let gathered = try sink.gather(
       walker,

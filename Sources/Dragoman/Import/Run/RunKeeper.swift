@@ -10,6 +10,8 @@ final class RunKeeper {
   private let modelHash: String
   /// The records so far.
   private var records = FeedHash()
+  /// What was written down last.
+  private var state: String?
 
   /// Prepares the store for what an import keeps there until its end; nil where nothing is kept: by an import in
   /// one transaction, a dry run, or beside another one that keeps its own.
@@ -50,6 +52,24 @@ final class RunKeeper {
   /// A hash of the records so far.
   var recordsHash: UInt64 { records.value }
 
+  /// Makes sure that what was written down last stands there still.
+  ///
+  /// Needs an open transaction.
+  /// - Throws: `StoreError`, `.busy`, where another process, which could not see that this import runs (in another
+  ///   container, on another machine), has gone on with it or taken it back.
+  func check(_ session: some ImportSession) throws {
+    // On a server a lock keeps others away.
+    guard let state, !session.keepsSeveralRuns else { return }
+    guard try session.keptState().map({ hasSameBytes($0, state) }) != true else { return }
+    throw StoreError(
+      .busy,
+      "Another process has gone on with this import, or taken it back, since its last batch was committed.",
+      help:
+        "let one process at a time import into a file: of one in another container nobody sees that it runs",
+      path: session.path
+    )
+  }
+
   /// Sees the records of a batch.
   func see(_ batch: DraftBatch) { records.add(batch.records) }
 
@@ -83,7 +103,9 @@ final class RunKeeper {
         .init(code: $0.code.rawValue, entity: $0.entity, attribute: $0.attribute, count: $0.count)
       }
     )
-    try session.keep(state: String(decoding: try JSONEncoder().encode(state), as: UTF8.self))
+    let text = String(decoding: try JSONEncoder().encode(state), as: UTF8.self)
+    try session.keep(state: text)
+    self.state = text
   }
 
   /// The import has ended.

@@ -40,13 +40,23 @@ struct WebAddress: Hashable {
     guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
       throw Self.refusal("\(shown) is no URL.", nil)
     }
-    parts.queryItems =
-      (parts.queryItems ?? []).filter { $0.name != parameter }
-      + [URLQueryItem(name: parameter, value: value)]
-    // A plus is a space to many servers.
-    parts.percentEncodedQuery = parts.percentEncodedQuery?.replacing("+", with: "%2B")
+    // The others stay byte for byte as they are: a server may have signed them.
+    let others = (parts.percentEncodedQuery ?? "").split(separator: "&").filter { item in
+      let name = String(item.prefix { $0 != "=" }.map { $0 == "+" ? " " : $0 })
+      return (name.removingPercentEncoding ?? name) != parameter
+    }
+    let own = "\(Self.escaped(parameter))=\(Self.escaped(value))"
+    parts.percentEncodedQuery = (others.map(String.init) + [own]).joined(separator: "&")
     guard let url = parts.url else { throw Self.refusal("\(shown) is no URL.", nil) }
     return try WebAddress(url)
+  }
+
+  /// A name or value as it may stand in any query; what may be left as it is by RFC 3986, 2.3, is.
+  private static func escaped(_ text: String) -> String {
+    let plain = CharacterSet(
+      charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+    )
+    return text.addingPercentEncoding(withAllowedCharacters: plain) ?? text
   }
 
   var isEncrypted: Bool { url.scheme?.lowercased() == "https" }

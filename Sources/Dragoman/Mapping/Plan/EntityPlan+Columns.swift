@@ -18,15 +18,21 @@ extension EntityPlan {
   /// byte for byte.
   func absentColumns(in columns: [String]) -> [String] {
     let known = Set(columns.map { Array($0.utf8) })
-    let absent = slots.compactMap { slot -> (attribute: String, column: String)? in
-      guard let first = slot.paths.first else { return nil }
-      let isFed = slot.paths.contains { candidate in
-        guard candidate.path.root == .record, case .member(let name, _) = candidate.path.steps.first
-        else { return true }
-        return known.contains(Array(name.utf8))
-      }
-      return isFed ? nil : (slot.attribute.name, first.path.text)
+    func isAbsent(_ paths: [ForeignPath]) -> Bool {
+      !paths.isEmpty
+        && paths.allSatisfy { path in
+          guard path.root == .record, case .member(let name, _) = path.steps.first else {
+            return false
+          }
+          return !known.contains(Array(name.utf8))
+        }
     }
+    // Relationships, `discriminator` and `deleteWhen` come behind the attributes.
+    let links = pathUses.filter { $0.slot >= slots.count && isAbsent($0.paths) }
+    let absent =
+      slots.filter { isAbsent($0.paths.map(\.path)) }
+      .map { ($0.attribute.name, $0.paths[0].path.text, isImplied: false) }
+      + links.map { ($0.property, $0.paths[0].text, isImplied: $0.isImplied) }
     guard !absent.isEmpty else { return [] }
     if columns.count == 1, let separator = columns[0].first(where: { ",;\t|".contains($0) }) {
       let name = separator == "\t" ? "\\t" : String(separator)
@@ -37,12 +43,12 @@ extension EntityPlan {
     }
     var notices: [String] = []
     var others: [String] = []
-    for (attribute, column) in absent {
+    for (property, column, isImplied) in absent {
       if let near = nearest(to: column, in: columns) {
         notices.append(
-          "there is no column “\(column)” for \(name).\(attribute); did you mean “\(near)”?"
+          "there is no column “\(column)” for \(name).\(property); did you mean “\(near)”?"
         )
-      } else {
+      } else if !isImplied {
         others.append("“\(column)”")
       }
     }

@@ -119,7 +119,7 @@ struct KeyListWalk {
       return container.length > 0 ? walk(branch.level, from: node, isInside: isInside) : .missing
     }
     if Int(container.kind) == TAPE_NULL { return .null(node) }
-    guard batch.holds(branch.step, in: container, isPointer: branch.isPointer) else {
+    guard batch.holds(branch.step, in: node, isPointer: branch.isPointer) else {
       return .invalid(.blocked, node)
     }
     if branch.isMany { return takeAll(branch, node) }

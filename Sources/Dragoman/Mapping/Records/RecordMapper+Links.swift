@@ -180,7 +180,9 @@ extension RecordMapper {
     if kind == TAPE_NULL { return .null(node) }
     if link.isToOne { return kind == TAPE_ARRAY ? .invalid(.type, node) : .list([node]) }
     if walksMembers {
-      guard kind == TAPE_OBJECT || kind == TAPE_ELEMENT else { return .invalid(.type, node) }
+      guard kind == TAPE_OBJECT || kind == TAPE_ELEMENT || batch.isEmptyArray(node) else {
+        return .invalid(.type, node)
+      }
       return .list(batch.children(of: node))
     }
     if kind == TAPE_ARRAY { return .list(batch.children(of: node)) }
@@ -198,6 +200,7 @@ extension RecordMapper {
       switch Int(batch.nodes[Int(node)].kind) {
       case TAPE_OBJECT where walksMembers, TAPE_ELEMENT where walksMembers:
         found += batch.children(of: node)
+      case _ where walksMembers && batch.isEmptyArray(node): break
       case _ where walksMembers: return .invalid(.type, node)
       case TAPE_ARRAY: found += batch.children(of: node)
       default: found.append(node)

@@ -144,7 +144,7 @@ extension RecordMapper {
       trail.nodes.append(node)
       return
     }
-    guard batch.holds(step, in: container, isPointer: path.isPointer) else {
+    guard batch.holds(step, in: node, isPointer: path.isPointer) else {
       trail.blocked = trail.blocked ?? node
       return
     }

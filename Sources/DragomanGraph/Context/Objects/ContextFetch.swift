@@ -218,10 +218,9 @@ struct ContextSubject: FilterSubject {
   func toMany(_ link: Int) -> [ContextSubject] {
     do {
       let relationship = object.layout.relationships[link]
-      return try object.context.links.targets(of: relationship, object).map {
-        try object.context.fire($0)
-        return ContextSubject(object: $0)
-      }
+      // What is unsaved here may lead to what others have deleted: the link is stored no more.
+      return try object.context.links.targets(of: relationship, object)
+        .filter(object.context.isAlive).map { ContextSubject(object: $0) }
     } catch {
       object.context.record(error)
       return []

@@ -190,8 +190,9 @@ struct ContextSettling {
       context.identities[object.place.table][object.place.key] = nil
     case .updated, .deleted:
       object.status = .clean
-      // What it is an object of is in its row.
-      if before?.row == nil || before?.mark != nil { object.content = .fault(nil) }
+      // What it is an object of is in its row; a link of one that was deleted may have been cleared since.
+      let isOld = before?.kind == .deleted && before?.version != object.version
+      if before?.row == nil || before?.mark != nil || isOld { object.content = .fault(nil) }
     case nil: break
     }
   }

@@ -29,7 +29,7 @@ public final class EntityWriter {
     case insert
     /// The object is left untouched.
     case ignore
-    /// The object becomes exactly the record: what it does not give gets the default.
+    /// The object gets exactly the attributes of the record: those that it does not give get their default.
     case replace
   }
 

@@ -18,16 +18,7 @@ extension MigrationRun {
   func fill() throws {
     for statement in plan.orderings { try execute(statement) }
     for change in plan.tables { try nameEntities(of: change) }
-    for fill in plan.fills {
-      var sql = "UPDATE \(q(fill.table)) SET \(q(fill.column)) = ?"
-      sql += " WHERE \(q(fill.column)) IS NULL"
-      var arguments: [(any DatabaseValueConvertible)?] = [fill.value.databaseValue]
-      if let names = fill.entities {
-        sql += " AND _entity IN (\(names.map { _ in "?" }.joined(separator: ", ")))"
-        arguments += names
-      }
-      try execute(sql, StatementArguments(arguments))
-    }
+    for fill in plan.fills { try database.fill(fill) }
   }
 
   /// The new names of entities in the rows.
@@ -43,5 +34,21 @@ extension MigrationRun {
         StatementArguments(renames.flatMap { [$0.old, $0.new] } + renames.map(\.old))
       )
     }
+  }
+}
+
+extension Database {
+  /// Puts a default in the place of null.
+  ///
+  /// Runs `UPDATE … SET … = ? WHERE … IS NULL`; versions stay.
+  func fill(_ fill: MigrationPlan.Fill) throws {
+    let column = Schema.quoted(fill.column)
+    var sql = "UPDATE \(Schema.quoted(fill.table)) SET \(column) = ? WHERE \(column) IS NULL"
+    var arguments: [(any DatabaseValueConvertible)?] = [fill.value.databaseValue]
+    if let names = fill.entities {
+      sql += " AND _entity IN (\(names.map { _ in "?" }.joined(separator: ", ")))"
+      arguments += names
+    }
+    try execute(sql: sql, arguments: StatementArguments(arguments))
   }
 }

@@ -174,11 +174,16 @@ extension ChangeSet {
       return left
     }
     guard isOwn, let then else {
-      guard var left = now, left.kind == .updated else { return now }
+      guard var left = now, left.kind != .inserted else { return now }
+      let cleared = written.outcome.cleared[place]?.count ?? 0
+      if left.kind == .deleted {
+        // Nobody has changed it but for links that were cleared, each of which has counted its version up.
+        if cleared > 0, left.version + Int64(cleared) == version { left.version = version }
+        return left
+      }
       if yields { for column in change.values.keys { left.values[column] = nil } }
       // What differs here stays compared with what it was, unless a deletion has cleared it.
-      let isCleared = written.outcome.cleared[place] != nil
-      let others = change.values.filter { isCleared || left.values[$0.key] == nil }
+      let others = change.values.filter { cleared > 0 || left.values[$0.key] == nil }
       left.row = left.row?.setting(others)
       if others.count == change.values.count, change.version == left.version,
         !written.outcome.merged.contains(place)

@@ -169,12 +169,11 @@ extension ChangeSetWriter {
     to target: Int64,
     in changes: ChangeSet
   ) throws {
-    // What is unsaved above has taken the target from it; what is deleted there goes with that save.
-    if changes.isDeletedAbove(rival) { return }
-    let isOurs =
-      policy == .objectTrumps || policy == .overwrite
-      || changes.isMovedAbove(rival, column.column, from: target)
     let link = layout.links[column.link]
+    // What is unsaved above has taken the target from it.
+    let isOurs =
+      policy == .objectTrumps || policy == .overwrite || changes.isDeletedAbove(rival)
+      || changes.isMovedAbove(rival, column.column, from: target)
     let cleared: [Int: StoredValue] = [column.column: .null]
     if policy == .error && !isOurs || link.relationship.isRequired {
       conflict(

@@ -247,7 +247,10 @@ package final class ServerStore: ObjectStore, Sendable {
     try StoreError.namingServer(name) {
       try write { session in
         try session.begin()
+        let old = session.layout.model
         try session.grow(to: model)
+        let plan = MigrationPlan(from: old, to: session.layout)
+        for fill in plan.fills { try session.connection.fill(fill) }
         try session.commit()
       }
     }

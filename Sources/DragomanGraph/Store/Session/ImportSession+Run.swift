@@ -100,6 +100,12 @@ extension ImportSession {
     keepsRun = true
   }
 
+  /// What the session's run says of itself by now; nil: it is gone.
+  package func keptState() throws(StoreError) -> String? {
+    guard try sql.hasTable(state) else { return nil }
+    return try sql.rows(["state"], "FROM \(state)").first?.stored(0, of: state, as: String.self)
+  }
+
   /// Writes what the import says of itself, in place of what it said before.
   package func keep(state: String) throws(StoreError) {
     try sql.run(

@@ -30,6 +30,39 @@ struct OpeningTests {
     get throws { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
   }
 
+  @Test("What is new and required, or required now, has its default in the objects that are there")
+  func defaults() throws {
+    try withFile { path in
+      var grown = old
+      grown.attributes[1].isRequired = true
+      grown.attributes[1].defaultValue = .text("none")
+      var level = Attribute(name: "level", type: .int64)
+      (level.isRequired, level.defaultValue) = (true, .integer(1))
+      var optional = Attribute(name: "optional", type: .int64)
+      optional.defaultValue = .integer(1)
+      grown.attributes += [level, optional]
+      let model = Model(entities: [
+        grown, Entity(name: "Q", attributes: [Attribute(name: "q")], parent: "P"),
+      ])
+      do {
+        let stack = try Stack(Model(entities: [old]), at: .file(path))
+        try stack.store.write { session in
+          try session.begin()
+          try session.database.execute(sql: "INSERT INTO P (_pk, _v, id) VALUES (77, 3, 2)")
+          try session.commit()
+        }
+        try stack.close()
+      }
+      let stack = try Stack(model, at: .file(path))
+      #expect(
+        try stack.sql("SELECT id || ' ' || a || ' ' || level || ' ' || _v FROM P ORDER BY id")
+          == ["1 x 1 1", "2 none 1 3"]
+      )
+      #expect(try stack.sql("SELECT count(optional) FROM P") == ["0"])
+      try stack.close()
+    }
+  }
+
   @Test("By the policy error a contradiction is thrown, and what is new is added")
   func error() throws {
     try withFile { path in

@@ -69,7 +69,17 @@ import Testing
     let address = try WebAddress("https://a.example/x?cursor=1&n=5")
     #expect(
       try address.setting("cursor", to: "a+b/=&c").url.absoluteString
-        == "https://a.example/x?n=5&cursor=a%2Bb/%3D%26c"
+        == "https://a.example/x?n=5&cursor=a%2Bb%2F%3D%26c"
+    )
+    // What else stands there stays byte for byte.
+    let signed = try WebAddress("https://a.example/f?q=red+bread&x=a%2Cb%3Bc&&c%75r=1&flag#part")
+    #expect(
+      try signed.setting("cur", to: "2").url.absoluteString
+        == "https://a.example/f?q=red+bread&x=a%2Cb%3Bc&flag&cur=2#part"
+    )
+    #expect(
+      try WebAddress("https://a.example/f").setting("a b", to: "ä").url.absoluteString
+        == "https://a.example/f?a%20b=%C3%A4"
     )
   }
 }

@@ -239,7 +239,29 @@ struct WebImportTests {
     )
     #expect(try await run(fixture, server, url) { $0.mode = .replace }.counts.unchanged == 1)
     try server.put(#"[{"id":1,"name":"b"}]"#, as: "people.json")
+    let earlier = try server.requests().count
     #expect(try await run(fixture, server, url).summary == "read 1, updated 1")
+    // The answer to the question whether there is something new is what is imported.
+    #expect(try server.requests().count == earlier + 1)
+  }
+
+  @Test("Of several feeds of which one has changed each is fetched once")
+  func someUnchanged() async throws {
+    let server = try FeedServer()
+    try server.put(Self.one, as: "people.json")
+    try server.put(#"[{"id":2,"name":"b"}]"#, as: "others.json")
+    let urls = ["people.json", "others.json"].map { server.url($0) }
+    let fixture = try ImportFixture(Self.map())
+    #expect(try await run(fixture, server, urls[0], urls[1]).summary == "read 2, inserted 2")
+    #expect(try await run(fixture, server, urls[0], urls[1]).counts.read == 0)
+    try server.put(#"[{"id":2,"name":"c"}]"#, as: "others.json")
+    let earlier = try server.requests().count
+    let third = try await run(fixture, server, urls[0], urls[1])
+    #expect(third.summary == "read 2, updated 1, unchanged 1")
+    #expect(
+      try Array(server.requests().dropFirst(earlier)).sorted()
+        == ["/others.json", "/people.json", "/people.json"]
+    )
   }
 
   @Test("An import that was taken back, or left records out, is not the last version")

@@ -65,7 +65,7 @@ struct DateReaderTests {
       (["yyyy年M月d日"], .date, nil, ["2024年1月5日": "2024-01-05"]),
       (["yyyyMMdd"], .date, nil, ["20240101": "2024-01-01"]),
       (["yyyy-DDD"], .date, nil, ["2024-060": "2024-02-29"]),
-      (["YYYY-'W'ww-e"], .date, nil, ["2024-W01-1": "2023-12-31"]),
+      (["YYYY-'W'ww-e"], .date, nil, ["2024-W01-1": "2024-01-01"]),
       (["yyyyMMdd'T'HHmmssX"], .timestamp, nil, ["20240101T000000Z": "2024-01-01 00:00:00"]),
       (
         ["EEE MMM dd HH:mm:ss Z yyyy"], .timestamp, nil,
@@ -95,6 +95,29 @@ struct DateReaderTests {
     var actual: [String: String] = [:]
     for text in Self.hostile { actual[text] = reader.text(text) }
     #expect(actual == expected)
+  }
+
+  @Test(
+    "Weeks are those of ISO 8601, and an offset may not contradict a zone",
+    arguments: [
+      ("YYYY-'W'ww-e", "2024-W01-7", "2024-01-07"), ("YYYY-'W'ww-e", "2026-W01-1", "2025-12-29"),
+      ("YYYY-'W'ww-e", "2020-W53-5", "2021-01-01"), ("YYYY-'W'ww-e", "2026-W53-7", "2027-01-03"),
+      ("YYYY-'W'ww-e", "2024-W53-1", nil), ("YYYY'W'wwc", "2024W091", "2024-02-26"),
+      ("YYYY-'W'ww", "2026-W53", "2026-12-28"), ("yyyy QQQ", "2024 Q2", "2024-04-01"),
+      // RFC 9557: the offset says which of two equal readings is meant.
+      ("yyyy-MM-dd HH:mmXXX'['VV']'", "2024-10-27 02:30+02:00[Europe/Oslo]", "2024-10-27 00:30:00"),
+      ("yyyy-MM-dd HH:mmXXX'['VV']'", "2024-10-27 02:30+01:00[Europe/Oslo]", "2024-10-27 01:30:00"),
+      ("yyyy-MM-dd HH:mmXXX'['VV']'", "2024-06-01 12:00-08:00[Europe/Oslo]", nil),
+      ("yyyy-MM-dd HH:mm VV", "2024-10-27 02:30 Europe/Oslo", "2024-10-27 00:30:00"),
+      ("yyyy-MM-dd HH:mm VV", "2024-03-31 02:30 Europe/Oslo", nil),
+      ("yyyy-MM-dd HH:mm Z '('z')'", "2024-06-01 12:00 -0500 (EST)", "2024-06-01 17:00:00"),
+      ("yyyy-MM-dd HH:mm Z '('z')'", "2024-06-01 12:00 -0400 (EST)", nil),
+    ] as [(String, String, String?)]
+  )
+  func weeksAndZones(format: String, text: String, expected: String?) throws {
+    let type = format.contains("HH") ? AttributeType.timestamp : .date
+    let reader = try DateReader(formats: [format], type: type, timeZone: nil)
+    #expect(reader.text(text) == expected)
   }
 
   @Test(
@@ -337,6 +360,10 @@ struct DateReaderTests {
         ["yyyy-DDD X"], .timestamp, nil,
         "The date pattern \"yyyy-DDD X\" joins a field of weeks, quarters or days of the year with a zone or with "
           + "more than three digits of a second; that cannot be read."
+      ),
+      (
+        ["yyyy-'W'ww"], .date, nil,
+        "The date pattern \"yyyy-'W'ww\" has weeks without the year that they belong to, which is YYYY."
       ),
       (["HH:mm", "H"], .timestamp, nil, "None of the date formats (HH:mm, H) gives a timestamp."),
       (["dd.MM"], .date, nil, "None of the date formats (dd.MM) gives a date."),

@@ -87,7 +87,17 @@ struct DateWriterTests {
       (["yyyy-DDD"], .date, nil, "1500-02-28", nil),
       ([], .timestamp, nil, "2024-01-02", nil), ([], .date, nil, "", nil),
       ([], .date, nil, "2023-02-29", nil),
-      ([], .timestamp, "America/New_York", "0000-01-01 00:00:00", nil),
+      // Where the clock of the zone is beyond the years that are written, UTC is not.
+      (
+        [], .timestamp, "America/New_York", "0000-01-01 00:00:00",
+        .text("0000-01-01T00:00:00Z")
+      ),
+      (
+        [], .timestamp, "Europe/Zurich", "9999-12-31 23:59:59", .text("9999-12-31T23:59:59Z")
+      ),
+      (["unix"], .timestamp, "Europe/Zurich", "9999-12-31 23:59:59", .number("253402300799")),
+      (["rfc2822"], .timestamp, "Europe/Zurich", "9999-12-31 23:59:59", nil),
+      (["yyyy-MM-dd HH:mm:ssXXX"], .timestamp, "Europe/Zurich", "9999-12-31 23:59:59", nil),
     ] as [([String], AttributeType, String?, String, ForeignDate?)]
   )
   func spelling(
@@ -106,7 +116,7 @@ struct DateWriterTests {
     arguments: [
       "iso8601", "unix", "unix-ms", "unix-us", "yyyyMMddHHmmssSSSSSSXXX",
       "EEE, d MMM y K:mm:ss.SSSSSS a Z",
-      "yyyy-MM-dd kk:mm:ss.SSSSSS VV",
+      "yyyy-MM-dd kk:mm:ss.SSSSSS VV", "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX'['VV']'",
     ],
     [nil, "Europe/Oslo", "America/New_York", "Australia/Lord_Howe"] as [String?]
   )

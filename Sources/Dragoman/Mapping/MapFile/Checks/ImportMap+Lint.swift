@@ -149,7 +149,10 @@ private struct MapLints {
     for format in formats where !DateReader.names.contains(format) {
       let letters = unquoted(format)
       let doubts = [
-        ("YYYY", letters.contains("YYYY"), "the year of the week; the year is yyyy"),
+        (
+          "YYYY", letters.contains("YYYY") && !letters.contains("w"),
+          "the year of the week; the year is yyyy"
+        ),
         ("DD", letters.contains("DD"), "the day of the year; the day of the month is dd"),
         (
           "hh",

@@ -119,16 +119,7 @@ extension ServerMigration {
         )
       }
     }
-    for fill in plan.fills {
-      let type = ServerType(fill.type)
-      let column = q(fill.column)
-      let names = fill.entities.map { $0.map(Schema.literal).joined(separator: ", ") }
-      try connection.run(
-        "UPDATE \(q(fill.table)) SET \(column) = $1::\(type.rawValue) WHERE \(column) IS NULL"
-          + (names.map { " AND _entity IN (\($0))" } ?? ""),
-        [try ServerParameter(fill.value, type)]
-      )
-    }
+    for fill in plan.fills { try connection.fill(fill) }
   }
 
   // MARK: - References that wait
@@ -165,5 +156,21 @@ extension ServerMigration {
       }
       try session.commit()
     }
+  }
+}
+
+extension ServerConnection {
+  /// Puts a default in the place of null.
+  ///
+  /// Runs `UPDATE … SET … = $1 WHERE … IS NULL`; versions stay.
+  func fill(_ fill: MigrationPlan.Fill) throws {
+    let type = ServerType(fill.type)
+    let column = Schema.quoted(fill.column)
+    let names = fill.entities.map { $0.map(Schema.literal).joined(separator: ", ") }
+    try run(
+      "UPDATE \(Schema.quoted(fill.table)) SET \(column) = $1::\(type.rawValue) WHERE \(column) IS NULL"
+        + (names.map { " AND _entity IN (\($0))" } ?? ""),
+      [try ServerParameter(fill.value, type)]
+    )
   }
 }
