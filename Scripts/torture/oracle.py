@@ -220,7 +220,8 @@ def convert(attribute, value):
     if isinstance(value, (Number, bool, list, dict)):
         raise Invalid(value)
     if kind == "date":
-        match = re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)", value, re.ASCII)
+        # A zone behind a date is checked, and says nothing of the day.
+        match = re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)(?:Z|[+-](?:(?:0\d|1[0-3]):[0-5]\d|14:00))?", value, re.ASCII)
         if not match:
             raise Invalid(value)
         return moment([*map(int, match.groups()), 0, 0, 0, 0], 0)[:10]

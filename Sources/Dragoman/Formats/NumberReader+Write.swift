@@ -98,5 +98,7 @@ private struct DecimalDigits {
     while zeroCount < min(point, digits.count), digits[zeroCount] == 0x30 { zeroCount += 1 }
     digits.removeFirst(zeroCount)
     point -= zeroCount
+    // Of a hundred times nothing no digit is left.
+    if digits.isEmpty { point = min(point, 0) }
   }
 }

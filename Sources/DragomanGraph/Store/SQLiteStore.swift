@@ -185,7 +185,12 @@ public final class SQLiteStore: Sendable {
   public func discard() throws(StoreError) {
     if let newFile {
       guard try gate.close() else { return }
-      try StoreError.naming(path) { try database.close() }
+      do {
+        try StoreError.naming(path) { try database.close() }
+      } catch {
+        gate.open()
+        throw error
+      }
       newFile.discard()
       return
     }

@@ -50,7 +50,7 @@ import Testing
       let example = report.issues[0].examples[0]
       #expect(report.issues[0].examples.count == 5)
       #expect(example.key == "7")
-      #expect(example.message.contains("Another record of the feed says "))
+      #expect(example.message.contains("Elsewhere the feed says "))
       #expect(example.origin.line == 1)
       #expect(report.issues[1].examples.allSatisfy { !$0.message.contains("s1") })
     }

@@ -136,7 +136,9 @@ struct ExportPlan: Sendable {
     let place = family.place
     let source = place?.source
     separator = source?.separator?.utf8.first ?? UInt8(ascii: ",")
-    isMarked = format != .xml && source?.encoding.map { $0.lowercased() != "utf-8" } ?? false
+    isMarked =
+      format != .xml
+      && source?.encoding.map { !["utf-8", "utf8"].contains($0.lowercased()) } ?? false
     envelope = place?.envelope ?? []
     elements = place?.elements ?? []
     hasNamedRecords = place?.isNamed ?? false

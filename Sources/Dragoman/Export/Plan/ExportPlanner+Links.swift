@@ -49,6 +49,7 @@ extension ExportPlanner {
       base: 0,
       around: visit.around,
       depth: visit.depth,
+      isListed: visit.isListed,
       inverse: visit.inverse,
       inclusions: visit.inclusions
     )
@@ -125,6 +126,7 @@ extension ExportPlanner {
             missed: isReference ? missed(of: target, targetLayout) : Missed(),
             around: visit.around + [visit.map],
             depth: visit.depth + 1,
+            isListed: relationship.kind == .toMany,
             inverse: link.relationship.inverse ?? relationship.inverse
           ),
           of: visit,

@@ -61,6 +61,8 @@ struct ExportPlanner {
     var around: [EntityMap] = []
     /// How many records it stands in.
     var depth = 0
+    /// Whether its records are those of a list.
+    var isListed = false
     /// The relationship that leads back to the entity around it.
     var inverse: String?
     /// Relationships that are included otherwise than their own map says.
@@ -252,7 +254,7 @@ struct ExportPlanner {
           try shadow(stored, attribute, of: visit, column: level.shadow(stored))
           continue
         }
-        if visit.depth > 0, readsPlaceFirst(attribute) {
+        if visit.isListed, readsPlaceFirst(attribute) {
           // Its place in a list: the same.
           try shadow(stored, attribute, of: visit, column: level.shadow(stored))
           continue

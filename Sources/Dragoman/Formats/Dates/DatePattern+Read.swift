@@ -7,6 +7,8 @@ extension DatePattern {
     var weekday: Int?
     var offset: Int?
     var zone: String?
+    /// Whether the offset was `Z`, which says nothing of the clock that was read (RFC 9557, 2.2).
+    var isZulu = false
 
     /// Takes an offset from UTC; whether there is one, and none before it was another one.
     mutating func take(_ found: Int?) -> Bool {
@@ -72,7 +74,9 @@ extension DatePattern {
         return false
       }
       fields.civil.microsecond = fraction.value
-    case .offset, .basicOffset: return fields.take(cursor.offsetOrZ())
+    case .offset, .basicOffset:
+      fields.isZulu = cursor.next == UInt8(ascii: "Z")
+      return fields.take(cursor.offsetOrZ())
     case .offsetWithoutZ: return fields.take(cursor.offset())
     case .zoneName: return fields.take(namedOffset(from: &cursor))
     case .zoneIdentifier:
@@ -142,10 +146,14 @@ extension DatePattern {
     if let zone = fields.zone {
       guard let clock = ZoneClocks.shared.clock(named: zone) else { return nil }
       let local = parsed.civil.secondsSinceEpoch
-      // An offset says which of two equal readings is meant (RFC 9557), and may not contradict the zone.
-      let offset = parsed.offset ?? clock.offset(atLocal: local)
-      guard let offset, clock.offset(at: local - offset) == offset else { return nil }
-      parsed.offset = offset
+      guard let offset = parsed.offset else {
+        guard let offset = clock.offset(atLocal: local) else { return nil }
+        parsed.offset = offset
+        return parsed
+      }
+      // An offset says which of two equal readings is meant, and may not contradict the zone. What has no date has no
+      // offset of its zone either.
+      if hasDate, !fields.isZulu, clock.offset(at: local - offset) != offset { return nil }
     }
     return parsed
   }

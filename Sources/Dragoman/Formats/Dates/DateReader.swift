@@ -183,7 +183,7 @@ struct DateReader: Sendable {
     let parsed: ParsedTime?
     switch format {
     case .iso8601: parsed = ISO8601.read(text, type: type)
-    case .isoDate: parsed = ISO8601.readDate(text)
+    case .isoDate: parsed = ISO8601.readDate(text, type: type)
     case .isoTime: parsed = ISO8601.readTime(text)
     case .rfc2822: parsed = RFC2822.read(text)
     case .epoch(let digits):

@@ -1,7 +1,8 @@
 /// The `rfc2822` format of mail and RSS: `Mon, 05 Jan 1998 15:59:20 +0000`.
 ///
 /// The day name and the seconds may be left out; a day name must be the date's. Zones are offsets,
-/// `GMT`, `UT`, `UTC`, `Z`, and the eight North American ones of section 4.3. Case does not matter.
+/// `GMT`, `UT`, `UTC`, `Z`, and the eight North American ones of section 4.3; a comment may stand behind them,
+/// as `(CET)`. Case does not matter.
 enum RFC2822 {
   /// Reads a date-time; a zone is required, as the RFC says.
   static func read(_ text: UnsafeRawBufferPointer) -> ParsedTime? {
@@ -28,11 +29,22 @@ enum RFC2822 {
     parsed.civil.hour = hour
     parsed.civil.minute = minute
     guard cursor.take(0x20), let offset = cursor.offset() ?? EnglishNames.takeZone(from: &cursor),
-      cursor.isAtEnd, parsed.civil.isValid
+      isAtEnd(cursor), parsed.civil.isValid
     else { return nil }
     if let weekday, weekday != parsed.civil.weekday { return nil }
     parsed.offset = offset
     return parsed
+  }
+
+  /// Whether nothing is left, or a comment without others inside.
+  private static func isAtEnd(_ cursor: ByteCursor) -> Bool {
+    if cursor.isAtEnd { return true }
+    var rest = cursor
+    guard rest.take(0x20), rest.take(UInt8(ascii: "(")) else { return false }
+    while !rest.isAtEnd, rest.next != UInt8(ascii: "("), rest.next != UInt8(ascii: ")") {
+      rest.skip(1)
+    }
+    return rest.take(UInt8(ascii: ")")) && rest.isAtEnd
   }
 
   /// Four digits, or two of the obsolete form: 00 … 49 are 2000 …, 50 … 99 are 1950 ….

@@ -4,6 +4,7 @@ extension ImportReport {
   /// Adds what another part of the same import came to: of feeds that both have read, the records that were its own.
   package mutating func add(_ part: ImportReport) {
     counts = counts.adding(part.counts)
+    number = number ?? part.number
     pruned += part.pruned
     committed += part.committed
     for (name, more) in part.entities {

@@ -68,6 +68,8 @@ public struct ImportReport: Sendable, Hashable {
 
   /// How the import ended.
   public var status = Status.done
+  /// The number of the import in the history, by which it is taken back; nil where it has left no row there.
+  public var number: Int64?
   /// The counts over the top-level records.
   public var counts = ImportLedgerEntry.Counts()
   /// Objects that were deleted because the feed no longer has them.

@@ -9,10 +9,14 @@ import Foundation
 /// The file is emptied with the first batch, not before: a run that fails over its inputs leaves the
 /// rejects of the run before. From then on it has all rejects so far, whatever becomes of the run.
 package final class RejectsFile: RejectsOutput {
-  private let path: String
+  let path: String
   private let descriptor: Int32
   private let place: OutputPlace
   private var isBegun = false
+  /// Whether it goes on behind a part of this import.
+  private var goesOn = false
+  /// Whether rejects of an earlier import stood in the file, which are gone.
+  private(set) var hasReplaced = false
   /// How much of the file is whole lines.
   private(set) var byteCount: off_t = 0
   /// A hash of these lines.
@@ -95,6 +99,7 @@ package final class RejectsFile: RejectsOutput {
   ///   - hash: The hash of its lines.
   /// - Returns: Whether they are there; if not, the file begins anew.
   func goOn(behind byteCount: Int, _ hash: UInt64?) -> Bool {
+    goesOn = true
     if byteCount == 0 { return true }
     guard case .file = place, let file = FileHandle(forReadingAtPath: path) else { return false }
     defer { try? file.close() }
@@ -138,6 +143,8 @@ package final class RejectsFile: RejectsOutput {
     guard !isBegun else { return }
     isBegun = true
     if case .file = place {
+      var file = stat()
+      hasReplaced = !goesOn && fstat(descriptor, &file) == 0 && file.st_size > 0
       guard ftruncate(descriptor, byteCount) == 0, fchmod(descriptor, 0o600) == 0,
         lseek(descriptor, byteCount, SEEK_SET) >= 0
       else {

@@ -26,6 +26,8 @@ final class ImportWriting<Sink: ImportSink> {
   /// The file whose rejects are imported again, in place of `rejects`.
   private var retry: RejectsRewriting?
   private var committed = 0
+  /// The number of the committed row of the ledger.
+  private var ledgerNumber: Int64?
   private var byteCount = 0
   /// Whether the reader has come to its end, and all that it has read was taken.
   private var hasRead = false
@@ -253,6 +255,7 @@ final class ImportWriting<Sink: ImportSink> {
   /// What was done so far.
   var report: ImportReport {
     var report = walker?.tally.report() ?? ImportReport()
+    report.number = ledgerNumber
     report.pruned = pruned
     report.committed = committed
     report.byteCount = byteCount
@@ -285,8 +288,11 @@ final class ImportWriting<Sink: ImportSink> {
 
   /// Writes the rejects so far; a run that has read nothing leaves the file alone.
   private func flushRejects() throws {
-    guard let walker, walker.tally.counts.read > 0 else { return }
-    try rejects?.flush()
+    guard let rejects, let walker, walker.tally.counts.read > 0 else { return }
+    try rejects.flush()
+    if rejects.hasReplaced {
+      notices.add("the rejects of an earlier import were replaced in \(rejects.path)")
+    }
   }
 
   private func startReading(_ model: Model, passing committedCount: Int) -> BatchQueue<DraftBatch> {
@@ -373,6 +379,7 @@ final class ImportWriting<Sink: ImportSink> {
     try session.record(&entry)
     try recording?.keep(entry)
     try session.commit()
+    ledgerNumber = entry.id
     return .done
   }
 
@@ -401,6 +408,7 @@ final class ImportWriting<Sink: ImportSink> {
     try recording?.keep(entry)
     try session.commit()
     committed = entry.committed
+    ledgerNumber = entry.id
     logger.debug("committed", metadata: ["records": "\(committed)"])
   }
 

@@ -110,7 +110,7 @@ struct Contradictions {
   ) {
     add(
       IssueGroup(code: .contradiction, entity: plan.name, attribute: link.name),
-      "Another record of the feed gives other links; those of this one count.",
+      "Elsewhere the feed gives other links; those of this one count.",
       help: "find out which record is right",
       place,
       describe
@@ -134,7 +134,7 @@ struct Contradictions {
     let (earlier, later) = (told(former), told(value))
     add(
       IssueGroup(code: .contradiction, entity: plan.name, attribute: slot.attribute.name),
-      "Another record of the feed says \(earlier), this one says \(later); this one counts.",
+      "Elsewhere the feed says \(earlier), here it says \(later); this one counts.",
       help: "find out which record is right, or give the attribute a version",
       place,
       describe

@@ -259,7 +259,10 @@ extension DraftWalker {
       message: "\(owner).\(need.link.name) names an object that nobody is.",
       tried: [],
       map: nil,
-      help: "import the missing object too, or give the relationship another `onUnresolved`",
+      help: need.isIdentity
+        ? "import the missing object first: it is a part of the identity; or let an attribute hold its key, and"
+          + " be a part of the identity in its place (`key: { name: { attribute: ownName } }`)"
+        : "import the missing object too, or give the relationship another `onUnresolved`",
       key: OutcomeIssue.key(of: record.batch, start: draft.start, entity),
       isReject: true
     )

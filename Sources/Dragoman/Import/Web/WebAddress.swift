@@ -41,7 +41,9 @@ struct WebAddress: Hashable {
       throw Self.refusal("\(shown) is no URL.", nil)
     }
     // The others stay byte for byte as they are: a server may have signed them.
-    let others = (parts.percentEncodedQuery ?? "").split(separator: "&").filter { item in
+    let query = parts.percentEncodedQuery ?? ""
+    let items = query.isEmpty ? [] : query.split(separator: "&", omittingEmptySubsequences: false)
+    let others = items.filter { item in
       let name = String(item.prefix { $0 != "=" }.map { $0 == "+" ? " " : $0 })
       return (name.removingPercentEncoding ?? name) != parameter
     }

@@ -8,6 +8,7 @@ import Foundation
 struct ImportReportJSON: Encodable {
   private var v = 1
   private let status: String
+  private let `import`: Int64?
   private let read: Int
   private let inserted: Int
   private let updated: Int
@@ -76,6 +77,7 @@ struct ImportReportJSON: Encodable {
 
   init(_ report: ImportReport, failure: ToolError?) {
     status = report.status.rawValue
+    `import` = report.number
     read = report.counts.read
     inserted = report.counts.inserted
     updated = report.counts.updated

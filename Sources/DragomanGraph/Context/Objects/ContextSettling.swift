@@ -190,9 +190,13 @@ struct ContextSettling {
       context.identities[object.place.table][object.place.key] = nil
     case .updated, .deleted:
       object.status = .clean
-      // What it is an object of is in its row; a link of one that was deleted may have been cleared since.
-      let isOld = before?.kind == .deleted && before?.version != object.version
-      if before?.row == nil || before?.mark != nil || isOld { object.content = .fault(nil) }
+      // What it is an object of is in its row.
+      if before?.row == nil || before?.mark != nil {
+        object.content = .fault(nil)
+      } else if before?.kind == .deleted, let row = before?.row {
+        // A link of it may have been cleared since.
+        object.content = .row(row)
+      }
     case nil: break
     }
   }

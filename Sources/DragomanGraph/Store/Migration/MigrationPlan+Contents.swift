@@ -12,6 +12,16 @@ extension MigrationPlan {
     let entities: [String]?
   }
 
+  /// Those of a store that grows: a default that is to be unique is nobody's but the first one's.
+  var growthFills: [Fill] {
+    fills.filter { fill in
+      !new.entities.contains { entity in
+        entity.table == fill.table
+          && entity.uniqueKeys.joined().contains { hasSameBytes($0.column, fill.column) }
+      }
+    }
+  }
+
   /// What the rows of a table are called.
   enum Naming {
     /// All rows were of the one entity that the table had.

@@ -179,6 +179,7 @@ extension ChangeSet {
       if left.kind == .deleted {
         // Nobody has changed it but for links that were cleared, each of which has counted its version up.
         if cleared > 0, left.version + Int64(cleared) == version { left.version = version }
+        left.row = left.row?.setting(change.values)
         return left
       }
       if yields { for column in change.values.keys { left.values[column] = nil } }

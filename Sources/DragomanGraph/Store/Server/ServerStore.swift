@@ -250,7 +250,7 @@ package final class ServerStore: ObjectStore, Sendable {
         let old = session.layout.model
         try session.grow(to: model)
         let plan = MigrationPlan(from: old, to: session.layout)
-        for fill in plan.fills { try session.connection.fill(fill) }
+        for fill in plan.growthFills { try session.connection.fill(fill) }
         try session.commit()
       }
     }

@@ -166,7 +166,7 @@ public final class WriteSession: ImportSession {
     try nameEntities(in: layout, before: old)
     if fillsDefaults {
       let plan = MigrationPlan(from: stored, to: layout)
-      for fill in plan.fills { try run { try database.fill(fill) } }
+      for fill in plan.growthFills { try run { try database.fill(fill) } }
     }
     if isNew || grown != stored {
       try run { try StoredModel.save(grown, to: database) }

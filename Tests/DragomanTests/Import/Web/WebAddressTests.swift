@@ -75,7 +75,7 @@ import Testing
     let signed = try WebAddress("https://a.example/f?q=red+bread&x=a%2Cb%3Bc&&c%75r=1&flag#part")
     #expect(
       try signed.setting("cur", to: "2").url.absoluteString
-        == "https://a.example/f?q=red+bread&x=a%2Cb%3Bc&flag&cur=2#part"
+        == "https://a.example/f?q=red+bread&x=a%2Cb%3Bc&&flag&cur=2#part"
     )
     #expect(
       try WebAddress("https://a.example/f").setting("a b", to: "ä").url.absoluteString

@@ -112,11 +112,35 @@ struct DateReaderTests {
       ("yyyy-MM-dd HH:mm VV", "2024-03-31 02:30 Europe/Oslo", nil),
       ("yyyy-MM-dd HH:mm Z '('z')'", "2024-06-01 12:00 -0500 (EST)", "2024-06-01 17:00:00"),
       ("yyyy-MM-dd HH:mm Z '('z')'", "2024-06-01 12:00 -0400 (EST)", nil),
+      // XML Schema has zones behind dates, which say nothing of the day.
+      ("iso8601-date", "2026-01-01Z", "2026-01-01"),
+      ("iso8601-date", "2026-01-01+01:00", "2026-01-01"),
+      ("iso8601", "2026-01-01-05:00", "2026-01-01"),
+      ("iso8601-date", "2026-01-01+14:01", nil), ("iso8601-date", "2026-01-01Zx", nil),
+      ("iso8601-date", "2026-01-01-05", nil), ("iso8601-date", "2024-01-01-0930", nil),
+      ("iso8601", "2024-01-15-20", nil),
+      ("yyyy-MM-dd HH:mmXXX'['VV']'", "2022-07-08 00:14Z[Europe/Paris]", "2022-07-08 00:14:00"),
     ] as [(String, String, String?)]
   )
   func weeksAndZones(format: String, text: String, expected: String?) throws {
     let type = format.contains("HH") ? AttributeType.timestamp : .date
     let reader = try DateReader(formats: [format], type: type, timeZone: nil)
+    #expect(reader.text(text) == expected)
+  }
+
+  @Test(
+    "A time may have a zone behind its seconds, and is what is written",
+    arguments: [
+      ("", "09:05:00Z", "09:05:00"), ("", "09:05:00.5-03:30", "09:05:00.5"),
+      ("", "09:05", "09:05:00"),
+      ("", "08:00-12:00", nil), ("", "10:00-22:00", nil), ("", "08:00-1730", nil),
+      ("", "09:05:00+14:01", nil),
+      ("HH:mmXXX'['VV']'", "14:00+02:00[Europe/Paris]", "14:00:00"),
+    ] as [(String, String, String?)]
+  )
+  func times(format: String, text: String, expected: String?) throws {
+    let formats = format.isEmpty ? [] : [format]
+    let reader = try DateReader(formats: formats, type: .time, timeZone: nil)
     #expect(reader.text(text) == expected)
   }
 
