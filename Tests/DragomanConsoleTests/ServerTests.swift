@@ -328,7 +328,8 @@ import Testing
     try folder.write("{\"people\":[\(records.joined(separator: ","))]}", to: "large.json")
     try await folder.imports("large.json")
     var rest: Task<String, Never>?
-    try await serving { client in
+    let patience = HTTPConnection.Patience(head: Client.patience, ending: Client.patience)
+    try await serving(patience: patience) { client in
       let connection = try client.connect()
       connection.write(client.head("GET /entities/Person/download.csv"))
       _ = await connection.read(until: "person number 10")

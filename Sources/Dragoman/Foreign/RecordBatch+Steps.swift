@@ -3,7 +3,9 @@ import CSimdJSON
 /// Paths on the tape, step by step.
 extension RecordBatch {
   /// Whether a value is of the kind that a step leads into: null and whatever else has no such members
-  /// or elements is not. Some languages write a dictionary without members as the empty list.
+  /// or elements is not.
+  ///
+  /// Some languages write a dictionary without members as the empty list.
   func holds(_ step: ForeignPath.Step, in node: UInt32, isPointer: Bool) -> Bool {
     switch Int(nodes[Int(node)].kind) {
     case TAPE_ELEMENT: true

@@ -85,12 +85,12 @@ public final class ConsoleServer: Sendable {
     }
   }
 
-  /// Lets the requests at hand come to their end, and imports to that of their batch, for five seconds at most, and
-  /// takes no more.
+  /// Lets the requests at hand come to their end, and imports to that of their batch, as long as the server's patience
+  /// is, and takes no more.
   public func stop() async {
     isEnding.store(true, ordering: .relaxed)
     console.sources.jobs.cancel()
-    let deadline = ContinuousClock.now + .seconds(5)
+    let deadline = ContinuousClock.now + patience.ending
     while !flights.isEmpty || console.sources.jobs.isRunning, ContinuousClock.now < deadline {
       do { try await Task.sleep(for: .milliseconds(20)) } catch { break }
     }

@@ -13,6 +13,8 @@ struct HTTPConnection {
     var body = Duration.seconds(600)
     /// For any byte of an answer to be taken.
     var answer = Duration.seconds(60)
+    /// For answers and imports that are under way when the server stops.
+    var ending = Duration.seconds(5)
   }
 
   /// Why a connection is at its end.

@@ -124,6 +124,7 @@ extension DateReader {
   ///   - stored: The moment in UTC.
   ///   - local: What the map's clock says.
   ///   - offset: How far that is ahead of UTC in seconds; nil: it is UTC that is written.
+  /// - Returns: The text.
   private func iso8601(_ stored: CivilTime, local: CivilTime, offset: Int?) -> String {
     switch type {
     case .date: return text(of: local) { $0.writeDate(into: $1) }

@@ -19,6 +19,7 @@ final class StoreGate: Sendable {
   /// - Parameters:
   ///   - connection: What it uses.
   ///   - body: The closure.
+  /// - Returns: What it returns.
   /// - Throws: What it throws; `.refused` where the store was closed, `.badRequest` where the thread uses that
   ///   connection already: it would wait for itself.
   func pass<T>(_ connection: Connection, _ body: () throws -> T) throws -> T {
