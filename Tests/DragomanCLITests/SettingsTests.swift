@@ -95,6 +95,20 @@ import Testing
     #expect(line.status == 64 && line.errors.contains("DRAGOMAN_NO_SUCH of --header is not set"))
   }
 
+  @Test("A server's own certificates are named by the settings, relative to them")
+  func certificates() throws {
+    try folder.write(
+      """
+      defaults: { database: p.db, map: p.map.yaml, certificates: none.pem, retries: 0 }
+      feeds: { first: { inputs: "https://localhost:1/a.json" } }
+
+      """,
+      to: "web.yaml"
+    )
+    let run = try run("$D run first --config ../../web.yaml", in: "sub/deep")
+    #expect(run.status != 0 && run.errors.contains("../../none.pem"), "\(run.errors)")
+  }
+
   @Test("A byte order mark before settings and maps is left out")
   func byteOrderMarks() throws {
     for name in ["dragoman.yaml", "p.map.yaml"] {

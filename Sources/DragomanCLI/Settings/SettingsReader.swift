@@ -29,6 +29,7 @@ struct SettingsReader {
   private static let options: [(key: String, kind: Kind)] = [
     ("map", .text), ("database", .text), ("rejects", .text), ("source", .list),
     ("headers", .table), ("timeout", .number(1...3600)), ("retries", .number(0...20)),
+    ("certificates", .text),
     ("mode", .word(EntityWriter.Mode.allCases.map(\.rawValue))),
     ("commit", .word(ImportMap.ImportOptions.Commit.allCases.map(\.rawValue))),
     ("batchSize", .number(1...1_000_000)), ("maxRejects", .number(0...Int.max)),

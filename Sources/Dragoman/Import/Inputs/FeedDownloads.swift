@@ -1,4 +1,5 @@
 import DragomanGraph
+import Foundation
 import Logging
 
 /// The inputs of a request that come from the web, fetched.
@@ -30,6 +31,11 @@ struct FeedDownloads {
   ) throws {
     self.request = request
     try request.web.check()
+    if let file = request.web.certificatesFile, request.hasURLs,
+      !FileManager.default.isReadableFile(atPath: file)
+    {
+      throw ReadError(.missing, "The certificates \(file) cannot be read.")
+    }
     let fetcher = WebFetcher(
       options: request.web,
       maximumByteCount: request.maximumInputByteCount ?? Self.standardByteCount,

@@ -132,7 +132,7 @@ struct RunCommand: AsyncParsableCommand {
     for (option, value) in own.values + defaults.values.filter({ !named.contains($0.option) })
     where option != "--prune-max" || prunes(feed, settings) {
       if option == "--header" { try checkVariable(of: value, feed, settings) }
-      arguments.append("\(option)=\(value)")
+      arguments.append("\(option)=\(option == "--certificates" ? path(value) : value)")
     }
     if prunes(feed, settings) { arguments.append("--prune") }
     if resume { arguments.append("--resume") }
