@@ -220,7 +220,7 @@ def as_in_a_file(torture, server, folder, case, plan, entities, feeds, uncounted
         feed.write_text(text, newline="")
         outcomes = [torture.run("import", path, feed, "-d", one, "--json", *options) for one in (store, file)]
         told = [
-            {name: value for name, value in json.loads(one.out).items() if name not in ("seconds", "error", "issues", "notices", *uncounted)} if one.out else None for one in outcomes
+            {name: value for name, value in json.loads(one.out).items() if name not in ("seconds", "import", "error", "issues", "notices", *uncounted)} if one.out else None for one in outcomes
         ]
         said = f"{case}, import {place} ({form}, {' '.join(map(str, options))})"
         same = torture.check(
