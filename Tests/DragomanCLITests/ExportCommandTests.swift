@@ -59,10 +59,22 @@ import Testing
       try Data(contentsOf: folder.url.appendingPathComponent($0))
     }
     #expect(zipped[0] == zipped[1])
-    for name in ["a.json.gz", "a.json.zst"] {
+    for (place, name) in ["a.json.gz", "a.json.zst"].enumerated() {
       let again = try folder.run("import", "m.map.yaml", name, "-d", "p.db", "--json")
       #expect(again.output.contains(#""unchanged":2"#))
+      // The number by which it is taken back: one import was there already.
+      #expect(again.output.contains("\"import\":\(place + 2),"), "\(again.output)")
     }
+    let trial = try folder.run(
+      "import",
+      "m.map.yaml",
+      "a.json",
+      "-d",
+      "p.db",
+      "--json",
+      "--dry-run"
+    )
+    #expect(trial.status == 0 && !trial.output.contains("\"import\":"))
   }
 
   @Test("An export that fails leaves what stood there, and no trace")

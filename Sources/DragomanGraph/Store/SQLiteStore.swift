@@ -143,13 +143,16 @@ public final class SQLiteStore: Sendable {
 
   /// Adds to the store what `model` names and the store does not have yet, in one transaction.
   ///
-  /// Runs `CREATE TABLE`, `ALTER TABLE … ADD COLUMN` and `CREATE INDEX`; drops nothing.
+  /// Runs `CREATE TABLE`, `ALTER TABLE … ADD COLUMN` and `CREATE INDEX`; drops nothing. What is required from now on has
+  /// its default in the objects that are there: `UPDATE … SET … WHERE … IS NULL`.
   /// - Throws: `.modelConflict` when the model contradicts what is stored.
   public func grow(to model: Model) throws(StoreError) {
     try StoreError.naming(path) {
       try write { session in
         try session.begin()
-        try session.grow(to: model, fillsDefaults: true)
+        let old = session.layout.model
+        try session.grow(to: model)
+        for fill in session.layout.fills(since: old) { try session.database.fill(fill) }
         try session.commit()
       }
     }

@@ -279,7 +279,8 @@ public struct Repository<Value: EntityValue>: Sendable {
   private func again<Answer: Sendable>(
     _ body: @escaping @Sendable (ManagedObjectContext) throws -> Answer
   ) async throws -> Answer {
-    var (last, sameCount) = ([SaveConflict](), 0)
+    var last: [SaveConflict]?
+    var sameCount = 0
     while true {
       do {
         return try await read(body)

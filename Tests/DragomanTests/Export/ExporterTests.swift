@@ -40,6 +40,17 @@ import Testing
       (
         "a: { type: decimal, numbers: { decimal: \".\", style: percent } }", #""5.5 %""#, #""5.5%""#
       ),
+      ("a: { type: decimal, numbers: { decimal: \".\", style: percent } }", #""0%""#, #""0%""#),
+      (
+        "a: { type: decimal, numbers: { decimal: \".\", style: percent } }", #""-0.00 %""#, #""0%""#
+      ),
+      (
+        "a: { type: decimal, numbers: { decimal: \".\", style: percent } }", #""100 %""#, #""100%""#
+      ),
+      (
+        "a: { type: decimal, numbers: { decimal: \".\", style: percent } }", #""0.05 %""#,
+        #""0.05%""#
+      ),
       (
         "a: { type: decimal, numbers: { locale: de_DE, style: accounting } }", #""(1.428,00 €)""#,
         #""(1.428)""#

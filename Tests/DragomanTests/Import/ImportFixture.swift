@@ -53,11 +53,13 @@ struct ImportFixture {
   /// Imports lines of NDJSON, a record a batch, on this thread; calls `behind` when a batch is committed.
   func runInBatches(
     _ text: String,
-    behind: @escaping () throws -> Void = {}
+    behind: @escaping () throws -> Void = {},
+    change: (inout ImportRequest) -> Void = { _ in }
   ) throws {
     var request = ImportRequest([.bytes(Array(text.utf8), name: "feed.ndjson")])
     request.options.commit = .batch
     request.options.batchSize = 1
+    change(&request)
     var fault: (any Error)?
     _ = try store.write { session in
       let writing = ImportWriting(

@@ -153,6 +153,33 @@ import Testing
     #expect(fixture.store.model.entities.isEmpty)
   }
 
+  @Test(
+    "Rejects of an earlier import that are replaced are told; those of a part that is gone on with are none"
+  )
+  func replaced() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let told = "the rejects of an earlier import were replaced in \(path)"
+    func run(_ feed: String, size: Int? = nil) async throws -> ImportReport {
+      try await ImportFixture(attributes: "v: v").run(feed) {
+        ($0.options.rejectsFile, $0.options.batchSize) = (path, size)
+        if size != nil { $0.options.commit = .batch }
+      }
+    }
+    #expect(try await !run(Self.feed(10)).notices.contains(told))
+    #expect(try await run(Self.feed(30), size: 2).notices.filter { $0 == told }.count == 1)
+    // A run that fails over its inputs has replaced nothing.
+    let failure = await #expect(throws: ImportFailure.self) { _ = try await run("no feed") }
+    #expect(failure?.report.notices.contains(told) == false)
+    #expect(try !rejected.isEmpty)
+    // One without rejects leaves none, nor does one without records; then there is nothing more to be told.
+    for feed in ["[]", #"[{"id":1}]"#] {
+      _ = try await run(Self.feed(10))
+      #expect(try await run(feed).notices.contains(told))
+      #expect(try rejected.isEmpty)
+      #expect(try await !run(feed).notices.contains(told))
+    }
+  }
+
   @Test("A file with older rejects gets mode 0600, and a symbolic link is not followed")
   func mode() async throws {
     defer { try? FileManager.default.removeItem(at: folder) }

@@ -240,7 +240,28 @@ import Testing
     }
   }
 
-  #if os(Linux)
+  @Test("An import that still runs is not gone on with, and the one that asks is told to wait")
+  func running() throws {
+    let path = NSTemporaryDirectory() + "running-\(UUID().uuidString).db"
+    defer {
+      for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
+    }
+    let map = "version: 1\nentities: { L: { attributes: { n: { type: int64 } } } }"
+    let fixture = try ImportFixture(map, in: SQLiteStore(at: .file(path)))
+    let other = try ImportFixture(map, in: SQLiteStore(at: .file(path)))
+    let feed = "{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n"
+    var error: StoreError?
+    try fixture.runInBatches(feed) {
+      if error == nil {
+        error = #expect(throws: StoreError.self) {
+          try other.runInBatches(feed, change: { $0.resumes = true })
+        }
+      }
+    }
+    #expect(error?.code == .busy && error?.message.contains("still running, as process") == true)
+    #expect(try fixture.rows("L", ["n"]) == ["1", "2", "3"])
+  }
+
   @Test(
     "An import with which another process has gone on, which could not see that it runs, ends busy",
     arguments: [
@@ -269,6 +290,7 @@ import Testing
     #expect(try fixture.rows("L", ["n"]) == ["1"])
   }
 
+  #if os(Linux)
   @Test("A killed import that nobody has asked for yet does not run")
   func unreaped() throws {
     var process = pid_t()

@@ -108,6 +108,44 @@ struct ServerContextTests {
     try second.close()
   }
 
+  @Test("What is new and required has its default in the objects that are there")
+  func defaults() async throws {
+    let url = try #require(TestServer.shared).schema()
+    func model(_ more: [Attribute]) -> Model {
+      Model(entities: [
+        Entity(
+          name: "P",
+          attributes: [Attribute(name: "id", type: .int64)] + more.prefix(1),
+          uniqueKeys: [["id"]]
+        ),
+        Entity(name: "Q", attributes: Array(more.dropFirst()), parent: "P"),
+      ])
+    }
+    let old = try Stack(model([]), at: .postgreSQL(url))
+    try await old.write { context in
+      try context.insert("P")["id"] = 1
+      try context.insert("Q")["id"] = 2
+    }
+    try old.close()
+    let stack = try Stack(
+      model([
+        Attribute(name: "day", type: .date, isRequired: true, defaultValue: .text("2024-01-01")),
+        Attribute(name: "level", type: .int16, isRequired: true, defaultValue: .integer(7)),
+        Attribute(name: "free", type: .int16, defaultValue: .integer(7)),
+      ]),
+      at: .postgreSQL(url)
+    )
+    let found = try await stack.read { context in
+      try context.fetch(FetchRequest("P", sortKeys: [SortKey("id")])).map { object in
+        object.layout.name == "Q"
+          ? "\(object["day"]) \(object["level"]) \(object["free"])" : "\(object["day"])"
+      }
+    }
+    let day = "\(StoredValue.text("2024-01-01"))"
+    #expect(found == [day, "\(day) \(StoredValue.integer(7)) \(StoredValue.null)"])
+    try stack.close()
+  }
+
   private static let badges = Model(entities: [
     Entity(
       name: "Employee",

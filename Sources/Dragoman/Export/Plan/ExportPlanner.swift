@@ -249,13 +249,10 @@ struct ExportPlanner {
         continue
       }
       guard let path = path(of: attribute, in: visit) else {
-        if format == .xml, !visit.isNamed, readsNameFirst(attribute) {
-          // An element's own name: whether it is the stored one is seen when the record is read back.
-          try shadow(stored, attribute, of: visit, column: level.shadow(stored))
-          continue
-        }
-        if visit.isListed, readsPlaceFirst(attribute) {
-          // Its place in a list: the same.
+        let isOwnName = format == .xml && !visit.isNamed && readsNameFirst(attribute)
+        if isOwnName || visit.isListed && readsPlaceFirst(attribute) {
+          // An element's own name, or the place in a list: whether it is the stored one is seen when the record is read
+          // back.
           try shadow(stored, attribute, of: visit, column: level.shadow(stored))
           continue
         }

@@ -58,10 +58,10 @@ struct DatePattern: Sendable {
   private(set) var hasDate = false
   /// Whether the fields name a time of day: an hour at least.
   private(set) var hasTime = false
-  /// Whether there are fields that only Foundation reads.
-  private(set) var needsCalendar = false
-  /// The letters of these.
+  /// The letters of fields that only Foundation reads.
   private var calendarLetters: Set<Character> = []
+  /// Whether there are such fields.
+  var needsCalendar: Bool { !calendarLetters.isEmpty }
 
   /// Compiles a pattern.
   ///
@@ -160,10 +160,7 @@ struct DatePattern: Sendable {
           + "pattern \"\(text)\" is no field that can be read."
       )
     }
-    if field == .calendar {
-      needsCalendar = true
-      calendarLetters.insert(letter)
-    }
+    if field == .calendar { calendarLetters.insert(letter) }
     if "yuY".contains(letter) { hasDate = true }
     if "HkhK".contains(letter) { hasTime = true }
     steps.append(

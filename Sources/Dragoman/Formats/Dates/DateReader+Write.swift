@@ -88,55 +88,39 @@ extension DateReader {
   }
 
   private func spell(_ stored: CivilTime, as format: Format) -> ForeignDate? {
-    var civil = stored
-    var offset = 0
-    if let clock, type == .timestamp {
-      offset = clock.offset(at: stored.secondsSinceEpoch)
-      let local = CivilTime(
-        seconds: stored.secondsSinceEpoch + offset,
-        microsecond: stored.microsecond
-      )
-      // At the ends of the years the clock's reading has no spelling, but UTC and epochs have.
-      switch format {
-      case .iso8601 where local == nil: return .text(iso8601(stored, local: stored, offset: nil))
-      case .epoch where local == nil: break
-      default:
-        guard let local else { return nil }
-        civil = local
-      }
-    }
+    let offset = type == .timestamp ? clock?.offset(at: stored.secondsSinceEpoch) ?? 0 : 0
+    // What the map's clock says; at the ends of the years that has no spelling, but UTC and epochs have.
+    let local =
+      offset == 0
+      ? stored
+      : CivilTime(seconds: stored.secondsSinceEpoch + offset, microsecond: stored.microsecond)
     switch format {
-    case .iso8601: return .text(iso8601(stored, local: civil, offset: offset))
-    case .isoDate: return .text(text(of: civil) { $0.writeDate(into: $1) })
-    case .isoTime: return .text(text(of: civil) { $0.writeTime(into: $1) })
-    case .rfc2822: return .text(RFC2822.write(civil, offset: offset))
+    case .iso8601: return .text(iso8601(stored, local: local, offset: offset))
+    case .isoDate: return local.map { .text(text(of: $0) { $0.writeDate(into: $1) }) }
+    case .isoTime: return local.map { .text(text(of: $0) { $0.writeTime(into: $1) }) }
+    case .rfc2822: return local.map { .text(RFC2822.write($0, offset: offset)) }
     case .epoch(let digits): return epoch(stored, digits: digits).map { .number($0) }
     case .pattern(let index):
       let zone = clock?.identifier ?? "UTC"
-      return patterns[index].write(civil, offset: offset, zone: zone).map { .text($0) }
-    case .calendar(let index): return calendarPatterns[index].write(civil).map { .text($0) }
+      return local.flatMap { patterns[index].write($0, offset: offset, zone: zone) }
+        .map { .text($0) }
+    case .calendar(let index):
+      return local.flatMap { calendarPatterns[index].write($0) }.map { .text($0) }
     }
   }
 
-  /// Spells in ISO 8601.
-  ///
-  /// - Parameters:
-  ///   - stored: The moment in UTC.
-  ///   - local: What the map's clock says.
-  ///   - offset: How far that is ahead of UTC in seconds; nil: it is UTC that is written.
-  /// - Returns: The text.
-  private func iso8601(_ stored: CivilTime, local: CivilTime, offset: Int?) -> String {
+  private func iso8601(_ stored: CivilTime, local: CivilTime?, offset: Int) -> String {
     switch type {
-    case .date: return text(of: local) { $0.writeDate(into: $1) }
-    case .time: return text(of: local) { $0.writeTime(into: $1) }
+    case .date: return text(of: stored) { $0.writeDate(into: $1) }
+    case .time: return text(of: stored) { $0.writeTime(into: $1) }
     default: break
     }
     // Local mean times with seconds have no ISO 8601 offset: those are written in UTC.
-    let ahead = clock == nil ? nil : offset.flatMap { $0.isMultiple(of: 60) ? $0 : nil }
-    let written = ahead == nil ? stored : local
+    let ahead = clock != nil && offset.isMultiple(of: 60) ? local : nil
+    let written = ahead ?? stored
     let date = text(of: written) { $0.writeDate(into: $1) }
     let time = text(of: written) { $0.writeTime(into: $1) }
-    return "\(date)T\(time)" + (ahead.map { offsetText($0, separator: ":") } ?? "Z")
+    return "\(date)T\(time)" + (ahead == nil ? "Z" : offsetText(offset, separator: ":"))
   }
 
   private func text(

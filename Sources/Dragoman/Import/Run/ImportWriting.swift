@@ -286,9 +286,9 @@ final class ImportWriting<Sink: ImportSink> {
     return try RejectsFile(path: path, besides: kept)
   }
 
-  /// Writes the rejects so far; a run that has read nothing leaves the file alone.
-  private func flushRejects() throws {
-    guard let rejects, let walker, walker.tally.counts.read > 0 else { return }
+  /// Writes the rejects so far; a run that has read nothing, and commits nothing, leaves the file alone.
+  private func flushRejects(beforeCommit commits: Bool = false) throws {
+    guard let rejects, let walker, commits || walker.tally.counts.read > 0 else { return }
     try rejects.flush()
     if rejects.hasReplaced {
       notices.add("the rejects of an earlier import were replaced in \(rejects.path)")
@@ -386,7 +386,7 @@ final class ImportWriting<Sink: ImportSink> {
   /// Commits; `parks` says that it is over, and its references wait for other partitions.
   private func commitBatch(_ entry: inout ImportLedgerEntry, parks: Bool = false) throws {
     // What is committed must not be missing from the rejects, so they are written first.
-    try rejects?.flush()
+    try flushRejects(beforeCommit: true)
     entry.counts = report.counts
     entry.counts.deleted += pruned
     entry.committed = entry.counts.read

@@ -11,7 +11,7 @@ final class RunKeeper {
   /// The records so far.
   private var records = FeedHash()
   /// What was written down last.
-  private var state: String?
+  private var written: String?
 
   /// Prepares the store for what an import keeps there until its end; nil where nothing is kept: by an import in
   /// one transaction, a dry run, or beside another one that keeps its own.
@@ -59,8 +59,8 @@ final class RunKeeper {
   ///   container, on another machine), has gone on with it or taken it back.
   func check(_ session: some ImportSession) throws {
     // On a server a lock keeps others away.
-    guard let state, !session.keepsSeveralRuns else { return }
-    guard try session.keptState().map({ hasSameBytes($0, state) }) != true else { return }
+    guard let written, !session.keepsSeveralRuns else { return }
+    guard try session.keptState().map({ hasSameBytes($0, written) }) != true else { return }
     throw StoreError(
       .busy,
       "Another process has gone on with this import, or taken it back, since its last batch was committed.",
@@ -105,7 +105,7 @@ final class RunKeeper {
     )
     let text = String(decoding: try JSONEncoder().encode(state), as: UTF8.self)
     try session.keep(state: text)
-    self.state = text
+    written = text
   }
 
   /// The import has ended.

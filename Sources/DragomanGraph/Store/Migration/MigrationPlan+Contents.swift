@@ -12,16 +12,6 @@ extension MigrationPlan {
     let entities: [String]?
   }
 
-  /// Those of a store that grows: a default that is to be unique is nobody's but the first one's.
-  var growthFills: [Fill] {
-    fills.filter { fill in
-      !new.entities.contains { entity in
-        entity.table == fill.table
-          && entity.uniqueKeys.joined().contains { hasSameBytes($0.column, fill.column) }
-      }
-    }
-  }
-
   /// What the rows of a table are called.
   enum Naming {
     /// All rows were of the one entity that the table had.
@@ -179,6 +169,22 @@ extension MigrationPlan {
         "UPDATE \(table) SET \(Schema.quoted(order.order)) = place.number FROM (SELECT _pk AS pk,"
         + " row_number() OVER (PARTITION BY \(owner) ORDER BY _pk) - 1 AS number"
         + " FROM \(table) WHERE \(owner) IS NOT NULL) AS place WHERE place.pk = _pk"
+    }
+  }
+}
+
+extension ModelLayout {
+  /// The defaults that take the place of null in a store that has grown to this model.
+  ///
+  /// A default that is to be unique is nobody's but the first one's: a unique key gets none.
+  func fills(since old: Model) -> [MigrationPlan.Fill] {
+    guard model != old else { return [] }
+    let plan = MigrationPlan(from: ModelLayout(old), to: self, ModelMatch(from: old, to: model))
+    return plan.fills.filter { fill in
+      !entities.contains { entity in
+        entity.table == fill.table
+          && entity.uniqueKeys.joined().contains { hasSameBytes($0.column, fill.column) }
+      }
     }
   }
 }

@@ -42,11 +42,6 @@ struct MigrationPlan: Sendable {
     let order: String
   }
 
-  /// What a store does to its tables that grows.
-  init(from old: Model, to new: ModelLayout) {
-    self.init(from: ModelLayout(old), to: new, ModelMatch(from: old, to: new.model))
-  }
-
   init(from old: ModelLayout, to new: ModelLayout, _ match: ModelMatch) {
     self.old = old
     self.new = new

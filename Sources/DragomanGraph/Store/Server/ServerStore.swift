@@ -249,8 +249,7 @@ package final class ServerStore: ObjectStore, Sendable {
         try session.begin()
         let old = session.layout.model
         try session.grow(to: model)
-        let plan = MigrationPlan(from: old, to: session.layout)
-        for fill in plan.growthFills { try session.connection.fill(fill) }
+        for fill in session.layout.fills(since: old) { try session.connection.fill(fill) }
         try session.commit()
       }
     }

@@ -9,8 +9,17 @@ final class StoreGate: Sendable {
     case reader
   }
 
-  /// Guarded by the condition: the threads of those who are in.
-  private nonisolated(unsafe) var users: [(thread: pthread_t, connection: Connection)] = []
+  /// Who is in.
+  private struct User {
+    let thread: pthread_t
+    let connection: Connection
+
+    /// Whether it is the thread that asks.
+    var isCaller: Bool { pthread_equal(thread, pthread_self()) != 0 }
+  }
+
+  /// Guarded by the condition.
+  private nonisolated(unsafe) var users: [User] = []
   private nonisolated(unsafe) var isClosed = false
   private let condition = NSCondition()
 
@@ -24,18 +33,14 @@ final class StoreGate: Sendable {
   ///   connection already: it would wait for itself.
   func pass<T>(_ connection: Connection, _ body: () throws -> T) throws -> T {
     try condition.withLock {
-      let own = users.filter { pthread_equal($0.thread, pthread_self()) != 0 }
       // Who is in, and is waited for, comes to its end.
-      guard !isClosed || !own.isEmpty else { throw Self.closed }
-      guard !own.contains(where: { $0.connection == connection }) else { throw Self.nested }
-      users.append((pthread_self(), connection))
+      guard !isClosed || users.contains(where: \.isCaller) else { throw Self.closed }
+      guard place(of: connection) == nil else { throw Self.nested }
+      users.append(User(thread: pthread_self(), connection: connection))
     }
     defer {
       condition.withLock {
-        let place = users.firstIndex {
-          $0.connection == connection && pthread_equal($0.thread, pthread_self()) != 0
-        }
-        if let place { users.remove(at: place) }
+        if let place = place(of: connection) { users.remove(at: place) }
         if users.isEmpty { condition.broadcast() }
       }
     }
@@ -69,11 +74,16 @@ final class StoreGate: Sendable {
   }
 
   private func checkCaller() throws(StoreError) {
-    guard users.contains(where: { pthread_equal($0.thread, pthread_self()) != 0 }) else { return }
+    guard users.contains(where: \.isCaller) else { return }
     throw StoreError(
       .badRequest,
       "The store is closed from within its own read or write: it can be closed behind that."
     )
+  }
+
+  /// Where the caller stands among those who use a connection; nil: it is not.
+  private func place(of connection: Connection) -> Int? {
+    users.firstIndex { $0.connection == connection && $0.isCaller }
   }
 
   private static var closed: StoreError {

@@ -136,12 +136,6 @@ public final class WriteSession: ImportSession {
   /// - Throws: `.modelConflict` when the model contradicts what is stored; nothing is added then.
   @discardableResult
   public func grow(to model: Model) throws(StoreError) -> Model {
-    try grow(to: model, fillsDefaults: false)
-  }
-
-  /// The same; objects that are there may get the defaults of what is required from now on.
-  @discardableResult
-  func grow(to model: Model, fillsDefaults: Bool) throws(StoreError) -> Model {
     let stored = try run { try StoredModel.load(database) }
     if stored != layout.model { layout = ModelLayout(stored) }
     let isNew = try run { try !database.hasTable("_dragoman_model") }
@@ -164,10 +158,6 @@ public final class WriteSession: ImportSession {
     for statement in new.additions(to: old) { try run { try database.execute(sql: statement) } }
     for index in new.newIndexes(than: old) { try make(index, in: layout) }
     try nameEntities(in: layout, before: old)
-    if fillsDefaults {
-      let plan = MigrationPlan(from: stored, to: layout)
-      for fill in plan.growthFills { try run { try database.fill(fill) } }
-    }
     if isNew || grown != stored {
       try run { try StoredModel.save(grown, to: database) }
       self.layout = layout

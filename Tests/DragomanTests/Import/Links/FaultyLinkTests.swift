@@ -104,6 +104,35 @@ import Testing
     #expect(try sql(fixture.store, "SELECT id, name FROM Company WHERE id = 7") == left)
   }
 
+  @Test("What helps where a part of an identity is missing is said, and helps")
+  func missingIdentity() async throws {
+    func fixture(_ entity: String) throws -> ImportFixture {
+      try ImportFixture(
+        """
+        version: 1
+        entities:
+          D: \(entity)
+          S: { unique: id, attributes: { id: id } }
+        sources: { json: { format: json, entity: D } }
+        """
+      )
+    }
+    let feed = #"[{"d":"1","s":"x"},{"d":"2","s":"x"}]"#
+    let faulty = try fixture(
+      "{ unique: [svc, d], attributes: { d: d }, relationships: { svc: { entity: S, kind: toOne, key: { id: s }, onUnresolved: stub } } }"
+    )
+    let report = try await faulty.run(feed)
+    #expect(report.summary == "read 2, rejected 2")
+    let help = report.issues.first?.examples.first?.help
+    #expect(help?.contains("`key: { name: { attribute: ownName } }`") == true, "\(help ?? "")")
+    let mended = try fixture(
+      "{ unique: [sid, d], attributes: { d: d, sid: s }, relationships: { svc: { entity: S, kind: toOne, key: { id: { attribute: sid } }, onUnresolved: stub } } }"
+    )
+    #expect(try await mended.run(feed).summary == "read 2, inserted 2")
+    #expect(try await mended.run(feed).summary == "read 2, unchanged 2")
+    #expect(try sql(mended.store, "SELECT count(svc), (SELECT count(*) FROM S) FROM D") == ["2|1"])
+  }
+
   @Test("A sensitive key is shown by no policy", arguments: ["clear", "reject"])
   func sensitiveKeys(policy: String) async throws {
     let fixture = try ImportFixture(
