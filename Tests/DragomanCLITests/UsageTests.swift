@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Testing
 
 @testable import DragomanCLI
@@ -276,5 +277,60 @@ import Testing
   func nearestOption(arguments: [String], wanted: String) throws {
     let run = try ToolFolder().run(arguments)
     #expect(run.status == 64 && run.errors.contains("Did you mean '\(wanted)'?"), "\(run.errors)")
+  }
+
+  @Test(
+    "Who asks for JSON gets a document of what failed, too, beside the message",
+    arguments: [
+      ["import", "bad.map.yaml", "p.json", "-d", "p.db", "--json"],
+      ["import", "p.map.yaml", "none.json", "-d", "p.db", "--json"],
+      ["check", "p.map.yaml", "none.json", "--json"], ["undo", "9", "-d", "p.db", "--json"],
+      ["delete", "Nope", "-d", "p.db", "--where", "id == 1", "--yes", "--json"],
+      ["info", "-d", "none.db", "--json"], ["rejects", "show", "none.ndjson", "--json"],
+      ["migrate", "bad.map.yaml", "-d", "p.db", "--json"],
+    ]
+  )
+  func failures(arguments: [String]) throws {
+    #expect(try folder.run("import", "p.map.yaml", "p.json", "-d", "p.db").status == 0)
+    try folder.write("version: 1\nentities: { P: { atributes: {} } }\n", to: "bad.map.yaml")
+    let run = try folder.run(arguments)
+    #expect(run.status != 0)
+    let lines = run.output.split(separator: "\n")
+    #expect(lines.count == 1, "\(run)")
+    let document = try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any]
+    #expect(document?["v"] as? Int == 1 && document?["status"] as? String == "failed", "\(run)")
+    #expect((document?["error"] as? String)?.hasPrefix("error[") == true, "\(run)")
+    #expect(run.errors.contains("error["), "\(run)")
+  }
+
+  @Test("Rows have no document behind them, and each feed of a run has its own")
+  func rowsAndRuns() throws {
+    try folder.write("[{", to: "cut.json")
+    #expect(try folder.run("import", "p.map.yaml", "p.json", "-d", "p.db").status == 0)
+    for arguments in [
+      ["fetch", "Nope", "-d", "p.db", "--json"],
+      ["undo", "9", "-d", "p.db", "--dry-run", "--json"],
+      ["history", "--changes", "9", "-d", "p.db", "--json"],
+      ["diff", "p.map.yaml", "cut.json", "-d", "p.db", "--json"],
+    ] {
+      let rows = try folder.run(arguments)
+      #expect(rows.status != 0 && rows.output.isEmpty, "\(rows)")
+    }
+    try folder.write(
+      "database: r.db\nfeeds:\n  a: { map: p.map.yaml, inputs: [p.json] }\n  b: { map: p.map.yaml, inputs: [none.json] }\n",
+      to: "dragoman.yaml"
+    )
+    let run = try folder.run("run", "--all", "--json")
+    #expect(run.status == 66)
+    let documents = run.output.split(separator: "\n")
+    #expect(documents.count == 2, "\(run)")
+    #expect(documents.first?.contains("\"status\":\"done\"") == true)
+    #expect(documents.last?.contains("\"status\":\"failed\"") == true)
+  }
+
+  @Test("Pages of the manual that cannot be written are no wrong use of the tool")
+  func manual() throws {
+    let run = try folder.run("man", "none")
+    #expect(run.status == 73 && run.errors.contains("error[export.output]"), "\(run)")
   }
 }

@@ -154,4 +154,144 @@ import Testing
     let page = try browser.page("/model")
     #expect(page.contains("class=\"edge-name\"") && page.contains(">staff / company</text>"))
   }
+
+  @Test(
+    "What has no number is no address to listen at",
+    arguments: ["localhost", "127.0.0", "::g"]
+  )
+  func noAddress(text: String) throws {
+    let options = ConsoleOptions(database: folder.path("staff.db"))
+    #expect {
+      try ConsoleServer(options, address: text, port: 0)
+    } throws: { error in
+      (error as? ConsoleServer.Failure)?.description.hasPrefix("\(text) is no IP address") == true
+    }
+  }
+
+  @Test(
+    "Null and the empty text are told from texts that look like them; directions are kept apart"
+  )
+  func lookalikes() async throws {
+    try folder.write(
+      #"{"people":[{"id":1,"name":"null"},{"id":2,"name":""},{"id":3,"name":"(empty)"},{"id":4,"name":"ab\#u{5C}u202Ec"}]}"#,
+      to: "second.json"
+    )
+    try await folder.imports("second.json")
+    try folder.write(
+      #"{"people":[{"id":1,"name":null},{"id":2,"name":"(empty)"},{"id":3,"name":""}]}"#,
+      to: "third.json"
+    )
+    try await folder.imports("third.json")
+    let browser = try browser
+    let second = try browser.page("/history/2")
+    #expect(second.contains("<ins><bdi>null</bdi></ins>"))
+    #expect(second.contains(#"<ins><bdi class="null">(empty)</bdi></ins>"#))
+    #expect(second.contains("<ins><bdi>(empty)</bdi></ins>"))
+    // What turns the direction of reading is spelled.
+    #expect(second.contains(#"ab\u{202e}c"#))
+    #expect(try browser.page("/objects/Person/4").contains(#"ab\u{202e}c"#))
+    let third = try browser.page("/history/3")
+    #expect(third.contains(#"<del><bdi>null</bdi></del> <ins><bdi class="null">null</bdi></ins>"#))
+  }
+
+  @Test("Records that are skipped stand in the history")
+  func skipped() async throws {
+    let store = try SQLiteStore(at: .file(folder.path("staff.db")))
+    let map = try ImportMap(contentsOf: folder.path("staff.map.yaml"))
+    _ = try await Importer(map: map, store: store).run(
+      ImportRequest([.file(folder.path("staff.json"))], mode: .ignore)
+    )
+    try store.close()
+    let browser = try browser
+    #expect(try browser.page("/history/2").contains("<b>5</b><span>skipped</span>"))
+    #expect(try browser.page("/").contains(">Skipped</th>"))
+  }
+
+  @Test("What an object waits for is named, there and in the overview")
+  func waiting() async throws {
+    let browser = try browser
+    #expect(try browser.page("/objects/Person/3").contains("waits for 99"))
+    let json = try browser.json("/objects/Person/3.json")
+    #expect((json["waiting"] as? [String: String]) == ["friends": "99"])
+    #expect(try !browser.page("/objects/Person/1").contains("waits for"))
+    let overview = try browser.page("/")
+    #expect(overview.contains("Person.friends") && overview.contains("Person 99"))
+  }
+
+  @Test("All links of an object can be seen, page by page, in both directions")
+  func manyLinks() async throws {
+    let people = (10..<460).map { #"{"id":\#($0),"name":"p\#($0)","company":7}"# }
+    try folder.write(
+      #"{"people":[\#(people.joined(separator: ",")),{"id":9,"friends":[\#((10..<460).map(String.init).joined(separator: ","))]}]}"#,
+      to: "many.json"
+    )
+    try await folder.imports("many.json")
+    let browser = try browser
+    let store = try SQLiteStore(at: .file(folder.path("staff.db")))
+    func key(of entity: String, _ condition: String) throws -> Int64 {
+      var key: Int64 = 0
+      try store.forEachRow(FetchRequest(entity, filter: Filter(parsing: condition))) {
+        key = $0.objectID.primaryKey
+      }
+      return key
+    }
+    let (company, person) = (try key(of: "Company", "id == 7"), try key(of: "Person", "id == 9"))
+    try store.close()
+    for (start, title) in [
+      ("/objects/Company/\(company)", "staff"), ("/objects/Person/\(person)", "friends"),
+    ] {
+      #expect(try browser.page(start).contains("1 to 20 are shown"))
+      var address: String? = start
+      var seen: Set<Substring> = []
+      var pages = 0
+      while let next = address, pages < 9 {
+        let page = try browser.page(next)
+        seen.formUnion(page.matches(of: /<b>([0-9]+)<\/b>/).map(\.output.1))
+        pages += 1
+        address = page.firstMatch(of: /<a href="([^"]+)">More of them/).map {
+          String($0.output.1).replacing("&amp;", with: "&")
+        }
+      }
+      #expect(
+        pages == 4 && seen.isSuperset(of: (10..<460).map { Substring(String($0)) }),
+        "\(title)"
+      )
+    }
+    let behind = try browser.page("/objects/Company/\(company)?links=staff&from=999999")
+    #expect(behind.contains("none behind the first 999,999"))
+  }
+
+  @Test("What is invisible in a form stays as it was typed")
+  func typedForms() async throws {
+    let text = "ab\u{200E}c\u{AD}d"
+    let query = try #require(
+      "name == \"\(text)\"".addingPercentEncoding(withAllowedCharacters: .alphanumerics)
+    )
+    #expect(
+      try browser.page("/entities/Person?where=\(query)").contains(
+        "value=\"name == &quot;\(text)&quot;\""
+      )
+    )
+    try folder.write(#"{"people":[{"id":7,"name":"\#(text)","born":"soon"}]}"#, to: "dirty.json")
+    try await folder.imports("dirty.json", rejects: "rejects.ndjson")
+    let writer = try TestBrowser(folder.console(writes: true, rejects: ["rejects.ndjson"]))
+    let page = try writer.page("/rejects/0/1")
+    let form = try #require(page.firstMatch(of: /<textarea[^>]*>([^<]*)<\/textarea>/)).output.1
+      .replacing("&quot;", with: "\"").replacing("soon", with: "2020-01-02")
+    let mark = try RejectShelf.line("1", of: folder.path("rejects.ndjson")).mark
+    let sent = await writer.post(
+      "/rejects/0/1",
+      ["mark": mark, "map": "0", "record": String(form)]
+    )
+    #expect(sent.status == 303)
+    #expect(try writer.page("/entities/Person.json?where=id%20==%207").contains(text))
+  }
+
+  @Test("A download tells the empty text from null, as an import reads it")
+  func emptyText() async throws {
+    try folder.write(#"{"people":[{"id":1,"name":""},{"id":2,"name":null}]}"#, to: "second.json")
+    try await folder.imports("second.json")
+    let text = try browser.page("/entities/Person/download.csv?columns=id,name&sort=id")
+    #expect(text == "id,name\r\n1,\"\"\r\n2,\r\n3,Cy\r\n")
+  }
 }

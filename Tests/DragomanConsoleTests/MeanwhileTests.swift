@@ -22,10 +22,16 @@ import Testing
 
   @Test("A download of rejects has all of them, also where a page shows some")
   func largeDownload() async throws {
-    try dirty(RejectShelf.readCount + 500)
+    try dirty(20_500)
     try await folder.imports("dirty.json", rejects: "rejects.ndjson")
     let browser = try TestBrowser(folder.console(rejects: ["rejects.ndjson"]))
-    #expect(try browser.page("/rejects").contains("more than 20,000 rejects"))
+    let page = try browser.page("/rejects")
+    #expect(page.contains("20,500 rejects") && page.contains("and 20,485 more of this reason"))
+    let (groups, isComplete) = try RejectShelf.groups(
+      of: folder.path("rejects.ndjson"),
+      limit: 20_000
+    )
+    #expect(groups.map(\.count) == [20_000] && !isComplete)
     #expect(
       try browser.page("/rejects/0/download.ndjson") == folder.read("rejects.ndjson")
     )

@@ -88,12 +88,12 @@ import Testing
     try await rest(job)
     let page = try browser.page(address)
     #expect(page.contains("The check was cancelled") && page.contains("Check it again"))
-    #expect(!page.contains("fits the map") && !page.contains("\(address)/run"))
+    #expect(!page.contains("The map reads the feed") && !page.contains("\(address)/run"))
     #expect(await browser.post("\(address)/run", [:]).status == 409)
     #expect(await browser.post("\(address)/try", [:]).status == 409)
     #expect(await browser.post("\(address)/check", [:]).status == 303)
     try await rest(job)
-    #expect(try browser.page(address).contains("The feed fits the map"))
+    #expect(try browser.page(address).contains("The map reads the feed"))
   }
 
   @Test("A cancelled trial is no passed one, and can be tried again")
@@ -201,5 +201,60 @@ import Testing
     #expect(page.contains("kept until the console ends") && !page.contains("Nothing is rejected."))
     #expect(page.contains("dirty.json <small>1 reject</small>"))
     #expect((try browser.json("/rejects.json")["files"] as? [Any])?.count == 1)
+  }
+
+  @Test(
+    "A map or a feed that has changed since the check is not imported",
+    arguments: [true, false]
+  )
+  func changedFiles(isMap: Bool) async throws {
+    try folder.write(#"{"people":[{"id":5,"name":"Eve"}]}"#, to: "feed.json")
+    let browser = try TestBrowser(folder.console(writes: true))
+    let (address, job) = try await begin(browser, "feed.json")
+    try await rest(job)
+    if isMap {
+      try folder.write(
+        ConsoleFolder.map.replacing("name: { from: name", with: "name: { from: nick"),
+        to: "staff.map.yaml"
+      )
+    } else {
+      try folder.write(#"{"people":[{"id":5,"name":"Mallory"}]}"#, to: "feed.json")
+    }
+    for step in ["try", "run"] {
+      let refused = await browser.post("\(address)/\(step)", [:])
+      #expect(refused.status == 409)
+      #expect(try refused.text().contains("has changed since the check"))
+    }
+    #expect(try browser.json("/entities/Person.json")["count"] as? Int == 3)
+  }
+
+  @Test("A row of CSV that has too few cells is mended as an object of its columns")
+  func brokenRow() async throws {
+    try folder.write(
+      """
+      version: 1
+      entities: { E: { unique: id, attributes: { id: id, a: a, b: b } } }
+      sources: { rows: { format: csv, entity: E, separator: ";" } }
+      """,
+      to: "rows.map.yaml"
+    )
+    try folder.write("id;a;b\n1;x;y\n2;z\n", to: "rows.csv")
+    try await folder.imports("rows.csv", by: "rows.map.yaml", rejects: "rejects.ndjson")
+    let browser = try TestBrowser(
+      folder.console(writes: true, rejects: ["rejects.ndjson"], maps: ["rows.map.yaml"])
+    )
+    #expect(try browser.page("/rejects/0/1").contains("write an object of them in its place"))
+    let mark = try RejectShelf.line("1", of: folder.path("rejects.ndjson")).mark
+    let form = ["mark": mark, "map": "0"]
+    let again = await browser.post("/rejects/0/1", form.merging(["record": "2;z;w"]) { $1 })
+    #expect(
+      try again.status == 200 && again.text().contains("write an object of them in its place")
+    )
+    let record = #" {"id":"2","a":"z","b":"w"}"#
+    #expect(
+      await browser.post("/rejects/0/1", form.merging(["record": record]) { $1 }).status == 303
+    )
+    #expect(try browser.json("/entities/E.json")["count"] as? Int == 2)
+    #expect(try folder.read("rejects.ndjson").isEmpty)
   }
 }

@@ -161,6 +161,17 @@ import Testing
     }
   }
 
+  @Test("A download by version 1.0 ends with its connection, also where that is to be kept")
+  func oldDownload() async throws {
+    try await serving { client in
+      let answer = try await client.send(
+        "GET /entities/Person/download.ndjson HTTP/1.0\r\nHost: localhost:\(client.port)\r\n"
+          + "Connection: keep-alive\r\nCookie: \(client.cookie)\r\n\r\n"
+      )
+      #expect(answer.contains("Connection: close") && answer.hasSuffix("}\n"))
+    }
+  }
+
   @Test("Beyond the greatest number of connections a browser is told to come again")
   func tooManyConnections() async throws {
     try await serving(connectionCount: 3) { client in

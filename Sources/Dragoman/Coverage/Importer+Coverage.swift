@@ -8,16 +8,17 @@ extension Importer {
   /// reads samples; in constant memory, so of very many different values there is a number that they
   /// are at least.
   ///
-  /// - Parameter request: What to import; standard input cannot be read twice.
+  /// - Parameter request: What to import; standard input and pipes cannot be read twice.
   /// - Returns: The report of the import, and the coverage.
   /// - Throws: `ImportFailure` as `run(_:)`, `ReadError` where an input cannot be read again.
   public func check(
     _ request: ImportRequest
   ) async throws -> (report: ImportReport, coverage: FeedCoverage) {
-    if request.inputs.contains(.standardInput) {
+    if let input = request.inputs.first(where: { !$0.isReadTwice }) {
+      let name = input == .standardInput ? "Standard input" : input.name
       throw ReadError(
         .unsupported,
-        "Standard input cannot be read twice, as the coverage of a feed wants.",
+        "\(name) cannot be read twice, as the coverage of a feed wants.",
         help: "write it to a file first"
       )
     }
@@ -63,7 +64,7 @@ private struct CoverageShapes: Sendable {
     let model = code.model ?? map.model()
     for input in request.inputs {
       if case .records = input { continue }
-      var reader = try SampleReader(recordLimit: request.limit ?? .max)
+      var reader = try SampleReader(of: request, by: map)
       try reader.read(input)
       guard let sample = reader.sample else { continue }
       let names = request.sourcesByInput[input.name] ?? request.sources

@@ -66,7 +66,7 @@ struct FeedKeys {
       let sources = InputSources.candidates(of: map, request, for: input.name)
       // An input that no source is for is told by the import.
       if sources.isEmpty, !map.sources.isEmpty { continue }
-      var reader = try SampleReader(of: request, by: sources, cancellation)
+      var reader = try SampleReader(of: request, by: map, sources, cancellation)
       do {
         try reader.read(input)
       } catch {
@@ -189,15 +189,5 @@ extension FeedShape {
       add(look, values.textCount)
     }
     return found
-  }
-}
-
-extension ImportInput {
-  /// Whether the input can be read a second time: a pipe cannot.
-  fileprivate var isReadTwice: Bool {
-    guard case .file(let path) = self else { return self != .standardInput }
-    var status = stat()
-    // A file that is not there is told when it is opened.
-    return stat(path, &status) != 0 || status.st_mode & S_IFMT != S_IFIFO
   }
 }

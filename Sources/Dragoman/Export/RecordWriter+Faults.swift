@@ -19,12 +19,15 @@ extension RecordWriter {
     _ slot: Int,
     _ row: borrowing Row
   ) {
-    let name = plan.slots[slot].attribute.name
-    if let known = issues.firstIndex(where: { $0.attribute.utf8.elementsEqual(name.utf8) }) {
+    let (entity, name) = (plan.slots[slot].entity, plan.slots[slot].attribute.name)
+    let known = issues.firstIndex {
+      hasSameBytes($0.attribute, name) && hasSameBytes($0.entity, entity)
+    }
+    if let known {
       issues[known].count += 1
     } else {
       let message = error(fault, slot: slot, row).message
-      issues.append(ExportReport.Issue(attribute: name, message: message, count: 1))
+      issues.append(ExportReport.Issue(entity: entity, attribute: name, message: message, count: 1))
     }
   }
 

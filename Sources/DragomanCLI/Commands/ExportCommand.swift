@@ -37,8 +37,6 @@ struct ExportCommand: AsyncParsableCommand {
   @OptionGroup
   var databaseOptions: DatabaseOptions
 
-  private var database: String { databaseOptions.shown }
-
   @Option(
     help: ArgumentHelp(
       "The entity; the map's choice without it. Several, or all that sources bring, go to a folder.",

@@ -40,8 +40,6 @@ struct FetchCommand: ParsableCommand {
   @OptionGroup
   var databaseOptions: DatabaseOptions
 
-  private var database: String { databaseOptions.shown }
-
   @OptionGroup
   var selection: SelectionOptions
 

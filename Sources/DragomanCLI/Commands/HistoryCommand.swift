@@ -20,8 +20,6 @@ struct HistoryCommand: ParsableCommand {
   @OptionGroup
   var databaseOptions: DatabaseOptions
 
-  private var database: String { databaseOptions.shown }
-
   @Option(help: "How many of the last imports; all without it.")
   var limit: Int?
 

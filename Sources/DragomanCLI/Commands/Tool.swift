@@ -93,9 +93,29 @@ struct Tool: AsyncParsableCommand {
   }
 
   /// Prints an error, and gives the exit code.
+  ///
+  /// Who asked for a document gets one, unless the command has printed it, or rows.
   private static func status(of error: any Error) -> Int32 {
-    if let known = (error as? ToolError) ?? ToolError(error) { return known.tell() }
-    return tell(error)
+    guard let known = (error as? ToolError) ?? ToolError(error) else { return tell(error) }
+    if wantsDocument(CommandLine.arguments), !OutputBuffer.hasPrinted.load(ordering: .relaxed) {
+      // The message is on standard error in any case.
+      try? OutputBuffer.print(known.document)
+    }
+    return known.tell()
+  }
+
+  /// Whether `--json` asks for one document, and not for lines of rows or changes.
+  private static func wantsDocument(_ arguments: [String]) -> Bool {
+    let options = arguments.prefix { $0 != "--" }
+    guard options.contains("--json") else { return false }
+    let hasLines =
+      switch command(of: arguments) {
+      case is FetchCommand.Type, is WatchCommand.Type, is DiffCommand.Type: true
+      case is HistoryCommand.Type: options.contains { $0.hasPrefix("--changes") }
+      case is UndoCommand.Type: options.contains("--dry-run")
+      default: false
+      }
+    return !hasLines
   }
 
   /// Prints what the argument parser has to say: help and versions are output, the rest is not.

@@ -39,8 +39,6 @@ struct WatchCommand: AsyncParsableCommand {
   @OptionGroup
   var databaseOptions: DatabaseOptions
 
-  private var database: String { databaseOptions.shown }
-
   @OptionGroup
   var selection: SelectionOptions
 

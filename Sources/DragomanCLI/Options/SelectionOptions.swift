@@ -11,7 +11,7 @@ struct SelectionOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "The order: a,-b is a ascending, then b descending; a[cd] overlooks case and diacritics.",
+      "The order: a,-b is a ascending, then b descending; a[cd] ignores case and diacritics.",
       valueName: "keys"
     ),
     completion: .custom { words, _, start in Suggestions(words).paths(behind: start) }

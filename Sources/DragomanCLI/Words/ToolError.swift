@@ -48,6 +48,21 @@ struct ToolError: Error {
     return status.rawValue
   }
 
+  /// What `--json` prints of a command that has nothing to tell but why it failed, on one line.
+  var document: String {
+    get throws {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      return String(decoding: try encoder.encode(Document(error: text)), as: UTF8.self) + "\n"
+    }
+  }
+
+  private struct Document: Encodable {
+    let error: String
+    let status = "failed"
+    let v = 1
+  }
+
   /// What is in the way of a migration, a line each.
   init(faults: [String], in database: String) {
     let code = StoreError.Code.modelConflict.rawValue

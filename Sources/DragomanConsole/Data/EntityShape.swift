@@ -88,6 +88,14 @@ struct ObjectLabel {
     key = whole.isEmpty ? "#\(id.primaryKey)" : String(whole.prefix(80))
   }
 
+  /// A key as text.
+  static func text(of key: ObjectKey) -> String {
+    key.parts.map { part in
+      part.attribute.isSensitive && !part.value.isNull
+        ? ValueText.mask : ValueText.text(part.value, part.attribute) ?? "null"
+    }.joined(separator: " · ")
+  }
+
   /// The address of an object's page.
   static func address(of id: ObjectID, in entity: String) -> String {
     WebText.address(["objects", entity, String(id.primaryKey)])

@@ -8,3 +8,25 @@ enum FileSize {
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 }
+
+/// What tells whether a file is still the one that it was.
+struct FileStamp: Equatable, Sendable {
+  private let number: UInt64
+  private let byteCount: Int64
+  private let second: Int64
+  private let nanosecond: Int64
+
+  /// - Returns: nil where there is no such file.
+  init?(_ path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    number = UInt64(status.st_ino)
+    byteCount = Int64(status.st_size)
+    #if canImport(Darwin)
+    let modified = status.st_mtimespec
+    #else
+    let modified = status.st_mtim
+    #endif
+    (second, nanosecond) = (Int64(modified.tv_sec), Int64(modified.tv_nsec))
+  }
+}

@@ -42,6 +42,9 @@ final class ImportJob: Sendable {
     /// Whether what was begun last was cancelled.
     var isCancelled: Bool { !phase.isRunning && report?.status == .cancelled }
 
+    /// Whether the import did not begin: somebody else held the database for too long.
+    var isFree: Bool { phase == .failed && step == 2 && failure?.status == 503 && kept == nil }
+
     /// Whether what was begun last ended before its feed did.
     var isBroken: Bool { phase == .failed || isCancelled }
 
@@ -69,6 +72,10 @@ final class ImportJob: Sendable {
   /// Where rejected records go.
   let rejectsPath: String
   private let importMap: ImportMap
+  /// What the file of the map was when it was read.
+  private let mapStamp: FileStamp?
+  /// What the feed's file was when it was checked.
+  private let checkedFeed = Mutex<FileStamp?>(nil)
   private let request: ImportRequest
   private let database: String
   private let state = Mutex(State())
@@ -88,6 +95,7 @@ final class ImportJob: Sendable {
     self.database = database
     name = input.name
     rejectsPath = "\(folder)/rejects-\(id).ndjson"
+    mapStamp = FileStamp(map.path)
     importMap = try map.map.get()
     request = ImportRequest([input], sources: source.isEmpty ? [] : [source], mode: mode)
   }
@@ -95,8 +103,26 @@ final class ImportJob: Sendable {
   /// What is known now.
   var now: State { state.withLock { $0 } }
 
+  /// The feed's file as it is now; nil of what is none.
+  private var feedStamp: FileStamp? {
+    guard case .file(let path)? = request.inputs.first else { return nil }
+    return FileStamp(path)
+  }
+
+  /// - Throws: `ConsoleError`, 409, where the map is not what was read, or, behind the check, the feed not what was checked.
+  private func checkFiles(isChecked: Bool = true) throws(ConsoleError) {
+    let isOtherMap = FileStamp(map.path) != mapStamp
+    guard isOtherMap || isChecked && feedStamp != checkedFeed.withLock({ $0 }) else { return }
+    throw ConsoleError(
+      409,
+      "\(isOtherMap ? "The map \(map.name)" : "The feed \(name)") has changed since the check.",
+      help: "begin another import: what was checked is what is imported"
+    )
+  }
+
   /// Reads the feed by the map and tells what is in it; nothing is kept.
   func check() {
+    checkedFeed.withLock { $0 = feedStamp }
     begin(.checking) { [self] in
       let store = try await onThread { try SQLiteStore(at: .temporary) }
       let (report, coverage) = try await Importer(map: importMap, store: store).check(request)
@@ -112,16 +138,18 @@ final class ImportJob: Sendable {
 
   /// Checks again what was cancelled or did not work.
   ///
-  /// - Throws: `ConsoleError`, 409, while something else runs, or after the end.
+  /// - Throws: `ConsoleError`, 409, while something else runs, after the end, or where the map has changed.
   func checkAgain() throws(ConsoleError) {
+    try checkFiles(isChecked: false)
     try claim(.checking, after: [.checked, .tried, .failed])
     check()
   }
 
   /// Imports, tells what changes, and keeps nothing.
   ///
-  /// - Throws: `ConsoleError`, 409, while something else runs.
+  /// - Throws: `ConsoleError`, 409, while something else runs, or where the map or the feed has changed.
   func tryOut() throws(ConsoleError) {
+    try checkFiles()
     try claim(.trying, after: [.checked, .tried, .failed], isChecked: true)
     begin(.trying) { [self] in
       var request = request
@@ -144,9 +172,10 @@ final class ImportJob: Sendable {
 
   /// Imports.
   ///
-  /// - Throws: `ConsoleError`, 409, while something else runs, or after the end.
+  /// - Throws: `ConsoleError`, 409, while something else runs, after the end, or where the map or the feed has changed.
   func start() throws(ConsoleError) {
-    try claim(.importing, after: [.checked, .tried], isChecked: true)
+    try checkFiles()
+    try claim(.importing, after: now.isFree ? [.failed] : [.checked, .tried], isChecked: true)
     begin(.importing) { [self] in
       var request = request
       request.options.rejectsFile = rejectsPath
@@ -168,12 +197,11 @@ final class ImportJob: Sendable {
   }
 
   private func run(_ request: ImportRequest) async throws -> ImportReport {
-    let (store, last) = try await onThread { [database] in
-      let store = try SQLiteStore(
+    let store = try await onThread { [database] in
+      try SQLiteStore(
         at: .file(database),
         options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)
       )
-      return (store, try store.history(limit: 1).last?.id ?? 0)
     }
     let run = Importer(map: importMap, store: store).start(request)
     change {
@@ -188,12 +216,15 @@ final class ImportJob: Sendable {
     } catch {
       result = .failure(error)
     }
+    let number: Int64?
+    switch result {
+    case .success(let report): number = report.number
+    case .failure(let failure): number = failure.report.number
+    }
     try await onThread { [self] in
-      if !request.isDryRun {
-        // Others may have imported meanwhile: the last line of the history need not be this import's.
-        // What cannot be read of it then is no reason to call it failed.
-        let kept = (try? store.history(limit: 50))?
-          .last { ($0.id ?? 0) > last && $0.source == name }
+      if let number {
+        // What cannot be read of the history is no reason to call the import failed.
+        let kept = (try? store.history())?.last { $0.id == number }
         change { $0.kept = kept }
       }
       try store.close()

@@ -26,8 +26,18 @@ struct RejectShelf: Sendable {
     var mark: String { RejectShelf.mark(of: reject.bytes) }
   }
 
+  /// Lines of one code, entity and attribute.
+  struct Group: Sendable {
+    /// The first ones, `RejectShelf.shownCount` at most.
+    var lines: [Line] = []
+    /// How many there are.
+    var count = 0
+  }
+
   /// So many rejects of a file are looked at.
-  static let readCount = 20_000
+  static let readCount = 100_000
+  /// So many of each reason are kept.
+  static let shownCount = 15
 
   let paths: [String]
   let maps: MapShelf
@@ -56,18 +66,33 @@ struct RejectShelf: Sendable {
     return items[number]
   }
 
-  /// The lines of a file, as many as are looked at.
+  /// The lines of a file by their reasons, in the order of the first ones, as far as they are looked at.
   ///
   /// - Throws: `ReadError` for what is no rejects file.
-  static func lines(of path: String) throws -> (lines: [Line], isComplete: Bool) {
+  static func groups(
+    of path: String,
+    limit: Int = readCount
+  ) throws -> (groups: [Group], isComplete: Bool) {
     guard FileManager.default.fileExists(atPath: path) else { return ([], true) }
     let reader = try RejectLines(path)
-    var lines: [Line] = []
+    var groups: [Group] = []
+    var places: [[String]: Int] = [:]
+    var count = 0
     while let reject = try reader.next() {
-      guard lines.count < readCount else { return (lines, false) }
-      lines.append(Line(number: reject.number, reject: reject))
+      guard count < limit else { return (groups, false) }
+      count += 1
+      let name = [reject.code, reject.entity, reject.attribute ?? ""]
+      let place = places[name] ?? groups.count
+      if place == groups.count {
+        places[name] = place
+        groups.append(Group())
+      }
+      groups[place].count += 1
+      if groups[place].lines.count < shownCount {
+        groups[place].lines.append(Line(number: reject.number, reject: reject))
+      }
     }
-    return (lines, true)
+    return (groups, true)
   }
 
   /// One line by its number.

@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 import Foundation
 
@@ -106,24 +107,41 @@ enum ValueText {
     }
   }
 
-  /// A text that can be seen: what is empty is called so, and control characters are spelled as the tool's tables do.
+  /// Whether what stands for the value is not its text: null, and the empty one.
+  static func isBlank(_ value: StoredValue) -> Bool { value.isNull || value == .text("") }
+
+  /// A text that can be seen: what is empty is called so, and what is invisible, or turns the direction of reading, is
+  /// spelled as the tool's tables do.
   ///
   /// Line ends and tabs stay: pages show them.
-  static func visible(_ text: String) -> String { text.isEmpty ? "(empty)" : spelled(text) }
+  static func visible(_ text: String) -> String {
+    text.isEmpty ? "(empty)" : spelled(text) { $0.isInvisible }
+  }
+
+  /// A text that can be seen, of so many characters at most: what is missing is told by an ellipsis.
+  static func short(_ text: String, _ length: Int) -> String {
+    let shown = visible(text)
+    return shown.count > length ? shown.prefix(length - 1) + "…" : shown
+  }
 
   /// A text with its control characters spelled; browsers drop some, and take others for another one.
+  ///
+  /// What is typed into a form comes back as it was: nothing else is spelled there.
   static func spelled(_ text: String) -> String {
-    var last: UInt8 = 0
+    spelled(text) { $0.properties.generalCategory == .control }
+  }
+
+  private static func spelled(
+    _ text: String,
+    where isSpelled: (Unicode.Scalar) -> Bool
+  ) -> String {
     let isPlain = text.utf8.allSatisfy { byte in
-      // Those from 128 on are of two bytes.
-      defer { last = byte }
-      if last == 0xC2, byte < 0xA0 { return false }
-      return byte >= 0x20 && byte != 0x7F || byte == 0x0A || byte == 0x09 || byte == 0x0D
+      (0x20..<0x7F).contains(byte) || byte == 0x0A || byte == 0x09 || byte == 0x0D
     }
     guard !isPlain else { return text }
     var spelled = ""
     for scalar in text.unicodeScalars {
-      if scalar.properties.generalCategory == .control, !["\n", "\t", "\r"].contains(scalar) {
+      if !["\n", "\t", "\r"].contains(scalar), isSpelled(scalar) {
         spelled += "\\u{\(String(scalar.value, radix: 16))}"
       } else {
         spelled.unicodeScalars.append(scalar)

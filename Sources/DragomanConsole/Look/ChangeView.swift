@@ -10,6 +10,10 @@ struct ChangeView {
     let new: String
     let hasOld: Bool
     let hasNew: Bool
+    /// Whether the old text stands for null, or for the empty one.
+    var isOldBlank = false
+    /// Whether the new one does.
+    var isNewBlank = false
   }
 
   let kind: String
@@ -104,8 +108,7 @@ struct ChangeView {
     guard let value else { return "" }
     guard let text = ValueText.text(value, attribute) else { return "null" }
     if attribute.isSensitive { return ValueText.mask }
-    let visible = ValueText.visible(text)
-    return visible.count > 200 ? visible.prefix(199) + "…" : visible
+    return ValueText.short(text, 200)
   }
 }
 
@@ -118,7 +121,9 @@ extension ChangeView.Line {
       old: ChangeView.text(old, attribute),
       new: ChangeView.text(new, attribute),
       hasOld: isUpdate || new == nil,
-      hasNew: new != nil
+      hasNew: new != nil,
+      isOldBlank: old.map(ValueText.isBlank) ?? false,
+      isNewBlank: new.map(ValueText.isBlank) ?? false
     )
   }
 }

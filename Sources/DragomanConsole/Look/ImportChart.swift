@@ -20,6 +20,7 @@ struct ImportChart {
     let updated: String
     let unchanged: String
     let deleted: String
+    let skipped: String
     let rejected: String
   }
 
@@ -37,7 +38,7 @@ struct ImportChart {
     let kinds: [(style: String, name: String, count: KeyPath<ImportLedgerEntry.Counts, Int>)] = [
       ("unchanged", "unchanged", \.unchanged), ("updated", "updated", \.updated),
       ("inserted", "inserted", \.inserted), ("deleted", "deleted", \.deleted),
-      ("rejected", "rejected", \.rejected),
+      ("skipped", "skipped", \.skipped), ("rejected", "rejected", \.rejected),
     ]
     // Whoever wrote the file may have written anything into its history.
     let totals = runs.map { run in
@@ -81,6 +82,7 @@ struct ImportChart {
         updated: row.updated,
         unchanged: row.unchanged,
         deleted: row.deleted,
+        skipped: row.skipped,
         rejected: row.rejected
       )
     }

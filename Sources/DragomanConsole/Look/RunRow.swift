@@ -16,6 +16,7 @@ struct RunRow {
   let updated: String
   let unchanged: String
   let deleted: String
+  let skipped: String
   let rejected: String
   let hasRejects: Bool
 
@@ -33,6 +34,7 @@ struct RunRow {
     updated = Figure.grouped(counts.updated)
     unchanged = Figure.grouped(counts.unchanged)
     deleted = Figure.grouped(counts.deleted)
+    skipped = Figure.grouped(counts.skipped)
     rejected = Figure.grouped(counts.rejected)
     hasRejects = counts.rejected > 0
   }

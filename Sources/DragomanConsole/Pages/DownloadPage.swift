@@ -136,7 +136,7 @@ private struct RowText {
     if format == "csv" {
       let cells = zip(values, attributes).map { value, attribute in
         attribute.isSensitive && !value.isNull
-          ? ValueText.mask : Self.cell(ValueText.text(value, attribute) ?? "")
+          ? ValueText.mask : ValueText.text(value, attribute).map(Self.cell) ?? ""
       }
       bytes += (cells.joined(separator: ",") + "\r\n").utf8
       return
@@ -148,8 +148,9 @@ private struct RowText {
     if format == "ndjson" { bytes.append(0x0A) }
   }
 
+  /// A cell of text: the empty one is quoted, since an empty cell is null.
   private static func cell(_ text: String) -> String {
-    let isPlain = !text.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
+    let isPlain = !text.isEmpty && !text.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
     return isPlain ? text : "\"" + text.replacing("\"", with: "\"\"") + "\""
   }
 }

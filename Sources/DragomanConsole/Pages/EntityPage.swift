@@ -104,7 +104,9 @@ struct EntityPage {
       },
       hiddenCount: hidden > 0 ? Figure.count(hidden, "more column") : nil,
       columnNames: query.columns.joined(separator: ","),
-      limits: EntityQuery.limits.map { Choice(name: String($0), isChosen: $0 == query.limit) },
+      limits: Set(EntityQuery.limits + [query.limit]).sorted().map {
+        Choice(name: String($0), isChosen: $0 == query.limit)
+      },
       next: page.next.map { WebText.address(["entities", name], query.pairs(after: $0.text)) },
       first: query.after == nil ? nil : WebText.address(["entities", name], query.pairs()),
       downloads: downloads(name, query, store, sources),

@@ -14,9 +14,20 @@ struct ObjectPage {
     let kind: String
     let entity: String
     let targets: [ObjectLabel]
+    /// The keys that it waits for.
+    let waiting: String?
     let isEmpty: Bool
-    let hasMore: Bool
-    let count: String
+    let range: String?
+    let next: String?
+  }
+
+  /// Which targets of a relationship are shown.
+  private struct Window {
+    /// How many are left out before the first one.
+    var start = 0
+    var length = ObjectPage.shownCount
+    /// Where all are shown, page by page.
+    let address: (_ start: Int) -> String
   }
 
   private struct View {
@@ -34,11 +45,14 @@ struct ObjectPage {
 
   /// So many targets of a relationship are shown.
   private static let shownCount = 20
+  /// So many where one relationship was asked for.
+  private static let askedCount = 200
 
   /// - Throws: `ConsoleError`, 404, where there is no such object.
   static func answer(
     _ name: String,
     _ number: String,
+    _ request: ConsoleRequest,
     _ sources: PageSources
   ) throws -> PageAnswer {
     let store = try sources.database.open()
@@ -48,27 +62,49 @@ struct ObjectPage {
     let id = ObjectID(entity: asked.root, primaryKey: key)
     guard let own = try entity(of: id, asked.root, store) else { throw missing(name, number) }
     let shape = try EntityShape(own, in: model)
-    let request = FetchRequest(own, filter: isObject(id), limit: 1)
-    let attributes = try store.attributes(of: request)
+    let fetch = FetchRequest(own, filter: isObject(id), limit: 1)
+    let attributes = try store.attributes(of: fetch)
     var values: [StoredValue] = []
-    try store.forEachRow(request) { values = $0.values }
+    try store.forEachRow(fetch) { values = $0.values }
     guard !values.isEmpty || attributes.isEmpty else { throw missing(name, number) }
     let keys = Set(shape.uniqueKeys.first ?? [])
     let label = try ObjectLabels.labels(of: [id], own, store)[id]
     var links: [Link] = []
     var json: [(String, JSONValue)] = []
+    var waits: [(String, JSONValue)] = []
+    func window(of title: String) -> Window {
+      var window = Window { start in
+        let pairs = [("links", title), ("from", start == 0 ? nil : String(start))]
+        return WebText.address(["objects", own, number], pairs)
+      }
+      if request.value(of: "links") == title {
+        window.start =
+          request.value(of: "from").flatMap { Int($0) }.map { min(max($0, 0), 1 << 40) } ?? 0
+        window.length = askedCount
+      }
+      return window
+    }
     for link in shape.relationships {
-      let found = try store.targets(of: link.name, at: id, limit: shownCount + 1)
+      let window = window(of: link.name)
+      let found = try store.targets(
+        of: link.name,
+        at: id,
+        offset: window.start,
+        limit: window.length + 1
+      )
       let labels = try ObjectLabels.labels(found.map(\.id), link.destination, store)
-      links.append(view(link.name, link, link.destination, labels))
-      json.append((link.name, linkJSON(labels)))
+      let waiting = try waiting(for: link, of: shape, at: id, store)
+      links.append(view(link.name, link, link.destination, labels, window, waiting: waiting))
+      if let waiting { waits.append((link.name, .string(waiting))) }
+      json.append((link.name, linkJSON(labels, window)))
     }
     for (owner, link) in incoming(to: shape, model) {
-      let labels = try owners(of: link, owner, at: id, store)
-      guard !labels.isEmpty else { continue }
       let title = "\(owner).\(link.name)"
-      links.append(view(title, link, owner, labels, isIncoming: true))
-      json.append((title, linkJSON(labels)))
+      let window = window(of: title)
+      let labels = try owners(of: link, owner, at: id, window, store)
+      guard !labels.isEmpty || window.start > 0 else { continue }
+      links.append(view(title, link, owner, labels, window, isIncoming: true))
+      json.append((title, linkJSON(labels, window)))
     }
     let view = View(
       entity: own,
@@ -98,7 +134,7 @@ struct ObjectPage {
         "values": .object(
           zip(attributes, values).map { ($0.name, ValueText.json($1, $0)) }
         ),
-        "links": .object(json),
+        "links": .object(json), "waiting": .object(waits),
       ]
     )
   }
@@ -155,6 +191,7 @@ struct ObjectPage {
     of link: Relationship,
     _ owner: String,
     at id: ObjectID,
+    _ window: Window,
     _ store: SQLiteStore
   ) throws -> [ObjectLabel] {
     let condition = Filter.Comparison(
@@ -164,9 +201,32 @@ struct ObjectPage {
       quantifier: link.kind == .toMany ? .any : .one
     )
     var ids: [ObjectID] = []
-    let request = FetchRequest(owner, filter: .comparison(condition), limit: shownCount + 1)
+    var request = FetchRequest(owner, filter: .comparison(condition), limit: window.length + 1)
+    request.offset = window.start
     try store.forEachRow(request) { ids.append($0.objectID) }
     return try ObjectLabels.labels(ids, owner, store)
+  }
+
+  /// What the object waits for by a relationship, a key each.
+  private static func waiting(
+    for link: Relationship,
+    of shape: EntityShape,
+    at id: ObjectID,
+    _ store: SQLiteStore
+  ) throws -> String? {
+    let model = store.model
+    let owner = ([shape.name] + ancestors(of: shape.name, model)).first { name in
+      model.entity(named: name)?.relationships.contains { hasSameBytes($0.name, link.name) } == true
+    }
+    guard let owner else { return nil }
+    let found = try store.pendingReferences(
+      of: "\(owner).\(link.name)",
+      from: id,
+      limit: shownCount + 1
+    )
+    let keys = found.prefix(shownCount).map { ObjectLabel.text(of: $0.key) }
+    let more = found.count > keys.count ? ["…"] : []
+    return found.isEmpty ? nil : (keys + more).joined(separator: ", ")
   }
 
   private static func view(
@@ -174,23 +234,33 @@ struct ObjectPage {
     _ link: Relationship,
     _ entity: String,
     _ labels: [ObjectLabel],
-    isIncoming: Bool = false
+    _ window: Window,
+    isIncoming: Bool = false,
+    waiting: String? = nil
   ) -> Link {
-    let shown = Array(labels.prefix(shownCount))
+    let shown = Array(labels.prefix(window.length))
+    let hasMore = labels.count > shown.count
+    let isWhole = window.start == 0 && !hasMore
+    let isAsked = window.length == askedCount
     return Link(
       name: title,
       kind: isIncoming ? "from \(entity)" : link.kind == .toOne ? "to one" : "to many",
       entity: entity,
       targets: shown,
-      isEmpty: labels.isEmpty,
-      hasMore: labels.count > shown.count,
-      count: Figure.grouped(shown.count)
+      waiting: waiting,
+      isEmpty: labels.isEmpty && waiting == nil && window.start == 0,
+      range: isWhole
+        ? nil
+        : shown.isEmpty
+          ? "none behind the first \(Figure.grouped(window.start))"
+          : "\(Figure.grouped(window.start + 1)) to \(Figure.grouped(window.start + shown.count)) are shown",
+      next: hasMore ? window.address(isAsked ? window.start + window.length : 0) : nil
     )
   }
 
-  private static func linkJSON(_ labels: [ObjectLabel]) -> JSONValue {
+  private static func linkJSON(_ labels: [ObjectLabel], _ window: Window) -> JSONValue {
     .array(
-      labels.prefix(shownCount).map {
+      labels.prefix(window.length).map {
         ["key": .string($0.key), "name": .string($0.caption), "address": .string($0.address)]
       }
     )

@@ -18,11 +18,34 @@ struct OverviewPage {
     let isEmpty: Bool
     let size: String
     let waiting: String?
+    /// The first of them.
+    let references: [WaitingRow]
+    /// How many these are, where there are more.
+    let listed: String?
     let chart: ImportChart
     let last: RunRow?
     let runs: [RunRow]
     let hasRuns: Bool
   }
+
+  /// A reference that waits for its target.
+  private struct WaitingRow {
+    let owner: String
+    let address: String
+    let relationship: String
+    let target: String
+
+    init(_ reference: PendingReference) {
+      let key = ObjectLabel.text(of: reference.ownerKey)
+      owner = "\(reference.owner.entity) \(key.isEmpty ? "#\(reference.owner.primaryKey)" : key)"
+      address = ObjectLabel.address(of: reference.owner, in: reference.owner.entity)
+      relationship = reference.relationship
+      target = "\(reference.target) \(ObjectLabel.text(of: reference.key))"
+    }
+  }
+
+  /// So many references that wait are told.
+  private static let waitingCount = 20
 
   /// - Throws: `StoreError` where the database cannot be read.
   static func answer(_ sources: PageSources) throws -> PageAnswer {
@@ -63,6 +86,9 @@ struct OverviewPage {
       isEmpty: rows.isEmpty,
       size: Figure.bytes(size),
       waiting: waiting.flatMap { $0 == 0 ? nil : Figure.count($0, "reference") },
+      references: try (waiting ?? 0) == 0
+        ? [] : store.pendingReferences(limit: waitingCount).map(WaitingRow.init),
+      listed: (waiting ?? 0) > waitingCount ? Figure.grouped(waitingCount) : nil,
       chart: ImportChart(runs),
       last: shown.first,
       runs: Array(shown.prefix(6)),

@@ -86,7 +86,7 @@ enum ProfilePage {
       name: name,
       address: WebText.address(["entities", name], query.pairs()),
       live: WebText.address(["entities", name, "live"], query.pairs()),
-      profile: WebText.address(["entities", name, "profile"]),
+      profile: WebText.address(["entities", name, "profile"], query.pairs()),
       predicate: query.predicate,
       hasPredicate: !query.predicate.isEmpty
     )
@@ -124,7 +124,7 @@ enum ProfilePage {
     let most = max(1, profile.histogram.map(\.count).max() ?? 1)
     let step = 300.0 / Double(max(1, profile.histogram.count))
     func text(_ value: StoredValue?) -> String {
-      value.flatMap { ValueText.text($0, attribute) }.map { String($0.prefix(60)) } ?? ""
+      value.flatMap { ValueText.text($0, attribute) }.map { ValueText.short($0, 60) } ?? ""
     }
     let ranges = isMasked ? [] : profile.histogram
     let bars = ranges.enumerated().map { place, bar in

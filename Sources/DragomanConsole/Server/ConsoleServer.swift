@@ -127,14 +127,15 @@ public final class ConsoleServer: Sendable {
     do {
       guard count <= connectionCount else {
         let busy = ConsoleError(503, "Too many browsers are connected.", help: "close some pages")
-        return try await answer(nil, console.refusal(busy, to: nil), connection)
+        _ = try await answer(nil, console.refusal(busy, to: nil), connection)
+        return
       }
       while !isEnding.load(ordering: .relaxed) {
         let head: HTTPHead
         do {
           head = try await connection.head()
         } catch let error as ConsoleError {
-          try await answer(nil, console.refusal(error, to: nil), connection)
+          _ = try await answer(nil, console.refusal(error, to: nil), connection)
           return await connection.finish()
         }
         let goesOn = try await flights.during { try await answer(head, &connection) }
@@ -154,15 +155,15 @@ public final class ConsoleServer: Sendable {
     if let refusal = console.answer(toHeadOf: known) {
       // What was not read of a body would be taken for the next request.
       let isRead = head.bodyLength == .none
-      try await answer(isRead ? head : nil, refusal, connection)
+      let isKept = try await answer(isRead ? head : nil, refusal, connection)
       if !isRead { await connection.finish() }
-      return isRead && head.keepsConnection
+      return isKept
     }
     var request = head.request
     do {
       request.body = try await body(of: head, &connection)
     } catch let error as ConsoleError {
-      try await answer(nil, console.refusal(error, to: known), connection)
+      _ = try await answer(nil, console.refusal(error, to: known), connection)
       await connection.finish()
       return false
     }
@@ -171,8 +172,7 @@ public final class ConsoleServer: Sendable {
     let response =
       known.path.first == "assets"
       ? console.respond(to: whole) : await lanes.run { console.respond(to: whole) }
-    try await answer(head, response, connection)
-    return head.keepsConnection
+    return try await answer(head, response, connection)
   }
 
   private func body(of head: HTTPHead, _ connection: inout HTTPConnection) async throws -> Data {
@@ -190,11 +190,13 @@ public final class ConsoleServer: Sendable {
   }
 
   /// Writes an answer to a head; nil where nothing may follow.
+  ///
+  /// - Returns: Whether another request may follow.
   private func answer(
     _ head: HTTPHead?,
     _ response: ConsoleResponse,
     _ connection: HTTPConnection
-  ) async throws {
+  ) async throws -> Bool {
     let isHead = head?.request.method == "HEAD"
     let isEnding = isEnding.load(ordering: .relaxed)
     let isChunked = head?.isOld == false
@@ -206,7 +208,8 @@ public final class ConsoleServer: Sendable {
       let keeps = head?.keepsConnection == true && !isEnding
       text +=
         "Content-Length: \(data.count)\r\nConnection: \(keeps ? "keep-alive" : "close")\r\n\r\n"
-      return try await connection.write(Array(text.utf8) + (isHead ? Data() : data))
+      try await connection.write(Array(text.utf8) + (isHead ? Data() : data))
+      return keeps
     case .written(let write): pieces = WrittenBytes(write).chunks
     case .events(let start):
       pieces = EventBytes.chunks(of: start()) { [weak self] in
@@ -218,6 +221,7 @@ public final class ConsoleServer: Sendable {
     text += "Connection: \(keeps ? "keep-alive" : "close")\r\n\r\n"
     try await connection.write(text.utf8)
     if !isHead { try await connection.write(pieces, isChunked: isChunked) }
+    return keeps
   }
 
   /// A value that stays in its line.
@@ -244,6 +248,13 @@ public final class ConsoleServer: Sendable {
       throw Failure(description: "Ports are 0 to 65535.", help: nil)
     }
     let family = address.contains(":") ? AF_INET6 : AF_INET
+    var storage = in6_addr()
+    guard inet_pton(family, address, &storage) == 1 else {
+      throw Failure(
+        description: "\(address) is no IP address: the console listens at one.",
+        help: ConsoleWords.anotherAddress
+      )
+    }
     do {
       let socket = try Socket(domain: family)
       #if canImport(Darwin)
@@ -261,29 +272,32 @@ public final class ConsoleServer: Sendable {
       case .unix: return (socket, port)
       }
     } catch {
-      let text = "\(error)"
-      if text.contains("\(EADDRINUSE)") || text.lowercased().contains("address already in use") {
+      let code = code(of: error)
+      if code == EADDRINUSE {
         throw Failure(
           description: "Port \(port) of \(address) is in use.",
           help: ConsoleWords.anotherPort
         )
       }
+      let reason =
+        code == EADDRNOTAVAIL
+        ? "this machine has no such address"
+        : code.map { String(cString: strerror($0)) } ?? "\(error)"
       throw Failure(
-        description: "It cannot be listened at \(address), port \(port): \(reason(error)).",
+        description: "The console cannot listen at \(address), port \(port): \(reason).",
         help: ConsoleWords.anotherAddress
       )
     }
   }
 
-  /// Why a socket cannot be had, in the system's words.
-  private static func reason(_ error: any Error) -> String {
-    guard case SocketError.failed(_, let code, _) = error else { return "\(error)" }
-    return code == EADDRNOTAVAIL
-      ? "this machine has no such address" : String(cString: strerror(code))
+  /// Why the system refused a socket.
+  private static func code(of error: any Error) -> Int32? {
+    guard case SocketError.failed(_, let code, _) = error else { return nil }
+    return code
   }
 
   private static func isPassing(_ error: any Error) -> Bool {
-    guard case SocketError.failed(_, let code, _) = error else { return false }
+    guard let code = code(of: error) else { return false }
     return [EMFILE, ENFILE, ENOBUFS, ENOMEM, ECONNABORTED, EINTR].contains(code)
   }
 

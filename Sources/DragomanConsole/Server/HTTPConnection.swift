@@ -20,8 +20,6 @@ struct HTTPConnection {
   /// Why a connection is at its end.
   enum Ended: Error {
     case late
-    /// What follows the answer cannot be told from the body that was not read.
-    case unread
   }
 
   private let socket: Socket

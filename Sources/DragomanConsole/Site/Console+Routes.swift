@@ -32,7 +32,7 @@ extension Console {
       return response(try EntityPage.answer(steps[1], request, sources), request)
     case ("entities", 3): return try entity(steps[1], steps[2], path.suffix, request)
     case ("objects", 3):
-      return response(try ObjectPage.answer(steps[1], steps[2], sources), request)
+      return response(try ObjectPage.answer(steps[1], steps[2], request, sources), request)
     case ("objects", 4) where steps[3] == "origins":
       return response(try OriginsPage.answer(steps[1], steps[2], sources), request)
     case ("model", 1): return response(try ModelPage.answer(sources), request)

@@ -30,7 +30,10 @@ struct ConsoleForm {
 
   private mutating func readParts(of body: Data, _ type: String) throws(ConsoleError) {
     guard let boundary = Self.parameter("boundary", of: type), !boundary.isEmpty else {
-      throw ConsoleError(400, "The form says not where its parts end.")
+      throw ConsoleError(
+        400,
+        "The form names no boundary of its parts (the `boundary` of its Content-Type)."
+      )
     }
     let mark = Data("--\(boundary)".utf8)
     guard var place = body.range(of: mark)?.upperBound else {

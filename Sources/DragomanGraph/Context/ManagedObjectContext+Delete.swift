@@ -5,9 +5,15 @@ extension ManagedObjectContext {
   /// the targets can be deleted or unlinked after the object, too), `noAction` leaves the links to
   /// be judged by SQLite. Nothing is written before the save.
   /// - Throws: `ContextError` `.foreignContext`, `StoreError` where links cannot be read.
-  public func delete(_ object: ManagedObject) throws {
+  public func delete(_ object: ManagedObject) throws { _ = try deleteCounting(object) }
+
+  /// Deletes an object as `delete(_:)` does.
+  ///
+  /// - Returns: How many objects went, by the name of their entity.
+  package func deleteCounting(_ object: ManagedObject) throws -> [String: Int] {
     try checkOwn(object, "The object belongs to another context and cannot be deleted here.")
     try checkOpen()
+    var counts: [String: Int] = [:]
     try records.whole {
       // A list of work and not a recursion: a chain of cascades may be long.
       var doomed: [(object: ManagedObject, cause: RowKey?)] = [(object, nil)]
@@ -15,8 +21,10 @@ extension ManagedObjectContext {
         if try isDeleted(next) || cause != nil && !isAlive(next) { continue }
         doomed += try unlink(next).map { ($0, next.place) }
         try markDeleted(next, cause)
+        counts[next.layout.name, default: 0] += 1
       }
     }
+    return counts
   }
 
   /// Deletes the objects of a request, with their delete rules, and returns how many there were.

@@ -4,7 +4,7 @@ public struct ModelFault: Error, Sendable, Hashable, CustomStringConvertible {
   public enum Rule: String, Sendable, Hashable {
     /// A name is empty, reserved or holds control characters.
     case name
-    /// Two names are one to SQLite, which ignores the case of ASCII letters.
+    /// Two names are one to SQLite, which ignores the case of ASCII letters, or to readers: NFC and NFD look the same.
     case clash
     /// Something refers to a name that does not exist.
     case reference
@@ -73,7 +73,8 @@ extension Model {
   /// Everything that is wrong with the model; empty when a store can be made of it.
   ///
   /// Names must not be empty, start with `_` or `sqlite_`, or hold control characters; names that
-  /// differ only in the case of ASCII letters are one name to SQLite (docs/file.md).
+  /// differ only in the case of ASCII letters are one name to SQLite, and those that differ only in the Unicode form of
+  /// their letters (NFC, NFD) to whoever reads them (docs/file.md).
   public func validate() -> [ModelFault] {
     var faults: [ModelFault] = []
     var tables = NameRegister()
@@ -361,9 +362,7 @@ extension Model {
       entity: entity.name,
       property: property,
       part: part,
-      message: other.contains("\"\(name)\"")
-        ? "The name \"\(name)\" is taken by \(other)."
-        : "The name \"\(name)\" clashes with \(other): SQLite ignores case in names."
+      message: NameRegister.clash(name, with: other)
     )
   }
 

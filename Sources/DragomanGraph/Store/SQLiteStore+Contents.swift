@@ -53,16 +53,19 @@ extension SQLiteStore {
   ///
   /// - Parameters:
   ///   - relationship: A relationship with its entity, `Article.replaces`; nil for all.
+  ///   - owner: The object that refers, together with its relationship; nil for all.
   ///   - limit: How many at most; nil for all.
   /// - Returns: The references; empty if there are none, or no such relationship.
   /// - Throws: `StoreError` where the file cannot be read.
   public func pendingReferences(
     of relationship: String? = nil,
+    from owner: ObjectID? = nil,
     limit: Int? = nil
   ) throws(StoreError) -> [PendingReference] {
     let layout = layout
     return try read { database in
-      try ContentsReader(layout, database).pendingReferences(of: relationship, limit)
+      try ContentsReader(layout, database)
+        .pendingReferences(of: relationship, limit, from: owner?.primaryKey)
     }
   }
 

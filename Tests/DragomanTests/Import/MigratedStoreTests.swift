@@ -104,4 +104,90 @@ import Testing
     let error = #expect(throws: StoreError.self) { try fixture.store.grow(to: clashing.model()) }
     #expect(error?.code == .modelConflict, "\(String(describing: error))")
   }
+
+  @Test(
+    "What objects of a sub-entity wait for goes with them, and an import behind that is taken back"
+  )
+  func droppedKind() async throws {
+    let (old, new) = Self.kinds
+    let fixture = try ImportFixture(old)
+    let first = #"[{"id":1,"name":"a"},{"id":2,"kind":"car","owner":"p9","tags":["p8"]}]"#
+    try await fixture.run(first)
+    try await fixture.run(#"[{"id":1,"name":"b"},{"id":4,"name":"n","owner":"p7"}]"#)
+    let later = try ImportFixture(new, in: fixture.store)
+    try fixture.store.migrate(to: later.map.model(), drops: true)
+    #expect(
+      try fixture.store.pendingReferences().map { "\($0.relationship) \($0.owner.primaryKey)" }
+        == ["Thing.owner 3"]
+    )
+    try await later.run(#"[{"id":1,"name":"a"},{"id":2,"name":"c"}]"#)
+    let number = try #require(try fixture.store.history().last?.id)
+    #expect(try fixture.store.undoImport(number).isPossible)
+    #expect(try sql(fixture.store, "SELECT id, name FROM Thing ORDER BY id") == ["1|b", "4|n"])
+  }
+
+  /// A map with a sub-entity, and the same without it.
+  static let kinds = (
+    old: kinds("discriminator: { from: kind, values: { car: Car } }", "Car: { parent: Thing }"),
+    new: kinds("", "")
+  )
+
+  private static func kinds(_ discriminator: String, _ kind: String) -> String {
+    """
+    version: 1
+    entities:
+      Thing:
+        unique: id
+        attributes: { id: { type: int64 }, name: name }
+        \(discriminator)
+        relationships:
+          owner: { entity: P, kind: toOne, key: { id: owner }, onUnresolved: pending }
+          tags: { entity: P, kind: toMany, key: { id: tags }, onUnresolved: pending }
+      \(kind)
+      P: { unique: id, attributes: { id: id } }
+    sources: { t: { format: json, entity: Thing } }
+    """
+  }
+
+  @Test("Names that differ in the form of their letters alone are no two names")
+  func unicodeForms() async throws {
+    func map(_ name: String, _ more: String = "") -> String {
+      """
+      version: 1
+      entities: { P: { unique: id, attributes: { id: id, "\(name)": { from: c\(more) } } } }
+      """
+    }
+    let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+    let fixture = try ImportFixture(map(composed))
+    try await fixture.run(#"[{"id":"1","c":"x"}]"#)
+    let other = try ImportFixture(map(decomposed), in: fixture.store)
+    let failure = await #expect(throws: ImportFailure.self) { _ = try await other.run("[]") }
+    #expect((failure?.cause as? StoreError)?.code == .modelConflict)
+    let message = (failure?.cause as? StoreError)?.message
+    #expect(message?.contains("NFC and NFD") == true)
+    // Both in one map.
+    #expect(throws: MapFaults.self) {
+      try ImportMap(
+        yaml: "version: 1\nentities: { P: { attributes: { \(composed): {}, \(decomposed): {} } } }"
+      )
+    }
+    // In one form, and in another case of the letter that it is composed of.
+    #expect(throws: MapFaults.self) {
+      try ImportMap(
+        yaml:
+          "version: 1\nentities: { P: { attributes: { \"E\u{301}tat\": {}, \"e\u{301}tat\": {} } } }"
+      )
+    }
+    let renamed = try ImportFixture(
+      map(decomposed, ", renamedFrom: \"\(composed)\""),
+      in: fixture.store
+    )
+    try fixture.store.migrate(to: renamed.map.model())
+    try await renamed.run(#"[{"id":"2","c":"y"}]"#)
+    #expect(try sql(fixture.store, "SELECT id, \"\(decomposed)\" FROM P") == ["1|x", "2|y"])
+    // Dropping the one and adding the other is asked for by name.
+    let back = try ImportFixture(map(composed), in: fixture.store)
+    try fixture.store.migrate(to: back.map.model(), drops: true)
+    #expect(try sql(fixture.store, "SELECT id, \"\(composed)\" FROM P") == ["1|null", "2|null"])
+  }
 }

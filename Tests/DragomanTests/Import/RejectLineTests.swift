@@ -59,4 +59,22 @@ import Testing
       try line.replacingRecord(with: text)
     } throws: { [.json, .truncated].contains(($0 as? ReadError)?.code) }
   }
+
+  @Test("A root that cannot be read is told with its record, and not taken for one without members")
+  func brokenRoot() async throws {
+    let fixture = try ImportFixture(attributes: "v: $root/a")
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: url) }
+    let whole =
+      #"{"file":"a.json","line":3,"byte":40,"index":2,"entity":"P","code":"value.date","message":"No.","record":{"id":1},"format":"json","root":{"a":"x"}}"#
+    let broken = whole.replacing("\"id\":1", with: "\"id\":2").replacing(
+      #"{"a":"x"}"#,
+      with: "\"{a\""
+    )
+    try Data((broken + "\n" + whole + "\n").utf8).write(to: url)
+    let report = try await Importer(map: fixture.map, store: fixture.store)
+      .run(ImportRequest([.rejects(url.path)]))
+    #expect(report.summary == "read 2, inserted 1, rejected 1")
+    #expect(try sql(fixture.store, "SELECT id, v FROM P") == ["1|x"])
+  }
 }

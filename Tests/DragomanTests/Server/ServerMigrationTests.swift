@@ -245,4 +245,23 @@ struct ServerMigrationTests {
     #expect(again.migration == nil)
     try again.close()
   }
+
+  @Test("What objects of a sub-entity wait for goes with them")
+  func droppedKind() async throws {
+    let url = try #require(TestServer.shared).schema()
+    let (old, new) = MigratedStoreTests.kinds
+    let map = try ImportMap(yaml: old)
+    let server = try PostgreSQLServer(url).store()
+    defer { server.end() }
+    let feed = #"[{"id":2,"kind":"car","owner":"p9","tags":["p8"]},{"id":4,"owner":"p7"}]"#
+    _ = try await Importer(map: map, server: server)
+      .run(ImportRequest([.bytes(Array(feed.utf8), name: "feed")]))
+    _ = try server.migrate(to: try ImportMap(yaml: new).model(), drops: true)
+    let copy = try server.copy(of: .everything)
+    #expect(
+      try copy.pendingReferences().map { "\($0.relationship) \($0.ownerKey.parts.map(\.value))" }
+        == ["Thing.owner \([StoredValue.integer(4)])"]
+    )
+    try copy.close()
+  }
 }

@@ -65,6 +65,8 @@ public struct ExportRequest: Sendable, Adjustable {
 public struct ExportReport: Sendable, Hashable {
   /// Values that the map cannot read back, and that were written all the same.
   public struct Issue: Sendable, Hashable {
+    /// The entity of the object that has the value: that of the record, or of one nested in it.
+    public var entity: String
     /// The attribute's name.
     public var attribute: String
     /// What is wrong with its value, a full sentence about the first record concerned.

@@ -5,7 +5,6 @@ final class FeedSample {
   let root = FeedShape()
   /// The name that stands for the samples: of the first of them.
   let name: String
-  var recordCount = 0
   var byteCount = 0
   var inputCount = 0
   /// What is between the cells of CSV.

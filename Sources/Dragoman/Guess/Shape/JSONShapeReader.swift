@@ -27,8 +27,12 @@ final class JSONShapeReader {
 
   private static let wholeByteCount = 256 << 10
 
-  init(source: any ByteSource, _ recorder: ShapeRecorder) throws(ReadError) {
-    window = SourceWindow(source: source, limit: .standard)
+  init(
+    source: any ByteSource,
+    _ recorder: ShapeRecorder,
+    limit: RecordLimit
+  ) throws(ReadError) {
+    window = SourceWindow(source: source, limit: limit)
     text = try JSONText()
     self.recorder = recorder
   }

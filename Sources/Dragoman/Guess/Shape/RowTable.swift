@@ -17,8 +17,6 @@ final class RowTable {
 
     /// The record around.
     static let owner = Part(index: 0, meanings: Meanings(), reading: .spelled)
-    /// The sample.
-    static let sample = Part(index: 1, meanings: Meanings(), reading: .spelled)
   }
 
   /// How many values of a record are kept, with its sample and the record around it.

@@ -4,6 +4,7 @@ struct SampleReader {
   /// The sources of the map that the samples are read by; empty: there is no map yet.
   private let sources: [SourceMap]
   private let maximumByteCount: Int?
+  private let limit: RecordLimit
   private let cancellation: Cancellation?
   private(set) var sample: FeedSample?
 
@@ -17,6 +18,18 @@ struct SampleReader {
     recorder = try ShapeRecorder(recordLimit: recordLimit)
     sources = []
     maximumByteCount = nil
+    limit = .standard
+    cancellation = nil
+  }
+
+  /// Makes a reader of what a trial of an import has read.
+  ///
+  /// - Throws: `FormatFault` where a form of ours cannot be compiled.
+  init(of request: ImportRequest, by map: ImportMap) throws(FormatFault) {
+    recorder = try ShapeRecorder(recordLimit: request.limit ?? .max)
+    sources = []
+    maximumByteCount = request.maximumInputByteCount
+    limit = request.recordLimit(by: map)
     cancellation = nil
   }
 
@@ -24,17 +37,20 @@ struct SampleReader {
   ///
   /// - Parameters:
   ///   - request: The import.
+  ///   - map: Its map.
   ///   - sources: The sources of the map that may read the input.
   ///   - cancellation: Ends the input when the import is to stop.
   /// - Throws: `FormatFault` where a form of ours cannot be compiled.
   init(
     of request: ImportRequest,
-    by sources: [SourceMap],
+    by map: ImportMap,
+    _ sources: [SourceMap],
     _ cancellation: Cancellation
   ) throws(FormatFault) {
     recorder = try ShapeRecorder(recordLimit: .max, budget: HashBudget(free: 0))
     self.sources = sources
     maximumByteCount = request.maximumInputByteCount
+    limit = request.recordLimit(by: map)
     self.cancellation = cancellation
   }
 
@@ -64,12 +80,16 @@ struct SampleReader {
     sample.encoding = sample.encoding ?? format.encoding
     switch format.format {
     case .json:
-      try JSONShapeReader(source: try text(source, sample), recorder).read(as: sample.root)
+      try JSONShapeReader(source: try text(source, sample), recorder, limit: limit)
+        .read(as: sample.root)
     case .xml: try readDocument(source, input, sample)
-    case .ndjson: try readList(NDJSONReader(source: try text(source, sample)), sample)
+    case .ndjson: try readList(NDJSONReader(source: try text(source, sample), limit: limit), sample)
     case .csv:
       let separator = sample.separator ?? UInt8(ascii: ",")
-      try readList(CSVReader(source: try text(source, sample), separator: separator), sample)
+      try readList(
+        CSVReader(source: try text(source, sample), separator: separator, limit: limit),
+        sample
+      )
     }
     recorder.endInput()
     try earlier.check(sample, input.name)
@@ -132,7 +152,8 @@ struct SampleReader {
       source: source,
       paths: [XMLRecordPath([.any, .any])],
       encoding: sample.encoding,
-      keeping: .named([])
+      keeping: .named([]),
+      limit: limit
     )
     let batch = RecordBatch()
     var root: FeedShape?

@@ -239,9 +239,5 @@ struct FeedReading {
   }
 
   /// What one record may take.
-  var recordLimit: RecordLimit {
-    RecordLimit(
-      byteCount: request.options.maximumRecordByteCount ?? map.importOptions.maximumRecordByteCount
-    )
-  }
+  var recordLimit: RecordLimit { request.recordLimit(by: map) }
 }

@@ -10,6 +10,8 @@ final class RejectedRecordReader {
   private let text: JSONText
   private var first: RejectLine?
   private var source = 0
+  /// Why the `$root` of the batch cannot be read.
+  private var rootFault: ReadError?
 
   /// - Throws: `.limit` when there is no memory for a parser.
   init(limit: RecordLimit) throws(ReadError) {
@@ -39,7 +41,14 @@ final class RejectedRecordReader {
       batch.retried = [line.index + 1: line.place]
     } else {
       batch.file = line.file
-      if let root = line.root { batch.document = try? text.parse(batch, detached: root) }
+      rootFault = nil
+      if let root = line.root {
+        do throws(ReadError) {
+          batch.document = try text.parse(batch, detached: root)
+        } catch {
+          rootFault = error
+        }
+      }
       try add(line, to: batch)
     }
   }
@@ -68,6 +77,7 @@ final class RejectedRecordReader {
       source: source
     )
     do throws(ReadError) {
+      if let rootFault { throw rootFault }
       let root = try text.parse(batch, start: start, length: length)
       batch.forEachChild(of: root) { child, node in
         switch batch.text(node.key, node.keyLength) {

@@ -243,17 +243,21 @@ final class ObjectBackend: DraftBackend {
     }
   }
 
-  func delete(_ objects: [(key: Int64, entity: EntityLayout)]) throws -> String? {
+  func delete(_ objects: [(key: Int64, entity: EntityLayout)]) throws -> ObjectDeleter.Outcome {
+    var outcome = ObjectDeleter.Outcome()
     let isAlone = start == nil
     if isAlone { try begin() }
-    guard let start else { return nil }
+    guard let start else { return outcome }
     do {
-      for (key, entity) in objects { try context.delete(object(key, of: entity)) }
-      let denied = try context.records.deniedRelationship(since: start)
-      if isAlone {
-        if denied == nil { try release() } else { abandon() }
+      for (key, entity) in objects {
+        let gone = try context.deleteCounting(object(key, of: entity))
+        outcome.deleted.merge(gone, uniquingKeysWith: +)
       }
-      return denied
+      outcome.denied = try context.records.deniedRelationship(since: start)
+      if isAlone {
+        if outcome.denied == nil { try release() } else { abandon() }
+      }
+      return outcome
     } catch {
       if isAlone { abandon() }
       throw error

@@ -2,9 +2,10 @@ import DragomanGraph
 
 extension ImportReport {
   /// Adds what another part of the same import came to: of feeds that both have read, the records that were its own.
+  ///
+  /// Each part has a number of its own in the history, and all of them none.
   package mutating func add(_ part: ImportReport) {
     counts = counts.adding(part.counts)
-    number = number ?? part.number
     pruned += part.pruned
     committed += part.committed
     for (name, more) in part.entities {
@@ -12,6 +13,7 @@ extension ImportReport {
       entities[name, default: .init()].updated += more.updated
       entities[name, default: .init()].unchanged += more.unchanged
       entities[name, default: .init()].stubs += more.stubs
+      entities[name, default: .init()].deleted += more.deleted
     }
     for (name, more) in part.relationships {
       relationships[name, default: .init()].linked += more.linked

@@ -15,7 +15,7 @@ public struct ImportReport: Sendable, Hashable {
     case rejected
     /// It failed; under `commit: all` nothing was written.
     case failed
-    /// It was cancelled between two batches.
+    /// It was cancelled: between two batches; under `commit: all` anywhere, and nothing is kept.
     case cancelled
   }
 
@@ -29,9 +29,22 @@ public struct ImportReport: Sendable, Hashable {
     public var unchanged = 0
     /// Objects made for a key alone.
     public var stubs = 0
+    /// Objects that records have deleted: by tombstones, with what these delete (`onDelete: cascade`), and unlinked
+    /// (`onUnlink: delete`). What `pruned` counts is not among them.
+    public var deleted = 0
 
     /// Makes zeros.
     public init() {}
+
+    /// Reads what an import has kept, of an earlier version, too.
+    public init(from decoder: any Decoder) throws {
+      let values = try decoder.container(keyedBy: CodingKeys.self)
+      inserted = try values.decode(Int.self, forKey: .inserted)
+      updated = try values.decode(Int.self, forKey: .updated)
+      unchanged = try values.decode(Int.self, forKey: .unchanged)
+      stubs = try values.decode(Int.self, forKey: .stubs)
+      deleted = try values.decodeIfPresent(Int.self, forKey: .deleted) ?? 0
+    }
   }
 
   /// The counts of one relationship's links.
@@ -45,11 +58,6 @@ public struct ImportReport: Sendable, Hashable {
 
     /// Makes zeros.
     public init() {}
-
-    mutating func add(linked: Int, unlinked: Int) {
-      self.linked += linked
-      self.unlinked += unlinked
-    }
   }
 
   /// The issues of one code and attribute.
@@ -68,7 +76,8 @@ public struct ImportReport: Sendable, Hashable {
 
   /// How the import ended.
   public var status = Status.done
-  /// The number of the import in the history, by which it is taken back; nil where it has left no row there.
+  /// The number of the import in the history, by which it is taken back; nil where it has left no row there, or, in
+  /// partitions, several.
   public var number: Int64?
   /// The counts over the top-level records.
   public var counts = ImportLedgerEntry.Counts()
@@ -76,7 +85,7 @@ public struct ImportReport: Sendable, Hashable {
   public var pruned = 0
   /// Records whose outcome is committed: all or none of them under `commit: all`.
   public var committed = 0
-  /// The counts by entity.
+  /// The counts by entity, nested objects and those that a delete rule took along included.
   public var entities: [String: EntityCounts] = [:]
   /// The counts of links by relationship, as `Entity.relationship`.
   public var relationships: [String: RelationshipCounts] = [:]

@@ -36,6 +36,8 @@ public struct RejectLine: Sendable {
   public private(set) var key: String?
   /// Whether the record is source text, of XML or of what could not be read, rather than JSON.
   public var isSourceText: Bool { text != nil }
+  /// Whether it is a row of CSV whose cells could not be told apart: an object of its columns may take its place.
+  package var isRowText: Bool { text != nil && format == .csv }
   /// The source of the map that the record was one of; nil in files of older versions.
   public private(set) var source: String?
   /// The format that it was read as; nil as `source` is.
@@ -155,12 +157,13 @@ extension RejectLine {
 
   /// The line with another record in place of its own, to be imported again.
   ///
-  /// - Parameter text: The record: JSON, or source text where the line has that (`isSourceText`).
+  /// - Parameter text: The record: JSON, or source text where the line has that (`isSourceText`); in place of a row of CSV
+  ///   that could not be read, a JSON object of its columns.
   /// - Returns: The bytes of the line, with a line feed.
   /// - Throws: `ReadError`, `.json` with the place for what is no JSON.
   public func replacingRecord(with text: String) throws(ReadError) -> [UInt8] {
     var record: [UInt8] = []
-    if isSourceText {
+    if isSourceText, !isRowText || text.drop(while: \.isWhitespace).first != "{" {
       var text = text
       text.withUTF8 {
         JSONString.append(UnsafeRawBufferPointer($0), to: &record)

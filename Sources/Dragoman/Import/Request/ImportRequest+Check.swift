@@ -82,6 +82,13 @@ extension ImportRequest {
     options.maximumRejects ?? map.importOptions.maximumRejects
   }
 
+  /// What one record may take: what the request says, else what its map does.
+  func recordLimit(by map: ImportMap) -> RecordLimit {
+    RecordLimit(
+      byteCount: options.maximumRecordByteCount ?? map.importOptions.maximumRecordByteCount
+    )
+  }
+
   /// How much memory records may take that wait: what the request says, else what its map does.
   func maximumWaitingByteCount(by map: ImportMap) -> Int {
     options.maximumWaitingByteCount ?? map.importOptions.maximumWaitingByteCount
@@ -112,5 +119,15 @@ extension ImportRequest {
     let (own, around) = (folder(path), folder(other))
     return access(own, F_OK) != 0
       || Array("\(own)/".utf8).starts(with: around == "/" ? [] : Array("\(around)/".utf8))
+  }
+}
+
+extension ImportInput {
+  /// Whether the input can be read a second time: a pipe cannot.
+  var isReadTwice: Bool {
+    guard case .file(let path) = self else { return self != .standardInput }
+    var status = stat()
+    // A file that is not there is told when it is opened.
+    return stat(path, &status) != 0 || status.st_mode & S_IFMT != S_IFIFO
   }
 }

@@ -82,10 +82,10 @@ final class RowBackend: DraftBackend {
     try session.exists(reference, values)
   }
 
-  func delete(_ objects: [(key: Int64, entity: EntityLayout)]) throws -> String? {
+  func delete(_ objects: [(key: Int64, entity: EntityLayout)]) throws -> ObjectDeleter.Outcome {
     let deleter = try madeDeleter()
     for (key, entity) in objects { try deleter.mark(key, of: entity) }
-    return try deleter.delete().denied
+    return try deleter.delete()
   }
 
   func targets(

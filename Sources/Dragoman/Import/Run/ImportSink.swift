@@ -219,7 +219,7 @@ final class ObjectSink: ImportSink {
     return !walker.stages.all.contains { $0.isWaiting && $0.backend.layout.isExclusive($0.link) }
   }
 
-  /// Where only one object may have a target, who comes last has it: nobody may come between.
+  /// Where only one object may have a target, the last writer gets it: nobody else may write in between.
   func mayShare(_ request: ImportRequest) -> Bool {
     let layout = session.layout
     return request.prune == nil && !layout.links.contains { layout.isExclusive($0) }

@@ -359,7 +359,7 @@ final class ImportWriting<Sink: ImportSink> {
       }
       if !cancellation.isCancelled { try earlier.check(walker.ordinal, keeper?.recordsHash) }
     } catch {
-      // What is only read over has come to nothing: its report adds up, too.
+      // Nothing of what was read over was imported: the counts say so.
       walker.tally.counts.read = 0
       throw error
     }

@@ -83,7 +83,7 @@ public struct Importer: Sendable {
   /// Imports, and waits for the end.
   ///
   /// The work is done on threads of its own; the caller's is not blocked. Cancelling the
-  /// caller's task stops between two batches.
+  /// caller's task stops it between two batches; under `commit: all` at once, and nothing is kept.
   /// - Throws: `ImportFailure` with the cause and the report until then. Under `commit: all` nothing
   ///   was written.
   public func run(_ request: ImportRequest) async throws(ImportFailure) -> ImportReport {

@@ -35,7 +35,7 @@ struct Contradictions {
   /// The places among the issues of those that were described.
   private var described: [IssueGroup: [Int]] = [:]
 
-  /// More is not kept in mind: its second change tells nothing.
+  /// Of more objects nothing is kept in mind: their second change tells nothing.
   private static let maximumCount = 1_000_000
 
   /// Forgets what was said since `keep`.
@@ -54,7 +54,9 @@ struct Contradictions {
   /// Keeps what was said since the last time.
   mutating func keep(in issues: inout IssueLog) {
     guard !saidNow.isEmpty || !found.isEmpty else { return }
-    if said.count < Self.maximumCount { said.merge(saidNow) { $1 } }
+    for (saying, last) in saidNow where said.count < Self.maximumCount || said[saying] != nil {
+      said[saying] = last
+    }
     for (group, issue, place) in found {
       if let issue { issues.add(issue, at: place) } else { issues.add(1, of: group) }
     }

@@ -52,8 +52,8 @@ protocol DraftBackend: AnyObject {
   func exists(_ reference: KeyReference, _ values: [StoredValue]) throws -> Bool
   /// Deletes objects by the delete rules, or none of them.
   ///
-  /// - Returns: The relationship whose rule `deny` forbids it.
-  func delete(_ objects: [(key: Int64, entity: EntityLayout)]) throws -> String?
+  /// - Returns: What went, or what forbids it.
+  func delete(_ objects: [(key: Int64, entity: EntityLayout)]) throws -> ObjectDeleter.Outcome
   /// Which objects some owners have as targets of these relationships.
   func targets(
     of owners: Set<ObjectPlace>,

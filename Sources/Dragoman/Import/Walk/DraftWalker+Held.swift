@@ -256,7 +256,8 @@ extension DraftWalker {
       origin: record.origin,
       path: nil,
       value: need.text,
-      message: "\(owner).\(need.link.name) names an object that nobody is.",
+      message: "\(owner).\(need.link.name) refers to a"
+        + " \(plan.model.entities[need.link.layout.destination].name) that does not exist.",
       tried: [],
       map: nil,
       help: need.isIdentity

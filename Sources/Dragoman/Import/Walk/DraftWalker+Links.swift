@@ -210,8 +210,9 @@ extension DraftWalker {
           path: nil,
           value: stage.plan.key.isSensitive
             ? ForeignText.mask : key.map(\.text).joined(separator: ", "),
-          message: "\(stage.name) names a \(backend.layout.entities[link.destination].name) that"
-            + " nobody is.",
+          message:
+            "\(stage.name) refers to a \(backend.layout.entities[link.destination].name) that"
+            + " does not exist.",
           tried: [],
           map: nil,
           help: stages.policy(of: stage) == .reject

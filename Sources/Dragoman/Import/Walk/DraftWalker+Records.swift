@@ -162,7 +162,7 @@ extension DraftWalker {
 
   private func begin(_ isUndoable: Bool, mayFlush: Bool) throws -> Mark {
     staged.removeAll(keepingCapacity: true)
-    tally.markLinks()
+    tally.mark()
     self.mayFlush = mayFlush
     if isUndoable {
       for stage in stages.all { stage.mark() }
@@ -180,7 +180,7 @@ extension DraftWalker {
     tally.written.removeLast(tally.written.count - mark.writtenCount)
     tally.waits.removeLast(tally.waits.count - mark.waitCount)
     tally.linkedBetween.removeLast(tally.linkedBetween.count - mark.betweenCount)
-    tally.uncountLinks()
+    tally.undo()
     contradictions.drop()
     guard mark.isUndoable else { return }
     try backend.undo()

@@ -277,6 +277,7 @@ final class DraftWalker<Backend: DraftBackend> {
       try drop([(key, layout)])
     } else if outcome == .deleted {
       lossCount += 1
+      tally.count(deleted: [layout.name: 1])
     }
     if outcome == .skipped {
       if !isLinked { _ = try find(object, target, in: batch, plan, under: nil) }
@@ -296,8 +297,10 @@ final class DraftWalker<Backend: DraftBackend> {
   /// - Throws: `RecordStop.denied`; what the store throws.
   func drop(_ objects: [(key: Int64, entity: EntityLayout)]) throws {
     if objects.isEmpty { return }
-    if let denied = try backend.delete(objects) { throw RecordStop.denied(denied) }
+    let outcome = try backend.delete(objects)
+    if let denied = outcome.denied { throw RecordStop.denied(denied) }
     lossCount += 1
+    tally.count(deleted: outcome.deleted)
   }
 
   /// Whether a draft names somebody by a to-one of its own row.

@@ -15,11 +15,11 @@ final class ImportTally {
   @exclusivity(unchecked) var entities: [String: ImportReport.EntityCounts] = [:]
   var relationships: [String: ImportReport.RelationshipCounts] {
     get {
-      Dictionary(uniqueKeysWithValues: links.map { ($0.name, $0.counts) })
+      Dictionary(uniqueKeysWithValues: own.links.map { ($0.name, $0.counts) })
         .filter { $0.value != .init() }
     }
     set {
-      for (name, counts) in newValue { links[number(ofRelationship: name)].counts = counts }
+      for (name, counts) in newValue { own.links[number(ofRelationship: name)].counts = counts }
     }
   }
   /// The objects written since they were last counted.
@@ -32,16 +32,7 @@ final class ImportTally {
   @exclusivity(unchecked) var linkedBetween: [(owner: ObjectPlace, waitCount: Int)] = []
   /// Objects that were counted as unchanged, and that have references that wait.
   var unchangedOwners: [ObjectPlace: UnchangedOwner] = [:]
-  /// The counts of links by relationship, each with a number, so that none is looked up by its name.
-  @exclusivity(unchecked) private var links: ContiguousArray<Links> = []
-  private var numbers: [String: Int] = [:]
-
-  /// The counts of links of one relationship, and those before the record at hand, or the run of records.
-  private struct Links {
-    let name: String
-    var counts = ImportReport.RelationshipCounts()
-    var marked = ImportReport.RelationshipCounts()
-  }
+  @exclusivity(unchecked) private var own = RevocableCounts()
 
   init(maximumRejects: Int?, rejects: (any RejectsOutput)?) {
     self.maximumRejects = maximumRejects
@@ -53,6 +44,7 @@ final class ImportTally {
     var report = ImportReport()
     report.counts = counts
     report.entities = entities
+    for (name, count) in own.deleted { report.entities[name, default: .init()].deleted += count }
     report.relationships = relationships
     report.issues = issues.groups
     report.status = counts.rejected > 0 ? .rejected : .done
@@ -130,30 +122,24 @@ final class ImportTally {
   }
 
   /// The number of a relationship, by its name in reports: `Person.teams`.
-  func number(ofRelationship name: String) -> Int {
-    if let known = numbers[name] { return known }
-    numbers[name] = links.count
-    links.append(Links(name: name))
-    return links.count - 1
-  }
+  func number(ofRelationship name: String) -> Int { own.number(ofRelationship: name) }
 
   /// Counts links that were made and removed; a record that is undone takes its counts back.
   @inline(__always)
   func countLinks(of relationship: Int, linked: Int, unlinked: Int, unresolved: Int = 0) {
-    links[relationship].counts.linked += linked
-    links[relationship].counts.unlinked += unlinked
-    links[relationship].counts.unresolved += unresolved
+    own.links[relationship].counts.linked += linked
+    own.links[relationship].counts.unlinked += unlinked
+    own.links[relationship].counts.unresolved += unresolved
   }
 
-  /// Remembers the counts of links, before a record or a run of them.
-  func markLinks() {
-    for number in links.indices { links[number].marked = links[number].counts }
-  }
+  /// Counts objects that were deleted; a record that is undone takes its counts back.
+  func count(deleted objects: [String: Int]) { own.deleted.merge(objects, uniquingKeysWith: +) }
 
-  /// Goes back to `markLinks()`.
-  func uncountLinks() {
-    for number in links.indices { links[number].counts = links[number].marked }
-  }
+  /// Remembers the counts that a record, or a run of them, takes back where it is undone.
+  func mark() { own.mark() }
+
+  /// Goes back to `mark()`.
+  func undo() { own.undo() }
 
   /// Counts a rejected record and writes it to the rejects file.
   func reject(_ issue: ImportIssue, _ record: () -> RejectedRecord) throws {
@@ -179,6 +165,40 @@ final class ImportTally {
         help: "mend the feed or the map, or raise `maximumRejects`"
       )
     }
+  }
+}
+
+/// What is counted while a record is written, and not only when it is: where it is undone that is taken back.
+private struct RevocableCounts {
+  /// The counts of links of one relationship, and those before the record at hand, or the run of records.
+  struct Links {
+    let name: String
+    var counts = ImportReport.RelationshipCounts()
+    var marked = ImportReport.RelationshipCounts()
+  }
+
+  /// By the number of the relationship, so that none is looked up by its name.
+  var links: ContiguousArray<Links> = []
+  /// How many objects records have deleted, by entity.
+  var deleted: [String: Int] = [:]
+  private var markedDeleted: [String: Int] = [:]
+  private var numbers: [String: Int] = [:]
+
+  mutating func number(ofRelationship name: String) -> Int {
+    if let known = numbers[name] { return known }
+    numbers[name] = links.count
+    links.append(Links(name: name))
+    return links.count - 1
+  }
+
+  mutating func mark() {
+    for number in links.indices { links[number].marked = links[number].counts }
+    markedDeleted = deleted
+  }
+
+  mutating func undo() {
+    for number in links.indices { links[number].counts = links[number].marked }
+    deleted = markedDeleted
   }
 }
 

@@ -78,7 +78,10 @@ struct WebFetcher {
       case 304 where version != nil: return nil
       case 301, 302, 303, 307, 308:
         guard let location = transfer.fields["location"] else {
-          throw ReadError(.web, "\(address.shown) leads on, and does not say where to.")
+          throw ReadError(
+            .web,
+            "\(address.shown) redirects without saying where to: its answer has no Location."
+          )
         }
         let next = try address.following(location)
         try checkRedirect(from: address, to: next, kind)

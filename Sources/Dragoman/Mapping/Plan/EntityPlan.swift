@@ -124,9 +124,6 @@ final class EntityPlan: Sendable {
   let rejectsUnknownKeys: Bool
   let position: MapPosition?
 
-  /// The entity as the model describes it.
-  var entity: Entity { layout.entity }
-
   /// Compiles the map of one entity, with the closures that belong to it.
   ///
   /// - Parameters:

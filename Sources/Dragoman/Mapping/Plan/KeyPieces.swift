@@ -52,12 +52,6 @@ extension LinkPlan.KeyPart.Split {
     }
   }
 
-  /// Whether a key is read from a text as it stands there, and as no other.
-  func holds(_ key: UnsafeRawBufferPointer) -> Bool {
-    var pieces = pieces(of: key)
-    return pieces.next() == 0..<key.count
-  }
-
   /// How many bytes a separator has that stands there; 0 where there is none.
   fileprivate func width(at place: Int, of bytes: UnsafeRawBufferPointer) -> Int {
     switch self {

@@ -21,7 +21,15 @@ struct ManCommand: ParsableCommand {
       do {
         try Data(text.utf8).write(to: url)
       } catch {
-        throw ValidationError("\(url.path) cannot be written.")
+        throw ToolError(
+          .outputFailed,
+          ToolError.text(
+            "export.output",
+            url.path,
+            "It cannot be written: \(error.localizedDescription)",
+            help: nil
+          )
+        )
       }
     }
   }

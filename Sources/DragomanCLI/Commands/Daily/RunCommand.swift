@@ -22,8 +22,8 @@ struct RunCommand: AsyncParsableCommand {
             prune: true
 
       A feed has the options of import under their names: source, mode, commit, batchSize, rejects, \
-      maxRejects, prune, pruneMax, maxRecordSize, maxWaitingSize, maxBytes, timeout, retries, headers; and a database of its own, if need be. They \
-      hold for run and nothing else. Feeds come in the order of the command line, with --all in that of \
+      maxRejects, prune, pruneMax, maxRecordSize, maxWaitingSize, maxBytes, timeout, retries, headers, \
+      certificates; and a database of its own, if need be. They hold for run and nothing else. Feeds come in the order of the command line, with --all in that of \
       the file; one that fails ends the run.
 
       Exit codes: those of import; 3 if records of any feed were rejected.
@@ -79,6 +79,8 @@ struct RunCommand: AsyncParsableCommand {
         Messages.print("\(feed.name) -> \(DatabaseOptions.shown(path))\(note)\n")
       }
       do {
+        // Each feed has a document of its own.
+        OutputBuffer.hasPrinted.store(false, ordering: .relaxed)
         var command = try ImportCommand.parse(try arguments(of: feed, in: settings, path))
         try await command.run()
       } catch let code as ExitCode where code.rawValue == ToolError.ExitStatus.someRejected.rawValue

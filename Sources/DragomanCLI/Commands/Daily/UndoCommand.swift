@@ -21,8 +21,6 @@ struct UndoCommand: ParsableCommand {
   @OptionGroup
   var databaseOptions: DatabaseOptions
 
-  private var database: String { databaseOptions.shown }
-
   @Argument(
     help: ArgumentHelp(
       "The import, by its number in the history; the last one without.",

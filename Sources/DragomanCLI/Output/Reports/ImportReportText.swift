@@ -124,7 +124,7 @@ struct ImportReportText {
         name,
         [
           ("inserted", counts.inserted), ("updated", counts.updated),
-          ("unchanged", counts.unchanged), ("stubs", counts.stubs),
+          ("unchanged", counts.unchanged), ("deleted", counts.deleted), ("stubs", counts.stubs),
         ]
       )
     }
@@ -148,8 +148,8 @@ struct ImportReportText {
 
   /// Whether objects inside of records changed, which the records' own counts do not tell.
   private var hasNestedChanges: Bool {
-    let objects = report.entities.values.reduce(0) { $0 + $1.inserted + $1.updated }
-    return objects > report.counts.inserted + report.counts.updated
+    let objects = report.entities.values.reduce(0) { $0 + $1.inserted + $1.updated + $1.deleted }
+    return objects > report.counts.inserted + report.counts.updated + report.counts.deleted
   }
 
   /// What was kept, where that is not plain.

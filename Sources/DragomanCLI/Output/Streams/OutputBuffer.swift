@@ -1,6 +1,7 @@
 import Dragoman
 import DragomanGraph
 import Foundation
+import Synchronization
 
 /// Why output could not be written.
 struct OutputError: Error, CustomStringConvertible {
@@ -35,6 +36,8 @@ struct OutputError: Error, CustomStringConvertible {
 /// Whoever makes one calls `flush()` at the end.
 final class OutputBuffer {
   private static let capacity = 64 << 10
+  /// Whether anything was written to standard output.
+  static let hasPrinted = Atomic<Bool>(false)
 
   private enum Target {
     case memory
@@ -89,6 +92,9 @@ final class OutputBuffer {
     switch target {
     case .memory: return
     case .descriptor(let descriptor):
+      if descriptor == STDOUT_FILENO, !bytes.isEmpty {
+        Self.hasPrinted.store(true, ordering: .relaxed)
+      }
       let code = bytes.withUnsafeBytes { FileOutput.write($0, to: descriptor) }
       bytes.removeAll(keepingCapacity: true)
       if let code { throw OutputError(code: code) }

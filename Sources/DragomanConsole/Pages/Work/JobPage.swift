@@ -151,7 +151,8 @@ struct JobPage {
         && phase != .done,
       tryText: isCancelled && phase == .tried
         ? "Try it again" : "Try it first: what would change?",
-      canImport: state.isChecked && (phase == .checked || (phase == .tried && !isCancelled)),
+      canImport: state.isChecked
+        && (phase == .checked || (phase == .tried && !isCancelled) || state.isFree),
       isDone: phase == .done,
       hasRejects: phase == .done && (report?.counts.rejected ?? 0) > 0,
       rejects: rejects.map {
@@ -238,10 +239,14 @@ struct JobPage {
     case .checked where state.isCancelled: return "The check was cancelled; nothing was kept."
     case .tried where state.isCancelled: return "The trial was cancelled; nothing was kept."
     case .checking: return "The feed is read by the map; nothing is kept."
-    case .checked: return "The feed fits the map\(rest)."
+    case .checked:
+      return rejected == 0
+        ? "The map reads the feed. What that makes of the objects that are there, the trial tells."
+        : "The map reads the feed, but for \(Figure.count(rejected, "record")): rejected if no object were there."
+          + " What becomes of those that are there, the trial tells."
     case .trying: return "It is tried against the database; nothing is kept."
     case .tried: return "This is what the import would do\(rest)."
-    case .importing: return "It is imported."
+    case .importing: return "The import is under way."
     case .done where state.isCancelled: return "The import was cancelled; \(kept)."
     case .done: return "It is in the database\(rest)."
     case .failed: return "It did not work; \(kept)."
@@ -273,9 +278,11 @@ struct JobPage {
       attributes: entity.attributes.map { row in
         let (least, most) = (row.smallest, row.largest)
         let texts = [least, most].compactMap { $0 }.compactMap { ValueText.text($0, row.attribute) }
+        // Isolated (U+2068 to U+2069), so that the smallest one comes first whatever its direction is.
         let range =
           row.attribute.isSensitive
-          ? "" : texts.map { String($0.prefix(30)) }.joined(separator: " … ")
+          ? ""
+          : texts.map { "\u{2068}\(ValueText.short($0, 30))\u{2069}" }.joined(separator: " to ")
         return AttributeRow(
           name: row.attribute.name,
           type: row.attribute.type.rawValue,

@@ -47,7 +47,7 @@ struct LivePage {
     let view = View(
       name: name,
       address: WebText.address(["entities", name], query.pairs()),
-      profile: WebText.address(["entities", name, "profile"]),
+      profile: WebText.address(["entities", name, "profile"], query.pairs()),
       live: WebText.address(["entities", name, "live"], query.pairs()),
       predicate: query.predicate,
       hasPredicate: !query.predicate.isEmpty,

@@ -13,6 +13,7 @@ struct RejectPage {
   private struct View {
     let code: String
     let message: String
+    let help: String?
     let subject: String
     let place: String
     let path: String?
@@ -58,6 +59,9 @@ struct RejectPage {
     let view = View(
       code: reject.code,
       message: reject.message,
+      help: reject.isRowText
+        ? "A row alone does not tell its columns: write an object of them in its place, {\"column\":\"text\"}."
+        : nil,
       subject: reject.attribute.map { "\(reject.entity).\($0)" } ?? reject.entity,
       place: "\(reject.file):\(reject.line), record \(reject.index + 1)",
       path: reject.path,

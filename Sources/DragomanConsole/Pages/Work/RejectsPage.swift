@@ -36,46 +36,45 @@ struct RejectsPage {
     let hasNone: Bool
   }
 
-  /// So many of each reason are listed.
-  private static let shownCount = 15
-
   /// The list of all.
   static func answer(_ sources: PageSources) throws -> PageAnswer {
     var files: [File] = []
     var json: [JSONValue] = []
     for item in sources.rejects.items {
-      var lines: [RejectShelf.Line] = []
+      var groups: [RejectShelf.Group] = []
       var fault: FaultView?
       var isComplete = true
       do {
-        (lines, isComplete) = try RejectShelf.lines(of: item.path)
+        (groups, isComplete) = try RejectShelf.groups(of: item.path)
       } catch {
         fault = FaultView(ConsoleError(error))
       }
       // An import from a page that rejected nothing has nothing to show here.
-      if item.feed != nil, lines.isEmpty, fault == nil { continue }
-      let groups = grouped(lines)
+      if item.feed != nil, groups.isEmpty, fault == nil { continue }
+      let count = groups.reduce(0) { $0 + $1.count }
       files.append(
         File(
           name: item.name,
           path: item.feed == nil ? item.path : nil,
           isPassing: item.feed != nil,
-          count: (isComplete ? "" : "more than ") + Figure.count(lines.count, "reject"),
-          isEmpty: lines.isEmpty && fault == nil,
-          groups: groups.map { group($0, item) },
+          count: (isComplete ? "" : "more than ") + Figure.count(count, "reject"),
+          isEmpty: groups.isEmpty && fault == nil,
+          groups: groups.map { group($0, item, isComplete: isComplete) },
           download: WebText.address(["rejects", String(item.number), "download.ndjson"]),
           fault: fault
         )
       )
       json.append([
-        "file": .string(item.path), "feed": JSONValue(item.feed), "count": JSONValue(lines.count),
+        "file": .string(item.path), "feed": JSONValue(item.feed), "count": JSONValue(count),
+        "isCountComplete": .bool(isComplete),
         "groups": .array(
-          groups.map {
-            [
-              "code": .string($0[0].reject.code), "entity": .string($0[0].reject.entity),
-              "attribute": JSONValue($0[0].reject.attribute), "count": JSONValue($0.count),
-              "message": .string($0[0].reject.message),
-              "lines": .array($0.prefix(shownCount).map { JSONValue($0.number) }),
+          groups.map { group in
+            let first = group.lines[0].reject
+            return [
+              "code": .string(first.code), "entity": .string(first.entity),
+              "attribute": JSONValue(first.attribute), "count": JSONValue(group.count),
+              "message": .string(first.message),
+              "lines": .array(group.lines.map { JSONValue($0.number) }),
             ]
           }
         ),
@@ -116,31 +115,20 @@ struct RejectsPage {
     return response
   }
 
-  /// Lines of one code, entity and attribute together, in the order of their first ones.
-  private static func grouped(_ lines: [RejectShelf.Line]) -> [[RejectShelf.Line]] {
-    var groups: [[RejectShelf.Line]] = []
-    var places: [[String]: Int] = [:]
-    for line in lines {
-      let name = [line.reject.code, line.reject.entity, line.reject.attribute ?? ""]
-      if let place = places[name] {
-        groups[place].append(line)
-      } else {
-        places[name] = groups.count
-        groups.append([line])
-      }
-    }
-    return groups
-  }
-
-  private static func group(_ lines: [RejectShelf.Line], _ item: RejectShelf.Item) -> Group {
-    let first = lines[0].reject
-    let more = lines.count - shownCount
+  private static func group(
+    _ group: RejectShelf.Group,
+    _ item: RejectShelf.Item,
+    isComplete: Bool
+  ) -> Group {
+    let first = group.lines[0].reject
+    let more = group.count - group.lines.count
+    let least = isComplete ? "" : "at least "
     return Group(
       code: first.code,
       subject: first.attribute.map { "\(first.entity).\($0)" } ?? first.entity,
-      count: Figure.grouped(lines.count),
+      count: least + Figure.grouped(group.count),
       message: first.message,
-      entries: lines.prefix(shownCount).map { line in
+      entries: group.lines.map { line in
         Entry(
           address: WebText.address(["rejects", String(item.number), String(line.number)]),
           place: "\(line.reject.file):\(line.reject.line)",
@@ -148,7 +136,8 @@ struct RejectsPage {
           message: line.reject.message
         )
       },
-      more: more > 0 ? "and \(Figure.grouped(more)) more of this reason: the download has all" : nil
+      more: more > 0
+        ? "and \(least)\(Figure.grouped(more)) more of this reason: the download has all" : nil
     )
   }
 }

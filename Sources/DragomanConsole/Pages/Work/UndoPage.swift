@@ -78,10 +78,9 @@ struct UndoPage {
   }
 
   private static func text(_ conflict: UndoReport.Conflict) -> String {
-    let key = (conflict.key?.parts ?? []).map { part in
-      part.attribute.isSensitive
-        ? ValueText.mask : ValueText.text(part.value, part.attribute) ?? "null"
-    }.joined(separator: " · ")
+    let key =
+      conflict.key.map(ObjectLabel.text)
+      ?? conflict.object.map { "#\($0.primaryKey)" } ?? ""
     let name = "\(conflict.entity) \(key)"
     switch conflict.reason {
     case .changed: return "\(name) was changed since"

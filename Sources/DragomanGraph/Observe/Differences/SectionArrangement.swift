@@ -36,16 +36,6 @@ struct SectionArrangement {
     }
   }
 
-  /// Whether the old sections that stay are in the order in which they were.
-  var keepsOrder: Bool {
-    var last = -1
-    for case let place? in newOfOld {
-      if place < last { return false }
-      last = place
-    }
-    return true
-  }
-
   /// By the number of a new section, the old one of the same group.
   ///
   /// Equal beginnings and ends, which are almost everything after a small change, are not hashed.

@@ -10,9 +10,9 @@ struct DuplicateKeys {
 
   init(_ index: Schema.Index, in layout: ModelLayout) {
     self.index = index
-    let table = layout.tables.first { $0.name == index.table }
+    let table = layout.tables.first { hasSameBytes($0.name, index.table) }
     isSensitive = index.columns.map { name in
-      table?.columns.first { $0.name == name }?.attribute?.isSensitive ?? false
+      table?.columns.first { hasSameBytes($0.name, name) }?.attribute?.isSensitive ?? false
     }
   }
 

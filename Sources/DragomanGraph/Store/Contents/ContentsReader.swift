@@ -141,23 +141,29 @@ struct ContentsReader {
   func pendingReferences(
     of relationship: String?,
     _ limit: Int?,
-    byOwner: Bool = false
+    byOwner: Bool = false,
+    from ownKey: Int64? = nil
   ) throws -> [PendingReference] {
     guard isInitialized else { return [] }
     let place = PendingReference.table
     try PendingReference.check(database)
     let order = byOwner ? ["owner", "key", "id"] : ["id"]
+    var tests: [String] = []
+    if relationship != nil { tests.append("relationship = ?1") }
+    if ownKey != nil { tests.append("owner = ?3") }
+    let condition = tests.isEmpty ? "TRUE" : tests.joined(separator: " AND ")
     let rows = try RawStatement(
       """
       SELECT p.id, p.owner, p.relationship, p.entity, e.key, \(PendingReference.value(in: "e")) FROM
-        (SELECT * FROM \(place) WHERE ?1 IS NULL OR relationship = ?1
+        (SELECT * FROM \(place) WHERE \(condition)
           ORDER BY \(order.joined(separator: ", ")) LIMIT ?2) AS p,
         json_each(p.key) AS e ORDER BY \(order.map { "p.\($0)" }.joined(separator: ", ")), e.id
       """,
       in: database
     )
-    try rows.bind(relationship.map(StoredValue.text) ?? .null, 1)
+    if let relationship { try rows.bind(.text(relationship), 1) }
     rows.bind(integer: Int64(limit ?? -1), 2)
+    if let ownKey { rows.bind(integer: ownKey, 3) }
     var found: [Waiting] = []
     try rows.forEachRow { row in
       let id = row.integer(0)

@@ -46,7 +46,7 @@ struct StoreCopier {
     for (table, copied) in zip(Schema(layout).tables, tables) { try check(table, copied) }
     try target.end(own)
     func count(_ table: CopyOwnRows.Table) -> Int {
-      own.first { $0.table.name == table.name }?.rows.count ?? 0
+      own.first { hasSameBytes($0.table.name, table.name) }?.rows.count ?? 0
     }
     return StoreCopy(
       tables: tables,

@@ -8,6 +8,7 @@ extension SQLiteStore {
   /// - Parameters:
   ///   - relationship: The relationship's name.
   ///   - owner: The object.
+  ///   - offset: How many are passed over, 0 or more.
   ///   - limit: How many at most, 0 or more; nil: all, which are then all in memory.
   /// - Returns: The targets and the names of their own entities; empty where there are none, or no such object.
   /// - Throws: `StoreError`, `.badRequest` for a relationship that the entity, or a sub-entity of it, does not
@@ -15,6 +16,7 @@ extension SQLiteStore {
   public func targets(
     of relationship: String,
     at owner: ObjectID,
+    offset: Int = 0,
     limit: Int? = nil
   ) throws -> [(id: ObjectID, entity: String)] {
     let layout = layout
@@ -30,12 +32,17 @@ extension SQLiteStore {
       )
     }
     var found: [(id: ObjectID, entity: String)] = []
+    var passed = 0
     guard limit != 0 else { return found }
     do {
       try withSnapshot(layout) { snapshot in
         let named = layout.entities[link.destination].hasEntityColumn
         let reader = try snapshot.links(link, reading: [])
         try reader.read(owners: [owner.primaryKey]) { _, row in
+          guard passed >= offset else {
+            passed += 1
+            return
+          }
           var entity = layout.entities[link.destination].name
           if named, case .text(let own) = row[0] { entity = own }
           found.append((row.objectID, entity))

@@ -74,7 +74,7 @@ extension MigrationPlan {
 
   // MARK: - What goes
 
-  /// The statements that delete the objects of sub-entities that go, and the links to them.
+  /// The statements that delete the objects of sub-entities that go, the links to them, and what they wait for.
   var removals: [String] {
     var statements: [String] = []
     var tables: Set<String> = []
@@ -83,6 +83,16 @@ extension MigrationPlan {
         "DELETE FROM \(Schema.quoted(entity.table)) WHERE _entity = \(Schema.literal(entity.name))"
       )
       tables.insert(entity.table)
+      let names = old.entities.filter { $0.root == entity.root }.flatMap { owner in
+        owner.relationships.filter { $0.owner == owner.index }
+          .map { Schema.literal("\(owner.name).\($0.name)") }
+      }
+      if !names.isEmpty {
+        statements.append(
+          "DELETE FROM _dragoman_pending WHERE relationship IN (\(names.joined(separator: ", ")))"
+            + " AND owner NOT IN (SELECT _pk FROM \(Schema.quoted(entity.table)))"
+        )
+      }
     }
     for table in oldSchema.tables {
       for column in table.columns {

@@ -125,7 +125,7 @@ struct MigrationRun {
     return !plan.goneColumns(of: table).isEmpty
       || new.columns.contains { column in
         guard let source = table.sources[column.name],
-          let known = old.columns.first(where: { $0.name == source.column })
+          let known = old.columns.first(where: { hasSameBytes($0.name, source.column) })
         else { return false }
         return known.type != column.type || (known.references == nil) != (column.references == nil)
       }

@@ -152,7 +152,7 @@ struct Schema: Equatable {
   }
 
   private mutating func add(_ column: Column, to table: String) {
-    guard let place = tables.firstIndex(where: { $0.name == table }) else { return }
+    guard let place = tables.firstIndex(where: { hasSameBytes($0.name, table) }) else { return }
     tables[place].columns.append(column)
   }
 
@@ -195,7 +195,7 @@ struct Schema: Equatable {
         continue
       }
       for column in table.columns
-      where !known.columns.contains(where: { $0.name == column.name }) {
+      where !known.columns.contains(where: { hasSameBytes($0.name, column.name) }) {
         statements.append("ALTER TABLE \(Schema.quoted(table.name)) ADD COLUMN \(column.sql)")
       }
     }
@@ -222,7 +222,7 @@ struct Schema: Equatable {
   }
 
   /// The table of that name.
-  func table(named name: String) -> Table? { tables.first { $0.name == name } }
+  func table(named name: String) -> Table? { tables.first { hasSameBytes($0.name, name) } }
 }
 
 extension Schema {

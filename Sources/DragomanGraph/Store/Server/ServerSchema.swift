@@ -85,7 +85,7 @@ struct ServerSchema {
     for table in schema.tables {
       let known = other.schema.table(named: table.name)
       let new = table.columns.filter { column in
-        known?.columns.contains { $0.name == column.name } != true
+        known?.columns.contains { hasSameBytes($0.name, column.name) } != true
       }
       statements +=
         known == nil

@@ -42,12 +42,6 @@ extension ImportSession {
   private var held: String { "\(runName)_held" }
   private var unchanged: String { "\(runName)_unchanged" }
 
-  /// What the run of the session kept, if it did not come to its end.
-  ///
-  /// - Returns: nil where nothing is kept.
-  /// - Throws: `StoreError`; `.damaged` for values that no import writes.
-  package func keptRun() throws(StoreError) -> KeptRun? { try keptRun(named: runName) }
-
   /// What a run kept, if it did not come to its end.
   ///
   /// - Parameter name: One of `keptRunNames()`.

@@ -44,10 +44,13 @@ extension WriteSession {
       let parts = (dangling.key?.parts ?? []).map { part in
         " \(part.path) \(part.attribute.isSensitive ? "•••" : part.value.summary)"
       }
-      let name = dangling.links.map { relationship(in: $0) ?? $0 } ?? dangling.entity
+      let object = dangling.entity + parts.joined()
+      let keeps =
+        dangling.links.map { "\(relationship(in: $0) ?? $0) would keep a link of \(object)" }
+        ?? "\(object) would keep a link"
       throw StoreError(
         .protected,
-        "\(name)\(parts.joined()) would keep a link to an object that is gone: the delete rule `noAction` leaves links.",
+        "\(keeps) to an object that is gone: the delete rule `noAction` leaves links.",
         help: "unlink or delete it, too, or give the relationship another onDelete",
         path: path
       )

@@ -155,31 +155,49 @@ extension WriteSession {
 
   /// Objects that refer to some that are not there, as those that the import did not make to some that it made.
   ///
-  /// Runs `PRAGMA foreign_key_check` for each table of the model, which looks at everything.
+  /// Runs `PRAGMA foreign_key_check` for each table of objects, and looks through each table of links.
   func danglingConflicts(limit: Int = 100) throws -> [UndoReport.Conflict] {
-    // Tables of others are theirs.
-    let rows = try Schema(layout).tables.flatMap { table in
-      try Row.fetchAll(
-        database,
-        sql: "SELECT \"table\", rowid FROM pragma_foreign_key_check(?) LIMIT \(limit)",
-        arguments: [table.name]
-      )
-    }
-    return try rows.prefix(limit).map { row in
-      let name: String = try row.stored(0, of: "foreign_key_check")
-      let key: Int64? = try row.stored(1, of: "foreign_key_check")
-      let table = layout.tables.first { hasSameBytes($0.name, name) }
-      let entity = table.map { layout.entities[$0.root] }
-      let object = key.flatMap { key in
-        entity.map { ObjectID(entity: $0.name, primaryKey: key) }
+    var conflicts: [UndoReport.Conflict] = []
+    func add(_ keys: [Int64], of entity: EntityLayout, links: String? = nil) throws {
+      for key in keys.prefix(limit - conflicts.count) {
+        let object = ObjectID(entity: entity.name, primaryKey: key)
+        conflicts.append(
+          UndoReport.Conflict(
+            entity: entity.name,
+            object: object,
+            key: try self.key(of: object, entity),
+            links: links,
+            reason: .referenced
+          )
+        )
       }
-      return UndoReport.Conflict(
-        entity: entity?.name ?? name,
-        object: object,
-        key: try object.flatMap { object in try entity.flatMap { try self.key(of: object, $0) } },
-        links: entity == nil ? name : nil,
-        reason: .referenced
-      )
     }
+    for table in layout.tables {
+      let keys = try Row.fetchAll(
+        database,
+        sql: "SELECT DISTINCT rowid FROM pragma_foreign_key_check(?) LIMIT \(limit)",
+        arguments: [table.name]
+      ).map { row -> Int64 in try row.stored(0, of: "foreign_key_check") }
+      try add(keys, of: layout.entities[table.root])
+    }
+    for entity in layout.entities {
+      for link in entity.relationships where link.owner == entity.index {
+        guard case .joinTable(let join, isOwner: true) = link.storage else { continue }
+        let owner = layout.entities[entity.root]
+        let target = layout.entities[layout.entities[link.destination].root]
+        for (end, object, other, missing) in [
+          ("owner", owner, "target", target), ("target", target, "owner", owner),
+        ] {
+          let keys = try sql.integers(
+            "DISTINCT l.\(end)",
+            "FROM \(Schema.quoted(join.name)) AS l WHERE l.\(end) IN (SELECT _pk FROM"
+              + " \(Schema.quoted(object.table))) AND l.\(other) NOT IN (SELECT _pk FROM"
+              + " \(Schema.quoted(missing.table))) LIMIT \(limit)"
+          )
+          try add(keys, of: object, links: join.name)
+        }
+      }
+    }
+    return conflicts
   }
 }

@@ -80,8 +80,11 @@ struct RunReversal {
     try check(waiting)
     // Nothing will stand, and the objects in the way have to be named.
     guard conflictCount == 0 else { return }
-    for links in recorded.newLinks { try delete(links) }
+    // What later imports have linked from the other side is not the import's: whoever lost it is to be told.
+    let later = try LaterLinks(recorded.newLinks, than: run, sql, database)
+    for links in recorded.newLinks { try delete(links, but: later) }
     for table in recorded.newTables { try delete(table) }
+    try later.deleteLoose(layout)
   }
 
   private var sql: FileSQL { FileSQL(database: database, path: path) }
@@ -310,11 +313,12 @@ struct RunReversal {
     }
   }
 
-  private func delete(_ links: RecordedRun.NewLinks) throws {
+  private func delete(_ links: RecordedRun.NewLinks, but later: LaterLinks) throws {
     guard let owners = recorded.newTable(links.owners) else { return }
     try forEachPortion(of: owners) { first, last in
       try database.execute(
-        sql: "DELETE FROM main.\(Schema.quoted(links.name)) WHERE owner BETWEEN ? AND ?",
+        sql: "DELETE FROM main.\(Schema.quoted(links.name)) WHERE owner BETWEEN ? AND ?"
+          + " AND NOT (\(later.test(for: links)))",
         arguments: [first, last]
       )
     }

@@ -65,7 +65,7 @@ extension ImportReport {
     entities.sorted { $0.key < $1.key }.map { name, counts in
       let parts = [
         ("inserted", counts.inserted), ("updated", counts.updated),
-        ("unchanged", counts.unchanged), ("stubs", counts.stubs),
+        ("unchanged", counts.unchanged), ("deleted", counts.deleted), ("stubs", counts.stubs),
       ]
       let text = parts.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
       return "\(name): \(text.joined(separator: ", "))"

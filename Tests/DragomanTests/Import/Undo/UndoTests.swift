@@ -119,6 +119,89 @@ struct UndoTests {
     #expect(try UndoPropertyTests.state(of: fixture.store) == [])
   }
 
+  @Test(
+    "Who has a link in a table of links to what the import made is named, whichever end that is",
+    arguments: [false, true]
+  )
+  func referencedByList(isBatch: Bool) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        A:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships: { bs: { entity: B, kind: toMany, key: { id: bs }, inverse: as } }
+        B:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships: { as: { entity: A, kind: toMany, key: { id: as }, inverse: bs } }
+      sources:
+        a: { format: json, entity: A, records: a }
+        b: { format: json, entity: B, records: b }
+      """
+    )
+    try await fixture.run(#"{"a":[{"id":1},{"id":2,"bs":[1]}],"b":[{"id":1}]}"#) {
+      $0.options.commit = isBatch ? .batch : .all
+    }
+    try await fixture.run(#"{"a":[{"id":7,"bs":[1]}],"b":[{"id":8,"as":[1]}]}"#)
+    let report = try fixture.store.undoImport(1)
+    #expect(Set(conflicts(report)) == ["A 3 7 referenced", "B 2 8 referenced"])
+    #expect(report.conflicts.compactMap(\.links) == ["A_bs", "A_bs"])
+    #expect(try fixture.store.undoImport(2).isPossible)
+    #expect(try fixture.store.undoImport(1).isPossible)
+  }
+
+  @Test(
+    "A link that was taken away and given again goes with the import that made it",
+    arguments: [
+      // Taken away, and taken back.
+      [#"{"a":[{"id":1,"bs":[]}],"b":[]}"#], [#"{"a":[],"b":[{"id":1,"op":"D"}]}"#],
+      [#"{"a":[],"b":[{"id":1,"as":[]}]}"#],
+      // Taken away and given again, each taken back; and made by a later import from the other side.
+      [#"{"a":[{"id":1,"bs":[]}],"b":[]}"#, #"{"a":[{"id":1,"bs":[1]}],"b":[]}"#],
+      [
+        #"{"a":[],"b":[{"id":8,"as":[1]}]}"#, #"{"a":[],"b":[{"id":8,"as":[]}]}"#,
+        #"{"a":[],"b":[{"id":8,"as":[1]}]}"#,
+      ],
+    ]
+  )
+  func givenAgain(later: [String]) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        A:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships: { bs: { entity: B, kind: toMany, key: { id: bs }, inverse: as } }
+        B:
+          unique: id
+          deleteWhen: { from: op, equals: D }
+          attributes: { id: { type: int64 } }
+          relationships: { as: { entity: A, kind: toMany, key: { id: as }, inverse: bs } }
+      sources:
+        a: { format: json, entity: A, records: a }
+        b: { format: json, entity: B, records: b }
+      """
+    )
+    try await fixture.run(#"{"a":[{"id":1,"bs":[1]},{"id":2}],"b":[{"id":1},{"id":3,"as":[1,2]}]}"#)
+    let first = try UndoPropertyTests.state(of: fixture.store)
+    for feed in later { try await fixture.run(feed) }
+    // As it was before everything, and behind the first import.
+    let behind = try fixture.store.withCopy(asOf: 1) { try UndoPropertyTests.state(of: $0) }
+    #expect(behind == first)
+    let linkCount = try fixture.store.withCopy(asOf: 0) { try sql($0, "SELECT count(*) FROM A_bs") }
+    #expect(linkCount == ["0"])
+    var changed = 0
+    try fixture.store.changes(ofImport: 1) { _ in changed += 1 }
+    #expect(changed == 4)
+    for _ in later { #expect(try fixture.store.undoImport().isPossible) }
+    #expect(try UndoPropertyTests.state(of: fixture.store) == first)
+    #expect(try fixture.store.undoImport(1).isPossible)
+    #expect(try sql(fixture.store, "SELECT count(*) FROM A_bs") == ["0"])
+  }
+
   @Test("A reference that waited waits again", arguments: [1, 2])
   func pending(round: Int) async throws {
     let fixture = try ImportFixture(Self.shop)

@@ -190,4 +190,59 @@ import Testing
     }
     #expect(try fixture.rows("SELECT count(*) FROM T") == ["3"])
   }
+
+  @Test(
+    "What goes with a tombstone, or with its link, is counted by its own entity; not what a rejected record took back",
+    arguments: Way.allCases
+  )
+  func gone(way: Way) async throws {
+    let fixture = try WalkFixture(
+      """
+      T:
+        unique: id
+        discriminator: { from: t, values: { car: Car } }
+        deleteWhen: { from: op, equals: D }
+        attributes: { id: { type: int64 } }
+        relationships:
+          u: { entity: T, kind: toMany, key: { id: u }, onDelete: cascade, onUnlink: delete }
+          g: { entity: G, kind: toMany, from: g, onDelete: cascade, onUnlink: delete }
+      Car: { parent: T }
+      G:
+        unique: id
+        attributes: { id: id }
+        relationships: { h: { entity: H, kind: toMany, from: h, onDelete: deny } }
+      H: { unique: id, attributes: { id: id } }
+      """
+    )
+    func run(_ record: ForeignValue) async throws -> [String] {
+      let report = try await fixture.run("T", [record], by: way)
+      return [report.summary] + report.entitySummary
+    }
+    for id in 3...6 { _ = try await run(["id": .integer(Int64(id)), "t": "car"]) }
+    _ = try await run(["id": 2, "u": [4, 5], "g": [["id": "c"]]])
+    let first: ForeignValue = [
+      "id": 1, "u": [2, 3], "g": [["id": "a"], ["id": "b", "h": [["id": "x"]]]],
+    ]
+    _ = try await run(first)
+    // What its link took with it, but for what a rule denies: then nothing is gone.
+    #expect(
+      try await run(["id": 1, "u": [2], "g": []]).first == "read 1, rejected 1"
+    )
+    #expect(
+      try await run(["id": 1, "u": [2], "g": [["id": "b", "h": []]]])
+        == ["read 1, updated 1", "Car: 1 deleted", "G: 1 updated, 1 deleted", "T: 1 updated"]
+    )
+    // A tombstone by itself, and with what it deletes.
+    #expect(
+      try await run(["id": 6, "t": "car", "op": "D"]) == ["read 1, deleted 1", "Car: 1 deleted"]
+    )
+    #expect(
+      try await run(["id": 1, "op": "D"])
+        == ["read 1, deleted 1", "Car: 2 deleted", "G: 2 deleted", "T: 2 deleted"]
+    )
+    #expect(try await run(["id": 1, "op": "D"]) == ["read 1, unchanged 1", "T: 1 unchanged"])
+    #expect(
+      try fixture.rows("SELECT (SELECT count(*) FROM T) + (SELECT count(*) FROM G)") == ["0"]
+    )
+  }
 }

@@ -46,13 +46,21 @@ import Testing
     #expect(error?.faults.map(\.message) == ["A word belongs here, not nothing."])
   }
 
-  @Test("Names in two Unicode normal forms are two names")
+  @Test(
+    "Paths in two Unicode normal forms are two; names in both, which look the same, are refused"
+  )
   func normalForms() throws {
-    let found = try ImportMap(
-      json:
-        #"{"version": 1, "entities": {"A": {"attributes": {"\#u{E9}": "a", "e\#u{301}": "b"}}}}"#
-    ).entities[0].attributes
-    #expect(found.map { Array($0.name.utf8) } == [[0xC3, 0xA9], [0x65, 0xCC, 0x81]])
+    func map(_ names: (String, String)) throws -> ImportMap {
+      try ImportMap(
+        json:
+          #"{"version": 1, "entities": {"A": {"attributes": {"\#(names.0)": "\#u{E9}", "\#(names.1)": "e\#u{301}"}}}}"#
+      )
+    }
+    let paths = try map(("a", "b")).entities[0].attributes.compactMap { $0.from?.json[0].text }
+    #expect(paths.map { Array($0.utf8) } == [[0xC3, 0xA9], [0x65, 0xCC, 0x81]])
+    let error = #expect(throws: MapFaults.self) { try map(("\u{E9}", "e\u{301}")) }
+    #expect(error?.faults.map(\.code) == [.clash])
+    #expect(error?.faults.first?.message.contains("NFC and NFD") == true)
   }
 
   @Test("Anchors, aliases and merge keys work; own keys win")

@@ -93,9 +93,10 @@ package final class EntityPruner {
     let deletion = try deleter.delete()
     outcome.denied = deletion.denied
     outcome.deleted = deletion.deleted.values.reduce(0, +)
-    outcome.deletedByRoot = deletion.deleted.sorted { $0.key < $1.key }.compactMap { name, count in
-      layout.entity(named: name).map { ($0, count) }
-    }
+    let deleted = layout.entities.map { ($0.root, deletion.deleted[$0.name] ?? 0) }
+    let byRoot = Dictionary(deleted, uniquingKeysWith: +).filter { $0.value > 0 }
+    outcome.deletedByRoot = byRoot.map { (layout.entities[$0.key], $0.value) }
+      .sorted { $0.0.name < $1.0.name }
     for root in try seenRoots() {
       let gone = try sql.count("FROM \(seen) WHERE \(isGone(root))")
       if gone > 0 { outcome.seen.append((layout.entities[root].name, gone)) }

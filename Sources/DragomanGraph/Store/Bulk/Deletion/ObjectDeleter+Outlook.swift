@@ -28,13 +28,20 @@ extension ObjectDeleter {
   private func markedCounts() throws(StoreError) -> [Int: Int] {
     var counts: [Int: Int] = [:]
     for root in try roots() {
-      for entity in layout.entities where entity.root == root {
-        let own = entity.hasEntityColumn ? " AND _entity = \(Schema.literal(entity.name))" : ""
-        let found = try sql.count(
-          "FROM \(Schema.quoted(entity.table)) WHERE _pk IN \(doomed(root))\(own)"
-        )
-        if found > 0 { counts[entity.index] = found }
-      }
+      counts.merge(try markedCounts(of: root)) { own, _ in own }
+    }
+    return counts
+  }
+
+  /// The same of a root's table.
+  func markedCounts(of root: Int) throws(StoreError) -> [Int: Int] {
+    var counts: [Int: Int] = [:]
+    for entity in layout.entities where entity.root == root {
+      let own = entity.hasEntityColumn ? " AND _entity = \(Schema.literal(entity.name))" : ""
+      let found = try sql.count(
+        "FROM \(Schema.quoted(entity.table)) WHERE _pk IN \(doomed(root))\(own)"
+      )
+      if found > 0 { counts[entity.index] = found }
     }
     return counts
   }

@@ -6,10 +6,13 @@
 package final class ObjectDeleter {
   /// What was deleted.
   package struct Outcome: Sendable, Hashable {
-    /// How many objects, by the name of the root entity.
+    /// How many objects, by the name of their entity.
     package var deleted: [String: Int] = [:]
     /// The relationship, as `Entity.relationship`, whose rule `deny` forbids it: nothing was done.
     package var denied: String?
+
+    /// Nothing yet.
+    package init() {}
   }
 
   let sql: any SharedSQL
@@ -79,7 +82,12 @@ package final class ObjectDeleter {
     // While the rows are there, whoever tells of the changes finds their keys.
     for root in roots { try clearLinks(to: root, leavesLinks: false) }
     for root in roots {
-      outcome.deleted[layout.entities[root].name, default: 0] += try deleteRows(of: root)
+      // In a table of one entity the deletion itself counts.
+      let counts = layout.entities[root].hasEntityColumn ? try markedCounts(of: root) : nil
+      let count = try deleteRows(of: root)
+      for (entity, count) in counts ?? [root: count] {
+        outcome.deleted[layout.entities[entity].name] = count
+      }
     }
     for root in roots {
       try clearLinks(to: root, leavesLinks: true)
