@@ -28,7 +28,10 @@ struct NameRegister {
 
   /// What is said of a name that is taken.
   ///
-  /// - Parameter other: By whom: `entity "Person"`.
+  /// - Parameters:
+  ///   - name: The name.
+  ///   - other: By whom: `entity "Person"`.
+  /// - Returns: A sentence.
   static func clash(_ name: String, with other: String) -> String {
     let quoted = "\"\(name)\""
     if other.utf8.contains(quoted.utf8) { return "The name \(quoted) is taken by \(other)." }

@@ -29,8 +29,10 @@ public struct ImportReport: Sendable, Hashable {
     public var unchanged = 0
     /// Objects made for a key alone.
     public var stubs = 0
-    /// Objects that records have deleted: by tombstones, with what these delete (`onDelete: cascade`), and unlinked
-    /// (`onUnlink: delete`). What `pruned` counts is not among them.
+    /// Objects that records have deleted.
+    ///
+    /// By tombstones, with what these take along (`onDelete: cascade`), and by `onUnlink: delete`. What `pruned` counts is not
+    /// among them.
     public var deleted = 0
 
     /// Makes zeros.
