@@ -137,25 +137,6 @@ import Testing
     #expect(try stack.sql("SELECT max(position), count(*) FROM A_tops") == ["100|101"])
   }
 
-  @Test("Names in two normal forms are two relationships")
-  func names() throws {
-    let (one, other) = ("\u{e9}", "e\u{301}")
-    let model = Model(entities: [
-      Entity(
-        name: "P",
-        attributes: [Attribute(name: "n")],
-        relationships: [.toMany(one, "P", inverse: other), .toMany(other, "P", inverse: one)]
-      )
-    ])
-    let main = try Stack(model, at: .inMemory).main
-    let (parent, child) = (try main.insert("P"), try main.insert("P"))
-    try parent.add(child, to: one)
-    #expect(try parent.targets(of: one).map(\.place.key) == [2])
-    #expect(try child.targets(of: other).map(\.place.key) == [1])
-    #expect(try child.targets(of: one).isEmpty)
-    #expect(try parent.targets(of: other).isEmpty)
-  }
-
   @Test("An import finds what main inserts while it runs")
   func keysAbove() async throws {
     let child = ManagedObjectContext(.background, root: stack.root)

@@ -70,6 +70,23 @@ import Testing
   }
 
   @Test(
+    "Names that differ in the Unicode form of their letters alone are taken for one, whatever they name"
+  )
+  func unicodeForms() {
+    let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+    let faults = Model(entities: [
+      Entity(
+        name: "P\(composed)",
+        attributes: [Attribute(name: "E\u{301}a"), Attribute(name: "\(composed)A")],
+        relationships: [.toMany(composed, "Q"), .toMany(decomposed, "Q")]
+      ),
+      Entity(name: "P\(decomposed)", attributes: []), Entity(name: "Q", attributes: []),
+    ]).validate()
+    #expect(faults.count >= 3 && faults.allSatisfy { $0.rule == .clash }, "\(faults)")
+    #expect(faults.count { $0.message.contains("(NFC and NFD), and look the same") } >= 2)
+  }
+
+  @Test(
     "The nearest name is found, and none where nothing is near",
     arguments: [
       ("entitties", String?.some("entities")), ("entitty", "entities"), ("form", "from"),
