@@ -179,4 +179,12 @@ import Testing
     let run = try folder.run("check", "m.map.yaml", "c.json", "--coverage")
     #expect(run.output.contains("everything is read\n"), "\(run.output)")
   }
+
+  @Test("What cannot be read twice is refused as that, before it is read")
+  func pipe() throws {
+    #expect(mkfifo(folder.url.appendingPathComponent("pipe.json").path, 0o600) == 0)
+    let run = try folder.run("check", "m.map.yaml", "pipe.json", "--coverage")
+    #expect(run.status == 65)
+    #expect(run.errors.contains("pipe.json cannot be read twice, as the coverage of a feed wants."))
+  }
 }

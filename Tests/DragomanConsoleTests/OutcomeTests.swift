@@ -243,12 +243,12 @@ import Testing
     let browser = try TestBrowser(
       folder.console(writes: true, rejects: ["rejects.ndjson"], maps: ["rows.map.yaml"])
     )
-    #expect(try browser.page("/rejects/0/1").contains("write an object of them in its place"))
+    #expect(try browser.page("/rejects/0/1").contains("put an object of them"))
     let mark = try RejectShelf.line("1", of: folder.path("rejects.ndjson")).mark
     let form = ["mark": mark, "map": "0"]
     let again = await browser.post("/rejects/0/1", form.merging(["record": "2;z;w"]) { $1 })
     #expect(
-      try again.status == 200 && again.text().contains("write an object of them in its place")
+      try again.status == 200 && again.text().contains("put an object of them")
     )
     let record = #" {"id":"2","a":"z","b":"w"}"#
     #expect(
@@ -256,5 +256,51 @@ import Testing
     )
     #expect(try browser.json("/entities/E.json")["count"] as? Int == 2)
     #expect(try folder.read("rejects.ndjson").isEmpty)
+  }
+
+  @Test("An import that found the database busy can be begun again, without another check or trial")
+  func busy() async throws {
+    try folder.write(#"{"people":[{"id":5,"name":"Eve"}]}"#, to: "feed.json")
+    let browser = try TestBrowser(folder.console(writes: true))
+    let (address, job) = try await begin(browser, "feed.json")
+    try await rest(job)
+    let (held, free, closed) = (
+      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+    )
+    let path = folder.path("staff.db")
+    Thread.detachNewThread {
+      let other = try? SQLiteStore(at: .file(path))
+      try? other?.write { session in
+        try session.begin()
+        held.signal()
+        free.wait()
+      }
+      try? other?.close()
+      closed.signal()
+    }
+    await Waiting.forSignal(held)
+    #expect(await browser.post("\(address)/run", [:]).status == 303)
+    try await rest(job)
+    let page = try browser.page(address)
+    #expect(page.contains("It did not work; nothing was kept.") && page.contains("\(address)/run"))
+    free.signal()
+    await Waiting.forSignal(closed)
+    #expect(await browser.post("\(address)/run", [:]).status == 303)
+    try await rest(job)
+    #expect(job.now.phase == .done && job.now.kept?.counts.inserted == 1)
+    // And not once more.
+    #expect(await browser.post("\(address)/run", [:]).status == 409)
+  }
+}
+
+extension Waiting {
+  /// Waits on a thread of its own, and not on one of the pool.
+  fileprivate static func forSignal(_ semaphore: DispatchSemaphore) async {
+    await withCheckedContinuation { done in
+      Thread.detachNewThread {
+        semaphore.wait()
+        done.resume()
+      }
+    }
   }
 }

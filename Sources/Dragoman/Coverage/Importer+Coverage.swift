@@ -64,7 +64,11 @@ private struct CoverageShapes: Sendable {
     let model = code.model ?? map.model()
     for input in request.inputs {
       if case .records = input { continue }
-      var reader = try SampleReader(of: request, by: map)
+      var reader = SampleReader(
+        try ShapeRecorder(recordLimit: request.limit ?? .max),
+        of: request,
+        by: map
+      )
       try reader.read(input)
       guard let sample = reader.sample else { continue }
       let names = request.sourcesByInput[input.name] ?? request.sources

@@ -66,7 +66,9 @@ struct FeedKeys {
       let sources = InputSources.candidates(of: map, request, for: input.name)
       // An input that no source is for is told by the import.
       if sources.isEmpty, !map.sources.isEmpty { continue }
-      var reader = try SampleReader(of: request, by: map, sources, cancellation)
+      // Names and kinds of values only: no values are kept to tell whether they are different.
+      let recorder = try ShapeRecorder(recordLimit: .max, budget: HashBudget(free: 0))
+      var reader = SampleReader(recorder, of: request, by: map, sources, cancellation)
       do {
         try reader.read(input)
       } catch {

@@ -69,7 +69,7 @@ public struct MapGuess: Sendable {
   static func sample(of inputs: [ImportInput], _ options: Options) throws -> FeedSample {
     var reader: SampleReader
     do throws(FormatFault) {
-      reader = try SampleReader(recordLimit: max(1, options.sampleCount ?? .max))
+      reader = SampleReader(try ShapeRecorder(recordLimit: max(1, options.sampleCount ?? .max)))
     } catch {
       throw ReadError(.format, error.message)
     }

@@ -165,8 +165,9 @@ struct ExportCommand: AsyncParsableCommand {
     var lines = report.notices.map { "note: \(ToolWords.spelled($0))" }
     lines += report.losses.map { lossy ? "note: \($0)" : "warning[export.map]: \($0)" }
     for issue in report.issues {
-      let others = issue.count > 1 ? " (and \(issue.count - 1) more)" : ""
-      lines.append("warning[export.value]: \(issue.message)\(others)")
+      let others = issue.count - 1
+      let more = others > 0 ? " (and \(others) more \(others == 1 ? "record" : "records"))" : ""
+      lines.append("warning[export.value]: \(issue.message)\(more)")
     }
     if path != "-" {
       let count = report.recordCount

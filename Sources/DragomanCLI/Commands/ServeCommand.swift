@@ -21,7 +21,7 @@ struct ServeCommand: AsyncParsableCommand {
       /entities/Person.json.
 
       Exit codes: 0 done, 64 --get of a page that there is not or of a faulty query, 65 no database of Dragoman \
-      or damaged, 66 no such file, 69 it cannot be listened there.
+      or damaged, 66 no such file, 69 the console cannot listen there.
       """
   )
 

@@ -43,7 +43,9 @@ final class ImportJob: Sendable {
     var isCancelled: Bool { !phase.isRunning && report?.status == .cancelled }
 
     /// Whether the import did not begin: somebody else held the database for too long.
-    var isFree: Bool { phase == .failed && step == 2 && failure?.status == 503 && kept == nil }
+    var mayBeginAgain: Bool {
+      phase == .failed && step == 2 && failure?.status == 503 && kept == nil
+    }
 
     /// Whether what was begun last ended before its feed did.
     var isBroken: Bool { phase == .failed || isCancelled }
@@ -175,7 +177,11 @@ final class ImportJob: Sendable {
   /// - Throws: `ConsoleError`, 409, while something else runs, after the end, or where the map or the feed has changed.
   func start() throws(ConsoleError) {
     try checkFiles()
-    try claim(.importing, after: now.isFree ? [.failed] : [.checked, .tried], isChecked: true)
+    try claim(
+      .importing,
+      after: now.mayBeginAgain ? [.failed] : [.checked, .tried],
+      isChecked: true
+    )
     begin(.importing) { [self] in
       var request = request
       request.options.rejectsFile = rejectsPath

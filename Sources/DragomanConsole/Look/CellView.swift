@@ -115,7 +115,9 @@ enum ValueText {
   ///
   /// Line ends and tabs stay: pages show them.
   static func visible(_ text: String) -> String {
-    text.isEmpty ? "(empty)" : spelled(text) { $0.isInvisible }
+    if text.isEmpty { return "(empty)" }
+    return text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
+      ? text : spelled(text) { $0.isInvisible }
   }
 
   /// A text that can be seen, of so many characters at most: what is missing is told by an ellipsis.
@@ -124,21 +126,24 @@ enum ValueText {
     return shown.count > length ? shown.prefix(length - 1) + "…" : shown
   }
 
-  /// A text with its control characters spelled; browsers drop some, and take others for another one.
+  /// A page with its control characters spelled; browsers drop some, and take others for another one.
   ///
   /// What is typed into a form comes back as it was: nothing else is spelled there.
-  static func spelled(_ text: String) -> String {
-    spelled(text) { $0.properties.generalCategory == .control }
+  static func spelled(_ page: String) -> String {
+    var last: UInt8 = 0
+    let isPlain = page.utf8.allSatisfy { byte in
+      // Those from 128 on are of two bytes.
+      defer { last = byte }
+      if last == 0xC2, byte < 0xA0 { return false }
+      return byte >= 0x20 && byte != 0x7F || byte == 0x0A || byte == 0x09 || byte == 0x0D
+    }
+    return isPlain ? page : spelled(page) { $0.properties.generalCategory == .control }
   }
 
   private static func spelled(
     _ text: String,
     where isSpelled: (Unicode.Scalar) -> Bool
   ) -> String {
-    let isPlain = text.utf8.allSatisfy { byte in
-      (0x20..<0x7F).contains(byte) || byte == 0x0A || byte == 0x09 || byte == 0x0D
-    }
-    guard !isPlain else { return text }
     var spelled = ""
     for scalar in text.unicodeScalars {
       if !["\n", "\t", "\r"].contains(scalar), isSpelled(scalar) {

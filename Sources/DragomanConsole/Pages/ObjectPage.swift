@@ -25,9 +25,12 @@ struct ObjectPage {
   private struct Window {
     /// How many are left out before the first one.
     var start = 0
-    var length = ObjectPage.shownCount
+    /// Whether the relationship was asked for by itself.
+    var isAsked = false
     /// Where all are shown, page by page.
     let address: (_ start: Int) -> String
+    /// How many are shown.
+    var length: Int { isAsked ? 200 : 20 }
   }
 
   private struct View {
@@ -43,10 +46,8 @@ struct ObjectPage {
     let origins: String
   }
 
-  /// So many targets of a relationship are shown.
-  private static let shownCount = 20
-  /// So many where one relationship was asked for.
-  private static let askedCount = 200
+  /// So many of the keys are told that an object waits for.
+  private static let waitingCount = 20
 
   /// - Throws: `ConsoleError`, 404, where there is no such object.
   static func answer(
@@ -80,7 +81,7 @@ struct ObjectPage {
       if request.value(of: "links") == title {
         window.start =
           request.value(of: "from").flatMap { Int($0) }.map { min(max($0, 0), 1 << 40) } ?? 0
-        window.length = askedCount
+        window.isAsked = true
       }
       return window
     }
@@ -222,9 +223,9 @@ struct ObjectPage {
     let found = try store.pendingReferences(
       of: "\(owner).\(link.name)",
       from: id,
-      limit: shownCount + 1
+      limit: waitingCount + 1
     )
-    let keys = found.prefix(shownCount).map { ObjectLabel.text(of: $0.key) }
+    let keys = found.prefix(waitingCount).map { ObjectLabel.text(of: $0.key) }
     let more = found.count > keys.count ? ["…"] : []
     return found.isEmpty ? nil : (keys + more).joined(separator: ", ")
   }
@@ -241,7 +242,6 @@ struct ObjectPage {
     let shown = Array(labels.prefix(window.length))
     let hasMore = labels.count > shown.count
     let isWhole = window.start == 0 && !hasMore
-    let isAsked = window.length == askedCount
     return Link(
       name: title,
       kind: isIncoming ? "from \(entity)" : link.kind == .toOne ? "to one" : "to many",
@@ -254,7 +254,7 @@ struct ObjectPage {
         : shown.isEmpty
           ? "none behind the first \(Figure.grouped(window.start))"
           : "\(Figure.grouped(window.start + 1)) to \(Figure.grouped(window.start + shown.count)) are shown",
-      next: hasMore ? window.address(isAsked ? window.start + window.length : 0) : nil
+      next: hasMore ? window.address(window.isAsked ? window.start + window.length : 0) : nil
     )
   }
 

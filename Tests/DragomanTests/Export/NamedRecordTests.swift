@@ -258,6 +258,37 @@ import Testing
     #expect(report.issues.map(\.attribute) == ["count"])
   }
 
+  @Test("What does not come back is counted by entity and in records, though names are the same")
+  func issuesByEntity() async throws {
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        entities:
+          O:
+            unique: id
+            attributes: { id: { type: int64 }, day: { type: date, dates: [dd.MM.yyyy] } }
+            relationships: { ls: { entity: L, kind: toMany, from: ls, inverse: o, ordered: true } }
+          L:
+            unique: no
+            attributes: { no: { type: int64 }, day: { type: date, dates: [dd.MM.yyyy] } }
+            relationships: { o: { entity: O, kind: toOne, inverse: ls } }
+        sources: { json: { format: json, entity: O } }
+        export: { entity: O }
+        """
+    )
+    let store = try SQLiteStore(at: .inMemory)
+    let feed = #"[{"id":1,"ls":[{"no":1},{"no":2}]},{"id":2,"ls":[{"no":3}]}]"#
+    _ = try await imported(feed, by: map, into: store)
+    try store.execute("UPDATE O SET day = '2024-1'; UPDATE L SET day = 'x'")
+    let report = try await Exporter(map: map, store: store)
+      .run(ExportRequest(format: .json, isLossy: true), to: .file("/dev/null"))
+    #expect(
+      Set(report.issues.map { "\($0.entity).\($0.attribute) \($0.count)" }) == [
+        "O.day 2", "L.day 2",
+      ]
+    )
+  }
+
   @Test("A member that is null is a fault, as no import takes it")
   func nullMembers() async throws {
     let map = try ImportMap(yaml: Self.map)

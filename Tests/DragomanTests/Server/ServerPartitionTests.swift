@@ -135,6 +135,8 @@ struct ServerPartitionTests {
       var joined = ImportReport()
       for report in reports { joined.add(report) }
       #expect(joined.counts == expected.counts, comment)
+      // Each part is taken back by its own number.
+      #expect(joined.number == nil && Set(reports.compactMap(\.number)).count == 4, comment)
       #expect(joined.status == .rejected, comment)
     }
   }

@@ -71,7 +71,7 @@ public struct ExportReport: Sendable, Hashable {
     public var attribute: String
     /// What is wrong with its value, a full sentence about the first record concerned.
     public var message: String
-    /// How many values there were.
+    /// How many records have such values, one or several each.
     public var count: Int
   }
 

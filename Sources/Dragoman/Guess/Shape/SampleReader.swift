@@ -12,42 +12,31 @@ struct SampleReader {
   static let headByteCount = 64 << 10
   private static let batchSize = 4096
 
-  /// - Parameter recordLimit: How many records of each list are looked at.
-  /// - Throws: `FormatFault` where a form of ours cannot be compiled.
-  init(recordLimit: Int) throws(FormatFault) {
-    recorder = try ShapeRecorder(recordLimit: recordLimit)
+  /// Makes a reader of samples that no map is for yet.
+  init(_ recorder: ShapeRecorder) {
+    self.recorder = recorder
     sources = []
     maximumByteCount = nil
     limit = .standard
     cancellation = nil
   }
 
-  /// Makes a reader of what a trial of an import has read.
-  ///
-  /// - Throws: `FormatFault` where a form of ours cannot be compiled.
-  init(of request: ImportRequest, by map: ImportMap) throws(FormatFault) {
-    recorder = try ShapeRecorder(recordLimit: request.limit ?? .max)
-    sources = []
-    maximumByteCount = request.maximumInputByteCount
-    limit = request.recordLimit(by: map)
-    cancellation = nil
-  }
-
-  /// Makes a reader of what an import reads, which tells of names and kinds of values only.
+  /// Makes a reader of what an import reads.
   ///
   /// - Parameters:
+  ///   - recorder: What it finds out.
   ///   - request: The import.
   ///   - map: Its map.
-  ///   - sources: The sources of the map that may read the input.
+  ///   - sources: The sources of the map that may read the input; empty: the input tells what it is.
   ///   - cancellation: Ends the input when the import is to stop.
-  /// - Throws: `FormatFault` where a form of ours cannot be compiled.
   init(
+    _ recorder: ShapeRecorder,
     of request: ImportRequest,
     by map: ImportMap,
-    _ sources: [SourceMap],
-    _ cancellation: Cancellation
-  ) throws(FormatFault) {
-    recorder = try ShapeRecorder(recordLimit: .max, budget: HashBudget(free: 0))
+    _ sources: [SourceMap] = [],
+    _ cancellation: Cancellation? = nil
+  ) {
+    self.recorder = recorder
     self.sources = sources
     maximumByteCount = request.maximumInputByteCount
     limit = request.recordLimit(by: map)

@@ -10,8 +10,6 @@ final class RejectedRecordReader {
   private let text: JSONText
   private var first: RejectLine?
   private var source = 0
-  /// Why the `$root` of the batch cannot be read.
-  private var rootFault: ReadError?
 
   /// - Throws: `.limit` when there is no memory for a parser.
   init(limit: RecordLimit) throws(ReadError) {
@@ -41,14 +39,8 @@ final class RejectedRecordReader {
       batch.retried = [line.index + 1: line.place]
     } else {
       batch.file = line.file
-      rootFault = nil
-      if let root = line.root {
-        do throws(ReadError) {
-          batch.document = try text.parse(batch, detached: root)
-        } catch {
-          rootFault = error
-        }
-      }
+      // Where it cannot be read, its records are rejected.
+      if let root = line.root { batch.document = try? text.parse(batch, detached: root) }
       try add(line, to: batch)
     }
   }
@@ -77,7 +69,9 @@ final class RejectedRecordReader {
       source: source
     )
     do throws(ReadError) {
-      if let rootFault { throw rootFault }
+      if line.root != nil, batch.document == nil {
+        throw ReadError(.json, "The `root` of the line cannot be read.")
+      }
       let root = try text.parse(batch, start: start, length: length)
       batch.forEachChild(of: root) { child, node in
         switch batch.text(node.key, node.keyLength) {
@@ -113,8 +107,7 @@ final class RejectedRecordReader {
       throw ReadError(
         .csv,
         line.message.isEmpty ? "The row is not well-formed." : line.message,
-        help:
-          "a row alone does not tell its columns: put an object of them, {\"column\":\"text\"}, in place of `record`"
+        help: RejectLine.rowHelp
       )
     }
     record.node = try text.parse(batch, start: Int(record.start), length: Int(record.length))

@@ -38,6 +38,9 @@ public struct RejectLine: Sendable {
   public var isSourceText: Bool { text != nil }
   /// Whether it is a row of CSV whose cells could not be told apart: an object of its columns may take its place.
   package var isRowText: Bool { text != nil && format == .csv }
+  /// What helps with such a row.
+  package static let rowHelp =
+    "a row alone does not tell its columns: put an object of them, {\"column\":\"text\"}, in its place"
   /// The source of the map that the record was one of; nil in files of older versions.
   public private(set) var source: String?
   /// The format that it was read as; nil as `source` is.

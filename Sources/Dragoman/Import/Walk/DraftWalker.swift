@@ -277,7 +277,7 @@ final class DraftWalker<Backend: DraftBackend> {
       try drop([(key, layout)])
     } else if outcome == .deleted {
       lossCount += 1
-      tally.count(deleted: [layout.name: 1])
+      tally.count(deleted: 1, of: layout.name)
     }
     if outcome == .skipped {
       if !isLinked { _ = try find(object, target, in: batch, plan, under: nil) }
@@ -300,7 +300,7 @@ final class DraftWalker<Backend: DraftBackend> {
     let outcome = try backend.delete(objects)
     if let denied = outcome.denied { throw RecordStop.denied(denied) }
     lossCount += 1
-    tally.count(deleted: outcome.deleted)
+    for (name, count) in outcome.deleted { tally.count(deleted: count, of: name) }
   }
 
   /// Whether a draft names somebody by a to-one of its own row.

@@ -15,11 +15,13 @@ final class ImportTally {
   @exclusivity(unchecked) var entities: [String: ImportReport.EntityCounts] = [:]
   var relationships: [String: ImportReport.RelationshipCounts] {
     get {
-      Dictionary(uniqueKeysWithValues: own.links.map { ($0.name, $0.counts) })
+      Dictionary(uniqueKeysWithValues: revocable.links.map { ($0.name, $0.counts) })
         .filter { $0.value != .init() }
     }
     set {
-      for (name, counts) in newValue { own.links[number(ofRelationship: name)].counts = counts }
+      for (name, counts) in newValue {
+        revocable.links[number(ofRelationship: name)].counts = counts
+      }
     }
   }
   /// The objects written since they were last counted.
@@ -32,7 +34,8 @@ final class ImportTally {
   @exclusivity(unchecked) var linkedBetween: [(owner: ObjectPlace, waitCount: Int)] = []
   /// Objects that were counted as unchanged, and that have references that wait.
   var unchangedOwners: [ObjectPlace: UnchangedOwner] = [:]
-  @exclusivity(unchecked) private var own = RevocableCounts()
+  /// The counts of links, and of what was deleted.
+  @exclusivity(unchecked) private var revocable = RevocableCounts()
 
   init(maximumRejects: Int?, rejects: (any RejectsOutput)?) {
     self.maximumRejects = maximumRejects
@@ -44,7 +47,9 @@ final class ImportTally {
     var report = ImportReport()
     report.counts = counts
     report.entities = entities
-    for (name, count) in own.deleted { report.entities[name, default: .init()].deleted += count }
+    for (name, count) in revocable.deleted {
+      report.entities[name, default: .init()].deleted += count
+    }
     report.relationships = relationships
     report.issues = issues.groups
     report.status = counts.rejected > 0 ? .rejected : .done
@@ -122,24 +127,26 @@ final class ImportTally {
   }
 
   /// The number of a relationship, by its name in reports: `Person.teams`.
-  func number(ofRelationship name: String) -> Int { own.number(ofRelationship: name) }
+  func number(ofRelationship name: String) -> Int { revocable.number(ofRelationship: name) }
 
   /// Counts links that were made and removed; a record that is undone takes its counts back.
   @inline(__always)
   func countLinks(of relationship: Int, linked: Int, unlinked: Int, unresolved: Int = 0) {
-    own.links[relationship].counts.linked += linked
-    own.links[relationship].counts.unlinked += unlinked
-    own.links[relationship].counts.unresolved += unresolved
+    revocable.links[relationship].counts.linked += linked
+    revocable.links[relationship].counts.unlinked += unlinked
+    revocable.links[relationship].counts.unresolved += unresolved
   }
 
   /// Counts objects that were deleted; a record that is undone takes its counts back.
-  func count(deleted objects: [String: Int]) { own.deleted.merge(objects, uniquingKeysWith: +) }
+  func count(deleted count: Int, of entity: String) {
+    if count > 0 { revocable.deleted[entity, default: 0] += count }
+  }
 
   /// Remembers the counts that a record, or a run of them, takes back where it is undone.
-  func mark() { own.mark() }
+  func mark() { revocable.mark() }
 
   /// Goes back to `mark()`.
-  func undo() { own.undo() }
+  func undo() { revocable.undo() }
 
   /// Counts a rejected record and writes it to the rejects file.
   func reject(_ issue: ImportIssue, _ record: () -> RejectedRecord) throws {

@@ -152,7 +152,7 @@ struct JobPage {
       tryText: isCancelled && phase == .tried
         ? "Try it again" : "Try it first: what would change?",
       canImport: state.isChecked
-        && (phase == .checked || (phase == .tried && !isCancelled) || state.isFree),
+        && (phase == .checked || (phase == .tried && !isCancelled) || state.mayBeginAgain),
       isDone: phase == .done,
       hasRejects: phase == .done && (report?.counts.rejected ?? 0) > 0,
       rejects: rejects.map {
@@ -240,10 +240,11 @@ struct JobPage {
     case .tried where state.isCancelled: return "The trial was cancelled; nothing was kept."
     case .checking: return "The feed is read by the map; nothing is kept."
     case .checked:
-      return rejected == 0
-        ? "The map reads the feed. What that makes of the objects that are there, the trial tells."
-        : "The map reads the feed, but for \(Figure.count(rejected, "record")): rejected if no object were there."
-          + " What becomes of those that are there, the trial tells."
+      let rejects =
+        rejected > 0
+        ? "; \(Figure.count(rejected, "record")) would be rejected by an empty database" : ""
+      return
+        "The map reads the feed\(rejects). What becomes of the objects that are there, the trial tells."
     case .trying: return "It is tried against the database; nothing is kept."
     case .tried: return "This is what the import would do\(rest)."
     case .importing: return "The import is under way."

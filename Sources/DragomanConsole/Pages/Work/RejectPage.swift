@@ -59,9 +59,7 @@ struct RejectPage {
     let view = View(
       code: reject.code,
       message: reject.message,
-      help: reject.isRowText
-        ? "A row alone does not tell its columns: write an object of them in its place, {\"column\":\"text\"}."
-        : nil,
+      help: reject.isRowText ? RejectLine.rowHelp : nil,
       subject: reject.attribute.map { "\(reject.entity).\($0)" } ?? reject.entity,
       place: "\(reject.file):\(reject.line), record \(reject.index + 1)",
       path: reject.path,

@@ -83,16 +83,14 @@ extension MigrationPlan {
         "DELETE FROM \(Schema.quoted(entity.table)) WHERE _entity = \(Schema.literal(entity.name))"
       )
       tables.insert(entity.table)
-      let names = old.entities.filter { $0.root == entity.root }.flatMap { owner in
-        owner.relationships.filter { $0.owner == owner.index }
-          .map { Schema.literal("\(owner.name).\($0.name)") }
-      }
-      if !names.isEmpty {
-        statements.append(
-          "DELETE FROM _dragoman_pending WHERE relationship IN (\(names.joined(separator: ", ")))"
-            + " AND owner NOT IN (SELECT _pk FROM \(Schema.quoted(entity.table)))"
-        )
-      }
+    }
+    for link in old.links {
+      let owner = old.entities[link.owner]
+      guard tables.contains(owner.table) else { continue }
+      statements.append(
+        "DELETE FROM _dragoman_pending WHERE relationship = \(Schema.literal("\(owner.name).\(link.name)"))"
+          + " AND owner NOT IN (SELECT _pk FROM \(Schema.quoted(owner.table)))"
+      )
     }
     for table in oldSchema.tables {
       for column in table.columns {

@@ -172,7 +172,7 @@ extension WriteSession {
         )
       }
     }
-    for table in layout.tables {
+    for table in layout.tables where conflicts.count < limit {
       let keys = try Row.fetchAll(
         database,
         sql: "SELECT DISTINCT rowid FROM pragma_foreign_key_check(?) LIMIT \(limit)",
@@ -180,22 +180,19 @@ extension WriteSession {
       ).map { row -> Int64 in try row.stored(0, of: "foreign_key_check") }
       try add(keys, of: layout.entities[table.root])
     }
-    for entity in layout.entities {
-      for link in entity.relationships where link.owner == entity.index {
-        guard case .joinTable(let join, isOwner: true) = link.storage else { continue }
-        let owner = layout.entities[entity.root]
-        let target = layout.entities[layout.entities[link.destination].root]
-        for (end, object, other, missing) in [
-          ("owner", owner, "target", target), ("target", target, "owner", owner),
-        ] {
-          let keys = try sql.integers(
-            "DISTINCT l.\(end)",
-            "FROM \(Schema.quoted(join.name)) AS l WHERE l.\(end) IN (SELECT _pk FROM"
-              + " \(Schema.quoted(object.table))) AND l.\(other) NOT IN (SELECT _pk FROM"
-              + " \(Schema.quoted(missing.table))) LIMIT \(limit)"
-          )
-          try add(keys, of: object, links: join.name)
-        }
+    for link in layout.links where conflicts.count < limit {
+      guard case .joinTable(let join, isOwner: true) = link.storage else { continue }
+      let owner = layout.entities[layout.entities[link.owner].root]
+      let target = layout.entities[layout.entities[link.destination].root]
+      for (end, object, other, missing) in [
+        ("owner", owner, "target", target), ("target", target, "owner", owner),
+      ] {
+        let keys = try sql.integers(
+          "DISTINCT \(end)",
+          "FROM \(Schema.quoted(join.name)) WHERE \(end) IN (SELECT _pk FROM \(Schema.quoted(object.table)))"
+            + " AND \(other) NOT IN (SELECT _pk FROM \(Schema.quoted(missing.table))) LIMIT \(limit)"
+        )
+        try add(keys, of: object, links: join.name)
       }
     }
     return conflicts

@@ -21,6 +21,24 @@ struct UndoTests {
       lines: { format: json, entity: Line, records: lines }
     """
 
+  /// Objects that are linked in a table of their own, of which both sides are read.
+  private static let pairs = """
+    version: 1
+    entities:
+      A:
+        unique: id
+        attributes: { id: { type: int64 } }
+        relationships: { bs: { entity: B, kind: toMany, key: { id: bs }, inverse: as } }
+      B:
+        unique: id
+        deleteWhen: { from: op, equals: D }
+        attributes: { id: { type: int64 } }
+        relationships: { as: { entity: A, kind: toMany, key: { id: as }, inverse: bs } }
+    sources:
+      a: { format: json, entity: A, records: a }
+      b: { format: json, entity: B, records: b }
+    """
+
   private func conflicts(_ report: UndoReport) -> [String] {
     report.conflicts.map { conflict in
       let key = conflict.key?.parts.map { "\($0.value.integer ?? 0)" }.joined(separator: ",") ?? "-"
@@ -124,23 +142,7 @@ struct UndoTests {
     arguments: [false, true]
   )
   func referencedByList(isBatch: Bool) async throws {
-    let fixture = try ImportFixture(
-      """
-      version: 1
-      entities:
-        A:
-          unique: id
-          attributes: { id: { type: int64 } }
-          relationships: { bs: { entity: B, kind: toMany, key: { id: bs }, inverse: as } }
-        B:
-          unique: id
-          attributes: { id: { type: int64 } }
-          relationships: { as: { entity: A, kind: toMany, key: { id: as }, inverse: bs } }
-      sources:
-        a: { format: json, entity: A, records: a }
-        b: { format: json, entity: B, records: b }
-      """
-    )
+    let fixture = try ImportFixture(Self.pairs)
     try await fixture.run(#"{"a":[{"id":1},{"id":2,"bs":[1]}],"b":[{"id":1}]}"#) {
       $0.options.commit = isBatch ? .batch : .all
     }
@@ -167,24 +169,7 @@ struct UndoTests {
     ]
   )
   func givenAgain(later: [String]) async throws {
-    let fixture = try ImportFixture(
-      """
-      version: 1
-      entities:
-        A:
-          unique: id
-          attributes: { id: { type: int64 } }
-          relationships: { bs: { entity: B, kind: toMany, key: { id: bs }, inverse: as } }
-        B:
-          unique: id
-          deleteWhen: { from: op, equals: D }
-          attributes: { id: { type: int64 } }
-          relationships: { as: { entity: A, kind: toMany, key: { id: as }, inverse: bs } }
-      sources:
-        a: { format: json, entity: A, records: a }
-        b: { format: json, entity: B, records: b }
-      """
-    )
+    let fixture = try ImportFixture(Self.pairs)
     try await fixture.run(#"{"a":[{"id":1,"bs":[1]},{"id":2}],"b":[{"id":1},{"id":3,"as":[1,2]}]}"#)
     let first = try UndoPropertyTests.state(of: fixture.store)
     for feed in later { try await fixture.run(feed) }

@@ -35,13 +35,18 @@ extension ObjectDeleter {
 
   /// The same of a root's table.
   func markedCounts(of root: Int) throws(StoreError) -> [Int: Int] {
+    let entity = layout.entities[root]
+    let source = "FROM \(Schema.quoted(entity.table)) WHERE _pk IN \(doomed(root))"
+    guard entity.hasEntityColumn else {
+      let count = try sql.count(source)
+      return count > 0 ? [root: count] : [:]
+    }
     var counts: [Int: Int] = [:]
-    for entity in layout.entities where entity.root == root {
-      let own = entity.hasEntityColumn ? " AND _entity = \(Schema.literal(entity.name))" : ""
-      let found = try sql.count(
-        "FROM \(Schema.quoted(entity.table)) WHERE _pk IN \(doomed(root))\(own)"
-      )
-      if found > 0 { counts[entity.index] = found }
+    for row in try sql.values(["_entity", "count(*)"], "\(source) GROUP BY _entity", []) {
+      guard case .text(let name) = row[0], let own = layout.entity(named: name),
+        let count = row[1].integer
+      else { continue }
+      counts[own.index] = Int(count)
     }
     return counts
   }
