@@ -1,6 +1,7 @@
 """Input that is broken, or means harm: an exit code, never a signal, five seconds, 200 MB, a store that is whole."""
 
 import gzip
+import io
 import json
 import os
 import re
@@ -295,6 +296,8 @@ def injected(torture):
         "'; DROP TABLE Thing; --", '"; DROP TABLE Thing; --', "1 OR 1=1", "%s%n%x", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "\u202eevil",
         "a\x00b", "\r\nX", "`id`", "$(id)", "=1+1", "../../etc/passwd", "é", "e\u0301", "\ufdd0", "\U0010ffff", "\u2028", "\x9b31m", "NULL", "nil",
         "", " ", "\t", "'", '"', "]", "[", "\\", "\\u0000", "😀" * 100, "x" * 100_000,
+        # A combining mark behind a sign makes one character of the two for whoever goes by characters.
+        *(f"a{sign}\u0301; DROP TABLE Thing; --" for sign in "'\"\\,;|=.%_[]{}()<>&~/:$`"), "\u0301x", "\u200d'",
     ]
     path = folder / "nasty.json"
     path.write_text(json.dumps([{"id": f"{n}{text}", "name": text} for n, text in enumerate(nasty)]))
@@ -321,6 +324,22 @@ def injected(torture):
             break
         after = ["--after", page["next"]]
     torture.check(sorted(ids) == sorted(rows), f"pages of nasty texts have {len(ids)} rows")
+    import csv
+    outcome = torture.run("fetch", "Thing", "-d", store, "-f", "csv", "--sort", "id")
+    printed = {row[0]: row[1] for row in csv.reader(io.StringIO(outcome.out.decode(), newline=""), strict=True)}
+    torture.check({key: text for key, text in printed.items() if key != "id"} == {key: value.decode() for key, value in rows.items()}, "CSV does not say what is stored")
+    names = [f"n{sign}\u0301" for sign in "'\"\\,;|%[](){}<>&~`$"] + ["'\u0301; DROP TABLE Thing; --"]
+    attributes = {"id": "id", **{name: {"from": f"/m{number}", "default": f"d{name}"} for number, name in enumerate(names)}}
+    for version, kept in enumerate((names[::2], names)):
+        hostile = {name: place for name, place in attributes.items() if name == "id" or name in kept}
+        entity = {"unique": "id", "table": 'Thing"\u0301; --', "attributes": hostile}
+        (folder / "names.map.json").write_text(json.dumps({"version": 1, "entities": {"E'\u0301": entity}, "sources": {"j": {"format": "json", "entity": "E'\u0301"}}}))
+        (folder / "names.json").write_text(json.dumps([{"id": version, **{f"m{number}": name for number, name in enumerate(names)}}]))
+        if version:
+            torture.must("migrate", folder / "names.map.json", "-d", folder / "names.db")
+        torture.must("import", folder / "names.map.json", folder / "names.json", "-d", folder / "names.db", "-q")
+        told = json.loads(torture.run("fetch", "E'\u0301", "-d", folder / "names.db", "--where", f"id == {version}", "-f", "json").out or b"[{}]")
+        torture.check(told and {name: told[0].get(name) for name in kept} == {name: name for name in kept}, f"names with accents: {told}"[:400])
     for style in ("table", "markdown", "line"):
         outcome = torture.run("fetch", "Thing", "-d", store, "-f", style)
         torture.check(not re.search(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\u202a-\u202e\u2066-\u2069]", outcome.out.decode()), f"-f {style} prints control characters")

@@ -277,9 +277,9 @@ def nasty(torture):
     folder = torture.folder("server-hostile")
     nasty = [
         "'; DROP TABLE \"Thing\"; --", '"; DROP TABLE Thing; --', "$$; SELECT pg_sleep(9); $$", "$1", "%s%n", "\\", "\\'", "\\x41", "E'\\n'", "{a,b}", '{"a"}', "NULL", "null", "",
-        " ", "\t", "\r\n", "é", "e\u0301", "\ufdd0", "\U0010ffff", "\u2028", "😀" * 1000, "x" * 2000, "a\x00b", "(1,2)", "[1,2)", "1e400", "NaN", "infinity", "epoch", "now()",
+        " ", "\t", "\r\n", "é", "e\u0301", "'\u0301; --", '"\u0301', "\\\u0301", ",\u0301", "{\u0301a,b}", "\ufdd0", "\U0010ffff", "\u2028", "😀" * 1000, "x" * 2000, "a\x00b", "(1,2)", "[1,2)", "1e400", "NaN", "infinity", "epoch", "now()",
     ]
-    names = ["select", 'a"b', "a'b", "a;b", "Ünïcode", "user", "a b", "$1", "table", "x" * 60]
+    names = ["select", 'a"b', "a'b", "a;b", "Ünïcode", "user", "a b", "$1", "table", "x" * 60, 'a"\u0301; --', "a'\u0301; --", "a\\\u0301"]
     plan = folder / "hostile.map.json"
     attributes = {"id": {"from": "id"}, "text": {"from": "text"}, **{name: {"from": f"/m{number}"} for number, name in enumerate(names)}}
     body = {"version": 1, "name": "hostile", "entities": {"Thing": {"unique": "id", "attributes": attributes}}, "sources": {"j": {"format": "json", "entity": "Thing"}}}

@@ -51,8 +51,10 @@ enum EntityReader {
   /// What is wrong with the name of an entity, an attribute or a relationship, if anything is.
   static func problem(inName name: String) -> String? {
     if name.isEmpty { return "a name cannot be empty" }
-    if name.hasPrefix("_") { return "names that start with \"_\" belong to Dragoman" }
-    if name.lowercased().hasPrefix("sqlite_") {
+    if name.utf8.first == UInt8(ascii: "_") {
+      return "names that start with \"_\" belong to Dragoman"
+    }
+    if name.lowercased().utf8.starts(with: "sqlite_".utf8) {
       return "names that start with \"sqlite_\" belong to SQLite"
     }
     return nil

@@ -284,4 +284,33 @@ import Testing
       return z ^ (z >> 31)
     }
   }
+
+  @Test("A value cannot end the attribute that it stands in, nor a cell of CSV")
+  func accentedQuotes() async throws {
+    let folder = try ConsoleFolder()
+    // To Swift the quote and its accent are one character, which is none that markup consists of.
+    let quote = "\"\u{301}"
+    let name = quote + " onmouseover=alert(1) x=" + quote + String(repeating: "x", count: 100)
+    try folder.write(
+      #"{"people":[{"id":1,"name":"\#(name.escaping { $0 == 0x22 ? "\\\"" : nil })"}]}"#,
+      to: "staff.json"
+    )
+    try await folder.imports()
+    let browser = try TestBrowser(folder.console())
+    let typed = WebText.encoded("name == '\(quote) x'")
+    for target in [
+      "/entities/Person", "/objects/Person/1", "/entities/Person/profile", "/entities/Person/live",
+      "/entities/Person?where=\(typed)", "/objects/Person/1/origins",
+    ] {
+      let page = try browser.page(target)
+      #expect(page.contains("&quot;\u{301}"), "\(target)")
+      let scalars = Array(page.unicodeScalars)
+      let raw = scalars.indices.dropLast().contains {
+        scalars[$0] == "\"" && scalars[$0 + 1] == "\u{301}"
+      }
+      #expect(!raw, "\(target)")
+    }
+    let csv = try browser.page("/entities/Person.csv?columns=name")
+    #expect(csv == "name\r\n\"\(name.escaping { $0 == 0x22 ? "\"\"" : nil })\"\r\n")
+  }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Dragoman
+import DragomanGraph
 import Foundation
 
 /// Turns the inputs of a command line into files: folders and globs are expanded.
@@ -60,7 +61,7 @@ enum InputExpansion {
       return isFolder(argument) ? try feeds(in: argument, besides: outputs) : [argument]
     }
     guard argument.contains(where: { "*?[".contains($0) }) else {
-      let file = argument.split(separator: "=", maxSplits: 1).last.map(String.init) ?? argument
+      let file = argument.parts(at: "=", maxSplits: 1).last ?? argument
       let isPair = file != argument && FileManager.default.fileExists(atPath: file)
       throw ReadError(
         .missing,

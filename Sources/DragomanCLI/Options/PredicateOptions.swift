@@ -48,8 +48,8 @@ struct PredicateOptions: ParsableArguments {
     let known = filters.reduce(into: Set<String>()) { $0.formUnion($1?.variables ?? []) }
     var variables: [String: Filter.Operand] = [:]
     for text in parameter {
-      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let name = String(parts[0])
+      let parts = text.parts(at: "=", maxSplits: 1)
+      let name = parts[0]
       guard known.contains(name), parts.count == 2 else {
         throw StoreError(
           .badRequest,
@@ -57,7 +57,7 @@ struct PredicateOptions: ParsableArguments {
           help: nearest(to: name, in: known.sorted()).map { "did you mean $\($0)?" }
         )
       }
-      variables[name] = .value(.string(String(parts[1])))
+      variables[name] = .value(.string(parts[1]))
     }
     return filters.map { $0?.substituting(variables) }
   }

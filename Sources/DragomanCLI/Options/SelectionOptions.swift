@@ -64,8 +64,6 @@ struct SelectionOptions: ParsableArguments {
 
   /// The names of a list with commas between them.
   static func names(_ list: String) -> [String] {
-    list.split(separator: ",", omittingEmptySubsequences: false).map {
-      $0.trimmingCharacters(in: .whitespaces)
-    }
+    list.parts(at: ",").map { $0.trimmingCharacters(in: .whitespaces) }
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Dragoman
+import DragomanGraph
 
 /// Which sources of the map read which inputs: the options of `import` and `diff`.
 struct SourceOptions: ParsableArguments {
@@ -33,14 +34,14 @@ struct SourceOptions: ParsableArguments {
   ) throws -> Choice {
     var choice = Choice(inputs: try InputExpansion.inputs(arguments, besides: outputs))
     for option in source {
-      let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let parts = option.parts(at: "=", maxSplits: 1)
       let isName = map.sources.contains { $0.name.utf8.elementsEqual(option.utf8) }
       guard parts.count == 2, !isName else {
         choice.sources.append(option)
         continue
       }
-      for input in try InputExpansion.inputs([String(parts[1])]) {
-        choice.sourcesByInput[input.name, default: []].append(String(parts[0]))
+      for input in try InputExpansion.inputs([parts[1]]) {
+        choice.sourcesByInput[input.name, default: []].append(parts[0])
         if !choice.inputs.contains(input) { choice.inputs.append(input) }
       }
     }

@@ -65,21 +65,16 @@ extension CellView {
 
   /// Text without what markup consists of.
   static func escaped(_ text: String) -> String {
-    guard text.utf8.contains(where: { [0x22, 0x26, 0x27, 0x3C, 0x3E].contains($0) }) else {
-      return text
-    }
-    var escaped = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      case "&": escaped += "&amp;"
-      case "\"": escaped += "&quot;"
-      case "'": escaped += "&#39;"
-      default: escaped.unicodeScalars.append(scalar)
+    text.escaping { byte in
+      switch byte {
+      case UInt8(ascii: "<"): "&lt;"
+      case UInt8(ascii: ">"): "&gt;"
+      case UInt8(ascii: "&"): "&amp;"
+      case UInt8(ascii: "\""): "&quot;"
+      case UInt8(ascii: "'"): "&#39;"
+      default: nil
       }
     }
-    return escaped
   }
 }
 

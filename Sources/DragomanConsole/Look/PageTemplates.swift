@@ -39,10 +39,12 @@ enum PageTemplates {
 
   /// All templates; partials are named by `{{> name}}`.
   private static let library: MustacheLibrary = {
+    MustacheContentTypes.register(Markup(), named: "MARKUP")
     var library = MustacheLibrary()
     for (name, bytes) in sources {
       do {
-        try library.register(String(decoding: bytes, as: UTF8.self), named: name)
+        let text = "{{% CONTENT_TYPE:MARKUP}}" + String(decoding: bytes, as: UTF8.self)
+        try library.register(text, named: name)
       } catch {
         // It is part of the program.
         preconditionFailure("the template \(name) cannot be read: \(error)")
@@ -76,6 +78,14 @@ enum PageTemplates {
       ("undo", PackageResources.undo_mustache),
     ]
   }
+}
+
+/// Values within markup.
+///
+/// The library's own way goes by grapheme clusters: to it a quote is another character where a combining mark stands
+/// behind it, and would end the attribute that the value stands in.
+private struct Markup: MustacheContentType {
+  func escapeText(_ text: String) -> String { CellView.escaped(text) }
 }
 
 /// What stands around a page's contents.

@@ -151,6 +151,6 @@ private struct RowText {
   /// A cell of text: the empty one is quoted, since an empty cell is null.
   private static func cell(_ text: String) -> String {
     let isPlain = !text.isEmpty && !text.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
-    return isPlain ? text : "\"" + text.replacing("\"", with: "\"\"") + "\""
+    return isPlain ? text : text.enclosed(in: "\"")
   }
 }

@@ -1,3 +1,4 @@
+import DragomanGraph
 import Foundation
 
 /// The fields of a form that was sent, and the file with it.
@@ -66,17 +67,19 @@ struct ConsoleForm {
   /// A parameter of a header field; browsers write `"` in names as `%22`.
   private static func parameter(_ name: String, of field: String) -> String? {
     var isQuoted = false
-    let parts = field.split { character in
-      if character == "\"" { isQuoted.toggle() }
-      return character == ";" && !isQuoted
+    let parts = field.unicodeScalars.split { scalar in
+      if scalar == "\"" { isQuoted.toggle() }
+      return scalar == ";" && !isQuoted
     }
     for part in parts.dropFirst() {
-      let sides = part.split(separator: "=", maxSplits: 1)
+      let sides = String(part).parts(at: "=", maxSplits: 1)
       guard sides.count == 2, sides[0].trimmingCharacters(in: .whitespaces).lowercased() == name
       else { continue }
-      let value = sides[1].trimmingCharacters(in: .whitespaces)
-      return value.hasPrefix("\"") && value.hasSuffix("\"") && value.count >= 2
-        ? String(value.dropFirst().dropLast()).replacing("%22", with: "\"") : value
+      let value = sides[1].trimmingCharacters(in: .whitespaces).unicodeScalars
+      guard value.first == "\"", value.last == "\"", value.count >= 2 else { return String(value) }
+      return String(
+        value.dropFirst().dropLast().replacing("%22".unicodeScalars, with: "\"".unicodeScalars)
+      )
     }
     return nil
   }

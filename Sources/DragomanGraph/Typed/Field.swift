@@ -23,7 +23,7 @@ public struct Field<Root: EntityValue, Value>: EntityField {
   /// How a predicate names it.
   var path: FilterPath {
     schemaSlot < 0
-      ? FilterPath(steps: schemaName.split(separator: ".").map(String.init))
+      ? FilterPath(steps: schemaName.parts(at: "."))
       : FilterPath(steps: [schemaName])
   }
 }

@@ -33,7 +33,7 @@ public struct ForeignPath: Sendable, Hashable {
 
     /// The test as it stands behind an element: `[not(@b)]`.
     var text: String {
-      let quote = value?.contains("\"") == true ? "'" : "\""
+      let quote = value?.utf8.contains(UInt8(ascii: "\"")) == true ? "'" : "\""
       let test = "@\(name)" + (value.map { "=\(quote)\($0)\(quote)" } ?? "")
       return isNegated ? "[not(\(test))]" : "[\(test)]"
     }

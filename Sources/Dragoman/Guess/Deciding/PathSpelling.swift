@@ -105,8 +105,14 @@ struct PathSpelling {
       case .member(let shape):
         let name = shape.nameText
         guard name != "*", name != "*[*]" else { return nil }
-        text +=
-          "/" + name.replacing("~", with: "~0").replacing("/", with: "~1")
+        text += "/"
+        text += name.escaping { byte in
+          switch byte {
+          case UInt8(ascii: "~"): "~0"
+          case UInt8(ascii: "/"): "~1"
+          default: nil
+          }
+        }
       }
     }
     return text

@@ -82,8 +82,13 @@ struct WebPages {
       )
     }
     var value: Any? = document
-    for token in pointer.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-      let name = String(token).replacing("~1", with: "/").replacing("~0", with: "~")
+    for token in pointer.unicodeScalars.dropFirst()
+      .split(separator: "/", omittingEmptySubsequences: false)
+    {
+      let name = String(
+        token.replacing("~1".unicodeScalars, with: "/".unicodeScalars)
+          .replacing("~0".unicodeScalars, with: "~".unicodeScalars)
+      )
       if let object = value as? [String: Any] {
         value = object[name]
       } else if let list = value as? [Any], let place = Int(name), list.indices.contains(place) {

@@ -104,6 +104,12 @@ struct ModelDiagram {
 
   /// Text between double quotes.
   private static func dot(_ text: String) -> String {
-    CellText.visible(text).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+    CellText.visible(text).escaping { byte in
+      switch byte {
+      case UInt8(ascii: "\\"): "\\\\"
+      case UInt8(ascii: "\""): "\\\""
+      default: nil
+      }
+    }
   }
 }

@@ -50,21 +50,19 @@ struct DelimitedRowWriter: RowWriter {
     guard let cell else { return "" }
     let special = Array(",\"\r\n".utf8)
     guard cell.isEmpty || cell.utf8.contains(where: special.contains) else { return cell }
-    return "\"" + replacing(cell, [UInt8(ascii: "\""): "\"\""]) + "\""
+    return cell.enclosed(in: "\"")
   }
 
   private func tsv(_ cell: String?) -> String {
     guard let cell else { return "\\N" }
-    return replacing(cell, [0x5C: "\\\\", 0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r"])
-  }
-
-  /// Byte by byte, because CR LF is one character to Swift.
-  private func replacing(_ text: String, _ escapes: [UInt8: String]) -> String {
-    guard text.utf8.contains(where: { escapes[$0] != nil }) else { return text }
-    var bytes: [UInt8] = []
-    for byte in text.utf8 {
-      if let escape = escapes[byte] { bytes += escape.utf8 } else { bytes.append(byte) }
+    return cell.escaping { byte in
+      switch byte {
+      case UInt8(ascii: "\\"): "\\\\"
+      case UInt8(ascii: "\t"): "\\t"
+      case UInt8(ascii: "\n"): "\\n"
+      case UInt8(ascii: "\r"): "\\r"
+      default: nil
+      }
     }
-    return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -49,16 +49,7 @@ struct ExplanationText {
 
   /// A value as SQL spells it.
   private func value(_ index: Int) -> String {
-    guard !explanation.sensitiveValues.contains(index) else { return Self.mask }
-    switch explanation.values[index] {
-    case .null: return "NULL"
-    case .integer(let integer): return String(integer)
-    case .real(let real): return String(real)
-    case .text(let text): return "'" + text.replacing("'", with: "''") + "'"
-    case .blob(let bytes):
-      return "x'" + bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-        + "'"
-    }
+    explanation.sensitiveValues.contains(index) ? Self.mask : explanation.values[index].literal
   }
 
   /// A line for each clause of the statement and of a table's rows inside of it.

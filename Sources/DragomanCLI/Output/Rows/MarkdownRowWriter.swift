@@ -38,16 +38,21 @@ struct MarkdownRowWriter: RowWriter {
       omittingEmptySubsequences: false
     )
     return lines.map { line in
-      var result = ""
-      for character in CellText.visible(String(line)) {
-        switch character {
-        case "&": result += "&amp;"
-        case "<": result += "&lt;"
-        case "\\", "|", "*", "_", "`", "[", "]", "~": result += "\\\(character)"
-        default: result.append(character)
+      CellText.visible(String(line)).escaping { byte in
+        switch byte {
+        case UInt8(ascii: "&"): "&amp;"
+        case UInt8(ascii: "<"): "&lt;"
+        case UInt8(ascii: "\\"): "\\\\"
+        case UInt8(ascii: "|"): "\\|"
+        case UInt8(ascii: "*"): "\\*"
+        case UInt8(ascii: "_"): "\\_"
+        case UInt8(ascii: "`"): "\\`"
+        case UInt8(ascii: "["): "\\["
+        case UInt8(ascii: "]"): "\\]"
+        case UInt8(ascii: "~"): "\\~"
+        default: nil
         }
       }
-      return result
     }.joined(separator: "<br>")
   }
 }

@@ -25,9 +25,10 @@ struct PathResolver {
 
   /// The expression of a path as a sort key or column spells it: a name first, then its dots.
   func expression(_ text: String) throws(StoreError) -> ResolvedExpression {
-    if case .entity(let entity) = ground, entity.property(named: text) == nil, text.contains(".") {
-      let steps = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-      return try expression(FilterPath(steps: steps))
+    if case .entity(let entity) = ground, entity.property(named: text) == nil,
+      text.utf8.contains(UInt8(ascii: "."))
+    {
+      return try expression(FilterPath(steps: text.parts(at: ".")))
     }
     return try expression(FilterPath(steps: [text]))
   }

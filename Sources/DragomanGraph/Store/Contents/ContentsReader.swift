@@ -76,15 +76,19 @@ struct ContentsReader {
   }
 
   /// The test for rows of some entities of one table.
-  private func condition(_ entities: [Int], _ entity: EntityLayout) -> String {
+  private func condition(
+    _ entities: [Int],
+    _ entity: EntityLayout,
+    alias: String = ""
+  ) -> String {
     guard entity.hasEntityColumn else { return "TRUE" }
     let names = entities.map { Schema.literal(layout.entities[$0].name) }
-    return "_entity IN (\(names.joined(separator: ", ")))"
+    return "\(alias)_entity IN (\(names.joined(separator: ", ")))"
   }
 
   func stubs(of entities: [Int], _ entity: EntityLayout, _ limit: Int?) throws -> [Stub] {
     guard entity.hasStubColumn else { return [] }
-    let test = condition(entities, entity).replacing("_entity IN", with: "t._entity IN")
+    let test = condition(entities, entity, alias: "t.")
     return try ObjectKeyReader(entity, in: layout)
       .objects(
         where: "t._stub IS NOT NULL AND \(test)",

@@ -196,7 +196,7 @@ struct MigrationChecks {
     // Two values may become one.
     var isFilled = source.conversion != nil
     if let attribute, attribute.isRequired, let value = attribute.defaultValue {
-      sql = "coalesce(\(sql), \(Self.literal(value)))"
+      sql = "coalesce(\(sql), \(value.literal))"
       isFilled = true
     }
     return KeyPart(
@@ -205,17 +205,6 @@ struct MigrationChecks {
       isFilled: isFilled,
       isSensitive: attribute?.isSensitive ?? false
     )
-  }
-
-  private static func literal(_ value: StoredValue) -> String {
-    switch value {
-    case .null: "NULL"
-    case .integer(let integer): String(integer)
-    case .real(let real): "\(real)"
-    case .text(let text): "'" + text.replacing("'", with: "''") + "'"
-    case .blob(let bytes):
-      "x'" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"
-    }
   }
 
   // MARK: - Entities
@@ -248,7 +237,7 @@ struct MigrationChecks {
     guard let first = entities.first else { return "0" }
     let root = plan.old.entities[plan.old.entities[first].root]
     guard root.hasEntityColumn else { return entities.contains(root.index) ? "1" : "0" }
-    let names = entities.map { Self.literal(.text(plan.old.entities[$0].name)) }
+    let names = entities.map { Schema.literal(plan.old.entities[$0].name) }
     return "_entity IN (\(names.joined(separator: ", ")))"
   }
 

@@ -57,7 +57,7 @@ extension MigrationRun {
   ) -> (
     relationship: String, entity: String, attributes: String, conversions: [(String, Int)]
   )? {
-    let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
+    let parts = name.parts(at: ".", maxSplits: 1)
     guard parts.count == 2, let owner = plan.old.entity(named: parts[0]),
       let property = owner.entity.relationships.firstIndex(where: {
         $0.name.utf8.elementsEqual(parts[1].utf8)

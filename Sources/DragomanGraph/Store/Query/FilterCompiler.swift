@@ -222,8 +222,8 @@ struct FilterCompiler {
       return "\(scope.alias(of: hops)).\(Schema.quoted(entity.attributes[slot].column))"
     case .entityName(let names):
       if entity.hasEntityColumn { return "\(scope.alias(of: hops))._entity" }
-      let name = names[entity.index].replacing("'", with: "''")
-      return "iif(\(scope.key(of: hops)) IS NULL, NULL, '\(name)')"
+      let name = Schema.literal(names[entity.index])
+      return "iif(\(scope.key(of: hops)) IS NULL, NULL, \(name))"
     }
   }
 

@@ -254,11 +254,7 @@ extension Schema {
     "CREATE INDEX IF NOT EXISTS _dragoman_pending_owner ON _dragoman_pending (relationship, owner)"
 
   /// A name as SQL takes it, whatever is in it.
-  static func quoted(_ name: String) -> String {
-    // Most names have none, and replacing takes long.
-    let hasQuote = name.utf8.contains(UInt8(ascii: "\""))
-    return "\"\(hasQuote ? name.replacing("\"", with: "\"\"") : name)\""
-  }
+  static func quoted(_ name: String) -> String { name.enclosed(in: "\"") }
 }
 
 extension Schema {

@@ -195,9 +195,11 @@ struct MapValidator {
       report(.value, fault.message, at: "import.\(fault.key)")
     }
     guard let path = options.rejectsFile else { return }
-    let steps = path.split(separator: "/", omittingEmptySubsequences: false)
-    if path.isEmpty || path.hasPrefix("/") || path.hasPrefix("~") || steps.contains("..")
-      || steps.last == "" || path.contains("\u{0}")
+    // By bytes, as the system takes it apart.
+    let steps = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    if steps[0].isEmpty || steps[0].first == UInt8(ascii: "~")
+      || steps.contains(where: { $0.elementsEqual("..".utf8) })
+      || steps[steps.count - 1].isEmpty || path.utf8.contains(0)
     {
       report(
         .outputPath,

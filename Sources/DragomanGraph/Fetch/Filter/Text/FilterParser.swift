@@ -265,7 +265,7 @@ struct FilterParser {
     case ("K", .path), ("@", .value), ("@", .list), ("@", .variable): break
     case ("K", .value(.string(let text))):
       advance()
-      return .path(FilterPath(steps: text.split(separator: ".").map(String.init)))
+      return .path(FilterPath(steps: text.parts(at: ".").filter { !$0.isEmpty }))
     case (_, .value(.number)) where numbers.contains(letters): break
     default:
       let wanted = letters == "K" ? "a name" : letters == "@" ? "a value or list" : "a number"

@@ -81,7 +81,5 @@ package struct RowSlot: Sendable, Hashable {
 
 extension Schema {
   /// A text as SQL takes it, whatever is in it.
-  static func literal(_ text: String) -> String {
-    "'" + text.replacing("'", with: "''") + "'"
-  }
+  static func literal(_ text: String) -> String { text.enclosed(in: "'") }
 }
