@@ -187,4 +187,34 @@ import Testing
     #expect(run.status == 65)
     #expect(run.errors.contains("pipe.json cannot be read twice, as the coverage of a feed wants."))
   }
+
+  @Test("Records that are rejected when they are written are not among what is counted")
+  func rejectedLater() throws {
+    try folder.write(
+      """
+      version: 1
+      entities:
+        P: { unique: id, attributes: { id: { type: int32 }, name: { required: true }, n: { type: int32 } } }
+      sources: { j: { format: json, entity: P } }
+      """,
+      to: "p.map.yaml"
+    )
+    try folder.write(
+      #"""
+      [{"id":1,"name":"a","n":1},{"id":2,"n":99},{"id":3,"name":null,"n":98},{"id":4,"name":"d","n":"x"},
+       {"id":5,"name":"e","n":5}]
+      """#,
+      to: "p.json"
+    )
+    let run = try folder.run("check", "p.map.yaml", "p.json", "--coverage", "--json")
+    let document = try #require(
+      JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any]
+    )
+    let coverage = try #require(document["coverage"] as? [String: Any])
+    let entity = try #require((coverage["entities"] as? [[String: Any]])?.first)
+    #expect(entity["objects"] as? Int == 2, "\(run.output)")
+    let attributes = try #require(entity["attributes"] as? [[String: Any]])
+    let number = try #require(attributes.first { $0["name"] as? String == "n" })
+    #expect(number["largest"] as? String == "5" && number["values"] as? Int == 2, "\(number)")
+  }
 }

@@ -120,17 +120,18 @@ import Testing
       (.max, "9,223,372,036,854,775,807"), (.min, "-9,223,372,036,854,775,808"),
     ]
   )
-  func grouping(number: Int, text: String) { #expect(Figure.grouped(number) == text) }
+  func grouping(number: Int, text: String) { #expect(Figures.grouped(number) == text) }
 
   @Test("Sizes, shares and durations are as people say them")
   func figures() {
-    #expect(Figure.bytes(1) == "1 byte" && Figure.bytes(999) == "999 bytes")
-    #expect(Figure.bytes(1_500) == "1.5 kB" && Figure.bytes(2_000_000_000) == "2.0 GB")
-    #expect(Figure.share(1, of: 1000) == "<1 %" && Figure.share(999, of: 1000) == ">99 %")
-    #expect(Figure.share(0, of: 0).isEmpty)
-    #expect(Figure.duration(0.01) == "< 0.1 s" && Figure.duration(125) == "2 min 5 s")
-    #expect(Figure.seconds(from: "2026-02-28 23:59:59.5", to: "2026-03-01 00:00:01") == 1.5)
-    #expect(Figure.seconds(from: "nonsense", to: "2026-03-01 00:00:01") == nil)
+    #expect(Figures.bytes(1) == "1 B" && Figures.bytes(999) == "999 B")
+    #expect(Figures.bytes(999_949) == "999.9 kB" && Figures.bytes(999_999) == "1.0 MB")
+    #expect(Figures.bytes(1_500) == "1.5 kB" && Figures.bytes(2_000_000_000) == "2.0 GB")
+    #expect(Figures.share(1, of: 1000) == "<1 %" && Figures.share(999, of: 1000) == ">99 %")
+    #expect(Figures.share(0, of: 0).isEmpty)
+    #expect(Figures.duration(0.01) == "< 0.1 s" && Figures.duration(125) == "2 min 5 s")
+    #expect(Figures.seconds(from: "2026-02-28 23:59:59.5", to: "2026-03-01 00:00:01") == 1.5)
+    #expect(Figures.seconds(from: "nonsense", to: "2026-03-01 00:00:01") == nil)
   }
 
   @Test("The mark of a fault is at its scalar, and behind the end it is an empty place")
@@ -300,7 +301,7 @@ import Testing
     let typed = WebText.encoded("name == '\(quote) x'")
     for target in [
       "/entities/Person", "/objects/Person/1", "/entities/Person/profile", "/entities/Person/live",
-      "/entities/Person?where=\(typed)", "/objects/Person/1/origins",
+      "/entities/Person?where=\(typed)",
     ] {
       let page = try browser.page(target)
       #expect(page.contains("&quot;\u{301}"), "\(target)")
@@ -310,7 +311,7 @@ import Testing
       }
       #expect(!raw, "\(target)")
     }
-    let csv = try browser.page("/entities/Person.csv?columns=name")
+    let csv = try browser.page("/entities/Person/download.csv?columns=name")
     #expect(csv == "name\r\n\"\(name.escaping { $0 == 0x22 ? "\"\"" : nil })\"\r\n")
   }
 }

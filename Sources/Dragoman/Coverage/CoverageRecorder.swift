@@ -27,7 +27,7 @@ final class CoverageRecorder: DraftObserver, @unchecked Sendable {
     guard let plan = batch.plan else { return }
     let arena = UnsafeRawBufferPointer(batch.records.arena)
     for (number, draft) in batch.drafts.enumerated() {
-      guard case .row(let first) = draft else {
+      guard case .row(let first) = draft, !batch.refusedRecords.contains(number) else {
         // An entity of whose records none is taken stands in the table, too.
         let source = plan.sources[batch.records.records[number].source]
         _ = Self.place(of: plan.entities[source.plan], &state)

@@ -100,18 +100,18 @@ struct FeedComparison {
     of entity: EntityMap,
     _ format: ForeignFormat
   ) -> EvolvedAttribute? {
-    let kinds = key.shape.kinds
-    let counts: [FeedDrift.ValueKind: Int] = [
-      .text: kinds.texts, .number: kinds.numbers, .boolean: kinds.booleans, .list: kinds.arrays,
-      .object: kinds.objects,
-    ]
+    let isTextual = format == .xml || format == .csv
+    let type = TypeGuess(key.shape, name: NameWords(key.shape.nameText), key.conventions).type
+    let kinds = key.shape.valueKinds(as: type, isTextual: isTextual)
+    // Each row of a table has a cell of each column.
+    let filledCount = kinds.values.reduce(0, +)
     var change = FeedDrift.Change(
       kind: .newKey,
       entity: entity.name,
       name: key.path,
       rule: rule,
-      count: key.count,
-      values: Self.sorted(counts.filter { $0.value > 0 })
+      count: isTextual && filledCount > 0 ? filledCount : key.count,
+      values: Self.sorted(kinds)
     )
     defer { changes.append(change) }
     guard rule == .evolve, !change.values.isEmpty, let path = key.spelled else { return nil }

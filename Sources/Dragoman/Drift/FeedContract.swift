@@ -105,17 +105,11 @@ struct FeedContract {
     try session.keep(
       KeptContract(
         run: run,
-        seen: try Self.encoded(seen),
-        evolved: try Self.encoded(evolved)
+        seen: try JSONDocument.text(seen),
+        evolved: try JSONDocument.text(evolved)
       ),
       of: map
     )
-  }
-
-  private static func encoded(_ value: some Encodable) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(value), as: UTF8.self)
   }
 }
 

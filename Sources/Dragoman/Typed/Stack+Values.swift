@@ -15,7 +15,7 @@ extension Stack {
   ///     let people: [Person] = try await stack.import("people.json", into: Person.self)
   ///
   /// It is stored in one transaction, and the values are read from what is stored: with their ids,
-  /// defaults and nested values.
+  /// defaults and nested values. What the type cannot hold, as 300 for an `Int8`, is an error, and nothing is stored.
   ///
   /// - Parameters:
   ///   - file: The file; JSON, NDJSON, CSV or XML, packed or not, as the map has sources.
@@ -68,23 +68,23 @@ extension Stack {
       meaning = try mappers.importMap(for: name)
     }
     let cancellation = Cancellation()
-    let imported = try await withTaskCancellationHandler {
+    return try await withTaskCancellationHandler {
       try await writeInOneTransaction { context in
-        try FeedContextImport(
+        let imported = try FeedContextImport(
           map: meaning.map,
           code: meaning.code,
           request: ImportRequest(inputs, options: .init(maximumRejects: maximumRejects)),
           context: context,
           cancellation: cancellation
         ).run()
+        try context.records.flush()
+        // Before it is committed: what the type cannot hold is not to be in anybody's way.
+        let values = try context.values(type, with: imported.ids)
+        return ImportedValues(values: values, report: imported.report)
       }
     } onCancel: {
       cancellation.cancel()
     }
-    let values = try await read { context in
-      try context.values(type, with: imported.ids)
-    }
-    return ImportedValues(values: values, report: imported.report)
   }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dragoman
 import DragomanGraph
 import Foundation
 

@@ -61,6 +61,7 @@ struct CheckCommand: AsyncParsableCommand {
       report.faults = faults.faults
     }
     if json {
+      if let error = report.error { Messages.print(error + "\n") }
       try OutputBuffer.print(try report.json() + "\n")
     } else {
       Messages.print(report.findings)
@@ -109,6 +110,17 @@ struct CheckReport {
     if !faults.isEmpty { return .badData }
     if trial?.unmatchedPaths.contains(where: \.isFault) == true { return .badData }
     return trial?.status == .rejected ? .someRejected : nil
+  }
+
+  /// Why the check failed, in the shape of the tool's errors; nil where it did not.
+  var error: String? {
+    if !faults.isEmpty { return faults.map { $0.text(label: "error") }.joined(separator: "\n") }
+    let unmatched = trial?.unmatchedPaths.filter(\.isFault) ?? []
+    let code = ImportIssue.Code.unmatchedPath.rawValue
+    return unmatched.isEmpty
+      ? nil
+      : unmatched.map { "error[\(code)]: \($0.message)\n  help     \($0.help)" }
+        .joined(separator: "\n")
   }
 
   /// Every finding in the shape of the tool's errors; empty where there is none.
@@ -161,11 +173,10 @@ struct CheckReport {
 
   /// The versioned document of `--json`.
   func json() throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let document = Document(
       map: map,
-      status: faults.isEmpty ? trial?.status.rawValue ?? "done" : "failed",
+      status: error == nil ? trial?.status.rawValue ?? "done" : "failed",
+      error: error,
       faults: faults.map(Finding.init),
       warnings: warnings.map(Finding.init),
       isCanonical: differences.map { $0.isEmpty && losses.isEmpty },
@@ -174,13 +185,14 @@ struct CheckReport {
       samples: trial.map { ImportReportJSON($0, failure: nil) },
       coverage: coverage.map(CoverageJSON.init)
     )
-    return String(decoding: try encoder.encode(document), as: UTF8.self)
+    return try JSONDocument.text(document)
   }
 
   private struct Document: Encodable {
     var v = 1
     var map: String
     var status: String
+    var error: String?
     var faults: [Finding]
     var warnings: [Finding]
     var isCanonical: Bool?

@@ -80,7 +80,7 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(help: "Nulls are left out or written: omit or write.")
   var nulls: ExportStyle.Nulls?
 
-  @Flag(inversion: .prefixedNo, help: "Indent JSON and XML.")
+  @Flag(inversion: .prefixedNo, help: "Indent JSON and XML, or with --no-pretty do not.")
   var pretty: Bool?
 
   @Flag(help: "Write ••• for the values of sensitive attributes.")

@@ -54,10 +54,8 @@ struct HistoryCommand: ParsableCommand {
       let entries = try store.history(limit: limit)
       try store.close()
       if json {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let document = Document(imports: entries.map(LedgerEntryJSON.init))
-        try output.write(String(decoding: try encoder.encode(document), as: UTF8.self) + "\n")
+        try output.write(JSONDocument.text(document) + "\n")
       } else {
         try Self.write(
           entries,
@@ -102,7 +100,7 @@ struct HistoryCommand: ParsableCommand {
     )
     for entry in entries {
       var row: [StoredValue] = [
-        .integer(entry.id ?? 0), .text(LedgerEntryJSON.second(entry.started)),
+        .integer(entry.id ?? 0), .text(Figures.second(entry.started)),
         .text(entry.status.rawValue), .text(entry.map), .integer(Int64(entry.counts.read)),
       ]
       row += shown.map { .integer(Int64(entry[keyPath: $0.1])) }

@@ -91,8 +91,8 @@ struct ImportCommand: AsyncParsableCommand {
   @Flag(
     inversion: .prefixedNo,
     help: """
-      Keep in the database what the import does, so that dragoman undo can take it back; by default up \
-      to a million changed rows.
+      Keep in the database what the import does, so that dragoman undo can take it back, or with \
+      --no-record do not; by default up to a million changed rows are kept.
       """
   )
   var record: Bool?
@@ -165,6 +165,9 @@ struct ImportCommand: AsyncParsableCommand {
   @Flag(name: .shortAndLong, help: "Say on standard error what is being done.")
   var verbose = false
 
+  @Option(help: .private)
+  var feed: String?
+
   func validate() throws {
     if guess, let stated = feeds.first(where: ImportMap.isNamed) {
       throw ValidationError("\(stated) is a map: import by it, without --guess.")
@@ -173,11 +176,11 @@ struct ImportCommand: AsyncParsableCommand {
       throw ValidationError("--guess reads the feeds twice: save standard input as a file first.")
     }
     if sources.names(with: feeds).isEmpty {
-      guard let only = feeds.first, !ImportMap.isNamed(only) else {
+      guard !ImportMap.isNamed(map) else {
         throw ValidationError("Missing expected argument '<inputs> ...'")
       }
       throw ValidationError(
-        "The map comes before the feed. Without a map: dragoman import \(only) -d <database> --guess"
+        "The map comes before the feed. Without a map: dragoman import \(map) -d <database> --guess"
       )
     }
     if rejects == "-" { throw ValidationError("--rejects makes a file: name it.") }
@@ -332,7 +335,9 @@ struct ImportCommand: AsyncParsableCommand {
         ).text
       )
     }
-    if json { try OutputBuffer.print(try ImportReportJSON(report, failure: failure).text + "\n") }
+    if json {
+      try OutputBuffer.print(try ImportReportJSON(report, failure: failure, feed: feed).text + "\n")
+    }
   }
 
   private func exitStatus(

@@ -107,14 +107,12 @@ struct MigrateCommand: ParsableCommand {
       } else {
         dryRun ? "planned" : "done"
       }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let document = Document(
       status: status,
       dryRun: dryRun,
       steps: migration.steps,
       faults: migration.faults
     )
-    return String(decoding: try encoder.encode(document), as: UTF8.self) + "\n"
+    return try JSONDocument.text(document) + "\n"
   }
 }

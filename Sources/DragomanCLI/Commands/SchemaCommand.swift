@@ -77,10 +77,7 @@ struct SchemaCommand: ParsableCommand {
     case .mermaid: return ModelDiagram(model).mermaid
     case .dot: return ModelDiagram(model).dot
     case .json:
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
-      let document = Document(entities: model.entities)
-      return String(decoding: try encoder.encode(document), as: UTF8.self) + "\n"
+      return try JSONDocument.text(Document(entities: model.entities), isPretty: true) + "\n"
     }
   }
 

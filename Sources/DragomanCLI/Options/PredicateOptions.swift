@@ -25,7 +25,7 @@ struct PredicateOptions: ParsableArguments {
     if predicates.count > 1 {
       throw ValidationError("There is one --where: join the predicates by AND or OR.")
     }
-    for text in parameter where !text.dropFirst().contains("=") {
+    for text in parameter where !text.utf8.dropFirst().contains(UInt8(ascii: "=")) {
       throw ValidationError("-p \(text) is not of the form NAME=VALUE.")
     }
   }

@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 
 /// A piece of a text that somebody wrote on one line, and a caret under a place of it.

@@ -51,9 +51,7 @@ struct ToolError: Error {
   /// What `--json` prints of a command that has nothing to tell but why it failed, on one line.
   var document: String {
     get throws {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      return String(decoding: try encoder.encode(Document(error: text)), as: UTF8.self) + "\n"
+      try JSONDocument.text(Document(error: text)) + "\n"
     }
   }
 

@@ -21,11 +21,11 @@ struct ObjectCount {
   /// Whether it is the exact number.
   var isComplete: Bool { isCurrent && !isLeast }
   /// `1,234`, or that it is being counted.
-  var text: String { number.map(Figure.grouped) ?? "counting …" }
+  var text: String { number.map(Figures.grouped) ?? "counting …" }
   /// `1,234 objects`.
   var phrase: String {
     guard let number else { return text }
-    return isLeast ? "more than \(text) objects" : Figure.count(number, "object")
+    return isLeast ? "more than \(text) objects" : Figures.count(number, "object")
   }
 }
 
@@ -127,11 +127,7 @@ final class CountBoard: Sendable {
       var status = stat()
       // An empty log is made and removed by whoever reads.
       guard stat(path, &status) == 0, status.st_size > 0 else { return [0] }
-      #if os(Linux)
-      let time = status.st_mtim
-      #else
-      let time = status.st_mtimespec
-      #endif
+      let time = status.modified
       return [Int(status.st_ino), Int(status.st_size), Int(time.tv_sec), Int(time.tv_nsec)]
     }
   }

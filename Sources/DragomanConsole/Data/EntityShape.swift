@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 
 /// An entity with all that it inherits.
@@ -76,10 +77,7 @@ struct ObjectLabel {
 
   init(_ id: ObjectID, _ shape: EntityShape, _ values: [StoredValue], _ columns: [Attribute]) {
     address = Self.address(of: id, in: shape.name)
-    var texts = zip(values, columns).map { value, attribute in
-      attribute.isSensitive && !value.isNull
-        ? ValueText.mask : ValueText.text(value, attribute) ?? "null"
-    }
+    var texts = zip(values, columns).map(Self.text)
     // Of a to-one the columns are paths.
     let last = columns.last?.name.split(separator: ".").last.map(String.init)
     hasCaption = shape.caption != nil && shape.caption == last && texts.count > 1
@@ -90,10 +88,11 @@ struct ObjectLabel {
 
   /// A key as text.
   static func text(of key: ObjectKey) -> String {
-    key.parts.map { part in
-      part.attribute.isSensitive && !part.value.isNull
-        ? ValueText.mask : ValueText.text(part.value, part.attribute) ?? "null"
-    }.joined(separator: " · ")
+    key.parts.map { text($0.value, $0.attribute) }.joined(separator: " · ")
+  }
+
+  private static func text(_ value: StoredValue, _ attribute: Attribute) -> String {
+    ShownValue.text(value, attribute).map(VisibleText.of) ?? "null"
   }
 
   /// The address of an object's page.

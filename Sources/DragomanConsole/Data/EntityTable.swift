@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 
 /// Objects of an entity as a table: which columns are read, and what a row becomes.
@@ -85,7 +86,7 @@ struct EntityTable {
     for column in shown {
       guard let link = column.link else {
         cells.append(CellView(values[place], attributes[place]))
-        json.append((column.name, ValueText.json(values[place], attributes[place])))
+        json.append((column.name, JSONValue(values[place], attributes[place])))
         place += 1
         continue
       }

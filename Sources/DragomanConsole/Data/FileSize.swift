@@ -1,3 +1,4 @@
+import DragomanGraph
 import Foundation
 
 /// The size of files.
@@ -22,11 +23,6 @@ struct FileStamp: Equatable, Sendable {
     guard stat(path, &status) == 0 else { return nil }
     number = UInt64(status.st_ino)
     byteCount = Int64(status.st_size)
-    #if canImport(Darwin)
-    let modified = status.st_mtimespec
-    #else
-    let modified = status.st_mtim
-    #endif
-    (second, nanosecond) = (Int64(modified.tv_sec), Int64(modified.tv_nsec))
+    (second, nanosecond) = (Int64(status.modified.tv_sec), Int64(status.modified.tv_nsec))
   }
 }

@@ -50,9 +50,18 @@ struct RejectShelf: Sendable {
       if case .success(let map) = item.map, let path = map.rejectsPath { all.append((path, nil)) }
     }
     all += jobs.rejects.map { ($0.path, $0.feed) }
+    // By what the paths lead to: a map's own is spelled from its folder.
     var seen: Set<String> = []
-    return all.filter { seen.insert($0.path).inserted }.enumerated()
+    return all.filter { seen.insert(Self.place(of: $0.path)).inserted }.enumerated()
       .map { Item(number: $0, path: $1.path, feed: $1.feed) }
+  }
+
+  private static func place(of path: String) -> String {
+    let folder = FilePath.folder(of: path)
+    return FilePath.file(
+      FilePath.name(of: path),
+      in: OutputPlace.resolved(folder.isEmpty ? "." : folder)
+    )
   }
 
   /// One by its place.

@@ -21,8 +21,11 @@ struct ChangeView {
   let entity: String
   let key: String
   let lines: [Line]
+  /// The same for programs.
+  let json: JSONValue
 
   init(_ change: ImportChange) {
+    json = .raw(ChangeJSON.text(change))
     kind = change.kind.rawValue
     entity = change.entity
     sign =
@@ -36,11 +39,10 @@ struct ChangeView {
     var lines = change.fields.map { Line($0.attribute, $0.old, $0.new, isUpdate: isUpdate) }
     lines += change.links.map { links in
       Line(
-        name: links.relationship,
-        old: links.removed.map(Self.text).joined(separator: ", "),
-        new: links.added.map(Self.text).joined(separator: ", "),
-        hasOld: !links.removed.isEmpty,
-        hasNew: !links.added.isEmpty
+        links.relationship,
+        removed: links.removed.map(Self.text),
+        added: links.added.map(Self.text),
+        isUpdate: isUpdate
       )
     }
     if let former = change.formerEntity {
@@ -63,8 +65,9 @@ struct ChangeView {
     _ origin: ObjectOrigin,
     _ entity: String,
     _ key: String,
-    targets: (String, [ObjectID]) throws -> String
+    targets: (String, [ObjectID]) throws -> [String]
   ) rethrows {
+    json = .raw(try ChangeJSON.text(origin, entity, key, targets: targets))
     kind = origin.kind.rawValue
     self.entity = entity
     self.key = key
@@ -78,26 +81,13 @@ struct ChangeView {
     var lines = origin.attributes.map { Line($0.attribute, $0.old, $0.new, isUpdate: isUpdate) }
     lines += try origin.links.map { links in
       Line(
-        name: links.relationship,
-        old: try targets(links.relationship, links.removed),
-        new: try targets(links.relationship, links.added),
-        hasOld: !links.removed.isEmpty,
-        hasNew: !links.added.isEmpty
+        links.relationship,
+        removed: try targets(links.relationship, links.removed),
+        added: try targets(links.relationship, links.added),
+        isUpdate: isUpdate
       )
     }
     self.lines = lines
-  }
-
-  /// The change as JSON.
-  var json: JSONValue {
-    [
-      "kind": .string(kind), "entity": .string(entity), "key": .string(key),
-      "changes": .array(
-        lines.map {
-          ["name": .string($0.name), "old": .string($0.old), "new": .string($0.new)]
-        }
-      ),
-    ]
   }
 
   private static func text(_ values: [ImportChange.Value]) -> String {
@@ -106,13 +96,24 @@ struct ChangeView {
 
   fileprivate static func text(_ value: StoredValue?, _ attribute: Attribute) -> String {
     guard let value else { return "" }
-    guard let text = ValueText.text(value, attribute) else { return "null" }
-    if attribute.isSensitive { return ValueText.mask }
-    return ValueText.short(text, 200)
+    return ShownValue.text(value, attribute).map { PageText.short($0, 200) } ?? "null"
   }
 }
 
 extension ChangeView.Line {
+  /// Targets that are linked no more, and those that are now; the same ones are in another order.
+  fileprivate init(_ name: String, removed: [String], added: [String], isUpdate: Bool) {
+    let isReordered = isUpdate && removed.isEmpty && added.isEmpty
+    self.init(
+      name: name,
+      old: removed.joined(separator: ", "),
+      new: isReordered ? "in another order" : added.joined(separator: ", "),
+      hasOld: !removed.isEmpty,
+      hasNew: isReordered || !added.isEmpty,
+      isNewBlank: isReordered
+    )
+  }
+
   /// A value before and after; nil where there was, or is, no object.
   fileprivate init(_ attribute: Attribute, _ old: StoredValue?, _ new: StoredValue?, isUpdate: Bool)
   {
@@ -122,8 +123,8 @@ extension ChangeView.Line {
       new: ChangeView.text(new, attribute),
       hasOld: isUpdate || new == nil,
       hasNew: new != nil,
-      isOldBlank: old.map(ValueText.isBlank) ?? false,
-      isNewBlank: new.map(ValueText.isBlank) ?? false
+      isOldBlank: old.map(PageText.isBlank) ?? false,
+      isNewBlank: new.map(PageText.isBlank) ?? false
     )
   }
 }

@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 
 /// Imports over time as stacked bars, one bar an import, oldest first.
@@ -66,8 +67,8 @@ struct ImportChart {
             y: Self.text(max(0, y)),
             width: Self.text(thickness),
             height: Self.text(height),
-            title: "Import \(run.id ?? 0), \(Figure.moment(run.started)): "
-              + "\(Figure.grouped(count)) \(kind.name)"
+            title: "Import \(run.id ?? 0), \(Figures.moment(run.started)): "
+              + "\(Figures.grouped(count)) \(kind.name)"
           )
         )
       }
@@ -86,9 +87,9 @@ struct ImportChart {
         rejected: row.rejected
       )
     }
-    top = Figure.grouped(totals.max() ?? 0)
-    first = runs.first.map { Figure.moment($0.started) } ?? ""
-    last = runs.count > 1 ? runs.last.map { Figure.moment($0.started) } ?? "" : ""
+    top = Figures.grouped(totals.max() ?? 0)
+    first = runs.first.map { Figures.moment($0.started) } ?? ""
+    last = runs.count > 1 ? runs.last.map { Figures.moment($0.started) } ?? "" : ""
   }
 
   /// A length in a drawing.

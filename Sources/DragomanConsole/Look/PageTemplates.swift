@@ -1,3 +1,4 @@
+import Dragoman
 import Mustache
 
 /// The templates and files that are built into the console.
@@ -21,7 +22,7 @@ enum PageTemplates {
       preconditionFailure("there is no template \(template)")
     }
     // Whatever was typed, named or read: a page has no characters that browsers drop.
-    return ValueText.spelled(text)
+    return VisibleText.withoutControls(text)
   }
 
   /// Files by their names.

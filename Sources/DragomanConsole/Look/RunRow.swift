@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 
 /// An import in a list.
@@ -23,33 +24,24 @@ struct RunRow {
   init(_ entry: ImportLedgerEntry) {
     id = entry.id.map(String.init) ?? ""
     address = WebText.address(["history", id])
-    started = Figure.moment(entry.started)
-    duration = Figure.seconds(from: entry.started, to: entry.finished).map(Figure.duration) ?? ""
+    started = Figures.moment(entry.started)
+    duration = Figures.seconds(from: entry.started, to: entry.finished).map(Figures.duration) ?? ""
     status = entry.status.rawValue
     source = entry.source
     map = entry.map
     let counts = entry.counts
-    read = Figure.grouped(counts.read)
-    inserted = Figure.grouped(counts.inserted)
-    updated = Figure.grouped(counts.updated)
-    unchanged = Figure.grouped(counts.unchanged)
-    deleted = Figure.grouped(counts.deleted)
-    skipped = Figure.grouped(counts.skipped)
-    rejected = Figure.grouped(counts.rejected)
+    read = Figures.grouped(counts.read)
+    inserted = Figures.grouped(counts.inserted)
+    updated = Figures.grouped(counts.updated)
+    unchanged = Figures.grouped(counts.unchanged)
+    deleted = Figures.grouped(counts.deleted)
+    skipped = Figures.grouped(counts.skipped)
+    rejected = Figures.grouped(counts.rejected)
     hasRejects = counts.rejected > 0
   }
 
-  /// The import as JSON.
-  static func json(_ entry: ImportLedgerEntry) -> JSONValue {
-    let counts = entry.counts
-    return [
-      "id": entry.id.map(JSONValue.integer) ?? .null, "source": .string(entry.source),
-      "map": .string(entry.map), "started": .string(entry.started),
-      "finished": JSONValue(entry.finished), "status": .string(entry.status.rawValue),
-      "bytes": JSONValue(entry.byteCount), "read": JSONValue(counts.read),
-      "inserted": JSONValue(counts.inserted), "updated": JSONValue(counts.updated),
-      "unchanged": JSONValue(counts.unchanged), "deleted": JSONValue(counts.deleted),
-      "skipped": JSONValue(counts.skipped), "rejected": JSONValue(counts.rejected),
-    ]
+  /// The import for programs, as the tool's history has it.
+  static func json(_ entry: ImportLedgerEntry) throws -> JSONValue {
+    .raw(try JSONDocument.text(LedgerEntryJSON(entry)))
   }
 }

@@ -23,7 +23,7 @@ enum DownloadPage {
         into: try sources.jobs.folder()
       )
     }
-    let table = try EntityTable(shape, query.columns.isEmpty ? [] : query.columns, in: store.model)
+    let table = try EntityTable(shape, query.columns, in: store.model)
     let columns = query.columns.isEmpty ? table.all : table.shown
     let fetch = try query.request(
       of: name,
@@ -124,7 +124,7 @@ private struct RowText {
 
   var head: [UInt8] {
     switch format {
-    case "csv": Array((attributes.map { Self.cell($0.name) }.joined(separator: ",") + "\r\n").utf8)
+    case "csv": Array(DelimitedLine.csv.text(attributes.map(\.name)).utf8)
     case "json": Array("[".utf8)
     default: []
     }
@@ -133,24 +133,14 @@ private struct RowText {
   var tail: [UInt8] { format == "json" ? Array("\n]\n".utf8) : [] }
 
   mutating func append(_ values: [StoredValue], to bytes: inout [UInt8]) {
+    let cells = zip(values, attributes)
     if format == "csv" {
-      let cells = zip(values, attributes).map { value, attribute in
-        attribute.isSensitive && !value.isNull
-          ? ValueText.mask : ValueText.text(value, attribute).map(Self.cell) ?? ""
-      }
-      bytes += (cells.joined(separator: ",") + "\r\n").utf8
+      bytes += DelimitedLine.csv.text(cells.map { ShownValue.text($0, $1) }).utf8
       return
     }
     if format == "json" { bytes += (isFirst ? "\n" : ",\n").utf8 }
     isFirst = false
-    let members = zip(values, attributes).map { ($1.name, ValueText.json($0, $1)) }
-    bytes += JSONValue.object(members).text.utf8
+    bytes += JSONString.object(cells.map { ($1.name, ShownValue.json($0, $1)) }).utf8
     if format == "ndjson" { bytes.append(0x0A) }
-  }
-
-  /// A cell of text: the empty one is quoted, since an empty cell is null.
-  private static func cell(_ text: String) -> String {
-    let isPlain = !text.isEmpty && !text.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
-    return isPlain ? text : text.enclosed(in: "\"")
   }
 }

@@ -102,7 +102,7 @@ struct EntityPage {
       columns: table.all.map { column in
         Choice(name: column.name, isChosen: table.shown.contains { $0.name == column.name })
       },
-      hiddenCount: hidden > 0 ? Figure.count(hidden, "more column") : nil,
+      hiddenCount: hidden > 0 ? Figures.count(hidden, "more column") : nil,
       columnNames: query.columns.joined(separator: ","),
       limits: Set(EntityQuery.limits + [query.limit]).sorted().map {
         Choice(name: String($0), isChosen: $0 == query.limit)

@@ -25,7 +25,7 @@ struct HistoryPage {
         chart: ImportChart(runs.suffix(40)),
         note: runs.count == shownCount ? "The last \(shownCount) are shown." : nil
       ),
-      json: ["v": 1, "imports": .array(runs.map(RunRow.json))]
+      json: ["v": 1, "imports": .array(try runs.map(RunRow.json))]
     )
   }
 }

@@ -120,14 +120,14 @@ struct ModelPage {
     if attribute.isRequired { rules.append("required") }
     if attribute.isIndexed { rules.append("indexed") }
     if attribute.isSensitive { rules.append("sensitive") }
-    if let value = attribute.defaultValue, let text = ValueText.text(value, attribute) {
+    if let value = attribute.defaultValue, let text = ShownValue.text(value, attribute) {
       rules.append("default \(text)")
     }
     let bounds = attribute.rules
-    if let least = bounds.minimum, let text = ValueText.text(least, attribute) {
+    if let least = bounds.minimum, let text = ShownValue.text(least, attribute) {
       rules.append("at least \(text)")
     }
-    if let most = bounds.maximum, let text = ValueText.text(most, attribute) {
+    if let most = bounds.maximum, let text = ShownValue.text(most, attribute) {
       rules.append("at most \(text)")
     }
     if let length = bounds.minimumLength { rules.append("\(length) characters or more") }
@@ -170,11 +170,11 @@ struct ModelPage {
     switch item.map {
     case .failure(let error):
       for fault in error.faults { add(fault, "bad") }
-      verdict = Figure.count(error.faults.count, "fault")
+      verdict = Figures.count(error.faults.count, "fault")
     case .success(let map):
       let warnings = map.lint()
       for warning in warnings { add(warning, "warn") }
-      if !warnings.isEmpty { verdict = Figure.count(warnings.count, "warning") }
+      if !warnings.isEmpty { verdict = Figures.count(warnings.count, "warning") }
     }
     let lines = lines(of: item.path, marked)
     return MapSection(

@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 
 /// One object: its values, and what it is linked with in both directions.
@@ -133,7 +134,7 @@ struct ObjectPage {
       json: [
         "v": 1, "entity": .string(own), "id": .string(id.uri),
         "values": .object(
-          zip(attributes, values).map { ($0.name, ValueText.json($1, $0)) }
+          zip(attributes, values).map { ($0.name, JSONValue($1, $0)) }
         ),
         "links": .object(json), "waiting": .object(waits),
       ]
@@ -252,8 +253,8 @@ struct ObjectPage {
       range: isWhole
         ? nil
         : shown.isEmpty
-          ? "none behind the first \(Figure.grouped(window.start))"
-          : "\(Figure.grouped(window.start + 1)) to \(Figure.grouped(window.start + shown.count)) are shown",
+          ? "none behind the first \(Figures.grouped(window.start))"
+          : "\(Figures.grouped(window.start + 1)) to \(Figures.grouped(window.start + shown.count)) are shown",
       next: hasMore ? window.address(window.isAsked ? window.start + window.length : 0) : nil
     )
   }

@@ -38,7 +38,7 @@ struct OriginsPage {
       let change = try ChangeView(origin, name, label.key) { link, ids in
         let target = shape.relationships.first { $0.name == link }?.destination ?? shape.root
         let labels = try ObjectLabels.labels(of: ids, target, store)
-        return ids.map { labels[$0]?.text ?? "#\($0.primaryKey)" }.joined(separator: ", ")
+        return ids.map { labels[$0]?.text ?? "#\($0.primaryKey)" }
       }
       return Row(run: RunRow(run), change: change)
     }

@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 
 /// The first page: what there is, and how it came.
@@ -67,7 +68,7 @@ struct OverviewPage {
           address: address,
           count: count.text,
           counted: count.isCurrent ? nil : entity.name,
-          attributes: Figure.grouped(shape.attributes.count),
+          attributes: Figures.grouped(shape.attributes.count),
           links: shape.relationships.map(\.name).joined(separator: ", ")
         )
       )
@@ -84,11 +85,11 @@ struct OverviewPage {
     let view = View(
       entities: rows,
       isEmpty: rows.isEmpty,
-      size: Figure.bytes(size),
-      waiting: waiting.flatMap { $0 == 0 ? nil : Figure.count($0, "reference") },
+      size: Figures.bytes(size),
+      waiting: waiting.flatMap { $0 == 0 ? nil : Figures.count($0, "reference") },
       references: try (waiting ?? 0) == 0
         ? [] : store.pendingReferences(limit: waitingCount).map(WaitingRow.init),
-      listed: (waiting ?? 0) > waitingCount ? Figure.grouped(waitingCount) : nil,
+      listed: (waiting ?? 0) > waitingCount ? Figures.grouped(waitingCount) : nil,
       chart: ImportChart(runs),
       last: shown.first,
       runs: Array(shown.prefix(6)),
@@ -101,7 +102,7 @@ struct OverviewPage {
       json: [
         "v": 1, "database": .string(sources.database.path), "bytes": JSONValue(size),
         "waiting": JSONValue(waiting), "entities": .array(json),
-        "imports": .array(runs.map(RunRow.json)),
+        "imports": .array(try runs.map(RunRow.json)),
       ],
       refresh: counts.values.allSatisfy(\.isCurrent) ? nil : 3
     )

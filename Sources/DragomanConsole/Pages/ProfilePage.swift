@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 
 /// What the values of each attribute of an entity are like; each is sent as soon as it is known.
@@ -124,7 +125,7 @@ enum ProfilePage {
     let most = max(1, profile.histogram.map(\.count).max() ?? 1)
     let step = 300.0 / Double(max(1, profile.histogram.count))
     func text(_ value: StoredValue?) -> String {
-      value.flatMap { ValueText.text($0, attribute) }.map { ValueText.short($0, 60) } ?? ""
+      value.flatMap { ShownValue.text($0, attribute) }.map { PageText.short($0, 60) } ?? ""
     }
     let ranges = isMasked ? [] : profile.histogram
     let bars = ranges.enumerated().map { place, bar in
@@ -135,9 +136,9 @@ enum ProfilePage {
         y: ImportChart.text(72 - height),
         width: ImportChart.text(step - 1),
         height: ImportChart.text(height),
-        title: "\(range): \(Figure.grouped(bar.count))",
+        title: "\(range): \(Figures.grouped(bar.count))",
         range: range,
-        count: Figure.grouped(bar.count)
+        count: Figures.grouped(bar.count)
       )
     }
     let first = max(1, profile.frequentValues.first?.count ?? 1)
@@ -145,8 +146,8 @@ enum ProfilePage {
     let top = values.map { frequency in
       Top(
         text: CellView(frequency.value, attribute).text,
-        count: Figure.grouped(frequency.count),
-        share: Figure.share(frequency.count, of: profile.objectCount),
+        count: Figures.grouped(frequency.count),
+        share: Figures.share(frequency.count, of: profile.objectCount),
         width: ImportChart.text(Double(frequency.count) / Double(first) * 100),
         style: CellView(frequency.value, attribute).style
       )
@@ -156,10 +157,10 @@ enum ProfilePage {
       type: attribute.type.rawValue,
       nulls: profile.nullCount == 0
         ? "never null"
-        : "\(Figure.share(profile.nullCount, of: profile.objectCount)) null (\(Figure.grouped(profile.nullCount)))",
+        : "\(Figures.share(profile.nullCount, of: profile.objectCount)) null (\(Figures.grouped(profile.nullCount)))",
       distinct: profile.distinctCount > 0
         && profile.distinctCount == profile.objectCount - profile.nullCount
-        ? "all different" : "\(Figure.grouped(profile.distinctCount)) different",
+        ? "all different" : "\(Figures.grouped(profile.distinctCount)) different",
       smallest: text(profile.smallest),
       largest: text(profile.largest),
       hasBounds: profile.smallest != nil && !isMasked && attribute.type != .data,
@@ -174,7 +175,7 @@ enum ProfilePage {
   private static func json(_ profile: AttributeProfile) -> JSONValue {
     let attribute = profile.attribute
     func value(_ value: StoredValue?) -> JSONValue {
-      value.map { ValueText.json($0, attribute) } ?? .null
+      value.map { JSONValue($0, attribute) } ?? .null
     }
     return [
       "name": .string(attribute.name), "type": .string(attribute.type.rawValue),

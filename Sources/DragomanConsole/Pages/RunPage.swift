@@ -67,14 +67,15 @@ struct RunPage {
         hasChanges: !found.isEmpty,
         changesNote: note,
         askCost:
-          "copies the database three times, \(Figure.bytes(3 * FileSize.of(sources.database.path))) of temporary files",
+          "copies the database three times, \(Figures.bytes(3 * FileSize.of(sources.database.path))) of temporary files",
         askAddress: isAsked ? nil : WebText.address(["history", number], [("changes", "1")]),
         canUndo: sources.allowsWriting && run.status != .undone && run.status != .running,
         undoAddress: WebText.address(["history", number, "undo"]),
         csrf: sources.formToken
       ),
       json: [
-        "v": 1, "import": RunRow.json(run), "changes": .array(found.map { ChangeView($0).json }),
+        "v": 1, "import": try RunRow.json(run),
+        "changes": .array(found.map { ChangeView($0).json }),
         "note": JSONValue(note),
       ]
     )
@@ -86,13 +87,13 @@ struct RunPage {
       Fact(name: "Source", value: run.source), Fact(name: "Map", value: run.map),
       Fact(name: "Started", value: "\(run.started.prefix(19)) UTC"),
     ]
-    if let seconds = Figure.seconds(from: run.started, to: run.finished) {
-      facts.append(Fact(name: "Took", value: Figure.duration(seconds)))
+    if let seconds = Figures.seconds(from: run.started, to: run.finished) {
+      facts.append(Fact(name: "Took", value: Figures.duration(seconds)))
       if seconds > 0, let rate = Int(exactly: (Double(counts.read) / seconds).rounded()) {
-        facts.append(Fact(name: "Throughput", value: "\(Figure.grouped(rate)) records a second"))
+        facts.append(Fact(name: "Throughput", value: "\(Figures.grouped(rate)) records a second"))
       }
     }
-    if run.byteCount > 0 { facts.append(Fact(name: "Read", value: Figure.bytes(run.byteCount))) }
+    if run.byteCount > 0 { facts.append(Fact(name: "Read", value: Figures.bytes(run.byteCount))) }
     if let undoes = run.undoes { facts.append(Fact(name: "Takes back", value: "import \(undoes)")) }
     return facts
   }

@@ -26,7 +26,7 @@ struct ConsoleError: Error {
   init(_ status: Int, _ message: String, help: String? = nil) {
     self.status = status
     self.message = message
-    self.help = help
+    self.help = help.map(ConsoleWords.spelled)
   }
 
   /// What the library says.
@@ -60,11 +60,14 @@ struct ConsoleError: Error {
       code = error.code.rawValue
     case let error as ImportFailure: self.init(error.cause)
     case let error as MapFaults:
-      let faults = error.faults.prefix(MapFaults.maximumPrintedCount).map { fault in
+      // As sentences: what the tool's errors look like is for terminals.
+      var faults = error.faults.prefix(MapFaults.maximumPrintedCount).map { fault in
         let place = fault.place.isEmpty ? "" : "\(fault.place): "
         let suggestion = fault.suggestion.map { " Did you mean \"\($0)\"?" } ?? ""
         return "\(fault.origin): \(place)\(fault.message)\(suggestion)"
       }
+      let more = error.faults.count - faults.count
+      if more > 0 { faults.append("and \(Figures.grouped(more)) more") }
       self.init(
         400,
         (["The map has faults:"] + faults).joined(separator: "\n"),

@@ -15,4 +15,27 @@ enum ConsoleWords {
   static let map = "start it with --map FILE"
   static let addressWithToken = "open the address that `dragoman serve` has printed, with its token"
   static let address = "open the address that `dragoman serve` has printed"
+
+  /// Help of the library, which names what a request in Swift sets, as who looks at a page follows it.
+  static func spelled(_ help: String) -> String {
+    var text = help
+    for (setting, words) in settings { text = text.replacing(setting, with: words) }
+    text.replace(/give it one: `substituting\(\["(.*?)": …\]\)`/) {
+      "write a value in place of $\($0.1)"
+    }
+    text.replace(/`sourcesByInput\["(.*?)"\] = \["(.*?)"\]`/) { "the source \($0.2)" }
+    text.replace(/opening (.*) with `createsFile`/) { "`dragoman import MAP INPUT -d \($0.1)`" }
+    return text
+  }
+
+  private static let settings = [
+    ("open the store with `onConflict: .migrate`", "run `dragoman migrate`"),
+    ("`mode: .upsert`", "the mode upsert"),
+    ("`maximumShare`", "--prune-max of `dragoman import`"),
+    ("`maximumRejects`", "`max` of `rejects` under `import:` of the map"),
+    ("`resumes`", "--resume of `dragoman import`"),
+    ("`maximumInputByteCount`", "--max-bytes of `dragoman import`"),
+    ("`isLossy`", "--lossy of `dragoman export`"),
+    ("set `overwrites`", "remove it"),
+  ]
 }

@@ -8,9 +8,8 @@ enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLitera
   case null
   case bool(Bool)
   case integer(Int64)
-  case real(Double)
   case string(String)
-  /// JSON text that stands as it is.
+  /// JSON text.
   case raw(String)
   case array([JSONValue])
   case object([(String, JSONValue)])
@@ -38,11 +37,8 @@ enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLitera
     case .null: text += "null"
     case .bool(let value): text += value ? "true" : "false"
     case .integer(let value): text += String(value)
-    // Infinity, which JSON does not have, overflows to itself.
-    case .real(let value):
-      text += value.isFinite ? String(value) : value.isNaN ? "null" : value < 0 ? "-9e999" : "9e999"
     case .string(let value): text += JSONString.quoted(value, .script)
-    case .raw(let value): text += value
+    case .raw(let value): text += Self.withoutMarkup(value)
     case .array(let elements):
       text += "["
       for (place, element) in elements.enumerated() {
@@ -60,5 +56,21 @@ enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLitera
       }
       text += "}"
     }
+  }
+
+  /// JSON in which nothing looks like markup or the end of a line of a script: such signs stand in strings only, where
+  /// they have escapes.
+  private static func withoutMarkup(_ json: String) -> String {
+    guard json.utf8.contains(where: { $0 == UInt8(ascii: "<") || $0 == 0xE2 }) else { return json }
+    var text = ""
+    for scalar in json.unicodeScalars {
+      switch scalar {
+      case "<": text += "\\u003c"
+      case "\u{2028}": text += "\\u2028"
+      case "\u{2029}": text += "\\u2029"
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
   }
 }

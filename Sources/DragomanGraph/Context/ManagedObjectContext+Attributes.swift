@@ -101,17 +101,20 @@ extension ManagedObjectContext {
       // The version that is read now is what the save compares with.
       try fire(object)
       var change = own(object) ?? emptyUpdate(of: object)
+      let said = valueAbove(column, at: object.place)
       let known =
-        change.kind == .inserted
-        ? change.base(column)
-        : valueAbove(column, at: object.place) ?? object.rowValue(column)
-      guard change.values[column] ?? known != value else {
+        change.kind == .inserted ? change.base(column) : said ?? object.rowValue(column)
+      // Who counts up comes to the number that another one has come to since: that is no reason to say nothing.
+      let isRivalled =
+        above.seen.map { change.kind == .updated && said != $0[object.place]?.value(column) }
+        ?? false
+      guard change.values[column] ?? known != value || isRivalled else {
         if overlay.settles == settles { return }
         continue
       }
       if isKey { importing.keys?.remove(object.place, in: self) }
       defer { if isKey { importing.keys?.insert(object.place, in: self) } }
-      change.values[column] = value == known ? nil : value
+      change.values[column] = value == known && !isRivalled ? nil : value
       if change.isEmptyUpdate, !hasOwnLinks(object) {
         isSet = put(nil, object, ifSettles: settles)
       } else if case .attribute = layout.kind, object.status != .clean, value != known {

@@ -40,7 +40,7 @@ public final class Stack: Sendable {
   private let location: Place
   /// Blocking work runs here and never on the threads of Swift's tasks.
   private let queue = DispatchQueue(label: "dragoman.stack", attributes: .concurrent)
-  private let failures = FailureLog()
+  let failures = FailureLog()
   /// What layers above keep with the stack: their registries.
   ///
   /// It outlives a reset.
@@ -168,7 +168,7 @@ public final class Stack: Sendable {
   /// time.
   ///
   /// - Returns: What was stored; nil: there was nothing, or main has saved it itself.
-  @MainActor private func storeMain(
+  @MainActor func storeMain(
     _ wanted: ChangeSet?,
     policy: MergePolicy
   ) async throws -> WrittenChanges? {
@@ -231,13 +231,15 @@ public final class Stack: Sendable {
         return value
       }
     case .merged:
-      let (value, changes) = try await run {
+      let (value, changes, seen) = try await run {
+        let seen = root.main.changes
         let context = ManagedObjectContext(.background, root: root)
+        context.above.seen = seen
         defer { context.close() }
         let value = try body(context)
-        return (value, try context.changesToMerge())
+        return (value, try context.changesToMerge(), seen)
       }
-      try await merge(changes, into: root, policy: policy)
+      try await merge(changes, since: seen, into: root, policy: policy)
       return value
     }
   }
@@ -253,29 +255,6 @@ public final class Stack: Sendable {
       let value = try body(context)
       try context.throwRecorded()
       return value
-    }
-  }
-
-  /// Makes changes visible in main, and stores them in the background.
-  @MainActor private func merge(
-    _ changes: ChangeSet,
-    into root: RootContext,
-    policy: MergePolicy
-  ) throws {
-    // Keys of a store that was reset are those of other objects by now.
-    let main = main
-    guard main.root === root else { throw RootContext.closed() }
-    main.settling.absorb(changes)
-    root.notices.send(ChangeNotice(changes, root.layout))
-    let wanted = root.main.changes.part(of: changes, isWhole: false)
-    Task { [self] in
-      do {
-        guard let saved = try await storeMain(wanted, policy: policy) else { return }
-        root.followers.send(ChangeNotice(saved.changes, root.layout))
-      } catch {
-        // The changes are pending in main: its next save tries again.
-        failures.add(error)
-      }
     }
   }
 
@@ -383,7 +362,7 @@ public final class Stack: Sendable {
 }
 
 /// Errors of work that nobody waits for.
-private final class FailureLog: Sendable {
+final class FailureLog: Sendable {
   private let errors = Mutex<[any Error]>([])
 
   var all: [any Error] { errors.withLock { $0 } }

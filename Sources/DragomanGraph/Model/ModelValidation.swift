@@ -387,10 +387,7 @@ extension Model {
   private func problem(inName name: String) -> String? {
     if name.isEmpty { return "A name cannot be empty." }
     if name.utf8.count > 200 { return "A name has at most 200 bytes." }
-    // By bytes, as SQLite reads them.
-    if name.utf8.first == UInt8(ascii: "_") {
-      return "Names that start with \"_\" belong to Dragoman."
-    }
+    if name.utf8.first == 0x5F { return "Names that start with \"_\" belong to Dragoman." }
     if name.lowercased().utf8.starts(with: "sqlite_".utf8) {
       return "Names that start with \"sqlite_\" belong to SQLite."
     }

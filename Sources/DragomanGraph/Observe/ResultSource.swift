@@ -52,7 +52,11 @@ struct ContextResultSource: ResultSource {
     try context.checkOpen()
     let resolved = query.resolved(part)
     guard query.request.includesPendingChanges else {
-      return try stored(resolved, query)
+      throw StoreError(
+        .badRequest,
+        "Results of a context are of what it sees, unsaved changes among it.",
+        help: "`results` of the stack follow what is stored"
+      )
     }
     let crosses = !query.relatedEntities.isEmpty
     let isInMemory = crosses && context.hasChanges(inAny: Set(context.layout.tables.indices))

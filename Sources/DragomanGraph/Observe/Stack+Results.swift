@@ -12,7 +12,8 @@ extension ManagedObjectContext {
   ///     have asked for. The shortest interval holds until the stack is closed.
   /// - Returns: The results.
   /// - Throws: `StoreError.badRequest` for a name that does not fit, a sort key that leads to many
-  ///   values, a section key that is not the first sort key, an offset, groups or aggregates; other
+  ///   values, a section key that is not the first sort key, an offset, groups or aggregates, or
+  ///   without `includesPendingChanges`: the stack's results are of what is stored; other
   ///   `StoreError`s, such as why the file cannot be followed any more; `ContextError.stackClosed`,
   ///   `.foreignContext`.
   public func results(

@@ -78,7 +78,7 @@ import Testing
     ]
     #expect(ChangeWriter.text(change) == lines.joined(separator: "\n"))
     #expect(
-      ChangeWriter.json(change)
+      ChangeJSON.text(change)
         == #"{"change":"updated","entity":"P","key":{"id":7},"attributes":{},"relationships":{"#
         + #""boss":{"old":{"id":1,"code":"x"},"new":{"id":2,"code":"x"}},"#
         + #""company":{"old":{"id":1,"code":"x"},"new":null},"#
@@ -109,13 +109,13 @@ import Testing
     other.formerEntity = "P"
     #expect(ChangeWriter.text(other) == "~ Q 7 (was P)\n")
     #expect(
-      ChangeWriter.json(other)
+      ChangeJSON.text(other)
         == #"{"change":"updated","entity":"Q","formerEntity":"P","key":{"id":7},"attributes":{}}"#
     )
     let pruned = ImportChange(.pruned, entity: "P", key: Self.key, fields: [])
     #expect(ChangeWriter.text(pruned) == "- P 7 (not in the feed)\n")
     #expect(
-      ChangeWriter.json(pruned)
+      ChangeJSON.text(pruned)
         == #"{"change":"pruned","entity":"P","key":{"id":7},"attributes":{}}"#
     )
   }

@@ -26,17 +26,24 @@ import Testing
     ] as [StoredValue]
   )
   func literals(value: StoredValue) throws {
-    let read = try DatabaseQueue().read { database in
-      try Row.fetchOne(database, sql: "SELECT \(value.literal)").map { row in
-        switch row[0].databaseValue.storage {
-        case .null: StoredValue.null
-        case .int64(let integer): .integer(integer)
-        case .double(let real): .real(real)
-        case .string(let text): .text(text)
-        case .blob(let data): .blob(Array(data))
-        }
-      }
+    let stored = try DatabaseQueue().read { database in
+      // A text as bytes: it may hold NUL.
+      try Row.fetchOne(
+        database,
+        sql: "SELECT typeof(v), iif(typeof(v) = 'text', CAST(v AS BLOB), v)"
+          + " FROM (SELECT \(value.literal) AS v)"
+      )
     }
+    let row = try #require(stored)
+    let found: DatabaseValue = row[1]
+    let read: StoredValue =
+      switch found.storage {
+      case .int64(let integer): .integer(integer)
+      case .double(let real): .real(real)
+      case .blob(let data) where row[0] == "text": .text(String(decoding: data, as: UTF8.self))
+      case .blob(let data): .blob(Array(data))
+      case .string, .null: .null
+      }
     #expect(read == value)
   }
 

@@ -288,6 +288,15 @@ struct FetchedResultsTests {
     #expect(results.endReason == nil)
   }
 
+  @MainActor
+  @Test("What is stored, whatever is unsaved, is followed by results of the stack only")
+  func storedOnly() async throws {
+    let request = FetchRequest("Item").with { $0.includesPendingChanges = false }
+    let error = #expect(throws: StoreError.self) { try stack.main.results(request) }
+    #expect(error?.message.contains("unsaved changes") == true)
+    _ = try await stack.results(request)
+  }
+
   @Test(
     "A request that cannot be followed is refused by name",
     arguments: [

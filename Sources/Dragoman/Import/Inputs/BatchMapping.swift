@@ -79,10 +79,8 @@ final class CompiledPlan {
   /// Tells which records are to be imported; nil: all.
   private let filter: PartitionFilter?
 
-  /// The paths that no record had.
-  var unmatchedPaths: [UnmatchedPath] {
-    self.set.unmatchedPaths(format: plan.format)
-  }
+  /// What became of the paths.
+  var outcomes: [UnmatchedPath.Outcome] { self.set.outcomes(format: plan.format) }
 
   init(_ plan: ImportPlan, mapFile: String?, _ partition: ImportPartition? = nil) throws {
     self.plan = plan

@@ -173,9 +173,22 @@ extension FeedReading {
     }
   }
 
-  /// Tells the paths that no record had.
+  /// Tells the paths that no record had, of each format on its own: they have paths of their own, but for JSON and
+  /// NDJSON.
   func tellUnmatched(_ plans: [ForeignFormat: CompiledPlan]) {
     let all = plans.values.sorted { $0.plan.format.rawValue < $1.plan.format.rawValue }
-    notices.set(unmatchedPaths: all.flatMap(\.unmatchedPaths))
+      .map(\.outcomes).filter { !$0.isEmpty }
+    let (text, others) = (
+      all.filter { $0[0].path.format.isJSON }, all.filter { !$0[0].path.format.isJSON }
+    )
+    let groups = (text.isEmpty ? [] : [text.flatMap(\.self)]) + others
+    var paths = groups.flatMap(UnmatchedPath.among)
+    for index in paths.indices { paths[index].isOfOneFormatOfSeveral = groups.count > 1 }
+    notices.set(unmatchedPaths: paths)
   }
+}
+
+extension ForeignFormat {
+  /// Whether its paths are those of JSON.
+  fileprivate var isJSON: Bool { self == .json || self == .ndjson }
 }

@@ -98,19 +98,27 @@ package final class RejectsFile: RejectsOutput {
   ///   - byteCount: How long the file was then.
   ///   - hash: The hash of its lines.
   /// - Returns: Whether they are there; if not, the file begins anew.
-  func goOn(behind byteCount: Int, _ hash: UInt64?) -> Bool {
+  /// - Throws: `.inputOutput` when the file cannot be read: what was committed may be there.
+  func goOn(behind byteCount: Int, _ hash: UInt64?) throws(ImportError) -> Bool {
     goesOn = true
     if byteCount == 0 { return true }
-    guard case .file = place, let file = FileHandle(forReadingAtPath: path) else { return false }
-    defer { try? file.close() }
+    guard case .file = place else { return false }
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else {
+      if errno == ENOENT { return false }
+      throw failure(errno, "read")
+    }
+    defer { close(file) }
     var found = FeedHash()
     var rest = byteCount
+    var piece = [UInt8](repeating: 0, count: min(byteCount, 1 << 20))
     while rest > 0 {
-      guard let piece = try? file.read(upToCount: min(rest, 1 << 20)), !piece.isEmpty else {
-        return false
-      }
-      found.addBytes(piece)
-      rest -= piece.count
+      let count = read(file, &piece, min(rest, piece.count))
+      if count < 0, errno == EINTR { continue }
+      if count < 0 { throw failure(errno, "read") }
+      if count == 0 { return false }
+      found.addBytes(piece[..<count])
+      rest -= count
     }
     guard found.value == hash else { return false }
     self.byteCount = off_t(byteCount)
@@ -153,10 +161,10 @@ package final class RejectsFile: RejectsOutput {
     }
   }
 
-  private func failure(_ code: Int32) -> ImportError {
+  private func failure(_ code: Int32, _ verb: String = "written") -> ImportError {
     ImportError(
       .inputOutput,
-      "The rejects file \(path) cannot be written: \(String(cString: strerror(code)))."
+      "The rejects file \(path) cannot be \(verb): \(String(cString: strerror(code)))."
     )
   }
 }

@@ -1,5 +1,5 @@
 /// Sees what records became before it is written; runs on the writing thread.
 protocol DraftObserver: Sendable {
-  /// Sees a batch, which is lent.
+  /// Sees a batch that was written, which is lent.
   func see(_ batch: DraftBatch)
 }

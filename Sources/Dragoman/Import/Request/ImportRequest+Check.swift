@@ -114,7 +114,8 @@ extension ImportRequest {
   /// Whether a file is in the folder of another one, or deeper; of what is not there nobody knows better.
   private static func isFolder(of path: String, inThatOf other: String) -> Bool {
     func folder(_ path: String) -> String {
-      OutputPlace.resolved(URL(fileURLWithPath: path).deletingLastPathComponent().path)
+      let folder = FilePath.folder(of: path)
+      return OutputPlace.resolved(folder.isEmpty ? "." : folder)
     }
     let (own, around) = (folder(path), folder(other))
     return access(own, F_OK) != 0

@@ -88,7 +88,7 @@ struct ContextImport {
     }
     try walker.finish()
     var report = walker.tally.report()
-    report.unmatchedPaths = mappers.unmatchedPaths
+    report.unmatchedPaths = UnmatchedPath.among(mappers.outcomes)
     report.duration = ContinuousClock().now - start
     return ImportedObjects(ids: backend.objects, report: report)
   }

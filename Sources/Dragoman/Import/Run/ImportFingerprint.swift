@@ -1,10 +1,11 @@
+import DragomanGraph
 import Foundation
 
 extension ImportInput {
   /// How many bytes the input has; nil where it does not tell.
   var byteCount: Int? {
     switch self {
-    case .file(let path), .rejects(let path): Self.attributes(path)?[.size] as? Int
+    case .file(let path), .rejects(let path): Self.status(path).map { Int($0.st_size) }
     case .opened(let feed, _): feed.byteCount
     case .standardInput, .url: nil
     case .bytes(let bytes, _): bytes.count
@@ -16,9 +17,8 @@ extension ImportInput {
   var fingerprint: String {
     switch self {
     case .file(let path), .rejects(let path):
-      let attributes = Self.attributes(path)
-      let time = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
-      return "\(name):\(byteCount ?? 0):\(Int(time))"
+      let status = Self.status(path)
+      return "\(name):\(status?.st_size ?? 0):\(status?.modified.tv_sec ?? 0)"
     case .standardInput: return "-"
     case .url, .opened: return "\(name):\(byteCount ?? 0)"
     case .bytes(let bytes, let name): return "\(name):\(bytes.count)"
@@ -28,13 +28,13 @@ extension ImportInput {
 
   /// Whether a path is one of a file that can be read again.
   fileprivate static func isRegular(_ path: String) -> Bool {
-    let attributes = attributes(URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
-    return attributes?[.type] as? FileAttributeType == .typeRegular
+    status(path).map { $0.st_mode & S_IFMT == S_IFREG } ?? false
   }
 
-  private static func attributes(_ path: String) -> [FileAttributeKey: Any]? {
-    // A pipe or a file that is gone has no size; opening it tells why.
-    try? FileManager.default.attributesOfItem(atPath: path)
+  /// What the system says of a file, behind links; nil where it is gone: opening it tells why.
+  private static func status(_ path: String) -> stat? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status : nil
   }
 }
 

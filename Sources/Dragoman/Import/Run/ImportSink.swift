@@ -107,8 +107,8 @@ final class RowSink: ImportSink {
       request: request,
       changeLog: request.changes == nil ? nil : try session.changeLog(),
       pruning: pruning,
-      // A batch that is committed has its indexes.
-      mayLoad: isWhole,
+      // A batch that is committed has its indexes, and who observes batches sees what became of them.
+      mayLoad: isWhole && request.observer == nil,
       refusesNUL: isForServer
     )
     backend = made

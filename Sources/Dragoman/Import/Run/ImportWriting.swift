@@ -123,7 +123,7 @@ final class ImportWriting<Sink: ImportSink> {
     }
     keeper = try RunKeeper(session, preparation.asked, commit, behind: earlier)
     if let state = earlier?.state, let byteCount = state.rejectsByteCount, let rejects,
-      !rejects.goOn(behind: byteCount, state.rejectsHash)
+      try !rejects.goOn(behind: byteCount, state.rejectsHash)
     {
       notices.add("the rejects file has only the rejects behind those that were committed")
     }
@@ -150,7 +150,6 @@ final class ImportWriting<Sink: ImportSink> {
       try skip(earlier, queue, walker)
     }
     while let batch = try next(queue) {
-      request.observer?.see(batch)
       // The tables are there by now, and the feed can be read.
       if shares { try session.share() }
       // Others may write while the next batch is on its way.
@@ -164,6 +163,7 @@ final class ImportWriting<Sink: ImportSink> {
         try cancel(&entry)
         return .cancelled
       }
+      request.observer?.see(batch)
       keeper?.see(batch)
       let isStrange = batch.isStrange
       queue.reuse(batch)

@@ -39,6 +39,7 @@ extension DraftWalker {
   /// Counts a rejected record and writes it to the rejects file.
   func reject(_ issue: ImportIssue, record index: Int, in batch: DraftBatch) throws {
     try settleSetAside()
+    batch.refusedRecords.insert(index)
     try tally.reject(issue) { RejectedRecord(batch.records.records[index], in: batch) }
   }
 

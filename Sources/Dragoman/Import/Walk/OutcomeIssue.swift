@@ -33,8 +33,8 @@ struct OutcomeIssue {
     case .incomplete(let missing):
       return make(
         .incomplete,
-        "\(plan.name).\(missing) is required, the record does not give it, and there is no object with"
-          + " this key whose value could stay.",
+        "\(plan.name).\(missing) is required, the record does not give it, and no \(plan.name) with"
+          + " this key has a value that could stay.",
         attribute: missing,
         help: "the feed must give it, or the map a default"
       )

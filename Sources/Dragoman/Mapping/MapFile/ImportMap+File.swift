@@ -49,8 +49,7 @@ extension ImportMap {
   /// The path of the rejects file that the map names, which is relative to the map's folder.
   public var rejectsPath: String? {
     guard let name = importOptions.rejectsFile else { return nil }
-    let folder = file.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
-    return folder?.appendingPathComponent(name).path ?? name
+    return file.map { FilePath.file(name, in: FilePath.folder(of: $0)) } ?? name
   }
 
   /// Everything that is wrong with the map; empty when it can be imported with.

@@ -16,11 +16,18 @@ public struct UnmatchedPath: Sendable, Hashable, Codable {
   public var names: [String]
   /// Whether the map says that the value may be missing: `onMissing` of the attribute itself.
   public var mayBeMissing: Bool
+  /// Whether records of other formats were read, too, which is not said of them.
+  public var isOfOneFormatOfSeveral = false
+
+  /// The attribute or relationship, and the format where there are several: `Person.name (csv)`.
+  public var subject: String {
+    "\(entity).\(property)" + (isOfOneFormatOfSeveral ? " (\(format.rawValue))" : "")
+  }
 
   /// One sentence without its full stop: `Person.name: the path nmae matched 0 of 300 records`.
   public var message: String {
     let records = recordCount == 1 ? "1 record" : "\(recordCount) records"
-    return "\(entity).\(property): the path \(path) matched 0 of \(records)"
+    return "\(subject): the path \(path) matched 0 of \(records)"
   }
 
   /// What to do about it.

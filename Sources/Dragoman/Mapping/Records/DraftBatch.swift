@@ -73,6 +73,8 @@ final class DraftBatch {
   let records = RecordBatch()
   /// One entry a record, in the order of the feed.
   @exclusivity(unchecked) var drafts: [Draft] = []
+  /// Records that became drafts and were rejected when these were written.
+  var refusedRecords: Set<Int> = []
   /// The objects of all records.
   @exclusivity(unchecked) var objects: [Object] = []
   /// The objects' values, one after the other, and those of references.
@@ -105,6 +107,7 @@ final class DraftBatch {
   /// Forgets what the mapper made, and keeps the memory.
   func removeAll() {
     drafts.removeAll(keepingCapacity: true)
+    refusedRecords.removeAll()
     objects.removeAll(keepingCapacity: true)
     values.removeAll(keepingCapacity: true)
     links.removeAll(keepingCapacity: true)

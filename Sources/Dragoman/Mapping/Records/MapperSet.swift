@@ -14,11 +14,21 @@ final class MapperSet {
     }
   }
 
+  /// What became of the paths, as far as records were read.
+  func outcomes(format: ForeignFormat) -> [UnmatchedPath.Outcome] {
+    mappers.flatMap { $0.use.outcomes(format: format) }
+  }
+}
+
+extension UnmatchedPath {
+  /// A path, and whether a record had it.
+  typealias Outcome = (path: UnmatchedPath, isMatched: Bool)
+
   /// The paths that no record had: an inherited one, no record of any entity that inherits it.
-  func unmatchedPaths(format: ForeignFormat) -> [UnmatchedPath] {
+  static func among(_ outcomes: [Outcome]) -> [UnmatchedPath] {
     var matched: Set<[UInt8]> = []
     var unmatched: [(place: [UInt8], path: UnmatchedPath)] = []
-    for (path, isMatched) in mappers.flatMap({ $0.use.outcomes(format: format) }) {
+    for (path, isMatched) in outcomes {
       let place = Array("\(path.entity).\(path.property)\n\(path.path)".utf8)
       if isMatched {
         matched.insert(place)

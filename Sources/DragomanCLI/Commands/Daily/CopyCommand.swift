@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dragoman
 import DragomanGraph
 import DragomanPostgreSQL
 import Foundation
@@ -72,7 +73,7 @@ struct CopyCommand: ParsableCommand {
         count in
         if let signal = signals.received { throw Stop(signal: signal) }
         if showsProgress {
-          Messages.print("\r\u{1B}[K\(CellText.visible(table)): \(Figures.grouped(count)) rows")
+          Messages.print("\r\u{1B}[K\(VisibleText.of(table)): \(Figures.grouped(count)) rows")
         }
       }
     } catch let stop as Stop {

@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 
 /// What a copy has copied, as text and as JSON.
@@ -14,7 +15,7 @@ struct CopyReport {
 
   /// The report for people: a line a table.
   var text: String {
-    let names = copy.tables.map { CellText.visible($0.name) }
+    let names = copy.tables.map { VisibleText.of($0.name) }
     let width = names.map(DisplayWidth.of).max() ?? 0
     let figures = copy.tables.map { Figures.grouped($0.rowCount) }
     let digits = figures.map(\.count).max() ?? 0
@@ -30,18 +31,14 @@ struct CopyReport {
     }
     if copy.pendingCount > 0 {
       text +=
-        "  \(Self.counted(copy.pendingCount, "reference", "references")) waiting for a target\n"
+        "  \(Figures.count(copy.pendingCount, "reference", "references")) waiting for a target\n"
     }
-    text += "  \(Self.counted(copy.importCount, "import", "imports")) in the history\n"
+    text += "  \(Figures.count(copy.importCount, "import", "imports")) in the history\n"
     for name in copy.leftBehind {
       text +=
-        "note: links of \(CellText.visible(name)) stay behind: they lead to what was not copied\n"
+        "note: links of \(VisibleText.of(name)) stay behind: they lead to what was not copied\n"
     }
     return text + "in \(Figures.decimals(seconds, 2)) s; both sides were read and are the same\n"
-  }
-
-  private static func counted(_ count: Int, _ one: String, _ many: String) -> String {
-    "\(Figures.grouped(count)) \(count == 1 ? one : many)"
   }
 
   /// The report for programs, on one line.

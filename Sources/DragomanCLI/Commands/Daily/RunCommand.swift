@@ -139,7 +139,7 @@ struct RunCommand: AsyncParsableCommand {
     if prunes(feed, settings) { arguments.append("--prune") }
     if resume { arguments.append("--resume") }
     if dryRun { arguments.append("--dry-run") }
-    if json { arguments.append("--json") }
+    if json { arguments += ["--json", "--feed=\(feed.name)"] }
     if quiet { arguments.append("--quiet") }
     return arguments
   }

@@ -51,7 +51,7 @@ struct UndoCommand: ParsableCommand {
       // Whoever read has enough.
       return
     }
-    if json, !dryRun { try OutputBuffer.print(UndoText.json(report) + "\n") }
+    if json, !dryRun { try OutputBuffer.print(JSONDocument.text(UndoReportJSON(report)) + "\n") }
     if !report.isPossible { throw ToolError(report) }
     if !quiet { Messages.print(UndoText.text(report, isDryRun: dryRun)) }
   }

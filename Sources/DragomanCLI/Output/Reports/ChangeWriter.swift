@@ -36,7 +36,7 @@ final class ChangeWriter: @unchecked Sendable {
     count += 1
     switch format {
     case .text: try output.write(Self.text(change))
-    case .ndjson: try output.write(Self.json(change) + "\n")
+    case .ndjson: try output.write(ChangeJSON.text(change) + "\n")
     }
   }
 
@@ -53,7 +53,7 @@ final class ChangeWriter: @unchecked Sendable {
       case .updated: "~"
       case .deleted, .pruned: "-"
       }
-    let key = change.key.map { CellText.visible(CellText.text($0.value, $0.attribute) ?? "null") }
+    let key = change.key.map { VisibleText.of(ShownValue.text($0.value, $0.attribute) ?? "null") }
     var text = ([sign, change.entity] + [key.joined(separator: ", ")].filter { !$0.isEmpty })
       .joined(separator: " ")
     if change.kind == .pruned { text += " (not in the feed)" }
@@ -67,7 +67,7 @@ final class ChangeWriter: @unchecked Sendable {
     let width = lines.map { DisplayWidth.of($0.0) }.max() ?? 0
     for (name, what) in lines {
       let padding = String(repeating: " ", count: max(0, width - DisplayWidth.of(name)))
-      text += "    \(CellText.visible(name))\(padding)  \(what)\n"
+      text += "    \(VisibleText.of(name))\(padding)  \(what)\n"
     }
     return text
   }
@@ -89,70 +89,14 @@ final class ChangeWriter: @unchecked Sendable {
   }
 
   private static func value(_ value: StoredValue, _ attribute: Attribute) -> String {
-    guard let text = CellText.text(value, attribute) else { return "null" }
+    guard let text = ShownValue.text(value, attribute) else { return "null" }
     if attribute.isSensitive { return text }
     var shown = String(String.UnicodeScalarView(text.unicodeScalars.prefix(maximumLength)))
     if shown.utf8.count < text.utf8.count { shown += "…" }
-    shown = CellText.visible(shown)
+    shown = VisibleText.of(shown)
     switch attribute.type {
     case .string, .enum, .url: return "\"\(shown)\""
     default: return shown
     }
-  }
-
-  // MARK: - JSON
-
-  /// The change as one JSON object.
-  static func json(_ change: ImportChange) -> String {
-    var members = [
-      ("change", JSONRowWriter.string(change.kind.rawValue)),
-      ("entity", JSONRowWriter.string(change.entity)),
-    ]
-    if let former = change.formerEntity {
-      members.append(("formerEntity", JSONRowWriter.string(former)))
-    }
-    members.append(
-      ("key", object(change.key.map { ($0.attribute.name, json($0.value, $0.attribute)) }))
-    )
-    let fields = change.fields.map { field in
-      let sides = [("old", field.old), ("new", field.new)].compactMap { name, value in
-        value.map { (name, json($0, field.attribute)) }
-      }
-      return (field.attribute.name, object(sides))
-    }
-    members.append(("attributes", object(fields)))
-    if !change.links.isEmpty {
-      members.append(("relationships", object(change.links.map { ($0.relationship, json($0)) })))
-    }
-    if let origin = change.origin {
-      members.append(("file", JSONRowWriter.string(origin.file)))
-      members.append(("line", String(origin.line)))
-    }
-    return object(members)
-  }
-
-  private static func json(_ links: ImportChange.Links) -> String {
-    func keys(_ keys: [[ImportChange.Value]]) -> [String] {
-      keys.map { object($0.map { ($0.attribute.name, json($0.value, $0.attribute)) }) }
-    }
-    let (removed, added) = (keys(links.removed), keys(links.added))
-    if links.isToOne {
-      return object([("old", removed.first ?? "null"), ("new", added.first ?? "null")])
-    }
-    return object([
-      ("removed", "[\(removed.joined(separator: ","))]"),
-      ("added", "[\(added.joined(separator: ","))]"),
-    ])
-  }
-
-  private static func json(_ value: StoredValue, _ attribute: Attribute) -> String {
-    if attribute.isSensitive {
-      return CellText.text(value, attribute).map(JSONRowWriter.string) ?? "null"
-    }
-    return JSONRowWriter.value(value, attribute)
-  }
-
-  private static func object(_ members: [(String, String)]) -> String {
-    "{" + members.map { "\(JSONRowWriter.string($0)):\($1)" }.joined(separator: ",") + "}"
   }
 }

@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 import Foundation
 
@@ -20,7 +21,7 @@ struct ContentsJSON {
   func text() throws -> String {
     let string = JSONRowWriter.string
     let entities = contents.entities.map { entity in
-      object([
+      JSONString.object([
         ("name", string(entity.name)), ("parent", entity.parent.map(string) ?? "null"),
         ("table", string(entity.table)), ("objects", "\(entity.objectCount)"),
         ("stubs", "\(entity.stubCount)"), ("uniqueKeys", names(entity.uniqueKeys)),
@@ -28,31 +29,27 @@ struct ContentsJSON {
       ])
     }
     let relationships = contents.relationships.map { relationship in
-      object([
+      JSONString.object([
         ("name", string(relationship.name)), ("destination", string(relationship.destination)),
         ("kind", string(relationship.kind.rawValue)), ("links", "\(relationship.linkCount)"),
         ("pending", "\(relationship.pendingCount)"),
       ])
     }
     let stubs = contents.stubs.map { stub in
-      object([
+      JSONString.object([
         ("entity", string(stub.entity)), ("id", string(stub.objectID.uri)),
         ("key", KeyText.json(stub.key)),
       ])
     }
     let pending = contents.pendingReferences.map { reference in
-      object([
+      JSONString.object([
         ("relationship", string(reference.relationship)),
         ("owner", string(reference.owner.uri)), ("ownerKey", KeyText.json(reference.ownerKey)),
         ("target", string(reference.target)), ("key", KeyText.json(reference.key)),
       ])
     }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let last = try contents.lastImport.map { entry in
-      String(decoding: try encoder.encode(LedgerEntryJSON(entry)), as: UTF8.self)
-    }
-    return object(
+    let last = try contents.lastImport.map { try JSONDocument.text(LedgerEntryJSON($0)) }
+    return JSONString.object(
       [
         ("v", "1"), ("file", string(file)), ("bytes", "\(contents.byteCount)"),
         ("format", "\(contents.formatVersion)"), ("entities", list(entities)),
@@ -68,17 +65,13 @@ struct ContentsJSON {
   /// How the tables lie on several machines, where they do.
   private var nodes: [(String, String)] {
     guard let distribution else { return [] }
-    let described = object([
+    let described = JSONString.object([
       ("engine", JSONRowWriter.string("Citus")),
       ("version", JSONRowWriter.string(distribution.version)),
       ("nodes", "\(distribution.nodeCount)"),
       ("references", list(distribution.referenceTables.map(JSONRowWriter.string))),
     ])
     return [("distribution", described)]
-  }
-
-  private func object(_ members: [(String, String)]) -> String {
-    "{" + members.map { "\(JSONRowWriter.string($0.0)):\($0.1)" }.joined(separator: ",") + "}"
   }
 
   private func list(_ elements: [String]) -> String { "[" + elements.joined(separator: ",") + "]" }

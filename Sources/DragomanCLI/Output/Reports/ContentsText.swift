@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 
 /// What a database holds, for people.
@@ -16,7 +17,7 @@ struct ContentsText {
   var text: String {
     let head =
       "\(file): \(Figures.bytes(contents.byteCount)), format \(contents.formatVersion)"
-      + ", \(counted(contents.importCount, "import"))\n" + nodes
+      + ", \(Figures.count(contents.importCount, "import"))\n" + nodes
     guard !contents.entities.isEmpty else { return head + "It holds nothing yet.\n" }
     return head + section("entities", entities) + section("relationships", relationships)
       + stubs + pending + lastImport
@@ -26,8 +27,8 @@ struct ContentsText {
     guard let distribution else { return "" }
     let place =
       distribution.nodeCount == 0
-      ? "the coordinator alone" : counted(distribution.nodeCount, "node")
-    let whole = distribution.referenceTables.map(CellText.visible).joined(separator: ", ")
+      ? "the coordinator alone" : Figures.count(distribution.nodeCount, "node")
+    let whole = distribution.referenceTables.map(VisibleText.of).joined(separator: ", ")
     return "Citus \(distribution.version), \(place)"
       + (whole.isEmpty ? "\n" : "; on all of them: \(whole)\n")
   }
@@ -36,8 +37,8 @@ struct ContentsText {
     contents.entities.map { entity in
       var notes = entity.uniqueKeys.map { "unique \(names($0))" }
       notes += entity.indexes.map { "index \(names($0))" }
-      if entity.stubCount > 0 { notes.append(counted(entity.stubCount, "stub")) }
-      let name = String(repeating: "  ", count: entity.depth) + CellText.visible(entity.name)
+      if entity.stubCount > 0 { notes.append(Figures.count(entity.stubCount, "stub")) }
+      let name = String(repeating: "  ", count: entity.depth) + VisibleText.of(entity.name)
       return [name, Figures.grouped(entity.objectCount), notes.joined(separator: "; ")]
     }
   }
@@ -49,8 +50,8 @@ struct ContentsText {
         relationship.pendingCount == 0
         ? "" : "; \(Figures.grouped(relationship.pendingCount)) pending"
       return [
-        CellText.visible(relationship.name), Figures.grouped(relationship.linkCount),
-        "\(kind) \(CellText.visible(relationship.destination))\(pending)",
+        VisibleText.of(relationship.name), Figures.grouped(relationship.linkCount),
+        "\(kind) \(VisibleText.of(relationship.destination))\(pending)",
       ]
     }
   }
@@ -73,7 +74,7 @@ struct ContentsText {
     guard count > 0 else { return "" }
     return "stubs\n"
       + contents.stubs.map { stub in
-        "  \(CellText.visible(stub.entity))  \(KeyText.line(stub.key, of: stub.objectID))\n"
+        "  \(VisibleText.of(stub.entity))  \(KeyText.line(stub.key, of: stub.objectID))\n"
       }.joined() + rest(count - contents.stubs.count)
   }
 
@@ -82,8 +83,8 @@ struct ContentsText {
     return "pending references\n"
       + contents.pendingReferences.map { reference in
         let owner = KeyText.line(reference.ownerKey, of: reference.owner)
-        return "  \(CellText.visible(reference.relationship))  \(owner)"
-          + " -> \(CellText.visible(reference.target))  \(KeyText.line(reference.key))\n"
+        return "  \(VisibleText.of(reference.relationship))  \(owner)"
+          + " -> \(VisibleText.of(reference.target))  \(KeyText.line(reference.key))\n"
       }.joined() + rest(contents.pendingCount - contents.pendingReferences.count)
   }
 
@@ -102,17 +103,13 @@ struct ContentsText {
     let shown = counts.filter { $0.0 == "read" || $0.1 > 0 }.map {
       "\($0.0) \(Figures.grouped($0.1))"
     }
-    return "last import\n  \(LedgerEntryJSON.second(entry.started)) UTC, \(entry.status.rawValue):"
-      + " \(CellText.visible(entry.source))"
-      + (entry.map.isEmpty ? "\n" : " by \(CellText.visible(entry.map))\n")
+    return "last import\n  \(Figures.second(entry.started)) UTC, \(entry.status.rawValue):"
+      + " \(VisibleText.of(entry.source))"
+      + (entry.map.isEmpty ? "\n" : " by \(VisibleText.of(entry.map))\n")
       + "  \(shown.joined(separator: ", "))\n"
   }
 
   private func names(_ names: [String]) -> String {
-    names.map(CellText.visible).joined(separator: ", ")
-  }
-
-  private func counted(_ number: Int, _ word: String) -> String {
-    "\(Figures.grouped(number)) \(word)\(number == 1 ? "" : "s")"
+    names.map(VisibleText.of).joined(separator: ", ")
   }
 }

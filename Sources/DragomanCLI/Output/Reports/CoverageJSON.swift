@@ -49,8 +49,8 @@ struct CoverageJSON: Encodable {
       invalid = coverage.invalidCount
       distinct = coverage.distinctCount
       isDistinctExact = coverage.isDistinctCountExact
-      smallest = coverage.smallest.flatMap { CellText.text($0, coverage.attribute) }
-      largest = coverage.largest.flatMap { CellText.text($0, coverage.attribute) }
+      smallest = coverage.smallest.flatMap { ShownValue.text($0, coverage.attribute) }
+      largest = coverage.largest.flatMap { ShownValue.text($0, coverage.attribute) }
       suggestion = coverage.suggestion
     }
   }

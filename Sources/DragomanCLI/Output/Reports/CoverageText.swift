@@ -59,8 +59,8 @@ struct CoverageText {
   private static func row(_ coverage: FeedCoverage.Attribute) -> [StoredValue] {
     let distinct = "\(coverage.isDistinctCountExact ? "" : "≥")\(coverage.distinctCount)"
     func bound(_ value: StoredValue?) -> StoredValue {
-      if coverage.attribute.isSensitive, coverage.valueCount > 0 { return .text("•••") }
-      guard let value, let text = CellText.text(value, coverage.attribute) else { return .null }
+      if coverage.attribute.isSensitive, coverage.valueCount > 0 { return .text(ShownValue.mask) }
+      guard let value, let text = ShownValue.text(value, coverage.attribute) else { return .null }
       return .text(DisplayWidth.truncate(VisibleText.of(text), to: 40))
     }
     return [

@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 
 /// What a deletion did, or would do, as text and as JSON.
@@ -54,7 +55,7 @@ struct DeletionReport {
   /// An object by its key; by its id, too, where the key is not shown.
   private static func line(_ example: Deletion.Example) -> String {
     let text =
-      "\(CellText.visible(example.entity))  \(KeyText.line(example.key, of: example.objectID))"
+      "\(VisibleText.of(example.entity))  \(KeyText.line(example.key, of: example.objectID))"
     let isMasked = example.key.parts.contains { $0.attribute.isSensitive }
     return text + (isMasked ? " (_pk \(example.objectID.primaryKey))" : "")
   }
@@ -69,7 +70,7 @@ struct DeletionReport {
 
   /// A line an entity: those that match, and those that go with them.
   private var lines: String {
-    let names = deletion.counts.map { CellText.visible($0.entity) }
+    let names = deletion.counts.map { VisibleText.of($0.entity) }
     let width = names.map(DisplayWidth.of).max() ?? 0
     let figures = deletion.counts.map { Figures.grouped($0.matched + $0.cascaded) }
     let digits = figures.map(\.count).max() ?? 0

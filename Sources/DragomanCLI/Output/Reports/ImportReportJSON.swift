@@ -7,6 +7,7 @@ import Foundation
 /// Large because each property is a member of the document, and names it.
 struct ImportReportJSON: Encodable {
   private var v = 1
+  private let feed: String?
   private let status: String
   private let `import`: Int64?
   private let read: Int
@@ -75,7 +76,14 @@ struct ImportReportJSON: Encodable {
     let rejected: Bool
   }
 
-  init(_ report: ImportReport, failure: ToolError?) {
+  /// Makes the document.
+  ///
+  /// - Parameters:
+  ///   - report: What the import did.
+  ///   - failure: Why it failed; nil: it did not.
+  ///   - feed: What the settings call it; nil: they do not name it.
+  init(_ report: ImportReport, failure: ToolError?, feed: String? = nil) {
+    self.feed = feed
     status = report.status.rawValue
     `import` = report.number
     read = report.counts.read
@@ -148,9 +156,7 @@ struct ImportReportJSON: Encodable {
   /// The document on one line.
   var text: String {
     get throws {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      return String(decoding: try encoder.encode(self), as: UTF8.self)
+      try JSONDocument.text(self)
     }
   }
 }

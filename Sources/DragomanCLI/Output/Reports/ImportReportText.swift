@@ -42,7 +42,7 @@ struct ImportReportText {
     let code = ImportIssue.Code.unmatchedPath.rawValue
     let text = warned.map { "warning[\(code)]: \($0.message)\n  help     \($0.help)\n" }.joined()
     let others = told.filter { !isCheck && $0.suggestion == nil }
-      .map { "\($0.entity).\($0.property)" }
+      .map(\.subject)
     return others.isEmpty ? text : text + "note: no record has \(others.joined(separator: ", "))\n"
   }
 

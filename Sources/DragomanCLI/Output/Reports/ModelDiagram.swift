@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 
 /// A model as a diagram: an entity a box, a relationship (with its inverse) an edge.
@@ -55,7 +56,7 @@ struct ModelDiagram {
 
   /// Text between double quotes: what Mermaid would read as its own is an entity of HTML.
   private static func mermaid(_ text: String) -> String {
-    CellText.visible(text).unicodeScalars.map { scalar in
+    VisibleText.of(text).unicodeScalars.map { scalar in
       switch scalar {
       case "\"", "#", ";", "<", ">", "&", "\\", "%", "`": "#\(scalar.value);"
       default: String(scalar)
@@ -104,7 +105,7 @@ struct ModelDiagram {
 
   /// Text between double quotes.
   private static func dot(_ text: String) -> String {
-    CellText.visible(text).escaping { byte in
+    VisibleText.of(text).escaping { byte in
       switch byte {
       case UInt8(ascii: "\\"): "\\\\"
       case UInt8(ascii: "\""): "\\\""

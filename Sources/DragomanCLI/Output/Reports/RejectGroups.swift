@@ -62,10 +62,7 @@ struct RejectGroups {
 
   /// One document, with a line feed.
   func json() throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let document = try encoder.encode(Document(count: count, groups: groups))
-    return String(decoding: document, as: UTF8.self) + "\n"
+    try JSONDocument.text(Document(count: count, groups: groups)) + "\n"
   }
 
   /// A table, and the number of all.

@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 import Foundation
 
@@ -5,8 +6,6 @@ import Foundation
 ///
 /// Values that are compared with a sensitive attribute are `•••` in both.
 struct ExplanationText {
-  private static let mask = "•••"
-
   let explanation: FetchExplanation
 
   /// The statement clause by clause, the values of its `?`, and the plan.
@@ -21,19 +20,17 @@ struct ExplanationText {
     }
     lines.append("")
     lines += explanation.steps.map { String(repeating: "  ", count: $0.depth) + $0.text }
-    return lines.map { CellText.visible($0) + "\n" }.joined()
+    return lines.map { VisibleText.of($0) + "\n" }.joined()
   }
 
   /// The versioned document of `--json`.
   func json() throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let document = Document(
       sql: explanation.sql,
       values: explanation.values.indices.map(value),
       plan: explanation.steps.map { Document.Step(depth: $0.depth, text: $0.text) }
     )
-    return String(decoding: try encoder.encode(document), as: UTF8.self) + "\n"
+    return try JSONDocument.text(document) + "\n"
   }
 
   private struct Document: Encodable {
@@ -49,7 +46,8 @@ struct ExplanationText {
 
   /// A value as SQL spells it.
   private func value(_ index: Int) -> String {
-    explanation.sensitiveValues.contains(index) ? Self.mask : explanation.values[index].literal
+    explanation.sensitiveValues.contains(index)
+      ? ShownValue.mask : explanation.values[index].literal
   }
 
   /// A line for each clause of the statement and of a table's rows inside of it.

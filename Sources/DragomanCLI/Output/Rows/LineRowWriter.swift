@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 
 /// Rows as `name = value` lines, the names aligned, an empty line between two rows.
@@ -10,7 +11,7 @@ struct LineRowWriter: RowWriter {
   init(_ attributes: [Attribute], to output: OutputBuffer) {
     self.attributes = attributes
     self.output = output
-    let names = attributes.map { CellText.visible($0.name) }
+    let names = attributes.map { VisibleText.of($0.name) }
     let width = names.map(DisplayWidth.of).max() ?? 0
     labels = names.map { String(repeating: " ", count: width - DisplayWidth.of($0)) + $0 + " = " }
   }
@@ -19,8 +20,9 @@ struct LineRowWriter: RowWriter {
     if !isEmpty { try output.write("\n") }
     isEmpty = false
     for index in row.indices {
-      let text = CellText.text(row[index], attributes[index]).map(CellText.visible)
-      try output.write(labels[index] + (text ?? TableRowWriter.null) + "\n")
+      let text = ShownValue.text(row[index], attributes[index], isMasked: false)
+        .map(VisibleText.of)
+      try output.write(labels[index] + (text ?? ShownValue.null) + "\n")
     }
   }
 

@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 
 /// Rows as a table of GitHub Flavored Markdown (https://github.github.com/gfm/#tables-extension-).
@@ -16,7 +17,9 @@ struct MarkdownRowWriter: RowWriter {
 
   mutating func write(_ row: [StoredValue]) throws(OutputError) {
     try header()
-    try line(zip(row, attributes).map { CellText.text($0, $1).map(Self.escaped) ?? "" })
+    try line(
+      zip(row, attributes).map { ShownValue.text($0, $1, isMasked: false).map(Self.escaped) ?? "" }
+    )
   }
 
   mutating func finish() throws(OutputError) { try header() }
@@ -38,7 +41,7 @@ struct MarkdownRowWriter: RowWriter {
       omittingEmptySubsequences: false
     )
     return lines.map { line in
-      CellText.visible(String(line)).escaping { byte in
+      VisibleText.of(String(line)).escaping { byte in
         switch byte {
         case UInt8(ascii: "&"): "&amp;"
         case UInt8(ascii: "<"): "&lt;"

@@ -37,8 +37,8 @@ enum FetchFormat: String, CaseIterable, ExpressibleByArgument {
       TableRowWriter(attributes, to: output, columnCount: columnCount, isStyled: isStyled)
     case .ndjson: JSONRowWriter(attributes, to: output, isArray: false)
     case .json: JSONRowWriter(attributes, to: output, isArray: true)
-    case .csv: DelimitedRowWriter(attributes, to: output, dialect: .csv)
-    case .tsv: DelimitedRowWriter(attributes, to: output, dialect: .tsv)
+    case .csv: DelimitedRowWriter(attributes, to: output, .csv)
+    case .tsv: DelimitedRowWriter(attributes, to: output, .tsv)
     case .markdown: MarkdownRowWriter(attributes, to: output)
     case .line: LineRowWriter(attributes, to: output)
     }

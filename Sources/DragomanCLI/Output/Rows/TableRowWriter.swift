@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 
 /// Rows as aligned columns for people: numbers to the right, null as `∅`.
@@ -7,8 +8,6 @@ import DragomanGraph
 /// the last row. Elsewhere nothing is ever cut, and a cell that is wider than its column moves the rest of
 /// its line.
 struct TableRowWriter: RowWriter {
-  /// How null looks.
-  static let null = "∅"
   private static let gap = "  "
   private static let windowRowCount = 500
   private static let windowByteCount = 1 << 20
@@ -42,7 +41,7 @@ struct TableRowWriter: RowWriter {
 
   mutating func write(_ row: [StoredValue]) throws(OutputError) {
     let cells = zip(row, attributes).map { value, attribute in
-      CellText.text(value, attribute).map(CellText.visible) ?? Self.null
+      ShownValue.text(value, attribute, isMasked: false).map(VisibleText.of) ?? ShownValue.null
     }
     if let widths { return try line(cells, widths) }
     window.append(cells)
@@ -52,7 +51,7 @@ struct TableRowWriter: RowWriter {
 
   mutating func finish() throws(OutputError) {
     if widths == nil { try start() }
-    let hidden = attributes[shownCount...].map { CellText.visible($0.name) }
+    let hidden = attributes[shownCount...].map { VisibleText.of($0.name) }
     guard let columnCount, !hidden.isEmpty else { return }
     let count = hidden.count == 1 ? "1 more column" : "\(hidden.count) more columns"
     let text = "… \(count): \(hidden.joined(separator: ", "))"
@@ -60,7 +59,7 @@ struct TableRowWriter: RowWriter {
   }
 
   private mutating func start() throws(OutputError) {
-    let header = attributes.map { CellText.visible($0.name) }
+    let header = attributes.map { VisibleText.of($0.name) }
     var natural = header.map(DisplayWidth.of)
     for cells in window {
       for index in cells.indices {

@@ -93,11 +93,11 @@ struct JobPage {
         (text, value, hasValue) = ("reading …", "0", false)
         return
       }
-      let seconds = progress.duration.seconds
+      let seconds = Figures.seconds(progress.duration)
       let rate = seconds > 0 ? Int(Double(progress.counts.read) / seconds) : 0
       text =
-        "\(Figure.count(progress.counts.read, "record")) in \(Figure.duration(seconds)), "
-        + "\(Figure.grouped(rate)) a second, \(Figure.bytes(progress.byteCount)) read"
+        "\(Figures.count(progress.counts.read, "record")) in \(Figures.duration(seconds)), "
+        + "\(Figures.grouped(rate)) a second, \(Figures.bytes(progress.byteCount)) read"
       let total = progress.totalByteCount ?? 0
       hasValue = total > 0
       value =
@@ -135,7 +135,7 @@ struct JobPage {
       hasCoverage: isChecked && !coverage.isEmpty,
       unread: isChecked
         ? (state.coverage?.unread ?? []).prefix(50).map {
-          Unread(path: $0.path, kind: $0.kind.rawValue, count: Figure.grouped($0.count))
+          Unread(path: $0.path, kind: $0.kind.rawValue, count: Figures.grouped($0.count))
         } : [],
       hasUnread: isChecked && !(state.coverage?.unread.isEmpty ?? true),
       issues: issues.map(issue),
@@ -144,8 +144,8 @@ struct JobPage {
       changes: phase == .tried && !isCancelled ? state.changes.map(ChangeView.init) : [],
       hasChanges: phase == .tried && !isCancelled && !state.changes.isEmpty,
       changesNote: state.changeCount > state.changes.count
-        ? "The first \(state.changes.count) of \(Figure.grouped(state.changeCount)) changed objects."
-        : Figure.count(state.changeCount, "object") + " would change.",
+        ? "The first \(state.changes.count) of \(Figures.grouped(state.changeCount)) changed objects."
+        : Figures.count(state.changeCount, "object") + " would change.",
       canCheck: phase != .done && !phase.isRunning && !state.isChecked,
       canTry: state.isChecked && (phase == .checked || phase == .failed || state.isCancelled)
         && phase != .done,
@@ -230,10 +230,10 @@ struct JobPage {
   static func verdict(_ state: ImportJob.State) -> String {
     let (phase, report) = (state.phase, state.report)
     let rejected = report?.counts.rejected ?? 0
-    let rest = rejected > 0 ? ", \(Figure.grouped(rejected)) rejected" : ""
+    let rest = rejected > 0 ? ", \(Figures.grouped(rejected)) rejected" : ""
     let kept =
       state.kept.map {
-        "what its first \(Figure.count($0.committed, "record")) brought was kept"
+        "what its first \(Figures.count($0.committed, "record")) brought was kept"
       } ?? "nothing was kept"
     switch phase {
     case .checked where state.isCancelled: return "The check was cancelled; nothing was kept."
@@ -242,7 +242,7 @@ struct JobPage {
     case .checked:
       let rejects =
         rejected > 0
-        ? "; \(Figure.count(rejected, "record")) would be rejected by an empty database" : ""
+        ? "; \(Figures.count(rejected, "record")) would be rejected by an empty database" : ""
       return
         "The map reads the feed\(rejects). What becomes of the objects that are there, the trial tells."
     case .trying: return "It is tried against the database; nothing is kept."
@@ -266,7 +266,7 @@ struct JobPage {
     return (isLost ? Array(all.prefix(1)) : all).map { name, count in
       Number(
         name: name,
-        value: Figure.grouped(count),
+        value: Figures.grouped(count),
         style: name == "rejected" && count > 0 ? "bad" : ""
       )
     }
@@ -275,23 +275,25 @@ struct JobPage {
   private static func coverage(_ entity: FeedCoverage.Entity) -> Coverage {
     Coverage(
       name: entity.name,
-      objects: Figure.count(entity.objectCount, "object"),
+      objects: Figures.count(entity.objectCount, "object"),
       attributes: entity.attributes.map { row in
         let (least, most) = (row.smallest, row.largest)
-        let texts = [least, most].compactMap { $0 }.compactMap { ValueText.text($0, row.attribute) }
+        let texts = [least, most].compactMap { $0 }.compactMap {
+          ShownValue.text($0, row.attribute)
+        }
         // Isolated (U+2068 to U+2069), so that the smallest one comes first whatever its direction is.
         let range =
           row.attribute.isSensitive
           ? ""
-          : texts.map { "\u{2068}\(ValueText.short($0, 30))\u{2069}" }.joined(separator: " to ")
+          : texts.map { "\u{2068}\(PageText.short($0, 30))\u{2069}" }.joined(separator: " to ")
         return AttributeRow(
           name: row.attribute.name,
           type: row.attribute.type.rawValue,
-          values: Figure.grouped(row.valueCount),
-          nulls: Figure.grouped(row.nullCount),
-          absent: Figure.grouped(row.absentCount),
-          invalid: Figure.grouped(row.invalidCount),
-          distinct: (row.isDistinctCountExact ? "" : "≥ ") + Figure.grouped(row.distinctCount),
+          values: Figures.grouped(row.valueCount),
+          nulls: Figures.grouped(row.nullCount),
+          absent: Figures.grouped(row.absentCount),
+          invalid: Figures.grouped(row.invalidCount),
+          distinct: (row.isDistinctCountExact ? "" : "≥ ") + Figures.grouped(row.distinctCount),
           range: range,
           isBad: row.invalidCount > 0
         )
@@ -304,19 +306,11 @@ struct JobPage {
     return Issue(
       code: group.code.rawValue,
       subject: group.attribute.map { "\(group.entity).\($0)" } ?? group.entity,
-      count: Figure.grouped(group.count),
+      count: Figures.grouped(group.count),
       message: first?.message ?? "",
       place: first.map { "\($0.origin)" } ?? "",
-      help: first?.help ?? "",
+      help: first?.help.map(ConsoleWords.spelled) ?? "",
       isReject: first?.isReject ?? false
     )
-  }
-}
-
-extension Duration {
-  /// The duration in seconds.
-  var seconds: Double {
-    let (seconds, attoseconds) = components
-    return Double(seconds) + Double(attoseconds) / 1e18
   }
 }

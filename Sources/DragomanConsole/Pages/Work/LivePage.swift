@@ -51,7 +51,7 @@ struct LivePage {
       live: WebText.address(["entities", name, "live"], query.pairs()),
       predicate: query.predicate,
       hasPredicate: !query.predicate.isEmpty,
-      count: Figure.count(rows.count, "object"),
+      count: Figures.count(rows.count, "object"),
       headings: table.shown.map(\.name),
       rows: rows,
       events: WebText.address(["entities", name, "events"], query.pairs())

@@ -57,7 +57,7 @@ struct RejectsPage {
           name: item.name,
           path: item.feed == nil ? item.path : nil,
           isPassing: item.feed != nil,
-          count: (isComplete ? "" : "more than ") + Figure.count(count, "reject"),
+          count: (isComplete ? "" : "more than ") + Figures.count(count, "reject"),
           isEmpty: groups.isEmpty && fault == nil,
           groups: groups.map { group($0, item, isComplete: isComplete) },
           download: WebText.address(["rejects", String(item.number), "download.ndjson"]),
@@ -126,7 +126,7 @@ struct RejectsPage {
     return Group(
       code: first.code,
       subject: first.attribute.map { "\(first.entity).\($0)" } ?? first.entity,
-      count: least + Figure.grouped(group.count),
+      count: least + Figures.grouped(group.count),
       message: first.message,
       entries: group.lines.map { line in
         Entry(
@@ -137,7 +137,7 @@ struct RejectsPage {
         )
       },
       more: more > 0
-        ? "and \(least)\(Figure.grouped(more)) more of this reason: the download has all" : nil
+        ? "and \(least)\(Figures.grouped(more)) more of this reason: the download has all" : nil
     )
   }
 }

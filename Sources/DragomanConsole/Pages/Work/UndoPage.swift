@@ -29,9 +29,9 @@ struct UndoPage {
     let rows = report.entities.sorted { $0.key < $1.key }.map { name, counts in
       Row(
         entity: name,
-        deleted: Figure.grouped(counts.deleted),
-        restored: Figure.grouped(counts.restored),
-        changed: Figure.grouped(counts.changed)
+        deleted: Figures.grouped(counts.deleted),
+        restored: Figures.grouped(counts.restored),
+        changed: Figures.grouped(counts.changed)
       )
     }
     return PageAnswer(
@@ -44,10 +44,10 @@ struct UndoPage {
         csrf: sources.formToken,
         isPossible: report.isPossible,
         rows: rows,
-        conflicts: report.conflicts.prefix(50).map(text),
-        conflictCount: Figure.count(report.conflictCount, "object")
+        conflicts: lines(report),
+        conflictCount: Figures.count(report.conflictCount, "object")
       ),
-      json: ["v": 1, "possible": .bool(report.isPossible)]
+      json: .raw(try JSONDocument.text(UndoReportJSON(report)))
     )
   }
 
@@ -57,7 +57,11 @@ struct UndoPage {
   static func done(_ number: String, _ sources: PageSources) throws -> String {
     let report = try undo(number, sources, isDryRun: false)
     guard report.isPossible else {
-      throw ConsoleError(409, "Something was changed since: nothing was taken back.")
+      throw ConsoleError(
+        409,
+        (["Something was changed since: nothing was taken back."] + lines(report))
+          .joined(separator: "\n")
+      )
     }
     return "/history"
   }
@@ -72,21 +76,21 @@ struct UndoPage {
       at: .file(sources.database.path),
       options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)
     )
-    let report = try store.undoImport(id, isDryRun: isDryRun)
-    try store.close()
-    return report
+    do {
+      let report = try store.undoImport(id, isDryRun: isDryRun)
+      try store.close()
+      return report
+    } catch {
+      // Why it failed matters more than a file that cannot be closed.
+      try? store.close()
+      throw error
+    }
   }
 
-  private static func text(_ conflict: UndoReport.Conflict) -> String {
-    let key =
-      conflict.key.map(ObjectLabel.text)
-      ?? conflict.object.map { "#\($0.primaryKey)" } ?? ""
-    let name = "\(conflict.entity) \(key)"
-    switch conflict.reason {
-    case .changed: return "\(name) was changed since"
-    case .deleted: return "\(name) was deleted since"
-    case .taken: return "\(name) is there again, or has the key of one that would come back"
-    case .referenced: return "\(name) refers to an object that the import made"
-    }
+  /// What is in the way, as far as a page has room for it.
+  private static func lines(_ report: UndoReport) -> [String] {
+    let shown = report.conflicts.prefix(50).map(UndoConflictText.line)
+    let more = report.conflictCount - shown.count
+    return more > 0 ? shown + ["and \(Figures.grouped(more)) more"] : shown
   }
 }

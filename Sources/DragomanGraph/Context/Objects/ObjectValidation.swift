@@ -32,26 +32,53 @@ struct ObjectValidation {
   /// Checks the number of targets of owners whose rows stay the same, and whose links are changed
   /// from the other side; `isMerging`: also of links that are unsaved above.
   mutating func checkCounts(_ changes: ChangeSet, isMerging: Bool) throws {
+    var ends = try endsOfLinks(changes)
+    if isMerging { ends.formUnion(context.links.endsAbove(changes)) }
+    // Objects that differ themselves are checked as a whole.
+    try checkCounts(of: ends) { changes[$0] == nil }
+  }
+
+  /// Checks the number of targets of owners that are there.
+  mutating func checkCounts(
+    of ends: Set<LinkKey>,
+    where isMeant: (RowKey) -> Bool = { _ in true }
+  ) throws {
+    for end in ends.sorted(by: { ($0.link, $0.owner) < ($1.link, $1.owner) }) {
+      let link = context.layout.links[end.link]
+      guard link.relationship.isCounted else { continue }
+      let entity = context.layout.entities[link.owner]
+      let place = RowKey(table: entity.tableIndex, key: end.owner)
+      guard isMeant(place) else { continue }
+      let owner = try context.register(place, entity)
+      if try context.isAlive(owner) { try check(link, owner) }
+    }
+  }
+
+  /// The ends that changes may have left with too few targets, or too many, those of the changed objects too.
+  ///
+  /// A stub has none of what is required.
+  func countedEnds(_ changes: ChangeSet) throws -> Set<LinkKey> {
+    var ends = try endsOfLinks(changes)
+    for (place, change) in changes.sorted where change.kind != .deleted {
+      if change.mark?.isStub == true { continue }
+      let object = context.enroll(place, change)
+      for link in object.layout.relationships where link.relationship.isCounted {
+        ends.insert(LinkKey(link: link.id, owner: place.key))
+      }
+    }
+    return ends.filter { context.layout.links[$0.link].relationship.isCounted }
+  }
+
+  private func endsOfLinks(_ changes: ChangeSet) throws -> Set<LinkKey> {
     var ends: Set<LinkKey> = []
-    let links = context.layout.links
     for key in Array(changes.touched.keys) + changes.links.targets {
-      if let inverse = links[key.link].inverse {
+      if let inverse = context.layout.links[key.link].inverse {
         ends.insert(LinkKey(link: inverse, owner: key.owner))
       }
     }
     ends.formUnion(changes.links.owners)
     ends.formUnion(try context.clearedOwners(changes))
-    if isMerging { ends.formUnion(context.links.endsAbove(changes)) }
-    for end in ends.sorted(by: { ($0.link, $0.owner) < ($1.link, $1.owner) }) {
-      let link = links[end.link]
-      guard link.relationship.isRequired || link.relationship.maximumCount != nil else { continue }
-      let entity = context.layout.entities[link.owner]
-      let place = RowKey(table: entity.tableIndex, key: end.owner)
-      // Objects that differ themselves are checked as a whole.
-      if changes[place] != nil { continue }
-      let owner = try context.register(place, entity)
-      if try context.isAlive(owner) { try check(link, owner) }
-    }
+    return ends
   }
 
   /// Checks that no `deny` rule forbids the deletion of an object.
@@ -73,7 +100,7 @@ struct ObjectValidation {
 
   private mutating func check(_ link: RelationshipLayout, _ object: ManagedObject) throws {
     let relationship = link.relationship
-    guard relationship.isRequired || relationship.maximumCount != nil else { return }
+    guard relationship.isCounted else { return }
     let count = try context.links.targets(of: link, object).count
     let name = "\(object.layout.name).\(link.name)"
     if relationship.isRequired, count == 0 {
@@ -92,6 +119,11 @@ struct ObjectValidation {
   ) {
     checks.add(AttributeChecks.Owner(object), property, rule, message)
   }
+}
+
+extension Relationship {
+  /// Whether a rule says how many targets it has.
+  var isCounted: Bool { isRequired || maximumCount != nil }
 }
 
 extension Attribute {

@@ -202,6 +202,10 @@ package struct ContextRecords {
   package func flush() throws -> Int {
     guard let session = context.importing.session, context.hasChanges else { return 0 }
     try SaveChecks(context: context).complete()
+    if context.layout.links.contains(where: \.relationship.isCounted) {
+      let ends = try ObjectValidation(context).countedEnds(context.overlay.changes)
+      context.importing.counted.formUnion(ends)
+    }
     let count = context.overlay.read { $0.count }
     context.importing.asked?.note(context.overlay.changes, context.importing.keys)
     let written = try context.root.write(
@@ -215,6 +219,17 @@ package struct ContextRecords {
     context.importing.keys?.removeAll()
     context.importing.probed.removeAll(keepingCapacity: true)
     return count
+  }
+
+  /// Checks the number of targets of what was flushed: a target may have come in a later flush.
+  ///
+  /// - Throws: `ContextError`, `.invalid`, with the objects that have too few, or too many.
+  func checkCounts() throws {
+    guard !context.importing.counted.isEmpty else { return }
+    var validation = ObjectValidation(context)
+    try validation.checkCounts(of: context.importing.counted)
+    context.importing.counted = []
+    guard validation.faults.isEmpty else { throw ContextError(.invalid, validation.faults) }
   }
 
   /// Notes what was written into the open transaction: main is told once that is committed.

@@ -104,6 +104,7 @@ extension Stack {
         defer { context.importing.session = nil }
         let value = try body(context)
         try context.records.flush()
+        try context.records.checkCounts()
         try root.commit(session)
         for (written, seen) in context.above.written.list {
           root.main.settle(written, seen: seen, yields: false, root.layout)

@@ -25,6 +25,8 @@ struct ImportMemory {
   var recordCount = 0
   /// The rows to which something was done since the first of them began, and whether it was to delete.
   var log: [(place: RowKey, isDeletion: Bool)] = []
+  /// Ends of relationships whose number of targets is looked at when the import ends.
+  var counted: Set<LinkKey> = []
   /// What relationships with `deny` led to from objects that are gone without ever being stored.
   var denials: [Denial] = []
 

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The parts of a path, byte by byte, as `dirname` and `basename` tell them (POSIX).
 ///
 /// On Linux `NSString.deletingLastPathComponent` ends the process for a path of one letter, and `URL` folds `..`,
@@ -40,5 +42,16 @@ package enum FilePath {
   private static func trimmed(_ path: String) -> ArraySlice<UInt8> {
     let bytes = Array(path.utf8)
     return bytes[..<(bytes.lastIndex { $0 != slash }.map { $0 + 1 } ?? 0)]
+  }
+}
+
+extension stat {
+  /// When the file was written last.
+  package var modified: timespec {
+    #if canImport(Darwin)
+    st_mtimespec
+    #else
+    st_mtim
+    #endif
   }
 }

@@ -51,11 +51,7 @@ package enum OutputMark {
 
   /// Kind, size in bytes, and time of the last change to the nanosecond.
   private static func text(_ kind: String, _ status: stat) -> String {
-    #if canImport(Darwin)
-    let changed = status.st_mtimespec
-    #else
-    let changed = status.st_mtim
-    #endif
+    let changed = status.modified
     return "\(kind) \(status.st_size) \(changed.tv_sec) \(changed.tv_nsec)"
   }
 }

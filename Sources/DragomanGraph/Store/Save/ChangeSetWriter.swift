@@ -304,7 +304,11 @@ extension ChangeSetWriter {
 
 extension ContextError {
   /// What is told of conflicts; nil: there are none.
-  init?(_ conflicts: [SaveConflict]) {
+  ///
+  /// - Parameters:
+  ///   - conflicts: The conflicts.
+  ///   - other: Where the others' values are.
+  init?(_ conflicts: [SaveConflict], with other: String = "in the store") {
     guard let first = conflicts.first else { return nil }
     self.init(
       .conflict,
@@ -314,7 +318,7 @@ extension ContextError {
           + " the first is")
         + " \(first.property ?? "the object itself") of \(first.object.entity)"
         + " \(first.object.primaryKey): read \(first.base.summary), here \(first.ours.summary),"
-        + " in the store \(first.theirs.summary).",
+        + " \(other) \(first.theirs.summary).",
       object: first.object,
       help: "refresh the object and save again, or choose a merge policy",
       conflicts: conflicts

@@ -188,6 +188,8 @@ final class OverlaysAbove {
   /// Whether nothing was unsaved above when it was last looked at.
   @exclusivity(unchecked) private(set) var isEmpty = true
   let written: Written
+  /// What main had unsaved when a context began whose changes are merged into it.
+  @exclusivity(unchecked) var seen: ChangeSet?
   /// What was seen above that somebody has stored since.
   @exclusivity(unchecked) private(set) var stored: [(place: RowKey, change: RowChange)] = []
 

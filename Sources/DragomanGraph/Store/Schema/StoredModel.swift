@@ -91,9 +91,7 @@ struct StoredModel: Sendable {
 
   /// Stores the model in place of the one that was there.
   static func save(_ model: Model, to database: Database) throws {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let text = String(decoding: try encoder.encode(model), as: UTF8.self)
+    let text = try JSONDocument.text(model)
     try database.execute(
       sql: "INSERT INTO _dragoman_model (id, model) VALUES (1, ?)"
         + " ON CONFLICT (id) DO UPDATE SET model = excluded.model",

@@ -78,9 +78,7 @@ struct ServerModel: Sendable {
 
   /// A model as it is stored.
   static func text(of model: Model) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(model), as: UTF8.self)
+    try JSONDocument.text(model)
   }
 
   /// The hash of what is stored now; nil where nothing is.

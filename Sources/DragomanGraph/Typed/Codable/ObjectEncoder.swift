@@ -83,11 +83,8 @@ final class EncodedObject {
         return try known.stored(as: attribute)
       }
       if attribute.type == .json || attribute.type == .data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let data = try encoder.encode(value)
         return attribute.type == .data
-          ? .blob(Array(data)) : .text(String(decoding: data, as: UTF8.self))
+          ? .blob(try JSONDocument.bytes(value)) : .text(try JSONDocument.text(value))
       }
       let encoder = ColumnEncoder(attribute)
       try value.encode(to: encoder)

@@ -64,15 +64,13 @@ extension CodableValue {
 
   /// Encodes JSON, members in the order of their names: equal values are equal texts.
   public func box(into column: inout BoxingColumn) throws {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let data: Data
+    let json: [UInt8]
     do {
-      data = try encoder.encode(self)
+      json = try JSONDocument.bytes(self)
     } catch {
       throw ValueMismatch(expected: "a value that JSON can hold", beyond: "\(Self.self): \(error)")
     }
-    try data.withUnsafeBytes { try column.bytes($0) }
+    try json.withUnsafeBytes { try column.bytes($0) }
   }
 }
 

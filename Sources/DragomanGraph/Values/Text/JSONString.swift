@@ -22,6 +22,11 @@ package enum JSONString {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// An object on one line; the values of its members are JSON already.
+  package static func object(_ members: [(String, String)]) -> String {
+    "{\(members.map { "\(quoted($0, .lines)):\($1)" }.joined(separator: ","))}"
+  }
+
   /// Appends a text in quotes.
   ///
   /// - Parameters:

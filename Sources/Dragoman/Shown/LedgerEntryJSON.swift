@@ -3,7 +3,7 @@ import DragomanGraph
 /// An import of the ledger as the JSON documents of `info` and `history` have it.
 ///
 /// Large because each property is a member of the document, and names it.
-struct LedgerEntryJSON: Encodable {
+package struct LedgerEntryJSON: Encodable {
   let id: Int64?
   let source: String
   let map: String
@@ -21,13 +21,13 @@ struct LedgerEntryJSON: Encodable {
   let rejected: Int
   let bytes: Int
 
-  init(_ entry: ImportLedgerEntry) {
+  package init(_ entry: ImportLedgerEntry) {
     id = entry.id
     source = entry.source
     map = entry.map
     mapHash = entry.mapHash
-    started = Self.instant(entry.started)
-    finished = entry.finished.map(Self.instant)
+    started = ShownValue.instant(entry.started)
+    finished = entry.finished.map(ShownValue.instant)
     status = entry.status
     committed = entry.committed
     read = entry.counts.read
@@ -38,15 +38,5 @@ struct LedgerEntryJSON: Encodable {
     skipped = entry.counts.skipped
     rejected = entry.counts.rejected
     bytes = entry.byteCount
-  }
-
-  /// A stored instant as ISO 8601.
-  static func instant(_ text: String) -> String {
-    CellText.text(.text(text), Attribute(name: "", type: .timestamp)) ?? text
-  }
-
-  /// A stored instant without the fraction of its second, as people read it.
-  static func second(_ text: String) -> String {
-    String(text.prefix { $0 != "." })
   }
 }

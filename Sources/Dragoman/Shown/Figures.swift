@@ -1,9 +1,9 @@
 import Foundation
 
-/// Numbers, sizes, durations and moments as people read them.
-enum Figure {
+/// Numbers, sizes, durations and moments as people read them, the same under every locale.
+package enum Figures {
   /// `1,234,567`.
-  static func grouped(_ number: Int) -> String {
+  package static func grouped(_ number: Int) -> String {
     let digits = String(number.magnitude)
     var text = ""
     for (place, digit) in digits.enumerated() {
@@ -14,23 +14,34 @@ enum Figure {
   }
 
   /// `1 row`, `2,000 rows`.
-  static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
+  package static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
     "\(grouped(number)) \(number == 1 ? one : many ?? one + "s")"
   }
 
-  /// `12 bytes`, `3.4 MB`.
-  static func bytes(_ count: Int) -> String {
-    guard count >= 1000 else { return Figure.count(count, "byte") }
+  /// A number with that many decimals: `0.25`.
+  package static func decimals(_ number: Double, _ count: Int) -> String {
+    String(format: "%.\(count)f", number)
+  }
+
+  /// A count of bytes: `512 B`, `1.2 MB`.
+  package static func bytes(_ count: Int) -> String {
+    guard count >= 1000 else { return "\(count) B" }
     var (value, unit) = (Double(count), "")
-    for name in ["kB", "MB", "GB", "TB"] where value >= 1000 {
+    // What is rounded to a thousand is one of the next unit.
+    for name in ["kB", "MB", "GB", "TB"] where unit.isEmpty || value >= 999.95 {
       value /= 1000
       unit = name
     }
-    return String(format: value < 9.95 ? "%.1f %@" : "%.0f %@", value, unit as NSString)
+    return "\(decimals(value, 1)) \(unit)"
+  }
+
+  /// Text, with spaces before it up to a width.
+  package static func padded(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
   }
 
   /// `0.3 s`, `2 min 5 s`.
-  static func duration(_ seconds: Double) -> String {
+  package static func duration(_ seconds: Double) -> String {
     guard seconds >= 0, seconds.isFinite else { return "" }
     if seconds < 0.05 { return "< 0.1 s" }
     if seconds < 10 { return String(format: "%.1f s", seconds) }
@@ -40,7 +51,7 @@ enum Figure {
   }
 
   /// `12 %`, `<1 %`.
-  static func share(_ part: Int, of whole: Int) -> String {
+  package static func share(_ part: Int, of whole: Int) -> String {
     guard whole > 0 else { return "" }
     let percent = Double(part) / Double(whole) * 100
     if percent > 0, percent < 1 { return "<1 %" }
@@ -49,10 +60,19 @@ enum Figure {
   }
 
   /// A moment of the ledger (`yyyy-MM-dd HH:mm:ss.ffffff`, UTC) to the minute.
-  static func moment(_ text: String) -> String { String(text.prefix(16)) }
+  package static func moment(_ text: String) -> String { String(text.prefix(16)) }
+
+  /// The same to the second.
+  package static func second(_ text: String) -> String { String(text.prefix(19)) }
+
+  /// A duration in seconds.
+  package static func seconds(_ duration: Duration) -> Double {
+    let (seconds, attoseconds) = duration.components
+    return Double(seconds) + Double(attoseconds) / 1e18
+  }
 
   /// The seconds between two moments of the ledger; nil where one is none.
-  static func seconds(from start: String, to end: String?) -> Double? {
+  package static func seconds(from start: String, to end: String?) -> Double? {
     guard let end, let first = seconds(of: start), let last = seconds(of: end) else { return nil }
     return max(0, last - first)
   }
