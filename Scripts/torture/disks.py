@@ -138,6 +138,7 @@ def outputs(torture):
     outcome = torture.run("export", MAP, "-d", store, "--entity", "Item", "-f", "json", "--overwrite", "-o", place / "out.json")
     torture.check(outcome.code == 74 and (place / "out.json").read_text() == "[]\n", "export over an older one", outcome.text)
     unmount(place)
+    folders(torture, folder / "folder", store)
     for name in ("export", "fetch"):
         arguments = ["export", MAP, "-d", store, "--entity", "Item", "-f", "json"] if name == "export" else ["fetch", "Item", "-d", store]
         with open("/dev/full", "wb") as device:
@@ -146,6 +147,27 @@ def outputs(torture):
             done = subprocess.run([torture.tool, *map(str, arguments)], stdout=device, stderr=subprocess.PIPE, check=False)
         torture.check(done.returncode == 74, f"{name} onto a full device: exit {done.returncode}", done.stderr.decode())
     torture.end()
+
+
+def folders(torture, place, store):
+    """The folder of an output that the disk does not take, behind the file."""
+    if not can_trace():
+        return torture.note("strace cannot inject faults here")
+    place.mkdir(exist_ok=True)
+    for name, arguments in {
+        "export": ["export", MAP, "-d", store, "--entity", "Item", "-f", "json", "-o", place / "out"],
+        "fetch": ["fetch", "Item", "-d", store, "-f", "csv", "-o", place / "out"],
+        "backup": ["backup", "-d", store, place / "out"],
+    }.items():
+        for error, codes in (("EIO", {74}), ("ENOSPC", {74}), ("EINVAL", {0})):
+            outcome = torture.run(
+                *arguments,
+                prefix=["strace", "-qq", "-f", "-o", "/dev/null", "-P", place.resolve(), "-e", "trace=fsync", "-e", f"inject=fsync:error={error}"],
+            )
+            case = f"{name}, {error} of the folder"
+            torture.check(outcome.code in codes, f"{case}: exit {outcome.code}", outcome.text)
+            torture.check(litter(place, ()) == ["out"], f"{case}: {litter(place, ())}")
+            (place / "out").unlink(missing_ok=True)
 
 
 def read_only(torture):

@@ -183,7 +183,7 @@ def killed(torture):
                 torture.check(again.code in (0, 3) and not said and len(lines(rejects)) == case.never, f"{name}: once more, exit {again.code}", said + again.text)
                 # What is written again stands beside its place until it is whole; a kill leaves it there, for its owner only.
                 for path in folder.iterdir():
-                    if path.name.startswith("killed.rejects."):
+                    if path.name.startswith(".killed.rejects."):
                         torture.check(path.stat().st_mode & 0o777 == 0o600, f"{name}: others may read {path.name}")
                         path.unlink()
                 place += torture.times(4, 1)

@@ -16,7 +16,7 @@ struct GuessCommand: ParsableCommand {
         dragoman check orders.map.yaml orders.json
 
       Exit codes: 0 done, 64 usage, 65 no feed or nothing to guess from, 66 no such file, \
-      73 the output cannot be created.
+      73 the output cannot be created, 74 I/O error or disk full.
       """
   )
 
@@ -53,13 +53,16 @@ struct GuessCommand: ParsableCommand {
     var request = ImportRequest(try InputExpansion.inputs(samples, besides: [output]))
     request.web = web.options()
     let inputs = try request.fetching(by: nil).inputs
-    if let output, output != "-" { _ = try place(of: output, inputs) }
+    let file = output.flatMap { path in
+      path == "-" ? nil : MapOutput(path, besides: MapOutput.kept(inputs), overwrites: overwrite)
+    }
+    try file?.check()
     let guess = try MapGuess(
       of: inputs,
       MapGuess.Options(entity: entity, records: records, sampleCount: sampleCount)
     )
-    guard let output, output != "-" else { return try OutputBuffer.print(guess.text) }
-    try write(guess.text, to: output, try place(of: output, inputs))
+    guard let output, let file else { return try OutputBuffer.print(guess.text) }
+    try file.write(guess.text)
     let entities = guess.map.entities
     let count = entities.reduce(0) { $0 + $1.attributes.count }
     Messages.print(
@@ -67,41 +70,5 @@ struct GuessCommand: ParsableCommand {
         + " \(count) \(count == 1 ? "attribute" : "attributes"). Try: dragoman check \(output)"
         + " \(samples.map { WebText.shown($0) }.joined(separator: " "))\n"
     )
-  }
-
-  /// Refuses a place where there is something: a map that a person wrote is not replaced.
-  private func place(of path: String, _ inputs: [ImportInput]) throws -> OutputPlace {
-    let kept = inputs.map { OutputPlace.Kept($0.name, as: "a sample") }
-    do throws(OutputPlace.Refusal) {
-      let place = try OutputPlace(path, besides: kept, proof: .needless)
-      if case .file = place, !overwrite {
-        throw OutputPlace.Refusal(
-          "exists, so it is not replaced",
-          help: "name another file, or set `overwrites`"
-        )
-      }
-      return place
-    } catch {
-      throw ExportError(.output, "The map \(path) \(error.reason).", help: error.help)
-    }
-  }
-
-  private func write(_ text: String, to path: String, _ place: OutputPlace) throws {
-    do {
-      switch place {
-      case .stream:
-        try FileHandle(forWritingTo: URL(fileURLWithPath: path)).write(contentsOf: Data(text.utf8))
-      case .absent(let target), .file(let target, _):
-        try Data(text.utf8).write(
-          to: URL(fileURLWithPath: target),
-          options: overwrite ? .atomic : .withoutOverwriting
-        )
-      }
-    } catch {
-      throw ExportError(
-        .output,
-        "The map \(path) cannot be created: \(SystemFault.reason(error))."
-      )
-    }
   }
 }

@@ -6,6 +6,7 @@ import Foundation
 struct GuessedMap {
   let map: ImportMap
   private let path: String
+  private let output: MapOutput
   /// What the file has now; nil: there is none.
   private let old: String?
   private let new: String
@@ -46,6 +47,13 @@ struct GuessedMap {
     }
     let guess = try MapGuess(of: inputs, addingTo: known, text: text ?? "", store: store)
     (old, new) = (text, guess.text)
+    let kept = OutputPlace.Kept.database(database.server == nil ? database.shown : nil)
+    output = MapOutput(
+      path,
+      besides: kept + MapOutput.kept(inputs),
+      overwrites: old != nil,
+      help: "run it again: what it lacks is added to it"
+    )
     map = try ImportMap(yaml: new, file: path)
     warnings = guess.warnings
     addedCount = map.entities.count - (known?.entities.count ?? 0)
@@ -68,19 +76,9 @@ struct GuessedMap {
   /// Writes the map, where it is new or has grown.
   ///
   /// - Throws: `ExportError` where it cannot be written.
-  func save() throws {
+  func save() throws(ExportError) {
     guard new != old else { return }
-    do {
-      try Data(new.utf8).write(
-        to: URL(fileURLWithPath: path),
-        options: old == nil ? .withoutOverwriting : .atomic
-      )
-    } catch {
-      throw ExportError(
-        .output,
-        "The map \(path) cannot be created: \(SystemFault.reason(error))."
-      )
-    }
+    try output.write(new)
   }
 
   /// What was guessed, for people.

@@ -31,17 +31,28 @@ extension SQLiteStore {
   /// - Throws: `.output` where the file cannot be made or may not be replaced, and what reading the
   ///   store and writing the copy throw: `.busy`, `.full`, `.inputOutput`, `.damaged`.
   public func backup(to path: String, overwrites: Bool = false) throws(StoreError) -> Backup {
-    let file = try BackupFile(path: path, overwrites: overwrites)
-    try file.check(against: self.path)
-    try file.create(like: self.path)
+    let place = try BackupPlace(path: path, overwrites: overwrites)
+    try place.check(against: self.path)
+    let file = try place.makeFile(like: self.path)
     do {
       let pageCount = try copy(into: file.temporaryPath)
-      let (byteCount, isMarked) = try file.complete()
-      try file.check(against: self.path)
-      try file.rename()
-      return Backup(pageCount: pageCount, byteCount: byteCount, isMarked: isMarked)
+      var status = stat()
+      guard fstat(file.descriptor, &status) == 0 else {
+        throw place.failure(PublishedFile.Failure(errno))
+      }
+      let isMarked = OutputMark.set(BackupPlace.kind, on: file.descriptor)
+      try file.publish { () throws(StoreError) in
+        try place.check(against: self.path)
+        place.removeLeftovers()
+      } orThrow: {
+        place.failure($0)
+      }
+      return Backup(
+        pageCount: pageCount,
+        byteCount: Int(status.st_size),
+        isMarked: isMarked
+      )
     } catch {
-      file.discard()
       let known = StoreError(error, path: path)
       if known.code == .damaged, let source = self.path, let failure = StoreFile.readFailure(source)
       {
@@ -63,17 +74,15 @@ extension SQLiteStore {
   }
 }
 
-/// The file of a backup: made under another name in the same folder, and renamed when it is whole.
-struct BackupFile {
+/// Where a backup goes.
+private struct BackupPlace {
   /// The file as it was named.
   private let name: String
   /// The file behind symbolic links, which is replaced: the link is not.
   private let path: String
-  /// The name of the file until it is whole.
-  let temporaryPath: String
   private let overwrites: Bool
-  /// What its mark says.
-  private static let kind = "backup"
+  /// What the mark of a backup says.
+  static let kind = "backup"
 
   init(path name: String, overwrites: Bool) throws(StoreError) {
     self.name = name
@@ -81,8 +90,6 @@ struct BackupFile {
       try OutputPlace.target(of: name)
     }
     self.overwrites = overwrites
-    // Its own, also where two processes of one number, or two threads, copy to one path.
-    temporaryPath = "\(path).\(UUID().uuidString).part"
   }
 
   /// Refuses to replace the store itself, a database in use, and what is no backup of a store.
@@ -110,51 +117,27 @@ struct BackupFile {
     }
   }
 
-  /// Makes the empty file, with the permissions of the store's; its owner may write it in any case.
-  func create(like store: String?) throws(StoreError) {
+  /// Makes the empty file, with the permissions of the file that it replaces, or of the store's, which its owner may
+  /// write in any case.
+  ///
+  /// - Parameter store: The file of the store; nil where it has none.
+  /// - Returns: The file, which is published when it is whole.
+  /// - Throws: `.output`.
+  func makeFile(like store: String?) throws(StoreError) -> PublishedFile {
     var status = stat()
     let mode = store.map { stat($0, &status) == 0 } == true ? status.st_mode & 0o666 | 0o600 : 0o644
-    let descriptor = open(
-      temporaryPath,
-      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-      mode
-    )
-    guard descriptor >= 0 else {
-      throw refusal("The file cannot be made: \(String(cString: strerror(errno))).")
+    do throws(PublishedFile.Failure) {
+      return try PublishedFile(beside: path, mode: .likeReplaced(else: mode))
+    } catch {
+      throw refusal("The file cannot be made: \(error.reason).")
     }
-    close(descriptor)
   }
 
-  /// Marks the file as a backup, waits until it is on the disk, and gives its size.
-  func complete() throws(StoreError) -> (byteCount: Int, isMarked: Bool) {
-    let descriptor = open(temporaryPath, O_RDWR | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure() }
-    defer { close(descriptor) }
-    let isMarked = OutputMark.set(Self.kind, on: descriptor)
-    var status = stat()
-    guard fsync(descriptor) == 0, fstat(descriptor, &status) == 0 else { throw failure() }
-    return (Int(status.st_size), isMarked)
-  }
-
-  /// Gives the file its name, and waits until the folder knows.
-  ///
-  /// What a reader of the older file left beside it belongs to that one.
-  func rename() throws(StoreError) {
+  /// Removes what a reader of the older file left beside it: it belongs to that one.
+  func removeLeftovers() {
     for ending in ["-wal", "-shm"] where byteCount(of: "\(path)-wal") == 0 {
       unlink(path + ending)
     }
-    guard Foundation.rename(temporaryPath, path) == 0 else { throw failure() }
-    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-    let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
-    // Some file systems cannot do this for folders; the file itself is safe.
-    _ = fsync(descriptor)
-  }
-
-  /// Removes what was made, with SQLite's files beside it.
-  func discard() {
-    for ending in ["", "-wal", "-shm", "-journal"] { unlink(temporaryPath + ending) }
   }
 
   private func byteCount(of file: String) -> Int {
@@ -183,11 +166,7 @@ struct BackupFile {
     StoreError(.output, message, help: help, path: name)
   }
 
-  private func failure() -> StoreError {
-    StoreError(
-      .inputOutput,
-      "Writing the backup failed: \(String(cString: strerror(errno))).",
-      path: name
-    )
+  func failure(_ failure: PublishedFile.Failure) -> StoreError {
+    StoreError(.inputOutput, "Writing the backup failed: \(failure.reason).", path: name)
   }
 }

@@ -3,9 +3,8 @@ import Foundation
 
 /// A file that appears under its name when it is complete, and not before.
 ///
-/// The bytes go into a hidden file beside it, which is synchronised with the disk and then renamed,
-/// so a crash, a full disk or a signal leaves what stood there before. What is no regular file (a
-/// pipe, a terminal) is written directly.
+/// A crash, a full disk or a signal leaves what stood there before (`PublishedFile`). What is no
+/// regular file (a pipe, a terminal) is written directly.
 final class FileSink: ExportSink {
   /// What writes a file.
   enum Kind: String {
@@ -21,12 +20,24 @@ final class FileSink: ExportSink {
     }
   }
 
+  /// Where the bytes go.
+  private enum Destination {
+    case file(PublishedFile)
+    case stream(Int32)
+
+    var descriptor: Int32 {
+      switch self {
+      case .file(let file): file.descriptor
+      case .stream(let descriptor): descriptor
+      }
+    }
+  }
+
   /// What its mark says.
   private let kind: Kind
   private let path: String
-  /// The hidden file; nil where the path is written directly.
-  private let hidden: String?
-  private var descriptor: Int32
+  /// nil: it is finished or discarded.
+  private var destination: Destination?
   private let place: () throws(ExportError) -> OutputPlace
 
   /// - Parameters:
@@ -50,26 +61,30 @@ final class FileSink: ExportSink {
         throw ExportError(.output, "The output \(path) \(error.reason).", help: error.help)
       }
     }
-    let place = try place()
-    switch place {
+    switch try place() {
     case .stream:
       self.path = path
-      hidden = nil
-      descriptor = Self.open(stream: path)
+      let descriptor = Self.open(stream: path)
+      guard descriptor >= 0 else {
+        let reason =
+          errno == ENXIO
+          ? "it is a pipe, and nobody reads it" : String(cString: strerror(errno))
+        throw Self.refusal(path, reason)
+      }
+      destination = .stream(descriptor)
     case .absent(let target), .file(let target, _):
       self.path = target
-      let url = URL(fileURLWithPath: self.path)
-      let name = ".\(url.lastPathComponent.prefix(100)).\(UInt32.random(in: 0 ... .max)).part"
-      let hidden = url.deletingLastPathComponent().appendingPathComponent(name).path
-      self.hidden = hidden
-      descriptor = Foundation.open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-      if case .file(_, let mode) = place, descriptor >= 0 { fchmod(descriptor, mode) }
+      do throws(PublishedFile.Failure) {
+        let file = try PublishedFile(beside: target, mode: .likeReplaced(else: 0o666))
+        destination = .file(file)
+      } catch {
+        throw Self.refusal(path, error.reason)
+      }
     }
-    guard descriptor >= 0 else {
-      let reason =
-        errno == ENXIO ? "it is a pipe, and nobody reads it" : String(cString: strerror(errno))
-      throw ExportError(.output, "The output \(path) cannot be created: \(reason).")
-    }
+  }
+
+  private static func refusal(_ path: String, _ reason: String) -> ExportError {
+    ExportError(.output, "The output \(path) cannot be created: \(reason).")
   }
 
   /// Opens what is no regular file.
@@ -90,45 +105,30 @@ final class FileSink: ExportSink {
   deinit { discard() }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(ExportError) {
+    // What is finished takes nothing: the system says so of this number.
+    let descriptor = destination?.descriptor ?? -1
     try DescriptorSink.write(bytes, to: descriptor, name: "The output \(path)")
   }
 
   func finish() throws(ExportError) -> String? {
-    guard let hidden else {
-      discard()
-      return nil
+    defer { discard() }
+    guard case .file(let file) = destination else { return nil }
+    let isMarked = OutputMark.set(kind.rawValue, on: file.descriptor)
+    try file.publish { () throws(ExportError) in
+      _ = try place()
+    } orThrow: { failure in
+      ExportError(.inputOutput, "The output \(path) cannot be completed: \(failure.reason).")
     }
-    let isMarked = OutputMark.set(kind.rawValue, on: descriptor)
-    guard fsync(descriptor) == 0 else { throw failure() }
-    // Much may have happened under the name since the export began.
-    _ = try place()
-    guard rename(hidden, path) == 0 else { throw failure() }
-    close(descriptor)
-    descriptor = -1
-    Self.synchronize(folder: URL(fileURLWithPath: path).deletingLastPathComponent().path)
     return isMarked
       ? nil : "\(path) cannot be marked as \(kind.name): the next one over it wants `overwrites`"
   }
 
-  private func failure() -> ExportError {
-    ExportError(
-      .inputOutput,
-      "The output \(path) cannot be completed: \(String(cString: strerror(errno)))."
-    )
-  }
-
   func discard() {
-    guard descriptor >= 0 else { return }
-    close(descriptor)
-    descriptor = -1
-    if let hidden { unlink(hidden) }
-  }
-
-  /// The new name is on the disk, too; file systems that cannot do that say so, and are left alone.
-  private static func synchronize(folder: String) {
-    let descriptor = Foundation.open(folder, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    fsync(descriptor)
-    close(descriptor)
+    switch destination {
+    case .file(let file): file.discard()
+    case .stream(let descriptor): close(descriptor)
+    case nil: break
+    }
+    destination = nil
   }
 }

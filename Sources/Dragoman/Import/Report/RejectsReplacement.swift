@@ -13,7 +13,7 @@ package struct RejectsReplacement {
   /// - Parameter path: The file; a link is followed.
   /// - Throws: `.output` where the file is none that can be replaced.
   package init(_ path: String) throws(ImportError) {
-    self.path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    self.path = OutputPlace.resolved(path)
     var found = stat()
     guard stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
       throw ImportError(
@@ -44,20 +44,22 @@ package struct RejectsReplacement {
     defer { close(old) }
     // A file system without locks has none that would be held.
     if flock(old, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK { throw changed }
-    // A name that nobody has: what stands beside is somebody's.
-    var name = Array("\(path).XXXXXX".utf8CString)
-    let descriptor = mkstemp(&name)
-    guard descriptor >= 0 else { throw failure(errno) }
-    let made = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    do throws(ImportError) {
-      defer { close(descriptor) }
-      try copyLines(to: descriptor, line)
-      guard fsync(descriptor) == 0 else { throw failure(errno) }
-      guard isSame else { throw changed }
-      guard rename(made, path) == 0 else { throw failure(errno) }
+    let file: PublishedFile
+    do throws(PublishedFile.Failure) {
+      file = try PublishedFile(beside: path, mode: .exactly(0o600))
     } catch {
-      unlink(made)
-      throw error
+      throw failure(error.code)
+    }
+    try copyLines(to: file.descriptor, line)
+    try file.publish { () throws(ImportError) in
+      guard isSame else { throw changed }
+    } orThrow: { failure in
+      failure.isNamed
+        ? ImportError(
+          .inputOutput,
+          "The rejects file \(path) cannot be completed: \(failure.reason)."
+        )
+        : self.failure(failure.code)
     }
   }
 

@@ -84,29 +84,20 @@ final class NewFile: Sendable {
   func publish() throws(StoreError) {
     defer { discard() }
     guard let file = descriptor.withLock({ $0 }) else { return }
-    guard fsync(file) == 0 else { throw failure() }
+    guard fsync(file) == 0 else { throw failure(errno) }
     guard Self.status("-wal", of: path) == nil, Self.status("-journal", of: path) == nil else {
       throw taken
     }
-    if link(temporaryPath, path) != 0 {
-      switch errno {
-      case EEXIST: throw taken
-      case EPERM, EOPNOTSUPP, ENOSYS, EMLINK:
-        // A file system without links: nobody comes between these two calls, most likely.
-        guard Self.status(of: path) == nil else { throw taken }
-        guard rename(temporaryPath, path) == 0 else { throw failure() }
-      default: throw failure()
-      }
+    switch PublishedFile.nameNew(temporaryPath, path) {
+    case 0: break
+    case EEXIST: throw taken
+    case let code: throw failure(code)
     }
-    unlink(temporaryPath)
-    let folder = open(
-      URL(fileURLWithPath: path).deletingLastPathComponent().path,
-      O_RDONLY | O_CLOEXEC
-    )
-    guard folder >= 0 else { return }
-    defer { close(folder) }
-    // Some file systems cannot do this for folders.
-    if fsync(folder) != 0, errno == EIO || errno == ENOSPC { throw failure() }
+    do throws(PublishedFile.Failure) {
+      try synchronizeFolder(of: path)
+    } catch {
+      throw failure(error.code)
+    }
   }
 
   /// Removes the file, unless it has its name.
@@ -186,15 +177,18 @@ final class NewFile: Sendable {
     )
   }
 
-  private func failure() -> StoreError {
-    let reason = String(cString: strerror(errno))
-    return errno == ENOSPC || errno == EDQUOT
+  private func failure(_ code: Int32) -> StoreError {
+    code == ENOSPC || code == EDQUOT
       ? StoreError(
         .full,
         "The disk is full; nothing was kept.",
         help: "free some space and run the same command again",
         path: path
       )
-      : StoreError(.inputOutput, "Writing the database failed: \(reason).", path: path)
+      : StoreError(
+        .inputOutput,
+        "Writing the database failed: \(String(cString: strerror(code))).",
+        path: path
+      )
   }
 }
