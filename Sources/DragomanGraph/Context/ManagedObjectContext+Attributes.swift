@@ -80,6 +80,18 @@ extension ManagedObjectContext {
 
   // MARK: - Changing
 
+  /// Whether others have changed a column since this context began, where its changes are merged.
+  private func isRivalled(
+    _ column: Int,
+    of object: ManagedObject,
+    _ said: StoredValue?,
+    _ known: StoredValue
+  ) -> Bool {
+    guard let seen = above.seen else { return false }
+    guard let value = seen[object.place]?.value(column) else { return said != nil }
+    return known != value
+  }
+
   /// Sets a column of an object; a value that is there already changes nothing.
   func set(_ value: StoredValue, column: Int, of object: ManagedObject) throws {
     try checkOpen()
@@ -104,10 +116,9 @@ extension ManagedObjectContext {
       let said = valueAbove(column, at: object.place)
       let known =
         change.kind == .inserted ? change.base(column) : said ?? object.rowValue(column)
+      let isRivalled = change.kind == .updated && isRivalled(column, of: object, said, known)
       // Who counts up comes to the number that another one has come to since: that is no reason to say nothing.
-      let isRivalled =
-        above.seen.map { change.kind == .updated && said != $0[object.place]?.value(column) }
-        ?? false
+      if isRivalled { above.rivals[object.place, default: [:]][column] = known }
       guard change.values[column] ?? known != value || isRivalled else {
         if overlay.settles == settles { return }
         continue

@@ -6,6 +6,7 @@ extension Stack {
   @MainActor func merge(
     _ changes: ChangeSet,
     since seen: ChangeSet,
+    rivals: [RowKey: [Int: StoredValue]],
     into root: RootContext,
     policy: MergePolicy
   ) throws {
@@ -16,6 +17,7 @@ extension Stack {
     let conflicts = changes.settle(
       beside: root.main.changes,
       since: seen,
+      rivals: rivals,
       policy,
       root.layout
     )

@@ -231,15 +231,15 @@ public final class Stack: Sendable {
         return value
       }
     case .merged:
-      let (value, changes, seen) = try await run {
+      let (value, changes, seen, rivals) = try await run {
         let seen = root.main.changes
         let context = ManagedObjectContext(.background, root: root)
         context.above.seen = seen
         defer { context.close() }
         let value = try body(context)
-        return (value, try context.changesToMerge(), seen)
+        return (value, try context.changesToMerge(), seen, context.above.rivals)
       }
-      try await merge(changes, since: seen, into: root, policy: policy)
+      try await merge(changes, since: seen, rivals: rivals, into: root, policy: policy)
       return value
     }
   }

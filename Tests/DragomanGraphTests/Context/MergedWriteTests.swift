@@ -50,19 +50,6 @@ import Testing
     #expect(stack.backgroundErrors.isEmpty, "\(stack.backgroundErrors)")
   }
 
-  @Test("Of many who count up at once nobody is lost without a word")
-  func counters() async throws {
-    let id = try await person()
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for _ in 0..<8 {
-        group.addTask { for _ in 0..<5 { try await countUp(id, until: .merged) } }
-      }
-      try await group.waitForAll()
-    }
-    let age = try #require(Int(try await storedAge().first ?? ""))
-    #expect(age == 40 || !stack.backgroundErrors.isEmpty, "\(age)")
-  }
-
   /// Runs a merged write whose closure has read the age, and changes it, while something else is done.
   @MainActor private func race(
     _ id: ObjectID,

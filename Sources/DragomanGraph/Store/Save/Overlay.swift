@@ -190,6 +190,8 @@ final class OverlaysAbove {
   let written: Written
   /// What main had unsaved when a context began whose changes are merged into it.
   @exclusivity(unchecked) var seen: ChangeSet?
+  /// What others have made since of what that context sets, by rows and columns.
+  @exclusivity(unchecked) var rivals: [RowKey: [Int: StoredValue]] = [:]
   /// What was seen above that somebody has stored since.
   @exclusivity(unchecked) private(set) var stored: [(place: RowKey, change: RowChange)] = []
 
