@@ -334,11 +334,11 @@ def injected(torture):
         hostile = {name: place for name, place in attributes.items() if name == "id" or name in kept}
         entity = {"unique": "id", "table": 'Thing"\u0301; --', "attributes": hostile}
         (folder / "names.map.json").write_text(json.dumps({"version": 1, "entities": {"E'\u0301": entity}, "sources": {"j": {"format": "json", "entity": "E'\u0301"}}}))
-        (folder / "names.json").write_text(json.dumps([{"id": version, **{f"m{number}": name for number, name in enumerate(names)}}]))
+        (folder / "names.json").write_text(json.dumps([{"id": str(version), **{f"m{number}": name for number, name in enumerate(names)}}]))
         if version:
             torture.must("migrate", folder / "names.map.json", "-d", folder / "names.db")
         torture.must("import", folder / "names.map.json", folder / "names.json", "-d", folder / "names.db", "-q")
-        told = json.loads(torture.run("fetch", "E'\u0301", "-d", folder / "names.db", "--where", f"id == {version}", "-f", "json").out or b"[{}]")
+        told = json.loads(torture.run("fetch", "E'\u0301", "-d", folder / "names.db", "--where", f"id == '{version}'", "-f", "json").out or b"[{}]")
         torture.check(told and {name: told[0].get(name) for name in kept} == {name: name for name in kept}, f"names with accents: {told}"[:400])
     for style in ("table", "markdown", "line"):
         outcome = torture.run("fetch", "Thing", "-d", store, "-f", style)
