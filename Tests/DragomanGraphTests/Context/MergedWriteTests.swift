@@ -50,6 +50,52 @@ import Testing
     #expect(stack.backgroundErrors.isEmpty, "\(stack.backgroundErrors)")
   }
 
+  @Test("Of many who count up at once none is lost without a word", arguments: 0..<10)
+  func counters(round: Int) async throws {
+    let id = try await person()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 {
+        group.addTask { for _ in 0..<5 { try await countUp(id, until: .merged) } }
+      }
+      try await group.waitForAll()
+    }
+    let age = try await storedAge()
+    #expect(age == ["40"] || !stack.backgroundErrors.isEmpty, "\(age)")
+  }
+
+  @MainActor
+  @Test(
+    "What is still unsaved when a part is stored stays compared with what others have made of it"
+  )
+  func rest() async throws {
+    let path = NSTemporaryDirectory() + "merged-\(UUID().uuidString).db"
+    defer {
+      for ending in ["", "-wal", "-shm"] {
+        try? FileManager.default.removeItem(atPath: path + ending)
+      }
+    }
+    let (stack, other) = (try Stack(crm, at: .file(path)), try Stack(crm, at: .file(path)))
+    let main = stack.main
+    let person = try main.insert("Person")
+    person["name"] = "first"
+    try main.save()
+    let id = person.objectID
+    person["name"] = "mine"
+    try await other.write { try $0.object(with: id)["name"] = "theirs" }
+    try await stack.write(until: .merged) { try $0.object(with: id)["age"] = 5 }
+    while try stack.sql("SELECT age FROM Person") != ["5"], stack.backgroundErrors.isEmpty {
+      await Task.yield()
+    }
+    #expect(stack.backgroundErrors.isEmpty, "\(stack.backgroundErrors)")
+    let error = #expect(throws: ContextError.self) { try main.save() }
+    #expect(error?.conflicts.map(\.property) == ["name"])
+    #expect(error?.conflicts.map(\.theirs) == ["theirs"])
+    #expect(try stack.sql("SELECT name FROM Person") == ["theirs"])
+    main.mergePolicy = .objectTrumps
+    try main.save()
+    #expect(try stack.sql("SELECT name, age FROM Person") == ["mine|5"])
+  }
+
   /// Runs a merged write whose closure has read the age, and changes it, while something else is done.
   @MainActor private func race(
     _ id: ObjectID,

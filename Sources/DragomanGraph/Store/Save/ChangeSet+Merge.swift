@@ -202,11 +202,19 @@ extension ChangeSet {
       // Taken back since: what the row had is a change by now.
       values[column] = then.base(column)
     }
-    var left = now ?? RowChange(.updated, Int(then.entity))
-    left.version = version
-    if left.kind == .deleted { return left }
+    var left = now ?? RowChange(.updated, Int(then.entity), version: version)
+    if left.kind == .deleted {
+      left.version = version
+      return left
+    }
     left.values = values
-    left.row = written.row(of: place, layout)
+    if now != nil, written.outcome.merged.contains(place) {
+      // Others had a part in the row: what is unsaved still was not compared with it, and will be.
+      left.row = left.row?.setting(change.values)
+    } else {
+      left.version = version
+      left.row = written.row(of: place, layout)
+    }
     left.mark = now?.mark == then.mark ? nil : now?.mark
     return left
   }
@@ -228,6 +236,8 @@ extension ChangeSet {
         }
       } else {
         now.values = then.values.filter { now.values[$0.key] == $0.value }
+        // Nothing of it holds any more: its version is not to be raised for that.
+        if now.isEmptyUpdate, !then.isEmptyUpdate { continue }
       }
       // What is deleted here is stored yet, and nothing new leads there.
       for column in layout.linkColumns[place.table] where now.kind != .deleted {
