@@ -14,7 +14,7 @@ enum {
   optionHeaderData = 10029, optionNoProgress = 43, optionProgressData = 10057,
   optionCertificates = 10065, optionNoSignal = 99, optionConnectMilliseconds = 156,
   optionOpenSocketData = 10164, optionProtocols = 181, optionWrite = 20011, optionHeader = 20079,
-  optionNoProxy = 10177, optionOpenSocket = 20163, optionProgress = 20219,
+  optionProxy = 10004, optionNoProxy = 10177, optionOpenSocket = 20163, optionProgress = 20219,
   infoStatus = 0x200002,
   protocolHTTP = 1, protocolHTTPS = 2,
 };
@@ -117,7 +117,9 @@ void CCurlPerform(const CCurlRequest *request, CCurlResult *result) {
   curl.set(handle, optionOpenSocket, openSocket);
   curl.set(handle, optionOpenSocketData, request);
   curl.set(handle, optionErrorBuffer, result->message);
-  if (request->isDirect) curl.set(handle, optionNoProxy, "*");
+  // Who looks up the host is known: the surroundings' own words are not asked again.
+  curl.set(handle, optionProxy, request->proxy);
+  curl.set(handle, optionNoProxy, "");
   if (request->certificates) curl.set(handle, optionCertificates, request->certificates);
   result->code = curl.perform(handle);
   curl.get(handle, infoStatus, &result->status);

@@ -1,3 +1,5 @@
+// From 2.14 on it marks members that its push parser's users read as for itself.
+#define XML_DEPRECATED_MEMBER
 #include <libxml/xmlversion.h>
 // Debian builds libxml2 with ICU, and ICU's headers clash with the ones inside Foundation. Only the
 // layout of xmlCharEncodingHandler depends on them, which nobody here looks into.

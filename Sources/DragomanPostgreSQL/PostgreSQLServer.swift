@@ -116,12 +116,12 @@ extension PostgreSQLServer: DatabaseServer {
       )
     }
     let isTimed = ProcessInfo.processInfo.environment["PGCONNECT_TIMEOUT"] != nil
-    // What comes behind overrides: the URL is the last.
+    // What comes behind overrides: the URL, and behind it what texts are read by.
     let settings = [
       ("connect_timeout", isTimed ? nil : "10"), ("fallback_application_name", "dragoman"),
       ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
       ("tcp_user_timeout", "60000"),
-      ("client_encoding", "UTF8"), ("dbname", url),
+      ("dbname", url), ("client_encoding", "UTF8"),
     ].filter { $0.1 != nil }
     let keywords = settings.map { strdup($0.0) }
     let values = settings.map { $0.1.flatMap { strdup($0) } }

@@ -35,7 +35,10 @@ struct Scratch: ~Copyable {
     switch type {
     case .boolean: return .integer(text.first == UInt8(ascii: "t") ? 1 : 0)
     case .bigint, .smallint, .integer, .oid: return .integer(Int64(strtoll(characters, nil, 10)))
-    case .single, .double: return .real(strtod(characters, nil))
+    case .single, .double:
+      let number = strtod(characters, nil)
+      // Others may store it there; to SQLite it is null.
+      return number.isNaN ? .null : .real(number)
     case .bytes: return .blob(bytes(text))
     case .date, .timestamp: return .text(civil(text))
     }

@@ -13,8 +13,8 @@ typedef struct {
   size_t headerCount;
   /// A file of certificates to trust in place of the system's; NULL: the system's.
   const char *certificates;
-  /// Whether no proxy is asked.
-  int isDirect;
+  /// The proxy that is asked; empty: none.
+  const char *proxy;
   long connectMilliseconds;
   /// How long less than a byte a second may come.
   long stallSeconds;

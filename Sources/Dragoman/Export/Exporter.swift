@@ -243,7 +243,8 @@ public struct Exporter: Sendable {
         entity.unicodeScalars.map { $0 == "/" || $0.value < 0x20 || $0.value == 0x7F ? "_" : $0 }
       )
     )
-    if name.hasPrefix(".") { name = "_" + name.dropFirst() }
+    // A combining mark behind the dot makes another character of it, and no other file.
+    if name.unicodeScalars.first == "." { name = "_" + String(name.unicodeScalars.dropFirst()) }
     return name
   }
 

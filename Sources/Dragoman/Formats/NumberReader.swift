@@ -170,6 +170,7 @@ struct NumberReader: Sendable {
       index = sign.byteCount
     }
 
+    let first = count
     var run = 0
     var groupCount = 0
     while index < text.count {
@@ -183,8 +184,10 @@ struct NumberReader: Sendable {
         index += digit.byteCount
         run += 1
       } else if let length = group(in: text, at: index) {
+        // Nobody groups a zero, unless all is filled up with them: `0.125` is a decimal of another notation.
         let fits =
-          groupCount == 0 ? 1...secondaryGroupSize ~= run : run == secondaryGroupSize
+          run == secondaryGroupSize
+          || groupCount == 0 && 1..<secondaryGroupSize ~= run && output[first] != 0x30
         guard fits else { return 0 }
         groupCount += 1
         run = 0

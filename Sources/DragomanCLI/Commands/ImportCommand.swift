@@ -56,8 +56,8 @@ struct ImportCommand: AsyncParsableCommand {
   @Option(
     help: """
       What happens to objects that exist: upsert, insert (reject the record), ignore (leave the \
-      object), replace (attributes that the record does not give get their default; links stay as \
-      `onMissing` says).
+      object), replace (attributes of which the record gives no value get their default, also where the map keeps \
+      what is stored; links stay as `onMissing` says).
       """
   )
   var mode: EntityWriter.Mode?

@@ -37,7 +37,7 @@ final class ProgressDisplay {
     switch style {
     case .bar:
       isDrawn = true
-      Messages.print("\r\u{1B}[K" + bar(progress))
+      Messages.redraw(bar(progress))
     case .plain: Messages.print(plain(progress) + "\n")
     case .json: Messages.print(json(progress) + "\n")
     case .auto, .none: break
@@ -46,7 +46,7 @@ final class ProgressDisplay {
 
   /// Removes the bar.
   func clear() {
-    if isDrawn { Messages.print("\r\u{1B}[K") }
+    if isDrawn { Messages.redraw("") }
   }
 
   private func share(_ progress: ImportProgress) -> Double? {

@@ -79,21 +79,21 @@ struct WatchTable: WatchDisplay {
       .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     lines.removeLast()
     try open()
-    if drawsOver { try output.write("\u{1B}[H") }
+    if drawsOver { try output.write("\u{1B}[H".utf8) }
     try line(title(visible.count, size?.columnCount))
     for (number, text) in lines.enumerated() {
       let row = number - 2
       let isChanged = isBold && row >= 0 && row < visible.count && changed.contains(rows[row].id)
-      try line(isChanged ? "\u{1B}[1m\(text)\u{1B}[0m" : text)
+      try line(isChanged ? TextStyle.bold.styled(text) : text)
     }
-    try output.write(drawsOver ? "\u{1B}[J" : "\n")
+    try output.write((drawsOver ? "\u{1B}[J" : "\n").utf8)
     try output.flush()
   }
 
   mutating func finish() throws {
     guard isOpen else { return }
     isOpen = false
-    try output.write(Self.closing)
+    try output.write(Self.closing.utf8)
     try output.flush()
   }
 
@@ -111,11 +111,12 @@ struct WatchTable: WatchDisplay {
   private mutating func open() throws {
     guard drawsOver, !isOpen else { return }
     isOpen = true
-    try output.write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[2J")
+    try output.write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[2J".utf8)
   }
 
   private func line(_ text: String) throws {
-    try output.write(text + (drawsOver ? "\u{1B}[K\n" : "\n"))
+    try output.write(text)
+    try output.write((drawsOver ? "\u{1B}[K\n" : "\n").utf8)
   }
 
   private func title(_ visibleCount: Int, _ columnCount: Int?) -> String {

@@ -63,7 +63,7 @@ struct GuessedMap {
   /// Refuses what can be read only once.
   private static func check(_ path: String) throws {
     let attributes = try? FileManager.default.attributesOfItem(
-      atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+      atPath: FilePath.resolved(path)
     )
     guard let type = attributes?[.type] as? FileAttributeType, type != .typeRegular else { return }
     throw ReadError(

@@ -39,7 +39,7 @@ enum InputExpansion {
     _ arguments: [String],
     besides outputs: [String?] = []
   ) throws(ReadError) -> [ImportInput] {
-    let outputs = outputs.compactMap { $0.map(resolved) }
+    let outputs = outputs.compactMap { $0.map(FilePath.resolved) }
     var inputs: [ImportInput] = []
     for argument in arguments {
       if argument == "-" {
@@ -65,18 +65,18 @@ enum InputExpansion {
       let isPair = file != argument && FileManager.default.fileExists(atPath: file)
       throw ReadError(
         .missing,
-        "There is no file \(argument).",
+        "There is no file \(WebText.shown(argument)).",
         help: isPair ? "which source reads a file says an option: --source \(argument)" : nil
       )
     }
     let found = matches(of: argument).filter { isFeed($0, besides: outputs) }
-    if found.isEmpty { throw ReadError(.missing, "No file matches \(argument).") }
+    if found.isEmpty { throw ReadError(.missing, "No file matches \(WebText.shown(argument)).") }
     return found
   }
 
   /// Whether a file that nobody named by itself can be meant.
   private static func isFeed(_ path: String, besides outputs: [String]) -> Bool {
-    !isFolder(path) && !ImportMap.isNamed(path) && !outputs.contains(resolved(path))
+    !isFolder(path) && !ImportMap.isNamed(path) && !outputs.contains(FilePath.resolved(path))
       && !RejectsFile.isThere(at: path)
   }
 
@@ -84,10 +84,6 @@ enum InputExpansion {
     var isFolder: ObjCBool = false
     return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
       && isFolder.boolValue
-  }
-
-  private static func resolved(_ path: String) -> String {
-    URL(fileURLWithPath: path).resolvingSymlinksInPath().path
   }
 
   private static func feeds(
@@ -100,12 +96,11 @@ enum InputExpansion {
     } catch {
       throw ReadError(.permission, "The folder \(folder) cannot be read.")
     }
-    let start = folder.hasSuffix("/") ? folder : folder + "/"
     let feeds = names.filter { name in
       let ending = name.lowercased()
-      return !name.hasPrefix(".")
+      return name.utf8.first != UInt8(ascii: ".")
         && endings.contains { own in compressions.contains { ending.hasSuffix(own + $0) } }
-        && isFeed(start + name, besides: outputs)
+        && isFeed(FilePath.file(name, in: folder), besides: outputs)
     }
     if feeds.isEmpty {
       throw ReadError(
@@ -115,7 +110,7 @@ enum InputExpansion {
       )
     }
     return feeds.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-      .map { start + $0 }
+      .map { FilePath.file($0, in: folder) }
   }
 
   private static func matches(of pattern: String) -> [String] {

@@ -75,14 +75,14 @@ struct DatabaseOptions: ParsableArguments {
   private static func checked(_ database: String) throws -> String {
     let text = database.trimmingCharacters(in: .whitespaces)
     if PostgreSQLServer.isURL(text) { return text }
-    let setting = text.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces)
-    let isSetting =
-      text.contains("=")
-      && [
-        "host", "hostaddr", "port", "dbname", "user", "password", "service", "passfile", "sslmode",
-      ]
-      .contains(setting)
-    guard text.contains("://") || isSetting else { return database }
+    // Settings as libpq takes them, and URLs that are misspelt.
+    let settings =
+      /^\s*(host|hostaddr|port|dbname|user|service|passfile|sslmode)\s*=|(password|passwd)\s*=/
+    let urls = /^[a-z][a-z0-9+.-]*:.*@|:\/\/|^postgres(ql)?:/
+    let isMeant =
+      text.contains(settings.ignoresCase().matchingSemantics(.unicodeScalar))
+      || text.contains(urls.ignoresCase().dotMatchesNewlines().matchingSemantics(.unicodeScalar))
+    guard isMeant else { return database }
     throw ToolError.notADatabase
   }
 

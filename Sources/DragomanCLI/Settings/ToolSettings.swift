@@ -34,8 +34,8 @@ struct ToolSettings {
 
   /// A path of the file, seen from the working directory.
   func resolved(_ path: String) -> String {
-    if path == "-" || path.hasPrefix("/") || path.contains("://") || folder.isEmpty { return path }
-    return folder + "/" + path
+    let isWhole = path == "-" || path.utf8.first == UInt8(ascii: "/") || path.contains("://")
+    return isWhole ? path : FilePath.file(path, in: folder)
   }
 
   /// Where the rejects of a feed go; nil: the settings do not say.
@@ -64,8 +64,8 @@ struct ToolSettings {
 
   private static func nearestFile() -> String? {
     let working = FileManager.default.currentDirectoryPath
-    let home = ProcessInfo.processInfo.environment["HOME"].map { canonical($0) }
-    var folder = canonical(working)
+    let home = ProcessInfo.processInfo.environment["HOME"].map { FilePath.resolved($0) }
+    var folder = FilePath.resolved(working)
     var path = fileName
     while true {
       if FileManager.default.fileExists(atPath: folder + "/" + fileName) { return path }
@@ -73,9 +73,5 @@ struct ToolSettings {
       folder = FilePath.folder(of: folder)
       path = "../" + path
     }
-  }
-
-  private static func canonical(_ path: String) -> String {
-    URL(fileURLWithPath: path).resolvingSymlinksInPath().path
   }
 }

@@ -57,10 +57,9 @@ struct RejectShelf: Sendable {
   }
 
   private static func place(of path: String) -> String {
-    let folder = FilePath.folder(of: path)
-    return FilePath.file(
+    FilePath.file(
       FilePath.name(of: path),
-      in: OutputPlace.resolved(folder.isEmpty ? "." : folder)
+      in: FilePath.resolved(FilePath.openFolder(of: path))
     )
   }
 

@@ -148,7 +148,10 @@ struct HTTPConnection {
       if let end = rest.firstIndex(of: 0x0A) {
         let line = rest[..<end]
         rest.removeFirst(end + 1)
-        return String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
+        guard line.last == 0x0D else {
+          throw ConsoleError(400, "The body is not in chunks as its head says.")
+        }
+        return String(decoding: line.dropLast(), as: UTF8.self)
       }
       guard rest.count <= 1 << 10 else {
         throw ConsoleError(400, "The body is not in chunks as its head says.")

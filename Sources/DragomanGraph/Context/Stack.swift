@@ -284,6 +284,8 @@ public final class Stack: Sendable {
   /// run one after the other.
   /// - Throws: `StoreError`.
   public func reset() throws {
+    // Who is in the store would be waited for by who closes it meanwhile, and wait for that one.
+    try root.store.checkIsOutside()
     try life.withLock { _ in try makeAnew() }
   }
 
@@ -320,6 +322,7 @@ public final class Stack: Sendable {
   ///
   /// - Throws: `StoreError`.
   public func close() throws {
+    try root.store.checkIsOutside()
     try life.withLock { _ in
       let old = root
       try old.close()

@@ -53,7 +53,8 @@ final class ResultMailbox: Sendable {
     var isJoined = false
     var reason: (any Error)?
     var isFinished = false
-    var waiting: CheckedContinuation<Void, Never>?
+    /// Who waits for news: one, unless several iterate at once, who share the events then.
+    var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
   private let state: Mutex<State>
@@ -96,7 +97,7 @@ final class ResultMailbox: Sendable {
         await withCheckedContinuation { continuation in
           let isReady = state.withLock { state in
             if state.hasNews || Task.isCancelled { return true }
-            state.waiting = continuation
+            state.waiting.append(continuation)
             return false
           }
           if isReady { continuation.resume() }
@@ -136,10 +137,10 @@ final class ResultMailbox: Sendable {
   private func resume(_ change: (inout State) -> Void) {
     let waiting = state.withLock { state in
       change(&state)
-      defer { state.waiting = nil }
+      defer { state.waiting = [] }
       return state.waiting
     }
-    waiting?.resume()
+    for continuation in waiting { continuation.resume() }
   }
 }
 

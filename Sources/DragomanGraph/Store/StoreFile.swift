@@ -43,7 +43,7 @@ enum StoreFile {
         path: path
       )
     }
-    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    let folder = FilePath.openFolder(of: path)
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder),
       isFolder.boolValue
@@ -66,16 +66,14 @@ enum StoreFile {
   /// Opening a file to write puts it into WAL mode, which is written into byte 18: a file of another
   /// program that is not is looked at first, by a connection that can only read, and stays as it is.
   private static func checkHeader(_ path: String) throws(StoreError) {
-    let header: Data
-    do {
+    let header: [UInt8]
+    do throws(FileHead.Failure) {
       // Its permissions were looked at before.
-      let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-      defer { try? file.close() }
-      header = try file.read(upToCount: 19) ?? Data()
+      header = try FileHead.bytes(19, of: path)
     } catch {
-      throw StoreError(.inputOutput, "Reading the database failed: \(error).", path: path)
+      throw StoreError(.inputOutput, "Reading the database failed: \(error.reason).", path: path)
     }
-    guard header.isEmpty || header.prefix(16).elementsEqual("SQLite format 3\0".utf8) else {
+    guard header.isEmpty || header.starts(with: FileHead.databaseMagic) else {
       throw StoreError(
         .notAStore,
         "The file is not a SQLite database.",

@@ -30,7 +30,8 @@ enum ValueOrder {
   /// Exact: an integer beyond 53 bits is not rounded to a double.
   private static func order(_ integer: Int64, _ real: Double) -> Int {
     if real >= 0x1p63 { return -1 }
-    if real < -0x1p63 { return 1 }
+    // What is no number is null to SQLite, and before all numbers.
+    guard real >= -0x1p63 else { return 1 }
     let whole = Int64(real)
     if integer != whole { return integer < whole ? -1 : 1 }
     let fraction = real - Double(whole)

@@ -60,6 +60,10 @@ import Testing
       ("string, length: { min: 2, max: 3 }", "\"a\"", "value.text"),
       ("string, pattern: \"[A-Z]{2}\"", "\"AB\"", "AB"),
       ("string, pattern: \"[A-Z]{2}\"", "\"ABC\"", "value.text"),
+      ("json, strings: { trim: true }", "\" a \"", "\"a\""),
+      ("json, strings: { emptyAsNull: true }", "\"\"", "null"),
+      ("json, strings: { nulls: [\"N/A\"] }", "\"N/A\"", "null"),
+      ("json, strings: { trim: true, nulls: [\"N/A\"] }", "[\" a \",\"N/A\"]", "[\" a \",\"N/A\"]"),
     ]
   )
   func json(type: String, value: String, expected: String) async throws {
@@ -76,6 +80,9 @@ import Testing
       ("string, strings: { nulls: [\"N/A\"] }", "N/A", "null"),
       ("date", "2024-02-29", "2024-02-29"),
       ("decimal", "1.10", "1.1"), ("json", "a\"b", "\"a\\\"b\""),
+      ("json, strings: { trim: true }", " a ", "\"a\""),
+      ("json, strings: { nulls: [\"N/A\"] }", "N/A", "null"),
+      ("json, strings: { emptyAsNull: true }", "", "null"),
     ]
   )
   func xml(type: String, text: String, expected: String) async throws {

@@ -264,7 +264,9 @@ final class FeedGuess {
     if isShared(member, isList: false), canNest {
       return addChildren(member, way, to: entity, isList: false)
     }
-    if member.others != nil || isOpen(member) {
+    if member.others != nil || isOpen(member)
+      || way.steps.count >= ForeignPathParser.maximumStepCount
+    {
       addValue(member, steps: way.steps, names: way.names, to: entity, isAlways: false)
       return
     }

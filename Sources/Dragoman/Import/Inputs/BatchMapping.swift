@@ -95,6 +95,17 @@ final class CompiledPlan {
   /// Maps the records of a batch, and hands it to the writer.
   fileprivate func map(_ batch: DraftBatch, into queue: BatchQueue<DraftBatch>) {
     for index in batch.records.records.indices {
+      if let culprit = set.patterns.culprit {
+        let record = batch.records.records[index]
+        batch.failure = ReadError(
+          .limit,
+          "The pattern of \(culprit) takes seconds for a value, over and over.",
+          at: batch.records.origin(at: record.start, record: record.number),
+          help:
+            "write it without repetitions that can share the same characters, as `a*b*` does and `a*a*` does not"
+        )
+        break
+      }
       let mapper = mappers[batch.records.records[index].source]
       guard let filter else {
         mapper.map(index, into: batch)

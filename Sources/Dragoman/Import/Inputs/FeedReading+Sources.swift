@@ -39,19 +39,20 @@ extension FeedReading {
     _ source: PeekableSource,
     format: ForeignFormat,
     plan: CompiledPlan,
-    _ sources: InputSources
+    _ sources: InputSources,
+    _ doubt: EncodingDoubt
   ) throws -> any RecordReader {
     let places = sources.places.indices.map { sources.source(at: $0) }
     let encoding = places.lazy.compactMap(\.map.encoding).first
     switch format {
     case .ndjson:
       return try NDJSONReader(
-        source: try decodedByMark(source, encoding: encoding),
+        source: try decodedByMark(source, encoding: encoding, doubt: doubt),
         limit: recordLimit
       )
     case .json:
       return try JSONReader(
-        source: try decodedByMark(source, encoding: encoding),
+        source: try decodedByMark(source, encoding: encoding, doubt: doubt),
         paths: places.map { $0.map.records?.steps ?? [] },
         pointers: places.map { $0.map.records?.isPointer ?? false },
         keeping: plan.plan.documentMembers,
@@ -72,12 +73,13 @@ extension FeedReading {
         source: source,
         paths: paths,
         encoding: encoding,
+        doubt: doubt,
         keeping: plan.plan.documentMembers,
         limit: recordLimit
       )
     case .csv:
       return CSVReader(
-        source: try decodedByMark(source, encoding: encoding),
+        source: try decodedByMark(source, encoding: encoding, doubt: doubt),
         separator: Self.separator(of: places[0], name: source.name),
         limit: recordLimit
       )

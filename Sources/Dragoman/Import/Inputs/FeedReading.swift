@@ -110,7 +110,8 @@ struct FeedReading {
         "sources": "\(sources.all.map { plan.plan.sources[$0].name }.joined(separator: ","))",
       ]
     )
-    let reader = try makeReader(source, format: format, plan: plan, sources)
+    let doubt = EncodingDoubt()
+    let reader = try makeReader(source, format: format, plan: plan, sources, doubt)
     guard
       let isMore = try readBatches(
         of: reader,
@@ -122,6 +123,7 @@ struct FeedReading {
         earlierByteCount: earlierByteCount
       )
     else { return nil }
+    if let notice = doubt.notice { notices.add(notice, input: input.name) }
     try checkMatches(plan, sources, input, columns: (reader as? CSVReader)?.header?.names)
     if !isMore { try checkPaths(reader.recordCounts, plan: plan, sources, input: input) }
     return reader.consumedByteCount

@@ -214,9 +214,13 @@ public final class RejectLines {
   /// Opens a rejects file.
   ///
   /// - Parameter path: The file.
-  /// - Throws: `.missing`, `.permission` or `.inputOutput` where the file cannot be opened.
+  /// - Throws: `.missing`, `.permission` or `.inputOutput` where the file cannot be opened, `.format` of a database,
+  ///   which this process may have open.
   public init(_ path: String) throws(ReadError) {
     self.path = path
+    if FileHead.isDatabase(path) {
+      throw ReadError(.format, "\(path) is a SQLite database, not a rejects file.")
+    }
     guard let lines = LineReader(path) else {
       let code = errno
       throw ReadError(

@@ -13,7 +13,7 @@ package struct RejectsReplacement {
   /// - Parameter path: The file; a link is followed.
   /// - Throws: `.output` where the file is none that can be replaced.
   package init(_ path: String) throws(ImportError) {
-    self.path = OutputPlace.resolved(path)
+    self.path = FilePath.resolved(path)
     var found = stat()
     guard stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
       throw ImportError(
@@ -23,8 +23,7 @@ package struct RejectsReplacement {
       )
     }
     before = found
-    let folder = FilePath.folder(of: self.path)
-    guard access(folder.isEmpty ? "." : folder, W_OK) == 0 else {
+    guard access(FilePath.openFolder(of: self.path), W_OK) == 0 else {
       throw ImportError(
         .output,
         "The folder of \(path) cannot be written to: \(String(cString: strerror(errno)))."
@@ -89,7 +88,8 @@ package struct RejectsReplacement {
   private var isSame: Bool {
     var now = stat()
     return stat(path, &now) == 0 && now.st_ino == before.st_ino && now.st_dev == before.st_dev
-      && now.st_size == before.st_size && now.modified == before.modified
+      && now.st_size == before.st_size && now.modified.tv_sec == before.modified.tv_sec
+      && now.modified.tv_nsec == before.modified.tv_nsec
   }
 
   private var changed: ImportError {
@@ -132,16 +132,5 @@ extension RejectsReplacement {
       return []
     }
     guard isThere else { throw replacement.changed }
-  }
-}
-
-extension stat {
-  /// The time of the last change of the contents, in nanoseconds.
-  fileprivate var modified: Int {
-    #if os(Linux)
-    Int(st_mtim.tv_sec) &* 1_000_000_000 &+ Int(st_mtim.tv_nsec)
-    #else
-    Int(st_mtimespec.tv_sec) &* 1_000_000_000 &+ Int(st_mtimespec.tv_nsec)
-    #endif
   }
 }

@@ -113,10 +113,7 @@ extension ImportRequest {
 
   /// Whether a file is in the folder of another one, or deeper; of what is not there nobody knows better.
   private static func isFolder(of path: String, inThatOf other: String) -> Bool {
-    func folder(_ path: String) -> String {
-      let folder = FilePath.folder(of: path)
-      return OutputPlace.resolved(folder.isEmpty ? "." : folder)
-    }
+    func folder(_ path: String) -> String { FilePath.resolved(FilePath.openFolder(of: path)) }
     let (own, around) = (folder(path), folder(other))
     return access(own, F_OK) != 0
       || Array("\(own)/".utf8).starts(with: around == "/" ? [] : Array("\(around)/".utf8))

@@ -36,6 +36,14 @@ final class ImportWriting<Sink: ImportSink> {
   /// What is recorded so that it can be taken back.
   private var recording: ImportRecording?
 
+  /// The other partitions of this import at its end.
+  private enum Partitions: Equatable {
+    /// All are through, or there are none: the names of what they have kept.
+    case all([String])
+    /// Others are still to come: references wait for them.
+    case awaited
+  }
+
   /// The map, with what its contract makes of it.
   private var map: ImportMap { preparation.map }
   /// The request, with files in place of URLs.
@@ -99,6 +107,8 @@ final class ImportWriting<Sink: ImportSink> {
     }
   }
 
+  /// The import in its order: what is asked is checked, the store is opened for it, batches are written, and what
+  /// waits for the end is done.
   private func importAll() throws -> ImportReport.Status {
     try request.check(batchSize: batchSize, commit: commit)
     try preparation.checkDivisible()
@@ -107,41 +117,33 @@ final class ImportWriting<Sink: ImportSink> {
     try sink.check(preparation.asked)
     guard try preparation.run(session) else { return .cancelled }
     if let since = preparation.unchangedSince { return try finishUnchanged(since) }
-    if commit == .batch, !request.isDryRun {
-      session.waitForOthers { [cancellation] in !cancellation.isCancelled }
-    }
-    try session.begin()
-    try preparation.check(session)
-    let earlier = try findEarlierPart()
+
+    let earlier = try begin()
     let model = try session.grow(to: code.model ?? map.model())
-    if let path = request.retriedFile {
-      // Whether it can be read is told first.
-      _ = try RejectLines(path)
-      retry = request.isDryRun ? nil : try RejectsRewriting(path, retried)
-    } else {
-      rejects = try makeRejectsFile(beside: session.path)
-    }
-    keeper = try RunKeeper(session, preparation.asked, commit, behind: earlier)
-    if let state = earlier?.state, let byteCount = state.rejectsByteCount, let rejects,
-      try !rejects.goOn(behind: byteCount, state.rejectsHash)
-    {
-      notices.add("the rejects file has only the rejects behind those that were committed")
-    }
-    let ledger = earlier?.state.ledger
-    recording = try sink.record(request, commit, behind: ledger, notices)
-    pruning = request.prune == nil ? nil : try FeedPruning(session)
-    let walker = DraftWalker(
-      try sink.makeBackend(request, pruning, isWhole: commit == .all),
-      mode: request.mode,
-      maximumRejects: request.maximumRejects(by: map),
-      maximumWaitingByteCount: request.maximumWaitingByteCount(by: map),
-      rejects: retry ?? rejects
-    )
-    self.walker = walker
+    let walker = try prepareWriting(behind: earlier)
     var entry = earlier?.entry ?? makeLedgerEntry()
 
     let queue = startReading(model, passing: earlier?.state.passed ?? 0)
     defer { queue.stop() }
+    guard
+      try writeBatches(of: queue, walker, behind: earlier, &entry),
+      let gathered = try writeEnd(walker, entry)
+    else {
+      try cancel(&entry)
+      return .cancelled
+    }
+    return try finish(&entry, gathered)
+  }
+
+  /// Writes batch after batch, and commits those that may be.
+  ///
+  /// - Returns: Whether all were written; else it was asked to stop in the middle of one.
+  private func writeBatches(
+    of queue: BatchQueue<DraftBatch>,
+    _ walker: DraftWalker<Sink.Backend>,
+    behind earlier: EarlierPart?,
+    _ entry: inout ImportLedgerEntry
+  ) throws -> Bool {
     let shares =
       commit == .batch && !request.isDryRun && !map.hasContract && sink.mayShare(request)
     if commit == .all || request.isDryRun { sink.lookAhead { queue.following } }
@@ -160,8 +162,7 @@ final class ImportWriting<Sink: ImportSink> {
       do {
         try apply(batch, walker)
       } catch  where cancellation.isCancelled {
-        try cancel(&entry)
-        return .cancelled
+        return false
       }
       request.observer?.see(batch)
       keeper?.see(batch)
@@ -183,9 +184,18 @@ final class ImportWriting<Sink: ImportSink> {
       }
       progress(currentProgress)
     }
+    return true
+  }
+
+  /// Does what waits for the end of the feeds: references are resolved, and what is no longer in them is pruned.
+  ///
+  /// - Returns: What there is of other partitions; nil: it was asked to stop.
+  private func writeEnd(
+    _ walker: DraftWalker<Sink.Backend>,
+    _ entry: ImportLedgerEntry
+  ) throws -> Partitions? {
     try session.beginAlone()
     try keeper?.check(session)
-    // The names of what other partitions have kept; nil: others are still to come.
     let gathered = try sink.gather(
       walker,
       preparation.asked,
@@ -207,16 +217,16 @@ final class ImportWriting<Sink: ImportSink> {
         }
       )
     } catch  where cancellation.isCancelled {
-      try cancel(&entry)
-      return .cancelled
+      return nil
     }
-    return try finish(&entry, gathered)
+    return gathered.map(Partitions.all) ?? .awaited
   }
 
   /// The next batch; nil at the end.
   private func next(_ queue: BatchQueue<DraftBatch>) throws -> DraftBatch? {
     do {
       let batch = try queue.next(unless: cancellation)
+      if let failure = batch?.failure { throw failure }
       if batch == nil { hasRead = !cancellation.isCancelled }
       return batch
     } catch {
@@ -269,6 +279,47 @@ final class ImportWriting<Sink: ImportSink> {
   }
 
   // MARK: - Beginning
+
+  /// Begins the transaction, when nobody else is importing in batches.
+  ///
+  /// - Returns: The part of this import that is committed, where it is to be gone on with.
+  private func begin() throws -> EarlierPart? {
+    if commit == .batch, !request.isDryRun {
+      session.waitForOthers { [cancellation] in !cancellation.isCancelled }
+    }
+    try session.begin()
+    try preparation.check(session)
+    return try findEarlierPart()
+  }
+
+  /// Makes what batches are written by, and what is kept beside the objects.
+  private func prepareWriting(behind earlier: EarlierPart?) throws -> DraftWalker<Sink.Backend> {
+    if let path = request.retriedFile {
+      // Whether it can be read is told first.
+      _ = try RejectLines(path)
+      retry = request.isDryRun ? nil : try RejectsRewriting(path, retried)
+    } else {
+      rejects = try makeRejectsFile(beside: session.path)
+    }
+    keeper = try RunKeeper(session, preparation.asked, commit, behind: earlier)
+    if let state = earlier?.state, let byteCount = state.rejectsByteCount, let rejects,
+      try !rejects.goOn(behind: byteCount, state.rejectsHash)
+    {
+      notices.add("the rejects file has only the rejects behind those that were committed")
+    }
+    let ledger = earlier?.state.ledger
+    recording = try sink.record(request, commit, behind: ledger, notices)
+    pruning = request.prune == nil ? nil : try FeedPruning(session)
+    let walker = DraftWalker(
+      try sink.makeBackend(request, pruning, isWhole: commit == .all),
+      mode: request.mode,
+      maximumRejects: request.maximumRejects(by: map),
+      maximumWaitingByteCount: request.maximumWaitingByteCount(by: map),
+      rejects: retry ?? rejects
+    )
+    self.walker = walker
+    return walker
+  }
 
   /// The request's file, or the map's beside the map; a dry run writes none.
   private func makeRejectsFile(beside database: String?) throws(ImportError) -> RejectsFile? {
@@ -414,18 +465,18 @@ final class ImportWriting<Sink: ImportSink> {
 
   private func finish(
     _ entry: inout ImportLedgerEntry,
-    _ gathered: [String]?
+    _ partitions: Partitions
   ) throws -> ImportReport.Status {
     entry.finish()
     if request.isDryRun {
       try session.checkLinks()
       session.rollbackIfOpen()
     } else {
-      if session.keepsRun, let gathered {
+      if session.keepsRun, case .all(let runs) = partitions {
         try session.dropRun()
-        for name in gathered { try session.dropRun(named: name) }
+        for name in runs { try session.dropRun(named: name) }
       }
-      try commitBatch(&entry, parks: gathered == nil)
+      try commitBatch(&entry, parks: partitions == .awaited)
       // What went in stands in the file until now: a retry that is stopped here finds it unchanged.
       try retry?.finish()
     }

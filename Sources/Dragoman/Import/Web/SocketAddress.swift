@@ -21,7 +21,6 @@ struct SocketAddress: Hashable {
 
   /// An address in its numbers, however they are written (`0x7f.1`, `2130706433`); nil for a name.
   init?(_ text: String) {
-    let text = text.hasSuffix(".") ? String(text.dropLast()) : text
     var four = in_addr()
     var six = in6_addr()
     if inet_pton(AF_INET, text, &four) == 1 {
@@ -52,6 +51,19 @@ struct SocketAddress: Hashable {
   /// Whose it is (RFC 6890; https://www.iana.org/assignments/iana-ipv4-special-registry).
   var kind: Kind {
     bytes.count == 4 ? Self.kind(of: bytes) : Self.kind(ofSix: bytes)
+  }
+
+  /// Whether it is an address, or in a block of them: `10.0.0.0/8`.
+  func isIn(_ block: String) -> Bool {
+    let parts = block.split(separator: "/", maxSplits: 1)
+    guard let first = parts.first, let start = SocketAddress(String(first)),
+      start.bytes.count == bytes.count
+    else { return false }
+    guard parts.count == 2 else { return start == self }
+    guard let count = Int(parts[1]), (0...8 * bytes.count).contains(count) else { return false }
+    return (0..<count).allSatisfy { bit in
+      (bytes[bit / 8] ^ start.bytes[bit / 8]) & (0x80 >> (bit % 8)) == 0
+    }
   }
 
   private static func kind(of four: [UInt8]) -> Kind {

@@ -71,11 +71,19 @@ struct WebAddress: Hashable {
 
   private var port: Int { url.port ?? (isEncrypted ? 443 : 80) }
 
+  /// The host's name, or its address without brackets, in small letters and without the root's dot.
+  var hostName: String {
+    let host = url.host?.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]")) ?? ""
+    return host.utf8.last == UInt8(ascii: ".") ? String(host.dropLast()) : host
+  }
+
   /// Whether the name can only be this machine's.
   var isLoopback: Bool {
-    let host = url.host?.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]")) ?? ""
-    return ["localhost", "localhost."].contains(host) || SocketAddress(host)?.kind == .loopback
+    hostName == "localhost" || SocketAddress(hostName)?.kind == .loopback
   }
+
+  /// Whose the host is, where the URL itself says so.
+  var namedKind: SocketAddress.Kind? { isLoopback ? .loopback : SocketAddress(hostName)?.kind }
 
   // MARK: - Messages
 

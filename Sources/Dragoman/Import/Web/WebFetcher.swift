@@ -8,21 +8,37 @@ struct WebFetcher {
   let maximumByteCount: Int
   let cancellation: Cancellation
   let logger: Logger
+  /// The proxies that the surroundings name.
+  var proxies = WebProxy()
 
   /// What a server says of the version of a feed.
   struct Version: Hashable {
     /// `ETag`.
-    var tag: String?
+    let tag: String?
     /// `Last-Modified`.
-    var modified: String?
+    let modified: String?
+
+    /// Takes what the server has said, or what a database has kept of it: what has no place in a field of a head is
+    /// nothing that a request could ask by (RFC 9110, 5.5).
+    init(tag: String?, modified: String?) {
+      self.tag = tag.flatMap { Self.isFieldValue($0) ? $0 : nil }
+      self.modified = modified.flatMap { Self.isFieldValue($0) ? $0 : nil }
+    }
 
     /// Whether the server says anything by which the next request can ask.
     var isTold: Bool { tag != nil || modified != nil }
+
+    /// Whether a text may stand in a field of a head.
+    static func isFieldValue(_ text: String) -> Bool {
+      text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 9 }
+    }
   }
 
   /// An answer with a feed.
   struct Answer {
     let address: WebAddress
+    /// Whose hosts it may come from.
+    let kind: SocketAddress.Kind?
     let feed: OpenedFeed
     let version: Version
     /// What `Link` names as the next page.
@@ -39,24 +55,42 @@ struct WebFetcher {
   /// - Parameters:
   ///   - start: The URL.
   ///   - version: What is there already; nil: nothing.
-  ///   - first: The URL that header fields are meant for; a page behind the first is of the same server.
-  ///   - byteCount: How many bytes of the input the pages before it have.
   /// - Returns: The answer; nil where the feed has not changed since that version.
   /// - Throws: `ReadError`; `CancellationError` when the import is to stop.
-  func fetch(
+  func fetch(_ start: WebAddress, unless version: Version? = nil) throws -> Answer? {
+    try fetch(start, unless: version, behind: [])
+  }
+
+  /// Fetches a page behind others: it gets the header fields of the first one's server, and its host is where that is.
+  ///
+  /// - Parameters:
+  ///   - start: The URL.
+  ///   - pages: The pages before it, whose file it is in, too.
+  /// - Returns: The answer.
+  /// - Throws: `ReadError`; `CancellationError` when the import is to stop.
+  func fetch(_ start: WebAddress, behind pages: [Answer]) throws -> Answer? {
+    try fetch(start, unless: nil, behind: pages)
+  }
+
+  private func fetch(
     _ start: WebAddress,
-    unless version: Version? = nil,
-    for first: WebAddress? = nil,
-    behind byteCount: Int = 0
+    unless version: Version?,
+    behind pages: [Answer]
   ) throws -> Answer? {
-    let first = first ?? start
-    let feed = try OpenedFeed()
+    let first = pages.first?.address ?? start
+    let feed = try pages.last.map { OpenedFeed(behind: $0.feed) } ?? OpenedFeed()
     var address = start
-    var kind: SocketAddress.Kind?
+    var kind = pages.first?.kind
     for _ in 0...Self.maximumRedirectCount {
       try checkScheme(address)
-      let (status, transfer) = try answer(address, first, feed, version, kind, behind: byteCount)
-      kind = kind ?? transfer.kind
+      let (status, transfer) = try answer(
+        address,
+        first,
+        feed,
+        version,
+        &kind,
+        maximumByteCount - pages.reduce(0) { $0 + $1.feed.byteCount }
+      )
       switch status {
       case 200, 203:
         guard transfer.tellsItsEnd else {
@@ -68,6 +102,7 @@ struct WebFetcher {
         }
         return Answer(
           address: address,
+          kind: kind,
           feed: feed,
           version: Version(
             tag: transfer.fields["etag"],
@@ -100,28 +135,36 @@ struct WebFetcher {
   // MARK: - One answer
 
   /// Asks until there is an answer that will not pass.
+  ///
+  /// `kind` is whose host the first one is: it is known from the first answer on, and all others are of that kind.
   private func answer(
     _ address: WebAddress,
     _ first: WebAddress,
     _ feed: OpenedFeed,
     _ version: Version?,
-    _ kind: SocketAddress.Kind?,
-    behind byteCount: Int
+    _ kind: inout SocketAddress.Kind?,
+    _ maximumByteCount: Int
   ) throws -> (status: Int, WebTransfer) {
+    let proxy = proxies.url(for: address)
+    // What a proxy looks up is of the world, unless the URL itself says otherwise.
+    if proxy != nil, kind == nil { kind = address.namedKind ?? .outer }
     var retryCount = 0
     while true {
       feed.clear()
       let transfer = WebTransfer(
         into: feed,
-        maximumByteCount: maximumByteCount - byteCount,
-        admitting: admitted(at: address, kind),
+        maximumByteCount: maximumByteCount,
+        admitting: admitted(at: address, proxy == nil ? kind : nil),
         shouldStop: { [cancellation] in cancellation.isCancelled }
       )
       let outcome = transfer.run(
         address,
+        by: proxy,
         headers: try headers(for: address, first, version),
         options
       )
+      // Of several addresses of a host the one that answers counts.
+      if case .answer = outcome { kind = kind ?? transfer.kind }
       let wait: Double
       switch outcome {
       case .answer(let status) where !Self.passingStatuses.contains(status):
@@ -160,11 +203,11 @@ struct WebFetcher {
     var lines = ["Accept-Encoding: gzip"]
     if let tag = version?.tag { lines.append("If-None-Match: \(tag)") }
     if let modified = version?.modified { lines.append("If-Modified-Since: \(modified)") }
-    // Who the server is sent on to does not get them.
+    // Who the server is sent on to does not get what is the user's.
     guard address.isSameHost(as: first) else { return lines }
     for (name, value) in options.headers.sorted(by: { $0.key < $1.key }) {
       let isName = name.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == 0x2D }
-      guard isName, !name.isEmpty, !value.utf8.contains(where: { $0 < 0x20 && $0 != 9 }) else {
+      guard isName, !name.isEmpty, Version.isFieldValue(value) else {
         throw ReadError(
           .address,
           "The header field \(ForeignText.shortened(name)) has a name or a value that none can have.",
@@ -212,7 +255,7 @@ struct WebFetcher {
         help: "name that URL, if it is meant"
       )
     }
-    // Behind a proxy the address that is connected to says nothing of the host.
+    // Behind a proxy only what stands in the URL can be told.
     if let named = next.namedKind, let kind, named != kind, address.namedKind != named {
       throw Self.kindRefusal(next, named)
     }
@@ -285,14 +328,5 @@ struct WebFetcher {
         } ?? ""
       return ReadError(.web, "\(shown) cannot be fetched: the server answers \(status)\(later).")
     }
-  }
-}
-
-extension WebAddress {
-  /// Whose the host is, where the URL itself says so.
-  var namedKind: SocketAddress.Kind? {
-    if isLoopback { return .loopback }
-    let host = url.host?.trimmingCharacters(in: CharacterSet(charactersIn: "[]")) ?? ""
-    return SocketAddress(host)?.kind
   }
 }

@@ -16,7 +16,6 @@ struct WebPages {
   func all(from first: WebFetcher.Answer) throws -> [WebFetcher.Answer] {
     var pages = [first]
     var seen: Set<WebAddress> = [first.address]
-    var byteCount = 0
     while let next = try next(behind: pages[pages.count - 1], first.address) {
       guard next.isSameHost(as: first.address) else {
         throw ReadError(
@@ -37,8 +36,7 @@ struct WebPages {
           help: "import them in parts, or raise `maximumPageCount` in Swift"
         )
       }
-      byteCount += pages[pages.count - 1].feed.byteCount
-      guard let page = try fetcher.fetch(next, for: first.address, behind: byteCount) else { break }
+      guard let page = try fetcher.fetch(next, behind: pages) else { break }
       guard page.address.isSameHost(as: first.address) else {
         throw ReadError(
           .address,

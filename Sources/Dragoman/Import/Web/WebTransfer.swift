@@ -28,7 +28,7 @@ final class WebTransfer {
   private let shouldStop: () -> Bool
   private var byteCount = 0
   private var refusal: Failure?
-  /// The kind of the address that was connected to last; nil where that is not known, as behind a proxy.
+  /// The kind of the address that was connected to last, a proxy's where there is one; nil where there was none.
   private(set) var kind: SocketAddress.Kind?
   /// The fields of the head by their names in small letters.
   private(set) var fields: [String: String] = [:]
@@ -66,13 +66,20 @@ final class WebTransfer {
   }
 
   /// Makes the request, and waits for the end of the answer.
-  func run(_ address: WebAddress, headers: [String], _ options: WebOptions) -> Outcome {
+  ///
+  /// - Parameter proxy: The URL of the proxy to ask; nil: the server itself.
+  func run(
+    _ address: WebAddress,
+    by proxy: String?,
+    headers: [String],
+    _ options: WebOptions
+  ) -> Outcome {
     var result = CCurlResult()
     var lines = headers.map { strdup($0) }
     defer { for line in lines { free(line) } }
     lines.withUnsafeMutableBufferPointer { lines in
       lines.withMemoryRebound(to: UnsafePointer<CChar>?.self) { lines in
-        address.url.absoluteString.withCString { url in
+        withCString(address.url.absoluteString, proxy ?? "") { url, proxy in
           withCString(options.certificatesFile) { certificates in
             var request = CCurlRequest()
             request.url = url
@@ -81,8 +88,7 @@ final class WebTransfer {
             request.certificates = certificates
             request.connectMilliseconds = options.timeout * 1000
             request.stallSeconds = options.timeout
-            // What this machine has is not asked for elsewhere.
-            request.isDirect = address.isLoopback ? 1 : 0
+            request.proxy = proxy
             request.context = Unmanaged.passUnretained(self).toOpaque()
             request.write = { context, bytes, count in
               let part = UnsafeRawBufferPointer(start: bytes, count: count)
@@ -155,6 +161,15 @@ final class WebTransfer {
     refusal = .address(found)
     return false
   }
+}
+
+/// Lends two texts as C has them.
+private func withCString(
+  _ one: String,
+  _ other: String,
+  _ body: (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Void
+) {
+  one.withCString { one in other.withCString { body(one, $0) } }
 }
 
 /// Lends a text as C has it, where there is one.

@@ -68,7 +68,7 @@ extension MapReader {
   }
 
   private mutating func report(_ fault: PathFault, in text: String, at place: String) {
-    let shown = text.unicodeScalars.count > 60 ? "\(text.unicodeScalars.prefix(60))…" : text
+    let shown = text.unicodeScalars.count > 60 ? "\(String(text.unicodeScalars.prefix(60)))…" : text
     let position = positions[place] ?? MapPosition(line: 1, column: 1)
     let node = MapNode(content: .scalar(text, isPlain: false), position: position)
     report(

@@ -3,6 +3,15 @@ import DragomanGraph
 
 /// JSON as a value.
 extension ValueConverter {
+  /// A text for a JSON attribute, of an element that may be more than a text.
+  func jsonText(_ index: UInt32, _ batch: RecordBatch) -> Conversion {
+    let node = batch.nodes[Int(index)]
+    let isText = node.next == index + 1
+    guard isText, trims || emptyIsNull || !nulls.isEmpty else { return json(index, batch) }
+    guard let (start, length) = cleaned(node.text, node.length, batch) else { return .null }
+    return length == node.length ? json(index, batch) : jsonString(start, length, batch)
+  }
+
   func json(_ index: UInt32, _ batch: RecordBatch) -> Conversion {
     if !batch.isText && holdsNoNumber(index, batch) { return .invalid(.notFinite) }
     var bytes: [UInt8] = []

@@ -28,9 +28,9 @@ final class ValueConverter: Sendable {
   let isTextual: Bool
   private let scale: Int?
   private let coerces: Bool
-  private let trims: Bool
-  private let emptyIsNull: Bool
-  private let nulls: [[UInt8]]
+  let trims: Bool
+  let emptyIsNull: Bool
+  let nulls: [[UInt8]]
   private let dates: DateReader?
   /// Whether the map names the zone of date and time values.
   private let declaresZone: Bool
@@ -108,10 +108,10 @@ final class ValueConverter: Sendable {
     case TAPE_NULL:
       return .null
     case TAPE_STRING:
-      if type == .json && !isTextual { return json(index, batch) }
+      if type == .json && !isTextual { return jsonText(index, batch) }
       return text(node.text, node.length, batch, isPlain: node.flags & UInt8(TAPE_NAME) != 0)
     case TAPE_ELEMENT:
-      if type == .json { return json(index, batch) }
+      if type == .json { return jsonText(index, batch) }
       if node.length == 0 && hasChildElements(index, batch) { return .invalid(.type) }
       return text(node.text, node.length, batch)
     case TAPE_NUMBER:
@@ -176,22 +176,8 @@ final class ValueConverter: Sendable {
     isPlain: Bool = false
   ) -> Conversion {
     let isPlain = isPlain || isTextual
-    var start = start
-    var length = length
-    if trims {
-      let whole = batch.bytes(start, length)
-      let trimmed = whole.trimmed
-      if trimmed.count != whole.count, let base = whole.baseAddress {
-        start += UInt32((trimmed.baseAddress ?? base) - base)
-        length = UInt32(trimmed.count)
-      }
-    }
-    if length == 0 {
-      if emptyIsNull || (isPlain && type != .string) { return .null }
-    } else if !nulls.isEmpty {
-      let bytes = batch.bytes(start, length)
-      if nulls.contains(where: { bytes.elementsEqual($0) }) { return .null }
-    }
+    guard let (start, length) = cleaned(start, length, batch) else { return .null }
+    if length == 0, isPlain, type != .string { return .null }
     if !words.isEmpty || otherWord != nil { return word(start, length, batch) }
     switch type {
     case .string, .enum:
@@ -221,6 +207,31 @@ final class ValueConverter: Sendable {
     case .json:
       return jsonString(start, length, batch)
     }
+  }
+
+  /// A text as `strings` leaves it; nil: it is null.
+  @inline(__always)
+  func cleaned(
+    _ start: UInt32,
+    _ length: UInt32,
+    _ batch: RecordBatch
+  ) -> (start: UInt32, length: UInt32)? {
+    var start = start
+    var length = length
+    if trims {
+      let whole = batch.bytes(start, length)
+      let trimmed = whole.trimmed
+      if trimmed.count != whole.count, let base = whole.baseAddress {
+        start += UInt32((trimmed.baseAddress ?? base) - base)
+        length = UInt32(trimmed.count)
+      }
+    }
+    if length == 0 { return emptyIsNull ? nil : (start, length) }
+    if !nulls.isEmpty {
+      let bytes = batch.bytes(start, length)
+      if nulls.contains(where: { bytes.elementsEqual($0) }) { return nil }
+    }
+    return (start, length)
   }
 
   /// Reserves room in the arena and lets `body` write a converted text there; 0 bytes is a fault.

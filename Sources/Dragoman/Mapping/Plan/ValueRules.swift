@@ -1,19 +1,25 @@
 import DragomanGraph
 import Foundation
+import Synchronization
 
 /// The rules that a converted value must obey: `min`, `max`, `length` and `pattern`.
 struct ValueRules {
+  private let name: String
   private let type: AttributeType
   private let minimum: StoredValue?
   private let maximum: StoredValue?
   /// How many characters at least and at most; a pair that admits nothing is one, too.
   private let length: (minimum: Int, maximum: Int)?
   private let pattern: NSRegularExpression?
+  private let time: PatternTime
 
   /// Compiles the rules of an attribute; nil when it has none.
   ///
+  /// - Parameter time: Is told how long the pattern takes.
   /// - Throws: `FormatFault` for a pattern that is no regular expression.
-  init?(_ attribute: Attribute) throws(FormatFault) {
+  init?(_ attribute: Attribute, _ time: PatternTime = PatternTime()) throws(FormatFault) {
+    self.time = time
+    name = attribute.name
     type = attribute.type
     minimum = attribute.rules.minimum
     maximum = attribute.rules.maximum
@@ -63,8 +69,54 @@ struct ValueRules {
     if let pattern {
       let text = String(decoding: bytes, as: UTF8.self)
       let whole = NSRange(text.startIndex..., in: text)
-      if pattern.firstMatch(in: text, range: whole)?.range != whole { return .pattern }
+      let match = time.measure(name) { pattern.firstMatch(in: text, range: whole)?.range }
+      if match != whole { return .pattern }
     }
     return nil
+  }
+}
+
+/// How long the patterns of a map have taken for values of which each took long.
+///
+/// One value of a hostile feed keeps a pattern such as `a*a*a*b` busy for two seconds, until the regular expressions'
+/// own limit of steps is reached. What is meant takes microseconds.
+final class PatternTime: Sendable {
+  /// What counts as long for one value.
+  static let long = Duration.milliseconds(100)
+
+  private struct State {
+    var spent = Duration.zero
+    var culprit: String?
+  }
+
+  /// How long all of them may take.
+  private let most: Duration
+  private let state = Mutex(State())
+  private let isOver = Atomic(false)
+
+  init(atMost most: Duration = .seconds(10)) { self.most = most }
+
+  /// The attribute whose pattern has taken too long; nil: none has.
+  var culprit: String? {
+    isOver.load(ordering: .acquiring) ? state.withLock { $0.culprit } : nil
+  }
+
+  /// Runs a pattern on a value.
+  func measure<T>(_ attribute: String, _ body: () -> T) -> T {
+    let start = ContinuousClock.now
+    let result = body()
+    note(ContinuousClock.now - start, of: attribute)
+    return result
+  }
+
+  /// Takes note of how long the pattern of an attribute took for a value.
+  func note(_ duration: Duration, of attribute: String) {
+    guard duration > Self.long else { return }
+    state.withLock { state in
+      state.spent += duration
+      guard state.spent > most, state.culprit == nil else { return }
+      state.culprit = attribute
+      isOver.store(true, ordering: .releasing)
+    }
   }
 }

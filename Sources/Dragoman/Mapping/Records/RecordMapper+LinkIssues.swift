@@ -52,7 +52,8 @@ extension RecordMapper {
     _ part: LinkPlan.KeyPart?
   ) -> ImportIssue {
     let tape = step.batch.nodes[Int(node)]
-    let kind = ForeignText.kind(Int(tape.kind))
+    let isText = [TAPE_STRING, TAPE_ELEMENT].contains(Int(tape.kind))
+    let kind = isText && tape.length == 0 ? "an empty one" : ForeignText.kind(Int(tape.kind))
     let wanted: String
     switch (fault, link.origin) {
     case (.type, .nested):

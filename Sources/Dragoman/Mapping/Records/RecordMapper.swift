@@ -48,7 +48,7 @@ final class RecordMapper {
     bareKey = plan.bareKey
     use = PathUse(plan)
     rules = []
-    for slot in plan.slots { rules.append(try ValueRules(slot.attribute)) }
+    for slot in plan.slots { rules.append(try ValueRules(slot.attribute, set.patterns)) }
     plainConverters = zip(plan.slots, rules).map { slot, rules in
       let isPlain = !slot.hasOwnPaths && slot.code == nil && rules == nil
       return isPlain ? .passUnretained(slot.converter) : nil

@@ -1,3 +1,5 @@
+import DragomanGraph
+
 #if canImport(Darwin)
 import Darwin
 #else
@@ -7,7 +9,8 @@ import Glibc
 /// The bytes of a file, read as they are asked for.
 ///
 /// Regular files and named pipes can be read; what has no end or no bytes of its own
-/// (directories, devices, sockets) is refused before it is opened.
+/// (directories, devices, sockets) is refused before it is opened, and so is a database, which this process may have
+/// open (`FileHead`).
 final class FileSource: ByteSource {
   let name: String
   private(set) var consumedByteCount = 0
@@ -15,13 +18,16 @@ final class FileSource: ByteSource {
 
   /// Opens the file.
   ///
-  /// - Throws: `ReadError` with code `missing`, `permission`, `unsupported` or `inputOutput`.
+  /// - Throws: `ReadError` with code `missing`, `permission`, `unsupported`, `format` or `inputOutput`.
   init(path: String) throws(ReadError) {
     name = path
     var status = stat()
     guard stat(path, &status) == 0 else { throw Self.openError(path, errno) }
     if let kind = Self.unsupportedKind(status.st_mode) {
       throw ReadError(.unsupported, "\(path) is \(kind), which cannot be read as a feed.")
+    }
+    if FileHead.isDatabase(path), let other = OtherFormat(FileHead.databaseMagic) {
+      throw other.refusal(of: path)
     }
     var opened = open(path, O_RDONLY | O_CLOEXEC)
     while opened < 0, errno == EINTR { opened = open(path, O_RDONLY | O_CLOEXEC) }

@@ -33,12 +33,7 @@ func decoded(
     return bounded(try ZstdSource(peekable), isPacked: true)
   }
   if let other = OtherFormat(magic) {
-    throw ReadError(
-      .format,
-      "The input is \(other.name), not a feed.",
-      at: Origin(file: peekable.name, line: 1, column: 1, byte: 0),
-      help: other.help
-    )
+    throw other.refusal(of: peekable.name)
   }
   return maximumByteCount == nil ? peekable : bounded(peekable, isPacked: false)
 }
@@ -51,11 +46,13 @@ func decoded(
 /// - Parameters:
 ///   - source: The bytes.
 ///   - encoding: The encoding of a text that does not say; nil: UTF-8.
+///   - doubt: Is told what is decoded.
 /// - Returns: The text.
 /// - Throws: `.encoding` for what looks like UTF-16 or UTF-32 without a mark, `.format` for what looks like no text.
 func decodedByMark(
   _ source: any ByteSource,
-  encoding: String? = nil
+  encoding: String? = nil,
+  doubt: EncodingDoubt? = nil
 ) throws(ReadError) -> any ByteSource {
   let peekable = PeekableSource(source)
   let head = Array(try peekable.peek(EncodingGuess.byteCount))
@@ -64,7 +61,7 @@ func decodedByMark(
     peekable.skip(mark.byteCount)
     return try TextDecoder(peekable, encoding: mark.encoding)
   }
-  if let encoding { return try TextDecoder(peekable, encoding: encoding) }
+  if let encoding { return try TextDecoder(peekable, encoding: encoding, doubt: doubt) }
   let start = Origin(file: peekable.name, line: 1, column: 1, byte: 0)
   switch EncodingGuess(head, isWhole: head.count < EncodingGuess.byteCount) {
   case .utf8, .other: return peekable

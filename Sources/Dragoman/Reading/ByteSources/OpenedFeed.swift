@@ -4,14 +4,11 @@ import Darwin
 import Glibc
 #endif
 
-// The descriptor is written by who fetches, before anybody else has it, and read by position.
-
-/// A feed that was fetched: a file without a name, which is gone with the last who holds it, however the process
+/// A file without a name in the folder for temporary files: it is gone with the last who holds it, however the process
 /// ends.
-public final class OpenedFeed: Sendable, Hashable {
+private final class UnnamedFile: Sendable {
   let descriptor: CInt
 
-  /// Makes an empty one in the folder for temporary files.
   init() throws(ReadError) {
     let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var path = Array("\(folder)/dragoman-XXXXXX".utf8CString)
@@ -25,6 +22,29 @@ public final class OpenedFeed: Sendable, Hashable {
     }
     unlink(path)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+  }
+
+  deinit { close(descriptor) }
+}
+
+/// A feed that was fetched, or a page of one: pages are behind each other in one file.
+public final class OpenedFeed: Sendable, Hashable {
+  private let file: UnnamedFile
+  /// Where it begins in the file.
+  private let start: off_t
+  /// How many bytes there are; written by who fetches, before anybody else has it.
+  nonisolated(unsafe) private(set) var byteCount = 0
+
+  /// Makes an empty one.
+  init() throws(ReadError) {
+    file = try UnnamedFile()
+    start = 0
+  }
+
+  /// Makes an empty one behind a page that is whole.
+  init(behind page: OpenedFeed) {
+    file = page.file
+    start = page.start + off_t(page.byteCount)
   }
 
   /// Keeps bytes that somebody has sent; they are in no memory afterwards.
@@ -42,17 +62,16 @@ public final class OpenedFeed: Sendable, Hashable {
     }
   }
 
-  deinit { close(descriptor) }
-
   /// Appends bytes.
   ///
   /// - Returns: false where there is no room.
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var rest = bytes
     while !rest.isEmpty {
-      let count = write(descriptor, rest.baseAddress, rest.count)
+      let count = pwrite(file.descriptor, rest.baseAddress, rest.count, start + off_t(byteCount))
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { return false }
+      byteCount += count
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
     }
     return true
@@ -60,12 +79,17 @@ public final class OpenedFeed: Sendable, Hashable {
 
   /// Empties it, for another try.
   func clear() {
-    ftruncate(descriptor, 0)
-    lseek(descriptor, 0, SEEK_SET)
+    ftruncate(file.descriptor, start)
+    byteCount = 0
   }
 
-  /// How many bytes there are.
-  var byteCount: Int { Int(lseek(descriptor, 0, SEEK_END)) }
+  /// Reads from a place on.
+  ///
+  /// - Returns: How many bytes; 0 at the end, negative for an error (`errno`).
+  func read(from place: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    let count = min(buffer.count, byteCount - place)
+    return count > 0 ? pread(file.descriptor, buffer.baseAddress, count, start + off_t(place)) : 0
+  }
 
   /// The same feed.
   public static func == (left: OpenedFeed, right: OpenedFeed) -> Bool { left === right }
@@ -87,7 +111,7 @@ final class OpenedFeedSource: ByteSource {
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(ReadError) -> Int {
     while true {
-      let count = pread(feed.descriptor, buffer.baseAddress, buffer.count, off_t(consumedByteCount))
+      let count = feed.read(from: consumedByteCount, into: buffer)
       if count >= 0 {
         consumedByteCount += count
         return count

@@ -1,3 +1,5 @@
+import DragomanGraph
+
 /// What a file is that is no feed, told by its first 262 bytes.
 struct OtherFormat {
   /// What it is, with its article.
@@ -20,6 +22,16 @@ struct OtherFormat {
     help = known.help
   }
 
+  /// Why an input in the format is not read.
+  func refusal(of input: String) -> ReadError {
+    ReadError(
+      .format,
+      "The input is \(name), not a feed.",
+      at: Origin(file: input, line: 1, column: 1, byte: 0),
+      help: help
+    )
+  }
+
   private static let known: [(magic: [UInt8], name: String, help: String)] = [
     (Array("BZh".utf8), "compressed by bzip2", "unpack it first: bzip2 -d"),
     ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], "compressed by xz", "unpack it first: xz -d"),
@@ -32,7 +44,7 @@ struct OtherFormat {
     ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], "a 7z archive", "unpack it first: 7z x"),
     (Array("Rar!".utf8) + [0x1A, 0x07], "a rar archive", "unpack it first: unrar x"),
     ([0x1F, 0x9D], "compressed by compress", "unpack it first: uncompress"),
-    (Array("SQLite format 3".utf8), "a SQLite database", "export its tables as JSON or CSV"),
+    (FileHead.databaseMagic, "a SQLite database", "export its tables as JSON or CSV"),
     (Array("%PDF-".utf8), "a PDF document", "ask for the data as JSON, XML or CSV"),
     (Array("PAR1".utf8), "a Parquet file", "convert it to NDJSON or CSV first"),
     (Array("ARROW1".utf8), "an Arrow file", "convert it to NDJSON or CSV first"),

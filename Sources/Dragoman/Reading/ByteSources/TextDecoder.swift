@@ -16,6 +16,7 @@ final class TextDecoder: ByteSource {
   private let source: any ByteSource
   private let encoding: String
   private let converter: iconv_t
+  private let doubt: EncodingDoubt?
   private let bytes: UnsafeMutableRawBufferPointer
   /// Decoded text that waits to be taken: `text[textStart..<textEnd]`.
   ///
@@ -45,8 +46,13 @@ final class TextDecoder: ByteSource {
   /// - Parameters:
   ///   - source: The bytes, without a byte order mark.
   ///   - encoding: The name as IANA registers it, in any case.
+  ///   - doubt: Is told what is decoded.
   /// - Throws: `ReadError.encoding` when the encoding is not known.
-  init(_ source: any ByteSource, encoding: String) throws(ReadError) {
+  init(
+    _ source: any ByteSource,
+    encoding: String,
+    doubt: EncodingDoubt? = nil
+  ) throws(ReadError) {
     guard let converter = Self.makeConverter(encoding) else {
       throw ReadError(
         .encoding,
@@ -57,8 +63,10 @@ final class TextDecoder: ByteSource {
     self.source = source
     self.encoding = encoding
     self.converter = converter
+    self.doubt = doubt
     bytes = .allocate(byteCount: 1 << 16, alignment: 16)
     text = .allocate(byteCount: 1 << 16, alignment: 16)
+    doubt?.begin(encoding)
   }
 
   deinit {
@@ -87,6 +95,7 @@ final class TextDecoder: ByteSource {
     start = 0
     end = rest
     let count = try source.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[end...]))
+    doubt?.see(UnsafeRawBufferPointer(rebasing: bytes[end..<end + count]))
     end += count
     inputEnded = count == 0
   }
@@ -132,6 +141,7 @@ final class TextDecoder: ByteSource {
       "The text \(what) in \(encoding), at byte \(convertedByteCount) of its encoded form.",
       at: Origin(file: name, line: line, column: column, byte: byte),
       help: "name the encoding that the file really has"
+        + (doubt?.notice == nil ? "" : ": as far as it was read it is UTF-8")
     )
   }
 

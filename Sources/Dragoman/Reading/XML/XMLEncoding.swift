@@ -20,18 +20,21 @@ struct XMLEncoding {
   /// - Parameters:
   ///   - source: The document.
   ///   - fallback: The encoding of a document that does not say; nil is UTF-8.
+  ///   - doubt: Is told what is decoded.
   /// - Returns: The text, and how many bytes of it (a UTF-8 byte order mark) were left out.
   /// - Throws: `ReadError` when the encoding is not known or contradicts the bytes.
   static func decodedText(
     of source: any ByteSource,
-    fallback: String?
+    fallback: String?,
+    doubt: EncodingDoubt? = nil
   ) throws(ReadError) -> (source: PeekableSource, skippedByteCount: Int) {
     let peekable = PeekableSource(source)
     let head = Array(try peekable.peek(headByteCount))
     let encoding = try XMLEncoding(head: head, fallback: fallback, name: source.name)
     peekable.skip(encoding.markByteCount)
     if encoding.isUTF8 { return (peekable, encoding.markByteCount) }
-    return (PeekableSource(try TextDecoder(peekable, encoding: encoding.name)), 0)
+    let decoder = try TextDecoder(peekable, encoding: encoding.name, doubt: doubt)
+    return (PeekableSource(decoder), 0)
   }
 
   private init(head: [UInt8], fallback: String?, name file: String) throws(ReadError) {

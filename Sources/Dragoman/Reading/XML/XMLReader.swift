@@ -60,6 +60,7 @@ final class XMLReader: RecordReader {
   ///   - paths: Where the records stand; `RecordBatch.Record.source` is an index into this list.
   ///     An element may be a record of several paths, and a record may stand inside another.
   ///   - encoding: The encoding of a document that does not say; nil is UTF-8.
+  ///   - doubt: Is told what is decoded.
   ///   - keeping: Which elements before the records are kept for `$root` paths.
   ///   - limit: What one record may take.
   /// - Throws: `ReadError` when the encoding is not known or the source cannot be read.
@@ -67,11 +68,12 @@ final class XMLReader: RecordReader {
     source: any ByteSource,
     paths: [XMLRecordPath],
     encoding: String? = nil,
+    doubt: EncodingDoubt? = nil,
     keeping: DocumentMembers = .none,
     limit: RecordLimit = .standard
   ) throws(ReadError) {
     recordLimit = limit
-    let text = try XMLEncoding.decodedText(of: source, fallback: encoding)
+    let text = try XMLEncoding.decodedText(of: source, fallback: encoding, doubt: doubt)
     self.source = text.source
     skippedByteCount = text.skippedByteCount
     looksLikeHTML = Self.looksLikeHTML(try text.source.peek(64))

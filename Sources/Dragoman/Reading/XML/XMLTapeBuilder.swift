@@ -8,7 +8,8 @@ import CSimdJSON
 /// makes no String, closure or object a record.
 ///
 /// libxml2 works on a copy of the source bytes, so a position in its input is a position in ours:
-/// text that stands in the source as it is meant is copied once, from there into the arena.
+/// text that stands in the source as it is meant is copied once, from there into the arena. What comes out of an
+/// entity has an input of its own, from libxml2 2.13 on one above the document's (before, another parser's).
 ///
 /// Large because callbacks for each tag are inlined into each other, over state that is private to this file.
 struct XMLTapeBuilder {
@@ -89,9 +90,12 @@ struct XMLTapeBuilder {
   /// How many records each path has given so far; nil while its place was not met.
   var recordCounts: [Int?] { matcher.recordCounts }
 
+  /// The document's text, as libxml2 has it: the lowest of its inputs.
+  @inline(__always) private var document: xmlParserInputPtr? { context.pointee.inputTab?[0] }
+
   /// How many bytes of the text given to libxml2 it has dealt with.
   var parsedByteCount: Int {
-    guard let input = context.pointee.input else { return 0 }
+    guard let input = document else { return 0 }
     return Int(input.pointee.consumed) + (input.pointee.cur - input.pointee.base)
   }
 
@@ -240,7 +244,7 @@ struct XMLTapeBuilder {
   /// A piece of text or of a CDATA section.
   @inline(__always)
   mutating func characters(_ text: UnsafePointer<UInt8>, count: Int) {
-    guard !hasFailed, count > 0, let input = context.pointee.input else { return }
+    guard !hasFailed, count > 0, let input = document else { return }
     let isSource = text >= input.pointee.base && text < input.pointee.end
     if !isSource { countExpansion(count) }
     guard recordDepth > 0 else {
@@ -254,6 +258,10 @@ struct XMLTapeBuilder {
     }
     if isSource {
       let offset = Int(input.pointee.consumed) + (text - input.pointee.base) - batchStart
+      // Never outside of the buffer, whatever another libxml2 makes of its inputs.
+      guard offset >= 0, offset + count <= memory.sourceByteCount else {
+        return failForInput()
+      }
       if context.pointee.instate == XML_PARSER_CDATA_SECTION {
         frame.pointee.append(section: memory.source, at: offset, count: count)
       } else {
@@ -291,7 +299,7 @@ struct XMLTapeBuilder {
   /// Copies an attribute's value into the arena.
   @inline(__always)
   private mutating func place(of value: UnsafePointer<UInt8>, count: Int) -> UInt32 {
-    if let input = context.pointee.input, value < input.pointee.base || value >= input.pointee.end {
+    if let input = document, value < input.pointee.base || value >= input.pointee.end {
       // A value that declarations give to every element takes memory, however short it is.
       countExpansion(count + MemoryLayout<TapeNode>.stride)
     }
@@ -447,6 +455,18 @@ struct XMLTapeBuilder {
     fail(
       limit: "The document type declaration has more than"
         + " \(Self.maxDeclarationByteCount >> 10) kB."
+    )
+  }
+
+  @inline(never)
+  private mutating func failForInput() {
+    fail(
+      ReadError(
+        .unsupported,
+        "This version of libxml2 tells of text that does not stand in the document.",
+        at: currentOrigin(),
+        help: "use libxml2 2.9 to 2.15"
+      )
     )
   }
 

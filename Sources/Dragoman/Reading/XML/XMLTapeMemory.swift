@@ -5,6 +5,8 @@ import CSimdJSON
 struct XMLTapeMemory {
   /// The first of the source bytes.
   private(set) var source: UnsafeMutableRawPointer
+  /// How many source bytes there is room for.
+  private(set) var sourceByteCount = 0
   /// The first node of the tape.
   private(set) var nodes: UnsafeMutablePointer<TapeNode>
   /// How many nodes the tape has; a caller may cut it.
@@ -40,6 +42,7 @@ struct XMLTapeMemory {
   mutating func begin(_ batch: RecordBatch) {
     unmanagedBatch = .passUnretained(batch)
     source = Self.address(of: batch.source)
+    sourceByteCount = batch.source.count
     arena = Self.address(of: batch.arena)
     arenaEnd = 0
     arenaCapacity = batch.arena.count
@@ -59,6 +62,7 @@ struct XMLTapeMemory {
   mutating func growSource(to sourceCapacity: Int) {
     batch.reserveSource(sourceCapacity)
     source = Self.address(of: batch.source)
+    sourceByteCount = batch.source.count
   }
 
   /// One of the source bytes.

@@ -67,13 +67,13 @@ struct CopyCommand: ParsableCommand {
     let start = ContinuousClock().now
     let copy: StoreCopy
     do {
-      defer { if showsProgress { Messages.print("\r\u{1B}[K") } }
+      defer { if showsProgress { Messages.redraw("") } }
       copy = try places[0].copy(to: places[1], entities: entity, startsAnew: restart) {
         table,
         count in
         if let signal = signals.received { throw Stop(signal: signal) }
         if showsProgress {
-          Messages.print("\r\u{1B}[K\(VisibleText.of(table)): \(Figures.grouped(count)) rows")
+          Messages.redraw("\(VisibleText.of(table)): \(Figures.grouped(count)) rows")
         }
       }
     } catch let stop as Stop {

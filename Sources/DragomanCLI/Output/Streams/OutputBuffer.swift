@@ -48,23 +48,31 @@ final class OutputBuffer {
   /// What has not been written yet; everything, where there is no target.
   private(set) var bytes: [UInt8] = []
   private let target: Target
+  /// Whether people look at it: text is written as they may see it (`TextStyle.visible`).
+  private let isForPeople: Bool
 
   /// Makes a buffer in front of a descriptor, or one in memory for nil.
-  init(descriptor: Int32?) {
+  ///
+  /// - Parameter isForPeople: Whether only people read it; a terminal is theirs in any case.
+  init(descriptor: Int32?, isForPeople: Bool = false) {
     target = descriptor.map(Target.descriptor) ?? .memory
+    self.isForPeople = isForPeople || descriptor.map(Terminal.isTerminal) ?? false
     bytes.reserveCapacity(Self.capacity)
   }
 
   /// Makes a buffer in front of a file, which is somebody else's to finish.
   init(_ file: OutputFile) {
     target = .file(file)
+    isForPeople = false
     bytes.reserveCapacity(Self.capacity)
   }
 
   /// Appends text as UTF-8.
-  func write(_ text: String) throws(OutputError) { try write(text.utf8) }
+  func write(_ text: String) throws(OutputError) {
+    try write((isForPeople ? TextStyle.visible(text) : text).utf8)
+  }
 
-  /// Appends bytes.
+  /// Appends bytes, which a terminal may obey.
   func write(_ bytes: some Sequence<UInt8>) throws(OutputError) {
     self.bytes.append(contentsOf: bytes)
     if self.bytes.count >= Self.capacity { try flush() }

@@ -23,11 +23,25 @@ enum StandardStreams {
 /// an import that is committed was successful, whoever hears of it.
 enum Messages {
   static func print(_ text: String) {
-    let output = OutputBuffer(descriptor: STDERR_FILENO)
-    do {
+    write { (output) throws(OutputError) in
       try output.write(
         TextStyle.isShown(on: STDERR_FILENO) ? TextStyle.coloured(messages: text) : text
       )
+    }
+  }
+
+  /// Writes a line over the one that a terminal has last; empty: removes that.
+  static func redraw(_ line: String) {
+    write { (output) throws(OutputError) in
+      try output.write("\r\u{1B}[K".utf8)
+      try output.write(line)
+    }
+  }
+
+  private static func write(_ body: (OutputBuffer) throws(OutputError) -> Void) {
+    let output = OutputBuffer(descriptor: STDERR_FILENO, isForPeople: true)
+    do throws(OutputError) {
+      try body(output)
       try output.flush()
     } catch {
       // There is no other place to tell it.

@@ -13,7 +13,7 @@ extension StoreError {
 
   /// What beside a database keeps this user from it, though it may only be read.
   private static func lock(of path: String) -> String? {
-    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    let folder = FilePath.openFolder(of: path)
     if access(folder, W_OK) != 0 {
       return
         "the folder \(folder) may not be written, where SQLite has files of its own also to read: copy the"

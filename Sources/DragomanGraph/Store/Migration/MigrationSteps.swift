@@ -125,6 +125,13 @@ struct MigrationSteps {
       let verb = attribute.isIndexed ? "Add an" : "Remove the"
       add(.change, entity.name, attribute.name, "\(verb) index of \(name).")
     }
+    if attribute.isSensitive != known.isSensitive {
+      let sentence =
+        attribute.isSensitive
+        ? "Mask the values of \(name) in messages, reports and the console."
+        : "Show the values of \(name), masked until now, in messages, reports and the console."
+      add(.change, entity.name, attribute.name, sentence)
+    }
     if known.valueRules != attribute.valueRules {
       let sentence = "Change the rules of \(name) for new values."
       add(.change, entity.name, attribute.name, sentence)
@@ -249,7 +256,6 @@ extension Attribute {
       rules: self.rules
     )
     rules.rules.scale = nil
-    rules.isSensitive = isSensitive
     return rules
   }
 }

@@ -9,8 +9,9 @@ extension Model {
 
   /// Joins another model to this one: a migration that may only add.
   ///
-  /// Rules that the file does not depend on (required, default, limits, sensitivity) follow the
-  /// newer model; types, columns, tables, names and the identity may not change.
+  /// Rules that the file does not depend on (required, default, limits) follow the newer model; types, columns,
+  /// tables, names and the identity may not change. What is sensitive stays so: a second map that does not say it
+  /// shows nobody's values.
   func growing(by other: Model) -> Growth {
     let match = ModelMatch(from: self, to: other)
     var newer = other
@@ -26,6 +27,7 @@ extension Model {
         let known = owner.attributes[place.property]
         let conflict = Growth.conflict(known.name, of: owner, attribute.name, of: entity)
         conflicts += conflict.map { [$0] } ?? known.conflicts(with: attribute, of: owner.name)
+        if known.isSensitive { newer.entities[index].attributes[property].isSensitive = true }
       }
       for (property, relationship) in entity.relationships.enumerated() {
         guard let place = match.relationships[index][property] else {

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 
 /// The model that is stored with the file, in `_dragoman_model`.
@@ -10,9 +9,10 @@ struct StoredModel: Sendable {
 
   /// Reads it.
   ///
-  /// - Throws: as `load(_:)`.
+  /// - Throws: as `load(_:)`; `.damaged` for what is no table.
   init(_ database: Database) throws {
     layout = ModelLayout(try Self.load(database))
+    try Self.checkTables(of: layout, in: database)
     text = try Self.text(database)
   }
 
@@ -75,10 +75,27 @@ struct StoredModel: Sendable {
     guard let text else {
       throw StoreError(.damaged, "The database has lost its model (_dragoman_model is empty).")
     }
-    do {
-      return try JSONDecoder().decode(Model.self, from: Data(text.utf8))
-    } catch {
-      throw StoreError(.damaged, "The model in _dragoman_model cannot be read: \(error).")
+    return try Model(stored: text)
+  }
+
+  /// Refuses a file where something else has the name of one of the model's tables: what a view or a virtual table
+  /// does when it is read is its maker's to say.
+  ///
+  /// Reads `sqlite_master`.
+  /// - Throws: `.damaged`.
+  private static func checkTables(of layout: ModelLayout, in database: Database) throws {
+    let strangers = try String.fetchAll(
+      database,
+      sql:
+        "SELECT lower(name) FROM sqlite_master WHERE type = 'view' OR lower(sql) LIKE 'create virtual%'"
+    )
+    guard !strangers.isEmpty else { return }
+    let known = Set(strangers)
+    for table in Schema(layout).tables where known.contains(table.name.lowercased()) {
+      throw StoreError(
+        .damaged,
+        "\(table.name) is a view or a virtual table, and not the table that the model says."
+      )
     }
   }
 

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The model that is stored on a server, in `_dragoman_model`.
 struct ServerModel: Sendable {
   /// The model compiled.
@@ -69,11 +67,7 @@ struct ServerModel: Sendable {
   ///
   /// - Throws: `StoreError`, `.damaged`.
   static func layout(of text: String) throws(StoreError) -> ModelLayout {
-    do {
-      return ModelLayout(try JSONDecoder().decode(Model.self, from: Data(text.utf8)))
-    } catch {
-      throw StoreError(.damaged, "The model in _dragoman_model cannot be read: \(error).")
-    }
+    ModelLayout(try Model(stored: text))
   }
 
   /// A model as it is stored.

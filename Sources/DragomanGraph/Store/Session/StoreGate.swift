@@ -55,10 +55,10 @@ final class StoreGate: Sendable {
     condition.lock()
     defer { condition.unlock() }
     try checkCaller()
-    if isClosed { return false }
+    let wasOpen = !isClosed
     isClosed = true
     while !users.isEmpty { condition.wait() }
-    return true
+    return wasOpen
   }
 
   /// Lets others in again: it could not be closed.

@@ -34,7 +34,13 @@ import Testing
       ),
       ("https://a.example/x?q=\(String(repeating: "a", count: 32))", "https://a.example/x?q=…"),
       ("https://a.example/x#token=abc", "https://a.example/x"),
-      ("people.json?token=1", "people.json?token=1"),
+      ("people.json?token=1", "people.json?token=1"), ("a:b#c?key=1", "a:b#c?key=1"),
+      ("https://u:1/pw@a.example/", "https://…@a.example/"), ("ftp://u:pw@a/x", "ftp://…@a/x"),
+      ("https:/u:pw@a/x", "https:/…@a/x"), ("https:u:pw@a/x", "https:…@a/x"),
+      ("https:\u{2F}\u{2F}\u{301}u:pw@a/x", "https://…@a/x"),
+      ("https://a/?a=1;token=pw&b=2;c", "https://a/?a=1;token=…&b=2;c"),
+      ("https://a/?", "https://a/?"),
+      ("https://a/?token=\u{301}pw", "https://a/?token=…"),
     ]
   )
   func shown(text: String, shown: String) { #expect(WebText.shown(text) == shown) }

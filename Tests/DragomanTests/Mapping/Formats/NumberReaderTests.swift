@@ -94,6 +94,8 @@ struct NumberReaderTests {
   @Test(
     "Wrong grouping, wrong separators and anything around the number are refused",
     arguments: [
+      (german, "0.125"), (german, "-0.500"), (german, "01.234"), (german, "0.000.001"),
+      (english, "0,125.5"), (NumberFormat(locale: "ar_EG"), "٠٬١٢٥"),
       (english, "1,2,3"), (english, "1,23"), (english, "1234,567"), (english, ",123"),
       (english, "1,"),
       (english, "1,,234"), (english, "1,234,"), (english, "1.234,567"), (english, "1.2.3"),

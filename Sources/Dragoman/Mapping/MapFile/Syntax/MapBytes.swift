@@ -1,3 +1,4 @@
+import DragomanGraph
 import Foundation
 
 /// The bytes of a map file: of a regular file, or of a pipe that somebody writes into.
@@ -12,7 +13,10 @@ package enum MapBytes {
   private static let patience: Int32 = 1000
 
   /// Reads a map, never more than a byte beyond what one may have: the limit is checked on the text.
+  ///
+  /// - Throws: `Failure`, of a database, too, which this process may have open (`FileHead`).
   package static func read(_ path: String) throws(Failure) -> [UInt8] {
+    if FileHead.isDatabase(path) { throw Failure(reason: "it is a SQLite database") }
     // Opened without waiting: a named pipe that nobody writes into would wait for ever.
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else {

@@ -14,6 +14,19 @@ package enum FilePath {
     return String(decoding: folder[...end], as: UTF8.self)
   }
 
+  /// The folder of a file as the system opens it: `.` where the path names none.
+  package static func openFolder(of path: String) -> String {
+    let folder = folder(of: path)
+    return folder.isEmpty ? "." : folder
+  }
+
+  /// The path behind all symbolic links; the path itself where there is nothing.
+  package static func resolved(_ path: String) -> String {
+    guard let found = realpath(path, nil) else { return path }
+    defer { free(found) }
+    return String(cString: found)
+  }
+
   /// What a file is called in its folder.
   package static func name(of path: String) -> String {
     let bytes = trimmed(path)
@@ -30,12 +43,14 @@ package enum FilePath {
 
   /// A file of a folder.
   package static func file(_ name: String, in folder: String) -> String {
-    folder.isEmpty || folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+    folder.isEmpty || folder.utf8.last == slash ? folder + name : "\(folder)/\(name)"
   }
 
   /// A path as SQLite takes it for that of a file: what begins with a colon, as `:memory:`, is none to it
   /// (https://www.sqlite.org/inmemorydb.html).
-  static func ofDatabase(_ path: String) -> String { path.hasPrefix(":") ? "./" + path : path }
+  static func ofDatabase(_ path: String) -> String {
+    path.utf8.first == UInt8(ascii: ":") ? "./" + path : path
+  }
 
   private static let slash = UInt8(ascii: "/")
 

@@ -96,7 +96,13 @@ final class NewFile: Sendable {
     do throws(PublishedFile.Failure) {
       try synchronizeFolder(of: path)
     } catch {
-      throw failure(error.code)
+      throw StoreError(
+        .inputOutput,
+        "The database is complete, but its folder cannot be written to the disk: \(error.reason).",
+        help:
+          "look at the disk; the same command again changes nothing where the database is there",
+        path: path
+      )
     }
   }
 
@@ -153,7 +159,7 @@ final class NewFile: Sendable {
     var start = [UInt8](repeating: 0, count: 16)
     let count = start.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
     guard count >= 0 else { return false }
-    return start.allSatisfy { $0 == 0 } || start.elementsEqual("SQLite format 3\0".utf8)
+    return start.allSatisfy { $0 == 0 } || start == FileHead.databaseMagic
   }
 
   private static func isNamed(_ path: String, _ descriptor: Int32) -> Bool {

@@ -32,7 +32,7 @@ package enum OutputPlace {
     package static func database(_ path: String?) -> [Kept] {
       guard let path else { return [] }
       // SQLite puts them beside the file that a link leads to.
-      return Set([path, resolved(path)]).flatMap { path in
+      return Set([path, FilePath.resolved(path)]).flatMap { path in
         [Kept(path, as: "the database itself")]
           + ["-wal", "-shm", "-journal", NewFile.ending].map {
             Kept(path + $0, as: "a part of the database")
@@ -76,25 +76,11 @@ package enum OutputPlace {
 
     /// Whether a file has the form; an empty one and one that cannot be read have not.
     package func fits(_ path: String) -> Bool {
-      guard let start = try? start(of: path), !start.isEmpty else { return false }
+      guard let start = try? FileHead.bytes(byteCount, of: path), !start.isEmpty else {
+        return false
+      }
       return recognizes(start)
     }
-
-    fileprivate func start(of path: String) throws(Unreadable) -> [UInt8] {
-      // Not waiting: it may be a pipe.
-      let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-      guard descriptor >= 0 else { throw Unreadable(code: errno) }
-      defer { close(descriptor) }
-      var start = [UInt8](repeating: 0, count: byteCount)
-      let count = start.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
-      guard count >= 0 else { throw Unreadable(code: errno) }
-      return Array(start[..<count])
-    }
-  }
-
-  /// Why a file could not be looked at.
-  fileprivate struct Unreadable: Error {
-    let code: Int32
   }
 
   /// Why a path is no place for an output.
@@ -165,7 +151,7 @@ package enum OutputPlace {
       guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: target) else {
         let name = FilePath.name(of: target)
         return ["", ".", ".."].contains(name)
-          ? target : FilePath.file(name, in: resolved(folder.isEmpty ? "." : folder))
+          ? target : FilePath.file(name, in: FilePath.resolved(FilePath.openFolder(of: target)))
       }
       target = next.hasPrefix("/") ? next : FilePath.file(next, in: folder)
     }
@@ -174,13 +160,6 @@ package enum OutputPlace {
 
   /// How many links the system follows, too (`man 7 path_resolution`).
   private static let maximumLinkCount = 40
-
-  /// The path behind all symbolic links; the path itself where there is nothing.
-  package static func resolved(_ path: String) -> String {
-    guard let found = realpath(path, nil) else { return path }
-    defer { free(found) }
-    return String(cString: found)
-  }
 
   /// Refuses a file that was not made as such an output.
   private static func check(_ path: String, _ status: stat, _ proof: Proof) throws(Refusal) {
@@ -201,11 +180,11 @@ package enum OutputPlace {
 
   private static func check(_ path: String, _ form: Form) throws(Refusal) {
     let start: [UInt8]
-    do throws(Unreadable) {
-      start = try form.start(of: path)
+    do throws(FileHead.Failure) {
+      start = try FileHead.bytes(form.byteCount, of: path)
     } catch {
       throw Refusal(
-        "exists and cannot be read to see what it is: \(String(cString: strerror(error.code)))",
+        "exists and cannot be read to see what it is: \(error.reason)",
         help: "name another file, or remove this one first"
       )
     }

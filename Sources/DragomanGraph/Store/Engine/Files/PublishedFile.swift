@@ -47,6 +47,8 @@ package final class PublishedFile {
   /// The permissions of what stood there in the beginning.
   private let replacedMode: mode_t?
   private var isOpen: Bool
+  /// Whether there is a hidden file that has to go.
+  private var isHidden: Bool
 
   /// Makes the hidden file.
   ///
@@ -67,6 +69,7 @@ package final class PublishedFile {
     if case .likeReplaced(let other) = mode, replacedMode == nil { first = other }
     descriptor = open(temporaryPath, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, first)
     isOpen = descriptor >= 0
+    isHidden = isOpen
     guard isOpen else { throw Failure(errno) }
   }
 
@@ -92,10 +95,11 @@ package final class PublishedFile {
     if let last = lastMode { fchmod(descriptor, last) }
     guard fsync(descriptor) == 0 else { throw refusal(Failure(errno)) }
     try check()
+    // Before it has its name: once it may be open as a database, to close it would release the locks on it (`FileHead`).
+    close()
     let code = isNew ? Self.nameNew(temporaryPath, path) : Self.rename(temporaryPath, path)
     guard code == 0 else { throw refusal(Failure(code)) }
-    close(descriptor)
-    isOpen = false
+    isHidden = false
     do throws(Failure) {
       try synchronizeFolder(of: path)
     } catch {
@@ -105,10 +109,16 @@ package final class PublishedFile {
 
   /// Removes the hidden file, with what SQLite keeps beside a database; does nothing where it has its name.
   package func discard() {
+    close()
+    guard isHidden else { return }
+    isHidden = false
+    for ending in ["", "-wal", "-shm", "-journal"] { unlink(temporaryPath + ending) }
+  }
+
+  private func close() {
     guard isOpen else { return }
     isOpen = false
-    for ending in ["", "-wal", "-shm", "-journal"] { unlink(temporaryPath + ending) }
-    close(descriptor)
+    Foundation.close(descriptor)
   }
 
   /// The permissions that the file gets before its name; nil: it has them.
@@ -177,8 +187,7 @@ package final class PublishedFile {
 /// - Parameter path: The file.
 /// - Throws: `Failure` where the disk fails or is full: `EIO`, `ENOSPC`, `EDQUOT`.
 package func synchronizeFolder(of path: String) throws(PublishedFile.Failure) {
-  let folder = FilePath.folder(of: path)
-  let descriptor = open(folder.isEmpty ? "." : folder, O_RDONLY | O_CLOEXEC)
+  let descriptor = open(FilePath.openFolder(of: path), O_RDONLY | O_CLOEXEC)
   let isDone = descriptor >= 0 && fsync(descriptor) == 0
   let code = errno
   if descriptor >= 0 { close(descriptor) }

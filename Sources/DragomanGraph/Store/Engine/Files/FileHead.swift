@@ -1,0 +1,62 @@
+import Foundation
+import GRDBSQLite
+
+/// The first bytes of a file that may be a database, and open in this process.
+///
+/// Who closes a descriptor of a file releases all locks that the process has on it (`fcntl`, POSIX), those of SQLite's
+/// connections, too: another process may then remove the log that they still write, and what they commit is lost
+/// (https://www.sqlite.org/howtocorrupt.html, 2.2). SQLite's own files know of each other, so it is asked for the bytes.
+package enum FileHead {
+  /// What the system refused.
+  package struct Failure: Error {
+    /// The error's number.
+    package let code: Int32
+    /// Why, without a full stop.
+    package var reason: String { String(cString: strerror(code)) }
+  }
+
+  /// Reads the first bytes of a regular file.
+  ///
+  /// - Parameters:
+  ///   - count: How many.
+  ///   - path: The file; links are followed.
+  /// - Returns: That many, or fewer where the file ends before.
+  /// - Throws: `Failure`, `ESPIPE` for what is no regular file.
+  package static func bytes(_ count: Int, of path: String) throws(Failure) -> [UInt8] {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw Failure(code: errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw Failure(code: ESPIPE) }
+    var connection: OpaquePointer?
+    defer { sqlite3_close(connection) }
+    // Nothing is read as a database, and nothing made beside it, before the first statement.
+    let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    guard
+      sqlite3_open_v2(FilePath.ofDatabase(path), &connection, flags, nil) == SQLITE_OK,
+      sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
+      let file, let methods = file.pointee.pMethods?.pointee
+    else {
+      let code = sqlite3_system_errno(connection)
+      throw Failure(code: code == 0 ? EIO : code)
+    }
+    var size: sqlite3_int64 = 0
+    guard methods.xFileSize?(file, &size) == SQLITE_OK else { throw Failure(code: EIO) }
+    var bytes = [UInt8](repeating: 0, count: min(count, Int(size)))
+    guard bytes.isEmpty || methods.xRead?(file, &bytes, Int32(bytes.count), 0) == SQLITE_OK else {
+      throw Failure(code: EIO)
+    }
+    return bytes
+  }
+
+  /// What a database of SQLite starts with (https://www.sqlite.org/fileformat.html, 1.3.1).
+  package static let databaseMagic = Array("SQLite format 3\0".utf8)
+
+  /// Whether a file is a database of SQLite, which is not to be opened but through SQLite.
+  package static func isDatabase(_ path: String) -> Bool {
+    do throws(Failure) {
+      return try bytes(databaseMagic.count, of: path) == databaseMagic
+    } catch {
+      return false
+    }
+  }
+}

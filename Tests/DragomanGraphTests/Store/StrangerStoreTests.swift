@@ -1,0 +1,105 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import DragomanGraph
+
+@Suite("Databases of strangers") struct StrangerStoreTests {
+  private func file() throws -> String {
+    let path = NSTemporaryDirectory() + "stranger-\(UUID().uuidString).db"
+    let store = try SQLiteStore(at: .file(path))
+    try store.grow(
+      to: Model(entities: [
+        Entity(
+          name: "A",
+          attributes: [Attribute(name: "x", type: .string)],
+          relationships: [Relationship(name: "b", destination: "B", kind: .toMany)]
+        ),
+        Entity(name: "B", attributes: [Attribute(name: "y", type: .string)]),
+      ])
+    )
+    try store.close()
+    return path
+  }
+
+  /// What is made of the stored model, and what is said then.
+  static let faults: [(change: @Sendable (inout Model) -> Void, message: String)] = [
+    ({ $0.entities[0].parent = "A" }, "A is its own ancestor."),
+    ({ ($0.entities[0].parent, $0.entities[1].parent) = ("B", "A") }, "A is its own ancestor."),
+    ({ $0.entities[0].parent = "C" }, "A has a parent C, which there is not."),
+    (
+      { $0.entities[0].relationships.append($0.entities[0].relationships[0]) },
+      "A has two properties b."
+    ),
+    ({ $0.entities[0].attributes[0].name = "b" }, "A has two properties b."),
+    ({ $0.entities.append($0.entities[1]) }, "There are two entities B."),
+    ({ $0.entities[0].relationships[0].destination = "C" }, "A.b leads to C, which there is not."),
+    (
+      { model in
+        for number in 0..<500 {
+          model.entities.append(
+            Entity(
+              name: "S\(number)",
+              attributes: [],
+              parent: number == 0 ? "B" : "S\(number - 1)"
+            )
+          )
+        }
+      }, "S8 has more than 8 ancestors."
+    ),
+  ]
+
+  @Test("A model that nobody can work with is refused", arguments: faults.indices)
+  func models(index: Int) throws {
+    let path = try file()
+    defer { for ending in ["", "-wal", "-shm"] { unlink(path + ending) } }
+    let (change, message) = Self.faults[index]
+    try DatabaseQueue(path: path).write { database in
+      let text = try #require(
+        try String.fetchOne(database, sql: "SELECT model FROM _dragoman_model")
+      )
+      var model = try JSONDecoder().decode(Model.self, from: Data(text.utf8))
+      change(&model)
+      try database.execute(
+        sql: "UPDATE _dragoman_model SET model = ?",
+        arguments: [String(decoding: try JSONEncoder().encode(model), as: UTF8.self)]
+      )
+    }
+    let error = #expect(throws: StoreError.self) { _ = try SQLiteStore(at: .file(path)) }
+    #expect(error?.code == .damaged)
+    #expect(error?.message == "The model in _dragoman_model is faulty: \(message)")
+  }
+
+  @Test(
+    "A view in the place of a table is never read, whatever its letters are",
+    arguments: ["A", "a"]
+  )
+  func views(name: String) throws {
+    let path = try file()
+    defer { for ending in ["", "-wal", "-shm"] { unlink(path + ending) } }
+    try DatabaseQueue(path: path).write { database in
+      try database.execute(sql: "DROP TABLE A")
+      try database.execute(
+        sql: """
+          CREATE VIEW \(name) AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+          SELECT i AS _pk, 1 AS _v, 'x' AS x FROM n
+          """
+      )
+    }
+    let error = #expect(throws: StoreError.self) { _ = try SQLiteStore(at: .file(path)) }
+    #expect(error?.code == .damaged)
+    #expect(
+      error?.message == "A is a view or a virtual table, and not the table that the model says."
+    )
+  }
+
+  @Test("Views beside the tables are their owner's")
+  func ownViews() throws {
+    let path = try file()
+    defer { for ending in ["", "-wal", "-shm"] { unlink(path + ending) } }
+    try DatabaseQueue(path: path).write {
+      try $0.execute(sql: "CREATE VIEW mine AS SELECT x FROM A")
+    }
+    try SQLiteStore(at: .file(path)).close()
+  }
+}
