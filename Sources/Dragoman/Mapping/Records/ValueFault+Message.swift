@@ -82,7 +82,8 @@ extension ValueConverter.Fault {
   ///   - decimalSign: The decimal sign that a text seems to have that begins as numbers do.
   /// - Returns: A sentence, or nil where there is nothing to say.
   func help(for slot: EntityPlan.Slot, isScalar: Bool, decimalSign: String?) -> String? {
-    let lenient = "or set onInvalid: clear"
+    // A key is never cleared.
+    let lenient = slot.isKey ? "" : ", or set onInvalid: clear"
     switch self {
     case .type where !isScalar: return "the path should lead to one of its members"
     case .type:
@@ -93,19 +94,19 @@ extension ValueConverter.Fault {
       if slot.attribute.type == .bool { return "declare trueValues and falseValues" }
       return nil
     case .date where slot.attribute.type == .date && slot.converter.readsTimes:
-      return "add the format to dates, \(lenient); with a time of day it is a timestamp"
-    case .date: return "add the format to dates, \(lenient)"
-    case .notANumber: return "declare the separators under numbers, \(lenient)"
-    case .fractional: return "make the attribute a double or a decimal, \(lenient)"
-    case .outOfRange: return "take a larger type, \(lenient)"
-    case .tooManyDigits: return "raise the scale, \(lenient)"
-    case .boolean: return "add the word to trueValues or falseValues, \(lenient)"
+      return "add the format to dates\(lenient); with a time of day it is a timestamp"
+    case .date: return "add the format to dates\(lenient)"
+    case .notANumber: return "declare the separators under numbers\(lenient)"
+    case .fractional: return "make the attribute a double or a decimal\(lenient)"
+    case .outOfRange: return "take a larger type\(lenient)"
+    case .tooManyDigits: return "raise the scale\(lenient)"
+    case .boolean: return "add the word to trueValues or falseValues\(lenient)"
     case .word: return "add the word to values, or set unknown"
     case .blocked, .repeated: return "check the path"
     case .zoneless: return "declare timeZone for the attribute"
     case .closure: return nil
     case .closureType: return "mend the closure"
-    default: return "mend the feed, \(lenient)"
+    default: return "mend the feed\(lenient)"
     }
   }
 

@@ -27,9 +27,10 @@ func xmlFailure(_ error: xmlError, at origin: Origin, isWhole: Bool) -> ReadErro
       "The different names in the document take more than 10 MB, or there is no memory left.",
       at: origin
     )
-  case XML_ERR_NAME_TOO_LONG, XML_ERR_ENTITY_LOOP:
+  case XML_ERR_NAME_TOO_LONG, XML_ERR_ENTITY_LOOP, resourceLimit:
     return ReadError(.limit, "The document is beyond a limit of the parser: \(text)", at: origin)
-  case XML_ERR_ATTRIBUTE_NOT_FINISHED where text.contains("too long"):
+  case XML_ERR_ATTRIBUTE_NOT_FINISHED where text.contains("too long"),
+    XML_ERR_COMMENT_NOT_FINISHED where text.contains("too big"):
     return ReadError(.limit, "The document is beyond a limit of the parser: \(text)", at: origin)
   case XML_ERR_INTERNAL_ERROR where text.contains("uge input lookup"):
     return ReadError(
@@ -41,6 +42,9 @@ func xmlFailure(_ error: xmlError, at origin: Origin, isWhole: Bool) -> ReadErro
     return ReadError(.xml, "The text is not well-formed XML: \(text)", at: origin)
   }
 }
+
+/// `XML_ERR_RESOURCE_LIMIT`, which headers before 2.11 do not name; a library that is loaded may be newer than they are.
+private let resourceLimit = xmlParserErrors(rawValue: 114)
 
 /// libxml2's message on one line, ended by a full stop.
 private func sentence(_ message: UnsafeMutablePointer<CChar>?) -> String {

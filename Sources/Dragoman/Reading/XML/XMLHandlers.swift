@@ -85,9 +85,10 @@ enum XMLHandlers {
   }
 
   private static let report: xmlStructuredErrorFunc = { builder, error in
-    guard let builder, let error, error.pointee.level.rawValue >= XML_ERR_ERROR.rawValue else {
-      return
-    }
+    // What only a validating reader minds is an error to newer versions, too.
+    guard let builder, let error, error.pointee.level.rawValue >= XML_ERR_ERROR.rawValue,
+      error.pointee.code != CInt(XML_DTD_DUP_TOKEN.rawValue)
+    else { return }
     events(builder).pointee.fail(error.pointee)
   }
 
@@ -109,6 +110,10 @@ enum XMLHandlers {
     }
     handler.entityDecl = { builder, name, type, publicID, systemID, content in
       guard let builder, let name else { return }
+      guard !redeclares(name, as: content) else {
+        events(builder).pointee.refuseRedeclaration()
+        return
+      }
       guard type == XML_INTERNAL_GENERAL_ENTITY.rawValue else {
         events(builder).pointee.refuseEntity(name, type: type, systemID: systemID)
         return
@@ -144,6 +149,21 @@ enum XMLHandlers {
   }
 }
 
+/// Whether a declaration makes something else of an entity that every document has (XML 1.0, 4.6).
+private func redeclares(_ name: UnsafePointer<UInt8>, as content: UnsafePointer<UInt8>?) -> Bool {
+  let known: [String: Set<String>] = [
+    "lt": ["&#60;"], "amp": ["&#38;"], "gt": [">", "&#62;"], "quot": ["\"", "&#34;"],
+    "apos": ["'", "&#39;"],
+  ]
+  guard let texts = known[String(cString: name)] else { return false }
+  // Numbers may be hexadecimal.
+  let hexadecimal = [
+    "&#x3c;": "&#60;", "&#x26;": "&#38;", "&#x3e;": "&#62;", "&#x22;": "&#34;", "&#x27;": "&#39;",
+  ]
+  let text = content.map { String(cString: $0) } ?? ""
+  return !texts.contains(hexadecimal[text.lowercased()] ?? text)
+}
+
 @inline(__always)
 private func events(_ builder: UnsafeMutableRawPointer) -> UnsafeMutablePointer<XMLTapeBuilder> {
   builder.assumingMemoryBound(to: XMLTapeBuilder.self)
@@ -154,6 +174,12 @@ extension XMLTapeBuilder {
     // libxml2 goes on after an error and tells more of them; only the first is worth a sentence.
     guard !hasFailed else { return }
     fail(xmlFailure(error, at: currentOrigin(), isWhole: hasRoot && depth == 0))
+  }
+
+  /// Refuses another meaning of `lt`, `amp`, `gt`, `quot` or `apos`.
+  fileprivate mutating func refuseRedeclaration() {
+    let message = "The text is not well-formed XML: invalid redeclaration of predefined entity."
+    fail(ReadError(.xml, message, at: currentOrigin()))
   }
 
   /// Refuses a notation that names nothing.

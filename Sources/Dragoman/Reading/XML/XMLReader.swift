@@ -197,7 +197,7 @@ final class XMLReader: RecordReader {
         try fill(batch)
       } catch {
         // What stands before the fault comes first: it may have one of its own.
-        guard unfedByteCount(batch) > 0 else { throw error }
+        guard unfedByteCount(batch) > 0 else { throw faultBefore(error, batch) }
         break
       }
       // A whole piece is needed only while a long tag makes pieces grow.
@@ -260,6 +260,17 @@ final class XMLReader: RecordReader {
       sourceFailure = error
       throw error
     }
+  }
+
+  /// The first fault of a text whose rest cannot be read: libxml2 may wait with what it was given for the end of a tag.
+  private func faultBefore(_ error: ReadError, _ batch: RecordBatch) -> ReadError {
+    guard fedByteCount > 0 else { return error }
+    let end = batch.origin(at: UInt32(batch.sourceCount), record: nil)
+    XMLHandlers.parse(context, for: builder, nil, isLast: true)
+    guard let failure = builder.pointee.failure, failure.code != .truncated,
+      failure.origin?.byte != end.byte
+    else { return error }
+    return failure
   }
 
   /// Tells libxml2 that the text has ended, and checks that it could end there.
