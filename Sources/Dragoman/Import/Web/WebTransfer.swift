@@ -67,7 +67,12 @@ final class WebTransfer {
 
   /// Makes the request, and waits for the end of the answer.
   ///
-  /// - Parameter proxy: The URL of the proxy to ask; nil: the server itself.
+  /// - Parameters:
+  ///   - address: What is asked for.
+  ///   - proxy: The URL of the proxy to ask; nil: the server itself.
+  ///   - headers: The fields of the head, `Name: value`.
+  ///   - options: Timeouts, and whom to trust.
+  /// - Returns: What came of it.
   func run(
     _ address: WebAddress,
     by proxy: String?,

@@ -15,7 +15,9 @@ struct ValueRules {
 
   /// Compiles the rules of an attribute; nil when it has none.
   ///
-  /// - Parameter time: Is told how long the pattern takes.
+  /// - Parameters:
+  ///   - attribute: The attribute.
+  ///   - time: Is told how long the pattern takes.
   /// - Throws: `FormatFault` for a pattern that is no regular expression.
   init?(_ attribute: Attribute, _ time: PatternTime = PatternTime()) throws(FormatFault) {
     self.time = time

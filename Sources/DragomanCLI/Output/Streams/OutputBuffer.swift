@@ -53,7 +53,9 @@ final class OutputBuffer {
 
   /// Makes a buffer in front of a descriptor, or one in memory for nil.
   ///
-  /// - Parameter isForPeople: Whether only people read it; a terminal is theirs in any case.
+  /// - Parameters:
+  ///   - descriptor: Where the bytes go.
+  ///   - isForPeople: Whether only people read it; a terminal is theirs in any case.
   init(descriptor: Int32?, isForPeople: Bool = false) {
     target = descriptor.map(Target.descriptor) ?? .memory
     self.isForPeople = isForPeople || descriptor.map(Terminal.isTerminal) ?? false
