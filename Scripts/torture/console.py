@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import threading
 import time
@@ -361,4 +362,49 @@ def killed(torture):
     torture.end()
 
 
-TESTS = [broken_requests, strangers, slow_and_long, killed]
+def beside_others(torture):
+    chance = torture.begin(
+        "others beside the console", "what other processes commit while pages are looked at and an import runs is there in the end, and so is the console's own"
+    )
+    folder, all_works = works(torture, torture.times(3000, 20000))
+    work = all_works[1]
+    feed = work.arguments[2]
+    other = write(torture.shared("feeds"), torture.times(300, 2000), 77, "ndjson", 1_000_000)
+    (store, serial) = (folder / "beside.db", folder / "beside-serial.db")
+    pages = ["/entities/Item.json?limit=1", "/", "/history", "/entities/Item?limit=5", "/model", "/entities/Item/profile"]
+    ends = []
+    for number in torture.cases(4, 200):
+        remove(store)
+        store.write_bytes(work.before.read_bytes())
+        with serving(torture, store, "--allow-import") as process:
+            browser = process.browser
+            head, _ = browser.post("/import", map="0", path=feed)
+            address = re.search(rb"ocation: (\S+)", head)[1].decode()
+            phase(browser, address, "checked")
+            browser.post(address + "/run")
+            for _ in range(chance.randrange(1, 6)):
+                browser.ask("GET", chance.choice(pages))
+                # Who is the last to close a database removes its log.
+                database = sqlite3.connect(store, timeout=10)
+                database.execute("SELECT count(*) FROM Item").fetchone()
+                database.close()
+            ended = torture.finish(torture.start("import", MAP, other, "-d", store, "-q"), 60)
+            browser.ask("GET", chance.choice(pages))
+            told = phase(browser, address, "done", "failed")
+        ends.append(ended.code)
+        torture.check(ended.code in (0, 3, 75) and told["phase"] == "done", f"round {number}: {ended.code}, {told['phase']}", f"{ended.text} {told}")
+        with sqlite3.connect(store) as database:
+            order = [row[0] for row in database.execute("SELECT source FROM _dragoman_imports ORDER BY id DESC LIMIT 2")][::-1]
+        database.close()
+        remove(serial)
+        serial.write_bytes(work.before.read_bytes())
+        wanted = [path for path in order if path in (str(feed), str(other))]
+        for path in wanted:
+            torture.must("import", MAP, path, "-d", serial, "-q")
+        torture.check(len(wanted) == 1 + (ended.code != 75), f"round {number}: the ledger has {order}")
+        torture.check(not faults(store) and contents(store) == contents(serial), f"round {number}: contents")
+    torture.note(f"{len(ends) - ends.count(75)} of {len(ends)} other imports came in")
+    torture.end()
+
+
+TESTS = [broken_requests, strangers, slow_and_long, killed, beside_others]
