@@ -326,17 +326,21 @@ import Testing
     #expect(unread.status == 73 && unread.errors.contains("nobody reads it"), "\(unread.errors)")
   }
 
-  @Test("A database may have a name that SQLite takes for memory")
-  func memoryName() throws {
+  @Test(
+    "A database may have a name that SQLite takes for memory, or for a URI",
+    arguments: [":memory:", "file:a.db", "file::memory:", "file:a.db?mode=memory"]
+  )
+  func strangeName(name: String) throws {
     let run = try folder.shell(
       """
       mkdir other; cd other; printf '[{"id":2,"name":"Bob"}]' > b.json
-      "$D" import -q ../m.map.yaml ../feed.json -d :memory:
-      "$D" import -q ../m.map.yaml b.json -d :memory:
-      "$D" fetch Person --count -d :memory: && "$D" backup -d :memory: :copy: && "$D" fetch Person --count -d :copy:
-      ls | grep -v -e -shm -e -wal
+      "$D" import -q ../m.map.yaml ../feed.json -d '\(name)'
+      "$D" import -q ../m.map.yaml b.json -d '\(name)' --commit batch
+      "$D" fetch Person --count -d '\(name)' && "$D" backup -d '\(name)' 'file:copy' && "$D" fetch Person --count -d 'file:copy'
+      ls | grep -v -e -shm -e -wal | LC_ALL=C sort
       """
     )
-    #expect(run.output == "2\n2\n:copy:\n:memory:\nb.json\n", "\(run)")
+    let files = [name, "b.json", "file:copy"].sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    #expect(run.output == "2\n2\n" + files.map { $0 + "\n" }.joined(), "\(run)")
   }
 }

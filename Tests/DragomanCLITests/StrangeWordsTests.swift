@@ -60,7 +60,10 @@ import Testing
     let arguments = ["fetch", "T", "-d", "x.db", "-f", format]
     let screen = try TestTerminal().run(arguments, in: folder, showsOutput: true)
     #expect(screen.status == 0)
-    let shown = screen.errors.replacing("\u{1B}[1m", with: "").replacing("\u{1B}[0m", with: "")
+    let heads = ["\u{1B}[1m", "\u{1B}[0m"]
+    let shown =
+      format == "table"
+      ? heads.reduce(screen.errors) { $0.replacing($1, with: "") } : screen.errors
     for sign in ["\u{1B}", "\u{7}", "\u{9B}", "\u{202E}"] {
       #expect(!shown.contains(sign), "\(shown.debugDescription)")
     }

@@ -11,7 +11,7 @@ extension RecordWriter {
     let targets = row.targets(Int(node.link))
     let link = plan.links[Int(node.linkPlan)]
     var written: Written = []
-    if let split = link.split { return joined(index, node, targets, split, link) }
+    if let split = link.split { return joined(index, node, targets, split, link, row) }
     let element = node.isCollection ? Int(tree.order[Int(node.start)]) : index
     if node.isCollection { _ = encoder.open(index, node.role) }
     // In XML elements may repeat.
@@ -254,18 +254,20 @@ extension RecordWriter {
   }
 
   /// Writes the keys of all targets in one text.
-  private mutating func joined(
+  private mutating func joined<Row: ExportRow & ~Copyable>(
     _ index: Int,
     _ node: ExportTree.Node,
     _ targets: RowBatch.Targets,
     _ split: LinkPlan.KeyPart.Split,
-    _ link: ExportLink
+    _ link: ExportLink,
+    _ row: borrowing Row
   ) -> Written {
     let text = ExportBuffer(capacity: 256)
     let slot = Int(node.slot)
     var keys: [Range<Int>] = []
     for place in targets.rows {
       guard let target = targets.batch?[place] else { break }
+      check(target, of: link, row)
       if !keys.isEmpty { text.append(split.separator) }
       let start = text.count
       switch token(of: slot, target) {

@@ -8,43 +8,57 @@ package enum WebText {
   /// A longer value of a query may be a secret, whatever its name.
   private static let longestPlainValue = 31
 
-  /// A text without what may be secret where it is a URL, or meant for one: the user, values of the query, the fragment.
+  /// A text without what may be secret where a URL is in it, or what is meant for one: the user, values of the query,
+  /// the fragment.
   ///
   /// It goes by scalars: to a `Character` a sign is another one where a combining mark stands behind it.
   package static func shown(_ text: String) -> String {
     let all = text.unicodeScalars
-    let scheme = all.prefix {
-      $0.isASCII && ($0.properties.isAlphabetic || "0123456789+-.".unicodeScalars.contains($0))
+    guard let start = all.firstRange(of: "://".unicodeScalars) else { return shownMisspelt(text) }
+    return String(all[..<start.upperBound]) + shown(rest: all[start.upperBound...])
+  }
+
+  /// A text that begins as a URL does, but for the slashes: `https:/user:password@host`.
+  private static func shownMisspelt(_ text: String) -> String {
+    let all = text.unicodeScalars
+    let scheme = all.prefix { sign in
+      sign.isASCII
+        && (sign.properties.isAlphabetic || "0123456789+-.".unicodeScalars.contains(sign))
     }
     guard scheme.first?.properties.isAlphabetic == true, scheme.endIndex < all.endIndex,
       all[scheme.endIndex] == ":"
     else { return text }
-    var rest = all[all.index(after: scheme.endIndex)...]
+    let behind = all[all.index(after: scheme.endIndex)...]
+    guard behind.first == "/" || behind.contains("@") else { return text }
+    return String(all[..<behind.startIndex]) + shown(rest: behind)
+  }
+
+  /// What stands behind the slashes of a URL.
+  private static func shown(rest: Substring.UnicodeScalarView) -> String {
+    var rest = rest
+    var shown = ""
     let slashes = rest.prefix { $0 == "/" }
-    rest = rest[slashes.endIndex...]
-    let isURL = slashes.count >= 2
-    if isURL { rest = rest.prefix { $0 != "#" } }
-    var shown = String(all[..<slashes.endIndex])
-    let authority = rest.prefix { !"/?".unicodeScalars.contains($0) }
-    // A password that is not escaped has signs in it that end the authority.
-    let isClear = isURL && (authority.contains("@") || !authority.contains(":"))
-    if let at = (isClear ? authority : rest).lastIndex(of: "@") {
-      shown += "…"
+    let authority = rest[slashes.endIndex...].prefix { !"/?".unicodeScalars.contains($0) }
+    if let at = authority.lastIndex(of: "@") {
+      shown = String(slashes) + "…"
+      rest = rest[at...]
+    } else if authority.contains(":"), let at = rest.lastIndex(of: "@") {
+      // A password that is not escaped may have signs in it that end the authority; a port ends it itself.
+      let port = authority.drop { $0 != ":" }.dropFirst()
+      let isPort = !port.isEmpty && port.allSatisfy { "0123456789".unicodeScalars.contains($0) }
+      shown = isPort ? String(rest[..<authority.endIndex]) + "/…" : String(slashes) + "…"
       rest = rest[at...]
     }
-    guard isURL, let mark = rest.firstIndex(of: "?") else { return shown + String(rest) }
+    rest = rest.prefix { $0 != "#" }
+    guard let mark = rest.firstIndex(of: "?") else { return shown + String(rest) }
     shown += String(rest[...mark])
-    for part in rest[rest.index(after: mark)...].split(
-      separator: "&",
-      omittingEmptySubsequences: false
-    ) {
+    let query = rest[rest.index(after: mark)...]
+    let parts = query.split(separator: "&", omittingEmptySubsequences: false).map { part in
       // Some servers take a semicolon for a separator, too.
-      let values = part.split(separator: ";", omittingEmptySubsequences: false).map {
-        self.value(String($0))
-      }
-      shown += values.joined(separator: ";") + "&"
+      part.split(separator: ";", omittingEmptySubsequences: false).map { value(String($0)) }
+        .joined(separator: ";")
     }
-    return String(shown.dropLast())
+    return shown + parts.joined(separator: "&")
   }
 
   /// A parameter of a query without what may be secret.

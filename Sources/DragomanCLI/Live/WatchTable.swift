@@ -84,7 +84,7 @@ struct WatchTable: WatchDisplay {
     for (number, text) in lines.enumerated() {
       let row = number - 2
       let isChanged = isBold && row >= 0 && row < visible.count && changed.contains(rows[row].id)
-      try line(isChanged ? TextStyle.bold.styled(text) : text)
+      try line(text, in: isChanged ? .bold : nil)
     }
     try output.write((drawsOver ? "\u{1B}[J" : "\n").utf8)
     try output.flush()
@@ -114,8 +114,8 @@ struct WatchTable: WatchDisplay {
     try output.write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[2J".utf8)
   }
 
-  private func line(_ text: String) throws {
-    try output.write(text)
+  private func line(_ text: String, in style: TextStyle? = nil) throws {
+    if let style { try output.write(style.styled(text).utf8) } else { try output.write(text) }
     try output.write((drawsOver ? "\u{1B}[K\n" : "\n").utf8)
   }
 

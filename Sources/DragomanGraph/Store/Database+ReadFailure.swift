@@ -32,7 +32,9 @@ extension StoreFile {
   static func readFailure(_ path: String) -> StoreError? {
     var connection: OpaquePointer?
     defer { sqlite3_close(connection) }
-    guard sqlite3_open_v2(path, &connection, SQLITE_OPEN_READONLY, nil) == SQLITE_OK,
+    guard
+      sqlite3_open_v2(FilePath.ofDatabase(path), &connection, SQLITE_OPEN_READONLY, nil)
+        == SQLITE_OK,
       let connection
     else { return nil }
     sqlite3_exec(connection, "SELECT count(*) FROM sqlite_schema", nil, nil, nil)

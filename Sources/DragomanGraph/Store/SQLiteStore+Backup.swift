@@ -33,6 +33,7 @@ extension SQLiteStore {
   public func backup(to path: String, overwrites: Bool = false) throws(StoreError) -> Backup {
     let place = try BackupPlace(path: path, overwrites: overwrites)
     try place.check(against: self.path)
+    _ = try place.lockReplaced()
     let file = try place.makeFile(like: self.path)
     do {
       let pageCount = try copy(into: file.temporaryPath)
@@ -41,12 +42,16 @@ extension SQLiteStore {
         throw place.failure(PublishedFile.Failure(errno))
       }
       let isMarked = OutputMark.set(BackupPlace.kind, on: file.descriptor)
+      // Nobody opens what is replaced, until it is.
+      var replaced: SoleDatabase?
       try file.publish { () throws(StoreError) in
         try place.check(against: self.path)
+        replaced = try place.lockReplaced()
         place.removeLeftovers()
       } orThrow: {
         place.failure($0)
       }
+      withExtendedLifetime(replaced) {}
       return Backup(
         pageCount: pageCount,
         byteCount: Int(status.st_size),
@@ -66,7 +71,7 @@ extension SQLiteStore {
   private func copy(into path: String) throws -> Int {
     var configuration = Configuration()
     configuration.busyMode = .immediateError
-    let copy = try DatabaseQueue(path: path, configuration: configuration)
+    let copy = try DatabaseQueue(path: FilePath.ofDatabase(path), configuration: configuration)
     var pageCount = 0
     try backUp(to: copy) { progress in pageCount = progress.totalPageCount }
     try copy.close()
@@ -112,6 +117,22 @@ private struct BackupPlace {
     if let user {
       throw refusal(
         "The file is a database in use: \(path)\(user) belongs to it.",
+        help: "close the program that uses it, or name another file"
+      )
+    }
+  }
+
+  /// Locks the database that is replaced; nil: there is none, or one that cannot be locked.
+  ///
+  /// - Throws: `.output` where somebody has it open.
+  func lockReplaced() throws(StoreError) -> SoleDatabase? {
+    guard FileHead.isDatabase(path) else { return nil }
+    do throws(SoleDatabase.Refusal) {
+      return try SoleDatabase(path)
+    } catch {
+      guard case .used = error else { return nil }
+      throw refusal(
+        "The file is a database in use.",
         help: "close the program that uses it, or name another file"
       )
     }

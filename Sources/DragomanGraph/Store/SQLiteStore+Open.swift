@@ -56,6 +56,7 @@ extension SQLiteStore {
     options: Options = Options(),
     onConflict policy: ConflictPolicy = .error
   ) throws(StoreError) -> Opening {
+    let before = StoreFile.identity(of: location)
     do throws(StoreError) {
       let store = try SQLiteStore(at: location, options: options)
       do throws(StoreError) {
@@ -87,6 +88,10 @@ extension SQLiteStore {
       guard policy == .recreate, error.code.allowsRecreation, case .file(let path) = location else {
         throw error
       }
+      // Another process has made it anew meanwhile.
+      guard StoreFile.identity(of: location) == before else {
+        return try open(model, at: location, options: options, onConflict: policy)
+      }
       let moved = try StoreFile.moveAside(path)
       let store = try SQLiteStore(at: location, options: options)
       try store.grow(to: model)
@@ -104,6 +109,13 @@ extension StoreError.Code {
 }
 
 extension StoreFile {
+  /// Which file is at a place: its device and its number; nil where there is none.
+  fileprivate static func identity(of location: SQLiteStore.Location) -> [UInt64]? {
+    var status = stat()
+    guard case .file(let path) = location, stat(path, &status) == 0 else { return nil }
+    return [UInt64(truncatingIfNeeded: status.st_dev), UInt64(status.st_ino)]
+  }
+
   /// Renames a database file, and the files that SQLite keeps beside it, to the first free
   /// `name.old-1`, `name.old-2`, ….
   ///

@@ -197,23 +197,30 @@ public final class SQLiteStore: Sendable {
       newFile.discard()
       return
     }
-    var isUnused = false
-    if isNew, path != nil {
-      let unused = try? gate.pass(.writer) {
-        database.writeWithoutTransaction { database in
-          let mode = try? String.fetchOne(database, sql: "PRAGMA journal_mode=DELETE")
-          let tables = try? Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
-          return mode == "delete" && tables == 0
+    if isNew, let path {
+      try StoreError.naming(path) {
+        try gate.pass(.writer) {
+          try database.writeWithoutTransaction { try Self.removeUnused(path, $0) }
         }
       }
-      isUnused = unused ?? false
     }
     try close()
-    guard isUnused, let path else { return }
+  }
+
+  /// Removes the file where it holds nothing, and nobody else has it open or comes to it meanwhile: who waits for the
+  /// lock finds that it has moved (`WriteSession.begin()`).
+  private static func removeUnused(_ path: String, _ database: Database) throws {
+    guard try String.fetchOne(database, sql: "PRAGMA journal_mode=DELETE") == "delete" else {
+      return
+    }
     do {
-      try FileManager.default.removeItem(atPath: path)
-    } catch {
-      throw StoreError(.inputOutput, "An unused file cannot be removed: \(error).", path: path)
+      try database.inTransaction(.exclusive) {
+        let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
+        if count == 0 { unlink(path) }
+        return .rollback
+      }
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+      // Somebody has it.
     }
   }
 

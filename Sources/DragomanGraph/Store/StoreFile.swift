@@ -27,6 +27,15 @@ enum StoreFile {
     if !options.isReadOnly && !FileManager.default.isWritableFile(atPath: path) {
       throw StoreError(.permission, "The database may not be written.", path: path)
     }
+    if !options.isReadOnly, status.st_nlink > 1, !NewFile.isBeingNamed(path, status) {
+      throw StoreError(
+        .unreachable,
+        "The file has \(status.st_nlink) names: SQLite keeps a log beside each, and who writes by one loses what is"
+          + " written by another.",
+        help: "remove the other names (find . -samefile), or work on a copy",
+        path: path
+      )
+    }
     try checkHeader(path)
     return false
   }

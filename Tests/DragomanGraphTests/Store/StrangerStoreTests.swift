@@ -16,6 +16,7 @@ import Testing
           relationships: [Relationship(name: "b", destination: "B", kind: .toMany)]
         ),
         Entity(name: "B", attributes: [Attribute(name: "y", type: .string)]),
+        Entity(name: "Ärzte", attributes: [Attribute(name: "x", type: .string)]),
       ])
     )
     try store.close()
@@ -71,26 +72,47 @@ import Testing
   }
 
   @Test(
-    "A view in the place of a table is never read, whatever its letters are",
-    arguments: ["A", "a"]
+    "A view in the place of a table is never read, whatever its letters are, nor one of our own",
+    arguments: ["A", "a", "Ärzte", "_dragoman_model", "_DRAGOMAN_KEYS", "_dragoman_imports"]
   )
   func views(name: String) throws {
     let path = try file()
     defer { for ending in ["", "-wal", "-shm"] { unlink(path + ending) } }
     try DatabaseQueue(path: path).write { database in
-      try database.execute(sql: "DROP TABLE A")
+      try database.execute(sql: "DROP TABLE \(name)")
       try database.execute(
         sql: """
-          CREATE VIEW \(name) AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
-          SELECT i AS _pk, 1 AS _v, 'x' AS x FROM n
+          CREATE VIEW \(name) AS WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n)
+          SELECT i AS _pk, i AS id, 1 AS _v, 'x' AS x, '' AS model FROM n
           """
       )
     }
     let error = #expect(throws: StoreError.self) { _ = try SQLiteStore(at: .file(path)) }
     #expect(error?.code == .damaged)
     #expect(
-      error?.message == "A is a view or a virtual table, and not the table that the model says."
+      error?.message == "\(name) is a view or a virtual table, and not the table that it should be."
     )
+  }
+
+  @Test("A virtual table is none either, however it was made")
+  func virtual() throws {
+    let path = try file()
+    defer { for ending in ["", "-wal", "-shm"] { unlink(path + ending) } }
+    try DatabaseQueue(path: path).write { database in
+      try database.execute(sql: "DROP TABLE A; CREATE/**/VIRTUAL TABLE A USING fts5(x)")
+    }
+    let error = #expect(throws: StoreError.self) { _ = try SQLiteStore(at: .file(path)) }
+    #expect(error?.code == .damaged)
+  }
+
+  @Test("A file of a byte is no empty database")
+  func oneByte() throws {
+    let path = NSTemporaryDirectory() + "byte-\(UUID().uuidString)"
+    defer { unlink(path) }
+    try Data([0x41]).write(to: URL(fileURLWithPath: path))
+    let error = #expect(throws: StoreError.self) { _ = try SQLiteStore(at: .file(path)) }
+    #expect(error?.code == .notAStore)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data([0x41]))
   }
 
   @Test("Views beside the tables are their owner's")

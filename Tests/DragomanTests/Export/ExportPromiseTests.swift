@@ -245,6 +245,32 @@ import Testing
   }
 
   @Test(
+    "A text of keys is written beside parts that are constants or the owner's; what these do not say is told",
+    arguments: ["json", "xml", "csv"]
+  )
+  func splitParts(format: String) async throws {
+    let records = format == "xml" ? ", records: /r/p" : ""
+    let map = """
+      version: 1
+      entities:
+        P: { unique: id, attributes: { id: id }, relationships: { tags: { entity: Tag, kind: toMany, onUnresolved: stub, key: { kind: PART, name: { from: tags, split: "," } } } } }
+        Tag: { unique: [kind, name], attributes: { kind: kind, name: name } }
+      sources: { p: { format: \(format), entity: P\(records) }, j: { format: ndjson, entity: P } }
+      """
+    let feed = #"{"id":"1","tags":"a,b"}"#
+    for part in ["{ value: t }", "{ attribute: id }"] {
+      let own = map.replacing("PART", with: part)
+      let format = try #require(ForeignFormat(rawValue: format))
+      let found = try await roundTrip(own, feed, format: format)
+      #expect(found.hasPrefix("read 1, unchanged 1"), "\(found)")
+      // Tags of another kind are not found again.
+      let other = map.replacing("PART", with: "{ value: u }")
+      let lost = try await roundTrip(own, feed, first: other, format: format)
+      #expect(lost.hasPrefix("fault: "), "\(lost)")
+    }
+  }
+
+  @Test(
     "What CSV has no place for is told",
     arguments: [
       ("string", #"[{"text":null}]"#, "fault: text of N with _pk 1 is null"),

@@ -27,6 +27,8 @@ import Testing
     try store.grow(to: fixture.map.model())
     let held = try locks(on: path)
     try #require(!held.isEmpty, "no lock is told of: \(path)")
+    let shared = try locks(on: path + "-shm")
+    try #require(!shared.isEmpty)
 
     func check(_ what: String) throws {
       #expect(try locks(on: path) == held, "\(what)")
@@ -52,10 +54,18 @@ import Testing
       _ = try await Importer(map: fixture.map, store: store).run(request)
     }
     try check("an input, and a place for rejects")
+    #expect(throws: ReadError.self) { _ = try openSource(path: path + "-shm") }
+    #expect(throws: MapFaults.self) { _ = try ImportMap(contentsOf: path + "-shm") }
+    #expect(!RejectsFile.isThere(at: path + "-shm"))
+    try check("what its connections share")
+    #expect(try locks(on: path + "-shm") == shared)
     try store.close()
   }
 
-  @Test("What another process commits into a database that is looked at meanwhile stays")
+  @Test(
+    "What another process commits into a database that is looked at meanwhile stays",
+    .enabled(if: FeedServer.isPossible, "python3 is needed as the other process")
+  )
   func otherProcess() throws {
     let fixture = try FileFixture()
     let store = try SQLiteStore(at: .file(fixture.path))

@@ -46,7 +46,8 @@ extension ExportPlanner {
         guard let speller = try? speller(of: attribute, format: pieces) else { throw .shape }
         if let separator {
           plan.split = LinkPlan.KeyPart.Split(separator)
-          guard parts.count == 1 else { throw .shape }
+          // Beside a text of keys nothing else is read for each of them.
+          guard parts.values.count(where: \.isPath) == 1 else { throw .shape }
         }
         if isMany, separator == nil {
           if let base {
@@ -126,5 +127,12 @@ extension ExportPlanner {
       }
     }
     return nil
+  }
+}
+
+extension RelationshipMap.KeyPart {
+  /// Whether it is read from the record.
+  fileprivate var isPath: Bool {
+    if case .path = self { true } else { false }
   }
 }

@@ -96,15 +96,8 @@ final class CompiledPlan {
   fileprivate func map(_ batch: DraftBatch, into queue: BatchQueue<DraftBatch>) {
     for index in batch.records.records.indices {
       if let culprit = set.patterns.culprit {
-        let record = batch.records.records[index]
-        batch.failure = ReadError(
-          .limit,
-          "The pattern of \(culprit) takes seconds for a value, over and over.",
-          at: batch.records.origin(at: record.start, record: record.number),
-          help:
-            "write it without repetitions that can share the same characters, as `a*b*` does and `a*a*` does not"
-        )
-        break
+        queue.finish(.failure(Self.slowPattern(of: culprit, at: index, in: batch.records)))
+        return queue.reuse(batch)
       }
       let mapper = mappers[batch.records.records[index].source]
       guard let filter else {
@@ -117,5 +110,20 @@ final class CompiledPlan {
     }
     batch.isStrange = batch.sources.contains { mappers[$0].use.isStrange }
     queue.put(batch)
+  }
+
+  private static func slowPattern(
+    of attribute: String,
+    at index: Int,
+    in batch: RecordBatch
+  ) -> ReadError {
+    let record = batch.records[index]
+    return ReadError(
+      .limit,
+      "The pattern of \(attribute) takes seconds for a value, over and over.",
+      at: batch.origin(at: record.start, record: record.number),
+      help:
+        "write it without repetitions that can share the same characters, as `a*b*` does and `a*a*` does not"
+    )
   }
 }

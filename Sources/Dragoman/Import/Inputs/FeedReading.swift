@@ -123,7 +123,8 @@ struct FeedReading {
         earlierByteCount: earlierByteCount
       )
     else { return nil }
-    if let notice = doubt.notice { notices.add(notice, input: input.name) }
+    // Of a part nobody knows the rest.
+    if !isMore, let notice = doubt.notice { notices.add(notice, input: input.name) }
     try checkMatches(plan, sources, input, columns: (reader as? CSVReader)?.header?.names)
     if !isMore { try checkPaths(reader.recordCounts, plan: plan, sources, input: input) }
     return reader.consumedByteCount

@@ -35,10 +35,10 @@ final class BatchQueue<Batch: AnyObject>: @unchecked Sendable {
     arrived.signal()
   }
 
-  /// Tells the writer that no more batches come, and why.
+  /// Tells the writer that no more batches come, and why; what was said first counts.
   func finish(_ ending: Result<Void, any Error>) {
     condition.withLock {
-      self.ending = ending
+      self.ending = self.ending ?? ending
     }
     arrived.signal()
   }

@@ -226,7 +226,6 @@ final class ImportWriting<Sink: ImportSink> {
   private func next(_ queue: BatchQueue<DraftBatch>) throws -> DraftBatch? {
     do {
       let batch = try queue.next(unless: cancellation)
-      if let failure = batch?.failure { throw failure }
       if batch == nil { hasRead = !cancellation.isCancelled }
       return batch
     } catch {

@@ -176,7 +176,10 @@ struct WebFetcher {
         }
         wait = asked ?? Self.pause(retryCount)
       case .failure(.connection(let message, mayPass: true)) where retryCount < options.retryCount:
-        logger.debug("failed", metadata: ["url": "\(address.shown)", "cause": "\(message)"])
+        logger.debug(
+          "failed",
+          metadata: ["url": "\(address.shown)", "cause": "\(WebText.shown(message))"]
+        )
         wait = Self.pause(retryCount)
       case .failure(let failure): throw error(failure, address, tries: retryCount + 1)
       }

@@ -28,7 +28,7 @@ final class WebTransfer {
   private let shouldStop: () -> Bool
   private var byteCount = 0
   private var refusal: Failure?
-  /// The kind of the address that was connected to last, a proxy's where there is one; nil where there was none.
+  /// The kind of the address that has answered, a proxy's where there is one; nil where there was none.
   private(set) var kind: SocketAddress.Kind?
   /// The fields of the head by their names in small letters.
   private(set) var fields: [String: String] = [:]
@@ -112,6 +112,10 @@ final class WebTransfer {
         }
       }
     }
+    let address = withUnsafeBytes(of: result.address) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    kind = SocketAddress(address)?.kind
     if result.code == 0 { return .answer(status: result.status) }
     if result.code < 0 { return .failure(.noLibrary) }
     if let refusal { return .failure(refusal) }
@@ -158,7 +162,6 @@ final class WebTransfer {
 
   private func admits(_ address: UnsafePointer<sockaddr>, _ length: Int) -> Bool {
     guard let found = SocketAddress(address, length: length)?.kind else { return false }
-    kind = found
     if admitted.contains(found) {
       if case .address = refusal { refusal = nil }
       return true

@@ -20,6 +20,18 @@ extension ImportMap {
     return map
   }
 
+  /// The same, with what a store calls sensitive, whatever this map says of it.
+  func markingSensitive(by model: ModelLayout) -> ImportMap {
+    var map = self
+    for entity in entities {
+      guard let stored = model.entity(named: entity.name) else { continue }
+      for attribute in stored.attributes where attribute.isSensitive {
+        map.markSensitive(attribute.name, of: entity.name)
+      }
+    }
+    return map.markingSensitive()
+  }
+
   private var sensitiveCount: Int {
     entities.reduce(0) { $0 + $1.attributes.count(where: \.isSensitive) }
   }

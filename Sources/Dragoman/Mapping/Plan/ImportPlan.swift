@@ -44,10 +44,11 @@ struct ImportPlan: Sendable {
     code: ImportCode = ImportCode()
   ) throws {
     let chosen = try Self.sources(of: map, format: format, names: names)
+    let layout = ModelLayout(model)
     let compiler = PlanCompiler(
-      map.markingSensitive(),
+      map.markingSensitive(by: layout),
       format: format,
-      model: ModelLayout(model),
+      model: layout,
       code: code
     )
     var plans: [(source: SourceMap, plan: Int)] = []

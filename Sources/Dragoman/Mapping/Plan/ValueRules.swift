@@ -68,7 +68,8 @@ struct ValueRules {
       let count = bytes.count { $0 & 0xC0 != 0x80 }
       if count < length.minimum || count > length.maximum { return .length }
     }
-    if let pattern {
+    // What took too long for others is not tried on more.
+    if let pattern, time.culprit == nil {
       let text = String(decoding: bytes, as: UTF8.self)
       let whole = NSRange(text.startIndex..., in: text)
       let match = time.measure(name) { pattern.firstMatch(in: text, range: whole)?.range }

@@ -98,8 +98,6 @@ final class DraftBatch {
 
   /// Whether the input's records so far have nothing that the map names.
   var isStrange = false
-  /// Why the import ends here, and nothing of the batch is taken; nil: it does not.
-  var failure: ReadError?
 
   /// The record that an object was made of.
   func record(of object: Int) -> ForeignRecord {
@@ -116,7 +114,6 @@ final class DraftBatch {
     targets.removeAll(keepingCapacity: true)
     issues.removeAll()
     repeatedIssues.removeAll()
-    failure = nil
   }
 
   /// How much there is, to go back to when a record is refused.

@@ -110,12 +110,12 @@ enum XMLHandlers {
     }
     handler.entityDecl = { builder, name, type, publicID, systemID, content in
       guard let builder, let name else { return }
-      guard !redeclares(name, as: content) else {
-        events(builder).pointee.refuseRedeclaration()
-        return
-      }
       guard type == XML_INTERNAL_GENERAL_ENTITY.rawValue else {
         events(builder).pointee.refuseEntity(name, type: type, systemID: systemID)
+        return
+      }
+      guard !redeclares(name, as: content) else {
+        events(builder).pointee.refuseRedeclaration()
         return
       }
       xmlSAX2EntityDecl(

@@ -24,10 +24,13 @@ struct RejectsShowCommand: ParsableCommand {
 
   func run() throws {
     let groups = try RejectGroups(of: file)
-    try OutputBuffer.print(
-      json
-        ? try groups.json()
-        : try groups.text(columnCount: Terminal.columnCount(of: STDOUT_FILENO))
-    )
+    if json { return try OutputBuffer.print(groups.json()) }
+    let output = OutputBuffer(descriptor: STDOUT_FILENO)
+    do {
+      try groups.write(to: output, columnCount: Terminal.columnCount(of: STDOUT_FILENO))
+      try output.flush()
+    } catch let error as OutputError where error.isClosedPipe {
+      // Whoever read has enough.
+    }
   }
 }

@@ -65,9 +65,8 @@ struct RejectGroups {
     try JSONDocument.text(Document(count: count, groups: groups)) + "\n"
   }
 
-  /// A table, and the number of all.
-  func text(columnCount: Int?) throws -> String {
-    let output = OutputBuffer(descriptor: nil)
+  /// Writes a table, and the number of all.
+  func write(to output: OutputBuffer, columnCount: Int?) throws {
     if !groups.isEmpty {
       let attributes: [Attribute] = [
         Attribute(name: "count", type: .int64), Attribute(name: "code"), Attribute(name: "of"),
@@ -83,7 +82,6 @@ struct RejectGroups {
       try table.finish()
     }
     try output.write("\(file): \(Figures.grouped(count)) \(count == 1 ? "reject" : "rejects")\n")
-    return String(decoding: output.bytes, as: UTF8.self)
   }
 
   private static func row(_ group: Group) -> [StoredValue] {

@@ -121,6 +121,7 @@ struct TableRowWriter: RowWriter {
         text += cell + (index < widths.count - 1 ? padding : "")
       }
     }
-    try output.write((style?.styled(text) ?? text) + "\n")
+    guard let style else { return try output.write(text + "\n") }
+    try output.write((style.styled(text) + "\n").utf8)
   }
 }

@@ -24,9 +24,9 @@ enum StandardStreams {
 enum Messages {
   static func print(_ text: String) {
     write { (output) throws(OutputError) in
-      try output.write(
-        TextStyle.isShown(on: STDERR_FILENO) ? TextStyle.coloured(messages: text) : text
-      )
+      let visible = TextStyle.visible(text)
+      let isColoured = TextStyle.isShown(on: STDERR_FILENO)
+      try output.write((isColoured ? TextStyle.coloured(messages: visible) : visible).utf8)
     }
   }
 

@@ -2,7 +2,7 @@ import Dragoman
 import Foundation
 
 /// Colour and weight of text on terminals that show them.
-enum TextStyle: String, CaseIterable {
+enum TextStyle: String {
   case bold = "1"
   case error = "1;31"
   case warning = "1;33"
@@ -23,30 +23,20 @@ enum TextStyle: String, CaseIterable {
   private var start: String { "\u{1B}[\(rawValue)m" }
   private static let end = "\u{1B}[0m"
 
-  /// Text with everything spelled out that a terminal would obey, but for line ends, tabs and these styles.
+  /// Text with everything spelled out that a terminal would obey, but for line ends and tabs.
   ///
   /// What is printed has names and values of feeds, maps and databases in it, which are anybody's.
   static func visible(_ text: String) -> String {
     if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) || $0 == 0x0A || $0 == 0x09 }) {
       return text
     }
-    let styles = (allCases.map(\.start) + [end]).map(\.unicodeScalars)
-    var shown = String.UnicodeScalarView()
+    var shown = ""
     var rest = text.unicodeScalars[...]
-    while let scalar = rest.first {
-      if let style = styles.first(where: { rest.starts(with: $0) }) {
-        shown += style
-        rest = rest.dropFirst(style.count)
-        continue
-      }
-      rest = rest.dropFirst()
-      if scalar == "\n" || scalar == "\t" || scalar == "\r" && rest.first == "\n" {
-        shown.append(scalar)
-      } else {
-        shown += VisibleText.of(String(scalar)).unicodeScalars
-      }
+    while let scalar = rest.popFirst() {
+      let isLayout = scalar == "\n" || scalar == "\t" || scalar == "\r" && rest.first == "\n"
+      shown += isLayout ? String(scalar) : VisibleText.of(String(scalar))
     }
-    return String(shown)
+    return shown
   }
 
   /// Messages with the words in front of them coloured: `error[value.date]:`.

@@ -89,6 +89,14 @@ extension StoreError {
         help: path.flatMap(Self.lock(of:)),
         path: path
       )
+    case .SQLITE_CANTOPEN
+    where path.map { access($0, F_OK) == 0 && Self.lock(of: $0) != nil } == true:
+      self.init(
+        .permission,
+        "The database cannot be opened: \(text).",
+        help: path.flatMap(Self.lock(of:)),
+        path: path
+      )
     case .SQLITE_CANTOPEN:
       self.init(.unreachable, "The database cannot be opened: \(text).", path: path)
     case .SQLITE_NOTADB:

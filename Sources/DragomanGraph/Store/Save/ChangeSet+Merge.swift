@@ -225,6 +225,7 @@ extension ChangeSet {
   /// of now.
   func left(of wanted: ChangeSet, _ layout: ModelLayout) -> ChangeSet {
     var left = ChangeSet()
+    left.links = links.still(wanted.links)
     for (place, then) in wanted.sorted {
       guard var now = self[place], (now.kind == .deleted) == (then.kind == .deleted) else {
         continue
@@ -237,7 +238,11 @@ extension ChangeSet {
       } else {
         now.values = then.values.filter { now.values[$0.key] == $0.value }
         // Nothing of it holds any more: its version is not to be raised for that.
-        if now.isEmptyUpdate, !then.isEmptyUpdate { continue }
+        if now.isEmptyUpdate, !then.isEmptyUpdate,
+          !left.hasLinks(of: place, Int(now.entity), layout)
+        {
+          continue
+        }
       }
       // What is deleted here is stored yet, and nothing new leads there.
       for column in layout.linkColumns[place.table] where now.kind != .deleted {
@@ -250,7 +255,6 @@ extension ChangeSet {
       left.set(now, at: place, layout)
       if let cause = causes[place] { left.note(cause, for: place) }
     }
-    left.links = links.still(wanted.links)
     return left
   }
 }

@@ -12,7 +12,8 @@ struct StoredModel: Sendable {
   /// - Throws: as `load(_:)`; `.damaged` for what is no table.
   init(_ database: Database) throws {
     layout = ModelLayout(try Self.load(database))
-    try Self.checkTables(of: layout, in: database)
+    let names = Set(Schema(layout).tables.map { Array(Self.asciiLowercased($0.name).utf8) })
+    try Self.check({ names.contains(Array($0.utf8)) }, in: database)
     text = try Self.text(database)
   }
 
@@ -39,9 +40,17 @@ struct StoredModel: Sendable {
 
   /// The stored model; empty for a database without tables.
   ///
-  /// Reads `PRAGMA application_id`, `PRAGMA user_version`, `sqlite_master` and `_dragoman_model`.
+  /// Reads `PRAGMA encoding`, `application_id`, `PRAGMA user_version`, `sqlite_master` and `_dragoman_model`.
   /// - Throws: `.notAStore`, `.newerFormat` or `.damaged`.
   static func load(_ database: Database) throws -> Model {
+    let encoding = try String.fetchOne(database, sql: "PRAGMA encoding") ?? ""
+    guard encoding == "UTF-8" else {
+      throw StoreError(
+        .notAStore,
+        "The database holds its text as \(encoding), and Dragoman compares text as UTF-8.",
+        help: "name another file with -d"
+      )
+    }
     let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
     let tables = try String.fetchAll(
       database,
@@ -59,6 +68,7 @@ struct StoredModel: Sendable {
         help: "name another file with -d"
       )
     }
+    try check({ $0.utf8.starts(with: "_dragoman_".utf8) }, in: database)
     let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     guard version <= Schema.formatVersion else {
       throw StoreError(
@@ -78,25 +88,28 @@ struct StoredModel: Sendable {
     return try Model(stored: text)
   }
 
-  /// Refuses a file where something else has the name of one of the model's tables: what a view or a virtual table
-  /// does when it is read is its maker's to say.
+  /// Refuses a file where something else has the name of a table of the model, or of our own: what a view or a virtual
+  /// table does when it is read is its maker's to say.
   ///
-  /// Reads `sqlite_master`.
+  /// Reads `sqlite_master`: what has no page of its own is none (https://www.sqlite.org/schematab.html).
   /// - Throws: `.damaged`.
-  private static func checkTables(of layout: ModelLayout, in database: Database) throws {
+  private static func check(_ isTable: (String) -> Bool, in database: Database) throws {
     let strangers = try String.fetchAll(
       database,
       sql:
-        "SELECT lower(name) FROM sqlite_master WHERE type = 'view' OR lower(sql) LIKE 'create virtual%'"
+        "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND coalesce(rootpage, 0) = 0"
     )
-    guard !strangers.isEmpty else { return }
-    let known = Set(strangers)
-    for table in Schema(layout).tables where known.contains(table.name.lowercased()) {
-      throw StoreError(
-        .damaged,
-        "\(table.name) is a view or a virtual table, and not the table that the model says."
-      )
-    }
+    guard let name = strangers.first(where: { isTable(asciiLowercased($0)) }) else { return }
+    throw StoreError(
+      .damaged,
+      "\(name) is a view or a virtual table, and not the table that it should be."
+    )
+  }
+
+  /// A name as SQLite compares it: letters of ASCII have no case.
+  private static func asciiLowercased(_ name: String) -> String {
+    let bytes = name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Makes our own tables in a database that has none.

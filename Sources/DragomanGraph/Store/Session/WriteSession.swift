@@ -55,10 +55,11 @@ public final class WriteSession: ImportSession {
   ///
   /// - Throws: `.busy` when another process kept the lock longer than the store waits; `.migrated` when
   ///   one has changed the model between two transactions of this session so that its rows would not
-  ///   fit any more.
+  ///   fit any more, or the file was moved.
   public func begin() throws(StoreError) {
     try run {
       try database.beginTransaction(.immediate)
+      try checkPlace()
       // Another process may have written since the last transaction.
       try lookAtModel()
       for keys in keys.values { try keys.load(from: database) }
@@ -69,6 +70,23 @@ public final class WriteSession: ImportSession {
   /// The same, unless a transaction is open.
   package func beginIfNeeded() throws(StoreError) {
     if !database.isInsideTransaction { try begin() }
+  }
+
+  /// Refuses to write into a file that was moved, replaced or removed: nobody would find it there again.
+  ///
+  /// SQLite asks the same before it writes a rollback journal, but not before it writes a log.
+  private func checkPlace() throws(StoreError) {
+    guard let path, let connection = database.sqliteConnection else { return }
+    var hasMoved: Int32 = 0
+    let code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+    guard code == SQLITE_OK, hasMoved != 0 else { return }
+    throw StoreError(
+      .migrated,
+      "The database was moved, replaced or removed while it was in use; nothing of the open transaction is kept.",
+      help:
+        "put it back, without the -wal beside it where another file stands there now, and begin again",
+      path: path
+    )
   }
 
   /// Takes over what others have made of the model, as far as nothing was made for the old one.
@@ -110,6 +128,7 @@ public final class WriteSession: ImportSession {
     try run {
       for keys in keys.values { try keys.save(to: database) }
       let model = modelChanged ? try StoredModel(layout, in: database) : committed
+      try checkPlace()
       try database.commit()
       committed = model
     }

@@ -196,7 +196,7 @@ struct Changeset {
     if isEmpty { return }
     var bytes = bytes
     try withoutActuallyEscaping(left) { left throws(DatabaseError) in
-      let listener = Listener(table, left)
+      let listener = Listener(table, database.sqliteConnection, left)
       let code = bytes.withUnsafeMutableBytes { buffer in
         sqlite3changeset_apply(
           database.sqliteConnection,
@@ -208,11 +208,15 @@ struct Changeset {
             return hasSameBytes(String(cString: name), listener.table) ? 0 : 1
           },
           { context, kind, iterator in
-            // 0 is SQLITE_CHANGESET_OMIT. Links that lead nowhere are looked for at the end.
-            guard let context, let iterator, let conflict = Conflict(kind),
-              let row = Row(iterator)
-            else { return 0 }
-            Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue().left(row, conflict)
+            // 0 is SQLITE_CHANGESET_OMIT, 2 SQLITE_CHANGESET_ABORT. Links that lead nowhere are looked for at the end.
+            guard let context else { return 2 }
+            let listener = Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue()
+            // A trigger of somebody's has rolled back everything: what came behind would be for good.
+            if sqlite3_get_autocommit(listener.connection) != 0 { return 2 }
+            guard let iterator, let conflict = Conflict(kind), let row = Row(iterator) else {
+              return 0
+            }
+            listener.left(row, conflict)
             return 0
           },
           Unmanaged.passUnretained(listener).toOpaque()
@@ -224,10 +228,16 @@ struct Changeset {
 
   private final class Listener {
     let table: String
+    let connection: OpaquePointer?
     let left: (Row, Conflict) -> Void
 
-    init(_ table: String, _ left: @escaping (Row, Conflict) -> Void) {
+    init(
+      _ table: String,
+      _ connection: OpaquePointer?,
+      _ left: @escaping (Row, Conflict) -> Void
+    ) {
       self.table = table
+      self.connection = connection
       self.left = left
     }
   }

@@ -283,7 +283,10 @@ struct RunReversal {
       do throws(DatabaseError) {
         try statement.run()
       } catch {
-        guard error.resultCode == .SQLITE_CONSTRAINT else { throw error }
+        // A trigger of somebody's may have rolled back everything.
+        guard error.resultCode == .SQLITE_CONSTRAINT, database.isInsideTransaction else {
+          throw error
+        }
         add(Conflict(table: exchange.table, key: exchange.key, links: nil, reason: .taken))
       }
     }

@@ -35,12 +35,18 @@ import Testing
       ("https://a.example/x?q=\(String(repeating: "a", count: 32))", "https://a.example/x?q=…"),
       ("https://a.example/x#token=abc", "https://a.example/x"),
       ("people.json?token=1", "people.json?token=1"), ("a:b#c?key=1", "a:b#c?key=1"),
-      ("https://u:1/pw@a.example/", "https://…@a.example/"), ("ftp://u:pw@a/x", "ftp://…@a/x"),
+      ("https://u:1/pw@a.example/", "https://u:1/…@a.example/"), ("ftp://u:pw@a/x", "ftp://…@a/x"),
       ("https:/u:pw@a/x", "https:/…@a/x"), ("https:u:pw@a/x", "https:…@a/x"),
       ("https:\u{2F}\u{2F}\u{301}u:pw@a/x", "https://…@a/x"),
       ("https://a/?a=1;token=pw&b=2;c", "https://a/?a=1;token=…&b=2;c"),
       ("https://a/?", "https://a/?"),
-      ("https://a/?token=\u{301}pw", "https://a/?token=…"),
+      ("https://a/?token=\u{301}pw", "https://a/?token=…"), (" https://u:pw@a/x", " https://…@a/x"),
+      ("https://u:sec#ret@a/x", "https://…@a/x"), ("https:/a/x?token=abc", "https:/a/x?token=…"),
+      ("http://a:8080/x@2.json", "http://a:8080/…@2.json"),
+      (
+        "Unsupported proxy syntax in 'http://u:pw@bad host:1'",
+        "Unsupported proxy syntax in 'http://…@bad host:1'"
+      ),
     ]
   )
   func shown(text: String, shown: String) { #expect(WebText.shown(text) == shown) }

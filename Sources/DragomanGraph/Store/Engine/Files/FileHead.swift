@@ -21,11 +21,15 @@ package enum FileHead {
   ///   - count: How many.
   ///   - path: The file; links are followed.
   /// - Returns: That many, or fewer where the file ends before.
-  /// - Throws: `Failure`, `ESPIPE` for what is no regular file.
+  /// - Throws: `Failure`: `ESPIPE` for what is no regular file, `EBUSY` for a `-shm` that belongs to a database: the locks
+  ///   of who works with that are on it.
   package static func bytes(_ count: Int, of path: String) throws(Failure) -> [UInt8] {
     var status = stat()
     guard stat(path, &status) == 0 else { throw Failure(code: errno) }
     guard status.st_mode & S_IFMT == S_IFREG else { throw Failure(code: ESPIPE) }
+    if isShared(path) { throw Failure(code: EBUSY) }
+    // SQLite opens no longer path, so that nobody has a database there.
+    if path.utf8.count > maximumPathByteCount { return try plainBytes(count, of: path) }
     var connection: OpaquePointer?
     defer { sqlite3_close(connection) }
     // Nothing is read as a database, and nothing made beside it, before the first statement.
@@ -34,29 +38,48 @@ package enum FileHead {
     guard
       sqlite3_open_v2(FilePath.ofDatabase(path), &connection, flags, nil) == SQLITE_OK,
       sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
-      let file, let methods = file.pointee.pMethods?.pointee
+      let file, let read = file.pointee.pMethods?.pointee.xRead
     else {
       let code = sqlite3_system_errno(connection)
       throw Failure(code: code == 0 ? EIO : code)
     }
-    var size: sqlite3_int64 = 0
-    guard methods.xFileSize?(file, &size) == SQLITE_OK else { throw Failure(code: EIO) }
-    var bytes = [UInt8](repeating: 0, count: min(count, Int(size)))
-    guard bytes.isEmpty || methods.xRead?(file, &bytes, Int32(bytes.count), 0) == SQLITE_OK else {
+    // SQLite itself says of a file of one byte that it is empty.
+    var bytes = [UInt8](repeating: 0, count: min(count, Int(status.st_size)))
+    guard bytes.isEmpty || read(file, &bytes, Int32(bytes.count), 0) == SQLITE_OK else {
       throw Failure(code: EIO)
     }
     return bytes
   }
 
+  /// The most bytes that SQLite takes of a path (`MAX_PATHNAME` of its os_unix.c, less what it adds).
+  private static let maximumPathByteCount = 500
+
+  private static func plainBytes(_ count: Int, of path: String) throws(Failure) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Failure(code: errno) }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: count)
+    let found = pread(descriptor, &bytes, count, 0)
+    guard found >= 0 else { throw Failure(code: errno) }
+    return Array(bytes[..<found])
+  }
+
+  /// Whether a file is what connections to a database share.
+  private static func isShared(_ path: String) -> Bool {
+    let target = Array(FilePath.resolved(path).utf8)
+    guard target.count > 4, target.suffix(4).elementsEqual("-shm".utf8) else { return false }
+    return access(String(decoding: target.dropLast(4), as: UTF8.self), F_OK) == 0
+  }
+
   /// What a database of SQLite starts with (https://www.sqlite.org/fileformat.html, 1.3.1).
   package static let databaseMagic = Array("SQLite format 3\0".utf8)
 
-  /// Whether a file is a database of SQLite, which is not to be opened but through SQLite.
+  /// Whether a file is a database of SQLite, or shared by its connections, which nobody else is to open.
   package static func isDatabase(_ path: String) -> Bool {
     do throws(Failure) {
       return try bytes(databaseMagic.count, of: path) == databaseMagic
     } catch {
-      return false
+      return error.code == EBUSY
     }
   }
 }

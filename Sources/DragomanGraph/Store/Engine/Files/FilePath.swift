@@ -46,10 +46,11 @@ package enum FilePath {
     folder.isEmpty || folder.utf8.last == slash ? folder + name : "\(folder)/\(name)"
   }
 
-  /// A path as SQLite takes it for that of a file: what begins with a colon, as `:memory:`, is none to it
-  /// (https://www.sqlite.org/inmemorydb.html).
+  /// A path as SQLite takes it for that of a file: what begins with a colon, as `:memory:`, or with `file:` may be
+  /// something else to it (https://www.sqlite.org/inmemorydb.html, https://www.sqlite.org/uri.html).
   static func ofDatabase(_ path: String) -> String {
-    path.utf8.first == UInt8(ascii: ":") ? "./" + path : path
+    let isStrange = path.utf8.first == UInt8(ascii: ":") || path.utf8.starts(with: "file:".utf8)
+    return isStrange ? "./" + path : path
   }
 
   private static let slash = UInt8(ascii: "/")

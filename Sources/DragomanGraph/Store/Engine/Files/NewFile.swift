@@ -60,7 +60,8 @@ final class NewFile: Sendable {
         close(descriptor)
         return nil
       case .gone:
-        close(descriptor)
+        // Open for ever: it may be a database by now that this process has opened (`FileHead`).
+        break
       case .taken:
         close(descriptor)
         guard ContinuousClock.now < deadline else {
@@ -89,7 +90,8 @@ final class NewFile: Sendable {
       throw taken
     }
     switch PublishedFile.nameNew(temporaryPath, path) {
-    case 0: break
+    // It stays open: who has opened the database since would lose its locks (`FileHead`).
+    case 0: descriptor.withLock { $0 = nil }
     case EEXIST: throw taken
     case let code: throw failure(code)
     }
@@ -126,6 +128,12 @@ final class NewFile: Sendable {
       file.st_dev == other.st_dev, file.st_ino == other.st_ino
     else { return }
     unlink(path + ending)
+  }
+
+  /// Whether a file has two names because one who builds it gives it the second, or was killed at that.
+  static func isBeingNamed(_ path: String, _ status: stat) -> Bool {
+    guard status.st_nlink == 2, let other = Self.status(ending, of: path) else { return false }
+    return other.st_dev == status.st_dev && other.st_ino == status.st_ino
   }
 
   /// How a file that was opened stands.
