@@ -20,7 +20,7 @@ import Testing
     let made = try folder.shell(
       """
       "$D" import -q m.map.yaml feed.json -d p.db
-      mkdir in && ln feed.json in/a.json && ln p.db hard.db && ln -s p.db link.db
+      mkdir in && ln feed.json in/a.json && ln -s p.db link.db
       ln m.map.yaml hard.map && ln -s m.map.yaml link.map
       """
     )
@@ -46,10 +46,15 @@ import Testing
     ]
   )
   func refused(path: String) throws {
+    // A database with a second name is only read.
+    if path == "hard.db" { _ = try folder.shell("ln p.db hard.db") }
     let before = try contents()
     let names = try names()
     for arguments in [
-      ["import", "m.map.yaml", "in", "-d", "p.db", "--rejects", path],
+      [
+        "import", "m.map.yaml", "in", "-d", path == "hard.db" ? "new.db" : "p.db", "--rejects",
+        path,
+      ],
       ["export", "m.map.yaml", "-d", "p.db", "-o", path],
       ["backup", "-d", "p.db", path],
     ] {
@@ -81,7 +86,7 @@ import Testing
       "feed.json -d p.db --rejects feed.json", "feed.json -d p.db --rejects in/a.json",
       "in -d p.db --rejects feed.json", "'*.json' -d p.db --rejects in/a.json",
       "- -d p.db --rejects feed.json < feed.json",
-      "in -d hard.db --rejects p.db", "in -d new.db --rejects new.db",
+      "in -d link.db --rejects p.db", "in -d new.db --rejects new.db",
     ]
   )
   func inputs(arguments: String) throws {
@@ -218,6 +223,7 @@ import Testing
 
   @Test("Nothing that is said replaces the database, the map or a database in use")
   func neverReplaced() throws {
+    _ = try folder.shell("ln p.db hard.db")
     let before = try contents()
     for path in ["p.db", "hard.db", "link.db", "p.db-wal", "m.map.yaml", "hard.map", "link.map"] {
       let run = try folder.run("export", "m.map.yaml", "-d", "p.db", "--overwrite", "-o", path)

@@ -210,17 +210,16 @@ public final class SQLiteStore: Sendable {
   /// Removes the file where it holds nothing, and nobody else has it open or comes to it meanwhile: who waits for the
   /// lock finds that it has moved (`WriteSession.begin()`).
   private static func removeUnused(_ path: String, _ database: Database) throws {
-    guard try String.fetchOne(database, sql: "PRAGMA journal_mode=DELETE") == "delete" else {
-      return
-    }
     do {
+      let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode=DELETE")
+      guard mode == "delete" else { return }
       try database.inTransaction(.exclusive) {
         let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
         if count == 0 { unlink(path) }
         return .rollback
       }
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-      // Somebody has it.
+    } catch is DatabaseError {
+      // Somebody has it: it stays.
     }
   }
 

@@ -6,7 +6,7 @@ import Testing
 @Suite("Stacks that are closed while others use them") struct ClosingTests {
   @Test(
     "Who is in the store cannot close the stack, also while somebody else does",
-    .timeLimit(.minutes(1))
+    .timeLimit(.minutes(15))
   )
   func fromWithin() throws {
     let stack = try Stack(crm, at: .inMemory)
@@ -31,7 +31,7 @@ import Testing
   }
 
   @MainActor
-  @Test("Two who follow the same events both hear of their end", .timeLimit(.minutes(1)))
+  @Test("Two who follow the same events both hear of their end", .timeLimit(.minutes(15)))
   func events() async throws {
     let stack = try Stack.withItems()
     let events = try await stack.results(FetchRequest("Item")).events()

@@ -194,6 +194,11 @@ struct Changeset {
     _ left: (Row, Conflict) -> Void
   ) throws(DatabaseError) {
     if isEmpty { return }
+    // A trigger of somebody's may roll back everything (`RAISE(ROLLBACK)`), and SQLite goes on with the rest, each of
+    // which would be for good.
+    let watch = CommitBan()
+    database.add(transactionObserver: watch)
+    defer { database.remove(transactionObserver: watch) }
     var bytes = bytes
     try withoutActuallyEscaping(left) { left throws(DatabaseError) in
       let listener = Listener(table, database.sqliteConnection, left)
@@ -211,7 +216,6 @@ struct Changeset {
             // 0 is SQLITE_CHANGESET_OMIT, 2 SQLITE_CHANGESET_ABORT. Links that lead nowhere are looked for at the end.
             guard let context else { return 2 }
             let listener = Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue()
-            // A trigger of somebody's has rolled back everything: what came behind would be for good.
             if sqlite3_get_autocommit(listener.connection) != 0 { return 2 }
             guard let iterator, let conflict = Conflict(kind), let row = Row(iterator) else {
               return 0
@@ -224,6 +228,23 @@ struct Changeset {
       }
       try withExtendedLifetime(listener) { () throws(DatabaseError) in try Self.check(code) }
     }
+    guard database.isInsideTransaction else {
+      throw DatabaseError(
+        resultCode: .SQLITE_ABORT,
+        message: "a trigger has rolled back the transaction"
+      )
+    }
+  }
+
+  /// Refuses each commit: a changeset is applied within a transaction that is somebody else's to end.
+  private final class CommitBan: TransactionObserver {
+    private struct Refusal: Error {}
+
+    func observes(eventsOfKind kind: DatabaseEventKind) -> Bool { false }
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseWillCommit() throws { throw Refusal() }
+    func databaseDidCommit(_ database: Database) {}
+    func databaseDidRollback(_ database: Database) {}
   }
 
   private final class Listener {

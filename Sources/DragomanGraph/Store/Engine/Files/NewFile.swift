@@ -90,8 +90,10 @@ final class NewFile: Sendable {
       throw taken
     }
     switch PublishedFile.nameNew(temporaryPath, path) {
-    // It stays open: who has opened the database since would lose its locks (`FileHead`).
-    case 0: descriptor.withLock { $0 = nil }
+    case 0:
+      // It stays open: who has opened the database since would lose its locks (`FileHead`).
+      flock(file, LOCK_UN)
+      descriptor.withLock { $0 = nil }
     case EEXIST: throw taken
     case let code: throw failure(code)
     }
