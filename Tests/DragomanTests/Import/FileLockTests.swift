@@ -29,8 +29,11 @@ import Testing
     try store.grow(to: fixture.map.model())
     let held = try locks(on: path)
     try #require(!held.isEmpty, "no lock is told of: \(path)")
-    let shared = try locks(on: path + "-shm")
-    try #require(!shared.isEmpty)
+    // Others come and go; this one says that somebody has it open (WAL_DMS of SQLite's os_unix.c).
+    func holdsShared() throws -> Bool {
+      try locks(on: path + "-shm").contains { $0.hasSuffix(" 128 128") }
+    }
+    try #require(try holdsShared())
 
     func check(_ what: String) throws {
       #expect(try locks(on: path) == held, "\(what)")
@@ -60,7 +63,7 @@ import Testing
     #expect(throws: MapFaults.self) { _ = try ImportMap(contentsOf: path + "-shm") }
     #expect(!RejectsFile.isThere(at: path + "-shm"))
     try check("what its connections share")
-    #expect(try locks(on: path + "-shm") == shared)
+    #expect(try holdsShared())
     try store.close()
   }
 
