@@ -305,6 +305,14 @@ def phase(browser, address, *ends, seconds=60):
     return told
 
 
+def begin(browser, feed):
+    """Begins an import of the console, and gives its address when it is checked."""
+    head, _ = browser.post("/import", map="0", path=feed)
+    address = re.search(rb"ocation: (\S+)", head)[1].decode()
+    phase(browser, address, "checked")
+    return address
+
+
 def killed(torture):
     chance = torture.begin(
         "kill -9 of the console in an import", "contents before or after, never between; a new console goes on from there, and the import ends well"
@@ -332,9 +340,7 @@ def killed(torture):
             moment.start()
             step = "the check"
             try:
-                head, _ = browser.post("/import", map="0", path=feed)
-                address = re.search(rb"ocation: (\S+)", head)[1].decode()
-                phase(browser, address, "checked")
+                address = begin(browser, feed)
                 step = "the trial"
                 browser.post(address + "/try")
                 phase(browser, address, "tried")
@@ -350,9 +356,7 @@ def killed(torture):
         torture.check(not faults(store) and found in (before, after), f"kill {number}: contents")
         with serving(torture, store, "--allow-import") as process:
             browser = process.browser
-            head, _ = browser.post("/import", map="0", path=feed)
-            address = re.search(rb"ocation: (\S+)", head)[1].decode()
-            phase(browser, address, "checked")
+            address = begin(browser, feed)
             browser.post(address + "/run")
             told = phase(browser, address, "done", "failed")
             torture.check(told["phase"] == "done" and contents(store) == after, f"kill {number}: once more", told)
@@ -378,9 +382,7 @@ def beside_others(torture):
         store.write_bytes(work.before.read_bytes())
         with serving(torture, store, "--allow-import") as process:
             browser = process.browser
-            head, _ = browser.post("/import", map="0", path=feed)
-            address = re.search(rb"ocation: (\S+)", head)[1].decode()
-            phase(browser, address, "checked")
+            address = begin(browser, feed)
             browser.post(address + "/run")
             for _ in range(chance.randrange(1, 6)):
                 browser.ask("GET", chance.choice(pages))

@@ -130,31 +130,15 @@ package struct TextTest {
     }
   }
 
-  /// ICU reports progress every 10,000 steps; 1,000 reports are about a second.
-  private static let maximumReports = 1_000
-
   private static func matches(
     _ text: String,
     _ expression: NSRegularExpression
   ) throws(Failure) -> Bool {
-    var isMatch = false
-    var reportCount = 0
-    expression.enumerateMatches(
-      in: text,
-      options: .reportProgress,
-      range: NSRange(location: 0, length: text.utf16.count)
-    ) { result, flags, stop in
-      if result != nil {
-        isMatch = true
-        stop.pointee = true
-      } else if flags.contains(.progress) {
-        reportCount += 1
-        if reportCount > maximumReports { stop.pointee = true }
-      }
-    }
-    guard isMatch || reportCount <= maximumReports else {
+    let limit = NSRegularExpression.maximumReportCount
+    let (range, reportCount) = expression.boundedMatch(in: text, atMost: limit)
+    guard range != nil || reportCount <= limit else {
       throw Failure(message: "the regular expression takes too long: simplify it")
     }
-    return isMatch
+    return range != nil
   }
 }

@@ -7,52 +7,58 @@ import Testing
 
 /// A process that closes any descriptor of a database loses SQLite's locks on it (`FileHead`).
 @Suite("Locks of databases that this process looks at") struct FileLockTests {
-  /// The locks of this process on a file, as the system tells them.
-  private static func locks(on path: String) throws -> [String] {
-    var status = stat()
-    try #require(stat(path, &status) == 0)
-    // Its size is 0, and it may be longer than what is read of such a file at once.
-    let handle = try #require(FileHandle(forReadingAtPath: "/proc/locks"))
-    let text = String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
-    return text.split(separator: "\n").map { $0.split(separator: " ").dropFirst() }.filter {
-      words in
-      words.contains("POSIX") && words.contains("\(getpid())")
-        && words.contains { $0.hasSuffix(":\(status.st_ino)") }
-    }.map { $0.joined(separator: " ") }.sorted()
-  }
+  /// A look at the locks on a file that is not closed before the file's locks are of no use any more.
+  private final class Look {
+    /// `F_OFD_GETLK` of Linux: a descriptor's own locks are strangers to those of its process.
+    private static let command: Int32 = 36
+    private let descriptor: Int32
 
-  /// Whether the system tells of this process's locks: in some containers it does not.
-  private static let tellsLocks: Bool = {
-    let path = NSTemporaryDirectory() + "lock-\(UUID().uuidString)"
-    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    defer {
-      close(descriptor)
-      unlink(path)
+    init(_ path: String, _ flags: Int32 = O_RDWR) throws {
+      descriptor = open(path, flags | O_CLOEXEC, 0o600)
+      try #require(descriptor >= 0, "\(path)")
     }
-    guard descriptor >= 0, lockf(descriptor, F_TLOCK, 1) == 0 else { return false }
-    return (try? locks(on: path).isEmpty) == false
-  }()
+
+    deinit { close(descriptor) }
+
+    /// The first lock on the bytes from `start`; nil: there is none.
+    func lock(from start: off_t, count: off_t) throws -> String? {
+      var lock = flock()
+      lock.l_type = Int16(F_WRLCK)
+      lock.l_whence = Int16(SEEK_SET)
+      (lock.l_start, lock.l_len) = (start, count)
+      try #require(fcntl(descriptor, Self.command, &lock) == 0)
+      return lock.l_type == Int16(F_UNLCK)
+        ? nil : "\(lock.l_type) \(lock.l_start) \(lock.l_len)"
+    }
+
+    /// Whether the system tells of this process's locks.
+    static let isPossible: Bool = {
+      let path = NSTemporaryDirectory() + "lock-\(UUID().uuidString)"
+      defer { unlink(path) }
+      guard let own = try? Look(path, O_RDWR | O_CREAT), lockf(own.descriptor, F_TLOCK, 1) == 0
+      else { return false }
+      return (try? own.lock(from: 0, count: 1)) != nil
+    }()
+  }
 
   @Test(
     "Nothing that looks at an open database releases the locks on it",
-    .enabled(if: tellsLocks, "/proc/locks does not tell of this process's locks here")
+    .enabled(if: Look.isPossible, "the system does not tell of a process's own locks")
   )
   func looks() async throws {
     let fixture = try FileFixture()
     let path = fixture.path
     let store = try SQLiteStore(at: .file(path))
     try store.grow(to: fixture.map.model())
-    let held = try Self.locks(on: path)
-    try #require(!held.isEmpty, "no lock is told of: \(path)")
-    // Others come and go; this one says that somebody has it open (WAL_DMS of SQLite's os_unix.c).
-    func holdsShared() throws -> Bool {
-      try Self.locks(on: path + "-shm").contains { $0.hasSuffix(" 128 128") }
+    // Bytes of SQLite's os_unix.c: SHARED_FIRST of the database, and WAL_DMS, which says that somebody has it open.
+    let (database, shared) = (try Look(path), try Look(path + "-shm"))
+    func locks() throws -> [String?] {
+      [try database.lock(from: 0x4000_0002, count: 510), try shared.lock(from: 128, count: 1)]
     }
-    try #require(try holdsShared())
+    let held = try locks()
+    try #require(!held.contains(nil), "\(held)")
 
-    func check(_ what: String) throws {
-      #expect(try Self.locks(on: path) == held, "\(what)")
-    }
+    func check(_ what: String) throws { #expect(try locks() == held, "\(what)") }
     try SQLiteStore(at: .file(path)).close()
     try check("another store")
     try SQLiteStore(at: .file(path), options: .init(isReadOnly: true, createsFile: false)).close()
@@ -78,8 +84,8 @@ import Testing
     #expect(throws: MapFaults.self) { _ = try ImportMap(contentsOf: path + "-shm") }
     #expect(!RejectsFile.isThere(at: path + "-shm"))
     try check("what its connections share")
-    #expect(try holdsShared())
     try store.close()
+    withExtendedLifetime((database, shared)) {}
   }
 
   @Test(

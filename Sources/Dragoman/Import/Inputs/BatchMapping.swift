@@ -95,18 +95,18 @@ final class CompiledPlan {
   /// Maps the records of a batch, and hands it to the writer.
   fileprivate func map(_ batch: DraftBatch, into queue: BatchQueue<DraftBatch>) {
     for index in batch.records.records.indices {
+      let mapper = mappers[batch.records.records[index].source]
+      if let filter {
+        let (mark, issues, repeated) = (batch.mark, batch.issues.count, batch.repeatedIssues)
+        mapper.map(index, into: batch)
+        if !filter.takesLast(of: batch) { batch.leaveLast(mark, issues: issues, repeated) }
+      } else {
+        mapper.map(index, into: batch)
+      }
       if let culprit = set.patterns.culprit {
         queue.finish(.failure(Self.slowPattern(of: culprit, at: index, in: batch.records)))
         return queue.reuse(batch)
       }
-      let mapper = mappers[batch.records.records[index].source]
-      guard let filter else {
-        mapper.map(index, into: batch)
-        continue
-      }
-      let (mark, issues, repeated) = (batch.mark, batch.issues.count, batch.repeatedIssues)
-      mapper.map(index, into: batch)
-      if !filter.takesLast(of: batch) { batch.leaveLast(mark, issues: issues, repeated) }
     }
     batch.isStrange = batch.sources.contains { mappers[$0].use.isStrange }
     queue.put(batch)
@@ -120,7 +120,7 @@ final class CompiledPlan {
     let record = batch.records[index]
     return ReadError(
       .limit,
-      "The pattern of \(attribute) takes seconds for a value, over and over.",
+      "The pattern of \(attribute) takes too many steps for a value, over and over.",
       at: batch.origin(at: record.start, record: record.number),
       help:
         "write it without repetitions that can share the same characters, as `a*b*` does and `a*a*` does not"

@@ -89,7 +89,7 @@ struct WebFetcher {
         feed,
         version,
         &kind,
-        maximumByteCount - pages.reduce(0) { $0 + $1.feed.byteCount }
+        maximumByteCount - (pages.last?.feed.end ?? 0)
       )
       switch status {
       case 200, 203:
@@ -146,8 +146,12 @@ struct WebFetcher {
     _ maximumByteCount: Int
   ) throws -> (status: Int, WebTransfer) {
     let proxy = proxies.url(for: address)
-    // What a proxy looks up is of the world, unless the URL itself says otherwise.
-    if proxy != nil, kind == nil { kind = address.namedKind ?? .outer }
+    if proxy != nil {
+      // What a proxy looks up is of the world, unless the URL itself says otherwise.
+      let named = address.namedKind ?? .outer
+      if let kind, kind != named { throw Self.kindRefusal(address, named) }
+      kind = named
+    }
     var retryCount = 0
     while true {
       feed.clear()

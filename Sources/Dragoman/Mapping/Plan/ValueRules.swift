@@ -11,16 +11,16 @@ struct ValueRules {
   /// How many characters at least and at most; a pair that admits nothing is one, too.
   private let length: (minimum: Int, maximum: Int)?
   private let pattern: NSRegularExpression?
-  private let time: PatternTime
+  private let effort: PatternEffort
 
   /// Compiles the rules of an attribute; nil when it has none.
   ///
   /// - Parameters:
   ///   - attribute: The attribute.
-  ///   - time: Is told how long the pattern takes.
+  ///   - effort: What the patterns beside it have had to do.
   /// - Throws: `FormatFault` for a pattern that is no regular expression.
-  init?(_ attribute: Attribute, _ time: PatternTime = PatternTime()) throws(FormatFault) {
-    self.time = time
+  init?(_ attribute: Attribute, _ effort: PatternEffort = PatternEffort()) throws(FormatFault) {
+    self.effort = effort
     name = attribute.name
     type = attribute.type
     minimum = attribute.rules.minimum
@@ -68,56 +68,56 @@ struct ValueRules {
       let count = bytes.count { $0 & 0xC0 != 0x80 }
       if count < length.minimum || count > length.maximum { return .length }
     }
-    // What took too long for others is not tried on more.
-    if let pattern, time.culprit == nil {
+    if let pattern {
+      // What took too long for others is not tried on more: nobody knows whether the value has the pattern.
+      guard effort.culprit == nil else { return .pattern }
       let text = String(decoding: bytes, as: UTF8.self)
       let whole = NSRange(text.startIndex..., in: text)
-      let match = time.measure(name) { pattern.firstMatch(in: text, range: whole)?.range }
-      if match != whole { return .pattern }
+      if effort.match(pattern, text, of: name) != whole { return .pattern }
     }
     return nil
   }
 }
 
-/// How long the patterns of a map have taken for values of which each took long.
+/// How much more than usual the patterns of a map have had to do.
 ///
-/// One value of a hostile feed keeps a pattern such as `a*a*a*b` busy for two seconds, until the regular expressions'
-/// own limit of steps is reached. What is meant takes microseconds.
-final class PatternTime: Sendable {
-  /// What counts as long for one value.
-  static let long = Duration.milliseconds(100)
+/// One value of a hostile feed keeps a pattern such as `a*a*a*b` busy. Steps are counted: time passes also
+/// for a process that waits for its turn.
+final class PatternEffort: Sendable {
+  /// What is usual: so many steps a character.
+  private static let stepsACharacter = 10
 
   private struct State {
-    var spent = Duration.zero
+    var reportCount = 0
     var culprit: String?
   }
 
-  /// How long all of them may take.
-  private let most: Duration
+  /// How many reports there may be beyond what is usual.
+  private let most: Int
   private let state = Mutex(State())
   private let isOver = Atomic(false)
 
-  init(atMost most: Duration = .seconds(10)) { self.most = most }
+  init(atMost most: Int = 10 * NSRegularExpression.maximumReportCount) { self.most = most }
 
-  /// The attribute whose pattern has taken too long; nil: none has.
+  /// The attribute whose pattern has had too much to do; nil: none has.
   var culprit: String? {
     isOver.load(ordering: .acquiring) ? state.withLock { $0.culprit } : nil
   }
 
-  /// Runs a pattern on a value.
-  func measure<T>(_ attribute: String, _ body: () -> T) -> T {
-    let start = ContinuousClock.now
-    let result = body()
-    note(ContinuousClock.now - start, of: attribute)
-    return result
+  /// Where a value has the pattern of an attribute; nil: nowhere, or it takes too many steps to say.
+  func match(_ pattern: NSRegularExpression, _ text: String, of attribute: String) -> NSRange? {
+    let steps = text.utf16.count * Self.stepsACharacter
+    let usual = steps / NSRegularExpression.stepsBetweenReports
+    let limit = usual + NSRegularExpression.maximumReportCount
+    let (range, reportCount) = pattern.boundedMatch(in: text, atMost: limit)
+    if reportCount > usual { note(reportCount - usual, of: attribute) }
+    return range
   }
 
-  /// Takes note of how long the pattern of an attribute took for a value.
-  func note(_ duration: Duration, of attribute: String) {
-    guard duration > Self.long else { return }
+  private func note(_ reportCount: Int, of attribute: String) {
     state.withLock { state in
-      state.spent += duration
-      guard state.spent > most, state.culprit == nil else { return }
+      state.reportCount += reportCount
+      guard state.reportCount > most, state.culprit == nil else { return }
       state.culprit = attribute
       isOver.store(true, ordering: .releasing)
     }

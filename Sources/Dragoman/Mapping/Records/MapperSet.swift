@@ -2,8 +2,8 @@
 final class MapperSet {
   let plan: ImportPlan
   private(set) var mappers: [RecordMapper] = []
-  /// What the patterns of all mappers take.
-  let patterns = PatternTime()
+  /// What the patterns of all mappers have had to do.
+  let patterns = PatternEffort()
   /// What the walks over records that nested records are being mapped for have found.
   @exclusivity(unchecked) var found: [PathWalker.Found] = []
   /// Targets of the links that are being collected, the innermost last.

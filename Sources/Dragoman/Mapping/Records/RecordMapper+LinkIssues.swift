@@ -52,7 +52,7 @@ extension RecordMapper {
     _ part: LinkPlan.KeyPart?
   ) -> ImportIssue {
     let tape = step.batch.nodes[Int(node)]
-    let isText = [TAPE_STRING, TAPE_ELEMENT].contains(Int(tape.kind))
+    let isText = [TAPE_STRING, TAPE_ELEMENT].contains(Int(tape.kind)) && tape.next == node + 1
     let kind = isText && tape.length == 0 ? "an empty one" : ForeignText.kind(Int(tape.kind))
     let wanted: String
     switch (fault, link.origin) {

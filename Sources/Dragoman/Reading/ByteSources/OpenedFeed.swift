@@ -44,8 +44,11 @@ public final class OpenedFeed: Sendable, Hashable {
   /// Makes an empty one behind a page that is whole.
   init(behind page: OpenedFeed) {
     file = page.file
-    start = page.start + off_t(page.byteCount)
+    start = off_t(page.end)
   }
+
+  /// How many bytes there are with those of the pages before it.
+  var end: Int { Int(start) + byteCount }
 
   /// Keeps bytes that somebody has sent; they are in no memory afterwards.
   ///

@@ -149,19 +149,16 @@ enum XMLHandlers {
   }
 }
 
-/// Whether a declaration makes something else of an entity that every document has (XML 1.0, 4.6).
+/// The entities that every document has, and what a declaration of them may say (XML 1.0, 4.6).
+private let predefined: [String: Set<String>] = [
+  "lt": ["&#60;", "&#x3c;"], "amp": ["&#38;", "&#x26;"], "gt": [">", "&#62;", "&#x3e;"],
+  "quot": ["\"", "&#34;", "&#x22;"], "apos": ["'", "&#39;", "&#x27;"],
+]
+
+/// Whether a declaration makes something else of an entity that every document has.
 private func redeclares(_ name: UnsafePointer<UInt8>, as content: UnsafePointer<UInt8>?) -> Bool {
-  let known: [String: Set<String>] = [
-    "lt": ["&#60;"], "amp": ["&#38;"], "gt": [">", "&#62;"], "quot": ["\"", "&#34;"],
-    "apos": ["'", "&#39;"],
-  ]
-  guard let texts = known[String(cString: name)] else { return false }
-  // Numbers may be hexadecimal.
-  let hexadecimal = [
-    "&#x3c;": "&#60;", "&#x26;": "&#38;", "&#x3e;": "&#62;", "&#x22;": "&#34;", "&#x27;": "&#39;",
-  ]
-  let text = content.map { String(cString: $0) } ?? ""
-  return !texts.contains(hexadecimal[text.lowercased()] ?? text)
+  guard let texts = predefined[String(cString: name)] else { return false }
+  return !texts.contains(content.map { String(cString: $0).lowercased() } ?? "")
 }
 
 @inline(__always)

@@ -12,8 +12,11 @@ struct StoredModel: Sendable {
   /// - Throws: as `load(_:)`; `.damaged` for what is no table.
   init(_ database: Database) throws {
     layout = ModelLayout(try Self.load(database))
-    let names = Set(Schema(layout).tables.map { Array(Self.asciiLowercased($0.name).utf8) })
-    try Self.check({ names.contains(Array($0.utf8)) }, in: database)
+    let strangers = try Self.strangers(in: database)
+    if !strangers.isEmpty {
+      let names = Set(Schema(layout).tables.map { Self.folded($0.name) })
+      try Self.check(strangers) { names.contains($0) }
+    }
     text = try Self.text(database)
   }
 
@@ -40,7 +43,7 @@ struct StoredModel: Sendable {
 
   /// The stored model; empty for a database without tables.
   ///
-  /// Reads `PRAGMA encoding`, `application_id`, `PRAGMA user_version`, `sqlite_master` and `_dragoman_model`.
+  /// Reads `PRAGMA encoding`, `PRAGMA application_id`, `PRAGMA user_version`, `sqlite_master` and `_dragoman_model`.
   /// - Throws: `.notAStore`, `.newerFormat` or `.damaged`.
   static func load(_ database: Database) throws -> Model {
     let encoding = try String.fetchOne(database, sql: "PRAGMA encoding") ?? ""
@@ -68,7 +71,7 @@ struct StoredModel: Sendable {
         help: "name another file with -d"
       )
     }
-    try check({ $0.utf8.starts(with: "_dragoman_".utf8) }, in: database)
+    try check(try strangers(in: database)) { $0.starts(with: "_dragoman_".utf8) }
     let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     guard version <= Schema.formatVersion else {
       throw StoreError(
@@ -88,18 +91,22 @@ struct StoredModel: Sendable {
     return try Model(stored: text)
   }
 
-  /// Refuses a file where something else has the name of a table of the model, or of our own: what a view or a virtual
-  /// table does when it is read is its maker's to say.
-  ///
-  /// Reads `sqlite_master`: what has no page of its own is none (https://www.sqlite.org/schematab.html).
-  /// - Throws: `.damaged`.
-  private static func check(_ isTable: (String) -> Bool, in database: Database) throws {
-    let strangers = try String.fetchAll(
+  /// The views and virtual tables of a database: what has no page of its own
+  /// (https://www.sqlite.org/schematab.html).
+  private static func strangers(in database: Database) throws -> [String] {
+    try String.fetchAll(
       database,
       sql:
         "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND coalesce(rootpage, 0) = 0"
     )
-    guard let name = strangers.first(where: { isTable(asciiLowercased($0)) }) else { return }
+  }
+
+  /// Refuses one that has the name of a table of the model, or of our own: what it does when it is read is its maker's
+  /// to say.
+  ///
+  /// - Throws: `.damaged`.
+  private static func check(_ strangers: [String], isTable: ([UInt8]) -> Bool) throws(StoreError) {
+    guard let name = strangers.first(where: { isTable(folded($0)) }) else { return }
     throw StoreError(
       .damaged,
       "\(name) is a view or a virtual table, and not the table that it should be."
@@ -107,9 +114,8 @@ struct StoredModel: Sendable {
   }
 
   /// A name as SQLite compares it: letters of ASCII have no case.
-  private static func asciiLowercased(_ name: String) -> String {
-    let bytes = name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
-    return String(decoding: bytes, as: UTF8.self)
+  private static func folded(_ name: String) -> [UInt8] {
+    name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
   }
 
   /// Makes our own tables in a database that has none.

@@ -50,6 +50,20 @@ import Testing
   }
 
   @Test(
+    "What this machine has leads to nothing that a proxy looks up",
+    .enabled(if: FeedServer.isPossible, "python3 and openssl are needed for the server")
+  )
+  func outwards() throws {
+    let (proxy, own) = (try FeedServer(), try FeedServer())
+    let url = own.url("moved?to=http://feed.example/people.json")
+    let error = #expect(throws: ReadError.self) {
+      _ = try fetcher(behind: proxy).fetch(WebAddress(url))
+    }
+    #expect(error?.code == .address)
+    #expect(!FileManager.default.fileExists(atPath: proxy.folder.appending(path: "requests").path))
+  }
+
+  @Test(
     "A proxy in the house brings feeds of the Internet, by name, by address, and where they lead to",
     .enabled(if: FeedServer.isPossible, "python3 and openssl are needed for the server"),
     arguments: [

@@ -61,7 +61,7 @@ final class NewFile: Sendable {
         return nil
       case .gone:
         // Open for ever: it may be a database by now that this process has opened (`FileHead`).
-        break
+        flock(descriptor, LOCK_UN)
       case .taken:
         close(descriptor)
         guard ContinuousClock.now < deadline else {
