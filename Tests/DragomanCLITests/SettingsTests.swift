@@ -50,6 +50,26 @@ import Testing
     #expect(count.status == 0 && count.errors.isEmpty && count.output == "2\n")
   }
 
+  @Test("Each feed's document names it, also of one that failed before it was read")
+  func documents() throws {
+    try folder.write(
+      """
+      defaults: { database: p.db }
+      feeds:
+        first: { map: p.map.yaml, inputs: none.json }
+        second: { map: none.yaml, inputs: none.json }
+
+      """,
+      to: "failing.yaml"
+    )
+    for (feed, code) in [("first", "input.missing"), ("second", "map.file")] {
+      let run = try run("$D run \(feed) --config failing.yaml --json")
+      #expect(run.status == 66)
+      #expect(run.output.hasPrefix(#"{"error":"error[\#(code)]: "#), "\(run.output)")
+      #expect(run.output.hasSuffix(#","feed":"\#(feed)","status":"failed","v":1}"# + "\n"))
+    }
+  }
+
   @Test("Settings that the command line names are there, and tabs are told")
   func unreadable() throws {
     for line in ["$D fetch P --config none.yaml", "$D fetch P -d p.db --config none.yaml"] {

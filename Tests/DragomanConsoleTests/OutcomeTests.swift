@@ -12,7 +12,7 @@ import Testing
   init() async throws {
     folder = try ConsoleFolder()
     try await folder.imports()
-    let records = (10..<60_000).map { #"{"id":\#($0),"name":"p\#($0)"}"# }.joined(separator: ",")
+    let records = (10..<20_000).map { #"{"id":\#($0),"name":"p\#($0)"}"# }.joined(separator: ",")
     try folder.write("{\"people\":[\(records)]}", to: "large.json")
   }
 

@@ -3,10 +3,13 @@ import DragomanGraph
 /// Counts what records became, while they are imported.
 // Only the writing thread calls `see(_:)`, and `entities(_:)` is called when the import has ended.
 final class CoverageRecorder: DraftObserver, @unchecked Sendable {
+  /// The number of an entity's tally, and the places of its slots there.
+  private typealias Place = (tally: Int, columns: [Int])
+
   private struct State {
     var tallies: [EntityTally] = []
     /// The tallies by the plans of entities, of which each format has its own.
-    var places: [ObjectIdentifier: Int] = [:]
+    var places: [ObjectIdentifier: Place] = [:]
     /// The plans, so that none is replaced by another at its address.
     var plans: [EntityPlan] = []
     /// The keys of records by the names of root entities.
@@ -49,14 +52,13 @@ final class CoverageRecorder: DraftObserver, @unchecked Sendable {
     isRecord: Bool,
     _ state: inout State
   ) {
-    let place = place(of: entity, &state)
+    let (place, columns) = place(of: entity, &state)
     state.tallies[place].entity.objectCount += 1
     var key: UInt64 = 0
     var partCount = 0
     for (index, slot) in entity.slots.enumerated() {
-      let column = state.tallies[place].column(of: slot.attribute)
       let value = values[object.start + index]
-      let hash = state.tallies[place].values[column]
+      let hash = state.tallies[place].values[columns[index]]
         .see(value, in: arena, slot.attribute.type, state.budget)
       guard slot.isKey, hash != 0 else { continue }
       key = HashSet.mixed(key &* 31 &+ hash)
@@ -91,8 +93,8 @@ final class CoverageRecorder: DraftObserver, @unchecked Sendable {
     }
   }
 
-  /// The place of an entity among the tallies.
-  private static func place(of entity: EntityPlan, _ state: inout State) -> Int {
+  /// The place of an entity among the tallies, and of the attributes of its slots there.
+  private static func place(of entity: EntityPlan, _ state: inout State) -> Place {
     if let known = state.places[ObjectIdentifier(entity)] { return known }
     let name = entity.name
     var place = state.tallies.firstIndex { hasSameBytes($0.entity.name, name) }
@@ -101,10 +103,10 @@ final class CoverageRecorder: DraftObserver, @unchecked Sendable {
       place = state.tallies.count - 1
     }
     let found = place ?? 0
-    for slot in entity.slots { _ = state.tallies[found].column(of: slot.attribute) }
-    state.places[ObjectIdentifier(entity)] = found
+    let columns = entity.slots.map { state.tallies[found].column(of: $0.attribute) }
+    state.places[ObjectIdentifier(entity)] = (found, columns)
     state.plans.append(entity)
-    return found
+    return (found, columns)
   }
 
   /// What was seen, with what the report of the import knows of values that were not taken.

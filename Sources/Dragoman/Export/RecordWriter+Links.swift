@@ -144,6 +144,8 @@ extension RecordWriter {
           return embedded(index, node, target: target)
         }
       }
+      // A row has a cell in any case.
+      if plan.format == .csv { encoder.null(index, .value) }
       return []
     }
   }

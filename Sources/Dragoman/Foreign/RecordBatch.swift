@@ -50,12 +50,15 @@ final class RecordBatch {
   /// How many bytes of the decoded file stand before `source[0]`.
   var byteOffset = 0
   /// Line (from 1) and column (from 1) of `source[0]`.
-  var line = 1 { didSet { counted = (0, line, column) } }
-  var column = 1 { didSet { counted = (0, line, column) } }
+  var line = 1 { didSet { forgetCounted() } }
+  var column = 1 { didSet { forgetCounted() } }
   /// The byte that ends a line: a line feed, or the CR of a CSV text without line feeds.
   var lineBreak = UInt8(ascii: "\n")
   /// The last place that was asked for.
   private var counted = (offset: 0, line: 1, column: 1)
+  /// The same behind each `markDistance` bytes that were counted.
+  private var marks: [(line: Int, column: Int)] = []
+  private static let markDistance = 4096
 
   /// The bytes as they came; the first `sourceCount` are in use.
   @exclusivity(unchecked) private(set) var source: UnsafeMutableRawBufferPointer
@@ -288,23 +291,14 @@ final class RecordBatch {
   /// Where the byte at `offset` of the source stands in the file.
   ///
   /// Counted on from the last place that was asked for: places asked for in the order of the feed
-  /// cost O(batch) together.
+  /// cost O(batch) together, and one before that no more than `markDistance` bytes.
   func origin(at offset: UInt32, record: Int?) -> Origin {
     if !retried.isEmpty, let place = record.flatMap({ retried[$0] }) {
       return Origin(file: file, line: place.line, column: 0, byte: place.byte, record: record)
     }
     guard isText else { return Origin(file: file, line: 0, column: 0, byte: 0, record: record) }
     let offset = min(Int(offset), sourceCount)
-    if offset < counted.offset { counted = (0, line, column) }
-    for byte in source[counted.offset..<offset] {
-      if byte == lineBreak {
-        counted.line += 1
-        counted.column = 1
-      } else if byte & 0xC0 != 0x80 {
-        counted.column += 1
-      }
-    }
-    counted.offset = offset
+    count(to: offset)
     return Origin(
       file: file,
       line: counted.line,
@@ -312,5 +306,32 @@ final class RecordBatch {
       byte: byteOffset + offset,
       record: record
     )
+  }
+  private func count(to offset: Int) {
+    if offset < counted.offset {
+      let number = offset / Self.markDistance
+      let (line, column) = number == 0 ? (line, column) : marks[number - 1]
+      counted = (number * Self.markDistance, line, column)
+    }
+    while counted.offset < offset {
+      let end = min(offset, (counted.offset / Self.markDistance + 1) * Self.markDistance)
+      for byte in source[counted.offset..<end] {
+        if byte == lineBreak {
+          counted.line += 1
+          counted.column = 1
+        } else if byte & 0xC0 != 0x80 {
+          counted.column += 1
+        }
+      }
+      counted.offset = end
+      if end == (marks.count + 1) * Self.markDistance {
+        marks.append((counted.line, counted.column))
+      }
+    }
+  }
+
+  private func forgetCounted() {
+    counted = (0, line, column)
+    marks.removeAll(keepingCapacity: true)
   }
 }

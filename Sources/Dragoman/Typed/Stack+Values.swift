@@ -137,14 +137,19 @@ private struct FeedContextImport {
     )
     WorkThread.start("dragoman.read") { reading.run() }
     defer { queue.stop() }
-    while let batch = try queue.next(unless: cancellation) {
-      try walker.apply(batch)
-      if !walker.isWaiting { try flush() }
-      queue.reuse(batch)
+    do {
+      while let batch = try queue.next(unless: cancellation) {
+        try walker.apply(batch)
+        if !walker.isWaiting { try flush() }
+        queue.reuse(batch)
+      }
+      // Half of a feed is not what was asked for.
+      if cancellation.isCancelled { throw CancellationError() }
+      try walker.finish()
+    } catch let error as ImportError where error.code == .tooManyRejects {
+      // Nobody gets the report.
+      throw ImportError(error, rejected: walker.tally.report())
     }
-    // Half of a feed is not what was asked for.
-    if cancellation.isCancelled { throw CancellationError() }
-    try walker.finish()
     var report = walker.tally.report()
     report.notices += notices.all
     report.unmatchedPaths = notices.unmatchedPaths

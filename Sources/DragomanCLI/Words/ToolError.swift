@@ -19,6 +19,8 @@ struct ToolError: Error {
 
   let status: ExitStatus
   let text: String
+  /// The feed of dragoman.yaml that it happened to; nil: none of them.
+  var feed: String?
 
   /// The text and status of an error of the library; nil for errors of the argument parser.
   init?(_ error: any Error) {
@@ -51,12 +53,13 @@ struct ToolError: Error {
   /// What `--json` prints of a command that has nothing to tell but why it failed, on one line.
   var document: String {
     get throws {
-      try JSONDocument.text(Document(error: text)) + "\n"
+      try JSONDocument.text(Document(error: text, feed: feed)) + "\n"
     }
   }
 
   private struct Document: Encodable {
     let error: String
+    let feed: String?
     let status = "failed"
     let v = 1
   }

@@ -92,6 +92,22 @@ extension ManagedObjectContext {
     return known != value
   }
 
+  /// Whether a context above says another value of a stored row than the store has: who says the same here saves it, and
+  /// not what is above.
+  private func isUnsaved(_ said: StoredValue?, _ column: Int, of object: ManagedObject) -> Bool {
+    guard let said, case .row = object.content else { return false }
+    return said != object.rowValue(column)
+  }
+
+  /// Whether what a column of an object holds is neither stored nor said here, so that to say it is a change.
+  func isOnlyAbove(_ column: Int, of object: ManagedObject) -> Bool {
+    guard hasChangesAbove, object.status == .clean || object.status == .updated else {
+      return false
+    }
+    return own(object)?.values[column] == nil
+      && isUnsaved(valueAbove(column, at: object.place), column, of: object)
+  }
+
   /// Sets a column of an object; a value that is there already changes nothing.
   func set(_ value: StoredValue, column: Int, of object: ManagedObject) throws {
     try checkOpen()
@@ -117,17 +133,23 @@ extension ManagedObjectContext {
       let known =
         change.kind == .inserted ? change.base(column) : said ?? object.rowValue(column)
       let isRivalled = change.kind == .updated && isRivalled(column, of: object, said, known)
+      let isSaid = change.kind == .updated && isUnsaved(said, column, of: object)
       // Who counts up comes to the number that another one has come to since: that is no reason to say nothing.
       if isRivalled { above.rivals[object.place, default: [:]][column] = known }
-      guard change.values[column] ?? known != value || isRivalled else {
+      guard
+        change.values[column] ?? known != value || isRivalled
+          || (isSaid && change.values[column] == nil)
+      else {
         if overlay.settles == settles { return }
         continue
       }
       if isKey { importing.keys?.remove(object.place, in: self) }
       defer { if isKey { importing.keys?.insert(object.place, in: self) } }
-      change.values[column] = value == known && !isRivalled ? nil : value
+      change.values[column] = value == known && !isRivalled && !isSaid ? nil : value
       if change.isEmptyUpdate, !hasOwnLinks(object) {
         isSet = put(nil, object, ifSettles: settles)
+        // Others may have stored something while it was changed here.
+        if isSet { object.content = .fault(nil) }
       } else if case .attribute = layout.kind, object.status != .clean, value != known {
         log(object.place)
         isSet = overlay.change(ifSettles: settles) { $0.set(value, column, at: object.place) }

@@ -1,15 +1,20 @@
 /// Undoing what is not saved, and reading again what is.
 extension ManagedObjectContext {
-  /// Drops all unsaved changes: inserted objects are gone, deleted ones are back.
+  /// Drops all unsaved changes: inserted objects are gone, deleted ones are back, and all are as the store has them by
+  /// now.
   public func rollback() {
     let dropped = overlay.removeAll()
+    var kept: [Int: [ManagedObject]] = [:]
     for (place, change) in dropped.sorted {
       if let object = registered(place), object.status != .gone {
         // Others may have stored it already.
         if object.hasChanges { settling.restore(object, change, nil) }
+        if object.status == .clean { kept[place.table, default: []].append(object) }
       }
       notices.rollBack(layout.objectID(of: place), change.kind, nil)
     }
+    // Others may have changed them since they were read.
+    for objects in kept.values { FaultBatch.assign(to: objects) }
     importing.keys?.removeAll()
     linkMemory.forgetTargets()
     forgetRecorded()

@@ -134,9 +134,8 @@ package struct TextTest {
     _ text: String,
     _ expression: NSRegularExpression
   ) throws(Failure) -> Bool {
-    let limit = NSRegularExpression.maximumReportCount
-    let (range, reportCount) = expression.boundedMatch(in: text, atMost: limit)
-    guard range != nil || reportCount <= limit else {
+    let (range, excess) = expression.boundedMatch(in: text)
+    guard range != nil || excess <= NSRegularExpression.maximumExcess else {
       throw Failure(message: "the regular expression takes too long: simplify it")
     }
     return range != nil

@@ -3,8 +3,8 @@ extension ManagedObjectContext {
   /// Saves a value: inserts its object or updates it, in a transaction of its own.
   ///
   /// The object is the one of its `objectID`, else the one with its unique key, else a new one.
-  /// Nested values are saved with it; they and the value get their ids. What else is unsaved in this
-  /// context stays so, apart from unsaved objects that the value refers to.
+  /// Nested values are saved with it; they and the value get their ids. What is unsaved of the same properties in this
+  /// context is gone then; what else is stays so, apart from unsaved objects that the value refers to.
   ///
   /// - Parameters:
   ///   - value: The value; unchanged where the save throws.
@@ -179,7 +179,9 @@ extension ManagedObjectContext {
     _ = child.finder.beginImport()
     defer { child.finder.endImport() }
     let answer = try body(child)
+    let changes = child.overlay.changes
     try child.save()
+    settling.yield(to: changes)
     return answer
   }
 }

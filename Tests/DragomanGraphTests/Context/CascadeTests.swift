@@ -15,7 +15,7 @@ import Testing
     let stack = try Stack(Model(entities: [revision]), at: .inMemory)
     let last = try await stack.write { context in
       var last = try context.insert("Revision")
-      for _ in 0..<30_000 {
+      for _ in 0..<10_000 {
         let next = try context.insert("Revision")
         next[one: "previous"] = last
         last = next

@@ -78,7 +78,7 @@ struct ContextPropertyTests {
   }
   private static var count: Int { setting("DRAGOMAN_STEPS") ?? 100 }
   private static var seeds: [Int] {
-    let asked = ProcessInfo.processInfo.environment["DRAGOMAN_SEED"] ?? "0-15"
+    let asked = ProcessInfo.processInfo.environment["DRAGOMAN_SEED"] ?? "0-9"
     let ends = asked.split(separator: "-").compactMap { Int($0) }
     guard let first = ends.first, let last = ends.last, first <= last else { return [] }
     return Array(first...last)

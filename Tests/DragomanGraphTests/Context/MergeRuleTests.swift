@@ -291,7 +291,7 @@ import Testing
     person["age"] = -5
     try await stack.write(until: .merged) { try $0.object(with: id("Person", 1))["name"] = "b" }
     while try stack.sql("SELECT name FROM Person") != ["b"], stack.backgroundErrors.isEmpty {
-      await Task.yield()
+      try await Task.sleep(for: .milliseconds(1))
     }
     await Task { @MainActor in }.value
     #expect(try stack.sql("SELECT name, age FROM Person") == ["b|-"])

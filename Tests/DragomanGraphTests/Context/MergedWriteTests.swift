@@ -35,7 +35,7 @@ import Testing
   /// What is stored once nothing is pending any more.
   private func storedAge() async throws -> [String] {
     while await MainActor.run(body: { stack.main.hasChanges }), stack.backgroundErrors.isEmpty {
-      await Task.yield()
+      try await Task.sleep(for: .milliseconds(1))
     }
     return try stack.sql("SELECT age FROM Person")
   }
@@ -84,7 +84,7 @@ import Testing
     try await other.write { try $0.object(with: id)["name"] = "theirs" }
     try await stack.write(until: .merged) { try $0.object(with: id)["age"] = 5 }
     while try stack.sql("SELECT age FROM Person") != ["5"], stack.backgroundErrors.isEmpty {
-      await Task.yield()
+      try await Task.sleep(for: .milliseconds(1))
     }
     #expect(stack.backgroundErrors.isEmpty, "\(stack.backgroundErrors)")
     let error = #expect(throws: ContextError.self) { try main.save() }

@@ -66,7 +66,7 @@ import Testing
     case .merged:
       try await stack.write(until: .merged, change)
       pending = main.overlay.changes.lines
-      while stack.backgroundErrors.isEmpty { await Task.yield() }
+      while stack.backgroundErrors.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
       #expect((stack.backgroundErrors.first as? ContextError)?.code != nil)
     }
     #expect(main.overlay.changes.lines == pending && pending.count == 3)
@@ -283,7 +283,7 @@ import Testing
     #expect(try stack.sql("SELECT count(*) FROM Company") == ["0"])
     let person = try await stack.writeInOneTransaction { try hire($0) }
     #expect(told.all == [ChangeNotice(inserted: [acme, person])])
-    while company.isInserted { await Task.yield() }
+    while company.isInserted { try await Task.sleep(for: .milliseconds(1)) }
     #expect(try stack.sql("SELECT name FROM Company") == ["Acme"])
     try main.save()
     #expect(try stack.sql("SELECT name, _v FROM Company") == ["Acme|1"])
@@ -313,9 +313,7 @@ import Testing
       try stack.reset()
       #expect(try stack.main.count(FetchRequest("Song")) == 0)
     }
-    for _ in 0..<90_000 where main != nil || root != nil {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    try await wait { main == nil && root == nil }
     #expect(main == nil && root == nil)
   }
 
@@ -363,7 +361,7 @@ import Testing
     try await stack.write { context in
       for song in try context.fetch(FetchRequest("Song")) { song["title"] = "b" }
     }
-    while objects.contains(where: { !$0.isFault }) { await Task.yield() }
+    while objects.contains(where: { !$0.isFault }) { try await Task.sleep(for: .milliseconds(1)) }
     #expect(Set(sizes(objects)) == [500, 200])
     #expect(objects.allSatisfy { $0["title"] == "b" })
     let store = try stack.store
@@ -373,7 +371,7 @@ import Testing
       try session.commit()
     }
     stack.storeDidChange()
-    while objects.contains(where: { !$0.isFault }) { await Task.yield() }
+    while objects.contains(where: { !$0.isFault }) { try await Task.sleep(for: .milliseconds(1)) }
     #expect(Set(sizes(objects)) == [500, 200])
     #expect(objects.allSatisfy { $0["title"] == "c" })
   }

@@ -188,10 +188,10 @@ import Testing
     #expect(notice?.inserted.count == 1)
     // The merge is queued for the main actor: let it run.
     await Task.yield()
-    while song["title"] == "a" { await Task.yield() }
+    while song["title"] == "a" { try await Task.sleep(for: .milliseconds(1)) }
     #expect(song["title"] == "b" && !song.hasChanges)
     try await stack.write { context in try context.delete(try context.object(with: id)) }
-    while !song.isDeleted { await Task.yield() }
+    while !song.isDeleted { try await Task.sleep(for: .milliseconds(1)) }
     #expect(try main.fetch(titles).map { $0["title"] } == ["new"])
   }
 
@@ -221,7 +221,7 @@ import Testing
     let people = try stack.main.fetch(FetchRequest("Person"))
     #expect(people.map { $0["name"] } == ["a"])
     #expect(people[0][many: "playlist"].count == 1)
-    while stack.main.hasChanges { await Task.yield() }
+    while stack.main.hasChanges { try await Task.sleep(for: .milliseconds(1)) }
     #expect(try stack.sql("SELECT name FROM Person") == ["a"])
     #expect(try stack.sql("SELECT count(*) FROM Person_playlist") == ["1"])
     #expect(stack.backgroundErrors.isEmpty)

@@ -58,9 +58,9 @@ struct PagedResultsTests {
     let gate = DispatchSemaphore(value: 0)
     let pages = try gated(gate, PageOptions(size: 5))
     let loads = (0..<4).map { _ in Task { try await pages.loadNext() } }
-    while await pages.waiterCount < 4 { await Task.yield() }
+    while await pages.waiterCount < 4 { try await Task.sleep(for: .milliseconds(1)) }
     loads[0].cancel()
-    while await pages.waiterCount > 3 { await Task.yield() }
+    while await pages.waiterCount > 3 { try await Task.sleep(for: .milliseconds(1)) }
     gate.signal()
     await #expect(throws: CancellationError.self) { try await loads[0].value }
     for load in loads.dropFirst() { #expect(try await load.value == 5) }
@@ -72,9 +72,9 @@ struct PagedResultsTests {
     let gate = DispatchSemaphore(value: 0)
     let pages = try gated(gate, PageOptions(size: 5))
     let loads = (0..<2).map { _ in Task { try await pages.loadNext() } }
-    while await pages.waiterCount < 2 { await Task.yield() }
+    while await pages.waiterCount < 2 { try await Task.sleep(for: .milliseconds(1)) }
     for load in loads { load.cancel() }
-    while await pages.waiterCount > 0 { await Task.yield() }
+    while await pages.waiterCount > 0 { try await Task.sleep(for: .milliseconds(1)) }
     let next = Task { try await pages.loadNext() }
     gate.signal()
     for load in loads { await #expect(throws: CancellationError.self) { try await load.value } }
@@ -90,7 +90,7 @@ struct PagedResultsTests {
     #expect(await pages?.observers.count == 2)
     others = nil
     _ = others
-    while await pages?.observers.count == 2 { await Task.yield() }
+    while await pages?.observers.count == 2 { try await Task.sleep(for: .milliseconds(1)) }
     try await pages?.loadNext()
     pages = nil
     var count = 0

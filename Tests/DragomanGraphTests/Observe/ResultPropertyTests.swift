@@ -80,10 +80,11 @@ struct ResultPropertyTests {
       }
       var fresh = try stack.main.results(live.request, sectionedBy: live.sectionKey).snapshot
       // What a merge stores in the background may have come before this look, and its notice not yet.
-      for _ in 0..<90_000 where live.snapshot != fresh {
-        try await Task.sleep(for: .milliseconds(1))
+      try await wait {
+        if live.snapshot == fresh { return true }
         stack.main.processChanges()
         fresh = try stack.main.results(live.request, sectionedBy: live.sectionKey).snapshot
+        return live.snapshot == fresh
       }
       #expect(live.snapshot == fresh, place)
       #expect(try live.snapshot.ids == stack.main.fetchIDs(live.request), place)
@@ -93,13 +94,17 @@ struct ResultPropertyTests {
       _ = try await stored.elements(of: [])
       var kept = try await stack.results(stored.request, sectionedBy: live.sectionKey).snapshot
       // What a merge stores in the background may have come between the two looks.
-      for _ in 0..<90_000 where stored.snapshot != kept {
+      try await wait {
+        if stored.snapshot == kept { return true }
         _ = try await stored.elements(of: [])
         kept = try await stack.results(stored.request, sectionedBy: live.sectionKey).snapshot
+        return stored.snapshot == kept
       }
       #expect(stored.snapshot == kept, place)
       // A wrong difference must not wait for one that mends it.
-      for _ in 0..<90_000 where storedReader.snapshot != stored.snapshot {
+      var patience = 90_000
+      while storedReader.snapshot != stored.snapshot, patience > 0 {
+        patience -= 1
         _ = try await stored.elements(of: [])
         if storedSequence.mailbox.hasNews, let event = try await storedEvents.next() {
           storedReader.take(event)

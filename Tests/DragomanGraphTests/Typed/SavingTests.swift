@@ -165,8 +165,30 @@ import Testing
       copy.age = 6
       try context.save(&copy)
     }
-    for _ in 0..<90_000 where try live.age != 6 { try await Task.sleep(for: .milliseconds(10)) }
+    try await wait { try live.age == 6 }
     #expect(try live.age == 6)
+  }
+
+  @Test("A value that is saved has the last word of what is unsaved of the same properties")
+  func lastWord() throws {
+    var shop = Shop("a", age: 1)
+    try main.save(&shop)
+    let live = try #require(try main.live(Shop.self, \.name == "a"))
+    try live.set(\.age, to: 1000)
+    shop.age = 5
+    try main.save(&shop)
+    #expect(try live.age == 5 && !main.hasChanges)
+    #expect(try main.value(Shop.self, with: #require(shop.objectID))?.age == 5)
+    // Said again what is unsaved, too: it is stored.
+    try live.set(\.age, to: 7)
+    shop.age = 7
+    try main.save(&shop)
+    #expect(try stack.sql("SELECT age FROM Shop") == ["7"] && !main.hasChanges)
+    main.rollback()
+    #expect(try live.age == 7)
+    try live.set(\.age, to: 8)
+    try main.save()
+    #expect(try stack.sql("SELECT age FROM Shop") == ["8"])
   }
 
   @Test("Boxing into a context leaves the change unsaved")

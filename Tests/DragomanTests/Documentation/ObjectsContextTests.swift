@@ -196,7 +196,7 @@ let staff = Model(entities: [
     }
     // docs: end
     #expect(try stack.main.fetch(FetchRequest("Person")).map { $0["lastName"] } == ["Panchal"])
-    while stack.main.hasChanges { await Task.yield() }
+    while stack.main.hasChanges { try await Task.sleep(for: .milliseconds(1)) }
     #expect(stack.backgroundErrors.isEmpty)
     #expect(try stack.store.count(FetchRequest("Person")) == 1)
   }

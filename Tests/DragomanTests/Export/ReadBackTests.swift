@@ -53,6 +53,76 @@ import Testing
     #expect(error?.code == .value && error?.message.contains("pos of") == true)
   }
 
+  @Test("What is read from the record around comes back with it", arguments: [1, 2])
+  func parents(change: Int) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        O: { unique: n, attributes: { n: n }, relationships: { lines: { entity: L, kind: toMany, inverse: o } } }
+        L: { unique: [order, sku], attributes: { order: $parent.n, sku: sku } }
+      sources: { json: { format: json, entity: O } }
+      """
+    )
+    try await fixture.run(#"[{"n":"1","lines":[{"sku":"a"},{"sku":"b"}]},{"n":"2","lines":[]}]"#)
+    let exporter = Exporter(map: fixture.map, store: fixture.store)
+    #expect(fixture.map.exportOutlook().losses.isEmpty)
+    let export = try await exporter.bytes(ExportRequest())
+    #expect(try await fixture.run(String(decoding: export, as: UTF8.self)).counts.unchanged == 2)
+    // It is another object's, or says what the record around does not.
+    try fixture.store.execute(
+      change == 1
+        ? "UPDATE L SET \"order\" = '3' WHERE sku = 'a'"
+        : "UPDATE L SET o = (SELECT _pk FROM O WHERE n = '2') WHERE sku = 'a'"
+    )
+    let error = await #expect(throws: ExportError.self) {
+      _ = try await exporter.bytes(ExportRequest())
+    }
+    #expect(error?.code == .value && error?.message.contains("order of") == true)
+  }
+
+  @Test("A to-one whose members are among those of the row comes back, of any entity, or none")
+  func rows() async throws {
+    let map = """
+      version: 1
+      entities:
+        Player: { unique: id, attributes: { id: id }, relationships: { team: { entity: Team, kind: toOne, from: "." } } }
+        Team:
+          unique: id
+          attributes: { id: team_id, name: team_name }
+          relationships: { city: { entity: City, kind: toOne, key: { name: team_city }, onUnresolved: stub } }
+          discriminator: { from: kind, values: { club: Club } }
+        Club: { parent: Team, attributes: { founded: { from: team_founded, type: int32 } } }
+        City: { unique: name, attributes: { name: {} } }
+      sources: { csv: { format: csv, entity: Player } }
+      """
+    let fixture = try ImportFixture(map)
+    let rows =
+      "id,team_id,team_name,team_city,kind,team_founded\r\n" + "1,7,Reds,Ulm,club,1899\r\n"
+      + "2,8,,,,\r\n" + "3,,,,,\r\n"
+    func run(_ text: String, by fixture: ImportFixture) async throws -> ImportReport {
+      try await fixture.run { $0.inputs = [.bytes(Array(text.utf8), name: "players.csv")] }
+    }
+    _ = try await run(rows, by: fixture)
+    #expect(fixture.map.exportOutlook().losses.isEmpty)
+    let exporter = Exporter(map: fixture.map, store: fixture.store)
+    let export = String(
+      decoding: try await exporter.bytes(ExportRequest(format: .csv)),
+      as: UTF8.self
+    )
+    #expect(try await run(export, by: fixture).counts.unchanged == 3, "\(export)")
+    let lines = export.split(separator: "\r\n").map {
+      $0.split(separator: ",", omittingEmptySubsequences: false).count
+    }
+    #expect(lines.count == 4 && Set(lines).count == 1, "\(export)")
+    let other = try ImportFixture(map)
+    _ = try await run(export, by: other)
+    #expect(
+      try await Exporter(map: other.map, store: other.store).bytes(ExportRequest(format: .csv))
+        == Array(export.utf8)
+    )
+  }
+
   @Test("Records in memory are read back")
   func records() async throws {
     let same = try await photos()

@@ -202,7 +202,7 @@ import Testing
     let imported = try await stack.import([Self.jane], into: "Person")
     #expect(imported.ids == [person.objectID])
     #expect(imported.report.summary == "read 1, updated 1")
-    while person["firstName"] == .null { await Task.yield() }
+    while person["firstName"] == .null { try await Task.sleep(for: .milliseconds(1)) }
     try stack.main.save()
     #expect(
       try sql(stack.store, "SELECT firstName, lastName, score FROM Person") == ["Jane|Smith|1.5"]
@@ -240,7 +240,7 @@ import Testing
     let notice = await notices.next()
     #expect(notice?.inserted.count == 1)
     #expect(notice?.updated[people[0].objectID]?.contains("firstName") == true)
-    while people[0]["firstName"] != "Janet" { await Task.yield() }
+    while people[0]["firstName"] != "Janet" { try await Task.sleep(for: .milliseconds(1)) }
     #expect(people[1]["firstName"] == "John")
   }
 
@@ -257,7 +257,7 @@ import Testing
     )
     #expect(report.summary == "read 1, updated 1")
     #expect(await notices.next()?.refreshedEntities.contains("Person") == true)
-    while people[0]["firstName"] != "Janet" { await Task.yield() }
+    while people[0]["firstName"] != "Janet" { try await Task.sleep(for: .milliseconds(1)) }
     #expect(people[0]["lastName"] == .null)
   }
 

@@ -26,6 +26,23 @@ import Testing
     #expect(try await gauges.count() == 1)
   }
 
+  @Test("A feed that is refused whole says which record was at fault, and why")
+  func reasons() async throws {
+    let stack = try Stack(Model(Gauge.self), at: .inMemory)
+    let error = await #expect(throws: ImportError.self) {
+      _ = try await stack.import(
+        [["name": "A", "level": 7], ["name": "B", "level": "x"]],
+        into: Gauge.self
+      )
+    }
+    #expect(error?.code == .tooManyRejects)
+    #expect(
+      error?.message.contains("records (record 2): [value.number] Gauge.level, \"x\": ") == true,
+      "\(error?.message ?? "")"
+    )
+    #expect(try await stack.repository(of: Gauge.self).count() == 0)
+  }
+
   private static let model = Model(
     entities: [
       Entity(

@@ -98,14 +98,7 @@ struct ExportPlan: Sendable {
     // JSON is what nobody asked for, too.
     let asked = request.format ?? (format == .json ? nil : format)
     var entityMap = try Self.entity(request.entity, of: map, asked)
-    guard let entityLayout = layout.entity(named: entityMap.name) else {
-      throw ExportError(
-        .request,
-        "The database has no entity \(entityMap.name).",
-        help: nearest(to: entityMap.name, in: layout.entities.map(\.name))
-          .map { "did you mean \($0)?" } ?? "import something by this map first"
-      )
-    }
+    let entityLayout = try Self.layout(of: entityMap, in: layout)
     guard request.offset >= 0, request.limit ?? 0 >= 0 else {
       throw ExportError(.request, "The limit and the offset of an export cannot be negative.")
     }
@@ -179,16 +172,8 @@ struct ExportPlan: Sendable {
     hasOneColumn = format == .csv && tree.nodes[0].end - tree.nodes[0].start == 1
     if isLocal {
       planner.note("the names are those of the attributes: this map need not read them")
-    } else if source == nil, !map.isItsOwnSource {
-      let name = format.rawValue.uppercased()
-      planner.note(
-        "the map has no \(name) source of \(entity.name): what is exported cannot be imported by it"
-      )
-    }
-    if entityLayout.uniqueKeys.isEmpty, !isLocal, source != nil || map.isItsOwnSource {
-      planner.note(
-        "\(entity.name) has no unique key: an import of the export makes its objects once more"
-      )
+    } else {
+      planner.noteReading(of: entityLayout, hasSource: source != nil || map.isItsOwnSource)
     }
     if slots.contains(where: \.isMasked) {
       planner.note("sensitive values are masked: what is exported cannot be imported")
@@ -210,15 +195,22 @@ struct ExportPlan: Sendable {
         code: code,
         masks: request.masksSensitive
       ) : nil
-    let marked = map.markingSensitive()
-    keyColumns = (entityLayout.uniqueKeys.first ?? []).compactMap { part in
-      planner.stored(part.name, in: entityLayout).map { stored in
-        let isMasked = stored.isSensitive || marked.isSensitive(part.name, of: entityMap.name)
-        return (level.column(of: stored), isMasked)
-      }
-    }
+    keyColumns = planner.keyColumns(of: entityLayout, entityMap, &level)
     self.level = level
     sortKeys = try Self.sortKeys(request, map, entityLayout, in: layout)
+  }
+
+  private static func layout(
+    of map: EntityMap,
+    in model: ModelLayout
+  ) throws(ExportError) -> EntityLayout {
+    if let layout = model.entity(named: map.name) { return layout }
+    throw ExportError(
+      .request,
+      "The database has no entity \(map.name).",
+      help: nearest(to: map.name, in: model.entities.map(\.name)).map { "did you mean \($0)?" }
+        ?? "import something by this map first"
+    )
   }
 
   /// What names the records is exported, and unique.
@@ -300,6 +292,35 @@ struct ExportPlan: Sendable {
       }
     }
     return entity.keyPaths(in: layout).map { SortKey($0) }
+  }
+}
+
+extension ExportPlanner {
+  /// Takes note of why an import of the export does not give what there is.
+  fileprivate mutating func noteReading(of entity: EntityLayout, hasSource: Bool) {
+    if !hasSource {
+      note(
+        "the map has no \(format.rawValue.uppercased()) source of \(entity.name): what is exported cannot be imported by it"
+      )
+    } else if entity.uniqueKeys.isEmpty {
+      note("\(entity.name) has no unique key: an import of the export makes its objects once more")
+    }
+  }
+
+  /// The columns of the identity, and whether they are masked in messages.
+  fileprivate func keyColumns(
+    of entity: EntityLayout,
+    _ map: EntityMap,
+    _ level: inout ExportLevel
+  ) -> [(column: Int, isMasked: Bool)] {
+    let marked = self.map.markingSensitive()
+    var columns: [(column: Int, isMasked: Bool)] = []
+    for part in entity.uniqueKeys.first ?? [] {
+      guard let stored = stored(part.name, in: entity) else { continue }
+      let isMasked = stored.isSensitive || marked.isSensitive(part.name, of: map.name)
+      columns.append((level.column(of: stored), isMasked))
+    }
+    return columns
   }
 }
 

@@ -282,10 +282,10 @@ extension ExportPlanner {
   }
 
   func nestedPlace(of relationship: RelationshipMap, _ visit: Visit) -> NestedPlace? {
-    guard format != .csv else { return nil }
     let isMany = relationship.kind == .toMany
     let plain: ExportTree.Builder.Arrangement = isMany && format != .xml ? .list : .plain
     guard !isLocal, let from = relationship.from else {
+      if format == .csv { return nil }
       if format == .xml, !relationship.name.isXMLName { return nil }
       return NestedPlace(
         steps: [.member(relationship.name, namespace: nil)],
@@ -299,9 +299,10 @@ extension ExportPlanner {
         if steps.removeLast() == .anyMember { arrangement = .dictionary }
       }
       let isRecord = steps.isEmpty && !(format == .xml && arrangement == .dictionary)
-      guard path.root == .record, !isRecord || !isMany, !Self.hasWildcard(steps) else {
-        return nil
-      }
+      guard path.root == .record, !isRecord || !isMany, !Self.hasWildcard(steps),
+        // A row has no others inside, but for those whose members are among its own.
+        isRecord || format != .csv
+      else { return nil }
       return NestedPlace(steps: steps, arrangement: arrangement)
     }.first
   }

@@ -18,6 +18,12 @@ extension ExportPlanner {
     return paths(from).first?.root == .index
   }
 
+  /// Whether the attribute is read from the record around its own before anything else.
+  func readsParentFirst(_ attribute: AttributeMap) -> Bool {
+    guard !isLocal, let from = attribute.from else { return false }
+    return paths(from).first?.root == .parent
+  }
+
   /// Which of the attribute's paths are the name of its record.
   private func namePaths(of attribute: AttributeMap) -> [Bool] {
     guard !isLocal, let from = attribute.from else { return [] }

@@ -250,9 +250,12 @@ struct ExportPlanner {
       }
       guard let path = path(of: attribute, in: visit) else {
         let isOwnName = format == .xml && !visit.isNamed && readsNameFirst(attribute)
-        if isOwnName || visit.isListed && readsPlaceFirst(attribute) {
-          // An element's own name, or the place in a list: whether it is the stored one is seen when the record is read
-          // back.
+        let isElsewhere =
+          isOwnName || (visit.isListed && readsPlaceFirst(attribute))
+          || (visit.depth > 0 && readsParentFirst(attribute))
+        if isElsewhere {
+          // An element's own name, the place in a list, the record around: whether it is the stored one is seen when the
+          // record is read back.
           try shadow(stored, attribute, of: visit, column: level.shadow(stored))
           continue
         }

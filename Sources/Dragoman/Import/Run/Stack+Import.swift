@@ -169,11 +169,29 @@ extension ManagedObjectContext {
 extension ImportError {
   /// The only record was rejected.
   fileprivate init(rejected report: ImportReport) {
-    let issue = report.issues.flatMap(\.examples).first { $0.isReject }
+    let issue = report.firstReject
     self.init(
       .tooManyRejects,
       "The record was rejected: \(issue.map { "[\($0.code.rawValue)] \($0.message)" } ?? "no reason").",
       help: issue?.help
     )
+  }
+
+  /// The same with the first record that was rejected, and why.
+  init(_ error: ImportError, rejected report: ImportReport) {
+    self = error
+    guard let issue = report.firstReject else { return }
+    let name = [issue.entity, issue.attribute].compactMap(\.self).joined(separator: ".")
+    let value = issue.value.map { ", \($0)" } ?? ""
+    message +=
+      " The first, \(issue.origin): [\(issue.code.rawValue)] \(name)\(value): \(issue.message)"
+    help = issue.help ?? help
+  }
+}
+
+extension ImportReport {
+  /// The first record that was rejected.
+  fileprivate var firstReject: ImportIssue? {
+    issues.lazy.flatMap(\.examples).first(where: \.isReject)
   }
 }

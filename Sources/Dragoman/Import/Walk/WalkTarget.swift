@@ -104,49 +104,8 @@ final class WalkTarget<Backend: DraftBackend> {
     guard let entity = layout.entity(named: plan.name) else {
       throw StoreError(.modelConflict, "The store has no entity \(plan.name).")
     }
-    var slots = plan.slots.map { RowSlot($0.attribute) }
-    var columns: [LinkColumn] = []
-    var columnOfLink: [Int?] = plan.links.map { _ in nil }
-    let identity = Set(entity.uniqueKeys.first?.map(\.column) ?? [])
-    var slotOfColumn: [String: Int] = [:]
-    for link in entity.relationships {
-      guard case .column(let name) = link.storage else { continue }
-      let mapped = plan.links.firstIndex { $0.name.utf8.elementsEqual(link.name.utf8) }
-      let (slot, order) = (slots.count, layout.order(of: link))
-      slots.append(RowSlot(name: link.name, column: name, kind: .integer, order: order))
-      slotOfColumn[name] = slot
-      var key = slots.count..<slots.count
-      if let mapped, let reference = Self.reference(plan.links[mapped], columns.count) {
-        for part in reference.columns.indices {
-          let kind = RowSlot.Kind.key(reference, part: part)
-          slots.append(RowSlot(name: link.name, column: name, kind: kind, order: order))
-        }
-        key = key.lowerBound..<slots.count
-      }
-      if let mapped { columnOfLink[mapped] = columns.count }
-      let target = layout.entities[link.destination]
-      let inverse = link.relationship.inverse.flatMap { target.linkSlot(named: $0) }
-      columns.append(
-        LinkColumn(
-          relationship: link.name,
-          name: name,
-          slot: slot,
-          key: key,
-          number: columns.count,
-          isIdentity: identity.contains(name),
-          isExclusive: inverse.map { target.relationships[$0].isToOne } ?? false
-        )
-      )
-    }
-    let family = Set(entity.lineage)
-    for owner in layout.entities {
-      for link in owner.relationships where link.owner == owner.index {
-        guard case .inverseColumn(_, let order?) = link.storage, family.contains(link.destination)
-        else { continue }
-        slotOfColumn[order] = slots.count
-        slots.append(RowSlot(name: link.name, column: order, kind: .place))
-      }
-    }
+    let shape = RowShape(plan, entity, in: layout)
+    let (slots, columns, slotOfColumn) = (shape.slots, shape.columns, shape.slotOfColumn)
     numberOfColumn = Dictionary(uniqueKeysWithValues: columns.map { ($0.name, $0.number) })
     linkNumbers = plan.links.map {
       tally.number(ofRelationship: "\(model.entities[$0.layout.owner].name).\($0.name)")
@@ -162,7 +121,7 @@ final class WalkTarget<Backend: DraftBackend> {
     }
     self.columns = columns
     self.identity = columns.filter(\.isIdentity)
-    self.columnOfLink = columnOfLink
+    columnOfLink = shape.columnOfLink
     self.slotOfColumn = slotOfColumn
     width = slots.count
     // An object that is there refuses an `insert`, whatever its version is.
@@ -198,6 +157,68 @@ final class WalkTarget<Backend: DraftBackend> {
   /// The target that a column had before the last row was written.
   func previous(_ column: String) -> Int64? {
     numberOfColumn[column].flatMap { writer.previous($0) }
+  }
+}
+
+/// The values of a row: those of the slots, then those of the links that the table has columns for.
+private struct RowShape {
+  private(set) var slots: [RowSlot]
+  private(set) var columns: [LinkColumn] = []
+  /// For each link of the plan, its column; nil where the links are stored elsewhere.
+  private(set) var columnOfLink: [Int?]
+  private(set) var slotOfColumn: [String: Int] = [:]
+
+  init(_ plan: EntityPlan, _ entity: EntityLayout, in layout: ModelLayout) {
+    slots = plan.slots.map { RowSlot($0.attribute) }
+    columnOfLink = plan.links.map { _ in nil }
+    for link in entity.relationships {
+      if case .column(let name) = link.storage { add(link, name, of: entity, plan, layout) }
+    }
+    let family = Set(entity.lineage)
+    for owner in layout.entities {
+      for link in owner.relationships where link.owner == owner.index {
+        guard case .inverseColumn(_, let order?) = link.storage, family.contains(link.destination)
+        else { continue }
+        slotOfColumn[order] = slots.count
+        slots.append(RowSlot(name: link.name, column: order, kind: .place))
+      }
+    }
+  }
+
+  private mutating func add(
+    _ link: RelationshipLayout,
+    _ name: String,
+    of entity: EntityLayout,
+    _ plan: EntityPlan,
+    _ layout: ModelLayout
+  ) {
+    let (slot, order) = (slots.count, layout.order(of: link))
+    slots.append(RowSlot(name: link.name, column: name, kind: .integer, order: order))
+    slotOfColumn[name] = slot
+    var key = slots.count..<slots.count
+    if let mapped = plan.links.firstIndex(where: { $0.name.utf8.elementsEqual(link.name.utf8) }) {
+      if let reference = Self.reference(plan.links[mapped], columns.count) {
+        for part in reference.columns.indices {
+          let kind = RowSlot.Kind.key(reference, part: part)
+          slots.append(RowSlot(name: link.name, column: name, kind: kind, order: order))
+        }
+        key = key.lowerBound..<slots.count
+      }
+      columnOfLink[mapped] = columns.count
+    }
+    let target = layout.entities[link.destination]
+    let inverse = link.relationship.inverse.flatMap { target.linkSlot(named: $0) }
+    columns.append(
+      LinkColumn(
+        relationship: link.name,
+        name: name,
+        slot: slot,
+        key: key,
+        number: columns.count,
+        isIdentity: entity.uniqueKeys.first?.contains { $0.column == name } ?? false,
+        isExclusive: inverse.map { target.relationships[$0].isToOne } ?? false
+      )
+    )
   }
 
   /// How the target of a link is looked up by its key.

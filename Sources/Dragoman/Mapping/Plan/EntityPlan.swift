@@ -151,49 +151,12 @@ final class EntityPlan: Sendable {
     rejectsUnknownKeys = code.rejectsUnknownKeys
     let lineage = file.lineage(of: map)
     let keys = layout.uniqueKeys.first?.map(\.name) ?? []
-    var slots: [Slot] = []
     var builder = PathTree.Builder()
-    var takesWhole = false
-    var takesArrays = false
-    for (depth, owner) in lineage.enumerated().reversed() {
-      // The sub-entity's own word first, then that of the entity that has the attribute.
-      let levels = lineage[...depth].map(\.policies)
-      for attributeMap in owner.attributes {
-        guard let place = layout.attributeSlot(named: attributeMap.name) else { continue }
-        let attribute = layout.attributes[place]
-        let slotCode = code.slotCode(for: attributeMap, attribute)
-        if attributeMap.compute != nil && slotCode == nil { continue }
-        let paths =
-          attributeMap.compute == nil ? Self.paths(of: attributeMap, format: format) : []
-        var candidates: [Candidate] = []
-        for path in paths {
-          let first = candidates.count
-          candidates += Self.add(path, to: &builder, slot: slots.count, from: first, format)
-          guard path.root == .record else { continue }
-          if path.steps.isEmpty { takesWhole = true }
-          if path.steps.first?.isForArrays == true { takesArrays = true }
-        }
-        slots.append(
-          Slot(
-            attribute: attribute,
-            converter: try ValueConverter(
-              attributeMap,
-              defaults: file.defaults,
-              format: format,
-              readsEpochText: !code.isBestEffort
-            ),
-            code: slotCode,
-            paths: candidates,
-            isKey: keys.contains { $0.utf8.elementsEqual(attribute.name.utf8) },
-            policies: [attributeMap.policies] + levels + [file.defaults.policies],
-            position: attributeMap.position
-          )
-        )
-      }
-    }
+    let slots = try Self.slots(of: lineage, layout, file, format, code, &builder)
     self.slots = slots
-    self.takesWhole = takesWhole
-    self.takesArrays = takesArrays || takesWhole
+    let recordPaths = slots.flatMap(\.paths).map(\.path).filter { $0.root == .record }
+    takesWhole = recordPaths.contains(where: \.steps.isEmpty)
+    takesArrays = takesWhole || recordPaths.contains { $0.steps.first?.isForArrays == true }
     version = lineage.lazy.compactMap(\.version).first.flatMap { name in
       slots.firstIndex { $0.attribute.name.utf8.elementsEqual(name.utf8) }
     }
@@ -205,23 +168,13 @@ final class EntityPlan: Sendable {
       )
     }
     let compiler = LinkCompiler(file: file, format: format, layout: model, planOf: planOf)
-    var links: [LinkPlan] = []
-    for (depth, owner) in lineage.enumerated().reversed() {
-      let levels = lineage[...depth].map(\.policies)
-      for relationship in owner.relationships {
-        guard let place = layout.linkSlot(named: relationship.name) else { continue }
-        let link = try compiler.compile(
-          relationship,
-          layout.relationships[place],
-          of: owner,
-          policies: levels,
-          slots: slots,
-          builder: &builder,
-          next: &next
-        )
-        if let link { links.append(link) }
-      }
-    }
+    let links = try compiler.compile(
+      lineage,
+      of: layout,
+      slots: slots,
+      builder: &builder,
+      next: &next
+    )
     self.links = links
     tombstoneLinks = links.indices.filter { index in
       keys.contains { $0.utf8.elementsEqual(links[index].name.utf8) }
@@ -253,6 +206,50 @@ final class EntityPlan: Sendable {
     pathUses =
       rejectsUnknownKeys
       ? [] : Self.pathUses(slots, links, tombstone, discriminator, lineage)
+  }
+
+  /// Compiles the attributes of an entity and of those that it inherits from, theirs first.
+  private static func slots(
+    of lineage: [EntityMap],
+    _ layout: EntityLayout,
+    _ file: ImportMap,
+    _ format: ForeignFormat,
+    _ code: EntityCode,
+    _ builder: inout PathTree.Builder
+  ) throws(FormatFault) -> [Slot] {
+    let keys = layout.uniqueKeys.first?.map(\.name) ?? []
+    var slots: [Slot] = []
+    for (depth, owner) in lineage.enumerated().reversed() {
+      // The sub-entity's own word first, then that of the entity that has the attribute.
+      let levels = lineage[...depth].map(\.policies)
+      for map in owner.attributes {
+        guard let place = layout.attributeSlot(named: map.name) else { continue }
+        let attribute = layout.attributes[place]
+        let slotCode = code.slotCode(for: map, attribute)
+        if map.compute != nil && slotCode == nil { continue }
+        var candidates: [Candidate] = []
+        for path in map.compute == nil ? paths(of: map, format: format) : [] {
+          candidates += add(path, to: &builder, slot: slots.count, from: candidates.count, format)
+        }
+        slots.append(
+          Slot(
+            attribute: attribute,
+            converter: try ValueConverter(
+              map,
+              defaults: file.defaults,
+              format: format,
+              readsEpochText: !code.isBestEffort
+            ),
+            code: slotCode,
+            paths: candidates,
+            isKey: keys.contains { $0.utf8.elementsEqual(attribute.name.utf8) },
+            policies: [map.policies] + levels + [file.defaults.policies],
+            position: map.position
+          )
+        )
+      }
+    }
+    return slots
   }
 
   /// Whether all that an object has comes from members of its record, and nothing of it is a key.

@@ -81,23 +81,20 @@ struct ValueRules {
 
 /// How much more than usual the patterns of a map have had to do.
 ///
-/// One value of a hostile feed keeps a pattern such as `a*a*a*b` busy. Steps are counted: time passes also
-/// for a process that waits for its turn.
+/// One value of a hostile feed keeps a pattern such as `a*a*a*b` busy. Steps are counted: time passes also for a process
+/// that waits for its turn.
 final class PatternEffort: Sendable {
-  /// What is usual: so many steps a character.
-  private static let stepsACharacter = 10
-
   private struct State {
-    var reportCount = 0
+    var excess = 0
     var culprit: String?
   }
 
-  /// How many reports there may be beyond what is usual.
+  /// How much there may be.
   private let most: Int
   private let state = Mutex(State())
   private let isOver = Atomic(false)
 
-  init(atMost most: Int = 10 * NSRegularExpression.maximumReportCount) { self.most = most }
+  init(atMost most: Int = 10 * NSRegularExpression.maximumExcess) { self.most = most }
 
   /// The attribute whose pattern has had too much to do; nil: none has.
   var culprit: String? {
@@ -106,18 +103,15 @@ final class PatternEffort: Sendable {
 
   /// Where a value has the pattern of an attribute; nil: nowhere, or it takes too many steps to say.
   func match(_ pattern: NSRegularExpression, _ text: String, of attribute: String) -> NSRange? {
-    let steps = text.utf16.count * Self.stepsACharacter
-    let usual = steps / NSRegularExpression.stepsBetweenReports
-    let limit = usual + NSRegularExpression.maximumReportCount
-    let (range, reportCount) = pattern.boundedMatch(in: text, atMost: limit)
-    if reportCount > usual { note(reportCount - usual, of: attribute) }
+    let (range, excess) = pattern.boundedMatch(in: text)
+    if excess > 0 { note(excess, of: attribute) }
     return range
   }
 
-  private func note(_ reportCount: Int, of attribute: String) {
+  private func note(_ excess: Int, of attribute: String) {
     state.withLock { state in
-      state.reportCount += reportCount
-      guard state.reportCount > most, state.culprit == nil else { return }
+      state.excess += excess
+      guard state.excess > most, state.culprit == nil else { return }
       state.culprit = attribute
       isOver.store(true, ordering: .releasing)
     }

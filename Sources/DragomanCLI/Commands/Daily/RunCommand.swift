@@ -91,7 +91,9 @@ struct RunCommand: AsyncParsableCommand {
         if !rest.isEmpty {
           Messages.print("note: \(rest.joined(separator: ", ")) did not run\n")
         }
-        throw error
+        guard var known = ToolError(error) else { throw error }
+        known.feed = feed.name
+        throw known
       }
     }
     if status != 0 { throw ExitCode(status) }

@@ -195,7 +195,12 @@ package struct ContextLinks {
     for target in targets { try check(target, for: link, of: object) }
     if link.isToOne {
       let known = try self.targets(of: link, object).first
-      if known === targets.first { return try clearDangling(link, object, unless: known) }
+      if known === targets.first {
+        if let known, try isOnlyAbove(link, object, known) {
+          return try connect(link, object, known)
+        }
+        return try clearDangling(link, object, unless: known)
+      }
       try context.records.whole {
         if let known { try disconnect(link, object, known) }
         if let target = targets.first { try connect(link, object, target) }
@@ -214,10 +219,29 @@ package struct ContextLinks {
       for target in known where !wanted.contains(target.place.key) {
         try disconnect(link, object, target)
       }
-      for target in list where !old.contains(target.place.key) {
-        try connect(link, object, target)
+      for target in list {
+        let isNew = try !old.contains(target.place.key) || isOnlyAbove(link, object, target)
+        if isNew { try connect(link, object, target) }
       }
       if link.isListed { try setOrder(list.map(\.place.key), of: link, object) }
+    }
+  }
+
+  /// Whether the column of a link that is there has it only from the contexts above, where it is not stored.
+  private func isOnlyAbove(
+    _ link: RelationshipLayout,
+    _ object: ManagedObject,
+    _ target: ManagedObject
+  ) throws -> Bool {
+    guard context.hasChangesAbove else { return false }
+    switch link.storage {
+    case .column:
+      guard let column = layout.column(of: link) else { return false }
+      try context.fire(object)
+      return context.isOnlyAbove(column.column, of: object)
+    case .inverseColumn:
+      return try layout.inverse(of: link).map { try isOnlyAbove($0, target, object) } ?? false
+    case .joinTable: return false
     }
   }
 
@@ -291,7 +315,8 @@ package struct ContextLinks {
           try disconnect(inverse, target, other)
         }
       }
-      guard try object.value(column.column) != .integer(target.place.key) else { return }
+      let isThere = try object.value(column.column) == .integer(target.place.key)
+      guard try !isThere || isOnlyAbove(link, object, target) else { return }
       let end = try column.order.flatMap { _ in try inverse.map { try takeEnd(of: $0, target) } }
       try context.set(.integer(target.place.key), column: column.column, of: object)
       if let order = column.order, let end {

@@ -96,7 +96,7 @@ struct AttributeChecks {
       expression = made
     }
     let whole = NSRange(text.startIndex..., in: text)
-    return expression.firstMatch(in: text, range: whole)?.range == whole
+    return expression.boundedMatch(in: text).range == whole
   }
 
   /// Adds what is wrong.

@@ -93,6 +93,31 @@ struct ContextSettling {
     }
   }
 
+  /// A value that was saved by itself has the last word: what was unsaved here of the same properties is gone.
+  func yield(to saved: ChangeSet) {
+    for (place, change) in saved.sorted where change.kind == .updated {
+      var isDone = false
+      while !isDone {
+        let settles = context.overlay.settles
+        guard var own = context.overlay[place], own.kind == .updated,
+          change.values.keys.contains(where: { own.values[$0] != nil })
+        else { break }
+        let object = context.enroll(place, own)
+        own.row = own.row?.setting(change.values)
+        for column in change.values.keys { own.values[column] = nil }
+        if own.isEmptyUpdate, !context.hasOwnLinks(object) {
+          isDone = context.put(nil, object, ifSettles: settles)
+          if isDone { object.content = .fault(nil) }
+        } else {
+          isDone = context.put(own, object, ifSettles: settles)
+          if isDone { context.follow(own, object) }
+        }
+        if isDone { context.notices.rollBack(layout.objectID(of: place), .updated, nil) }
+      }
+    }
+    context.processChanges()
+  }
+
   /// Takes over a child's changes as unsaved changes of this context: all of them, and nothing can go
   /// wrong with it.
   func absorb(_ changes: ChangeSet) {

@@ -145,7 +145,9 @@ package struct ContextRecords {
       return false
     }
     let wanted = value.stored(in: arena)
-    guard try object.value(column) != wanted else { return false }
+    guard try object.value(column) != wanted || context.isOnlyAbove(column, of: object) else {
+      return false
+    }
     try context.set(wanted, column: column, of: object)
     return true
   }

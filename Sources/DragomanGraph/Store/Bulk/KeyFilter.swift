@@ -17,7 +17,9 @@ final class KeyFilter {
   }
 
   /// How many keys the levels take, and with how many bits each.
-  private static let sizes = [(1 << 18, 24), (1 << 22, 24), (1 << 24, 16)]
+  ///
+  /// The first is small: a map of many entities has a filter for each.
+  private static let sizes = [(1 << 12, 24), (1 << 18, 24), (1 << 22, 24), (1 << 24, 16)]
   /// Odd numbers, as Apache Parquet has them (https://parquet.apache.org/docs/file-format/bloomfilter/).
   private static let salt = SIMD8<UInt32>(
     0x47b6_137b,

@@ -99,25 +99,13 @@ extension FetchPlan {
     let source: String
     var tail = ""
     if let table = request.table {
-      let groups = table.groups.map { compiler.expression($0, in: scope) }
-      let names = (0..<columns.count).map { "c\($0)" } + (0..<groups.count).map { "g\($0)" }
-      let named = zip(columns + groups, names).map { "\($0) AS \($1)" }
-      var rows = "SELECT \((named.isEmpty ? ["0"] : named).joined(separator: ", "))"
-      rows += " FROM \(scope.sources)\(condition)"
-      if !groups.isEmpty {
-        rows +=
-          " GROUP BY " + groups.indices.map { "\(columns.count + $0 + 1)" }.joined(separator: ", ")
-      }
-      var rowCompiler = FilterCompiler(columns: names)
-      let having = table.having.map { " WHERE " + rowCompiler.condition($0, in: scope) } ?? ""
-      sensitiveArguments.formUnion(rowCompiler.sensitiveArguments.map { $0 + arguments.count })
-      arguments += rowCompiler.arguments
-      let places = placeKeys.map { ", " + rowCompiler.expression($0.expression, in: scope) }
-        .joined()
-      source =
-        "\(table.isDistinct ? "DISTINCT " : "")\((["0"] + names[..<columns.count]).joined(separator: ", "))\(places)"
-        + " FROM (\(rows))\(having)"
-      let order = Self.order(request.sortKeys + request.tieBreakers, &rowCompiler, scope)
+      var rows = TableRows(table, columns, &compiler, scope, condition)
+      sensitiveArguments.formUnion(
+        rows.compiler.sensitiveArguments.map { $0 + arguments.count }
+      )
+      arguments += rows.compiler.arguments
+      source = rows.source(placeKeys, scope)
+      let order = Self.order(request.sortKeys + request.tieBreakers, &rows.compiler, scope)
       rowsSQL =
         "SELECT \(source)" + (order.isEmpty ? "" : " ORDER BY \(order.joined(separator: ", "))")
         + slice
@@ -179,5 +167,44 @@ extension FetchPlan {
         (fold.isEmpty ? value : "dragoman_fold(\(value), \(fold.rawValue))") + direction
       }
     }
+  }
+}
+
+/// What a request for a table selects from: its groups, whose columns are called `c0` …, and `g0` … where they are only
+/// grouped by.
+private struct TableRows {
+  /// Compiles what is said of the groups.
+  var compiler: FilterCompiler
+  private let columns: String
+  private let origin: String
+
+  init(
+    _ table: ResolvedRequest.Table,
+    _ columns: [String],
+    _ compiler: inout FilterCompiler,
+    _ scope: FetchScope,
+    _ condition: String
+  ) {
+    let groups = table.groups.map { compiler.expression($0, in: scope) }
+    let names = columns.indices.map { "c\($0)" } + groups.indices.map { "g\($0)" }
+    let named = zip(columns + groups, names).map { "\($0) AS \($1)" }
+    var rows = "SELECT \((named.isEmpty ? ["0"] : named).joined(separator: ", "))"
+    rows += " FROM \(scope.sources)\(condition)"
+    if !groups.isEmpty {
+      let numbers = groups.indices.map { "\(columns.count + $0 + 1)" }
+      rows += " GROUP BY " + numbers.joined(separator: ", ")
+    }
+    var own = FilterCompiler(columns: names)
+    let having = table.having.map { " WHERE " + own.condition($0, in: scope) } ?? ""
+    self.compiler = own
+    self.columns =
+      (table.isDistinct ? "DISTINCT " : "")
+      + (["0"] + names[..<columns.count]).joined(separator: ", ")
+    origin = " FROM (\(rows))\(having)"
+  }
+
+  /// The statement behind `SELECT`, with the values of the places.
+  mutating func source(_ places: [ResolvedSortKey], _ scope: FetchScope) -> String {
+    columns + places.map { ", " + compiler.expression($0.expression, in: scope) }.joined() + origin
   }
 }

@@ -8,6 +8,8 @@ struct Schema: Equatable {
   private(set) var indexes: [Index] = []
   /// Indexes that a unique key of the same table makes needless, because it starts with their columns.
   private(set) var needlessIndexes: [Index] = []
+  /// What was added to `indexes`, while it is.
+  private var added: Set<NameKey> = []
 
   /// A table of objects or of links.
   struct Table: Equatable {
@@ -60,11 +62,13 @@ struct Schema: Equatable {
         + " (\(columns.map(Schema.quoted).joined(separator: ", ")))"
     }
 
-    /// Whether both are the same to SQLite, which compares names by their bytes.
-    func isSame(as other: Index) -> Bool { hasSameBytes(sql, other.sql) }
+    /// What is the same of indexes that are the same to SQLite, which compares names by their bytes.
+    var identity: NameKey { NameKey(sql) }
 
     /// Whether the index serves wherever the other one does.
-    fileprivate func starts(with other: Index) -> Bool { columns.starts(with: other.columns) }
+    fileprivate func starts(with other: Index) -> Bool {
+      columns.starts(with: other.columns, by: hasSameBytes)
+    }
   }
 
   /// The schema of a model.
@@ -84,10 +88,12 @@ struct Schema: Equatable {
     }
     for entity in layout.entities { add(entity, in: layout) }
     for entity in layout.entities { addLinks(of: entity, in: layout) }
+    added = []
     nameIndexes()
-    let keys = indexes.filter(\.isUnique)
+    let keys = Dictionary(grouping: indexes.filter(\.isUnique)) { NameKey($0.table) }
     let isNeedless = { (index: Index) in
-      !index.isUnique && keys.contains { $0.table == index.table && $0.starts(with: index) }
+      !index.isUnique
+        && keys[NameKey(index.table)]?.contains { $0.starts(with: index) } ?? false
     }
     needlessIndexes = indexes.filter(isNeedless)
     indexes.removeAll(where: isNeedless)
@@ -164,7 +170,7 @@ struct Schema: Equatable {
   ) {
     let name = ([table, kind].compactMap { $0 } + columns).joined(separator: "_")
     let index = Index(name: name, table: table, columns: columns, isUnique: isUnique)
-    if !indexes.contains(where: index.isSame) { indexes.append(index) }
+    if added.insert(index.identity).inserted { indexes.append(index) }
   }
 
   /// Numbers the indexes whose names are taken by a table or an earlier index, as of a key a_b beside a, b.
@@ -204,16 +210,16 @@ struct Schema: Equatable {
 
   /// The indexes that this schema has and `other` has not.
   func newIndexes(than other: Schema) -> [Index] {
-    indexes.filter { !other.indexes.contains(where: $0.isSame) }
+    let known = Set(other.indexes.map(\.identity))
+    return indexes.filter { !known.contains($0.identity) }
   }
 
   /// The indexes of `other` whose names this schema gives to something else.
   func renamedIndexes(of other: Schema) -> [Index] {
     var taken = NameRegister()
     for name in indexes.map(\.name) + tables.map(\.name) { _ = taken.insert(name) }
-    return other.indexes.filter { old in
-      taken.contains(old.name) && !indexes.contains(where: old.isSame)
-    }
+    let own = Set(indexes.map(\.identity))
+    return other.indexes.filter { taken.contains($0.name) && !own.contains($0.identity) }
   }
 
   /// Leaves indexes out.

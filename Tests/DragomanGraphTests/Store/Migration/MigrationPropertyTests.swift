@@ -9,7 +9,7 @@ import Testing
 /// Random changes of random files: the contents must be those of a plain model in Swift.
 @Suite("Migration, random changes")
 struct MigrationPropertyTests {
-  @Test("Contents are those of a naive model, or the fault is foreseen", arguments: 0..<150)
+  @Test("Contents are those of a naive model, or the fault is foreseen", arguments: 0..<80)
   func agrees(round: Int) throws {
     let seed = Seeds.seed(round)
     var random = SplitMix(state: seed)

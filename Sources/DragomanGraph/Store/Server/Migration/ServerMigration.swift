@@ -15,6 +15,8 @@ struct ServerMigration {
   let plan: MigrationPlan
   let old: ServerSchema
   let new: ServerSchema
+  /// The indexes that both have.
+  private let commonIndexes: Set<NameKey>
 
   let q = Schema.quoted
 
@@ -33,6 +35,7 @@ struct ServerMigration {
     self.plan = plan
     old = ServerSchema(plan.old, before)
     new = ServerSchema(plan.new, after)
+    commonIndexes = Set(old.indexes.map(\.identity)).intersection(new.indexes.map(\.identity))
   }
 
   /// Runs the whole migration but for the model.
@@ -204,9 +207,7 @@ struct ServerMigration {
 
   /// Whether an index of the old or the new schema is in both, and its columns stay.
   private func keeps(_ index: Schema.Index) -> Bool {
-    guard old.indexes.contains(where: index.isSame),
-      new.indexes.contains(where: index.isSame)
-    else { return false }
+    guard commonIndexes.contains(index.identity) else { return false }
     guard let change = changeOfSameName(index.table) else { return keepsJoin(index.table) }
     return index.columns.allSatisfy { stays($0, in: change) }
   }
