@@ -294,7 +294,7 @@ import Testing
         connection.close()
       }
       let whole = try await client.get("/entities/Person/download.csv")
-      #expect(whole.contains("\(Self.long) 5999"))
+      #expect(whole.contains("x 5999"))
     }
   }
 
@@ -355,10 +355,10 @@ import Testing
     try await serving(patience: patience) { client in
       let connection = try client.connect()
       connection.write(client.head("GET /entities/Person/download.csv"))
-      _ = await connection.read(until: "\(Self.long) 10")
+      _ = await connection.read(until: "x 10")
       // The rest is read while the server stops.
       rest = Task { await connection.readAll() }
     }
-    #expect(await rest?.value.contains("\(Self.long) 5999") == true)
+    #expect(await rest?.value.contains("x 5999") == true)
   }
 }

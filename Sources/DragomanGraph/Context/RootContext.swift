@@ -231,7 +231,7 @@ final class RootContext: Sendable {
     return ContextError(
       .denied,
       "\(entity?.name ?? table) \(key.map(String.init) ?? "") refers to an object of \(target) that"
-        + " does not exist (a relationship with delete rule noAction leaves its links).",
+        + " does not exist: it was deleted elsewhere, or here by a delete rule that leaves its links (noAction).",
       object: id,
       help: "unlink it, or delete it too"
     )

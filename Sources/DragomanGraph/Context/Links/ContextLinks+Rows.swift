@@ -14,6 +14,24 @@ extension ContextLinks {
     }
   }
 
+  /// Whether the column of a link that is there has it only from the contexts above, where it is not stored.
+  func isOnlyAbove(
+    _ link: RelationshipLayout,
+    _ object: ManagedObject,
+    _ target: ManagedObject
+  ) throws -> Bool {
+    guard context.hasChangesAbove else { return false }
+    switch link.storage {
+    case .column:
+      guard let column = layout.column(of: link), !context.isDeleted(object) else { return false }
+      try context.fire(object)
+      return context.isOnlyAbove(column.column, of: object)
+    case .inverseColumn:
+      return try layout.inverse(of: link).map { try isOnlyAbove($0, target, object) } ?? false
+    case .joinTable: return false
+    }
+  }
+
   func add(
     _ link: RelationshipLayout,
     _ join: RelationshipLayout.JoinTable,

@@ -227,24 +227,6 @@ package struct ContextLinks {
     }
   }
 
-  /// Whether the column of a link that is there has it only from the contexts above, where it is not stored.
-  private func isOnlyAbove(
-    _ link: RelationshipLayout,
-    _ object: ManagedObject,
-    _ target: ManagedObject
-  ) throws -> Bool {
-    guard context.hasChangesAbove else { return false }
-    switch link.storage {
-    case .column:
-      guard let column = layout.column(of: link) else { return false }
-      try context.fire(object)
-      return context.isOnlyAbove(column.column, of: object)
-    case .inverseColumn:
-      return try layout.inverse(of: link).map { try isOnlyAbove($0, target, object) } ?? false
-    case .joinTable: return false
-    }
-  }
-
   /// Clears the column of a to-one, and the place in the list that the object was in.
   private func clear(_ link: RelationshipLayout, _ object: ManagedObject) throws {
     guard let column = layout.column(of: link) else { return }

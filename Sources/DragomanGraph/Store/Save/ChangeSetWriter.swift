@@ -310,15 +310,27 @@ extension ContextError {
   ///   - other: Where the others' values are.
   init?(_ conflicts: [SaveConflict], with other: String = "in the store") {
     guard let first = conflicts.first else { return nil }
+    let name = "\(first.object.entity) \(first.object.primaryKey)"
+    let message: String
+    if let property = first.property {
+      message =
+        (conflicts.count == 1
+          ? "A property was changed elsewhere since this context read it:"
+          : "\(conflicts.count) properties were changed elsewhere since this context read them;"
+            + " the first is")
+        + " \(property) of \(name): read \(first.base.summary), here \(first.ours.summary),"
+        + " \(other) \(first.theirs.summary)."
+    } else {
+      // Who deleted it has no value for it.
+      message =
+        (first.theirs == .null
+          ? "\(name) was deleted elsewhere since this context read it, and is changed here"
+          : "\(name) was changed elsewhere since this context read it, and is deleted here")
+        + (conflicts.count == 1 ? "." : "; \(conflicts.count - 1) more conflicts.")
+    }
     self.init(
       .conflict,
-      (conflicts.count == 1
-        ? "A property was changed elsewhere since this context read it:"
-        : "\(conflicts.count) properties were changed elsewhere since this context read them;"
-          + " the first is")
-        + " \(first.property ?? "the object itself") of \(first.object.entity)"
-        + " \(first.object.primaryKey): read \(first.base.summary), here \(first.ours.summary),"
-        + " \(other) \(first.theirs.summary).",
+      message,
       object: first.object,
       help: "refresh the object and save again, or choose a merge policy",
       conflicts: conflicts
