@@ -95,12 +95,12 @@ extension ManagedObjectContext {
   /// Whether a context above says another value of a stored row than the store has: who says the same here saves it, and
   /// not what is above.
   private func isUnsaved(_ said: StoredValue?, _ column: Int, of object: ManagedObject) -> Bool {
-    guard let said, case .row = object.content else { return false }
+    guard saysWhatIsAbove, let said, case .row = object.content else { return false }
     return said != object.rowValue(column)
   }
 
   /// Whether what a column of an object holds is neither stored nor said here, so that to say it is a change.
-  func isOnlyAbove(_ column: Int, of object: ManagedObject) -> Bool {
+  package func isOnlyAbove(_ column: Int, of object: ManagedObject) -> Bool {
     guard hasChangesAbove, object.status == .clean || object.status == .updated else {
       return false
     }
@@ -148,8 +148,8 @@ extension ManagedObjectContext {
       change.values[column] = value == known && !isRivalled && !isSaid ? nil : value
       if change.isEmptyUpdate, !hasOwnLinks(object) {
         isSet = put(nil, object, ifSettles: settles)
-        // Others may have stored something while it was changed here.
-        if isSet { object.content = .fault(nil) }
+        // Others may have stored something while it was changed here; an import looks at nothing else than its rows.
+        if isSet, importing.keys == nil { object.content = .fault(nil) }
       } else if case .attribute = layout.kind, object.status != .clean, value != known {
         log(object.place)
         isSet = overlay.change(ifSettles: settles) { $0.set(value, column, at: object.place) }

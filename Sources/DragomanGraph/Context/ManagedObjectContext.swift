@@ -45,6 +45,9 @@ public final class ManagedObjectContext {
   var linkMemory = LinkMemory()
   /// What an import works with.
   var importing = ImportMemory()
+  /// Whether what a context above has unsaved is a change here where it is said again; not where only what differs is
+  /// said.
+  var saysWhatIsAbove = true
   /// How many objects the bookkeeping has looked at: tests hold it to grow with the work, not with
   /// the number of registered objects.
   var visitCount = 0

@@ -51,6 +51,8 @@ public struct Managed<Value: EntityValue> {
     let context = object.context
     let isOutermost = context.finder.beginImport()
     defer { if isOutermost { context.finder.endImport() } }
+    context.saysWhatIsAbove = false
+    defer { context.saysWhatIsAbove = true }
     let boxing = ObjectBoxing(context, reinserts: false)
     try boxing.box(&value, onto: object)
     try boxing.finish()

@@ -50,6 +50,59 @@ import Testing
     #expect(try stack.sql("SELECT name, company FROM Person") == ["c|1"])
   }
 
+  @Test("That a to-one leads nowhere is said, too; who links the same is no conflict")
+  func toOnes() async throws {
+    person[one: "company"] = try main.object(with: id("Company", 1))
+    try main.save()
+    person[one: "company"] = nil
+    try await stack.write { try $0.object(with: id("Person", 1))[one: "company"] = nil }
+    #expect(try stack.sql("SELECT company IS NULL FROM Person") == ["1"])
+    try main.save()
+    person[one: "company"] = try main.object(with: id("Company", 1))
+    try await stack.write { context in
+      let company = try context.object(with: id("Company", 1))
+      try company.add(context.object(with: id("Person", 1)), to: "employees")
+    }
+    #expect(try stack.sql("SELECT company FROM Person") == ["1"])
+    try main.save()
+    #expect(try stack.sql("SELECT company FROM Person") == ["1"])
+  }
+
+  @Test("A place in an ordered list of main's stays main's", arguments: [true, false])
+  func places(isMerged: Bool) async throws {
+    let phones = try (1...3).map { number in
+      let phone = try main.insert("Phone")
+      phone["number"] = .text("\(number)")
+      return phone
+    }
+    try main.save()
+    person[many: "phones"] = phones
+    let link: @Sendable (ManagedObjectContext) throws -> Void = { context in
+      let phone = try context.object(with: id("Phone", 1))
+      phone["number"] = "9"
+      phone[one: "owner"] = try context.object(with: id("Person", 1))
+    }
+    try await stack.write(until: isMerged ? .merged : .durable, link)
+    #expect(person[many: "phones"].map(\.place.key) == [1, 2, 3])
+    try main.save()
+    try await wait {
+      try stack.sql("SELECT number, owner, _phones_order FROM Phone ORDER BY _pk")
+        == ["9|1|0", "2|1|1", "3|1|2"]
+    }
+    #expect(person[many: "phones"].map(\.place.key) == [1, 2, 3])
+  }
+
+  @Test("Both have changed it then: main's save is a conflict, as with any other value")
+  func conflict() async throws {
+    person["name"] = "b"
+    try await stack.write { try $0.object(with: id("Person", 1))["name"] = "b" }
+    let error = #expect(throws: ContextError.self) { try main.save() }
+    #expect(error?.code == .conflict && error?.conflicts.map(\.property) == ["name"])
+    main.refresh(person, keepingChanges: true)
+    try main.save()
+    #expect(try stack.sql("SELECT name FROM Person") == ["b"])
+  }
+
   @Test("What nobody has changed is not written again")
   func unchanged() async throws {
     person["age"] = 7

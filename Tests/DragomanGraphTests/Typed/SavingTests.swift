@@ -191,6 +191,18 @@ import Testing
     #expect(try stack.sql("SELECT age FROM Shop") == ["8"])
   }
 
+  @Test("An update stores what it changes, and not what main shows of the rest")
+  func onlyWhatDiffers() async throws {
+    var shop = Shop("a", age: 1, owner: Owner(name: "Ada"))
+    let id = try main.save(&shop)
+    let live = try #require(try main.live(Shop.self, \.name == "a"))
+    try live.set(\.age, to: 1000)
+    try await stack.repository(of: Shop.self).update(id) { $0.name = "b" }
+    #expect(try stack.sql("SELECT name, age FROM Shop") == ["b|1"])
+    try main.save()
+    #expect(try stack.sql("SELECT name, age FROM Shop") == ["b|1000"])
+  }
+
   @Test("Boxing into a context leaves the change unsaved")
   func box() throws {
     var shop = Shop("a", employees: [Employee("Tom", age: 1)])

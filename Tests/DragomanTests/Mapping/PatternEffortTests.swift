@@ -36,4 +36,19 @@ import Testing
     #expect(effort.culprit == "a")
     #expect(!isRight("abc", quick))
   }
+
+  @Test("Records of a program end as a feed does: nothing is taken, or cleared, unlooked at")
+  @MainActor func records() async throws {
+    let code = Attribute(name: "code").with { $0.rules.pattern = "a*a*a*a*a*a*a*a*a*a*a*a*b" }
+    let entity = Entity(name: "P", attributes: [Attribute(name: "id"), code], uniqueKeys: [["id"]])
+    let stack = try Stack(Model(entities: [entity]), at: .inMemory)
+    let slow = String(repeating: "a", count: 2000)
+    var records: [ForeignValue] = (0..<20).map { ["id": .string("\($0)"), "code": .string(slow)] }
+    records.append(["id": "x", "code": "aab"])
+    let error = await #expect(throws: ReadError.self) {
+      _ = try await stack.import(records, into: "P")
+    }
+    #expect(error?.code == .limit)
+    #expect(try stack.main.count(FetchRequest("P")) == 0)
+  }
 }

@@ -43,6 +43,27 @@ import Testing
     #expect(try await stack.repository(of: Gauge.self).count() == 0)
   }
 
+  @Test("A second key that is set back to what it was is looked for among the others, too")
+  func keysSetBack() async throws {
+    let model = Model(
+      entities: [
+        Entity(
+          name: "P",
+          attributes: [Attribute(name: "id"), Attribute(name: "mail")],
+          uniqueKeys: [["id"], ["mail"]]
+        )
+      ]
+    )
+    let stack = try Stack(model, at: .inMemory)
+    _ = try await stack.import([["id": "1", "mail": "a"], ["id": "2", "mail": "c"]], into: "P")
+    let again = try await stack.import(
+      [["id": "1", "mail": "b"], ["id": "2", "mail": "a"], ["id": "1", "mail": "a"]],
+      into: "P"
+    )
+    #expect(again.report.counts.rejected == 1)
+    #expect(again.report.issues.map(\.code) == [.keyDuplicate])
+  }
+
   private static let model = Model(
     entities: [
       Entity(

@@ -100,16 +100,24 @@ struct ExportPlanner {
     if !losses.contains(loss) { losses.append(loss) }
   }
 
-  mutating func overlap(_ name: String, of visit: Visit) {
-    let overlap = "\(visit.map.name).\(name) stands inside of another value"
+  mutating func overlap(
+    _ name: String,
+    of visit: Visit,
+    _ reason: String = "stands inside of another value"
+  ) {
+    let overlap = "\(visit.map.name).\(name) \(reason)"
     if !overlaps.contains(overlap) { overlaps.append(overlap) }
   }
 
   /// Takes note of what is not written because something else at its place holds it.
-  mutating func shadow(_ stored: Attribute, _ attribute: AttributeMap, of visit: Visit, column: Int)
-    throws(ExportError)
-  {
-    overlap(attribute.name, of: visit)
+  mutating func shadow(
+    _ stored: Attribute,
+    _ attribute: AttributeMap,
+    of visit: Visit,
+    column: Int,
+    _ reason: String = "stands inside of another value"
+  ) throws(ExportError) {
+    overlap(attribute.name, of: visit, reason)
     appendSlot(stored, of: visit.map.name, try speller(of: attribute), column: column)
   }
 
@@ -256,7 +264,13 @@ struct ExportPlanner {
         if isElsewhere {
           // An element's own name, the place in a list, the record around: whether it is the stored one is seen when the
           // record is read back.
-          try shadow(stored, attribute, of: visit, column: level.shadow(stored))
+          try shadow(
+            stored,
+            attribute,
+            of: visit,
+            column: level.shadow(stored),
+            "is read from outside of its record"
+          )
           continue
         }
         lose(attribute.name, of: visit, "this map has no place for it in \(format.rawValue)")

@@ -92,38 +92,30 @@ final class CompiledPlan {
     self.set = set
   }
 
+  /// Maps a record of a batch.
+  ///
+  /// - Throws: `ReadError`, as `MapperSet.checkPatterns(behind:of:)`.
+  func map(_ index: Int, into batch: DraftBatch) throws(ReadError) {
+    let mapper = mappers[batch.records.records[index].source]
+    if let filter {
+      let (mark, issues, repeated) = (batch.mark, batch.issues.count, batch.repeatedIssues)
+      mapper.map(index, into: batch)
+      if !filter.takesLast(of: batch) { batch.leaveLast(mark, issues: issues, repeated) }
+    } else {
+      mapper.map(index, into: batch)
+    }
+    try set.checkPatterns(behind: index, of: batch.records)
+  }
+
   /// Maps the records of a batch, and hands it to the writer.
   fileprivate func map(_ batch: DraftBatch, into queue: BatchQueue<DraftBatch>) {
-    for index in batch.records.records.indices {
-      let mapper = mappers[batch.records.records[index].source]
-      if let filter {
-        let (mark, issues, repeated) = (batch.mark, batch.issues.count, batch.repeatedIssues)
-        mapper.map(index, into: batch)
-        if !filter.takesLast(of: batch) { batch.leaveLast(mark, issues: issues, repeated) }
-      } else {
-        mapper.map(index, into: batch)
-      }
-      if let culprit = set.patterns.culprit {
-        queue.finish(.failure(Self.slowPattern(of: culprit, at: index, in: batch.records)))
-        return queue.reuse(batch)
-      }
+    do throws(ReadError) {
+      for index in batch.records.records.indices { try map(index, into: batch) }
+    } catch {
+      queue.finish(.failure(error))
+      return queue.reuse(batch)
     }
     batch.isStrange = batch.sources.contains { mappers[$0].use.isStrange }
     queue.put(batch)
-  }
-
-  private static func slowPattern(
-    of attribute: String,
-    at index: Int,
-    in batch: RecordBatch
-  ) -> ReadError {
-    let record = batch.records[index]
-    return ReadError(
-      .limit,
-      "The pattern of \(attribute) takes too many steps for a value, over and over.",
-      at: batch.origin(at: record.start, record: record.number),
-      help:
-        "write it without repetitions that can share the same characters, as `a*b*` does and `a*a*` does not"
-    )
   }
 }

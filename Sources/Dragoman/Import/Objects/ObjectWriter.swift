@@ -150,7 +150,10 @@ final class ObjectWriter: DraftWriter {
       }
     }
     for number in links.indices where isGiven(links[number], row) {
-      guard targets[number] != formerTargets[number] else { continue }
+      guard
+        try targets[number] != formerTargets[number]
+          || backend.context.links.isOnlyAbove(links[number].layout, object)
+      else { continue }
       try link(object, number)
       isChanged = true
     }
@@ -163,7 +166,8 @@ final class ObjectWriter: DraftWriter {
     else { return false }
     let attribute = entity.attributes[slot]
     let wanted = attribute.defaultValue ?? .null
-    guard try object.value(column) != wanted else { return false }
+    guard try object.value(column) != wanted || backend.context.isOnlyAbove(column, of: object)
+    else { return false }
     try object.setValue(wanted, of: attribute.name)
     return true
   }

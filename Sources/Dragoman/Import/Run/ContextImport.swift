@@ -82,7 +82,7 @@ struct ContextImport {
     while isMore {
       batch.removeAll()
       isMore = try reader.read(into: batch.records, limit: Self.batchSize)
-      for index in batch.records.records.indices { mappers.mappers[0].map(index, into: batch) }
+      for index in batch.records.records.indices { try mappers.map(index, into: batch) }
       try walker.apply(batch)
       if !walker.isWaiting { try flush() }
     }

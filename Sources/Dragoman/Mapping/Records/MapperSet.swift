@@ -16,6 +16,21 @@ final class MapperSet {
     }
   }
 
+  /// Looks, behind a record that was mapped, whether patterns have had too much to do.
+  ///
+  /// - Throws: `ReadError`, `.limit`: values are not taken unchecked, and not refused unlooked at.
+  func checkPatterns(behind index: Int, of batch: RecordBatch) throws(ReadError) {
+    guard let culprit = patterns.culprit else { return }
+    let record = batch.records[index]
+    throw ReadError(
+      .limit,
+      "The pattern of \(culprit) takes too many steps for a value, over and over.",
+      at: batch.origin(at: record.start, record: record.number),
+      help:
+        "write it without repetitions that can share the same characters, as `a*b*` does and `a*a*` does not"
+    )
+  }
+
   /// What became of the paths, as far as records were read.
   func outcomes(format: ForeignFormat) -> [UnmatchedPath.Outcome] {
     mappers.flatMap { $0.use.outcomes(format: format) }

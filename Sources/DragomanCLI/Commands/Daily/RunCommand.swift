@@ -73,12 +73,12 @@ struct RunCommand: AsyncParsableCommand {
     let feeds = try feeds(of: settings)
     var status: Int32 = 0
     for (number, feed) in feeds.enumerated() {
-      let (path, origin) = try database.choice(in: settings, own: feed.options.database)
-      if !quiet {
-        let note = origin.map { " (by \($0))" } ?? ""
-        Messages.print("\(feed.name) -> \(DatabaseOptions.shown(path))\(note)\n")
-      }
       do {
+        let (path, origin) = try database.choice(in: settings, own: feed.options.database)
+        if !quiet {
+          let note = origin.map { " (by \($0))" } ?? ""
+          Messages.print("\(feed.name) -> \(DatabaseOptions.shown(path))\(note)\n")
+        }
         // Each feed has a document of its own.
         OutputBuffer.hasPrinted.store(false, ordering: .relaxed)
         var command = try ImportCommand.parse(try arguments(of: feed, in: settings, path))
@@ -91,7 +91,7 @@ struct RunCommand: AsyncParsableCommand {
         if !rest.isEmpty {
           Messages.print("note: \(rest.joined(separator: ", ")) did not run\n")
         }
-        guard var known = ToolError(error) else { throw error }
+        guard var known = (error as? ToolError) ?? ToolError(error) else { throw error }
         known.feed = feed.name
         throw known
       }

@@ -14,20 +14,24 @@ extension ContextLinks {
     }
   }
 
-  /// Whether the column of a link that is there has it only from the contexts above, where it is not stored.
-  func isOnlyAbove(
+  /// Whether the contexts above alone say where a column leads, and it is not stored so.
+  ///
+  /// Not of places in ordered lists: which place it is depends on what else is unsaved above.
+  package func isOnlyAbove(
     _ link: RelationshipLayout,
     _ object: ManagedObject,
-    _ target: ManagedObject
+    _ target: ManagedObject? = nil
   ) throws -> Bool {
     guard context.hasChangesAbove else { return false }
     switch link.storage {
     case .column:
-      guard let column = layout.column(of: link), !context.isDeleted(object) else { return false }
+      guard let column = layout.column(of: link), column.order == nil, !context.isDeleted(object)
+      else { return false }
       try context.fire(object)
       return context.isOnlyAbove(column.column, of: object)
     case .inverseColumn:
-      return try layout.inverse(of: link).map { try isOnlyAbove($0, target, object) } ?? false
+      guard let target, let inverse = layout.inverse(of: link) else { return false }
+      return try isOnlyAbove(inverse, target, object)
     case .joinTable: return false
     }
   }

@@ -196,10 +196,11 @@ package struct ContextLinks {
     if link.isToOne {
       let known = try self.targets(of: link, object).first
       if known === targets.first {
-        if let known, try isOnlyAbove(link, object, known) {
-          return try connect(link, object, known)
+        guard try isOnlyAbove(link, object, known) else {
+          return try clearDangling(link, object, unless: known)
         }
-        return try clearDangling(link, object, unless: known)
+        if let known { try connect(link, object, known) } else { try clear(link, object) }
+        return
       }
       try context.records.whole {
         if let known { try disconnect(link, object, known) }

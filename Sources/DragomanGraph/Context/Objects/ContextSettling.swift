@@ -103,7 +103,9 @@ struct ContextSettling {
           change.values.keys.contains(where: { own.values[$0] != nil })
         else { break }
         let object = context.enroll(place, own)
-        own.row = own.row?.setting(change.values)
+        // Where the store may have won, the row is read again.
+        let isWritten = ![MergePolicy.storeTrumps, .rollback].contains(context.mergePolicy)
+        own.row = isWritten ? own.row?.setting(change.values) : nil
         for column in change.values.keys { own.values[column] = nil }
         if own.isEmptyUpdate, !context.hasOwnLinks(object) {
           isDone = context.put(nil, object, ifSettles: settles)
