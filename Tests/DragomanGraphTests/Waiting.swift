@@ -3,6 +3,7 @@
 /// - Parameters:
 ///   - isolation: Where the question is asked.
 ///   - isSo: The question.
+/// - Throws: What asking throws.
 func wait(
   isolation: isolated (any Actor)? = #isolation,
   until isSo: () async throws -> Bool

@@ -17,6 +17,7 @@ struct LinkCompiler {
   ///   - slots: The slots of the owner.
   ///   - builder: Where their paths go.
   ///   - next: The walker's next free slot; advanced.
+  /// - Returns: The plans.
   /// - Throws: `FormatFault` for a format of a key that cannot be used.
   func compile(
     _ lineage: [EntityMap],
