@@ -315,18 +315,17 @@ final class RecordBatch {
     }
     while counted.offset < offset {
       let end = min(offset, (counted.offset / Self.markDistance + 1) * Self.markDistance)
+      var (_, line, column) = counted
       for byte in source[counted.offset..<end] {
         if byte == lineBreak {
-          counted.line += 1
-          counted.column = 1
+          line += 1
+          column = 1
         } else if byte & 0xC0 != 0x80 {
-          counted.column += 1
+          column += 1
         }
       }
-      counted.offset = end
-      if end == (marks.count + 1) * Self.markDistance {
-        marks.append((counted.line, counted.column))
-      }
+      counted = (end, line, column)
+      if end == (marks.count + 1) * Self.markDistance { marks.append((line, column)) }
     }
   }
 
