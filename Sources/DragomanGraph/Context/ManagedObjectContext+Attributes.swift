@@ -94,8 +94,11 @@ extension ManagedObjectContext {
 
   /// Whether a context above says another value of a stored row than the store has: who says the same here saves it, and
   /// not what is above.
+  ///
+  /// A place in a list is said of nobody: lists are numbered as they are seen, with what is unsaved above.
   private func isUnsaved(_ said: StoredValue?, _ column: Int, of object: ManagedObject) -> Bool {
     guard saysWhatIsAbove, let said, case .row = object.content else { return false }
+    if case .order = layout.tables[object.place.table].columns[column].kind { return false }
     return said != object.rowValue(column)
   }
 

@@ -92,6 +92,25 @@ import Testing
     #expect(person[many: "phones"].map(\.place.key) == [1, 2, 3])
   }
 
+  @Test("A list that others change stores no place of what main has added to it")
+  func listed() async throws {
+    for number in 1...3 { try main.insert("Phone")["number"] = .text("\(number)") }
+    try main.save()
+    person[many: "phones"] = try [2, 3].map { try main.object(with: id("Phone", $0)) }
+    try await stack.write { context in
+      let phone = try context.object(with: id("Phone", 1))
+      try context.object(with: id("Person", 1)).add(phone, to: "phones")
+    }
+    let places = "SELECT owner IS NULL, _phones_order IS NULL FROM Phone ORDER BY _pk"
+    #expect(try stack.sql(places) == ["0|0", "1|1", "1|1"])
+    try main.save()
+    #expect(
+      try stack.sql("SELECT _pk FROM Phone WHERE owner = 1 ORDER BY _phones_order").sorted() == [
+        "1", "2", "3",
+      ]
+    )
+  }
+
   @Test("Both have changed it then: main's save is a conflict, as with any other value")
   func conflict() async throws {
     person["name"] = "b"
