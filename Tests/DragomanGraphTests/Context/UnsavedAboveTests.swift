@@ -105,9 +105,8 @@ import Testing
     #expect(try stack.sql(places) == ["0|0", "1|1", "1|1"])
     try main.save()
     #expect(
-      try stack.sql("SELECT _pk FROM Phone WHERE owner = 1 ORDER BY _phones_order").sorted() == [
-        "1", "2", "3",
-      ]
+      try stack.sql("SELECT _pk FROM Phone WHERE owner = 1 ORDER BY _phones_order")
+        == ["2", "3", "1"]
     )
   }
 
