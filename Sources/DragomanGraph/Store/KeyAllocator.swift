@@ -1,6 +1,16 @@
 import Dispatch
 import Synchronization
 
+/// Where primary keys come from.
+protocol KeySource: Sendable {
+  /// Reserves that many keys of each table for new objects; gives the first of each.
+  func reserveKeys(_ count: Int64, of tables: [String]) throws -> [Int64]
+
+  /// Gives back what is left of reserved keys, the first and the one behind the last, unless somebody
+  /// has reserved behind them.
+  func releaseKeys(_ blocks: [(table: String, next: Int64, end: Int64)]) throws
+}
+
 /// Gives out the primary keys of new objects before they are stored, so that ids are permanent from
 /// insertion on.
 ///
@@ -8,7 +18,8 @@ import Synchronization
 /// processes never give out the same one, and a crash leaves a gap. Blocks double in size, so the
 /// number of transactions is logarithmic in the number of objects. The next block is reserved on another
 /// thread when half of one is used, so that who inserts objects waits for no import that is writing, as
-/// long as it inserts fewer than are reserved. What is left is given back when nobody reserved behind it.
+/// long as it inserts fewer than are reserved; one that needs a block which is being reserved waits for that one:
+/// keys of a process ascend. What is left is given back when nobody reserved behind it.
 final class KeyAllocator: Sendable {
   private struct Block {
     var next: Int64 = 0
@@ -22,14 +33,16 @@ final class KeyAllocator: Sendable {
     var isHalf: Bool { end - next < size / 2 && spare == nil && !isReserving }
   }
 
-  private let store: any ObjectStore
+  private let source: any KeySource
   private let blocks: Mutex<[String: Block]>
+  /// One reservation at a time, so that blocks come to be used in the order in which they were reserved.
+  private let reservation = Mutex(())
 
   /// The largest block.
   private static let maximumSize: Int64 = 1 << 20
 
-  init(_ store: any ObjectStore) {
-    self.store = store
+  init(_ source: any KeySource) {
+    self.source = source
     blocks = Mutex([:])
   }
 
@@ -46,30 +59,38 @@ final class KeyAllocator: Sendable {
     }
     if isHalf { DispatchQueue.global().async { self.reserveSpare(in: table) } }
     if let free { return free }
-    let size = blocks.withLock { min(($0[table]?.size ?? 500) * 2, Self.maximumSize) }
-    let start = try store.reserveKeys(size, of: [table])[0]
-    return blocks.withLock { blocks in
-      // Another thread may have reserved meanwhile: its block stays, ours becomes a gap.
-      if let key = Self.take(table, from: &blocks) { return key }
-      let isReserving = blocks[table]?.isReserving ?? false
-      blocks[table] = Block(
-        next: start + 1,
-        end: start + size,
-        size: size,
-        isReserving: isReserving
-      )
-      return start
+    return try reservation.withLock { _ in
+      // Another thread may have reserved meanwhile.
+      if let key = blocks.withLock({ Self.take(table, from: &$0) }) { return key }
+      let block = try reserve(in: table)
+      blocks.withLock { blocks in
+        blocks[table] = Block(
+          next: block.lowerBound + 1,
+          end: block.upperBound,
+          size: Int64(block.count),
+          isReserving: blocks[table]?.isReserving ?? false
+        )
+      }
+      return block.lowerBound
     }
   }
 
   /// Reserves the next block; where that fails, whoever needs it tries again and is told.
   private func reserveSpare(in table: String) {
-    let size = blocks.withLock { min(($0[table]?.size ?? 500) * 2, Self.maximumSize) }
-    let start = try? store.reserveKeys(size, of: [table])[0]
-    blocks.withLock { blocks in
-      blocks[table]?.isReserving = false
-      if let start { blocks[table]?.spare = start..<start + size }
+    reservation.withLock { _ in
+      let block = try? reserve(in: table)
+      blocks.withLock { blocks in
+        blocks[table]?.isReserving = false
+        if let block { blocks[table]?.spare = block }
+      }
     }
+  }
+
+  /// Reserves a block of twice the size of the last.
+  private func reserve(in table: String) throws -> Range<Int64> {
+    let size = blocks.withLock { min(($0[table]?.size ?? 500) * 2, Self.maximumSize) }
+    let start = try source.reserveKeys(size, of: [table])[0]
+    return start..<start + size
   }
 
   /// Reserves a first block for each table, so that no insertion has to wait for a writer.
@@ -77,7 +98,7 @@ final class KeyAllocator: Sendable {
     let known = blocks.withLock { Set($0.keys) }
     let new = tables.filter { !known.contains($0) }
     guard !new.isEmpty else { return }
-    let starts = try store.reserveKeys(500, of: new)
+    let starts = try source.reserveKeys(500, of: new)
     blocks.withLock { blocks in
       for (table, start) in zip(new, starts) where blocks[table] == nil {
         blocks[table] = Block(next: start, end: start + 500)
@@ -97,7 +118,7 @@ final class KeyAllocator: Sendable {
         .map { (table, $0.lowerBound, $0.upperBound) }
     }
     if unused.isEmpty { return }
-    try store.releaseKeys(unused)
+    try source.releaseKeys(unused)
   }
 
   private static func take(_ table: String, from blocks: inout [String: Block]) -> Int64? {

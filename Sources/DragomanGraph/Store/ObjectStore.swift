@@ -3,7 +3,7 @@
 ///
 /// SQLite is one (`SQLiteStore`); an import by the million has a way of its own into it
 /// (`WriteSession.writer`, `WriteSession.stage`). A server is the other (`ServerStore`).
-protocol ObjectStore: AnyObject, Sendable {
+protocol ObjectStore: KeySource, AnyObject, Sendable {
   /// The file; nil: there is none.
   var path: String? { get }
   /// Whether other processes may write into it.
@@ -26,13 +26,6 @@ protocol ObjectStore: AnyObject, Sendable {
 
   /// Adds what a model names and the store does not have yet.
   func grow(to model: Model) throws(StoreError)
-
-  /// Reserves that many keys of each table for new objects; gives the first of each.
-  func reserveKeys(_ count: Int64, of tables: [String]) throws -> [Int64]
-
-  /// Gives back what is left of reserved keys, the first and the one behind the last, unless somebody
-  /// has reserved behind them.
-  func releaseKeys(_ blocks: [(table: String, next: Int64, end: Int64)]) throws
 
   /// What differs once somebody else has written; `.migrated` where that cannot be followed any more.
   func fingerprint() throws -> StoreFingerprint
