@@ -1,3 +1,4 @@
+import DragomanGraph
 import FlyingSocks
 import Foundation
 import Synchronization
@@ -24,7 +25,7 @@ public final class ConsoleServer: Sendable {
   private let patience: HTTPConnection.Patience
   private let connectionCount: Int
   private let connections = Atomic(0)
-  private let lanes = Lanes()
+  private let lanes = Lanes(count: 6)
   /// Those of answers that take long.
   private let longLanes = Lanes(count: 2)
   private let flights = Flights()

@@ -12,36 +12,43 @@ extension ManagedObjectContext {
   ///   `StoreError`: `.full`, `.busy`, ….
   public func save() throws {
     try checkSavable()
-    if kind == .main, openSession == nil { root.stopAway() }
+    if kind == .main, openSession == nil { try root.stopAway() }
     try throwRecordedAndFaults()
     guard hasChanges else { return }
     try validate()
     let saved = try store()
     let written = saved.written
-    settling.didSave(saved)
-    processChanges()
-    notices.tellSaved(written.outcome.versions, of: overlay)
     // What is written into an open transaction is told once that is committed, or never.
-    writer?.records.note(saved)
+    if let writer { writer.records.note(saved) } else { root.tell() }
+    if kind == .main, writer == nil {
+      settling.takeNews()
+    } else {
+      settling.take(.savedOwn(written))
+    }
     var next = parent
     var index = 0
     while let context = next {
       if openSession != nil, context.kind != .main {
         context.overlay.settle(written, seen: saved.seen[index], yields: true, layout)
       }
-      context.settling.didStore(written)
+      if context.kind == .main, writer == nil {
+        context.settling.takeNews()
+      } else {
+        context.settling.take(.saved(written))
+      }
       next = context.parent
       index += 1
     }
-    if writer == nil { root.announce(written, by: self) }
   }
 
   private func store() throws -> RootContext.Write {
     if let session = openSession {
-      return try root.write(overlay.changes, seen: upper, in: session, mergePolicy)
+      let saved = try root.write(overlay.changes, seen: upper, in: session, mergePolicy)
+      overlay.removeAll(isStored: true)
+      return saved
     }
     do {
-      return try root.commit(overlay, above: overlaysAbove, mergePolicy)
+      return try root.commit(self)
     } catch {
       // The stack may have been closed meanwhile.
       try checkOpen()

@@ -5,6 +5,8 @@ import Synchronization
 ///
 /// Shared by all contexts of a stack. Nothing here waits for the main thread: what main has not
 /// saved is read from `main`.
+///
+/// Large because all that the contexts of a stack share hangs on it.
 final class RootContext: Sendable {
   let store: any ObjectStore
   /// The model as it was when the stack was opened, with the unique keys that mappers have declared
@@ -21,20 +23,20 @@ final class RootContext: Sendable {
   /// Those who follow what is stored: told after the commit, never before.
   let followers = StoreFollowers()
   let attachments: Attachments
-  /// Tells main of changes that were stored; set once by the stack.
-  private let listener = Mutex<(@Sendable (StoreChange) -> Void)?>(nil)
+  /// What was committed and is not told yet, in order.
+  let news = CommitNews()
+  /// Calls main; set once by the stack.
+  let listener = Mutex<(@Sendable (MainCall) -> Void)?>(nil)
   private let closed = Mutex(false)
   /// Looks for what other processes write, once somebody asks for it.
   private let monitor = Mutex<StoreMonitor?>(nil)
   /// Why the file cannot be followed any more.
   private let loss = Mutex<(any Error)?>(nil)
 
-  /// What main has to know of.
-  enum StoreChange: Sendable {
-    /// A save of a child.
-    case saved(WrittenChanges)
-    /// Anything may have changed in these tables.
-    case tables(Set<Int>)
+  /// Why main is called.
+  enum MainCall: Sendable {
+    /// Something was stored past it.
+    case news
     /// Main has changes that its observers have not been told yet.
     case unnoticed
     /// The file cannot be followed any more.
@@ -79,7 +81,7 @@ final class RootContext: Sendable {
   /// Whether the stack was reset or closed.
   var isClosed: Bool { closed.withLock { $0 } }
 
-  func listen(_ body: @escaping @Sendable (StoreChange) -> Void) {
+  func listen(_ body: @escaping @Sendable (MainCall) -> Void) {
     listener.withLock { $0 = body }
   }
 
@@ -114,61 +116,75 @@ final class RootContext: Sendable {
     let seen: [ChangeSet]
   }
 
-  /// Writes the unsaved changes of a context in a transaction of their own.
+  /// Writes the unsaved changes of a context in a transaction of their own, and leaves it to the caller to tell.
   ///
-  /// - Parameters:
-  ///   - overlay: What to write; it is empty then.
-  ///   - above: The unsaved changes of the contexts above, the nearest first: what is needed of them is
-  ///     written, too, and taken out.
-  ///   - policy: What to do where others changed the same objects.
-  /// - Returns: What was written, what it refers to included.
+  /// What is needed of the contexts above is written, too, and taken out there.
+  /// - Returns: What was written, what it refers to included; the context has nothing unsaved then.
   /// - Throws: `ContextError` or `StoreError`; nothing was written then.
-  func commit(
-    _ overlay: Overlay,
-    above: [Overlay],
-    _ policy: MergePolicy
-  ) throws -> Write {
+  func commit(_ context: ManagedObjectContext) throws -> Write {
+    let (overlay, above) = (context.overlay, context.overlaysAbove)
+    let policy = context.mergePolicy
     try checkFile()
     return try store.again {
       try store.save { session in
         try session.begin()
         let saved = try write(overlay.changes, seen: above.map(\.changes), in: session, policy)
         try commit(session)
-        overlay.removeAll(isStored: true)
-        for (seen, above) in zip(saved.seen, above) {
-          let isMain = above === main
-          above.settle(saved.written, seen: seen, yields: !isMain, layout)
+        let written = saved.written
+        news.add {
+          overlay.removeAll(isStored: true)
+          for (seen, above) in zip(saved.seen, above) {
+            let isMain = above === main
+            above.settle(written, seen: seen, yields: !isMain, layout)
+          }
+          var item = CommitNews.Item { [layout] in ChangeNotice(written.changes, layout) }
+          item.main = [context.kind == .main ? .savedOwn(written) : .saved(written)]
+          item.callsMain = !context.isBelowMain
+          return item
         }
         return saved
       }
     }
   }
 
-  /// Writes what main still wants written of what it has put away; whoever asks tells main.
+  /// Writes what main still wants written of what it has put away, and tells it.
   ///
-  /// - Parameter policy: What to do where others changed the same objects.
-  /// - Returns: What was written; nil: nothing of it is left to be written.
-  /// - Throws: as `commit(_:above:_:)`.
-  func commitAway(_ policy: MergePolicy) throws -> WrittenChanges? {
+  /// - Parameters:
+  ///   - policy: What to do where others changed the same objects.
+  ///   - isNew: Whether those who observe the stack have not been told of it.
+  /// - Returns: Whether something was written; false: nothing of it is left to be written.
+  /// - Throws: as `commit(_:)`.
+  func commitAway(_ policy: MergePolicy, isNew: Bool) throws -> Bool {
     try checkFile()
-    return try awayGate.withLock { _ in try writeAway(policy) }
+    let isWritten = try awayGate.withLock { _ in try writeAway(policy, isNew: isNew) }
+    if isWritten { tell() }
+    return isWritten
   }
 
-  private func writeAway(_ policy: MergePolicy) throws -> WrittenChanges? {
+  private func writeAway(_ policy: MergePolicy, isNew: Bool) throws -> Bool {
     try store.save { session in
-      guard let changes = main.takeAway(), !changes.isEmpty else { return nil }
+      guard let changes = main.takeAway(), !changes.isEmpty else { return false }
       try session.begin()
-      var written = try write(changes, seen: [], besides: main.changes, in: session, policy).written
+      let written = try write(changes, seen: [], besides: main.changes, in: session, policy).written
       try commit(session)
-      // Main may have rolled back while it was written: then it is somebody else's change to it.
-      written.isForeign = !main.settleAway(written, seen: changes, layout)
-      return written
+      news.add {
+        // Main may have rolled back while it was written: then it is somebody else's change to it.
+        let isOwn = main.settleAway(written, seen: changes, layout)
+        var item = CommitNews.Item { [layout] in ChangeNotice(written.changes, layout) }
+        item.main = [isOwn ? .savedOwn(written) : .saved(written)]
+        item.isNew = isNew
+        return item
+      }
+      return true
     }
   }
 
   /// Before main saves itself: a save on another thread that has not begun to write does not, and one
   /// that has is waited for.
-  func stopAway() {
+  ///
+  /// - Throws: `StoreError`, `.badRequest`, for who writes on this thread: such a save waits for that.
+  func stopAway() throws {
+    try store.checkMayWrite()
     main.cancelAway()
     awayGate.withLock { _ in }
   }
@@ -297,55 +313,6 @@ final class RootContext: Sendable {
     )
   }
 
-  // MARK: - Telling
-
-  /// Whether anybody but main is told of what is stored.
-  var isFollowed: Bool { notices.hasObservers || !followers.isEmpty }
-
-  /// Tells main and every observer what was stored.
-  func announce(_ written: WrittenChanges, by context: ManagedObjectContext) {
-    tellMain(.saved(written), by: context)
-    let notice = ChangeNotice(written.changes, layout)
-    followers.send(notice)
-    notices.send(notice)
-  }
-
-  /// Tells main and every observer what an import has committed.
-  ///
-  /// - Parameters:
-  ///   - flushed: What it has written.
-  ///   - ofMain: What of that main had unsaved.
-  ///   - context: The import's.
-  func announce(
-    _ flushed: Flushed,
-    _ ofMain: [WrittenChanges],
-    by context: ManagedObjectContext
-  ) {
-    for written in ofMain { tellMain(.saved(written), by: context) }
-    if !flushed.tables.isEmpty { tellMain(.tables(flushed.tables), by: context) }
-    let notice = flushed.told(layout)
-    followers.send(notice)
-    notices.send(notice)
-  }
-
-  /// Tells main, unless the context has main above it: then main knows already.
-  private func tellMain(_ change: StoreChange, by context: ManagedObjectContext) {
-    guard !context.isBelowMain else { return }
-    listener.withLock { $0 }?(change)
-  }
-
-  /// Lets main tell its observers at the end of its turn.
-  func scheduleProcessing() { listener.withLock { $0 }?(.unnoticed) }
-
-  /// Tells main and every observer that anything may have changed.
-  func announceEverything() {
-    listener.withLock { $0 }?(.tables(Set(layout.tables.indices)))
-    let names = layout.tables.map { layout.entities[$0.root].name }
-    let notice = ChangeNotice(refreshedEntities: Set(names))
-    followers.send(notice)
-    notices.send(notice)
-  }
-
   // MARK: - Other processes
 
   /// Why nothing can be followed any more once the stack is reset or closed.
@@ -392,9 +359,4 @@ final class RootContext: Sendable {
     followers.end(reason)
     listener.withLock { $0 }?(.lost(reason))
   }
-}
-
-extension ManagedObjectContext {
-  /// Whether the context is main, or a child of main that lives on its thread.
-  fileprivate var isBelowMain: Bool { kind == .main || parent?.isBelowMain == true }
 }

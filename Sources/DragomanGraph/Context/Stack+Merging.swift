@@ -27,8 +27,7 @@ extension Stack {
     let wanted = root.main.changes.part(of: changes, isWhole: false)
     Task { [self] in
       do {
-        guard let saved = try await storeMain(wanted, policy: policy) else { return }
-        root.followers.send(ChangeNotice(saved.changes, root.layout))
+        try await storeMain((wanted, root), policy: policy)
       } catch {
         // The changes are pending in main: its next save tries again.
         failures.add(error)

@@ -38,8 +38,8 @@ public final class Stack: Sendable {
   /// One reset or closing at a time: the store's files have one name.
   private let life = Mutex<Void>(())
   private let location: Place
-  /// Blocking work runs here and never on the threads of Swift's tasks.
-  private let queue = DispatchQueue(label: "dragoman.stack", attributes: .concurrent)
+  /// Whoever waits for a writer keeps others from none of these; on a server each may have a connection.
+  private let lanes = Lanes(count: 32)
   let failures = FailureLog()
   /// What layers above keep with the stack: their registries.
   ///
@@ -160,18 +160,20 @@ public final class Stack: Sendable {
   ///
   /// - Throws: as `ManagedObjectContext.save()`.
   @MainActor public func saveMain() async throws {
-    guard let saved = try await storeMain(nil, policy: main.mergePolicy) else { return }
-    root.announce(saved, by: main)
+    try await storeMain(nil, policy: main.mergePolicy)
   }
 
-  /// Stores what main has unsaved, or what it had at some time, on another thread; one such save at a
+  /// Stores what main has unsaved, or what was merged into it, on another thread; one such save at a
   /// time.
   ///
-  /// - Returns: What was stored; nil: there was nothing, or main has saved it itself.
+  /// - Parameters:
+  ///   - merged: What was merged, and in which store; nil: all that is unsaved.
+  ///   - policy: What to do where others changed the same objects.
+  /// - Throws: as `saveMain()`.
   @MainActor func storeMain(
-    _ wanted: ChangeSet?,
+    _ merged: (changes: ChangeSet, root: RootContext)?,
     policy: MergePolicy
-  ) async throws -> WrittenChanges? {
+  ) async throws {
     while isStoring { await withCheckedContinuation { waiting.append($0) } }
     isStoring = true
     defer {
@@ -179,24 +181,21 @@ public final class Stack: Sendable {
       if !waiting.isEmpty { waiting.removeFirst().resume() }
     }
     let (main, root) = (main, root)
+    // The store may have been reset meanwhile: the same keys are others' there.
+    if let merged, merged.root !== root { return }
     defer { root.main.setAway(nil) }
     while true {
-      if wanted == nil { try main.validateForSave() }
+      if merged == nil { try main.validateForSave() }
       let changes = root.main.changes
       let away =
-        wanted.map { root.withDependencies(changes.left(of: $0, root.layout), [changes]) }
+        merged.map { root.withDependencies(changes.left(of: $0.changes, root.layout), [changes]) }
         ?? changes
-      if away.isEmpty { return nil }
-      if wanted != nil { try main.validate(away) }
+      if away.isEmpty { return }
+      if merged != nil { try main.validate(away) }
       root.main.setAway(away)
-      // Nil: main has begun to save itself meanwhile, and may have failed.
-      guard let written = try await run({ try root.commitAway(policy) }) else { continue }
-      if written.isForeign {
-        main.settling.didStore(written)
-      } else {
-        main.settling.didStoreOwn(written)
-      }
-      return written
+      // False: main has begun to save itself meanwhile, and may have failed.
+      guard try await run({ try root.commitAway(policy, isNew: merged == nil) }) else { continue }
+      return main.settling.takeNews()
     }
   }
 
@@ -340,17 +339,18 @@ public final class Stack: Sendable {
   }
 
   private func listen() {
-    root.listen { [weak self, weak root] change in
-      Task { @MainActor in self?.mainDidMiss(change, of: root) }
+    root.listen { [weak self, weak root] call in
+      Task { @MainActor in self?.callMain(call, of: root) }
     }
   }
 
-  /// Something was stored past main.
-  @MainActor private func mainDidMiss(_ change: RootContext.StoreChange, of root: RootContext?) {
-    guard let mainContext, mainContext.root === root else { return }
-    switch change {
-    case .saved(let saved): mainContext.settling.didStore(saved)
-    case .tables(let tables): mainContext.refresh(tables: tables)
+  @MainActor private func callMain(_ call: RootContext.MainCall, of root: RootContext?) {
+    guard let mainContext, mainContext.root === root else {
+      root?.news.dropOfMain()
+      return
+    }
+    switch call {
+    case .news: mainContext.settling.takeNews()
     case .unnoticed: mainContext.processChanges()
     case .lost(let reason): mainContext.notices.endFollowers(reason)
     }
@@ -358,9 +358,7 @@ public final class Stack: Sendable {
 
   /// Runs blocking work off Swift's threads.
   func run<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
-    try await withCheckedThrowingContinuation { continuation in
-      queue.async { continuation.resume(with: Result { try body() }) }
-    }
+    try await lanes.run { Result { try body() } }.get()
   }
 }
 

@@ -9,6 +9,13 @@ protocol KeySource: Sendable {
   /// Gives back what is left of reserved keys, the first and the one behind the last, unless somebody
   /// has reserved behind them.
   func releaseKeys(_ blocks: [(table: String, next: Int64, end: Int64)]) throws
+
+  /// Refuses who writes on this thread already, and would wait for itself.
+  func checkMayWrite() throws(StoreError)
+}
+
+extension KeySource {
+  func checkMayWrite() throws(StoreError) {}
 }
 
 /// Gives out the primary keys of new objects before they are stored, so that ids are permanent from
@@ -37,6 +44,8 @@ final class KeyAllocator: Sendable {
   private let blocks: Mutex<[String: Block]>
   /// One reservation at a time, so that blocks come to be used in the order in which they were reserved.
   private let reservation = Mutex(())
+  /// Blocks are reserved beside on a thread of their own, which may wait for an import.
+  private let queue = DispatchQueue(label: "dragoman.keys")
 
   /// The largest block.
   private static let maximumSize: Int64 = 1 << 20
@@ -57,8 +66,9 @@ final class KeyAllocator: Sendable {
       if isHalf { blocks[table]?.isReserving = true }
       return (free, isHalf)
     }
-    if isHalf { DispatchQueue.global().async { self.reserveSpare(in: table) } }
+    if isHalf { queue.async { self.reserveSpare(in: table) } }
     if let free { return free }
+    try source.checkMayWrite()
     return try reservation.withLock { _ in
       // Another thread may have reserved meanwhile.
       if let key = blocks.withLock({ Self.take(table, from: &$0) }) { return key }
@@ -78,6 +88,8 @@ final class KeyAllocator: Sendable {
   /// Reserves the next block; where that fails, whoever needs it tries again and is told.
   private func reserveSpare(in table: String) {
     reservation.withLock { _ in
+      // What is left was given back meanwhile.
+      guard blocks.withLock({ $0[table]?.isReserving }) == true else { return }
       let block = try? reserve(in: table)
       blocks.withLock { blocks in
         blocks[table]?.isReserving = false
@@ -107,7 +119,9 @@ final class KeyAllocator: Sendable {
   }
 
   /// Gives back what was reserved and not used, unless somebody reserved behind it.
-  func release() throws {
+  func release() throws { try reservation.withLock { _ in try releaseAll() } }
+
+  private func releaseAll() throws {
     let left = blocks.withLock { blocks in
       let left = blocks
       blocks = [:]

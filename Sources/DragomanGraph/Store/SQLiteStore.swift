@@ -252,6 +252,8 @@ public final class SQLiteStore: Sendable {
 
   func checkIsOutside() throws(StoreError) { try gate.checkIsOutside() }
 
+  func checkMayWrite() throws(StoreError) { try gate.checkMayPass(.writer) }
+
   /// Copies one snapshot of the store into an empty database.
   func backUp(
     to copy: DatabaseQueue,

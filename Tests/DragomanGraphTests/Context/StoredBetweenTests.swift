@@ -22,14 +22,15 @@ import Testing
     store.afterNextRead = { try Self.storeAway(root) }
   }
 
-  private nonisolated static func storeAway(_ root: RootContext) throws -> WrittenChanges? {
+  private nonisolated static func storeAway(_ root: RootContext) throws -> Bool {
     root.main.setAway(root.main.changes)
-    return try root.commitAway(.error)
+    return try root.commitAway(.error, isNew: true)
   }
 
   /// Main learns of it at its next turn.
   private func learn() {
-    for written in store.takeWritten() { main.settling.didStoreOwn(written) }
+    store.takesNothing = true
+    main.settling.takeNews()
   }
 
   private func count(_ table: String, where condition: String = "1") throws -> Int64 {
@@ -239,23 +240,17 @@ import Testing
 private final class BusyStore: ObjectStore, @unchecked Sendable {
   let base: SQLiteStore
   /// What is done once, behind the next read.
-  var afterNextRead: (() throws -> WrittenChanges?)?
-  private var written: [WrittenChanges] = []
+  var afterNextRead: (() throws -> Bool)?
+  /// Whether nothing was done.
+  var takesNothing = true
 
   init(_ base: SQLiteStore) { self.base = base }
-
-  var takesNothing: Bool { written.isEmpty }
-
-  func takeWritten() -> [WrittenChanges] {
-    defer { written = [] }
-    return written
-  }
 
   func read<T>(_ layout: ModelLayout, _ body: (any StoreReader) throws -> T) throws -> T {
     let value = try base.read(layout, body)
     let after = afterNextRead
     afterNextRead = nil
-    if let after, let done = try after() { written.append(done) }
+    if let after, try after() { takesNothing = false }
     return value
   }
 

@@ -10,9 +10,26 @@ struct ContextSettling {
 
   private var layout: ModelLayout { context.layout }
 
+  /// Takes what was stored since the last time, in the order of the commits: main's.
+  func takeNews() { while let change = context.root.news.takeOfMain() { take(change) } }
+
+  /// Takes what was stored by this context or by others, and tells those who observe it.
+  func take(_ change: StoreChange) {
+    switch change {
+    case .tables(let tables): context.refresh(tables: tables)
+    case .saved(let written):
+      didStore(written)
+      context.processChanges()
+    case .savedOwn(let written):
+      didStoreOwn(written)
+      context.processChanges()
+      context.notices.tellSaved(written.outcome.versions, of: context.overlay)
+    }
+  }
+
   /// A child, or another stack's import, has stored changes: what is registered here and clean is
   /// read again when it is next looked at; what has unsaved changes keeps them.
-  func didStore(_ written: WrittenChanges) {
+  private func didStore(_ written: WrittenChanges) {
     var refreshed: [Int: [ManagedObject]] = [:]
     for table in written.changes.tables.keys {
       for (key, change) in written.changes.rows(in: table) {
@@ -22,6 +39,8 @@ struct ContextSettling {
         if let own = context.overlay[place] {
           context.follow(own, object)
         } else if change.kind == .deleted {
+          // What main has written behind the deletion is there again.
+          if context.kind == .main, context.root.news.hasOwnWrite(at: place) { continue }
           object.status = .gone
           context.identities[table][key] = nil
         } else {
@@ -36,7 +55,6 @@ struct ContextSettling {
     context.linkMemory.forgetTargets()
     forgetDeleted(in: written)
     context.notices.store(ChangeNotice(written.changes, layout))
-    context.processChanges()
   }
 
   /// Somebody has stored what was seen above: objects that knew it from there have it in their row from
@@ -64,23 +82,26 @@ struct ContextSettling {
     }
   }
 
-  /// What this context had pending was stored on another thread; what was changed here meanwhile
-  /// stays pending.
+  /// What this context had unsaved is the state of the store now; what was changed here since stays unsaved.
   func didStoreOwn(_ written: WrittenChanges) {
     var rows: [Int: RowBuffer] = [:]
-    for (place, change) in written.changes.sorted {
-      noteOthers(at: place, change, written)
-      guard let object = context.registered(place), object.status != .gone else { continue }
-      if let own = context.overlay[place] {
-        context.follow(own, object)
-      } else {
-        settle(object, change, written, &rows)
+    for table in written.changes.tables.keys {
+      for (key, change) in written.changes.rows(in: table) {
+        let place = RowKey(table: table, key: key)
+        noteOthers(at: place, change, written)
+        guard let object = context.registered(place), object.status != .gone else { continue }
+        if let own = context.overlay[place] {
+          context.follow(own, object)
+        } else {
+          settle(object, change, written, &rows)
+        }
       }
     }
     context.linkMemory.forgetTargets()
     forgetDeleted(in: written)
-    context.processChanges()
-    context.notices.tellSaved(written.outcome.versions, of: context.overlay)
+    // Main may be reading these by now.
+    context.importing.buffers.removeAll(keepingCapacity: true)
+    context.importing.lastKeys = nil
   }
 
   /// Others had a part in a row that was written, whether an object of it is alive or not.
@@ -151,26 +172,6 @@ struct ContextSettling {
         if !written.outcome.kept.contains(place) { context.linkMemory.goneRows.insert(place) }
       }
     }
-  }
-
-  /// What was unsaved is the state of the store now.
-  func didSave(_ saved: RootContext.Write) {
-    let written = saved.written
-    context.overlay.removeAll(isStored: true)
-    var rows: [Int: RowBuffer] = [:]
-    for table in written.changes.tables.keys {
-      for (key, change) in written.changes.rows(in: table) {
-        let place = RowKey(table: table, key: key)
-        noteOthers(at: place, change, written)
-        guard let object = context.registered(place), object.status != .gone else { continue }
-        settle(object, change, written, &rows)
-      }
-    }
-    context.linkMemory.forgetTargets()
-    forgetDeleted(in: written)
-    // Main may be reading these by now.
-    context.importing.buffers.removeAll(keepingCapacity: true)
-    context.importing.lastKeys = nil
   }
 
   /// An object of which nothing is unsaved any more becomes what was written; `rows` takes its row.

@@ -217,7 +217,8 @@ package struct ContextRecords {
       context.mergePolicy
     )
     note(written)
-    context.settling.didSave(written)
+    context.overlay.removeAll(isStored: true)
+    context.settling.didStoreOwn(written.written)
     context.importing.keys?.removeAll()
     context.importing.probed.removeAll(keepingCapacity: true)
     return count

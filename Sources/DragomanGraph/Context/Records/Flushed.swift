@@ -109,10 +109,11 @@ extension Stack {
         for (written, seen) in context.above.written.list {
           root.main.settle(written, seen: seen, yields: false, root.layout)
         }
+        let ofMain = context.above.written.list.map(\.changes)
+        root.addNews(context.importing.flushed, ofMain, by: context)
         return value
       }
-      let ofMain = context.above.written.list.map(\.changes)
-      root.announce(context.importing.flushed, ofMain, by: context)
+      root.tell()
       return value
     }
   }

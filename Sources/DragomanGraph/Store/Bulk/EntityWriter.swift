@@ -51,6 +51,8 @@ public final class EntityWriter {
     case duplicate(String)
     /// The object with this key is of another branch of the entity's family: of which one.
     case otherEntity(String)
+    /// The object with this key is deleted in main, which has not saved that: none may be stored beside it.
+    case deletedAbove
     /// A required attribute is not given, and no object with this key exists.
     case incomplete(String)
     /// The row is larger than SQLite takes.

@@ -6,8 +6,6 @@ struct WrittenChanges: Sendable {
   var changes: ChangeSet
   /// What the store made of them.
   var outcome = SaveOutcome()
-  /// Whether the context whose changes they were does not know them any more.
-  var isForeign = false
 
   /// What a column of a row holds by now; nil: not written.
   func value(_ column: Int, at place: RowKey) -> StoredValue? { changes[place]?.value(column) }

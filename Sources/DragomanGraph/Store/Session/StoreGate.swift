@@ -73,6 +73,15 @@ final class StoreGate: Sendable {
     try checkCaller()
   }
 
+  /// Refuses a connection to a thread that uses it already.
+  ///
+  /// - Throws: `.badRequest`.
+  func checkMayPass(_ connection: Connection) throws(StoreError) {
+    condition.lock()
+    defer { condition.unlock() }
+    if place(of: connection) != nil { throw Self.nested }
+  }
+
   private func checkCaller() throws(StoreError) {
     guard users.contains(where: \.isCaller) else { return }
     throw StoreError(

@@ -84,6 +84,7 @@ final class FlatWriter {
       }
       try rules.throwFaults()
       try root.commit(session)
+      if !flushed.tables.isEmpty { root.addNews(flushed, by: context) }
     }
   }
 
@@ -114,7 +115,7 @@ final class FlatWriter {
       throw ContextError(.invalid, "A value of \(binding.entity.name) is larger than SQLite takes.")
     case .holdsNUL(let name):
       throw ContextError(.invalid, "\(binding.entity.name).\(name) holds U+0000.")
-    case .skipped, .deleted, .keyExists: return
+    case .skipped, .deleted, .deletedAbove, .keyExists: return
     }
   }
 
@@ -126,7 +127,7 @@ final class FlatWriter {
       next.refresh(tables: flushed.tables)
       above = next.parent
     }
-    context.root.announce(flushed, [], by: context)
+    context.root.tell()
   }
 }
 
