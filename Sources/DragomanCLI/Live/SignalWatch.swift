@@ -12,6 +12,8 @@ final class SignalWatch: Sendable {
 
   /// The watch that is told; nil: none is on.
   private static let current = Mutex<SignalWatch?>(nil)
+  /// The first signal that any watch was told of.
+  private static let heard = Mutex<Int32?>(nil)
   /// Made once: of a second source for a signal nothing is heard on Linux when the first was let go.
   private static let sources = Mutex<[any DispatchSourceSignal]>(signals.map(source))
 
@@ -19,6 +21,8 @@ final class SignalWatch: Sendable {
     signal(number, SIG_IGN)
     let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
     source.setEventHandler {
+      // Whoever looks before the next import of a run sees it, though the watch at hand is done with its own.
+      heard.withLock { $0 = $0 ?? number }
       // Between two imports of a run there is nothing to stop.
       guard let watch = current.withLock({ $0 }) else { TemporaryFolder.endProcess(128 + number) }
       watch.take(number)
@@ -55,6 +59,9 @@ final class SignalWatch: Sendable {
 
   /// Stops watching.
   func end() { Self.current.withLock { if $0 === self { $0 = nil } } }
+
+  /// The first signal that came while something was watched for, though it may have been done by then; nil: none did.
+  static var received: Int32? { heard.withLock { $0 } }
 
   /// The first signal received, if there was one.
   var received: Int32? { first.withLock { $0 } }

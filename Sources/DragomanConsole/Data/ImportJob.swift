@@ -34,6 +34,8 @@ final class ImportJob: Sendable {
     var kept: ImportLedgerEntry?
     /// What does the work.
     var task: Task<Void, Never>?
+    /// How often something was begun.
+    var beginCount = 0
     /// Whether what was begun last is to end, whatever of it runs by now.
     var isToEnd = false
     /// Counts everything that happens, so that a page knows whether something did.
@@ -271,8 +273,10 @@ final class ImportJob: Sendable {
   }
 
   private func begin(_ phase: Phase, _ body: @escaping @Sendable () async throws -> Void) {
-    change {
+    let number = change {
+      $0.beginCount += 1
       $0.phase = phase
+      ($0.run, $0.task) = (nil, nil)
       $0.progress = nil
       $0.failure = nil
       // What an earlier step found is not what came of this one.
@@ -281,6 +285,7 @@ final class ImportJob: Sendable {
       if phase == .checking { ($0.isChecked, $0.isTried) = (false, false) }
       $0.changes = []
       $0.changeCount = 0
+      return $0.beginCount
     }
     let task = Task { [self] in
       do {
@@ -302,22 +307,23 @@ final class ImportJob: Sendable {
         }
       }
       change {
-        $0.run = nil
-        $0.task = nil
+        // The next step may have begun as soon as this one was told to be over.
+        guard $0.beginCount == number else { return }
+        ($0.run, $0.task) = (nil, nil)
       }
     }
     // Who is done already has no task any more.
     change {
-      guard $0.phase.isRunning else { return }
+      guard $0.phase.isRunning, $0.beginCount == number else { return }
       $0.task = task
       if $0.isToEnd, $0.phase == .checking { task.cancel() }
     }
   }
 
-  private func change(_ body: (inout State) -> Void) {
-    state.withLock {
-      body(&$0)
-      $0.version += 1
+  private func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
+    state.withLock { state in
+      defer { state.version += 1 }
+      return body(&state)
     }
   }
 }

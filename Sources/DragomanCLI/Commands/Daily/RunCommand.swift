@@ -73,6 +73,11 @@ struct RunCommand: AsyncParsableCommand {
     let feeds = try feeds(of: settings)
     var status: Int32 = 0
     for (number, feed) in feeds.enumerated() {
+      // A feed may have been done when it was to stop.
+      if let signal = SignalWatch.received {
+        noteSkipped(feeds[number...])
+        throw ExitCode(128 + signal)
+      }
       do {
         let (path, origin) = try database.choice(in: settings, own: feed.options.database)
         if !quiet {
@@ -87,16 +92,19 @@ struct RunCommand: AsyncParsableCommand {
       {
         status = code.rawValue
       } catch {
-        let rest = feeds[(number + 1)...].map(\.name)
-        if !rest.isEmpty {
-          Messages.print("note: \(rest.joined(separator: ", ")) did not run\n")
-        }
+        noteSkipped(feeds[(number + 1)...])
         guard var known = (error as? ToolError) ?? ToolError(error) else { throw error }
         known.feed = feed.name
         throw known
       }
     }
     if status != 0 { throw ExitCode(status) }
+  }
+
+  private func noteSkipped(_ feeds: ArraySlice<ToolSettings.Feed>) {
+    guard !feeds.isEmpty else { return }
+    let names = feeds.map(\.name).joined(separator: ", ")
+    Messages.print("note: \(names) did not run\n")
   }
 
   /// The feeds that are meant.

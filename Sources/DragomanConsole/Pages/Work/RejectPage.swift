@@ -129,18 +129,16 @@ struct RejectPage {
       )
     else { throw ConsoleError(500, "There is no place for a temporary file.") }
     defer { try? FileManager.default.removeItem(atPath: copy) }
-    let database = sources.database.path
     let source = "\(line.reject.file), record \(line.reject.index + 1)"
+    let store = try SQLiteStore(
+      at: .file(sources.database.path),
+      options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)
+    )
+    defer { try? store.close() }
     let report = try Waiting.result {
-      let store = try SQLiteStore(
-        at: .file(database),
-        options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)
-      )
       // The copy is gone when somebody looks at the history.
       let request = ImportRequest([.rejects(copy)]).with { $0.sourceName = source }
-      let report = try await Importer(map: map, store: store).run(request)
-      try store.close()
-      return report
+      return try await Importer(map: map, store: store).run(request)
     }
     guard report.counts.read > 0 else { throw foreign(line.reject, shelved.name) }
     if let again = try RejectLines(copy).next() { return again }
