@@ -161,6 +161,7 @@ import Testing
       ({ (map: inout RelationshipMap) in map.name = "emploier" }, "map.reference"),
       ({ $0.entity = "Note" }, "map.value"), ({ $0.kind = .toMany }, "map.value"),
       ({ $0.key = ["name": .attribute("ticketNumber")] }, "map.reference"),
+      ({ $0.onUnresolved = .stub }, "map.value"),
     ] {
       var wrong = byKey
       change(&wrong)

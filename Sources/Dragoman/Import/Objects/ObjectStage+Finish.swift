@@ -198,7 +198,8 @@ extension ObjectStage {
     for (values, place) in missing where try find(values) == nil {
       // A part that is the key of nobody makes no key, nor does one that a relative of another entity has.
       guard let stored = try backend.stored(values, of: key, entity),
-        try backend.find(root, key.map(\.name), values) == nil
+        try backend.find(root, key.map(\.name), values) == nil,
+        try !backend.context.finder.isHeldByDeleted(entity, key, stored.map(\.value))
       else {
         clear(values, place)
         continue

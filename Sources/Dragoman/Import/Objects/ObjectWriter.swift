@@ -72,6 +72,11 @@ final class ObjectWriter: DraftWriter {
     try resolve(row, arena)
     guard let found = try holder(of: row, arena) else {
       if let missing = missing(in: row) { return .incomplete(missing) }
+      if let identity = entity.uniqueKeys.first, let values = identityValues(in: row, arena),
+        try backend.context.finder.isHeldByDeleted(entity, identity, values)
+      {
+        return .deletedAbove
+      }
       return try insert(row, arena)
     }
     let isGeneral = !entity.family.contains(found.layout.index)
@@ -213,7 +218,17 @@ final class ObjectWriter: DraftWriter {
   /// The object of the family that has the row's identity; nil: there is none.
   private func holder(of row: RowValues, _ arena: UnsafeRawPointer) throws -> ManagedObject? {
     if let only = backend.only, !isNested { return only }
-    guard let identity = entity.uniqueKeys.first else { return nil }
+    guard let identity = entity.uniqueKeys.first, let values = identityValues(in: row, arena) else {
+      return nil
+    }
+    return try backend.context.finder.holder(of: values, of: identity, entity)
+  }
+
+  /// What a row says of the entity's identity; nil: not all of it.
+  private func identityValues(
+    in row: RowValues,
+    _ arena: UnsafeRawPointer
+  ) -> [StoredValue]? {
     let memory = UnsafeRawBufferPointer(start: arena, count: .max)
     var values: [StoredValue] = []
     for column in keyColumns {
@@ -225,7 +240,7 @@ final class ObjectWriter: DraftWriter {
         return nil
       }
     }
-    return try backend.context.finder.holder(of: values, of: identity, entity)
+    return values
   }
 
   /// A required attribute that the row does not give, that has no default, and that objects of a more general entity

@@ -30,6 +30,12 @@ struct OutcomeIssue {
         "A \(plan.name) with this key exists, and the mode is insert.",
         help: "import with `mode: .upsert` to update it"
       )
+    case .deletedAbove:
+      return make(
+        .keyDuplicate,
+        "The \(plan.name) with this key is deleted in the main context, which has not saved that.",
+        help: "save the main context first, or roll it back"
+      )
     case .incomplete(let missing):
       return make(
         .incomplete,

@@ -182,6 +182,16 @@ struct MapperBuilder {
       )
       return
     }
+    if line.onUnresolved == .stub,
+      ModelLayout(model).entity(named: line.entity)?.hasStubColumn != true
+    {
+      report(
+        .value,
+        "In the model \(line.entity) admits no stubs.",
+        at: "\(place).onUnresolved",
+        rule: "set admitsStubs of \(line.entity) in the model"
+      )
+    }
     // What the model says of the link is not for the mapper to repeat.
     var map = line
     if let foreign { setPath(foreign, of: &map, at: place) }

@@ -160,18 +160,7 @@ package struct KeyFinder {
       try context.fire(object)
       if !context.isDeleted(object), has(object, values, columns) { return object }
     }
-    let lookup = Lookup(table: table, columns: columns)
-    let stored: ManagedObject?
-    if let known = context.importing.probed[lookup]?[wanted] {
-      stored = known
-    } else {
-      let found = try self.stored(entity, columns, [values])
-      stored = found[wanted] ?? nil
-      // Outside an import others may write the key before it is asked for again.
-      if context.importing.keys != nil {
-        context.importing.probed[lookup, default: [:]][wanted] = .some(stored)
-      }
-    }
+    let stored = try stored(wanted, values, columns, entity)
     // Where a record was undone that had more to say of it than values, it is read again.
     if let stored, stored.isFault, try !context.isAlive(stored) { return nil }
     // Its key may have been changed since it was stored, here or above.
@@ -180,6 +169,40 @@ package struct KeyFinder {
       return nil
     }
     return stored
+  }
+
+  /// Whether the store has an object with these values of a unique key that is deleted above only, so that nobody who
+  /// saves here before can have them.
+  package func isHeldByDeleted(
+    _ entity: EntityLayout,
+    _ key: [EntityLayout.KeyPart],
+    _ values: [StoredValue]
+  ) throws -> Bool {
+    guard context.storesPastAbove, context.hasChangesAbove else { return false }
+    let wanted = KeyIndex.Values(values)
+    let columns = entity.columns(key)
+    guard wanted.isComplete, let stored = try stored(wanted, values, columns, entity) else {
+      return false
+    }
+    return !stored.isDeleted && context.changeAbove(stored.place)?.kind == .deleted
+      && zip(columns, values).allSatisfy { stored.rowValue($0) == $1 }
+  }
+
+  /// The stored object with these values, whatever is unsaved of it.
+  private func stored(
+    _ wanted: KeyIndex.Values,
+    _ values: [StoredValue],
+    _ columns: [Int],
+    _ entity: EntityLayout
+  ) throws -> ManagedObject? {
+    let lookup = Lookup(table: entity.tableIndex, columns: columns)
+    if let known = context.importing.probed[lookup]?[wanted] { return known }
+    let found = try self.stored(entity, columns, [values])[wanted] ?? nil
+    // Outside an import others may write the key before it is asked for again.
+    if context.importing.keys != nil {
+      context.importing.probed[lookup, default: [:]][wanted] = .some(found)
+    }
+    return found
   }
 
   private func has(_ object: ManagedObject, _ values: [StoredValue], _ columns: [Int]) -> Bool {
@@ -219,11 +242,25 @@ package struct KeyFinder {
     let entity = object.layout
     for key in entity.uniqueKeys.dropFirst() {
       let values = entity.columns(key).map { object.knownValue($0) }
-      if try holder(of: values, of: key, entity, besides: object) != nil {
+      let isTaken =
+        try holder(of: values, of: key, entity, besides: object) != nil
+        || isHeldByDeleted(entity, key, values)
+      if isTaken {
         return key.map { "\(entity.table).\($0.column)" }.joined(separator: ", ")
       }
     }
     return nil
+  }
+}
+
+extension ManagedObjectContext {
+  /// Whether what it saves is stored before what is unsaved above: not where it is merged into that.
+  fileprivate var storesPastAbove: Bool {
+    switch kind {
+    case .main: false
+    case .background: above.seen == nil
+    case .nested: parent?.kind == .main || parent?.storesPastAbove == true
+    }
   }
 }
 
