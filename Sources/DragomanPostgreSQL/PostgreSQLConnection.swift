@@ -195,7 +195,7 @@ final class PostgreSQLConnection: ServerConnection {
   func copy(
     _ sql: String,
     _ body: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
-  ) throws {
+  ) throws -> Int {
     let handle = try open()
     let begun = library.exec(handle, sql)
     defer { library.clear(begun) }
@@ -218,18 +218,22 @@ final class PostgreSQLConnection: ServerConnection {
       throw error
     }
     guard library.putCopyEnd(handle, nil) == 1 else { throw failure(nil) }
-    try endCopy()
+    return try endCopy()
   }
 
-  /// Takes what a `COPY` ends with.
-  private func endCopy() throws {
+  /// Takes what a `COPY` ends with: the number of rows.
+  @discardableResult
+  private func endCopy() throws -> Int {
     let handle = try open()
     var failure: (any Error)?
+    var count = 0
     while let result = library.getResult(handle) {
       defer { library.clear(result) }
       do { try check(result) } catch { failure = failure ?? error }
+      count += Int(String(of: library.cmdTuples(result))) ?? 0
     }
     if let failure { throw failure }
+    return count
   }
 
   /// The connection, once it can be asked: what was asked before is answered.

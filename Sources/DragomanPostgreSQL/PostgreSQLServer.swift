@@ -147,6 +147,8 @@ extension PostgreSQLServer: DatabaseServer {
         + " SET random_page_cost = 0.1; SET seq_page_cost = 0.1;"
         // Rows that a policy hides would be taken for missing ones.
         + " SET row_security = off; SET lock_timeout = '5s';"
+        // A feed comes as fast as it comes, and an import is one transaction.
+        + " SET idle_in_transaction_session_timeout = 0;"
         // A store has one schema: what another one of the path has under a name of ours is none of it.
         + " SELECT set_config('search_path', quote_ident(current_schema()), false)"
         + " WHERE current_schema() IS NOT NULL"
@@ -156,12 +158,16 @@ extension PostgreSQLServer: DatabaseServer {
 
   /// Why there is no connection: libpq tells it in words only, before the session begins.
   private func refusal(_ text: String) -> ServerError {
+    // Names of users and databases stand in the same sentences: what is rarer comes first.
     let words = [
       ("password authentication failed", "28P01"),
-      ("no pg_hba.conf entry", "28000"), ("authentication failed", "28000"),
-      ("role \"", "28000"), ("permission denied", "42501"), ("database \"", "3D000"),
-      ("too many", "53300"), ("remaining connection slots", "53300"), ("starting up", "57P03"),
-      ("shutting down", "57P03"), ("recovery mode", "57P03"),
+      ("too many connections", "53300"), ("too many clients", "53300"),
+      ("remaining connection slots", "53300"),
+      ("not currently accepting connections", "57P03"), ("not accepting connections", "57P03"),
+      ("starting up", "57P03"), ("shutting down", "57P03"), ("recovery mode", "57P03"),
+      ("pg_hba.conf rejects", "28000"), ("no pg_hba.conf entry", "28000"),
+      ("authentication failed", "28000"), ("permission denied", "42501"), ("role \"", "28000"),
+      ("database \"", "3D000"),
     ]
     // Only what the server says, and what libpq says of passwords: a host may be called anything.
     let said = text.firstRange(of: "FATAL:").map { text[$0.upperBound...] } ?? ""

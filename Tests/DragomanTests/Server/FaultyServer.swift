@@ -115,9 +115,9 @@ private final class FaultyConnection: ServerConnection {
   func copy(
     _ sql: String,
     _ body: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
-  ) throws {
+  ) throws -> Int {
     try ask(sql)
-    try inner.copy(sql, body)
+    return try inner.copy(sql, body)
   }
 
   func close() { inner.close() }

@@ -117,15 +117,16 @@ package final class ServerImport: ImportSession {
     do {
       try body()
     } catch let error as ContextError
-      where session.sharesWriting && codes.contains(error.code)
+      where session.sharesWriting ? codes.contains(error.code) : error.code == .conflict
     {
+      let isShared = session.sharesWriting
       var busy = StoreError(
         .busy,
-        "Another import has changed the same objects: \(error.message)",
-        help: "run it again, or with fewer workers",
+        "Another \(isShared ? "import" : "program") has changed the same objects: \(error.message)",
+        help: isShared ? "run it again, or with fewer workers" : "run it again",
         path: store.name
       )
-      busy.isPassing = true
+      busy.isPassing = isShared
       throw busy
     }
   }
@@ -182,10 +183,7 @@ package final class ServerImport: ImportSession {
   /// Reads what the server holds into a temporary file, with what is recorded of imports, in the open transaction:
   /// none of ours writes meanwhile.
   package func copy() throws(StoreError) -> SQLiteStore {
-    try naming {
-      try session.connection.run("SET LOCAL idle_in_transaction_session_timeout = 0")
-      return try ServerCopy(session.connection, session.layout).store(of: .recorded)
-    }
+    try naming { try ServerCopy(session.connection, session.layout).store(of: .recorded) }
   }
 
   /// Does on the server what was done in a copy of it, in the open transaction.

@@ -47,8 +47,6 @@ package enum CopyPlace: Sendable {
       let store = try ServerStore(on: server)
       defer { store.end() }
       return try store.moment { connection in
-        // The source waits while the target is written and compared.
-        try connection.run("SET LOCAL idle_in_transaction_session_timeout = 0")
         let rows = ServerRows(connection: connection, name: server.name)
         let layout = try ServerModel(connection).layout
         return try target.fill(from: rows, layout, entities, startsAnew, tell)

@@ -63,11 +63,13 @@ package protocol ServerConnection: AnyObject {
   /// - Parameters:
   ///   - sql: The statement; its format is text.
   ///   - body: Gives the rows to the closure that it gets; where it throws, the statement fails.
+  /// - Returns: How many rows the server has stored: without those that a trigger took away.
   /// - Throws: `ServerError`, and what the closure throws.
+  @discardableResult
   func copy(
     _ sql: String,
     _ body: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
-  ) throws
+  ) throws -> Int
 
   /// Ends the connection.
   func close()

@@ -23,6 +23,16 @@ extension StoreError {
     }
   }
 
+  /// Refuses that a server has changed another number of rows than it was sent.
+  static func check(_ count: Int, is wanted: Int, in table: String) throws(StoreError) {
+    guard count != wanted else { return }
+    throw StoreError(
+      .refused,
+      "The server changed \(count) rows of \(table) where \(wanted) were to be changed; nothing was kept.",
+      help: "a trigger, a rule or a policy of the table may be in the way"
+    )
+  }
+
   /// Translates an answer, and notes whether what it ended may be done again.
   init(_ error: ServerError, on name: String) {
     self.init(translating: error, on: name)
@@ -91,7 +101,8 @@ extension StoreError {
       self.init(
         .unreachable,
         "The server takes no more connections now: \(said).",
-        help: "try again later, or raise max_connections",
+        help:
+          "try again later, or raise max_connections, or the limit of the user or of the database",
         path: name
       )
     case "42P01", "42703", "42704", "42883", "42804", "3F000":

@@ -61,6 +61,13 @@ struct ServerModel: Sendable {
       )
     }
     self.init(try Self.layout(of: found.model), hash: found.hash, distribution)
+    do {
+      try schema.checkTypes(connection)
+    } catch let error as StoreError {
+      // A migration may have come between.
+      guard try Self.hash(connection) != found.hash else { throw error }
+      try self.init(connection)
+    }
   }
 
   /// A model as it is stored, compiled.

@@ -18,6 +18,10 @@ struct ServerSchema {
   /// What the names of the server's own tables begin with, which are found before all others
   /// (https://www.postgresql.org/docs/current/ddl-schemas.html#DDL-SCHEMAS-CATALOG).
   private static let catalogPrefix = "pg_"
+  /// What tables have besides (https://www.postgresql.org/docs/current/ddl-system-columns.html).
+  private static let systemColumns: Set<String> = [
+    "tableoid", "xmin", "cmin", "xmax", "cmax", "ctid",
+  ]
 
   init(_ layout: ModelLayout, _ distribution: ServerDistribution? = nil) {
     schema = Schema(layout)
@@ -199,6 +203,31 @@ struct ServerSchema {
     return !known.columns.contains { $0.name == "_entity" }
   }
 
+  /// Refuses columns of which somebody has changed the type: values would be rounded, or come back as others.
+  ///
+  /// Runs `SELECT … FROM pg_attribute`.
+  /// - Throws: `StoreError`, `.damaged`; `ServerError`.
+  func checkTypes(_ connection: any ServerConnection) throws {
+    var changed: (place: String, found: String, type: ServerType)?
+    try connection.forEachRow(
+      "SELECT c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod) FROM pg_class AS c"
+        + " JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped"
+        + " WHERE c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
+        + " AND c.relkind IN ('r', 'p')"
+    ) { row in
+      guard let table = row[0].text, let column = row[1].text, let found = row[2].text,
+        let type = types[Self.place(table, column)], type.catalogName != found
+      else { return }
+      changed = ("\(table).\(column)", found, type)
+    }
+    guard let changed else { return }
+    throw StoreError(
+      .damaged,
+      "The column \(changed.place) is of the type \(changed.found), and was made as \(changed.type.catalogName).",
+      help: "change it back with ALTER TABLE … ALTER COLUMN … TYPE \(changed.type.declaration)"
+    )
+  }
+
   /// The type of a column.
   func type(of column: Schema.Column, in table: Schema.Table) -> ServerType {
     column.name == "_entity"
@@ -247,6 +276,13 @@ struct ServerSchema {
           "The table \(table.name) has a name that begins with \(Self.catalogPrefix): such tables are the server's"
             + " own.",
           help: "give its entity another name for its table with `table:` in the map"
+        )
+      }
+      if let name = table.columns.map(\.name).first(where: Self.systemColumns.contains) {
+        throw StoreError(
+          .modelConflict,
+          "The column \(table.name).\(name) has the name of a column that every table of the server has.",
+          help: "give it another one with `column:` in the map"
         )
       }
       for name in [table.name] + table.columns.map(\.name)

@@ -40,6 +40,15 @@ enum ServerType: String {
     self = column.attribute.map { ServerType($0.type) } ?? .bigint
   }
 
+  /// The type as the server's catalog names it (`format_type`).
+  var catalogName: String {
+    switch self {
+    case .timestamp: "timestamp with time zone"
+    case .time: "time without time zone"
+    default: rawValue
+    }
+  }
+
   /// The type as `CREATE TABLE` takes it: texts compare by their bytes, as in a file.
   var declaration: String { self == .text ? "text COLLATE \"C\"" : rawValue }
 

@@ -133,7 +133,15 @@ package struct ServerCopy {
       streams: true
     ) { row in
       for index in columns.indices { insertion.bind(row[index], Int32(index) + 1) }
-      try insertion.run()
+      do {
+        try insertion.run()
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+        throw StoreError(
+          .damaged,
+          "The rows of \(table) on the server are not as its model says: \(error.message ?? "a constraint").",
+          help: "another program may have changed them, or dropped the constraint; restore a backup"
+        )
+      }
     }
   }
 }

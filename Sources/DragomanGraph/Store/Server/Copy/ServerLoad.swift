@@ -130,17 +130,20 @@ final class ServerLoad {
     var text = CopyText(table.columns.map { schema.type(of: $0, in: table) })
     // Who reads later need not look whether the rows are committed: nobody sees the table before.
     let freezes = new.contains(NameKey(table.name)) ? " WITH (FREEZE)" : ""
-    try session.connection.copy(
+    var rowCount = 0
+    let storedCount = try session.connection.copy(
       "COPY \(Schema.quoted(table.name)) (\(names)) FROM STDIN\(freezes)"
     ) { send in
       repeat {
         try text.append(rows.row)
+        rowCount += 1
         guard text.isFull else { continue }
         try check()
         try text.send(send)
       } while try rows.step()
       try text.send(send)
     }
+    try StoreError.check(storedCount, is: rowCount, in: table.name)
   }
 
   private func readKeys(_ clause: String) throws -> [NameKey: Int64] {
@@ -225,8 +228,6 @@ extension ServerStore {
     try write { session in
       try session.begin()
       guard let load = try ServerLoad(session, model) else { return nil }
-      // The transaction waits for the feed.
-      try session.connection.run("SET LOCAL idle_in_transaction_session_timeout = 0")
       let file = try load.makeFile()
       defer { try? file.close() }
       guard try load.fill(from: file, check, make) else { return false }

@@ -106,7 +106,6 @@ extension ServerSession {
   /// - Throws: `StoreError`, `ServerError`; the transaction must be rolled back then.
   func migrate(to model: Model, drops: Bool) throws -> Migration {
     let stored = layout
-    try connection.run("SET LOCAL idle_in_transaction_session_timeout = 0")
     // Nobody changes what is checked, by whatever means.
     try lock(stored, "SHARE ROW EXCLUSIVE")
     let migration = try ServerStore.migration(from: stored, to: model, drops, connection)

@@ -298,13 +298,7 @@ final class ServerWriter: ChangeSetWriter {
   /// Makes sure that a statement did what it says: the rows are locked, so only the server's own rules can be in the
   /// way.
   private func check(_ count: Int, is wanted: Int, in table: Int) throws(StoreError) {
-    guard count != wanted else { return }
-    throw StoreError(
-      .refused,
-      "The server changed \(count) rows of \(layout.tables[table].name) where \(wanted) were to be changed;"
-        + " nothing was kept.",
-      help: "a trigger, a rule or a policy of the table may be in the way"
-    )
+    try StoreError.check(count, is: wanted, in: layout.tables[table].name)
   }
 
   /// Which columns of which table an update sets.

@@ -95,10 +95,12 @@ final class ServerNotes: ChangeNotes {
   /// Makes the triggers that are missing.
   static func makeTriggers(for tables: [Noted], _ session: ServerSession) throws {
     let connection = session.connection
+    // A session of this role, which loaders like, runs only the triggers that are enabled for it, or always.
+    let isReplica = try connection.text("SHOW session_replication_role") == "replica"
     var noting: Set<Int64> = []
     try connection.forEachRow(
       "SELECT tgrelid::bigint FROM pg_trigger WHERE tgrelid = ANY($1::oid[])"
-        + " AND starts_with(tgname::text, '_dragoman_note_') AND tgenabled <> 'D'"
+        + " AND starts_with(tgname::text, '_dragoman_note_') AND tgenabled = ANY ('{\(isReplica ? "R" : "O"),A}')"
         + " GROUP BY tgrelid HAVING count(*) = \(events.count)",
       [ServerParameter(tables.map(\.oid))]
     ) { noting.insert($0[0].number) }
@@ -114,7 +116,9 @@ final class ServerNotes: ChangeNotes {
         try connection.run(
           "DROP TRIGGER IF EXISTS _dragoman_note_\(event) ON \(name);"
             + " CREATE TRIGGER _dragoman_note_\(event) AFTER \(event.uppercased()) ON \(name)"
-            + " REFERENCING \(rows) FOR EACH STATEMENT EXECUTE FUNCTION _dragoman_note()"
+            + " REFERENCING \(rows) FOR EACH STATEMENT EXECUTE FUNCTION _dragoman_note();"
+            + (isReplica
+              ? " ALTER TABLE \(name) ENABLE ALWAYS TRIGGER _dragoman_note_\(event)" : "")
         )
       }
     }
