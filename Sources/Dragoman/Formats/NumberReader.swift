@@ -83,11 +83,47 @@ struct NumberReader: Sendable {
     into output: UnsafeMutableRawBufferPointer
   ) -> Int {
     precondition(output.count >= Self.capacity(byteCount: text.count))
+    guard Self.mayHaveMarks(text) else { return unmarked(text, into: output) }
+    return withUnsafeTemporaryAllocation(byteCount: text.count, alignment: 1) { copy in
+      let count = Self.copyWithoutMarks(text, to: copy)
+      return unmarked(UnsafeRawBufferPointer(rebasing: copy[..<count]), into: output)
+    }
+  }
+
+  private func unmarked(
+    _ text: UnsafeRawBufferPointer,
+    into output: UnsafeMutableRawBufferPointer
+  ) -> Int {
     switch style {
     case nil: return digits(of: text, isNegative: nil, into: output)
     case .percent: return percent(text, into: output)
     case .currency, .accounting: return money(text, into: output)
     }
+  }
+
+  /// The marks that Arabic, Persian and Hebrew texts have beside signs: they say in which direction these are shown.
+  private static let marks: [StaticString] = ["\u{200E}", "\u{200F}", "\u{61C}"]
+
+  private static func mayHaveMarks(_ text: UnsafeRawBufferPointer) -> Bool {
+    guard let first = text.first, let last = text.last else { return false }
+    // They stand in front, behind a sign in front, or at the end.
+    return first >= 0x80 || last >= 0x80 || text.count > 1 && text[1] >= 0x80
+  }
+
+  private static func copyWithoutMarks(
+    _ text: UnsafeRawBufferPointer,
+    to copy: UnsafeMutableRawBufferPointer
+  ) -> Int {
+    var (index, count) = (0, 0)
+    while index < text.count {
+      if let mark = marks.first(where: { text.dropping(first: index).starts(with: $0) }) {
+        index += mark.utf8CodeUnitCount
+      } else {
+        copy[count] = text[index]
+        (index, count) = (index + 1, count + 1)
+      }
+    }
+    return count
   }
 
   private func percent(

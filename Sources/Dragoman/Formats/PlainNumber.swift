@@ -42,7 +42,7 @@ struct PlainNumber {
   static let maximumScale = 1000
 
   private let text: UnsafeRawBufferPointer
-  private let isNegative: Bool
+  let isNegative: Bool
   private let integerStart: Int
   private let integerCount: Int
   private let fractionStart: Int
@@ -146,6 +146,12 @@ struct PlainNumber {
     let (first, end, point) = significant
     guard first < end else { return 0 }
     return try integer(from: first, through: point + shift, end: end)
+  }
+
+  /// Whether `int64(shiftedBy:)` leaves out digits that are not zero.
+  func cutsDigits(shiftedBy shift: Int) -> Bool {
+    let (first, end, point) = significant
+    return first < end && end > max(first, point + shift)
   }
 
   private func integer(from first: Int, through point: Int, end: Int) throws(NumberFault) -> Int64 {

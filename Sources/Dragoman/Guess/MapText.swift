@@ -67,7 +67,7 @@ struct MapText {
     if let encoding = sample.encoding {
       lines.append(
         encoding == SampleFormat.takesAnyBytes
-          ? "The text is not UTF-8: \(encoding) takes any bytes, but may be wrong."
+          ? "The text is not UTF-8: \(encoding) takes nearly all bytes, but may be wrong."
           : "The text is \(encoding), and has no byte order mark that says so."
       )
     }

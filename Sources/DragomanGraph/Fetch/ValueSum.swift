@@ -81,7 +81,7 @@ struct ValueSum {
     guard count > 0 else { return .null }
     switch total {
     case .integer(let sum): return .real(Double(sum) / Double(count))
-    case .real(let sum): return sum.value.map { .real($0 / Double(count)) } ?? .null
+    case .real(let sum): return sum.mean(of: Int(count)).map { .real($0) } ?? .null
     case .decimal(let sum): return .text(sum.divided(by: count))
     }
   }

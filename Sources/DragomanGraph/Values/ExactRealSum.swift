@@ -52,6 +52,17 @@ struct ExactRealSum {
     return isNegative ? -magnitude : magnitude
   }
 
+  /// The mean of so many terms, where their sum is beyond all doubles, too.
+  func mean(of count: Int) -> Double? {
+    guard let value, value.isInfinite, !hasPositiveInfinity, !hasNegativeInfinity else {
+      return value.map { $0 / Double(count) }
+    }
+    // The sum in units of 2⁶⁴ of its own loses nothing that a double of that size holds.
+    var smaller = ExactRealSum()
+    smaller.limbs = Array(limbs.dropFirst(2)) + [0, 0]
+    return smaller.value.map { $0 / Double(count) * 0x1p64 }
+  }
+
   /// Brings all limbs but the last, which keeps the sign, into 0 ..< 2³².
   private static func carry(_ limbs: inout [Int64]) {
     for index in 0..<limbs.count - 1 {

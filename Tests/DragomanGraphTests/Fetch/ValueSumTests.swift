@@ -33,6 +33,17 @@ struct ValueSumTests {
     }
   }
 
+  @Test("The mean of doubles is one where their sum is beyond all of them")
+  func largeMeans() throws {
+    let most = Double.greatestFiniteMagnitude
+    for (terms, mean) in [
+      ([most, most], most), ([1e308, 1.5e308], 1.25e308), ([-most, -most, -most], -most),
+      ([most, most, -most, -most], 0), ([.infinity, 1], .infinity),
+    ] as [([Double], Double)] {
+      #expect(total(.real, terms.map(StoredValue.real)).average == .real(mean))
+    }
+  }
+
   @Test("Infinities of both signs have no sum and no mean")
   func infinities() throws {
     let sum = total(.real, [.real(.infinity), .real(-.infinity)])

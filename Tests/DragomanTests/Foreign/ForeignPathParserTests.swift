@@ -99,6 +99,7 @@ import Testing
   func csvRoots() throws {
     let parser = ForeignPathParser(format: .csv)
     #expect(try parser.parse("$amount").steps == [Self.member("$amount")])
+    #expect(try parser.parse("$key").steps == [Self.member("$key")])
     #expect(try parser.parse("$line").root == .line)
     for text in ["$root.x", "$parent", "$index.a"] {
       #expect(throws: PathFault.self) { try parser.parse(text) }

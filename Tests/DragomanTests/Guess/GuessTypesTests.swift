@@ -25,6 +25,65 @@ import Testing
   }
 
   @Test(
+    "A separator that may be the decimal one or divide thousands divides them, and that is told",
+    arguments: [
+      (#""1,234"|"12,345""#, #"{ type: int64, numbers: { decimal: ".", group: "," } }"#, "comma"),
+      (#""1,234"|"999""#, #"{ type: int64, numbers: { decimal: ".", group: "," } }"#, "comma"),
+      (
+        #""1.234 €"|"12.345 €""#,
+        #"{ type: decimal, numbers: { decimal: ",", group: ".", style: accounting } }"#, "point"
+      ),
+      (
+        #""$1,234"|"$12,345""#,
+        #"{ type: decimal, numbers: { decimal: ".", group: ",", style: accounting } }"#, "comma"
+      ),
+    ]
+  )
+  func thousands(values: String, entries: String, separator: String) throws {
+    let line = try line(values)
+    #expect(line.entries == entries)
+    #expect(line.remark.contains("ambiguous: the \(separator) may be the decimal one"))
+  }
+
+  @Test("A separator that only one notation has so is not called ambiguous")
+  func unambiguous() throws {
+    for values in [#""1,234"|"0,5""#, #""1,234.5"|"2""#, #""1,234"|"1,234,567""#] {
+      #expect(try !line(values).remark.contains("ambiguous"), "\(values)")
+    }
+    #expect(try line(#""1,234"|"0,5""#).entries.contains("decimal: \",\""))
+    // Shares, and amounts beside numbers with points.
+    #expect(try line(#""6.875%"|"7.125%""#).entries.contains("decimal: \".\""))
+    let feed = #"[{"id":"a","v":"$3.459","w":"1,234.5"},{"id":"b","v":"$3.519","w":"2.5"}]"#
+    let guess = try MapGuess(of: [.bytes(Array(feed.utf8), name: "f.json")])
+    #expect(guess.text.contains(#"v: { type: decimal, scale: 3, numbers: { decimal: "."#))
+  }
+
+  @Test("Amounts of several currencies are texts")
+  func currencies() throws {
+    for values in [#""5 EUR"|"6 USD""#, #""€5"|"$6""#] {
+      let line = try line(values)
+      #expect(line.entries == "v" && line.remark.contains("several currencies"), "\(values)")
+    }
+    #expect(try line(#""5.50 EUR"|"6.00 EUR""#).entries.contains("accounting"))
+  }
+
+  @Test("Digits behind microseconds are told to be cut")
+  func nanoseconds() throws {
+    let texts = ["2024-01-02T03:04:05.123456789Z", "2024-01-02T03:04:05.1234567+02:00"]
+    for text in texts {
+      #expect(try line("\"\(text)\"").remark.contains("digits behind microseconds are cut"))
+    }
+    #expect(try line(#""2024-01-02T03:04:05.123456Z""#).remark == "")
+  }
+
+  @Test("A nested member beside one with a point in its name has a path of its own")
+  func pointedNames() throws {
+    let feed = #"[{"id":1,"a.b":"x","a":{"b":"y"}},{"id":2,"a.b":"z","a":{"b":"w"}}]"#
+    let guess = try MapGuess(of: [.bytes(Array(feed.utf8), name: "f.json")])
+    #expect(guess.text.contains("/a.b") && guess.text.contains("/a/b"))
+  }
+
+  @Test(
     "What all values agree with is the type",
     arguments: [
       (#""007"|"010""#, "v"),

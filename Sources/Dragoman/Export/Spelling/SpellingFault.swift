@@ -58,7 +58,7 @@ enum SpellingFault: Error, Sendable, Hashable {
     case .date: "has no spelling in any of its date formats"
     case .word: "has no word in its table of values"
     case .boolean: "has no word in trueValues and falseValues"
-    case .readAsNull: "would be read as null, by emptyAsNull or nulls"
+    case .readAsNull: "would be read as null: it is empty, or one of nulls"
     case .trimmed: "has white space at its ends, which would be trimmed"
     case .encoding: "is not UTF-8"
     case .character: "holds a control character that the format does not have"

@@ -95,8 +95,9 @@ public struct ForeignPathParser: Sendable {
   }
 
   /// Whether a text starts with one of the `$` words, alone or before a step; any other text is the
-  /// name of a column.
+  /// name of a column, and so is `$key`: a row has none.
   private static func isRoot(_ text: String) -> Bool {
+    if text.hasPrefix("$key") { return false }
     if roots.contains(where: { $0.name == text }) { return true }
     let word = text.prefix { $0 != "." && $0 != "/" }
     return roots.contains { $0.name == word }

@@ -13,7 +13,8 @@ extension DateReader {
   /// `dd.MM.yyyy` is passed over for a value with a time of day, a format without a zone for the second
   /// of two equal clock readings, and a spelling that an earlier format takes for another instant.
   /// Nil: no format of the list can spell the value, or the text is no stored one. Timestamps are
-  /// written on the clock of the map's zone, in UTC where there is none.
+  /// written on the clock of the map's zone; in UTC where there is none, and where none of the formats can say its
+  /// offset, as that of a local mean time with seconds.
   ///
   /// - Parameters:
   ///   - canonical: The stored text.
@@ -24,9 +25,11 @@ extension DateReader {
     return canonical.withUTF8 { stored -> ForeignDate? in
       let stored = UnsafeRawBufferPointer(stored)
       guard let civil = readStored(stored) else { return nil }
-      for format in formats {
-        guard let spelling = spell(civil, as: format) else { continue }
-        if comesBack(spelling, to: stored, isTextual) { return spelling }
+      for clock in type == .timestamp && clock != nil ? [clock, nil] : [clock] {
+        for format in formats {
+          guard let spelling = spell(civil, as: format, on: clock) else { continue }
+          if comesBack(spelling, to: stored, isTextual) { return spelling }
+        }
       }
       return nil
     }
@@ -87,7 +90,11 @@ extension DateReader {
     return cursor.isAtEnd && civil.isValid ? civil : nil
   }
 
-  private func spell(_ stored: CivilTime, as format: Format) -> ForeignDate? {
+  private func spell(
+    _ stored: CivilTime,
+    as format: Format,
+    on clock: ZoneClock?
+  ) -> ForeignDate? {
     let offset = type == .timestamp ? clock?.offset(at: stored.secondsSinceEpoch) ?? 0 : 0
     // What the map's clock says; at the ends of the years that has no spelling, but UTC and epochs have.
     let local =
@@ -95,7 +102,7 @@ extension DateReader {
       ? stored
       : CivilTime(seconds: stored.secondsSinceEpoch + offset, microsecond: stored.microsecond)
     switch format {
-    case .iso8601: return .text(iso8601(stored, local: local, offset: offset))
+    case .iso8601: return .text(iso8601(stored, local: clock == nil ? nil : local, offset: offset))
     case .isoDate: return local.map { .text(text(of: $0) { $0.writeDate(into: $1) }) }
     case .isoTime: return local.map { .text(text(of: $0) { $0.writeTime(into: $1) }) }
     case .rfc2822: return local.map { .text(RFC2822.write($0, offset: offset)) }
@@ -116,7 +123,7 @@ extension DateReader {
     default: break
     }
     // Local mean times with seconds have no ISO 8601 offset: those are written in UTC.
-    let ahead = clock != nil && offset.isMultiple(of: 60) ? local : nil
+    let ahead = offset.isMultiple(of: 60) ? local : nil
     let written = ahead ?? stored
     let date = text(of: written) { $0.writeDate(into: $1) }
     let time = text(of: written) { $0.writeTime(into: $1) }

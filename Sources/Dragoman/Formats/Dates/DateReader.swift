@@ -134,11 +134,6 @@ struct DateReader: Sendable {
     }
   }
 
-  /// Whether JSON numbers are read: an epoch format is declared.
-  var takesNumbers: Bool {
-    formats.contains { if case .epoch = $0 { true } else { false } }
-  }
-
   // MARK: - Reading
 
   /// Writes what the text means as docs/file.md spells it and returns the number of bytes.
@@ -158,7 +153,7 @@ struct DateReader: Sendable {
     return 0
   }
 
-  /// Writes what a JSON number means by the first declared epoch format; 0: there is none.
+  /// Writes what a JSON number means by the first format that counts from 1970, or is a pattern of digits; 0: there is none.
   ///
   /// The digits are read as they are written: no fraction passes through a double.
   ///
@@ -168,8 +163,16 @@ struct DateReader: Sendable {
     into output: UnsafeMutableRawBufferPointer
   ) -> Int {
     precondition(output.count >= Self.capacity)
-    for case .epoch(let digits) in formats {
-      let count = readEpoch(number, digits: digits, into: output)
+    let isDigits = number.allSatisfy(ASCII.isDigit)
+    for format in formats {
+      let count =
+        switch format {
+        case .epoch(let digits): readEpoch(number, digits: digits, into: output)
+        // As 20241231 is by yyyyMMdd.
+        case .pattern where isDigits, .calendar where isDigits:
+          read(number, as: format, into: output)
+        default: 0
+        }
       if count > 0 { return count }
     }
     return 0
@@ -245,9 +248,11 @@ struct DateReader: Sendable {
     into output: UnsafeMutableRawBufferPointer
   ) -> Int {
     guard let number = PlainNumber(text),
-      let shifted = try? number.int64(shiftedBy: 6 - digits)
+      let shifted = try? number.int64(shiftedBy: 6 - digits), shifted > .min
     else { return 0 }
-    let microseconds = Int(shifted)
+    // What is cut of a time before 1970 makes it an earlier one, as where it is written as a date.
+    let isCut = number.isNegative && number.cutsDigits(shiftedBy: 6 - digits)
+    let microseconds = Int(shifted) - (isCut ? 1 : 0)
     let rest = microseconds % 1_000_000
     let seconds = microseconds.quotientRoundedDown(by: 1_000_000)
     if type == .date, CivilTime.secondsRange.contains(seconds) {

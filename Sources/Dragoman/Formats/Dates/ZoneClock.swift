@@ -33,7 +33,7 @@ final class ZoneClock: Sendable {
   ///
   /// - Throws: a fault with the nearest name when there is no such zone.
   convenience init(identifier: String) throws(FormatFault) {
-    guard let zone = TimeZone(identifier: identifier) else {
+    guard let zone = Self.zone(identifier) else {
       throw FormatFault(
         "There is no time zone \"\(identifier)\" (IANA names such as Europe/Oslo are known).",
         suggestion: nearest(
@@ -52,8 +52,25 @@ final class ZoneClock: Sendable {
 
   /// Looks up a zone that a value names; nil when there is none.
   static func find(_ identifier: String) -> ZoneClock? {
-    TimeZone(identifier: identifier).map { ZoneClock(identifier: identifier, zone: $0) }
+    zone(identifier).map { ZoneClock(identifier: identifier, zone: $0) }
   }
+
+  /// A zone by its IANA name; no abbreviation, which Foundation takes, too, and which means different zones in different
+  /// places: BST is Asia/Dhaka to it.
+  private static func zone(_ identifier: String) -> TimeZone? {
+    let isArea = identifier.contains("/") && !identifier.hasPrefix("SystemV/")
+    guard isArea || namesWithoutArea.contains(identifier) else { return nil }
+    return TimeZone(identifier: identifier)
+  }
+
+  /// The names of the IANA database that have no area in front.
+  private static let namesWithoutArea: Set<String> = [
+    "CET", "CST6CDT", "Cuba", "EET", "EST", "EST5EDT", "Egypt", "Eire", "GB", "GB-Eire", "GMT",
+    "GMT+0", "GMT-0", "GMT0", "Greenwich", "HST", "Hongkong", "Iceland", "Iran", "Israel",
+    "Jamaica", "Japan", "Kwajalein", "Libya", "MET", "MST", "MST7MDT", "NZ", "NZ-CHAT", "Navajo",
+    "PRC", "PST8PDT", "Poland", "Portugal", "ROC", "ROK", "Singapore", "Turkey", "UCT", "UTC",
+    "Universal", "W-SU", "WET", "Zulu",
+  ]
 
   /// Seconds east of UTC at an instant, given in seconds since 1970-01-01 UTC.
   func offset(at instant: Int) -> Int {

@@ -41,7 +41,9 @@ final class FeedGuess {
   ) throws(ReadError) {
     self.sample = sample
     self.entityName = entityName
-    spelling = PathSpelling(sample.format, namespaces: sample.namespaces)
+    var spelling = PathSpelling(sample.format, namespaces: sample.namespaces)
+    Self.findPointedNames(in: sample.root, &spelling.pointedNames)
+    self.spelling = spelling
     conventions = Conventions(sample.format, sample.root)
     if sample.format == .xml { Self.findLists(in: sample.root, &lists) }
     entityNames = known?.entityNames ?? []
@@ -86,6 +88,16 @@ final class FeedGuess {
       space = shape.space
       members = Set(shape.members.map(\.name))
     }
+  }
+
+  private static func findPointedNames(in shape: FeedShape, _ names: inout Set<String>) {
+    for member in shape.members {
+      let name = member.nameText
+      if name.contains(".") { names.insert(name) }
+      findPointedNames(in: member, &names)
+    }
+    if let rest = shape.others { findPointedNames(in: rest, &names) }
+    if let element = shape.element { findPointedNames(in: element, &names) }
   }
 
   private static func findLists(in shape: FeedShape, _ lists: inout Set<ElementForm>) {

@@ -4,6 +4,8 @@ struct PathSpelling {
   /// The prefixes of namespaces, by the numbers of names; "" for none.
   private(set) var prefixes: [String] = [""]
   private let uris: [String]
+  /// Names with a point that members of the feed have: a path of names with points between them is such a member.
+  var pointedNames: Set<String> = []
 
   /// A step from a record to a value.
   enum Step {
@@ -52,7 +54,8 @@ struct PathSpelling {
     case .csv:
       guard case .member(let shape) = steps[0] else { return nil }
       let name = shape.nameText
-      return [".", ""].contains(name) || Self.roots.contains(where: name.hasPrefix) ? nil : name
+      let isWord = Self.roots.contains(where: name.hasPrefix) && !name.hasPrefix("$key")
+      return [".", ""].contains(name) || isWord ? nil : name
     case .json, .ndjson: return dotted(steps) ?? (hasDigits(steps) ? nil : pointer(steps))
     }
   }
@@ -92,7 +95,7 @@ struct PathSpelling {
         text += (text.isEmpty ? "" : ".") + name
       }
     }
-    return text
+    return steps.count > 1 && pointedNames.contains(text) ? nil : text
   }
 
   private func pointer(_ steps: [Step]) -> String? {

@@ -140,6 +140,9 @@ struct TypeGuess {
         entries.append(("dates", "[\(dates.formats.map(YAML.scalar).joined(separator: ", "))]"))
       }
       remarks += dates.remarks
+      if type != .string, values.fractions.isBelowMicroseconds {
+        remarks.append("digits behind microseconds are cut")
+      }
     } else if forms.allSatisfy(\.isNumber) {
       guessNumber(values, common, name, conventions)
     }
@@ -174,6 +177,10 @@ struct TypeGuess {
       remarks.append("digits alone: type: int64 with numbers: { decimal: \".\" } takes them")
       return
     }
+    guard !values.currency.isMixed else {
+      remarks.append("several currencies: a number would lose them")
+      return
+    }
     let isPlain = values.forms.keys.allSatisfy {
       $0.contains(.plainDecimal) || $0.contains(.whole)
     }
@@ -195,7 +202,11 @@ struct TypeGuess {
       }
     } else {
       let places = TextForms.numberFormats.indices.filter { common.contains(.number($0)) }
-      guard let place = style ?? places.first else { return }
+      // Where the feed shows its notation elsewhere, amounts and shares are written in it, too.
+      let shown = conventions.number.map { TextForms.numberFormats[$0].decimal }
+      let likely = places.first { TextForms.numberFormats[$0].decimal == shown }
+      let grouping = likely == nil ? values.fractions.grouping(among: places) : nil
+      guard let place = style ?? likely ?? grouping?.place ?? places.first else { return }
       let format = TextForms.numberFormats[place]
       reading = format.decimal == "," ? .other : .first
       let fractions = format.decimal == "," ? values.fractions.comma : values.fractions.point
@@ -208,6 +219,9 @@ struct TypeGuess {
         if format.style != .percent { addScale(fractions, name, isByHand: true) }
       }
       entries.append(("numbers", Self.spelled(format)))
+      if let grouping {
+        remarks.append("ambiguous: the \(grouping.separator) may be the decimal one")
+      }
       if format.style == .accounting { remarks.append("an export leaves out the currency") }
     }
   }

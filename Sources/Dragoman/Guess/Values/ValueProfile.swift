@@ -31,6 +31,8 @@ final class ValueProfile {
   @exclusivity(unchecked) private(set) var isPlainText = false
   /// The most and the fewest digits behind the last point, and behind the last comma.
   @exclusivity(unchecked) private(set) var fractions = FractionDigits()
+  /// The sign of a currency that numbers in texts have.
+  @exclusivity(unchecked) private(set) var currency = SeenCurrency()
   /// Words that stand for no value, and how often they came.
   @exclusivity(unchecked) private(set) var sentinels: [Word] = []
   /// The first different texts, while they are few.
@@ -118,7 +120,12 @@ final class ValueProfile {
     } else {
       if let place { formCounts[place].count += 1 } else { formCounts.append((form, 1)) }
       known.formUnion(form)
-      if form.isNumber { fractions.see(text) }
+      if form.isNumber {
+        fractions.see(text)
+        currency.see(text)
+      } else if form.isDate {
+        fractions.see(time: text)
+      }
       if isPart || differentValues.mayBeKey, form.isNumber || form.isDate {
         meanings.see(text, hash: hash, form, reader, budget)
       }
@@ -138,6 +145,7 @@ final class ValueProfile {
     known.formUnion(other.known)
     let merged = isPlainText ? [:] : forms.merging(other.forms) { $0 + $1 }
     formCounts = merged.map { ($0.key, $0.value) }
+    currency.merge(other.currency)
     fractions.merge(other.fractions)
     meanings.merge(other.meanings)
     for word in other.sentinels { add(word, to: &sentinels) }
@@ -214,12 +222,70 @@ final class ValueProfile {
   }
 }
 
+/// The sign or code of a currency that amounts have.
+struct SeenCurrency {
+  private var sign: String?
+  /// Whether there were several.
+  private(set) var isMixed = false
+
+  mutating func see(_ text: UnsafeRawBufferPointer) {
+    guard text.contains(where: { !ASCII.isDigit($0) && !" .,'-+()%".utf8.contains($0) }) else {
+      return
+    }
+    let scalars = String(decoding: text, as: UTF8.self).unicodeScalars.filter {
+      $0.properties.isAlphabetic || $0.properties.generalCategory == .currencySymbol
+    }
+    if !scalars.isEmpty { add(String(String.UnicodeScalarView(scalars))) }
+  }
+
+  mutating func merge(_ other: SeenCurrency) {
+    isMixed = isMixed || other.isMixed
+    if let sign = other.sign { add(sign) }
+  }
+
+  private mutating func add(_ found: String) {
+    if let sign { isMixed = isMixed || sign != found } else { sign = found }
+  }
+}
+
 /// The digits behind the last point and behind the last comma of numbers in texts.
 struct FractionDigits {
   private(set) var point: ClosedRange<Int>?
   private(set) var comma: ClosedRange<Int>?
   /// Whether several digits behind a point end in a zero, as those of versions do and computed ones do not.
   private(set) var endInZero = false
+  /// Whether seconds have more digits than microseconds.
+  private(set) var isBelowMicroseconds = false
+
+  /// Sees the text of a date or time.
+  mutating func see(time text: UnsafeRawBufferPointer) {
+    guard !isBelowMicroseconds, text.contains(UInt8(ascii: ":")) else { return }
+    isBelowMicroseconds =
+      max(
+        Self.digits(behind: UInt8(ascii: "."), in: text),
+        Self.digits(behind: UInt8(ascii: ","), in: text)
+      ) > 6
+  }
+
+  /// The notation in which the only separator of all values divides thousands, where it may as well be the decimal one;
+  /// nil: it cannot be both.
+  ///
+  /// - Parameter places: The notations that take all values.
+  /// - Returns: The likeliest such notation, and the separator's name.
+  func grouping(among places: [Int]) -> (place: Int, separator: String)? {
+    for (separator, digits, name) in [(",", comma, "comma"), (".", point, "point")]
+    where digits?.upperBound == 3 {
+      let formats = TextForms.numberFormats
+      // Shares have digits behind the point, and are never that large.
+      guard places.contains(where: { formats[$0].decimal == separator }),
+        let place = places.first(where: {
+          formats[$0].group == separator && formats[$0].style != .percent
+        })
+      else { continue }
+      return (place, name)
+    }
+    return nil
+  }
 
   mutating func see(_ text: UnsafeRawBufferPointer) {
     let pointDigits = Self.digits(behind: UInt8(ascii: "."), in: text)
@@ -230,6 +296,7 @@ struct FractionDigits {
 
   mutating func merge(_ other: FractionDigits) {
     endInZero = endInZero || other.endInZero
+    isBelowMicroseconds = isBelowMicroseconds || other.isBelowMicroseconds
     if let range = other.point {
       Self.add(range.lowerBound, to: &point)
       Self.add(range.upperBound, to: &point)

@@ -48,9 +48,15 @@ extension AttributeMap {
     }.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  private func dateOrTime(_ text: String) -> String? {
+  /// Whether a literal is a timestamp without a zone, which the feed would have on the clock of this one.
+  func isMeantOtherwise(_ text: String, in zone: String) -> Bool {
+    guard type == .timestamp, let reading = dateOrTime(text, in: zone) else { return false }
+    return reading != dateOrTime(text)
+  }
+
+  private func dateOrTime(_ text: String, in zone: String? = nil) -> String? {
     do {
-      let reader = try DateReader(formats: [], type: type, timeZone: nil)
+      let reader = try DateReader(formats: [], type: type, timeZone: zone)
       return text.converted(capacity: DateReader.capacity) { reader.read(text: $0, into: $1) }
         .map { String(decoding: $0, as: UTF8.self) }
     } catch {

@@ -177,7 +177,12 @@ final class TextDecoder: ByteSource {
       }
     }
     guard isName, !encoding.isEmpty else { return nil }
-    guard let converter = iconv_open("UTF-8", encoding), Int(bitPattern: converter) != -1 else {
+    // By JIS X 0201 alone a backslash is a yen sign, and no JSON has an escape: WHATWG's Shift_JIS is Windows'.
+    let isShiftJIS = ["shift_jis", "shift-jis", "sjis", "ms_kanji", "csshiftjis"]
+      .contains(encoding.lowercased())
+    guard let converter = iconv_open("UTF-8", isShiftJIS ? "CP932" : encoding),
+      Int(bitPattern: converter) != -1
+    else {
       return nil
     }
     return converter

@@ -34,6 +34,17 @@ struct CSVHeader {
     private static let maximumPrintedCount = 5
 
     fileprivate init?(_ cells: [[UInt8]]) {
+      // Files of z/OS end their rows so; read as one row, they would be a header and no record.
+      let ends: [Unicode.Scalar] = ["\u{85}", "\u{2028}", "\u{2029}"]
+      let scalars = cells.lazy.flatMap { String(decoding: $0, as: UTF8.self).unicodeScalars }
+      if let end = scalars.first(where: ends.contains) {
+        let code =
+          "U+" + String(repeating: "0", count: end.value < 0x100 ? 2 : 0)
+          + String(end.value, radix: 16)
+        message =
+          "The header has \(code), which other programs end lines with: rows of CSV end in LF, CR or both."
+        return
+      }
       var columnsOfName: [[UInt8]: [Int]] = [:]
       for (index, name) in cells.enumerated() { columnsOfName[name, default: []].append(index + 1) }
       let nameless = columnsOfName.removeValue(forKey: []) ?? []

@@ -65,7 +65,7 @@ final class NDJSONReader: RecordReader {
     do throws(ReadError) {
       node = try text.parse(batch, start: start, length: line.upperBound - start)
     } catch {
-      guard isTerminated else {
+      guard isTerminated || !isCutOff(error, line, batch) else {
         throw ReadError(
           .truncated,
           "The feed was cut off: its last line has no line feed and is not a whole JSON text.",
@@ -84,5 +84,18 @@ final class NDJSONReader: RecordReader {
         source: 0
       )
     )
+  }
+
+  /// Whether what is refused may be the beginning of something: nothing behind it in the line ends a value.
+  private func isCutOff(_ error: ReadError, _ line: Range<Int>, _ batch: RecordBatch) -> Bool {
+    switch error.code {
+    case .truncated: return true
+    case .json, .encoding:
+      let start = batch.origin(at: UInt32(line.lowerBound), record: nil).byte
+      let place = line.lowerBound + max(0, (error.origin?.byte ?? start) - start)
+      guard place < line.upperBound else { return true }
+      return !batch.source[place..<line.upperBound].contains { ",]}\"".utf8.contains($0) }
+    default: return false
+    }
   }
 }

@@ -145,7 +145,7 @@ struct DateReaderTests {
   }
 
   @Test(
-    "Numbers are read by a declared epoch only, exactly",
+    "Numbers are read by a declared epoch, or a pattern of digits, exactly",
     arguments: [
       (["unix"], "1330848000", "2012-03-04 08:00:00"),
       (["unix"], "1330848000.5", "2012-03-04 08:00:00.5"),
@@ -162,14 +162,13 @@ struct DateReaderTests {
       (["unix-us"], "1330848000000001", "2012-03-04 08:00:00.000001"),
       (["unix-us"], "9007199254740993", "2255-06-05 23:47:34.740993"),
       (["unix", "unix-ms"], "1330848000000", "2012-03-04 08:00:00"),
-      ([], "1330848000", nil), (["iso8601", "yyyyMMdd"], "20240101", nil),
+      ([], "1330848000", nil), (["iso8601", "yyyyMMdd"], "20240101", "2024-01-01 00:00:00"),
       (["iso8601", "unix"], "0", "1970-01-01 00:00:00"),
     ] as [([String], String, String?)]
   )
   func numbers(formats: [String], number: String, expected: String?) throws {
     let reader = try DateReader(formats: formats, type: .timestamp, timeZone: nil)
     #expect(reader.number(number) == expected)
-    #expect(reader.takesNumbers == formats.contains { $0.hasPrefix("unix") })
   }
 
   @Test(

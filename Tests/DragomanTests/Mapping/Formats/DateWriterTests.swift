@@ -96,8 +96,14 @@ struct DateWriterTests {
         [], .timestamp, "Europe/Zurich", "9999-12-31 23:59:59", .text("9999-12-31T23:59:59Z")
       ),
       (["unix"], .timestamp, "Europe/Zurich", "9999-12-31 23:59:59", .number("253402300799")),
-      (["rfc2822"], .timestamp, "Europe/Zurich", "9999-12-31 23:59:59", nil),
-      (["yyyy-MM-dd HH:mm:ssXXX"], .timestamp, "Europe/Zurich", "9999-12-31 23:59:59", nil),
+      (
+        ["rfc2822"], .timestamp, "Europe/Zurich", "9999-12-31 23:59:59",
+        .text("Fri, 31 Dec 9999 23:59:59 +0000")
+      ),
+      (
+        ["yyyy-MM-dd HH:mm:ssXXX"], .timestamp, "Europe/Zurich", "9999-12-31 23:59:59",
+        .text("9999-12-31 23:59:59Z")
+      ),
     ] as [([String], AttributeType, String?, String, ForeignDate?)]
   )
   func spelling(

@@ -59,6 +59,15 @@ extension MapValidator {
     for (key, text) in literals {
       guard let text else { continue }
       values[key] = attribute.storedValue(ofLiteral: text)
+      let zone = attribute.format.timeZone ?? map.defaults.timeZone
+      if values[key] != nil, let zone, attribute.isMeantOtherwise(text, in: zone) {
+        report(
+          .literal,
+          "\"\(text)\" has no zone: in the feed it would be on the clock of \(zone), here it is UTC.",
+          at: "\(place).\(key)",
+          rule: "write its offset behind it, or Z for UTC"
+        )
+      }
       if values[key] == nil {
         let words = attribute.rawValues ?? []
         report(
