@@ -72,6 +72,8 @@ final class ToolFolder {
     try standardInput.fileHandleForWriting.close()
     let printed = try output.fileHandleForReading.readToEnd() ?? Data()
     let complained = try errors.fileHandleForReading.readToEnd() ?? Data()
+    try output.fileHandleForReading.close()
+    try errors.fileHandleForReading.close()
     process.waitUntilExit()
     return Run(
       status: process.terminationStatus,

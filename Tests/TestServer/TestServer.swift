@@ -218,6 +218,9 @@ public final class TestServer: Sendable {
     process.standardError = output
     try process.run()
     let printed = try output.fileHandleForReading.readToEnd() ?? Data()
+    // Foundation keeps it open else, and starts no process beside more than a thousand files.
+    try output.fileHandleForReading.close()
+    process.waitUntilExit()
     let text = String(decoding: printed, as: UTF8.self)
     if text.contains("ERROR:") || text.contains("FATAL:") { throw Absence(description: text) }
     return text.hasSuffix("\n") ? String(text.dropLast()) : text
