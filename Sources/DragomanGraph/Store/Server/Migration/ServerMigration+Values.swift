@@ -45,13 +45,7 @@ extension ServerMigration {
           lists.map(\.parameter)
         )
       }
-      guard written == count else {
-        throw StoreError(
-          .refused,
-          "The server changed \(written) rows of \(table.name) where \(count) were to be changed; nothing was kept.",
-          help: "a trigger, a rule or a policy of the table may be in the way"
-        )
-      }
+      try StoreError.check(written, is: count, in: table.name)
     }
     for (index, column) in columns.enumerated() {
       try connection.run("ALTER TABLE \(name) DROP COLUMN \(q(column.name))")
