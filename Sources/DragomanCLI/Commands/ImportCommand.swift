@@ -282,7 +282,7 @@ struct ImportCommand: AsyncParsableCommand {
     try changes?.flush()
     let hasRejectsFile = (rejects ?? importMap.rejectsPath) != nil
     try print(outcome, signal: signals.received, hasRejectsFile: hasRejectsFile)
-    if let status = exitStatus(of: outcome, signal: signals.received) { throw ExitCode(status) }
+    if let status = outcome.exitStatus(signal: signals.received) { throw ExitCode(status) }
   }
 
   /// The map beside the database; feeds of the web are fetched for it, and once more for the import.
@@ -337,19 +337,6 @@ struct ImportCommand: AsyncParsableCommand {
     }
     if json {
       try OutputBuffer.print(try ImportReportJSON(report, failure: failure, feed: feed).text + "\n")
-    }
-  }
-
-  private func exitStatus(
-    of outcome: Result<ImportReport, ImportFailure>,
-    signal: Int32?
-  ) -> Int32? {
-    switch outcome {
-    case .failure(let failure): ToolError(failure)?.status.rawValue ?? 1
-    case .success(let report) where report.status == .cancelled: 128 + (signal ?? SIGINT)
-    case .success(let report) where report.status == .rejected:
-      ToolError.ExitStatus.someRejected.rawValue
-    case .success: nil
     }
   }
 }

@@ -265,3 +265,19 @@ struct ToolError: Error {
     return text
   }
 }
+
+extension Result<ImportReport, ImportFailure> {
+  /// What the tool ends with behind an import.
+  ///
+  /// - Parameter signal: What it received meanwhile; nil: nothing.
+  /// - Returns: The exit code; nil: all went in.
+  func exitStatus(signal: Int32?) -> Int32? {
+    switch self {
+    case .failure(let failure): ToolError(failure)?.status.rawValue ?? 1
+    case .success(let report) where report.status == .cancelled: 128 + (signal ?? SIGINT)
+    case .success(let report) where report.status == .rejected:
+      ToolError.ExitStatus.someRejected.rawValue
+    case .success: nil
+    }
+  }
+}

@@ -25,14 +25,6 @@ protocol ImportSink: AnyObject {
     _ pruning: FeedPruning?,
     isWhole: Bool
   ) throws -> Backend
-  /// Begins to record what is done, so that it can be taken back; nil: nothing is recorded.
-  func record(
-    _ request: ImportRequest,
-    _ commit: ImportMap.ImportOptions.Commit,
-    behind earlier: Int64?,
-    _ notices: NoticeLog
-  ) throws -> ImportRecording?
-
   /// Whether what was written so far can be committed for itself.
   func mayCommit(_ walker: DraftWalker<Backend>) -> Bool
   /// Whether others may write between this import's transactions and beside them.
@@ -115,15 +107,6 @@ final class RowSink: ImportSink {
     return made
   }
 
-  func record(
-    _ request: ImportRequest,
-    _ commit: ImportMap.ImportOptions.Commit,
-    behind earlier: Int64?,
-    _ notices: NoticeLog
-  ) throws -> ImportRecording? {
-    try ImportRecording(session, request, commit, behind: earlier, notices)
-  }
-
   func mayCommit(_ walker: DraftWalker<RowBackend>) -> Bool { true }
 
   func mayShare(_ request: ImportRequest) -> Bool { false }
@@ -201,15 +184,6 @@ final class ObjectSink: ImportSink {
     }
     backend = made
     return made
-  }
-
-  func record(
-    _ request: ImportRequest,
-    _ commit: ImportMap.ImportOptions.Commit,
-    behind earlier: Int64?,
-    _ notices: NoticeLog
-  ) throws -> ImportRecording? {
-    try ImportRecording(session, request, commit, behind: earlier, notices)
   }
 
   /// Records that wait are known to this import only, and so is who has a target last that only one may have.

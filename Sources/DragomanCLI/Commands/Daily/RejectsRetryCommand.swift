@@ -70,7 +70,7 @@ struct RejectsRetryCommand: AsyncParsableCommand {
     let outcome = await Result(of: run)
     try target.close()
     try print(outcome, signal: signals.received)
-    if let status = Self.exitStatus(of: outcome, signal: signals.received) {
+    if let status = outcome.exitStatus(signal: signals.received) {
       throw ExitCode(status)
     }
     // Of lines that the map has no source for the report knows nothing.
@@ -129,18 +129,5 @@ struct RejectsRetryCommand: AsyncParsableCommand {
     let left =
       skipped == 0 ? "" : ", \(Figures.grouped(skipped)) left alone what is there and are gone"
     return "\(file): \(Figures.grouped(gone)) went in\(left)\(stay).\n"
-  }
-
-  private static func exitStatus(
-    of outcome: Result<ImportReport, ImportFailure>,
-    signal: Int32?
-  ) -> Int32? {
-    switch outcome {
-    case .failure(let failure): ToolError(failure)?.status.rawValue ?? 1
-    case .success(let report) where report.status == .cancelled: 128 + (signal ?? SIGINT)
-    case .success(let report) where report.status == .rejected:
-      ToolError.ExitStatus.someRejected.rawValue
-    case .success: nil
-    }
   }
 }

@@ -180,12 +180,10 @@ package struct KeyFinder {
   ) throws -> Bool {
     guard context.storesPastAbove, context.hasChangesAbove else { return false }
     let wanted = KeyIndex.Values(values)
-    let columns = entity.columns(key)
-    guard wanted.isComplete, let stored = try stored(wanted, values, columns, entity) else {
-      return false
-    }
+    guard wanted.isComplete,
+      let stored = try stored(wanted, values, entity.columns(key), entity)
+    else { return false }
     return !stored.isDeleted && context.changeAbove(stored.place)?.kind == .deleted
-      && zip(columns, values).allSatisfy { stored.rowValue($0) == $1 }
   }
 
   /// The stored object with these values, whatever is unsaved of it.
