@@ -4,6 +4,7 @@
 
 Prints its port. Answers by path; every request is written to FOLDER/requests as a line of JSON.
 """
+import gzip
 import http.server
 import json
 import ssl
@@ -27,6 +28,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def do_CONNECT(self) -> None:
+        self.answer(407, b"who are you?")
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
@@ -93,6 +97,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 body["meta"]["cursor"] = page + 1
                 fields["Link"] = f'</pages?page=1>; rel="first", </pages?page={page + 1}>; rel="next"'
             self.answer(200, json.dumps(body).encode(), **fields)
+        elif name.startswith("raw/"):
+            # An answer as it stands in a file, head and all.
+            self.wfile.write((folder / name[4:]).read_bytes())
+            self.close_connection = True
+        elif name == "packed":
+            body = gzip.compress(gzip.compress(b'[{"id":1,"name":"packed"}]'))
+            self.answer(200, body, Content_Encoding="gzip")
         elif name == "round":
             self.answer(200, b'{"items":[{"id":1,"name":"r"}],"links":{"next":"/round"}}')
         elif name == "away":

@@ -15,7 +15,7 @@ enum {
   optionCertificates = 10065, optionNoSignal = 99, optionConnectMilliseconds = 156,
   optionOpenSocketData = 10164, optionProtocols = 181, optionWrite = 20011, optionHeader = 20079,
   optionProxy = 10004, optionNoProxy = 10177, optionOpenSocket = 20163, optionProgress = 20219,
-  infoStatus = 0x200002, infoPrimaryAddress = 0x100020,
+  infoStatus = 0x200002, infoConnectStatus = 0x200016, infoPrimaryAddress = 0x100020,
   protocolHTTP = 1, protocolHTTPS = 2,
 };
 
@@ -123,6 +123,7 @@ void CCurlPerform(const CCurlRequest *request, CCurlResult *result) {
   if (request->certificates) curl.set(handle, optionCertificates, request->certificates);
   result->code = curl.perform(handle);
   curl.get(handle, infoStatus, &result->status);
+  curl.get(handle, infoConnectStatus, &result->connectStatus);
   const char *address = NULL;
   curl.get(handle, infoPrimaryAddress, &address);
   if (address) snprintf(result->address, sizeof result->address, "%s", address);

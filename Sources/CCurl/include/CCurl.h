@@ -35,6 +35,8 @@ typedef struct {
   /// 0: there is an answer; else the number of libcurl's error; -1: there is no libcurl.
   int code;
   long status;
+  /// What a proxy has answered to CONNECT; 0: none was asked.
+  long connectStatus;
   /// The address that was connected to last, a proxy's where there is one; empty: none.
   char address[64];
   char message[256];

@@ -8,6 +8,11 @@ package enum WebText {
   /// A longer value of a query may be a secret, whatever its name.
   private static let longestPlainValue = 31
 
+  /// The part of an input's name that has the ending of a file: of a URL the path, which pages of it share.
+  static func path(ofInput name: String) -> String {
+    name.contains("://") ? String(name.prefix { !"?# ".contains($0) }) : name
+  }
+
   /// A text without what may be secret where a URL is in it, or what is meant for one: the user, values of the query,
   /// the fragment.
   ///

@@ -80,6 +80,7 @@ extension SQLiteStore {
     }
     // Values that imports replaced would come back as they were before.
     if !plan.onlyAdds { try RecordedRun.dropAll(session.sql) }
+    try KeptDownload.forgetAll(session.sql)
     try beforeStatement()
     try StoredModel.save(migration.model, to: database)
     session.adopt(plan.new)

@@ -93,7 +93,7 @@ struct SampleReader {
     case .file(let path), .rejects(let path):
       source = try openSource(path: path, maximumByteCount: maximum)
     case .opened(let feed, let name):
-      source = try decoded(OpenedFeedSource(feed, name: name), maximumByteCount: maximum)
+      source = try decoded(feed, name: name, maximumByteCount: maximum)
     case .url: throw ReadError(.unsupported, "\(input.name) was not fetched.")
     case .standardInput: source = try openSource(path: "-", maximumByteCount: maximum)
     case .bytes(let bytes, let name):

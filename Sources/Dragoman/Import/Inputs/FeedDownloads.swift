@@ -72,15 +72,18 @@ struct FeedDownloads {
     _ fetcher: WebFetcher
   ) throws -> [ImportInput]? {
     guard case .url(let text) = input else { return [input] }
-    let rule = map.flatMap { map in
-      InputSources.candidates(of: map, request, for: input.name).lazy.compactMap(\.pages).first
+    let source = map.flatMap { map in
+      InputSources.candidates(of: map, request, for: input.name).first { $0.pages != nil }
     }
+    let rule = source?.pages
     // Of a feed in pages the first may be as it was, and another one not.
     guard let answer = try fetcher.fetch(WebAddress(text), unless: rule == nil ? version : nil)
     else { return nil }
     if rule == nil { versions.append((request.identity(of: input), answer.version)) }
     let pages =
-      try rule.map { try WebPages(fetcher: fetcher, rule: $0).all(from: answer) } ?? [answer]
+      try rule.map { rule in
+        try WebPages(fetcher: fetcher, rule: rule, encoding: source?.encoding).all(from: answer)
+      } ?? [answer]
     return pages.enumerated().map { number, page in
       let name = number == 0 ? input.name : "\(input.name) (page \(number + 1))"
       request.sourcesByInput[name] = request.sourcesByInput[input.name]
@@ -91,7 +94,7 @@ struct FeedDownloads {
 
 extension WebFetcher.Version {
   fileprivate init(_ kept: KeptDownload) {
-    self.init(tag: kept.tag, modified: kept.modified)
+    self.init(tag: kept.tag, modified: kept.modified, at: kept.place)
   }
 }
 

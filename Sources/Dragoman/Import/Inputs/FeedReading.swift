@@ -216,7 +216,7 @@ struct FeedReading {
     return switch input {
     case .file(let path): try openSource(path: path, maximumByteCount: maximum)
     case .opened(let feed, let name):
-      try decoded(OpenedFeedSource(feed, name: name), maximumByteCount: maximum)
+      try decoded(feed, name: name, maximumByteCount: maximum)
     case .url(let text): throw Self.notFetched(text)
     case .standardInput: try openSource(path: "-", maximumByteCount: maximum)
     case .bytes(let bytes, let name):

@@ -12,9 +12,10 @@ struct FileGlob {
 
   /// Whether the pattern matches a name.
   func matches(_ name: String) -> Bool {
-    var names = [name]
-    for ending in Self.compressions where name.hasSuffix(ending) {
-      names.append(String(name.dropLast(ending.count)))
+    let path = WebText.path(ofInput: name)
+    var names = [name, path]
+    for ending in Self.compressions where path.hasSuffix(ending) {
+      names.append(String(path.dropLast(ending.count)))
     }
     return names.contains { name in
       var rest = Substring(name)

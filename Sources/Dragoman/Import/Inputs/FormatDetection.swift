@@ -127,8 +127,7 @@ enum FormatDetection {
   }
 
   private static func hasEnding(_ endings: [String], _ name: String) -> Bool {
-    // The path of a URL is what has an ending.
-    let name = (name.contains("://") ? String(name.prefix { $0 != "?" }) : name).lowercased()
+    let name = WebText.path(ofInput: name).lowercased()
     return endings.contains { ending in compressions.contains { name.hasSuffix(ending + $0) } }
   }
 

@@ -108,6 +108,13 @@ public struct ImportReport: Sendable, Hashable {
 
   /// Makes an empty report.
   public init() {}
+
+  /// Whether something is otherwise than before: objects, nested ones included, or their links.
+  var hasChanges: Bool {
+    counts.changed + pruned > 0
+      || entities.values.contains { $0.inserted + $0.updated + $0.stubs + $0.deleted > 0 }
+      || relationships.values.contains { $0.linked + $0.unlinked > 0 }
+  }
 }
 
 /// Collects issues by code and attribute, keeping the first examples of each.

@@ -116,10 +116,17 @@ final class ImportPreparation {
   ///
   /// - Parameters:
   ///   - entry: The import's row in the ledger.
+  ///   - changed: Whether the import has changed anything so far.
   ///   - session: With an open transaction.
   /// - Throws: `StoreError`.
-  func keep(_ entry: ImportLedgerEntry, _ session: some ImportSession) throws {
+  func keep(
+    _ entry: ImportLedgerEntry,
+    changed: Bool,
+    _ session: some ImportSession
+  ) throws {
     guard let run = entry.id else { return }
+    // Feeds that are as they were would change back what this one has changed.
+    if changed { try KeptDownload.forgetAll(session.sql) }
     if let contract, !isContractKept {
       try contract.keep(as: run, of: ledgerName, in: session)
       isContractKept = true
@@ -132,6 +139,7 @@ final class ImportPreparation {
           options: options(session),
           tag: version.tag,
           modified: version.modified,
+          place: version.place,
           run: run
         ),
         of: ledgerName

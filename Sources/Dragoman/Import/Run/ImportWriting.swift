@@ -307,7 +307,7 @@ final class ImportWriting<Sink: ImportSink> {
       notices.add("the rejects file has only the rejects behind those that were committed")
     }
     let ledger = earlier?.state.ledger
-    recording = try sink.record(request, commit, behind: ledger, notices)
+    recording = try ImportRecording(session, request, commit, behind: ledger, notices)
     pruning = request.prune == nil ? nil : try FeedPruning(session)
     let walker = DraftWalker(
       try sink.makeBackend(request, pruning, isWhole: commit == .all),
@@ -423,7 +423,7 @@ final class ImportWriting<Sink: ImportSink> {
   private func finishUnchanged(_ since: KeptDownload) throws -> ImportReport.Status {
     notices.add("unchanged since import \(since.run), of \(since.started.prefix(19)) UTC")
     try session.begin()
-    recording = try sink.record(request, commit, behind: nil, notices)
+    recording = try ImportRecording(session, request, commit, behind: nil, notices)
     var entry = makeLedgerEntry()
     entry.finish()
     try session.record(&entry)
@@ -437,12 +437,13 @@ final class ImportWriting<Sink: ImportSink> {
   private func commitBatch(_ entry: inout ImportLedgerEntry, parks: Bool = false) throws {
     // What is committed must not be missing from the rejects, so they are written first.
     try flushRejects(beforeCommit: true)
+    let report = report
     entry.counts = report.counts
     entry.counts.deleted += pruned
     entry.committed = entry.counts.read
     entry.byteCount = byteCount
     try session.record(&entry)
-    try preparation.keep(entry, session)
+    try preparation.keep(entry, changed: report.hasChanges || pruned > 0, session)
     if entry.status == .running || parks {
       try sink.keep()
       try keeper?.keep(

@@ -6,7 +6,7 @@ struct WebAddress: Hashable {
 
   /// - Throws: `ReadError`, `.address`, for what is no URL of a feed.
   init(_ text: String) throws(ReadError) {
-    guard let url = URL(string: text) else {
+    guard let url = URL(string: Self.escapedWhereNeeded(text)) else {
       throw Self.refusal(
         "\(WebText.shown(text)) is no URL.",
         "escape what a URL cannot have, as %20"
@@ -28,11 +28,58 @@ struct WebAddress: Hashable {
   }
 
   /// The address that a `Location` or a `next` link names, seen from this one.
+  ///
+  /// On the same server the user stays who it was, and what stands behind `#` is nobody's but the reader's.
   func following(_ link: String) throws(ReadError) -> WebAddress {
-    guard let next = URL(string: link, relativeTo: url)?.absoluteURL else {
+    let text = Self.escapedWhereNeeded(link)
+    guard let next = URL(string: text, relativeTo: url)?.absoluteURL,
+      var parts = URLComponents(url: next, resolvingAgainstBaseURL: true)
+    else {
       throw Self.refusal("\(shown) leads to what is no URL.", nil)
     }
-    return try WebAddress(next)
+    parts.percentEncodedFragment = nil
+    let known = URLComponents(url: url, resolvingAgainstBaseURL: true)
+    if parts.percentEncodedUser == nil, let plain = parts.url, isSameHost(as: try WebAddress(plain)) {
+      parts.percentEncodedUser = known?.percentEncodedUser
+      parts.percentEncodedPassword = known?.percentEncodedPassword
+    }
+    guard let whole = parts.url else { throw Self.refusal("\(shown) leads to what is no URL.", nil) }
+    return try WebAddress(whole)
+  }
+
+  /// A URL whose path, query and fragment have nothing that none can have (RFC 3986): what is escaped stays as it is.
+  ///
+  /// `URL` escapes a part whole, what is escaped in it once more, where one sign of it needs it.
+  private static func escapedWhereNeeded(_ text: String) -> String {
+    let bytes = Array(text.utf8)
+    let start = endOfAuthority(bytes)
+    var escaped = Array(bytes[..<start])
+    var isFragment = false
+    for place in start..<bytes.endIndex {
+      let byte = bytes[place]
+      let isMark = byte == UInt8(ascii: "#")
+      let isPlain =
+        ASCII.isLetter(byte) || ASCII.isDigit(byte) || "-._~:/?@!$&'()*+,;=".utf8.contains(byte)
+        || isMark && !isFragment || isEscape(bytes[place...].prefix(3))
+      isFragment = isFragment || isMark
+      escaped += isPlain ? [byte] : Array((byte < 16 ? "%0" : "%").utf8)
+      if !isPlain { escaped += String(byte, radix: 16, uppercase: true).utf8 }
+    }
+    return String(decoding: escaped, as: UTF8.self)
+  }
+
+  private static func isEscape(_ bytes: ArraySlice<UInt8>) -> Bool {
+    bytes.count == 3 && bytes.first == UInt8(ascii: "%")
+      && bytes.dropFirst().allSatisfy { ASCII.hexValue($0) != nil }
+  }
+
+  /// Where what stands behind the host begins: the host itself has rules of its own.
+  private static func endOfAuthority(_ bytes: [UInt8]) -> Int {
+    let isEnd = { (byte: UInt8) in "/?#".utf8.contains(byte) }
+    guard let slashes = bytes.firstRange(of: "//".utf8),
+      !bytes[..<slashes.lowerBound].contains(where: isEnd)
+    else { return 0 }
+    return bytes[slashes.upperBound...].firstIndex(where: isEnd) ?? bytes.endIndex
   }
 
   /// The same with a parameter of its query set.
@@ -84,6 +131,9 @@ struct WebAddress: Hashable {
 
   /// Whose the host is, where the URL itself says so.
   var namedKind: SocketAddress.Kind? { isLoopback ? .loopback : SocketAddress(hostName)?.kind }
+
+  /// A few digits that tell it from others.
+  var hash: String { String(FeedHash.text(url.absoluteString).prefix(8)) }
 
   // MARK: - Messages
 

@@ -17,16 +17,26 @@ struct WebFetcher {
     let tag: String?
     /// `Last-Modified`.
     let modified: String?
+    /// A hash of the URL that it is the version of, where the one that was asked for leads to another; nil: that one.
+    let place: String?
 
-    /// Takes what the server has said, or what a database has kept of it: what has no place in a field of a head is
-    /// nothing that a request could ask by (RFC 9110, 5.5).
-    init(tag: String?, modified: String?) {
-      self.tag = tag.flatMap { Self.isFieldValue($0) ? $0 : nil }
+    /// Takes what the server has said, or what a database has kept of it: what is no version, or has no place in a
+    /// field of a head, is nothing that a request could ask by (RFC 9110, 5.5 and 8.8.3).
+    init(tag: String?, modified: String?, at place: String? = nil) {
+      self.tag = tag.flatMap { Self.isFieldValue($0) && Self.isTag($0) ? $0 : nil }
       self.modified = modified.flatMap { Self.isFieldValue($0) ? $0 : nil }
+      self.place = place
     }
 
     /// Whether the server says anything by which the next request can ask.
     var isTold: Bool { tag != nil || modified != nil }
+
+    private static func isTag(_ text: String) -> Bool {
+      let quoted = text.utf8.starts(with: "W/".utf8) ? text.utf8.dropFirst(2) : text.utf8[...]
+      let mark = UInt8(ascii: "\"")
+      return quoted.count >= 2 && quoted.first == mark && quoted.last == mark
+        && !quoted.dropFirst().dropLast().contains(mark)
+    }
 
     /// Whether a text may stand in a field of a head.
     static func isFieldValue(_ text: String) -> Bool {
@@ -36,6 +46,9 @@ struct WebFetcher {
 
   /// An answer with a feed.
   struct Answer {
+    /// What was asked for.
+    let asked: WebAddress
+    /// What that led to.
     let address: WebAddress
     /// Whose hosts it may come from.
     let kind: SocketAddress.Kind?
@@ -47,6 +60,8 @@ struct WebFetcher {
 
   private static let maximumRedirectCount = 10
   private static let longestWait = 120.0
+  /// Statuses of answers whose body is the feed.
+  static let feedStatuses: Set<Int> = [200, 203]
   /// Statuses that may pass (RFC 9110, RFC 6585).
   private static let passingStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 
@@ -77,22 +92,25 @@ struct WebFetcher {
     unless version: Version?,
     behind pages: [Answer]
   ) throws -> Answer? {
-    let first = pages.first?.address ?? start
+    let first = pages.first?.asked ?? start
     let feed = try pages.last.map { OpenedFeed(behind: $0.feed) } ?? OpenedFeed()
     var address = start
     var kind = pages.first?.kind
     for _ in 0...Self.maximumRedirectCount {
       try checkScheme(address)
+      // A version is one of what has told it: the URL that was asked for, or where that led to.
+      let place = address == start ? nil : address.hash
+      let known = version?.place == place ? version : nil
       let (status, transfer) = try answer(
         address,
         first,
         feed,
-        version,
+        known,
         &kind,
         maximumByteCount - (pages.last?.feed.end ?? 0)
       )
       switch status {
-      case 200, 203:
+      case _ where Self.feedStatuses.contains(status):
         guard transfer.tellsItsEnd else {
           throw ReadError(
             .web,
@@ -100,17 +118,20 @@ struct WebFetcher {
             help: "fetch it by another tool, and look at its end"
           )
         }
+        feed.isPackedForTransfer = transfer.fields["content-encoding"] != nil
         return Answer(
+          asked: start,
           address: address,
           kind: kind,
           feed: feed,
           version: Version(
             tag: transfer.fields["etag"],
-            modified: transfer.fields["last-modified"]
+            modified: transfer.fields["last-modified"],
+            at: place
           ),
           nextLink: WebLink.next(in: transfer.fields["link"])
         )
-      case 304 where version != nil: return nil
+      case 304 where known != nil: return nil
       case 301, 302, 303, 307, 308:
         guard let location = transfer.fields["location"] else {
           throw ReadError(
@@ -213,17 +234,24 @@ struct WebFetcher {
     // Who the server is sent on to does not get what is the user's.
     guard address.isSameHost(as: first) else { return lines }
     for (name, value) in options.headers.sorted(by: { $0.key < $1.key }) {
-      let isName = name.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == 0x2D }
-      guard isName, !name.isEmpty, Version.isFieldValue(value) else {
+      guard Self.isFieldName(name), Version.isFieldValue(value) else {
         throw ReadError(
           .address,
           "The header field \(ForeignText.shortened(name)) has a name or a value that none can have.",
-          help: "a name has letters, digits and -, a value is one line"
+          help: "a name has letters, digits and signs as - and _, a value is one line"
         )
       }
       lines.append("\(name): \(value)")
     }
     return lines
+  }
+
+  /// Whether a text is a token (RFC 9110, 5.6.2).
+  private static func isFieldName(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.utf8.allSatisfy {
+        ASCII.isLetter($0) || ASCII.isDigit($0) || "!#$%&'*+-.^_`|~".utf8.contains($0)
+      }
   }
 
   private static func pause(_ retryCount: Int) -> Double {
@@ -331,7 +359,7 @@ struct WebFetcher {
     default:
       let later =
         wait.map {
-          ", and asks for \($0 < 1e9 ? "\(Int($0))" : "more than 30 years, in") s of patience"
+          ", and asks for \($0 < 1e9 ? "\(Int($0)) s" : "more than 30 years") of patience"
         } ?? ""
       return ReadError(.web, "\(shown) cannot be fetched: the server answers \(status)\(later).")
     }

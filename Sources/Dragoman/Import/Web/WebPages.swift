@@ -1,9 +1,9 @@
-import Foundation
-
 /// Follows the pages of a feed, by the rule that the map's source declares.
 struct WebPages {
   let fetcher: WebFetcher
   let rule: PageRule
+  /// The encoding that the source of the map names; nil: none.
+  let encoding: String?
 
   /// A page that says where the next one is has to be held in memory.
   private static let maximumByteCount = 64 << 20
@@ -68,18 +68,17 @@ struct WebPages {
   ///
   /// - Throws: `ReadError` where something else stands there: what is behind it would be lost without a word.
   private func text(at pointer: String, in page: WebFetcher.Answer) throws(ReadError) -> String? {
-    let bytes = try bytes(of: page)
-    let document: Any
-    do {
-      document = try JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
+    var value: ForeignValue?
+    do throws(ReadError) {
+      value = try ForeignValue(json: try text(of: page))
     } catch {
+      guard error.code != .limit else { throw error }
       throw ReadError(
         .json,
         "\(page.address.shown) is no JSON in which \(pointer) could name the next page.",
         help: "where a `Link` header names it, say `pages: { next: header }`"
       )
     }
-    var value: Any? = document
     for token in pointer.unicodeScalars.dropFirst()
       .split(separator: "/", omittingEmptySubsequences: false)
     {
@@ -87,21 +86,19 @@ struct WebPages {
         token.replacing("~1".unicodeScalars, with: "/".unicodeScalars)
           .replacing("~0".unicodeScalars, with: "~".unicodeScalars)
       )
-      if let object = value as? [String: Any] {
-        value = object[name]
-      } else if let list = value as? [Any], let place = Int(name), list.indices.contains(place) {
-        value = list[place]
-      } else {
-        return nil
+      switch value {
+      case .object(let record): value = record[name]
+      case .array(let list):
+        value = Int(name).flatMap { list.indices.contains($0) ? list[$0] : nil }
+      default: return nil
       }
     }
     switch value {
-    case let text as String: return text.isEmpty ? nil : text
-    case let number as NSNumber:
-      // JSON's booleans are numbers, too, of one byte.
-      guard String(cString: number.objCType) == "c" else { return number.stringValue }
-      if !number.boolValue { return nil }
-    case nil, is NSNull: return nil
+    case nil, .null, .bool(false): return nil
+    case .string(let text): return text.isEmpty ? nil : text
+    case .integer(let number): return String(number)
+    // As it is written: a server takes its own cursor only.
+    case .number(let digits): return digits
     default: break
     }
     throw ReadError(
@@ -111,14 +108,17 @@ struct WebPages {
     )
   }
 
-  private func bytes(of page: WebFetcher.Answer) throws(ReadError) -> [UInt8] {
-    let source = try decoded(OpenedFeedSource(page.feed, name: page.address.shown))
+  private func text(of page: WebFetcher.Answer) throws(ReadError) -> String {
+    let source = try decodedByMark(
+      try decoded(page.feed, name: page.address.shown),
+      encoding: encoding
+    )
     var bytes: [UInt8] = []
     let part = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
     defer { part.deallocate() }
     while true {
       let count = try source.read(into: part)
-      if count == 0 { return bytes }
+      if count == 0 { break }
       bytes.append(contentsOf: part[..<count])
       if bytes.count > Self.maximumByteCount {
         throw ReadError(
@@ -127,5 +127,7 @@ struct WebPages {
         )
       }
     }
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    return String(decoding: bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes[...], as: UTF8.self)
   }
 }

@@ -41,14 +41,25 @@ final class WebTransfer {
       || fields["transfer-encoding"]?.lowercased().contains("chunked") == true
   }
 
-  /// Whether the head has a length that can be one: libcurl reads on to the end where there are too many digits.
+  /// Whether the head has a length that can be one, and no two that differ (RFC 9112, 6.3): libcurl reads on to the
+  /// end where there are too many digits, and takes the last of several.
   private var hasLength: Bool {
-    fields["content-length"]?.split(separator: ",").allSatisfy { part in
+    let lengths = fields["content-length"]?.split(separator: ",").map { part -> Int64? in
       let digits = part.trimmingCharacters(in: .whitespaces)
-      return digits.utf8.allSatisfy { (48...57).contains($0) } && Int64(digits) != nil
-    } ?? false
+      return digits.utf8.allSatisfy(ASCII.isDigit) ? Int64(digits) : nil
+    }
+    return lengths.map { !$0.contains(nil) && Set($0).count == 1 } ?? false
   }
   private var isFirstHTTP = true
+  /// What the last line `HTTP/…` says; 0: there was none.
+  private var status = 0
+  /// The field whose value the next line may go on with.
+  private var lastField: String?
+  /// Whether a body that is no feed is cut off.
+  private var isCutOff = false
+
+  /// More of an answer that is no feed is not waited for.
+  private static let longestOther = 64 << 10
 
   /// Errors of libcurl that may pass: hosts that cannot be found or reached, timeouts, connections that break.
   private static let passing: Set<CInt> = [5, 6, 7, 16, 18, 28, 35, 52, 55, 56, 92]
@@ -119,6 +130,9 @@ final class WebTransfer {
     if result.code == 0 { return .answer(status: result.status) }
     if result.code < 0 { return .failure(.noLibrary) }
     if let refusal { return .failure(refusal) }
+    if isCutOff { return .answer(status: status) }
+    // A proxy that does not connect has said why.
+    if result.connectStatus >= 400 { return .answer(status: result.connectStatus) }
     let message = withUnsafeBytes(of: result.message) { bytes in
       String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
@@ -137,6 +151,11 @@ final class WebTransfer {
 
   private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
     byteCount += bytes.count
+    // What explains an error, or a redirect, is no feed.
+    guard WebFetcher.feedStatuses.contains(status) else {
+      isCutOff = byteCount > Self.longestOther
+      return !isCutOff
+    }
     if byteCount > maximumByteCount {
       refusal = .tooLong
     } else if !body.append(bytes) {
@@ -147,17 +166,34 @@ final class WebTransfer {
 
   /// A line of the head; of several answers, as a proxy gives, the last counts.
   private func takeHead(_ bytes: UnsafeRawBufferPointer) {
-    let line = String(decoding: bytes, as: UTF8.self).trimmingCharacters(
-      in: .whitespacesAndNewlines
-    )
+    // What stands behind the body is not of the head (RFC 9110, 6.5.1).
+    guard byteCount == 0 else { return }
+    let line = Self.text(bytes)
+    let goesOn = line.first == " " || line.first == "\t"
+    let value = line.trimmingCharacters(in: .whitespacesAndNewlines)
+    if goesOn, let lastField {
+      fields[lastField] = (fields[lastField].map { $0 + " " } ?? "") + value
+      return
+    }
+    lastField = nil
     if line.hasPrefix("HTTP/") {
       fields = [:]
       isFirstHTTP = line.hasPrefix("HTTP/1")
+      status = value.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
     }
-    guard let colon = line.firstIndex(of: ":"), fields.count < 200 else { return }
-    let name = line[..<colon].lowercased()
-    let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-    fields[name] = fields[name].map { $0 + ", " + value } ?? value
+    guard let colon = value.firstIndex(of: ":"), fields.count < 200 else { return }
+    let name = value[..<colon].lowercased()
+    let said = value[value.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+    fields[name] = fields[name].map { $0 + ", " + said } ?? said
+    lastField = name
+  }
+
+  /// A line as text: bytes that are no UTF-8 stand as a URL has them.
+  private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+    String(validating: bytes, as: UTF8.self)
+      ?? bytes.reduce(into: "") { text, byte in
+        text += byte < 0x80 ? String(UnicodeScalar(byte)) : "%" + String(byte, radix: 16)
+      }
   }
 
   private func admits(_ address: UnsafePointer<sockaddr>, _ length: Int) -> Bool {

@@ -12,6 +12,22 @@ func openSource(path: String, maximumByteCount: Int? = nil) throws(ReadError) ->
   return try decoded(source, maximumByteCount: maximumByteCount)
 }
 
+/// The bytes of a feed that was fetched, unpacked: what a server has packed for the way may be a packed file.
+///
+/// - Throws: As for any source.
+func decoded(
+  _ feed: OpenedFeed,
+  name: String,
+  maximumByteCount: Int? = nil
+) throws(ReadError) -> any ByteSource {
+  let source = try decoded(
+    OpenedFeedSource(feed, name: name),
+    maximumByteCount: maximumByteCount
+  )
+  return feed.isPackedForTransfer
+    ? try decoded(source, maximumByteCount: maximumByteCount) : source
+}
+
 /// The source itself, or its decompressed bytes where it starts as gzip or zstd data does.
 ///
 /// - Throws: `.format` for data that is known by its first bytes, and no feed.

@@ -35,6 +35,9 @@ public final class OpenedFeed: Sendable, Hashable {
   /// How many bytes there are; written by who fetches, before anybody else has it.
   nonisolated(unsafe) private(set) var byteCount = 0
 
+  /// Whether the server says that it has packed it for the way (`Content-Encoding`); written as `byteCount` is.
+  nonisolated(unsafe) var isPackedForTransfer = false
+
   /// Makes an empty one.
   init() throws(ReadError) {
     file = try UnnamedFile()

@@ -8,6 +8,8 @@ package struct KeptDownload: Sendable, Hashable {
   package let tag: String?
   /// `Last-Modified`.
   package let modified: String?
+  /// What tells the URL that it is the version of, where `url` leads to another one; nil: `url`.
+  package let place: String?
   /// The import that took it.
   package let run: Int64
   /// When that import began.
@@ -19,6 +21,7 @@ package struct KeptDownload: Sendable, Hashable {
     options: String,
     tag: String?,
     modified: String?,
+    place: String?,
     run: Int64,
     started: String = ""
   ) {
@@ -26,18 +29,41 @@ package struct KeptDownload: Sendable, Hashable {
     self.options = options
     self.tag = tag
     self.modified = modified
+    self.place = place
     self.run = run
     self.started = started
+  }
+
+  static let table = "_dragoman_downloads"
+  /// Between the options and the place, which a server decides, too.
+  private static let placeMark = " at "
+
+  /// What stands in the column `options`.
+  var optionsText: String { place.map { options + Self.placeMark + $0 } ?? options }
+
+  /// The options and the place of such a text.
+  static func parts(ofOptions text: String) -> (options: String, place: String?) {
+    guard let mark = text.range(of: placeMark, options: .backwards) else { return (text, nil) }
+    return (String(text[..<mark.lowerBound]), String(text[mark.upperBound...]))
+  }
+
+  /// Forgets all versions: something else has changed what imports of them made.
+  ///
+  /// Runs `DELETE`.
+  package static func forgetAll(_ sql: any SharedSQL) throws(StoreError) {
+    guard try sql.hasTable(table) else { return }
+    try sql.run("DELETE FROM \(table)")
   }
 }
 
 /// Which versions of feeds from the web were imported last: the table `_dragoman_downloads`, made by the first
 /// import that fetches one.
 extension ImportSession {
-  private var downloads: String { "_dragoman_downloads" }
+  private var downloads: String { KeptDownload.table }
 
   /// The versions that imports by a map took, of those that came to their end, took every record and were not
-  /// taken back, and behind which no other import, deletion or undo has changed anything.
+  /// taken back, and behind which no other import, deletion or undo has changed anything; what migrations
+  /// and nested objects of others have changed forgets them (`KeptDownload.forgetAll`).
   ///
   /// Runs `SELECT`.
   package func keptDownloads(of map: String) throws(StoreError) -> [KeptDownload] {
@@ -51,11 +77,13 @@ extension ImportSession {
       [.text(map)]
     )
     return try rows.map { row throws(StoreError) in
-      KeptDownload(
+      let (options, place) = KeptDownload.parts(ofOptions: try row.stored("options", of: downloads))
+      return KeptDownload(
         url: try row.stored("url", of: downloads),
-        options: try row.stored("options", of: downloads),
+        options: options,
         tag: try row.stored("etag", of: downloads),
         modified: try row.stored("modified", of: downloads),
+        place: place,
         run: try row.stored("run", of: downloads),
         started: try row.stored("started", of: downloads)
       )
@@ -75,7 +103,7 @@ extension ImportSession {
         + " ON CONFLICT (map, url) DO UPDATE SET run = excluded.run, options = excluded.options,"
         + " etag = excluded.etag, modified = excluded.modified",
       [
-        .text(map), .text(download.url), .integer(download.run), .text(download.options),
+        .text(map), .text(download.url), .integer(download.run), .text(download.optionsText),
         download.tag.map { .text($0) } ?? .null, download.modified.map { .text($0) } ?? .null,
       ]
     )

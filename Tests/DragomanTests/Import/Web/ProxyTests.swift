@@ -80,6 +80,19 @@ import Testing
   }
 
   @Test(
+    "A proxy that wants to know who asks says so, and is not asked again",
+    .enabled(if: FeedServer.isPossible, "python3 and openssl are needed for the server")
+  )
+  func refused() throws {
+    let proxy = try FeedServer()
+    let error = #expect(throws: ReadError.self) {
+      _ = try fetcher(behind: proxy).fetch(WebAddress("https://feed.example/people.json"))
+    }
+    #expect(error?.code == .permission)
+    #expect(error?.message.hasSuffix("the server answers 407.") == true, "\(error as Any)")
+  }
+
+  @Test(
     "A version that has no place in a head is none",
     arguments: ["\"a\"\r\nX: 1", "\"a\"\rX", "a\n", "a\u{7F}"]
   )
@@ -122,7 +135,7 @@ import Testing
       maximumByteCount: 1000,
       cancellation: Cancellation(),
       logger: Logger(label: "test"),
-      proxies: WebProxy(["http_proxy": proxy.url("")])
+      proxies: WebProxy(["http_proxy": proxy.url(""), "https_proxy": proxy.url("")])
     )
   }
 }

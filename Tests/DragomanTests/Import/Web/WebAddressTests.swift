@@ -59,6 +59,10 @@ import Testing
       (#"<b>; title="<c>; rel=next"; rel="last""#, nil),
       (#"<b>; rel="prefetch next""#, "b"),
       ("next", nil), ("", nil),
+      // Quotes within quotes, tabs, and a relation that is told twice (RFC 8288, 3.3).
+      (#"</p2>; title="say \"a, b"; rel="next""#, "/p2"), ("<?p=2>\t;\trel=\"next\"", "?p=2"),
+      (#"</p2>; rel="ne\xt""#, "/p2"), (#"</p2>; rel="prev"; rel="next""#, nil),
+      ("</p2>; REL = next", "/p2"), (#"</p2>; rel="\#u{301}next""#, nil),
     ] as [(String, String?)]
   )
   func links(field: String, next: String?) { #expect(WebLink.next(in: field) == next) }
@@ -74,6 +78,59 @@ import Testing
     #expect(WebLink.wait(in: "Wed, 31 Feb 2015 07:28:00 GMT", now: now) == nil)
     #expect(WebLink.wait(in: "Wed, 21\u{485} Oct 2015 07:28:00 GMT", now: now) == nil)
     #expect(WebLink.wait(in: "soon", now: now) == nil)
+    // The two obsolete forms (RFC 9110, 5.6.7).
+    #expect(WebLink.wait(in: "Wednesday, 21-Oct-15 07:28:00 GMT", now: now) == 5)
+    #expect(WebLink.wait(in: "Wed Oct 21 07:28:00 2015", now: now) == 5)
+    #expect(WebLink.wait(in: "Sun Nov  1 07:28:00 2015", now: now) == 950_405)
+  }
+
+  @Test(
+    "Of a URL only what it cannot have is escaped",
+    arguments: [
+      ("?page[size]=2&q=a%20b&sig=x%2By%3D", "?page%5Bsize%5D=2&q=a%20b&sig=x%2By%3D"),
+      ("with space%20x.json", "with%20space%20x.json"), ("zoë%20x.json", "zo%C3%AB%20x.json"),
+      ("?x=%zz&y=100%", "?x=%25zz&y=100%25"), ("a;b,c=d?e=/?:@!$'()*+", "a;b,c=d?e=/?:@!$'()*+"),
+      ("?a=\"<>\\^`{|}", "?a=%22%3C%3E%5C%5E%60%7B%7C%7D"),
+    ]
+  )
+  func escapes(written: String, asked: String) throws {
+    #expect(try WebAddress("https://a.example/\(written)").url.absoluteString == "https://a.example/\(asked)")
+    let followed = try WebAddress("https://a.example/feed?x=1").following("/\(written)#part")
+    #expect(followed.url.absoluteString == "https://a.example/\(asked)")
+  }
+
+  @Test("A link to the same server is followed as the same user, one to another server as nobody")
+  func users() throws {
+    let address = try WebAddress("https://u%40x:p%2Fw@a.example/f")
+    for link in ["https://a.example/g", "https://A.example:443/g", "/g", "//a.example/g"] {
+      let next = try address.following(link).url
+      #expect(next.user(percentEncoded: true) == "u%40x", "\(link)")
+      #expect(next.password(percentEncoded: true) == "p%2Fw", "\(link)")
+    }
+    for link in ["https://b.example/g", "http://a.example/g", "https://a.example:8443/g"] {
+      #expect(try address.following(link).url.user() == nil, "\(link)")
+    }
+    #expect(try address.following("https://v:w@a.example/g").url.user() == "v")
+  }
+
+  @Test("A version is an entity tag or a date; what is none is not asked by")
+  func versions() {
+    for tag in ["\"a\"", "W/\"a\"", "\"\""] {
+      #expect(WebFetcher.Version(tag: tag, modified: nil).isTold, "\(tag)")
+    }
+    for tag in ["*", "a", "\"", "\"a", "\"a\", \"b\"", "w/\"a\"", ""] {
+      #expect(!WebFetcher.Version(tag: tag, modified: nil).isTold, "\(tag)")
+    }
+  }
+
+  @Test("Pages and queries of a URL are no part of the name that patterns and endings are about")
+  func names() {
+    let page = "https://a.example/x/g.tsv?p=3 (page 2)"
+    #expect(FileGlob(pattern: "g.tsv").matches(page) && FileGlob(pattern: "x/*.tsv").matches(page))
+    #expect(FileGlob(pattern: "g.tsv").matches("https://a.example/g.tsv.gz?p=3"))
+    #expect(!FileGlob(pattern: "p=3*").matches("https://a.example/g.tsv?p=3"))
+    #expect(FormatDetection.isTabSeparated(page))
+    #expect(FileGlob(pattern: "g?.json").matches("folder/g1.json"))
   }
 
   @Test("A cursor is set in place of the one before, and escaped")

@@ -134,6 +134,7 @@ extension ServerSession {
     try ServerMigration(connection, plan, from: schema.distribution, to: distribution).run()
     // Values that imports replaced would come back as they were before.
     if !plan.onlyAdds { try RecordedRun.dropAll(sql) }
+    try KeptDownload.forgetAll(sql)
     try ServerModel.save(migration.model, to: connection)
     adopt(plan.new, distribution)
     return migration
