@@ -36,6 +36,13 @@ import Testing
     #expect { try head(text) } throws: { ($0 as? ConsoleError)?.status == 400 }
   }
 
+  @Test("Cookies of two lines are cookies of one, other fields are lists")
+  func cookies() throws {
+    let head = try head("GET / HTTP/1.1\r\nHost: x\r\nCookie: a=b\r\nCookie: c=d\r\nA: 1\r\nA: 2")
+    #expect(head.request.cookie("a") == "b" && head.request.cookie("c") == "d")
+    #expect(head.request.headers["a"] == "1, 2")
+  }
+
   @Test("A whole URL is a target, too, whose host counts more than the field's")
   func wholeURL() throws {
     let whole = try head("GET http://127.0.0.1:80/a?b=c HTTP/1.1\r\nHost: evil.example")

@@ -130,4 +130,48 @@ import Testing
     #expect(console.mayTakeLong(ConsoleRequest(target: target, headers: [:])) == isLong)
     #expect(console.mayTakeLong(ConsoleRequest("POST", target: target, headers: [:])))
   }
+
+  @Test("A rejects file keeps its address, whoever leaves one later")
+  func rejectAddresses() async throws {
+    let browser = try TestBrowser(folder.console(writes: true))
+    for key in [1, 2] {
+      try folder.write(#"{"people":[{"id":\#(key),"born":"soon"}]}"#, to: "\(key).json")
+      let begun = await browser.post("/import", ["map": "0", "path": folder.path("\(key).json")])
+      #expect(begun.status == 303)
+      try await wait(for: browser.console.sources.jobs.job("\(key)"))
+    }
+    for key in [2, 1] {
+      let job = try browser.console.sources.jobs.job("\(key)")
+      try job.start()
+      try await wait(for: job)
+      #expect(try browser.page("/rejects/0/download.ndjson").contains(#""id":2"#))
+    }
+    #expect(try browser.page("/rejects/1/download.ndjson").contains(#""id":1"#))
+  }
+
+  private func wait(for job: ImportJob) async throws {
+    while job.now.phase.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+  }
+
+  @Test("Events end where another file has the database's name, so that a browser asks anew")
+  func replacedFile() async throws {
+    let browser = try TestBrowser(folder.console())
+    guard case .events(let make) = browser.get("/entities/Person/events").body else {
+      Issue.record("no events")
+      return
+    }
+    let hasEnded = Cancellation()
+    let (told, tell) = AsyncStream<String>.makeStream()
+    let listener = Task {
+      for await event in make() { tell.yield(event) }
+      hasEnded.cancel()
+    }
+    defer { listener.cancel() }
+    var first = told.makeAsyncIterator()
+    #expect(await first.next()?.contains("Ada") == true)
+    try FileManager.default.copyItem(atPath: folder.path("staff.db"), toPath: folder.path("new.db"))
+    #expect(rename(folder.path("new.db"), folder.path("staff.db")) == 0)
+    for _ in 0..<90_000 where !hasEnded.isCancelled { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(hasEnded.isCancelled)
+  }
 }

@@ -90,6 +90,9 @@ struct ServeCommand: AsyncParsableCommand {
     if let token, token.wholeMatch(of: /[A-Za-z0-9]{16,}/) == nil {
       throw ValidationError("--token must be at least 16 letters and digits.")
     }
+    if let name = host.first(where: { $0.wholeMatch(of: /[^:]+:\d*/) != nil }) {
+      throw ValidationError("--host wants a name alone, which may be asked at any port: \(name).")
+    }
     if let get, !get.hasPrefix("/") {
       throw ValidationError("--get wants a path that begins with /, such as /entities/Person.json.")
     }

@@ -12,6 +12,7 @@ enum FileSize {
 
 /// What tells whether a file is still the one that it was.
 struct FileStamp: Equatable, Sendable {
+  private let device: UInt64
   private let number: UInt64
   private let byteCount: Int64
   private let second: Int64
@@ -23,6 +24,12 @@ struct FileStamp: Equatable, Sendable {
     guard stat(path, &status) == 0 else { return nil }
     number = UInt64(status.st_ino)
     byteCount = Int64(status.st_size)
+    device = UInt64(truncatingIfNeeded: status.st_dev)
     (second, nanosecond) = (Int64(status.modified.tv_sec), Int64(status.modified.tv_nsec))
+  }
+
+  /// Whether both are of one file, whatever was written into it meanwhile.
+  func isOfSameFile(as other: FileStamp?) -> Bool {
+    device == other?.device && number == other?.number
   }
 }

@@ -1,6 +1,7 @@
 import Dragoman
 import DragomanGraph
 import Foundation
+import Synchronization
 
 /// The rejects files that are known: those the console was started with, those of its maps, and of its imports.
 struct RejectShelf: Sendable {
@@ -42,6 +43,13 @@ struct RejectShelf: Sendable {
   let paths: [String]
   let maps: MapShelf
   let jobs: JobBoard
+  private let numbers = RejectNumbers()
+
+  init(paths: [String], maps: MapShelf, jobs: JobBoard) {
+    self.paths = paths
+    self.maps = maps
+    self.jobs = jobs
+  }
 
   /// All of them.
   var items: [Item] {
@@ -52,8 +60,11 @@ struct RejectShelf: Sendable {
     all += jobs.rejects.map { ($0.path, $0.feed) }
     // By what the paths lead to: a map's own is spelled from its folder.
     var seen: Set<String> = []
-    return all.filter { seen.insert(Self.place(of: $0.path)).inserted }.enumerated()
-      .map { Item(number: $0, path: $1.path, feed: $1.feed) }
+    return all.compactMap { path, feed in
+      let place = Self.place(of: path)
+      guard seen.insert(place).inserted else { return nil }
+      return Item(number: numbers.number(of: place), path: path, feed: feed)
+    }
   }
 
   private static func place(of path: String) -> String {
@@ -67,11 +78,10 @@ struct RejectShelf: Sendable {
   ///
   /// - Throws: `ConsoleError`, 404, where there is none.
   func item(_ text: String) throws(ConsoleError) -> Item {
-    let items = items
-    guard let number = Int(text), items.indices.contains(number) else {
+    guard let item = items.first(where: { String($0.number) == text }) else {
       throw ConsoleError(404, "There is no such rejects file.", help: "look at the list of rejects")
     }
-    return items[number]
+    return item
   }
 
   /// The lines of a file by their reasons, in the order of the first ones, as far as they are looked at.
@@ -149,5 +159,19 @@ struct RejectShelf: Sendable {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in bytes where byte != 0x0A { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
     return String(hash, radix: 16)
+  }
+}
+
+/// The numbers of rejects files in addresses: whoever comes or goes meanwhile, each keeps its own.
+private final class RejectNumbers: Sendable {
+  private let numbers = Mutex<[String: Int]>([:])
+
+  /// The number of a file, by what its path leads to; of one that was never seen the next one.
+  func number(of place: String) -> Int {
+    numbers.withLock { numbers in
+      let number = numbers[place] ?? numbers.count
+      numbers[place] = number
+      return number
+    }
   }
 }

@@ -150,7 +150,10 @@ struct ConsoleGuard: Sendable {
   }
 
   private func checkHost(_ request: ConsoleRequest) throws(ConsoleError) {
-    guard let host = request.headers["host"], isOurs(host) else {
+    guard let host = request.headers["host"] else {
+      throw ConsoleError(400, "The request does not say whom it asks: it has no Host.")
+    }
+    guard isOurs(host) else {
       throw ConsoleError(
         421,
         "This server is not asked by that name.",
@@ -190,8 +193,14 @@ struct ConsoleGuard: Sendable {
   /// What a proxy serves by a name that was given may be encrypted.
   private func checkOrigin(_ request: ConsoleRequest) throws(ConsoleError) {
     let host = (request.headers["host"] ?? "").lowercased()
-    var origins = ["http://\(host)"]
-    if hosts.contains(Self.parts(of: host).name) { origins.append("https://\(host)") }
+    // A browser leaves out the port that is its scheme's own.
+    func origin(_ scheme: String, without port: String) -> String {
+      scheme + "://" + (host.hasSuffix(port) ? String(host.dropLast(port.count)) : host)
+    }
+    var origins = [origin("http", without: ":80")]
+    if hosts.contains(Self.parts(of: host).name) {
+      origins.append(origin("https", without: ":443"))
+    }
     let isOwn = request.headers["origin"].map { origins.contains($0.lowercased()) } ?? false
     guard isOwn, ["same-origin", nil].contains(request.headers["sec-fetch-site"]) else {
       throw ConsoleError(

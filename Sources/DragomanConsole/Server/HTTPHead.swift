@@ -80,7 +80,9 @@ struct HTTPHead {
       else { throw malformed }
       let name = line[..<colon].lowercased()
       let value = line[line.index(after: colon)...].trimmingCharacters(in: blanks)
-      fields[name] = fields[name].map { "\($0), \(value)" } ?? value
+      // Pairs of cookies are divided by another sign (RFC 9113, 8.2.3).
+      let sign = name == "cookie" ? "; " : ", "
+      fields[name] = fields[name].map { $0 + sign + value } ?? value
     }
     return fields
   }

@@ -102,6 +102,7 @@ public final class Console: Sendable {
   private func dressed(_ response: ConsoleResponse) -> ConsoleResponse {
     var response = response
     response.headers += ConsoleGuard.headers
+    if response.status == 405 { response.headers.append(("Allow", "GET, HEAD, POST")) }
     if response.header("Cache-Control") == nil {
       response.headers.append(("Cache-Control", "no-store"))
     }

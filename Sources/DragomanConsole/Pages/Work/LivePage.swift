@@ -66,6 +66,8 @@ struct LivePage {
   }
 
   /// The rows whenever something of them changed: whatever happens within a fifth of a second is one event.
+  ///
+  /// They end where another file has the database's name: who looks asks anew, and is told of that one.
   static func events(
     _ name: String,
     _ request: ConsoleRequest,
@@ -74,7 +76,9 @@ struct LivePage {
     let stop = Cancellation()
     var options = SQLiteStore.Options(isReadOnly: true, createsFile: false)
     options.shouldStop = { stop.isCancelled }
-    let store = try SQLiteStore(at: .file(sources.database.path), options: options)
+    let path = sources.database.path
+    let stamp = FileStamp(path)
+    let store = try SQLiteStore(at: .file(path), options: options)
     let (_, table, fetch) = try self.request(name, request, store)
     let attributes = try store.attributes(of: fetch)
     return ConsoleResponse(
@@ -105,7 +109,14 @@ struct LivePage {
             }
             continuation.finish()
           }
+          let watch = Task {
+            while stamp?.isOfSameFile(as: FileStamp(path)) == true {
+              try await Task.sleep(for: .seconds(1))
+            }
+            continuation.finish()
+          }
           continuation.onTermination = { _ in
+            watch.cancel()
             task.cancel()
             stop.cancel()
           }
