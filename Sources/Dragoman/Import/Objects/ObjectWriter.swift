@@ -70,7 +70,7 @@ final class ObjectWriter: DraftWriter {
   func write(_ row: RowValues, arena: UnsafeRawPointer) throws -> EntityWriter.Outcome {
     if !holdsNUL, let property = rows.firstNUL(in: row, arena) { return .holdsNUL(property) }
     try resolve(row, arena)
-    guard let found = try holder(of: row, arena) else {
+    guard let found = try holder(of: row, arena) ?? stub(of: row, arena) else {
       if let missing = missing(in: row) { return .incomplete(missing) }
       if let identity = entity.uniqueKeys.first, let values = identityValues(in: row, arena),
         try backend.context.finder.isHeldByDeleted(entity, identity, values)
@@ -224,14 +224,33 @@ final class ObjectWriter: DraftWriter {
     return try backend.context.finder.holder(of: values, of: identity, entity)
   }
 
+  /// The stub that was made of another of the row's keys: nobody knew its identity; nil: there is none.
+  private func stub(of row: RowValues, _ arena: UnsafeRawPointer) throws -> ManagedObject? {
+    guard rows.completesStubs != .never, identityValues(in: row, arena)?.contains(.null) == false
+    else { return nil }
+    for key in entity.uniqueKeys.dropFirst() {
+      guard let values = values(of: entity.columns(key), in: row, arena), !values.contains(.null),
+        let found = try backend.context.finder.holder(of: values, of: key, entity),
+        try completes(found, row), try keyColumns.allSatisfy({ try found.value($0) == .null })
+      else { continue }
+      return found
+    }
+    return nil
+  }
+
   /// What a row says of the entity's identity; nil: not all of it.
-  private func identityValues(
+  private func identityValues(in row: RowValues, _ arena: UnsafeRawPointer) -> [StoredValue]? {
+    values(of: keyColumns, in: row, arena)
+  }
+
+  private func values(
+    of key: [Int],
     in row: RowValues,
     _ arena: UnsafeRawPointer
   ) -> [StoredValue]? {
     let memory = UnsafeRawBufferPointer(start: arena, count: .max)
     var values: [StoredValue] = []
-    for column in keyColumns {
+    for column in key {
       if let slot = columns.firstIndex(of: column) {
         values.append(row[slot].kind == .absent ? .null : row[slot].stored(in: memory))
       } else if let number = links.firstIndex(where: { $0.column == column }) {

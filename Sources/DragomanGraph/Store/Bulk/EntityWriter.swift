@@ -72,15 +72,15 @@ public final class EntityWriter {
     let keeper: PreparedSentence?
   }
 
-  private let database: Database
-  private let path: String?
+  let database: Database
+  let path: String?
   private let statements: EntityStatements
   private let keys: PrimaryKeys
-  private let note: RowNote?
+  let note: RowNote?
   private let lookUpCount: Int
   /// The primary key of the object of the last row, where the writer notes objects; of a new
   /// object always.
-  @exclusivity(unchecked) package private(set) var key: Int64?
+  @exclusivity(unchecked) package internal(set) var key: Int64?
   private var prepared: [Shape: Prepared] = [:]
   @exclusivity(unchecked) private var lastShape: Shape?
   @exclusivity(unchecked) private var last: Prepared?
@@ -169,7 +169,13 @@ public final class EntityWriter {
     if effect == .none { effect = run(prepared.write, row, arena, key: next, connection) }
     prepared.expectsNew = effect == .inserted
     switch effect {
-    case .failed: return try refusal(connection)
+    case .failed:
+      let refusal = try refusal(connection)
+      guard case .duplicate = refusal,
+        try completeStub(by: prepared, row, arena, key: next, connection)
+      else { return refusal }
+      if prepared.takesPlaces, reserved == nil { keys.take() }
+      return .updated
     case .inserted:
       key = next
       if reserved == nil { keys.take() }
@@ -250,14 +256,14 @@ public final class EntityWriter {
   }
 
   /// What a statement did.
-  private enum Effect {
+  enum Effect {
     case inserted
     case updated
     case none
     case failed
   }
 
-  private func run(
+  func run(
     _ statement: PreparedSentence,
     _ row: UnsafeBufferPointer<RowValue>,
     _ arena: UnsafeRawPointer,

@@ -72,14 +72,7 @@ package struct EntityStatements: Adjustable {
 
   /// The slots of the identity, if the shape gives all of them.
   func keySlots(of present: [Int]) -> [Int]? {
-    guard let identity = entity.uniqueKeys.first else { return nil }
-    var found: [Int] = []
-    for part in identity {
-      let given = present.filter { slots[$0].column.utf8.elementsEqual(part.column.utf8) }
-      if given.isEmpty { return nil }
-      found += given
-    }
-    return found
+    entity.uniqueKeys.first.flatMap { self.slots(of: $0, present) }
   }
 
   /// Whether rows of the shape may be older than what is stored.
@@ -225,7 +218,7 @@ package struct EntityStatements: Adjustable {
 
   // MARK: - Parts
 
-  private var table: String { Schema.quoted(entity.table) }
+  var table: String { Schema.quoted(entity.table) }
 
   private func aged(_ verb: String, _ present: [Int]) -> Sentence? {
     guard let keys = keySlots(of: present) else { return nil }
@@ -279,7 +272,7 @@ package struct EntityStatements: Adjustable {
     return merged
   }
 
-  private func keyTest(_ keys: [Int], from parameter: Int = 1) -> String {
+  func keyTest(_ keys: [Int], from parameter: Int = 1) -> String {
     let tests = values(of: keys, from: parameter).map {
       "\(Schema.quoted($0.column)) = \($0.value)"
     }

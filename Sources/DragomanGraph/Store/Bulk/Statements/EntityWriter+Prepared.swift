@@ -22,6 +22,8 @@ extension EntityWriter {
     let newer: PreparedSentence?
     /// Finds an object that has the key of a row, and is of another branch of the family.
     let relative: PreparedSentence?
+    /// Give the identity of a row to a stub of another of its keys.
+    let adoptions: [PreparedSentence]
 
     init(_ statements: EntityStatements, _ present: [Int], in database: Database) throws {
       let keys = statements.keySlots(of: present)
@@ -45,6 +47,9 @@ extension EntityWriter {
         )
       } else {
         newer = nil
+      }
+      adoptions = try statements.adoptions(present).map {
+        try PreparedSentence($0, in: database)
       }
       relative = try keys.flatMap { statements.relative($0) }.map {
         try PreparedSentence($0, in: database)
