@@ -183,7 +183,7 @@ final class ExportProof {
     var rest = stored.rows[...]
     for target in read {
       guard let place = rest.first, let row = stored.batch?[place] else {
-        return isUnresolved(target, plan)
+        return isUnresolved(target, plan, link.level)
       }
       switch target {
       case .object(let object):
@@ -191,7 +191,7 @@ final class ExportProof {
       case .key(let start, _):
         guard names(row, link.level, at: start, plan) else {
           // A key that nobody has is passed over, as it was when it was imported.
-          if isUnresolved(target, plan) { continue }
+          if isUnresolved(target, plan, link.level) { continue }
           return false
         }
       }
@@ -201,15 +201,19 @@ final class ExportProof {
   }
 
   /// Whether a key leads nowhere, and leaves no link.
-  private func isUnresolved(_ target: DraftBatch.Target, _ plan: LinkPlan?) -> Bool {
+  private func isUnresolved(
+    _ target: DraftBatch.Target,
+    _ plan: LinkPlan?,
+    _ level: ExportLevel
+  ) -> Bool {
     guard case .key(let start, _) = target, let plan,
       plan.onUnresolved == .clear || plan.onUnresolved == .pending
     else { return false }
     guard let hasObject else { return true }
     let arena = UnsafeRawBufferPointer(batch.records.arena)
     let tests = keyParts(of: plan).enumerated().map { index, name in
-      let value = FilterValue(batch.values[start + index].stored(in: arena))
-      return Filter.where(name, .equalTo, .value(value))
+      let value = batch.values[start + index].stored(in: arena)
+      return Filter(level.key(named: name)?.steps ?? [name], equals: value)
     }
     let entity = compiled.plan.model.entities[plan.layout.destination].name
     return (try? !hasObject(FetchRequest(entity, filter: .and(tests), limit: 1))) ?? true
@@ -236,9 +240,13 @@ final class ExportProof {
     let parts = plan.map(keyParts) ?? []
     return !parts.isEmpty
       && parts.indices.allSatisfy { index in
+        let value = batch.values[start + index]
+        if let place = level.key(named: parts[index])?.place {
+          return isSame(value, place.value(in: row))
+        }
         let column = level.columns.firstIndex { $0.name.utf8.elementsEqual(parts[index].utf8) }
         guard let column else { return false }
-        return isSame(batch.values[start + index], row.column(column))
+        return isSame(value, row.column(column))
       }
   }
 

@@ -35,6 +35,12 @@ final class RowBatch {
   struct Targets {
     let batch: RowBatch?
     let rows: Range<Int>
+
+    /// The first of them; of a to-one the only one.
+    var first: Row? {
+      guard let batch, let first = rows.first else { return nil }
+      return batch[first]
+    }
   }
 
   /// One row of a batch.
@@ -119,6 +125,11 @@ final class RowBatch {
   func append(_ object: ManagedObject, _ level: ExportLevel) throws {
     keys.append(object.objectID.primaryKey)
     for attribute in level.columns {
+      // A to-one in a key: who it leads to has the value.
+      if level.links.contains(where: { hasSameBytes($0.layout.name, attribute.name) }) {
+        values.append(.null)
+        continue
+      }
       switch try object.value(of: attribute.name) {
       case .null: values.append(.null)
       case .integer(let integer): values.append(.integer(integer))
@@ -238,5 +249,20 @@ struct LinkTree {
         links: try prepare(link.level, in: snapshot)
       )
     }
+  }
+}
+
+extension ExportLevel.KeyPlace {
+  /// The value; null where a to-one leads to nobody.
+  func value<Row: ExportRow & ~Copyable>(in row: borrowing Row) -> ColumnValue {
+    // References that wait are rows without a `_pk`.
+    guard let first = links.first, row.primaryKey != 0 else { return row.column(column) }
+    var targets = row.targets(first)
+    for link in links.dropFirst() {
+      guard let target = targets.first else { return .null }
+      targets = target.targets(link)
+    }
+    guard let target = targets.first else { return .null }
+    return target.column(last)
   }
 }

@@ -111,7 +111,13 @@ public struct Exporter: Sendable {
   ) async throws -> ExportReport {
     try await onThread { cancellation in
       let format = request.format ?? Self.format(of: output)
-      let plan = try ExportPlan(request, map, format: format, layout: layout)
+      let plan = try ExportPlan(
+        request,
+        map,
+        format: format,
+        layout: layout,
+        separator: Self.separator(of: output)
+      )
       let sink = try makeSink(output, overwrites: request.overwrites)
       return try withSnapshot([(request, plan)]) { snapshot in
         do {
@@ -311,6 +317,14 @@ public struct Exporter: Sendable {
       (".ndjson", .ndjson), (".jsonl", .ndjson), (".xml", .xml), (".csv", .csv),
     ]
     return endings.first { name.hasSuffix($0.0) }?.1 ?? .json
+  }
+
+  /// What divides the cells of CSV, where the source does not say: tabs in a file that is named so.
+  private static func separator(of output: ExportOutput) -> UInt8 {
+    guard case .file(let path) = output, FormatDetection.isTabSeparated(path) else {
+      return UInt8(ascii: ",")
+    }
+    return UInt8(ascii: "\t")
   }
 
   /// An export must not replace the database and the map that it reads.

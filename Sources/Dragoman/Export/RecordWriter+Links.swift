@@ -11,7 +11,7 @@ extension RecordWriter {
     let targets = row.targets(Int(node.link))
     let link = plan.links[Int(node.linkPlan)]
     var written: Written = []
-    if let split = link.split { return joined(index, node, targets, split, link, row) }
+    if let split = split(node) { return joined(index, node, targets, split, link, row) }
     let element = node.isCollection ? Int(tree.order[Int(node.start)]) : index
     if node.isCollection { _ = encoder.open(index, node.role) }
     // In XML elements may repeat.
@@ -29,7 +29,14 @@ extension RecordWriter {
       }
       check(target, of: link, row)
       written.formUnion(
-        single(element, tree.nodes[element], target, beside: row, isInList: node.isCollection)
+        single(
+          element,
+          tree.nodes[element],
+          target,
+          beside: row,
+          isInList: node.isCollection,
+          isRepeated: link.isToMany && link.keys.isEmpty && plan.format == .xml
+        )
       )
     }
     if node.isCollection {
@@ -41,6 +48,11 @@ extension RecordWriter {
     return nobody(index, node, .value, link)
   }
 
+  /// How the keys of all targets are told apart, where they stand in one text.
+  private func split(_ node: ExportTree.Node) -> LinkPlan.KeyPart.Split? {
+    node.slot < 0 ? nil : plan.slots[Int(node.slot)].split
+  }
+
   /// Says that there is no target, as far as that is to be said.
   private mutating func nobody(
     _ index: Int,
@@ -50,7 +62,7 @@ extension RecordWriter {
   ) -> Written {
     // A row has a cell in any case, and elements that may repeat are not there.
     let isCell = plan.format == .csv
-    let isOne = !link.isToMany || link.split != nil
+    let isOne = !link.isToMany || split(node) != nil
     let mayBeNull = isCell || !link.refusesNull && isOne && node.role != .attribute
     let isWritten = mayBeNull && (isCell || writesNulls || link.needsNull)
     if let slot = link.slot, isWritten ? link.refusesNull : link.refusesMissing {
@@ -68,13 +80,13 @@ extension RecordWriter {
     _ row: borrowing Row
   ) {
     guard let slot = link.slot else { return }
-    for (own, theirs) in link.shared where !row.column(own).equals(target.column(theirs)) {
+    for (own, theirs) in link.shared where !row.column(own).equals(theirs.value(in: target)) {
       note(.link, slot)
     }
-    for (theirs, value) in link.constants where !target.column(theirs).equals(value) {
+    for (theirs, value) in link.constants where !theirs.value(in: target).equals(value) {
       note(.link, slot)
     }
-    for column in link.keys where !target.column(column).namesSomebody { note(.key, slot) }
+    for key in link.keys where !key.value(in: target).namesSomebody { note(.key, slot) }
   }
 
   /// Looks at the links of a row that are not written, because reading makes their keys of the owner.
@@ -110,13 +122,10 @@ extension RecordWriter {
   ) -> Bool {
     guard let hasObject else { return false }
     var parts: [Filter] = []
-    for (attribute, value) in key.constants {
-      parts.append(.where(attribute, .equalTo, .value(FilterValue(value))))
-    }
-    for (attribute, column) in key.columns {
+    for (steps, value) in key.constants { parts.append(Filter(steps, equals: value)) }
+    for (steps, column) in key.columns {
       guard row.column(column).namesSomebody else { return false }
-      let value = row.column(column).stored
-      parts.append(.where(attribute, .equalTo, .value(FilterValue(value))))
+      parts.append(Filter(steps, equals: row.column(column).stored))
     }
     // An object is made of what nobody has, or the record is refused.
     if key.onUnresolved == .stub || key.onUnresolved == .reject { return true }
@@ -184,7 +193,7 @@ extension RecordWriter {
     } else {
       targets = row.targets(embedded.link)
     }
-    guard let found = targets.rows.first.flatMap({ targets.batch?[$0] }) else { return .none }
+    guard let found = targets.first else { return .none }
     let kinds = found.batch.level.kinds
     let own = kinds.isEmpty ? 0 : kinds[found.kind].tree
     return own == embedded.tree ? .row(found) : .other
@@ -215,18 +224,29 @@ extension RecordWriter {
   }
 
   /// Writes one target, and what its owner has in the same place.
+  ///
+  /// - Parameters:
+  ///   - index: The number of the target's node.
+  ///   - node: The node.
+  ///   - target: The target.
+  ///   - owner: Its owner.
+  ///   - isInList: Whether it stands in a JSON array or object.
+  ///   - isRepeated: Whether it is one of the elements of an XML list.
+  /// - Returns: What was written.
   private mutating func single<Row: ExportRow & ~Copyable>(
     _ index: Int,
     _ node: ExportTree.Node,
     _ target: RowBatch.Row,
     beside owner: borrowing Row,
-    isInList: Bool
+    isInList: Bool,
+    isRepeated: Bool
   ) -> Written {
     switch node.role {
     case .value, .attribute:
-      // Where a target is its value, null is no target; but a name is one.
-      if isInList || !node.isNamed, case .null = token(of: Int(node.slot), target) {
-        note(.null, Int(node.slot))
+      if case .null = token(of: Int(node.slot), target) {
+        if isRepeated, !node.isNamed { return emptyElement(index, node) }
+        // Where a target is its value, null is no target; but a name is one.
+        if isInList || !node.isNamed { note(.null, Int(node.slot)) }
       }
       if value(index, node, target) { return node.role == .value ? .members : .attributes }
       if isInList { encoder.null(index, .value) }
@@ -244,6 +264,13 @@ extension RecordWriter {
       encoder.close(index, node.role)
       return .members
     }
+  }
+
+  /// Writes an element of an XML list, which is a target although its value is null.
+  private mutating func emptyElement(_ index: Int, _ node: ExportTree.Node) -> Written {
+    let nulls = plan.slots[Int(node.slot)].nulls
+    if node.isTextOnly ? nulls.isLost : !nulls.isTaken { note(.null, Int(node.slot)) }
+    return nameAlone(index, node)
   }
 
   /// Writes an XML element for its name, which is a value although the text is null.
@@ -285,6 +312,14 @@ extension RecordWriter {
     if targets.rows.isEmpty { return nobody(index, node, node.role, link) }
     note(encoder.value(index, node.role, .text(text.bytes)), slot)
     return node.role == .attribute ? .attributes : .members
+  }
+}
+
+extension Filter {
+  /// The filter that a value is found at the end of a way.
+  init(_ steps: [String], equals value: StoredValue) {
+    let path = Operand.path(FilterPath(steps: steps))
+    self = .comparison(Comparison(path, .equalTo, .value(FilterValue(value))))
   }
 }
 

@@ -140,6 +140,9 @@ struct RecordWriter<Encoder: RecordEncoder> {
         if value(index, node, row) { written.insert(.members) }
       case .attribute:
         if value(index, node, row) { written.insert(.attributes) }
+      case .object where isNil(node, row):
+        encoder.null(index, .value)
+        written.insert(.members)
       case .object, .array:
         let mark = encoder.open(index, node.role)
         let isEmpty =
@@ -191,6 +194,43 @@ struct RecordWriter<Encoder: RecordEncoder> {
     if node.role == .attribute, !plan.slots[slot].speller.readsEmptyAsNull { return false }
     if node.isTextOnly { return false }
     encoder.null(index, node.role)
+    return true
+  }
+
+  /// Whether an XML element with a text and other things has to say that all of it is null, as its text would be read
+  /// as empty, not as null, beside a null of these.
+  private func isNil<Row: ExportRow & ~Copyable>(
+    _ node: ExportTree.Node,
+    _ row: borrowing Row
+  ) -> Bool {
+    guard node.slot >= 0, !node.isTextOnly, plan.slots[Int(node.slot)].nulls.isWritable,
+      hasOnlyNulls(node, row)
+    else { return false }
+    var isNeeded = writesNulls || plan.slots[Int(node.slot)].nulls.isNeeded
+    var isRead = plan.slots[Int(node.slot)].speller.readsEmptyAsNull
+    for place in Int(node.start)..<Int(node.end) {
+      let child = tree.nodes[Int(tree.order[place])]
+      if child.role != .attribute { isRead = false }
+      if child.slot >= 0, plan.slots[Int(child.slot)].nulls.isNeeded { isNeeded = true }
+    }
+    return isNeeded && !isRead
+  }
+
+  /// Whether all values in an XML element are null, and taken for it where the element is.
+  private func hasOnlyNulls<Row: ExportRow & ~Copyable>(
+    _ node: ExportTree.Node,
+    _ row: borrowing Row
+  ) -> Bool {
+    if node.link >= 0 || node.context >= 0 { return false }
+    if node.slot >= 0 {
+      let slot = Int(node.slot)
+      guard plan.slots[slot].constant == nil, plan.slots[slot].nulls.isTaken,
+        case .null = row.column(plan.slots[slot].column)
+      else { return false }
+    }
+    for place in Int(node.start)..<Int(node.end) {
+      guard hasOnlyNulls(tree.nodes[Int(tree.order[place])], row) else { return false }
+    }
     return true
   }
 
@@ -290,7 +330,12 @@ struct RecordWriter<Encoder: RecordEncoder> {
       scratch.append(constant)
       return .text(scratch.bytes)
     }
-    let value = row.column(plan.slots[slot].column)
+    let value: ColumnValue
+    if let place = plan.slots[slot].keyPlace {
+      value = place.value(in: row)
+    } else {
+      value = row.column(plan.slots[slot].column)
+    }
     if plan.slots[slot].isMasked { return masked(value) }
     let token = plan.slots[slot].speller.spell(value, scratch: scratch)
     if let words = plan.slots[slot].words, !token.tells(words, plan.slots[slot].admitsNull) {

@@ -53,6 +53,26 @@ import Testing
     #expect(error?.code == .value && error?.message.contains("pos of") == true)
   }
 
+  @Test(
+    "Plain values come back with their place, or with the record around",
+    arguments: ["place: { from: $index, type: int32 }", "place: $parent.id"]
+  )
+  func plainValues(place: String) async throws {
+    let feed = #"{"id":"1","tags":["a","b"]}"# + "\n"
+    let text = try await exportCircle(
+      """
+      version: 1
+      entities:
+        T: { unique: id, attributes: { id: id }, relationships: { tags: { entity: Tag, kind: toMany, from: tags, inverse: t, ordered: true } } }
+        Tag: { unique: [t, place, text], attributes: { \(place), text: { from: "." } } }
+      sources: { j: { format: json, entity: T } }
+      """,
+      feed,
+      ExportRequest(format: .ndjson)
+    )
+    #expect(text == feed)
+  }
+
   @Test("What is read from the record around comes back with it", arguments: [1, 2])
   func parents(change: Int) async throws {
     let fixture = try ImportFixture(

@@ -10,6 +10,8 @@ import CSimdJSON
 struct JSONElements {
   let batch: RecordBatch
   let buffer: ExportBuffer
+  /// What ends the tag of an element that is null.
+  let nilEnd: [UInt8]
 
   /// XML nests no deeper when it is read.
   private static let maximumDepth = 200
@@ -43,7 +45,7 @@ struct JSONElements {
     buffer.append(UInt8(ascii: "<"))
     buffer.append(name)
     switch Int(value.kind) {
-    case TAPE_NULL: buffer.append(" xsi:nil=\"true\"/>")
+    case TAPE_NULL: buffer.append(nilEnd)
     case TAPE_STRING:
       buffer.append(UInt8(ascii: ">"))
       guard buffer.append(batch.bytes(value.text, value.length), escaping: .xmlText) else {

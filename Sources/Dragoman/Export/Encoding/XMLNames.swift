@@ -1,10 +1,12 @@
 /// The prefixes of an XML export: which name is written how, and what the root element declares.
 ///
-/// A source's default namespace stays the default one unless some element is in no namespace: an
-/// attribute of the map without `from` is, and would be pulled into it.
+/// A source's default namespace stays the default one unless some element is in no namespace, as local
+/// names are: it would be pulled into it.
 struct XMLNames {
   /// The declarations of the root element, with a space in front.
   let declarations: String
+  /// What ends the tag of an element that is null: ` xsi:nil="true"/>`.
+  let nilEnd: [UInt8]
   private let prefixes: [(uri: String, prefix: String)]
   private let defaultURI: String?
 
@@ -26,6 +28,7 @@ struct XMLNames {
     func prefix(of uri: String) -> String {
       let declared = known.filter { !$0.key.isEmpty && $0.value.utf8.elementsEqual(uri.utf8) }
       if let first = declared.keys.min() { return first }
+      if uri.utf8.elementsEqual(Self.schemaURI.utf8), known["xsi"] == nil { return "xsi" }
       var number = 1
       while taken.contains("ns\(number)") { number += 1 }
       taken.insert("ns\(number)")
@@ -42,13 +45,17 @@ struct XMLNames {
       else { continue }
       prefixes.append((uri, prefix(of: uri)))
     }
-    self.prefixes = prefixes
     let writesNil =
       plan.writesNulls || plan.links.contains(where: \.needsNull)
       || plan.slots.contains { $0.nulls.isNeeded || $0.attribute.type == .json }
+    let schemaPrefix =
+      prefixes.first { $0.uri.utf8.elementsEqual(Self.schemaURI.utf8) }?.prefix
+    let nilPrefix = schemaPrefix ?? prefix(of: Self.schemaURI)
+    if writesNil, schemaPrefix == nil { prefixes.append((Self.schemaURI, nilPrefix)) }
+    nilEnd = Array(" \(nilPrefix):nil=\"true\"/>".utf8)
+    self.prefixes = prefixes
     var declared = prefixes.map { (" xmlns:\($0.prefix)", $0.uri) }
     if let defaultURI { declared.append((" xmlns", defaultURI)) }
-    if writesNil { declared.append((" xmlns:xsi", Self.schemaURI)) }
     declarations = declared.sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }
       .map { "\($0)=\"\(Self.escaped($1))\"" }.joined()
   }

@@ -16,6 +16,7 @@ struct XMLRecordEncoder: RecordEncoder {
   private let isPretty: Bool
   private let envelope: [String]
   private let declarations: String
+  private let nilEnd: [UInt8]
   private let json = JSONProbe()
   /// The names of open elements, and of the next one, whose names are not always the same.
   private var ownNames: [[UInt8]] = []
@@ -33,6 +34,7 @@ struct XMLRecordEncoder: RecordEncoder {
     let names = XMLNames(plan)
     envelope = plan.elements.dropLast().map { names.qualified($0, isAttribute: false) }
     declarations = names.declarations
+    nilEnd = names.nilEnd
     let tree = plan.tree
     self.names = NodeTexts(
       tree.nodes.map {
@@ -162,7 +164,7 @@ struct XMLRecordEncoder: RecordEncoder {
       return buffer.append(UInt8(ascii: "\""))
     }
     startElement(node)
-    buffer.append(" xsi:nil=\"true\"/>")
+    buffer.append(nilEnd)
     leave(node)
     isBehindElement = true
   }
@@ -243,7 +245,7 @@ struct XMLRecordEncoder: RecordEncoder {
     case .none: fault = .json
     case .null: fault = .readAsNull
     case .value:
-      let writer = JSONElements(batch: json.batch, buffer: buffer)
+      let writer = JSONElements(batch: json.batch, buffer: buffer, nilEnd: nilEnd)
       guard let wrong = withName(of: node, { writer.write(json.root, name: $0) }) else {
         leave(node)
         isBehindElement = true

@@ -12,6 +12,9 @@ struct ExportLevel: Sendable {
   /// Which tree objects of which entity are written by; empty where all are of one.
   var kinds: [Kind] = []
 
+  /// The parts of the key that rows of it are named by; empty where they are records.
+  var keys: [KeyPart] = []
+
   /// What one tree says of its objects.
   struct Tree: Sendable {
     /// The columns of the attributes that records say something of.
@@ -47,6 +50,32 @@ struct ExportLevel: Sendable {
     /// How it is written, where that is not at all: reading makes its key of the owner.
     var unwritten: ExportLink?
   }
+
+  /// A part of the key by which objects are named: an attribute, or a to-one, of whose target the key is given.
+  struct KeyPart: Sendable {
+    /// The name of the attribute or to-one.
+    let name: String
+    /// The attribute whose value is given.
+    let attribute: Attribute
+    /// The entity that has it.
+    let entity: String
+    /// The names that lead to it.
+    var steps: [String]
+    var place: KeyPlace
+  }
+
+  /// Where a row has the value of a part of its key.
+  struct KeyPlace: Sendable {
+    /// The row's column; of a to-one only references that wait have the value there, as they lead to nobody.
+    var column: Int
+    /// The to-ones that lead to the value, each by its place among the links of its level.
+    var links: [Int] = []
+    /// The column of who they lead to.
+    var last = 0
+  }
+
+  /// A part of the key that rows are named by.
+  func key(named name: String) -> KeyPart? { keys.first { hasSameBytes($0.name, name) } }
 
   /// Whether something of it is not written, here or further inside.
   var hasShadows: Bool {
@@ -90,19 +119,17 @@ struct ExportLevel: Sendable {
 /// How one relationship is written.
 struct ExportLink: Sendable {
   let isToMany: Bool
-  /// Parts of the target's key that are not written, because reading takes them from the owner: the
-  /// columns that must be equal.
-  var shared: [(owner: Int, target: Int)] = []
-  /// Columns of the targets for which the map has a value of its own.
-  var constants: [(target: Int, value: StoredValue)] = []
-  /// The columns of the targets' keys that are written.
-  var keys: [Int] = []
+  /// Parts of the target's key that are not written, because reading takes them from the owner: what must be
+  /// equal to its columns.
+  var shared: [(owner: Int, target: ExportLevel.KeyPlace)] = []
+  /// Parts of the target's key for which the map has a value of its own.
+  var constants: [(target: ExportLevel.KeyPlace, value: StoredValue)] = []
+  /// The parts of the targets' keys that are written.
+  var keys: [ExportLevel.KeyPlace] = []
   /// The key that reading makes of the owner alone; nil where something of it is written.
   var ownKey: OwnKey?
   /// The slot by which messages name it; nil: that of its place.
   var slot: Int?
-  /// Several keys in one text: how they are told apart.
-  var split: LinkPlan.KeyPart.Split?
   /// XML: whether the element around the targets is written where there are none, as it tells that
   /// the list is empty.
   var hasWrapper = false
@@ -117,10 +144,10 @@ struct ExportLink: Sendable {
   struct OwnKey: Sendable {
     /// The entity of the target.
     let entity: String
-    /// Its attributes, with the owner's columns.
-    var columns: [(attribute: String, owner: Int)] = []
-    /// Its attributes, with the map's values.
-    var constants: [(attribute: String, value: StoredValue)] = []
+    /// The ways to its attributes, with the owner's columns.
+    var columns: [(steps: [String], owner: Int)] = []
+    /// The ways to its attributes, with the map's values.
+    var constants: [(steps: [String], value: StoredValue)] = []
     /// What becomes of a key that nobody has.
     let onUnresolved: UnresolvedPolicy
   }

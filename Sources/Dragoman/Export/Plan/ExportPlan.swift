@@ -12,6 +12,10 @@ struct ExportPlan: Sendable {
     let speller: ValueSpeller
     /// The place of its value in a row.
     let column: Int
+    /// Where the row has the value of a part of a key; nil: in the column.
+    var keyPlace: ExportLevel.KeyPlace?
+    /// How the keys of several targets in one text are told apart; nil where each has a place of its own.
+    var split: LinkPlan.KeyPart.Split?
     /// How null comes back.
     var nulls = NullSpelling()
     let isMasked: Bool
@@ -85,6 +89,7 @@ struct ExportPlan: Sendable {
   ///   - layout: The model of the store.
   ///   - purpose: What the records are made for.
   ///   - code: What belongs to the map and does not stand in it.
+  ///   - fallback: CSV: what divides cells where the source does not say.
   /// - Throws: `ExportError`.
   init(
     _ request: ExportRequest,
@@ -92,7 +97,8 @@ struct ExportPlan: Sendable {
     format: ForeignFormat,
     layout: ModelLayout,
     for purpose: Purpose = .document,
-    code: ImportCode = ImportCode()
+    code: ImportCode = ImportCode(),
+    separator fallback: UInt8 = UInt8(ascii: ",")
   ) throws(ExportError) {
     var map = request.masksSensitive ? map.markingSensitive() : map
     // JSON is what nobody asked for, too.
@@ -128,7 +134,7 @@ struct ExportPlan: Sendable {
     )
     let place = family.place
     let source = place?.source
-    separator = source?.separator?.utf8.first ?? UInt8(ascii: ",")
+    separator = source?.separator?.utf8.first ?? fallback
     isMarked =
       format != .xml
       && source?.encoding.map { !["utf-8", "utf8"].contains($0.lowercased()) } ?? false

@@ -14,8 +14,10 @@ extension ExportPlanner {
     enum Kind {
       /// A value; `isWhole`: of an XML element with its attributes and children.
       case value(isWhole: Bool)
-      /// The targets of a relationship.
-      case targets
+      /// The targets of a relationship; `isWhole`: with more than their identity.
+      case targets(isWhole: Bool)
+      /// The keys of the targets of a to-many; `isInside`: each a member of something.
+      case keys(isInside: Bool)
       /// The targets of a relationship, under a name each.
       case dictionary
     }
@@ -32,9 +34,11 @@ extension ExportPlanner {
     for relationship in relationships(of: visit) {
       guard let form = form(of: relationship, visit) else { continue }
       switch form {
-      case .nested:
+      case .nested(let isReference):
         guard let place = nestedPlace(of: relationship, visit) else { continue }
-        let kind = place.arrangement == .dictionary ? Claim.Kind.dictionary : .targets
+        let kind =
+          place.arrangement == .dictionary
+          ? Claim.Kind.dictionary : .targets(isWhole: !isReference)
         claims.append(Claim(name: relationship.name, steps: place.steps, kind: kind))
       case .keys(let parts):
         for case .path(let from, let separator) in parts.values {
@@ -44,13 +48,22 @@ extension ExportPlanner {
             Claim(
               name: relationship.name,
               steps: isMany ? path.prefix : path.suffix,
-              kind: isMany ? .targets : .value(isWhole: false)
+              kind: isMany ? .keys(isInside: !path.suffix.isEmpty) : .value(isWhole: false)
             )
           )
         }
       }
     }
     return claims
+  }
+
+  /// Whether keys are members of the targets that another relationship has at the same place.
+  func isHeld(_ claim: Claim, by claims: [Claim]) -> Bool {
+    guard case .keys(isInside: true) = claim.kind else { return false }
+    return claims.contains { other in
+      guard case .targets(isWhole: true) = other.kind else { return false }
+      return other.steps == claim.steps && !hasSameBytes(other.name, claim.name)
+    }
   }
 
   /// Whether a place lies inside of what something else claims.
@@ -64,7 +77,7 @@ extension ExportPlanner {
       switch claim.kind {
       // An element has a text beside its attributes and children.
       case .value(let isWhole): return isWhole
-      case .targets: return true
+      case .targets, .keys: return true
       case .dictionary:
         if case .member = steps[width] { return true }
         return false

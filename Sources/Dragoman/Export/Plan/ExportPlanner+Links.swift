@@ -17,7 +17,10 @@ extension ExportPlanner {
     to level: inout ExportLevel
   ) throws(ExportError) {
     let own = claims.filter { $0.name.utf8.elementsEqual(relationship.name.utf8) }
-    if own.contains(where: { isCovered($0.steps, of: $0.name, by: claims) }) {
+    let isInside = own.contains { claim in
+      isCovered(claim.steps, of: claim.name, by: claims) || isHeld(claim, by: claims)
+    }
+    if isInside {
       return try shadow(relationship, of: visit, hasPath: true, in: &level)
     }
     let before = (level, slots, links, tree)
@@ -56,11 +59,7 @@ extension ExportPlanner {
     let isPlaced = try apart.place(relationship, of: alone, in: &inner)
     visitCount = apart.visitCount
     guard isPlaced, var link = inner.links.last else {
-      let reason =
-        hasPath
-        ? "its path runs through another value"
-        : "this map has no place for it in \(format.rawValue)"
-      return lose(relationship.name, of: visit, reason)
+      return lose(relationship.name, of: visit, obstacle(to: relationship, hasPath: hasPath))
     }
     link.isShadowed = true
     level.columns = inner.columns
@@ -72,6 +71,13 @@ extension ExportPlanner {
       try speller(of: AttributeMap(name: relationship.name)),
       column: 0
     )
+  }
+
+  /// Why a relationship has no place, not even alone.
+  private func obstacle(to relationship: RelationshipMap, hasPath: Bool) -> String {
+    if !hasPath { return "this map has no place for it in \(format.rawValue)" }
+    guard relationship.key != nil, !isLocal else { return "its path runs through another value" }
+    return "not all parts of its key have a place in \(format.rawValue)"
   }
 
   /// Gives a relationship its place.
@@ -252,11 +258,12 @@ extension ExportPlanner {
       $0.name.utf8.elementsEqual(relationship.entity.utf8)
     }
     let byKey = inclusion == .key || inclusion == .keys || (isLocal && relationship.key != nil)
-    // A record inside of itself would have no end.
-    let isReference =
-      byKey || isAround || isKey(relationship.name, of: visit)
-      || (isSilent && isInverse(relationship, visit) && hasRecords(relationship.entity))
-    return .nested(isReference: isReference)
+    // Its own records say what the target is.
+    let isElsewhere =
+      isSilent && hasRecords(relationship.entity)
+      && (isInverse(relationship, visit) || isKey(relationship.name, of: visit))
+    // Of a reference everything is the key only, and a record inside of itself would have no end.
+    return .nested(isReference: visit.isReference || byKey || isAround || isElsewhere)
   }
 
   /// Whether an entity has records of its own, so that nobody else has to say what it is.
@@ -288,7 +295,7 @@ extension ExportPlanner {
       if format == .csv { return nil }
       if format == .xml, !relationship.name.isXMLName { return nil }
       return NestedPlace(
-        steps: [.member(relationship.name, namespace: nil)],
+        steps: ownPath(relationship.name, of: visit.map).steps,
         arrangement: plain
       )
     }

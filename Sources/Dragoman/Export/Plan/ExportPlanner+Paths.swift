@@ -4,9 +4,9 @@ import DragomanGraph
 extension ExportPlanner {
   /// Where the attribute is written: the first of its paths that one record can be written by.
   func path(of attribute: AttributeMap, in visit: Visit) -> [ForeignPath.Step]? {
-    let own = [ForeignPath.Step.member(attribute.name, namespace: nil)]
     guard !isLocal, let from = attribute.from else {
-      return format == .xml && !attribute.name.isXMLName ? nil : own
+      return format == .xml && !attribute.name.isXMLName
+        ? nil : ownPath(attribute.name, of: visit.map).steps
     }
     let paths = paths(from)
     if format == .csv, paths.isEmpty, !readsCSV {
@@ -16,9 +16,20 @@ extension ExportPlanner {
     return paths.lazy.compactMap { steps(of: $0, attribute.type, isAlone: isAlone) }.first
   }
 
-  /// How many attributes want a place in the record, and not in its name.
+  /// The path of what says none: its own name, which an import looks for in the default namespace of XML
+  /// sources; local names are in none.
+  func ownPath(_ name: String, of entity: EntityMap) -> ForeignPath {
+    isLocal
+      ? ForeignPath(own: name)
+      : spellings.names(of: entity).path(ofElement: name)
+  }
+
+  /// How many attributes want a place in the record: not in its name, nor outside of it.
   private func placedCount(in visit: Visit) -> Int {
-    let all = placedAttributes(of: visit)
+    let all = placedAttributes(of: visit).filter { attribute in
+      guard !isLocal, let from = attribute.from else { return true }
+      return paths(from).contains { $0.root == .record }
+    }
     guard visit.isNamed else { return all.count }
     let name = nameAttribute(of: visit.map)
     return all.count {

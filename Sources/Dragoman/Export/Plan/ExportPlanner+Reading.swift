@@ -129,7 +129,7 @@ extension ExportPlanner {
         && !attributes.contains(where: { hasSameBytes($0, attribute.name) })
       {
         guard let stored = stored(attribute.name, in: visit.layout) else { continue }
-        if isRead(readingPaths(attribute.from, attribute.name), in: places) {
+        if isRead(readingPaths(attribute.from, attribute.name, of: visit.map), in: places) {
           try shadow(stored, attribute, of: visit, column: level.shadow(stored))
         } else if !attribute.isExported {
           noteMissed(attribute.name, of: visit, attribute.policies, generations)
@@ -139,7 +139,7 @@ extension ExportPlanner {
       where !relationships.contains(where: { hasSameBytes($0, relationship.name) }) {
         let isBack = visit.inverse.map { hasSameBytes($0, relationship.name) } ?? false
         guard !isBack, map.readsFeed(relationship, of: visit.map) else { continue }
-        if isRead(readingPaths(relationship), in: places) {
+        if isRead(readingPaths(relationship, of: visit.map), in: places) {
           var shown = relationship
           shown.export = nil
           try shadow(shown, of: visit, hasPath: true, in: &level)
@@ -169,14 +169,21 @@ extension ExportPlanner {
   }
 
   /// The paths at which something is looked for in the format.
-  func readingPaths(_ from: ForeignPaths?, _ name: String) -> [ForeignPath] {
-    from.map(paths) ?? [ForeignPath(own: name)]
+  func readingPaths(
+    _ from: ForeignPaths?,
+    _ name: String,
+    of entity: EntityMap
+  ) -> [ForeignPath] {
+    from.map(paths) ?? [ownPath(name, of: entity)]
   }
 
   /// The same of targets, or of their keys.
-  private func readingPaths(_ relationship: RelationshipMap) -> [ForeignPath] {
+  private func readingPaths(
+    _ relationship: RelationshipMap,
+    of entity: EntityMap
+  ) -> [ForeignPath] {
     guard let key = relationship.key else {
-      return format == .csv ? [] : readingPaths(relationship.from, relationship.name)
+      return format == .csv ? [] : readingPaths(relationship.from, relationship.name, of: entity)
     }
     return key.values.flatMap { part -> [ForeignPath] in
       if case .path(let from, _) = part { paths(from) } else { [] }

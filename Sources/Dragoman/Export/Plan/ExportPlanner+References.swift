@@ -93,8 +93,8 @@ extension ExportPlanner {
     func isInKey(_ name: String) -> Bool { key.contains { hasSameBytes($0, name) } }
     if isInKey(attribute.name) || attribute.compute != nil { return false }
     let places = lineage.flatMap(\.attributes).filter { isInKey($0.name) }
-      .compactMap { readingPaths($0.from, $0.name).first { $0.root == .record } }
-    return readingPaths(attribute.from, attribute.name).contains { path in
+      .compactMap { readingPaths($0.from, $0.name, of: lineage[0]).first { $0.root == .record } }
+    return readingPaths(attribute.from, attribute.name, of: lineage[0]).contains { path in
       path.root == .record && places.contains { path.meets($0.steps) }
     }
   }

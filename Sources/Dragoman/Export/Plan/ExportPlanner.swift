@@ -11,6 +11,7 @@ struct ExportPlanner {
   let layout: ModelLayout
   let format: ForeignFormat
   let request: ExportRequest
+  let spellings: NameSpellings
   var tree: ExportTree.Builder
   var slots: [ExportPlan.Slot] = []
   private(set) var notices: [String] = []
@@ -81,6 +82,7 @@ struct ExportPlanner {
     self.layout = layout
     self.format = format
     self.request = request
+    spellings = NameSpellings(map, format: format)
     self.writesFamilies = writesFamilies
     readsCSV = place?.source != nil || map.isItsOwnSource
     tree = ExportTree.Builder(
@@ -231,8 +233,7 @@ struct ExportPlanner {
         visit.map,
         layout: visit.layout,
         of: layout,
-        in: map,
-        format: format,
+        in: spellings,
         planOf: { _ in 0 }
       )
     } catch {

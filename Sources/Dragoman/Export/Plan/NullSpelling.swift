@@ -2,6 +2,8 @@ import DragomanGraph
 
 /// Whether and how null comes back, by the policies of an attribute.
 struct NullSpelling {
+  /// Whether what is read as null is null: no policy makes something else of it.
+  private(set) var isTaken = true
   /// Whether a null can be written that is read as null.
   private(set) var isWritable = true
   /// Whether a null that is left out comes back as something else.
@@ -54,7 +56,8 @@ struct NullSpelling {
       // An empty attribute is null where an empty text is; text() without text is missing.
       case .xml: isAttribute ? speller.readsEmptyAsNull : path.last != .text && !path.isEmpty
       }
-    isWritable = isPlaced && !changes(slot.policies.onNull)
+    isTaken = !changes(slot.policies.onNull)
+    isWritable = isPlaced && isTaken
     let isMissed =
       slot.isKey ? attribute.isRequired || hasDefault : changes(slot.policies.onMissing)
     if yieldsToName || isMissed { stand() }
