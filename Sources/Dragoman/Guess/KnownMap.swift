@@ -77,7 +77,7 @@ struct KnownMap {
   func sources(of guess: ImportMap) -> [String] {
     map.sources.filter { own in
       guess.sources.contains { source in
-        guard own.format == source.format, own.records?.text == source.records?.text else {
+        guard own.format == source.format, own.records?.steps == source.records?.steps else {
           return false
         }
         let found = Self.paths(of: source.entity, source.format, guess)
@@ -99,32 +99,31 @@ struct KnownMap {
     return name.count < 3 ? parts.joined(separator: ".") : String(name) + "*." + ending
   }
 
-  /// The paths that an entity with its kinds is read from.
+  /// The paths that an entity with its kinds is read from, however they are spelled.
   private static func paths(
     of name: String,
     _ format: ForeignFormat,
     _ map: ImportMap
-  ) -> Set<String> {
+  ) -> Set<ForeignPath> {
+    let spellings = NameSpellings(map, format: format)
     let family = map.entities.filter { entity in
       map.lineage(of: entity).contains { hasSameBytes($0.name, name) }
     }
-    func texts(_ paths: ForeignPaths?, or own: String) -> [String] {
-      guard let paths else { return [own] }
-      switch format {
-      case .json, .ndjson: return paths.json.map(\.text)
-      case .xml: return paths.xml.map(\.text)
-      case .csv: return paths.csv.map(\.text)
-      }
+    func meanings(_ paths: ForeignPaths?, or own: ForeignPath) -> [ForeignPath] {
+      (paths?.paths(in: format) ?? [own])
+        .map { ForeignPath(root: $0.root, steps: $0.steps, text: "") }
     }
     return Set(
-      family.flatMap { entity in
-        entity.attributes.flatMap { texts($0.from, or: $0.name) }
-          + entity.relationships.flatMap { relationship -> [String] in
-            guard let key = relationship.key else {
-              return texts(relationship.from, or: relationship.name)
-            }
-            return key.values.flatMap { part -> [String] in
-              if case .path(let paths, _) = part { texts(paths, or: "") } else { [] }
+      family.flatMap { entity -> [ForeignPath] in
+        let spelling = spellings.names(of: entity)
+        return entity.attributes.flatMap {
+          meanings($0.from, or: spelling.path(ofElement: $0.name))
+        }
+          + entity.relationships.flatMap { relationship -> [ForeignPath] in
+            let own = spelling.path(ofElement: relationship.name)
+            guard let key = relationship.key else { return meanings(relationship.from, or: own) }
+            return key.values.flatMap { part -> [ForeignPath] in
+              if case .path(let paths, _) = part { meanings(paths, or: own) } else { [] }
             }
           }
       }

@@ -111,7 +111,7 @@ struct MigrateCommand: ParsableCommand {
       status: status,
       dryRun: dryRun,
       steps: migration.steps,
-      faults: migration.faults
+      faults: migration.faults.map(ToolWords.spelled)
     )
     return try JSONDocument.text(document) + "\n"
   }

@@ -68,7 +68,8 @@ struct ToolError: Error {
   init(faults: [String], in database: String) {
     let code = StoreError.Code.modelConflict.rawValue
     status = .badData
-    text = faults.map { Self.text(code, database, $0, help: nil) }.joined(separator: "\n")
+    text = faults.map(ToolWords.spelled).map { Self.text(code, database, $0, help: nil) }
+      .joined(separator: "\n")
   }
 
   /// No command line, environment or settings name a database.

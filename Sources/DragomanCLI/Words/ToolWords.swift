@@ -23,6 +23,7 @@ enum ToolWords {
     ("`headers`", "--header FIELD=VARIABLE"),
     ("`entity`", "--entity"),
     ("`isLossy`", "--lossy"),
+    ("`drops`", "--drop"),
     ("set `overwrites`", "say --overwrite"),
     ("`overwrites`", "--overwrite"),
   ]

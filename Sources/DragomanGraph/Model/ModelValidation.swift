@@ -97,7 +97,7 @@ extension Model {
       faults += uniqueFaults(entity)
     }
     for entity in entities where entity.parent == nil { faults += columnFaults(root: entity) }
-    return faults + (faults.isEmpty ? linkTableFaults() : [])
+    return faults + (faults.isEmpty ? ModelLayout(self).keyFaults + linkTableFaults() : [])
   }
 
   /// Tables and columns that hold links get their names from the relationships.
@@ -253,48 +253,8 @@ extension Model {
     ]
   }
 
-  private func uniqueFaults(_ entity: Entity) -> [ModelFault] {
-    let names = keyNames(of: entity)
-    var faults: [ModelFault] = []
-    for key in entity.uniqueKeys {
-      if key.isEmpty {
-        let message = "A unique key of \(entity.name) has no attributes."
-        faults.append(
-          ModelFault(rule: .reference, entity: entity.name, part: .unique, message: message)
-        )
-      }
-      for (place, name) in key.enumerated() {
-        if !names.contains(where: { hasSameBytes($0, name) }) {
-          faults.append(
-            unknown("attribute or to-one", name, of: entity, part: .unique, in: names)
-          )
-        } else if key[..<place].contains(where: { hasSameBytes($0, name) }) {
-          faults.append(
-            clash(name, with: "itself in the same key", of: entity, part: .unique)
-          )
-        }
-      }
-    }
-    return faults
-  }
-
-  /// The names a unique key of the entity may use: attributes, to-one relationships, and inverses
-  /// that relationships of other entities declare; its own and its ancestors'.
-  private func keyNames(of entity: Entity) -> [String] {
-    let lineage = lineage(of: entity)
-    var names = lineage.flatMap { $0.attributes.map(\.name) }
-    names += lineage.flatMap { $0.relationships.filter { $0.kind == .toOne }.map(\.name) }
-    for relationship in entities.flatMap(\.relationships) {
-      if let inverse = relationship.inverse,
-        lineage.contains(where: { hasSameBytes($0.name, relationship.destination) })
-      {
-        names.append(inverse)
-      }
-    }
-    return names
-  }
-
-  private func lineage(of entity: Entity) -> [Entity] { [entity] + ancestors(of: entity) }
+  /// The entity and its ancestors, nearest first.
+  func lineage(of entity: Entity) -> [Entity] { [entity] + ancestors(of: entity) }
 
   /// Columns of one table: those of the root entity and of everything below it.
   private func columnFaults(root: Entity) -> [ModelFault] {
@@ -350,7 +310,8 @@ extension Model {
     ]
   }
 
-  private func clash(
+  /// Two names that are one.
+  func clash(
     _ name: String,
     with other: String,
     of entity: Entity,
@@ -366,7 +327,8 @@ extension Model {
     )
   }
 
-  private func unknown(
+  /// A name that refers to nothing.
+  func unknown(
     _ kind: String,
     _ name: String,
     of entity: Entity,

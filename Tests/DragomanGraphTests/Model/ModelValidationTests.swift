@@ -69,6 +69,66 @@ import Testing
     )
   }
 
+  /// People with addresses, of which one names the other as its inverse.
+  private func people(
+    _ kind: Relationship.Kind,
+    key: [String],
+    declares: Bool,
+    personKey: [String] = ["id"]
+  ) -> Model {
+    let inverse = Relationship(name: "p", destination: "P", kind: .toOne, inverse: "addr")
+    return Model(entities: [
+      Entity(
+        name: "P",
+        attributes: [Attribute(name: "id")],
+        relationships: [
+          Relationship(name: "addr", destination: "Ad", kind: kind, inverse: "p")
+        ],
+        uniqueKeys: [personKey]
+      ),
+      Entity(
+        name: "Ad",
+        attributes: [Attribute(name: "street")],
+        relationships: declares ? [inverse] : [],
+        uniqueKeys: [key]
+      ),
+    ])
+  }
+
+  @Test(
+    "What a to-one of another entity stores is no part of a key, and the fault says what makes it one",
+    arguments: [["p"], ["p", "street"]]
+  )
+  func keyOfOtherSide(key: [String]) {
+    let fault =
+      "Ad: There is no attribute or to-one \"p\". It is the other side of the to-one P.addr, which stores"
+      + " it: declare p as a to-one of Ad to have it in the key."
+    let model = people(.toOne, key: key, declares: false)
+    #expect(model.validate().map(\.description) == [fault])
+    // A map's model has both sides declared.
+    #expect(model.completingInverses().validate().map(\.description) == [fault])
+    #expect(people(.toOne, key: key, declares: true).validate().isEmpty)
+  }
+
+  @Test("The to-one that a to-many names as its inverse may be a part of a key")
+  func keyOfToMany() {
+    let model = people(.toMany, key: ["p", "street"], declares: false)
+    #expect(model.validate().isEmpty)
+    #expect(model.completingInverses().validate().isEmpty)
+    let keys = ModelLayout(model).entity(named: "Ad")?.uniqueKeys
+    #expect(keys?.map { $0.map(\.name) } == [["p", "street"]])
+  }
+
+  @Test("Of two to-ones that are each other's inverse one can be a part of a key")
+  func keysOfBothSides() {
+    let model = people(.toOne, key: ["p"], declares: true, personKey: ["addr"])
+    #expect(
+      model.validate().map(\.description) == [
+        "Ad: Ad.p is stored by its inverse, and cannot be part of a key."
+      ]
+    )
+  }
+
   @Test(
     "Names that differ in the Unicode form of their letters alone are taken for one, whatever they name"
   )

@@ -31,10 +31,10 @@ public struct ForeignPath: Sendable, Hashable {
     /// Whether the attribute must not be so.
     public var isNegated: Bool
 
-    /// The test as it stands behind an element: `[not(@b)]`.
-    var text: String {
+    /// The test as it stands behind an element, by the attribute's name as a path spells it: `[not(@b)]`.
+    func text(naming name: String) -> String {
       let quote = value?.utf8.contains(UInt8(ascii: "\"")) == true ? "'" : "\""
-      let test = "@\(name)" + (value.map { "=\(quote)\($0)\(quote)" } ?? "")
+      let test = name + (value.map { "=\(quote)\($0)\(quote)" } ?? "")
       return isNegated ? "[not(\(test))]" : "[\(test)]"
     }
 

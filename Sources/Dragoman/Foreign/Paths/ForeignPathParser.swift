@@ -94,6 +94,19 @@ public struct ForeignPathParser: Sendable {
     return path
   }
 
+  /// Whether a path of XML names something by a prefix; by "": an element without one.
+  func uses(_ prefix: String, in text: String) -> Bool {
+    guard prefix.isEmpty || text.contains("\(prefix):") else { return false }
+    var other = self
+    // No document has this namespace.
+    other.namespaces[prefix] = "\0"
+    do throws(PathFault) {
+      return try parse(text).steps != other.parse(text).steps
+    } catch {
+      return false
+    }
+  }
+
   /// Whether a text starts with one of the `$` words, alone or before a step; any other text is the
   /// name of a column, and so is `$key`: a row has none.
   private static func isRoot(_ text: String) -> Bool {

@@ -41,7 +41,11 @@ final class FeedGuess {
   ) throws(ReadError) {
     self.sample = sample
     self.entityName = entityName
-    var spelling = PathSpelling(sample.format, namespaces: sample.namespaces)
+    var spelling = PathSpelling(
+      sample.format,
+      namespaces: sample.namespaces,
+      beside: known?.map.sources ?? []
+    )
     Self.findPointedNames(in: sample.root, &spelling.pointedNames)
     self.spelling = spelling
     conventions = Conventions(sample.format, sample.root)

@@ -1,3 +1,5 @@
+import DragomanGraph
+
 /// Spells paths as a map does.
 struct PathSpelling {
   let format: ForeignFormat
@@ -16,15 +18,24 @@ struct PathSpelling {
     case anyList
   }
 
-  init(_ format: ForeignFormat, namespaces: [String]) {
+  /// - Parameters:
+  ///   - format: The format of the feed.
+  ///   - namespaces: The namespaces of its names, of which the first is none.
+  ///   - sources: The sources of the map that a guess is added to: their prefixes keep their meaning.
+  init(_ format: ForeignFormat, namespaces: [String], beside sources: [SourceMap] = []) {
     self.format = format
     uris = namespaces
-    var used: Set<String> = ["", "xml"]
+    let declared = sources.flatMap(\.namespaces)
+    var used = Set(["", "xml", "xmlns"] + declared.map { $0.key })
     // The next number behind each word.
     var numbers: [String: Int] = [:]
     for uri in namespaces.dropFirst() {
       if uri == "http://www.w3.org/XML/1998/namespace" {
         prefixes.append("xml")
+        continue
+      }
+      if let known = Self.prefix(of: uri, in: declared) {
+        prefixes.append(known)
         continue
       }
       let last = uri.split(whereSeparator: { "/#:".contains($0) }).last.map(String.init) ?? "n"
@@ -40,10 +51,25 @@ struct PathSpelling {
     }
   }
 
-  /// The namespaces that the prefixes of a text name.
+  /// The prefix that stands for a namespace wherever it is declared.
+  private static func prefix(
+    of uri: String,
+    in declared: [(key: String, value: String)]
+  ) -> String? {
+    let others = Set(declared.filter { !hasSameBytes($0.value, uri) }.map { $0.key })
+    return declared.filter { hasSameBytes($0.value, uri) }.map { $0.key }
+      .filter { !$0.isEmpty && !others.contains($0) }.min()
+  }
+
+  /// The namespaces that the prefixes of paths name, which may stand in a text with other signs around them.
   func namespaces(in text: String) -> [(prefix: String, uri: String)] {
-    zip(prefixes, uris).dropFirst().filter { $0.0 != "xml" && text.contains("\($0.0):") }
-      .map { (prefix: $0.0, uri: $0.1) }
+    let words = text.split { " /@[](){},=\"'".contains($0) }
+    return zip(prefixes, uris).dropFirst()
+      .filter { prefix, _ in
+        // In `id: n:id` the first colon is that of a key.
+        prefix != "xml" && words.contains { $0.hasPrefix("\(prefix):") && $0.last != ":" }
+      }
+      .map { (prefix: $0, uri: $1) }
   }
 
   /// A path from a record; nil where the language of paths cannot say it.

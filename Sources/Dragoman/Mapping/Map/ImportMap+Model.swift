@@ -53,23 +53,33 @@ extension ImportMap {
   /// by its own name, unless it is the other side of a relationship that is read: that one says
   /// everything. Where two name each other and neither has a path, both are read.
   func readsFeed(_ relationship: RelationshipMap, of owner: EntityMap) -> Bool {
+    let sides = entities.lazy.flatMap { entity in entity.relationships.lazy.map { (entity, $0) } }
+    return readsFeed(
+      relationship,
+      of: owner,
+      among: sides.filter { hasSameBytes($0.1.inverse ?? "", relationship.name) }
+    )
+  }
+
+  /// The same where the relationships of entities are known whose inverse has the name.
+  func readsFeed(
+    _ relationship: RelationshipMap,
+    of owner: EntityMap,
+    among others: some Sequence<(EntityMap, RelationshipMap)>
+  ) -> Bool {
     if let from = relationship.from { return !from.isEmpty }
     if relationship.key != nil { return true }
     let family = lineage(of: owner)
-    for entity in entities {
-      for other in entity.relationships {
-        guard let inverse = other.inverse, inverse.utf8.elementsEqual(relationship.name.utf8),
-          other.from.map({ !$0.isEmpty }) ?? true,
-          other != relationship || entity.name != owner.name,
-          let target = self.entity(named: other.entity),
-          family.contains(where: { $0.name.utf8.elementsEqual(target.name.utf8) })
-            || lineage(of: target).contains(where: { $0.name.utf8.elementsEqual(owner.name.utf8) })
-        else { continue }
-        let isExplicit = other.from != nil || other.key != nil
-        let isMutual =
-          relationship.inverse.map { $0.utf8.elementsEqual(other.name.utf8) } ?? false
-        if isExplicit || !isMutual { return false }
-      }
+    for (entity, other) in others {
+      guard other.from.map({ !$0.isEmpty }) ?? true,
+        other != relationship || entity.name != owner.name,
+        let target = self.entity(named: other.entity),
+        family.contains(where: { hasSameBytes($0.name, target.name) })
+          || lineage(of: target).contains(where: { hasSameBytes($0.name, owner.name) })
+      else { continue }
+      let isExplicit = other.from != nil || other.key != nil
+      let isMutual = relationship.inverse.map { hasSameBytes($0, other.name) } ?? false
+      if isExplicit || !isMutual { return false }
     }
     return true
   }

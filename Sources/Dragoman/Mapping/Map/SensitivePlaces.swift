@@ -145,12 +145,24 @@ extension ForeignPath.Step {
   }
 }
 
+extension ForeignPath.Step {
+  /// The step in no namespace: a name that says no path may be in the default one of a source, and rather
+  /// too much is masked than too little.
+  fileprivate var withoutNamespace: ForeignPath.Step {
+    switch self {
+    case .member(let name, _): .member(name, namespace: nil)
+    case .attribute(let name, _): .attribute(name, namespace: nil)
+    default: self
+    }
+  }
+}
+
 extension ForeignPaths {
   /// The places that are named by a way: from the record, from the one around it, from the document.
   fileprivate var places: [Place] {
     func places(_ paths: [ForeignPath], _ format: Place.Format) -> [Place] {
       paths.filter { [.record, .parent, .document].contains($0.root) }
-        .map { Place(format: format, root: $0.root, steps: $0.steps) }
+        .map { Place(format: format, root: $0.root, steps: $0.steps.map(\.withoutNamespace)) }
     }
     return places(json, .json) + places(xml, .xml) + places(csv, .csv)
   }

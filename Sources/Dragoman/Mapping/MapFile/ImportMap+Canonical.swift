@@ -1,3 +1,5 @@
+import DragomanGraph
+
 extension ImportMap {
   /// Why an export may spell a value otherwise than the feed did, an attribute a line; empty for a
   /// canonical map.
@@ -8,22 +10,29 @@ extension ImportMap {
   ///
   ///     map.spellingsThatDiffer()  // ["Person.bornOn has several date formats", …]
   public func spellingsThatDiffer() -> [String] {
-    entities.flatMap { entity in
+    let reach = SourceReach(self)
+    return entities.flatMap { entity in
       let tombstones = entity.deleteWhen == nil ? [] : ["\(entity.name) drops deleted records"]
+      let formats = reach.formats(of: entity.name)
       return entity.attributes.filter(\.isExported).compactMap { attribute in
-        differences(of: attribute).first.map { "\(entity.name).\(attribute.name) \($0)" }
+        let reasons = differences(of: attribute, in: formats) + losses(of: attribute, in: entity)
+        return reasons.first.map { "\(entity.name).\(attribute.name) \($0)" }
       } + tombstones
     }
   }
 
-  private func differences(of attribute: AttributeMap) -> [String] {
+  private func differences(
+    of attribute: AttributeMap,
+    in formats: Set<ForeignFormat>
+  ) -> [String] {
     var reasons: [String] = []
     func note(_ isSo: Bool, _ reason: String) { if isSo { reasons.append(reason) } }
     note(attribute.compute != nil, "is computed")
     if let from = attribute.from {
-      note(max(from.json.count, from.xml.count, from.csv.count) > 1, "has several paths")
-      note((from.json + from.xml).contains { $0.root != .record }, "stands outside of the record")
-      note((from.json + from.xml).contains(where: \.hasWildcard), "gathers several values")
+      let paths = formats.map { from.paths(in: $0) }
+      note(paths.contains { $0.count > 1 }, "has several paths")
+      note(paths.joined().contains { $0.root != .record }, "stands outside of the record")
+      note(paths.joined().contains(where: \.hasWildcard), "gathers several values")
     }
     if [.timestamp, .date, .time].contains(attribute.type) {
       note((attribute.format.dates ?? defaults.dates ?? []).count > 1, "has several date formats")
@@ -51,15 +60,44 @@ extension ImportMap {
       "has several words for true or false"
     )
     note(attribute.format.coerce, "may be a number or a string")
-    let policies = [
-      attribute.policies.onMissing, attribute.policies.onNull, attribute.policies.onInvalid,
-      defaults.policies.onInvalid,
-    ]
-    note(policies.contains(.default), "may have its default for another value")
-    note(
-      (attribute.policies.onInvalid ?? defaults.policies.onInvalid) == .clear,
-      "loses what is invalid"
-    )
     return reasons
+  }
+
+  /// What policies make of an attribute's values, in records of the entity and in those of its sub-entities.
+  private func losses(of attribute: AttributeMap, in entity: EntityMap) -> [String] {
+    let isDefault = { (policy: ValuePolicy) in
+      policy == .default && attribute.defaultValue != nil
+    }
+    // An invalid key rejects its record, and so does what would clear a required value.
+    let isSafe = attribute.isRequired == true || isKey(attribute, of: entity)
+    let policies = familyPolicies(attribute.policies, of: entity)
+    var reasons: [String] = []
+    if policies.contains(where: { isDefault($0.onMissing) || isDefault($0.onNull) })
+      || policies.contains(where: { isDefault($0.onInvalid) && !isKey(attribute, of: entity) })
+    {
+      reasons.append("may have its default for another value")
+    }
+    if !isSafe,
+      policies.contains(where: { policy in
+        policy.onInvalid == .clear || (policy.onInvalid == .default && !isDefault(policy.onInvalid))
+      })
+    {
+      reasons.append("loses what is invalid")
+    }
+    return reasons
+  }
+
+  private func isKey(_ attribute: AttributeMap, of entity: EntityMap) -> Bool {
+    let identity = lineage(of: entity).lazy.compactMap(\.uniqueKeys.first).first ?? []
+    return identity.contains { hasSameBytes($0, attribute.name) }
+  }
+
+  /// The policies of something that an entity declares, for its own records and for those of each entity below it.
+  private func familyPolicies(_ own: ValuePolicies, of entity: EntityMap) -> [ResolvedPolicies] {
+    entities.compactMap { member in
+      let lineage = lineage(of: member)
+      let place = lineage.firstIndex { hasSameBytes($0.name, entity.name) }
+      return place.map { policies(own, of: lineage[...$0]) }
+    }
   }
 }

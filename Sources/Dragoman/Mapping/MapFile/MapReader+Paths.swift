@@ -3,10 +3,16 @@ import DragomanGraph
 extension MapReader {
   /// What is known about the sources when paths are parsed.
   struct PathContext {
-    /// The formats of the sources that the entity's records come from.
+    /// The formats in which a path that is written for all of them has to be one.
     var formats: Set<ForeignFormat>
     /// The prefixes that XML paths may use.
     var namespaces: [String: String]
+
+    /// What the paths of an entity are parsed with.
+    init(of entity: String, _ reach: SourceReach) {
+      formats = reach.ownFormats(of: entity)
+      namespaces = reach.namespaces(of: entity)
+    }
   }
 
   /// A path, a list of paths, or `{ json, xml, csv }` of them.
@@ -119,30 +125,10 @@ extension ImportMap {
   /// The most entities a map may declare.
   static let maximumEntityCount = 250
 
-  /// The sources that an entity's records come from: its own, or, where it is only met inside
-  /// other records, all of them.
-  static func sources(of entity: String, in sources: [SourceMap]) -> [SourceMap] {
-    let own = sources.filter { $0.entity.utf8.elementsEqual(entity.utf8) }
-    return own.isEmpty ? sources : own
-  }
-
   /// The prefixes of several sources together; the first declaration of a prefix counts.
   static func namespaces(of sources: [SourceMap]) -> [String: String] {
     sources.filter { $0.format == .xml }.reduce(into: [:]) { all, source in
       all.merge(source.namespaces) { first, _ in first }
     }
-  }
-
-  /// What an entity's paths are parsed with.
-  static func pathContext(
-    of entity: String,
-    sources all: [SourceMap]
-  ) -> MapReader.PathContext {
-    let sources = sources(of: entity, in: all)
-    return MapReader.PathContext(
-      formats: sources.isEmpty
-        ? [.json] : Set(sources.map { $0.format == .ndjson ? .json : $0.format }),
-      namespaces: namespaces(of: sources)
-    )
   }
 }

@@ -13,8 +13,10 @@ struct MapReader {
   private(set) var onlyEntity: String?
   /// The sources, which are read first: paths are parsed with their formats and prefixes.
   var sources: [SourceMap] = []
+  /// Which of them read which entity.
+  var reach = SourceReach(ImportMap(entities: []))
   /// What the paths of the entity are parsed with that is being read.
-  var context = PathContext(formats: [.json], namespaces: [:])
+  var context = PathContext(of: "", SourceReach(ImportMap(entities: [])))
 
   /// A node and its place in the structure.
   struct Found {

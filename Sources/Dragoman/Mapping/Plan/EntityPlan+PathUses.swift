@@ -25,15 +25,10 @@ extension EntityPlan {
     _ discriminator: Discriminator?,
     _ lineage: [EntityMap]
   ) -> [PathUse] {
-    /// Every record has what is not read from its members.
-    func isNamed(_ path: ForeignPath) -> Bool {
-      (path.root == .record || path.root == .parent || path.root == .document)
-        && !path.steps.isEmpty
-    }
     var uses: [PathUse] = []
     for (index, slot) in slots.enumerated() where !slot.paths.isEmpty {
       let paths = slot.paths.map(\.path)
-      guard paths.allSatisfy(isNamed) else { continue }
+      guard paths.allSatisfy(\.leadsToMembers) else { continue }
       let owner = lineage.first { $0.attribute(named: slot.attribute.name) != nil }
       let map = owner?.attribute(named: slot.attribute.name)
       uses.append(
@@ -53,7 +48,7 @@ extension EntityPlan {
       let isSame = { (map: RelationshipMap) in map.name.utf8.elementsEqual(link.name.utf8) }
       let owner = lineage.first { $0.relationships.contains(where: isSame) }
       let map = owner?.relationships.first(where: isSame)
-      for finding in link.findings where finding.paths.allSatisfy({ isNamed($0.path) }) {
+      for finding in link.findings where finding.paths.allSatisfy(\.path.leadsToMembers) {
         uses.append(
           PathUse(
             slot: finding.slot,
@@ -66,7 +61,7 @@ extension EntityPlan {
         )
       }
     }
-    if let discriminator {
+    if let discriminator, discriminator.criterion.leadsToMembers {
       uses.append(
         PathUse(
           slot: discriminator.criterion.slot,
@@ -77,7 +72,7 @@ extension EntityPlan {
         )
       )
     }
-    if let tombstone {
+    if let tombstone, tombstone.criterion.leadsToMembers {
       uses.append(
         PathUse(
           slot: tombstone.criterion.slot,
@@ -89,5 +84,12 @@ extension EntityPlan {
       )
     }
     return uses
+  }
+}
+
+extension ForeignPath {
+  /// Whether the path is one of members, which records may lack; what it is otherwise, every record has.
+  var leadsToMembers: Bool {
+    (root == .record || root == .parent || root == .document) && !steps.isEmpty
   }
 }

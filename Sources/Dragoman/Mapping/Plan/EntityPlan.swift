@@ -70,11 +70,14 @@ final class EntityPlan: Sendable {
     let hasOwnPaths: Bool
     /// Whether a sensitive attribute stands there.
     let isSensitive: Bool
+    /// Whether records may lack it.
+    let leadsToMembers: Bool
 
     init(slot: Int, paths: [Candidate], isSensitive: Bool) {
       self.slot = slot
       self.paths = paths
       self.isSensitive = isSensitive
+      leadsToMembers = paths.allSatisfy(\.path.leadsToMembers)
       hasOwnPaths = paths.contains { !$0.isInTree }
     }
   }
@@ -104,6 +107,8 @@ final class EntityPlan: Sendable {
   let tree: PathTree
   /// All paths, of whatever is read by them.
   let paths: [ForeignPath]
+  /// How its paths spell names.
+  let spelling: NameSpelling
   /// The slot of the attribute that tells newer records from older ones.
   let version: Int?
   /// Which records delete their object.
@@ -130,8 +135,7 @@ final class EntityPlan: Sendable {
   ///   - map: The entity's map.
   ///   - layout: The entity in the layout of the store's model.
   ///   - model: That layout.
-  ///   - file: The whole map.
-  ///   - format: The format that is read.
+  ///   - spellings: The whole map, and the format that is read.
   ///   - code: The closures, and how unknown keys are treated.
   ///   - planOf: The plan of another entity, by its name: an index of `ImportPlan.entities`.
   /// - Throws: `FormatFault` for a format that cannot be used.
@@ -139,11 +143,11 @@ final class EntityPlan: Sendable {
     _ map: EntityMap,
     layout: EntityLayout,
     of model: ModelLayout,
-    in file: ImportMap,
-    format: ForeignFormat,
+    in spellings: NameSpellings,
     code: EntityCode = EntityCode(),
     planOf: @escaping (String) -> Int?
   ) throws(FormatFault) {
+    let (file, format) = (spellings.map, spellings.format)
     name = map.name
     self.layout = layout
     position = map.position
@@ -151,8 +155,17 @@ final class EntityPlan: Sendable {
     rejectsUnknownKeys = code.rejectsUnknownKeys
     let lineage = file.lineage(of: map)
     let keys = layout.uniqueKeys.first?.map(\.name) ?? []
+    let spelling = spellings.names(of: map)
+    self.spelling = spelling
+    let compiler = LinkCompiler(
+      file: file,
+      format: format,
+      layout: model,
+      spelling: spelling,
+      planOf: planOf
+    )
     var builder = PathTree.Builder()
-    let slots = try Self.slots(of: lineage, layout, file, format, code, &builder)
+    let slots = try Self.slots(of: lineage, layout, compiler, code, &builder)
     self.slots = slots
     let recordPaths = slots.flatMap(\.paths).map(\.path).filter { $0.root == .record }
     takesWhole = recordPaths.contains(where: \.steps.isEmpty)
@@ -167,7 +180,6 @@ final class EntityPlan: Sendable {
         equals: Array(rule.equals.utf8)
       )
     }
-    let compiler = LinkCompiler(file: file, format: format, layout: model, planOf: planOf)
     let links = try compiler.compile(
       lineage,
       of: layout,
@@ -212,11 +224,11 @@ final class EntityPlan: Sendable {
   private static func slots(
     of lineage: [EntityMap],
     _ layout: EntityLayout,
-    _ file: ImportMap,
-    _ format: ForeignFormat,
+    _ compiler: LinkCompiler,
     _ code: EntityCode,
     _ builder: inout PathTree.Builder
   ) throws(FormatFault) -> [Slot] {
+    let (file, format) = (compiler.file, compiler.format)
     let keys = layout.uniqueKeys.first?.map(\.name) ?? []
     var slots: [Slot] = []
     for (depth, owner) in lineage.enumerated().reversed() {
@@ -228,7 +240,8 @@ final class EntityPlan: Sendable {
         let slotCode = code.slotCode(for: map, attribute)
         if map.compute != nil && slotCode == nil { continue }
         var candidates: [Candidate] = []
-        for path in map.compute == nil ? paths(of: map, format: format) : [] {
+        let own = [compiler.spelling.path(ofElement: map.name)]
+        for path in map.compute == nil ? map.from?.paths(in: format) ?? own : [] {
           candidates += add(path, to: &builder, slot: slots.count, from: candidates.count, format)
         }
         slots.append(
@@ -286,11 +299,6 @@ final class EntityPlan: Sendable {
       slots.firstIndex { $0.attribute.name.utf8.elementsEqual(part.name.utf8) }
     }
     return needsMore && found.count == identity.count ? found : []
-  }
-
-  /// The paths of an attribute; without `from` its own name is a member, or a child element.
-  private static func paths(of map: AttributeMap, format: ForeignFormat) -> [ForeignPath] {
-    map.from?.paths(in: format) ?? [ForeignPath(own: map.name)]
   }
 
   /// Adds a path to the tree, or keeps it aside where the walk cannot follow it.

@@ -142,6 +142,7 @@ private final class PlanCompiler {
 
   /// Compiles everything that was asked for, and what that asks for.
   func compile() throws(MapFaults) -> [EntityPlan] {
+    let spellings = NameSpellings(map, format: format)
     var plans: [EntityPlan] = []
     var faults: [MapFault] = []
     var done = 0
@@ -155,8 +156,7 @@ private final class PlanCompiler {
           entity,
           layout: layout,
           of: model,
-          in: map,
-          format: format,
+          in: spellings,
           code: code.entity(entity.name),
           planOf: plan(of:)
         )

@@ -5,6 +5,8 @@ struct LinkCompiler {
   let file: ImportMap
   let format: ForeignFormat
   let layout: ModelLayout
+  /// What names without a path of their own mean.
+  let spelling: NameSpelling
   /// The plan of an entity, by its name; made where it is not there yet.
   let planOf: (String) -> Int?
 
@@ -58,7 +60,7 @@ struct LinkCompiler {
       else { return nil }
       origin = .key(parts)
     } else {
-      let paths = map.from?.paths(in: format) ?? [ForeignPath(own: map.name)]
+      let paths = map.from?.paths(in: format) ?? [spelling.path(ofElement: map.name)]
       guard !paths.isEmpty, let plan = planOf(map.entity) else { return nil }
       var finding = finding(paths, isToOne: link.isToOne, &builder, &next)
       finding.isImplied = map.from == nil

@@ -1,4 +1,15 @@
 extension ValueConverter {
+  /// Whether a text that is no number would be one without the white space around it.
+  func isNumberInSpace(_ text: UnsafeRawBufferPointer) -> Bool {
+    let number = text.trimmed
+    guard !trims, number.count < text.count else { return false }
+    guard let numbers else { return PlainNumber(number, notation: .text) != nil }
+    let capacity = NumberReader.capacity(byteCount: number.count)
+    return withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 1) {
+      numbers.plain(number, into: $0) > 0
+    }
+  }
+
   /// Why a value does not fit.
   enum Fault: Error, Sendable, Hashable {
     /// An object, an array, or a JSON type that the attribute does not take.

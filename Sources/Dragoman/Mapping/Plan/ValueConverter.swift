@@ -34,7 +34,7 @@ final class ValueConverter: Sendable {
   private let dates: DateReader?
   /// Whether the map names the zone of date and time values.
   private let declaresZone: Bool
-  private let numbers: NumberReader?
+  let numbers: NumberReader?
   private let booleans: BooleanReader
   /// The words of texts that are text whatever they mean.
   private let plainBooleans: BooleanReader

@@ -145,6 +145,8 @@ struct KeyListWalk {
     if !isElement { for part in branch.parts { isSeen[part] = true } }
     var total = 0
     var matchCount = 0
+    // Whether something says how many keys there are, be it none.
+    var isSaid = !isElement
     var null: UInt32?
     var child = node + 1
     var index = 0
@@ -153,8 +155,12 @@ struct KeyListWalk {
       if leads(branch, to: child, value, index, in: container) {
         matchCount += 1
         switch walk(branch.level, from: child, isInside: true) {
-        case .keys(let count, _): total += count
-        case .missing where branch.level.leadsIntoLists: break
+        case .keys(let count, _):
+          total += count
+          isSaid = true
+        case .missing where branch.level.leadsIntoLists: isSaid = true
+        // The element is there for other things than the text of keys that it does not have.
+        case .missing where isElement && isOneText(branch): break
         case .missing: return .invalid(.keyless, child)
         case .null(let place): null = null ?? place
         case let outcome: return outcome
@@ -164,8 +170,13 @@ struct KeyListWalk {
       index += 1
     }
     if let null { return isElement && matchCount == 1 ? .null(null) : .invalid(.type, null) }
-    if isElement, matchCount == 0 { return .missing }
+    if !isSaid { return .missing }
     return .keys(total, isElement && branch.isPlain ? .elements : .list)
+  }
+
+  /// Whether nothing but a text of keys stands behind a step.
+  private func isOneText(_ branch: KeyTree.Branch) -> Bool {
+    branch.parts.count == 1 && splits[branch.parts[0]] != nil
   }
 
   private func leads(

@@ -52,6 +52,7 @@ extension UnmatchedPath {
       } else if let known = unmatched.firstIndex(where: { $0.place == place }) {
         unmatched[known].path.recordCount += path.recordCount
         unmatched[known].path.suggestion = unmatched[known].path.suggestion ?? path.suggestion
+        unmatched[known].path.namespace = unmatched[known].path.namespace ?? path.namespace
       } else {
         unmatched.append((place, path))
       }

@@ -51,10 +51,12 @@ extension RecordMapper {
         ? ForeignText.mask : ForeignText.excerpt(of: found.node, in: batch)
     issue.tried = fault.tried(for: slot)
     issue.map = mapPlace(slot.position)
+    let text = batch.bytes(node.text, node.length)
     issue.help = fault.help(
       for: slot,
       isScalar: node.next == found.node + 1,
-      decimalSign: Self.decimalSign(of: batch.bytes(node.text, node.length))
+      decimalSign: Self.decimalSign(of: text),
+      isInSpace: fault == .notANumber && slot.converter.isNumberInSpace(text)
     )
     issue.isReject = isReject
     return issue

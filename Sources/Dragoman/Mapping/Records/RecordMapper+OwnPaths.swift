@@ -12,6 +12,7 @@ extension RecordMapper {
     var found = walker.found[criterion.slot]
     if criterion.hasOwnPaths {
       followOwnPaths(criterion.paths, takesList: false, record, batch, &found)
+      if found.state != .missing, criterion.leadsToMembers { use.noteOwn(criterion.slot) }
     }
     return found
   }

@@ -80,8 +80,14 @@ extension ValueConverter.Fault {
   ///   - slot: The attribute.
   ///   - isScalar: Whether the value is a string, a number or a boolean.
   ///   - decimalSign: The decimal sign that a text seems to have that begins as numbers do.
+  ///   - isInSpace: Whether a text is a number but for the white space around it.
   /// - Returns: A sentence, or nil where there is nothing to say.
-  func help(for slot: EntityPlan.Slot, isScalar: Bool, decimalSign: String?) -> String? {
+  func help(
+    for slot: EntityPlan.Slot,
+    isScalar: Bool,
+    decimalSign: String?,
+    isInSpace: Bool
+  ) -> String? {
     // A key is never cleared.
     let lenient = slot.isKey ? "" : ", or set onInvalid: clear"
     switch self {
@@ -96,6 +102,8 @@ extension ValueConverter.Fault {
     case .date where slot.attribute.type == .date && slot.converter.readsTimes:
       return "add the format to dates\(lenient); with a time of day it is a timestamp"
     case .date: return "add the format to dates\(lenient)"
+    case .notANumber where isInSpace:
+      return "set strings: {trim: true} to take the space around it away\(lenient)"
     case .notANumber: return "declare the separators under numbers\(lenient)"
     case .fractional: return "make the attribute a double or a decimal\(lenient)"
     case .outOfRange: return "take a larger type\(lenient)"

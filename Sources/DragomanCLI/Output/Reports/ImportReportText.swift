@@ -5,7 +5,7 @@ import Foundation
 extension UnmatchedPath {
   /// Whether it is worth a line: of columns that a CSV file does not have a notice tells, and a map may say
   /// that something may be missing.
-  var isTold: Bool { format != .csv && (!mayBeMissing || suggestion != nil) }
+  var isTold: Bool { format != .csv && (!mayBeMissing || hasRemedy) }
 
   /// Whether a sample that does not have the path speaks against the map.
   var isFault: Bool { !mayBeMissing }
@@ -38,10 +38,10 @@ struct ImportReportText {
   /// checked; a delivery of some of the values only is told in one line.
   private var unmatched: String {
     let told = report.unmatchedPaths.filter(\.isTold)
-    let warned = told.filter { isCheck || $0.suggestion != nil }
+    let warned = told.filter { isCheck || $0.hasRemedy }
     let code = ImportIssue.Code.unmatchedPath.rawValue
     let text = warned.map { "warning[\(code)]: \($0.message)\n  help     \($0.help)\n" }.joined()
-    let others = told.filter { !isCheck && $0.suggestion == nil }
+    let others = told.filter { !isCheck && !$0.hasRemedy }
       .map(\.subject)
     return others.isEmpty ? text : text + "note: no record has \(others.joined(separator: ", "))\n"
   }

@@ -260,7 +260,7 @@ import Testing
           j: { format: json, entity: P, records: $root.a }
         """,
       faults: [
-        "4:13 map.unique", "7:10 map.path", "8:33 map.path", "8:47 map.path → d", "9:25 map.path",
+        "4:13 map.unique", "7:10 map.path", "8:33 map.path", "8:47 map.path", "9:25 map.path",
         "10:25 map.path", "11:10 map.path → $index", "12:10 map.path", "13:10 map.path",
         "14:10 map.path", "15:10 map.path", "16:20 map.key → json", "20:41 map.path",
         "21:42 map.path",
@@ -281,6 +281,22 @@ import Testing
           B: { unique: id, attributes: { id: id }, relationships: { a: { entity: A, kind: toOne, inverse: bs, from: [] } } }
         """,
       faults: ["7:50 map.reference", "9:76 map.misplaced"]
+    ),
+    Case(
+      testDescription: "keys of what is stored on the other side",
+      yaml: """
+        version: 1
+        entities:
+          P:
+            unique: id
+            attributes: { id: id }
+            relationships:
+              addr: { entity: Ad, kind: toOne, from: addr, inverse: p }
+              phones: { entity: Ph, kind: toMany, from: phones, inverse: p }
+          Ad: { unique: [p, street], attributes: { street: street } }
+          Ph: { unique: [p, number], attributes: { number: number } }
+        """,
+      faults: ["9:17 map.reference"]
     ),
     Case(
       testDescription: "duplicate keys",

@@ -78,7 +78,11 @@ import Testing
 
   @Test(
     "An alias bomb ends with a fault",
-    arguments: ["x: *a9", "*a9 : x", "? *a9\n: x", "? [*a9]\n: x", "{[*a9]: x}"]
+    arguments: [
+      "x: *a9", "*a9 : x", "? *a9\n: x", "? [*a9]\n: x", "{[*a9]: x}", "x: [*a9:b]", "x: {*a9:b}",
+      "x: {*a9}", "x: [*a9: b]", "x: ['*', \"'\", *a9 : b]", "x: it's\n *a9 : 'b'",
+      "x: [a #'\n, *a9: b]", "x: |\n '\ny: {? *a9 : '}", "x: [*a9:\u{308}b]",
+    ]
   )
   func aliasBomb(last: String) {
     var yaml = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
@@ -89,6 +93,39 @@ import Testing
     let error = #expect(throws: MapFaults.self) { try ImportMap(yaml: yaml + last) }
     #expect(error?.faults.count == 1)
     #expect([.limit, .syntax].contains(error?.faults.first?.code))
+  }
+
+  @Test("A key that is an alias is told with its place")
+  func aliasKey() throws {
+    let error = #expect(throws: MapFaults.self) {
+      try ImportMap(yaml: "version: 1\n# *x\nb: &a [x]\nc: { é: *a, *a : 2 }\n")
+    }
+    let fault = try #require(error?.faults.first)
+    #expect(fault.code == .limit && fault.position.map { [$0.line, $0.column] } == [4, 13])
+    #expect(
+      fault.message == "In a map with anchors an alias or a collection cannot be a key."
+    )
+  }
+
+  @Test(
+    "Comments and quoted texts are no keys, aliases and anchors",
+    arguments: [
+      "# Is it so ? Nobody knows.\n", "# [1]: Annex B, {2}: *p : x\n",
+      "name: \"Berg &Sons [1]: *x : y\"\n", "name: 'it''s *p: [x]: y'\n",
+      "name: |-\n  ? [*p]: x 'b\n", "name: a*p:b *q:c\n",
+    ]
+  )
+  func quoted(line: String) throws {
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        \(line)entities:
+          P: &p { unique: id, attributes: { id: { from: id, pattern: "[A-Z]:[0-9]*a" } } }  # as in [1]: Annex B
+          Q: *p
+        """
+    )
+    #expect(map.entities.map(\.name) == ["P", "Q"])
+    #expect(map.entities.map(\.uniqueKeys) == [[["id"]], [["id"]]])
   }
 
   @Test(

@@ -5,7 +5,7 @@ extension ImportMap {
   ///
   /// See docs/maps.md "Faults" for the list. A map with faults is linted too.
   public func lint() -> [MapFault] {
-    var lints = MapLints(map: self)
+    var lints = MapLints(self)
     for entity in entities { lints.lint(entity) }
     lints.lintPatterns(defaults.dates ?? [], at: "defaults.dates", nil)
     lints.lintZone()
@@ -16,7 +16,14 @@ extension ImportMap {
 
 private struct MapLints {
   let map: ImportMap
+  /// Which sources read which entity.
+  let reach: SourceReach
   var found: [MapFault] = []
+
+  init(_ map: ImportMap) {
+    self.map = map
+    reach = SourceReach(map)
+  }
 
   private mutating func warn(
     _ code: MapFault.Code,
@@ -32,7 +39,7 @@ private struct MapLints {
 
   mutating func lint(_ entity: EntityMap) {
     let place = "entities.\(entity.name)"
-    let formats = ImportMap.pathContext(of: entity.name, sources: map.sources).formats
+    let formats = reach.formats(of: entity.name)
     lintKeys(of: entity, formats, at: place)
     for attribute in entity.attributes {
       let attributePlace = "\(place).attributes.\(attribute.name)"
@@ -204,17 +211,15 @@ private struct MapLints {
 
   mutating func lintPrefixes(of source: SourceMap) {
     guard source.format == .xml else { return }
-    let texts =
-      xmlPaths().map(\.text)
-      + [source.records?.text, map.exportOptions.xmlAt]
-      .compactMap(\.self)
-    let used = Set(
-      texts.flatMap { $0.split(separator: "/") }.compactMap { step -> String? in
-        let name = step.hasPrefix("@") ? step.dropFirst() : step
-        return name.firstIndex(of: ":").map { String(name[..<$0]) }
-      }
-    )
-    for prefix in source.namespaces.keys.sorted() where !prefix.isEmpty && !used.contains(prefix) {
+    let namespaces = ImportMap.namespaces(of: map.sources)
+    let values = ForeignPathParser(format: .xml, namespaces: namespaces)
+    let records = ForeignPathParser(format: .xml, namespaces: namespaces, leadsToRecords: true)
+    let paths = map.entities.flatMap(\.xmlPaths).map(\.text)
+    let places = [source.records?.text, map.exportOptions.xmlAt].compactMap(\.self)
+    for prefix in source.namespaces.keys.sorted() where !prefix.isEmpty {
+      guard !paths.contains(where: { values.uses(prefix, in: $0) }),
+        !places.contains(where: { records.uses(prefix, in: $0) })
+      else { continue }
       warn(
         .prefix,
         "The prefix \"\(prefix)\" is declared and not used.",
@@ -223,21 +228,5 @@ private struct MapLints {
         rule: "remove it, or write it in the paths: \(prefix):name"
       )
     }
-  }
-
-  private func xmlPaths() -> [ForeignPath] {
-    var paths: [ForeignPath] = []
-    for entity in map.entities {
-      for attribute in entity.attributes { paths += attribute.from?.xml ?? [] }
-      for relationship in entity.relationships {
-        paths += relationship.from?.xml ?? []
-        for case .path(let part, _) in (relationship.key ?? [:]).values {
-          paths += part.xml
-        }
-      }
-      paths += entity.deleteWhen?.from.xml ?? []
-      paths += entity.discriminator?.from.xml ?? []
-    }
-    return paths
   }
 }

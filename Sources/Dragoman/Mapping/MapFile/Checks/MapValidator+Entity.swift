@@ -34,6 +34,7 @@ extension MapValidator {
     }
     checkDiscriminator(of: entity, at: place)
     checkPaths(of: entity)
+    checkPrefixes(of: entity, at: place)
     checkKeys(of: entity, attributes, at: place)
     for attribute in entity.attributes {
       check(attribute, at: "\(place).attributes.\(attribute.name)")
@@ -66,7 +67,7 @@ extension MapValidator {
     _ attributes: [AttributeMap],
     at place: String
   ) {
-    let formats = ImportMap.pathContext(of: entity.name, sources: map.sources).formats
+    let formats = reach.formats(of: entity.name)
     for name in entity.uniqueKeys.joined() {
       guard let attribute = find(name, in: attributes), attribute.defaultValue == nil else {
         continue

@@ -8,6 +8,8 @@ struct MapValidator {
   let map: ImportMap
   let positions: [String: MapPosition]
   var faults: [MapFault] = []
+  /// Which sources read which entity.
+  private(set) lazy var reach = SourceReach(map)
 
   init(_ map: ImportMap, positions: [String: MapPosition]) {
     self.map = map
@@ -170,13 +172,7 @@ struct MapValidator {
     where pattern.isEmpty || pattern.contains("\u{0}") {
       report(.value, "A pattern of file names is not empty.", at: "\(place).files.\(index)")
     }
-    for prefix in source.namespaces.keys.sorted() where source.namespaces[prefix] == "" {
-      report(
-        .value,
-        "The namespace of \"\(prefix)\" is empty.",
-        at: "\(place).namespaces.\(prefix)"
-      )
-    }
+    checkNamespaces(of: source, at: place)
     if let separator = source.separator, source.format == .csv,
       separator.utf8.count != 1 || separator.utf8.contains(where: "\"\r\n\0".utf8.contains)
     {

@@ -28,8 +28,10 @@ struct KeyPartDraft: Sendable {
 }
 
 extension MapKind where Value == [EntityMap] {
+  /// They are read twice: what a path means is known when it is known which sources read its entity, and
+  /// that is when all entities have been read.
   static var entities: MapKind {
-    .list(
+    let kind = MapKind.list(
       MapGrammar.entity,
       least: 1,
       limit: (
@@ -37,9 +39,21 @@ extension MapKind where Value == [EntityMap] {
       ),
       name: \.name,
       start: { reader, member in
-        reader.context = ImportMap.pathContext(of: member.key, sources: reader.sources)
+        reader.context = MapReader.PathContext(of: member.key, reader.reach)
         return EntityMap(name: member.key, attributes: []).with { $0.position = member.keyPosition }
       }
+    )
+    return MapKind(
+      shape: kind.shape,
+      read: { reader, found in
+        // What is wrong is told by the second reading.
+        var draft = reader
+        draft.reach = SourceReach(ImportMap(entities: [], sources: reader.sources))
+        let entities = kind.read(&draft, found) ?? []
+        reader.reach = SourceReach(ImportMap(entities: entities, sources: reader.sources))
+        return kind.read(&reader, found)
+      },
+      write: kind.write
     )
   }
 }

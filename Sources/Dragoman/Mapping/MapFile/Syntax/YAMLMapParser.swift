@@ -26,52 +26,90 @@ struct YAMLMapParser {
     return try conversion.node(root, depth: 0)
   }
 
-  /// Refuses keys that are aliases or collections in a document with anchors.
+  /// Refuses keys that are aliases or collections in a document with aliases.
   ///
-  /// Yams hashes such a key with all that it expands to, which an alias bomb makes endless. Maps
-  /// need no such keys, so a document with anchors may not even look as if it had one.
+  /// Yams hashes such a key with all that it expands to, which an alias bomb makes endless. So the text is read with
+  /// words in place of its aliases first: what is a key in the one is a key in the other.
   private func refuseComplexKeys(_ text: String) throws(MapFaults) {
-    let bytes = Array(text.utf8)
-    var place = MapPosition(line: 1, column: 0)
-    var hasAnchor = false
-    var suspect: MapPosition?
-    var inAlias = false
-    // The last byte that is no space, and whether it belongs to an alias: what a ":" follows.
-    var last: (byte: UInt8, isAlias: Bool) = (0, false)
-    for (index, byte) in bytes.enumerated() {
-      place.column += 1
-      let previous = index > 0 ? bytes[index - 1] : UInt8(ascii: "\n")
-      let startsToken = isSpace(previous) || "[{,:-?".utf8.contains(previous)
-      let endsToken = index + 1 == bytes.count || isSpace(bytes[index + 1])
-      switch byte {
-      case UInt8(ascii: "&") where startsToken && !endsToken: hasAnchor = true
-      case UInt8(ascii: "*") where startsToken && !endsToken: inAlias = true
-      case UInt8(ascii: "?") where startsToken && endsToken: suspect = suspect ?? place
-      case UInt8(ascii: ":") where last.isAlias || "]}".utf8.contains(last.byte):
-        suspect = suspect ?? place
-      case UInt8(ascii: "\n"):
-        place.line += 1
-        place.column = 0
-      default: break
-      }
-      if isSpace(byte) || "]},".utf8.contains(byte) { inAlias = false }
-      if !isSpace(byte) { last = (byte, inAlias) }
+    let words = Self.replacingAliases(in: text)
+    guard words.utf8.count > text.utf8.count else { return }
+    let root: Node?
+    do {
+      root = try Parser(yaml: words, resolver: .basic, encoding: .utf8).singleRoot()
+    } catch {
+      throw MapFaults(faults(of: error, in: words))
     }
-    if hasAnchor, let suspect {
+    if let root, let position = complexKey(in: root) {
       throw MapFaults([
         MapFault(
           .limit,
           "In a map with anchors an alias or a collection cannot be a key.",
           file: file,
-          position: suspect,
+          position: position,
           rule: "quote the key, or write out what the anchors stand for"
         )
       ])
     }
   }
 
-  private func isSpace(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+  /// What stands in place of the `*` of an alias: a sign that no text begins with and that means nothing in YAML.
+  private static let aliasSign = "\u{E000}"
+
+  /// The text with a sign in place of each `*` that may begin an alias.
+  ///
+  /// In comments and quoted texts, too: it changes no structure there.
+  private static func replacingAliases(in text: String) -> String {
+    let bytes = Array(text.utf8)
+    var replaced: [UInt8] = []
+    replaced.reserveCapacity(bytes.count)
+    for (index, byte) in bytes.enumerated() {
+      if byte == UInt8(ascii: "*"), index + 1 < bytes.count, isWord(bytes[index + 1]) {
+        replaced += aliasSign.utf8
+      } else {
+        replaced.append(byte)
+      }
+    }
+    return String(decoding: replaced, as: UTF8.self)
+  }
+
+  /// Whether a byte may stand in the name of an anchor.
+  private static func isWord(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+      true
+    default: false
+    }
+  }
+
+  /// Where a key stands that is an alias or a collection; nil: there is none.
+  private func complexKey(in node: Node) -> MapPosition? {
+    switch node {
+    case .scalar(let scalar):
+      // Within { } and [ ] an alias ends at a colon, where a word goes on: it is a key there.
+      let hasColon = scalar.string.utf8.contains(UInt8(ascii: ":"))
+      return isAlias(scalar) && hasColon ? position(of: node) : nil
+    case .sequence(let sequence):
+      for element in sequence {
+        if let position = complexKey(in: element) { return position }
+      }
+      return nil
+    case .mapping(let mapping):
+      for (key, value) in mapping {
+        guard case .scalar(let scalar) = key, !isAlias(scalar) else { return position(of: key) }
+        if let position = complexKey(in: value) { return position }
+      }
+      return nil
+    case .alias: return position(of: node)
+    }
+  }
+
+  private func isAlias(_ scalar: Node.Scalar) -> Bool {
+    scalar.style == .plain && scalar.string.hasPrefix(Self.aliasSign)
+  }
+
+  private func position(of node: Node) -> MapPosition {
+    MapPosition(line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
   }
 
   /// How what stands at a mistake is written; `nil` where it is none that beginners make.
@@ -114,8 +152,9 @@ struct YAMLMapParser {
       mistake.rule = rule(at: mark, of: text, within: context?.text)
       return [mistake]
     case .duplicatedKeysInMapping(let duplicates, let context):
-      return duplicates.map { key in
-        MapFault(
+      return duplicates.map { name in
+        let key = name.replacing(Self.aliasSign, with: "*")
+        return MapFault(
           .duplicateKey,
           "The key \"\(key)\" stands more than once in this mapping.",
           file: file,

@@ -11,7 +11,17 @@ struct PathUse {
   private struct Obstacle {
     var path: Int
     var depth: Int
-    var names: [String]
+    var names: [Name]
+  }
+
+  /// A name that records have.
+  struct Name: Hashable {
+    /// Without a prefix; an XML attribute's with `@` in front.
+    let local: String
+    /// XML: the namespace's URI; nil: none.
+    let namespace: String?
+    /// As a path of the map says it; nil: the map has no prefix for its namespace.
+    let spelling: String?
   }
 
   private let entity: EntityPlan
@@ -95,8 +105,8 @@ struct PathUse {
 
   private mutating func learnInput(_ record: UInt32, in batch: RecordBatch) {
     guard inputNames.count < Self.maximumNameCount else { return }
-    for name in Self.names(in: record, batch) where !inputNames.contains(name) {
-      inputNames.append(name)
+    for name in names(in: record, batch) where !inputNames.contains(name.local) {
+      inputNames.append(name.local)
     }
   }
 
@@ -115,7 +125,7 @@ struct PathUse {
       }
       var known = obstacles[slot] ?? Obstacle(path: number, depth: depth, names: [])
       if known.depth < depth { known = Obstacle(path: number, depth: depth, names: []) }
-      for name in Self.names(in: node, batch)
+      for name in names(in: node, batch)
       where known.names.count < Self.maximumNameCount && !known.names.contains(name) {
         known.names.append(name)
       }
@@ -124,18 +134,33 @@ struct PathUse {
   }
 
   /// The names of an object's members and an element's attributes and children.
-  private static func names(in node: UInt32, _ batch: RecordBatch) -> [String] {
+  private func names(in node: UInt32, _ batch: RecordBatch) -> [Name] {
     let kind = Int(batch.nodes[Int(node)].kind)
     guard kind == TAPE_OBJECT || kind == TAPE_ELEMENT else { return [] }
-    var names: [String] = []
+    var names: [Name] = []
     var child = node + 1
-    while child < batch.nodes[Int(node)].next, names.count < maximumNameCount {
+    while child < batch.nodes[Int(node)].next, names.count < Self.maximumNameCount {
       let value = batch.nodes[Int(child)]
       let name = ForeignText.shortened(batch.text(value.key, value.keyLength))
-      names.append(value.flags & UInt8(TAPE_ATTRIBUTE) == 0 ? name : "@\(name)")
+      let namespace = Self.namespace(of: value, batch)
+      let isAttribute = value.flags & UInt8(TAPE_ATTRIBUTE) != 0
+      names.append(
+        Name(
+          local: isAttribute ? "@\(name)" : name,
+          namespace: namespace,
+          spelling: isAttribute
+            ? entity.spelling.attribute(name, in: namespace)
+            : entity.spelling.element(name, in: namespace)
+        )
+      )
       child = value.next
     }
     return names
+  }
+
+  /// The namespace of an XML name; nil where it is in none, as all names of other formats.
+  private static func namespace(of value: TapeNode, _ batch: RecordBatch) -> String? {
+    value.space == 0 ? nil : batch.namespaces[Int(value.space)]
   }
 
   private static func child(
@@ -152,10 +177,12 @@ struct PathUse {
       let isAttribute = value.flags & UInt8(TAPE_ATTRIBUTE) != 0
       let isMatch =
         switch step {
-        case .member(let name, _):
+        case .member(let name, let namespace):
           !isAttribute && name.utf8.elementsEqual(batch.bytes(value.key, value.keyLength))
-        case .attribute(let name, _):
+            && namespace == Self.namespace(of: value, batch)
+        case .attribute(let name, let namespace):
           isAttribute && name.utf8.elementsEqual(batch.bytes(value.key, value.keyLength))
+            && namespace == Self.namespace(of: value, batch)
         case .index(let wanted): index == wanted
         case .all, .anyMember: !isAttribute
         case .text, .having: false
@@ -175,19 +202,21 @@ struct PathUse {
     guard recordCount > 0 else { return [] }
     return entity.pathUses.compactMap { use in
       guard let first = use.paths.first else { return nil }
-      var names: [String] = []
+      var names: [Name] = []
       var suggestion: String?
+      var namespace: String?
       if let obstacle = obstacles[use.slot] {
         names = obstacle.names
-        suggestion = use.paths[obstacle.path].suggestion(
-          at: obstacle.depth,
-          among: names,
-          format: format
-        )
+        let path = use.paths[obstacle.path]
+        let near = path.likelyName(at: obstacle.depth, among: names, format: format)
+        suggestion = near?.spelling.flatMap {
+          path.text(with: $0, at: obstacle.depth, format: format, entity.spelling)
+        }
+        if let near, near.spelling == nil { namespace = near.namespace ?? "" }
       }
       // Nobody asked for the name of a relationship itself; a record may do without the mark of a deletion.
       let isMatched = !unmatched.contains(use.slot)
-      if use.isImplied, suggestion == nil, !isMatched { return nil }
+      if use.isImplied, suggestion == nil, namespace == nil, !isMatched { return nil }
       let path = UnmatchedPath(
         entity: use.entity,
         property: use.property,
@@ -196,8 +225,10 @@ struct PathUse {
         // Whoever looks at a record again counts it, but for the word that told where to look.
         recordCount: use.isOwn ? recordCount : recordCount - otherCount,
         suggestion: suggestion,
-        names: Array(names.prefix(10)),
-        mayBeMissing: use.mayBeMissing
+        names: names.prefix(10).map { $0.spelling ?? $0.local },
+        namespace: namespace,
+        mayBeMissing: use.mayBeMissing,
+        isDiscriminator: use.isOwn
       )
       return (path, isMatched)
     }
@@ -205,31 +236,44 @@ struct PathUse {
 }
 
 extension ForeignPath {
-  /// The path with the name at a step replaced by the nearest of some names.
-  fileprivate func suggestion(
+  /// The name that may be meant at a step, among those that records have there.
+  fileprivate func likelyName(
     at depth: Int,
-    among names: [String],
+    among names: [PathUse.Name],
     format: ForeignFormat
-  ) -> String? {
+  ) -> PathUse.Name? {
     let wanted: String
     switch steps[depth] {
     case .member(let name, _): wanted = name
     case .attribute(let name, _): wanted = "@\(name)"
     default: return nil
     }
-    // In XML a name may be meant that is an attribute there, and the other way round.
-    let plain = wanted.hasPrefix("@") ? String(wanted.dropFirst()) : "@\(wanted)"
-    let isOther = format == .xml && names.contains { $0.utf8.elementsEqual(plain.utf8) }
-    guard var near = isOther ? plain : nearest(to: wanted, in: names) else { return nil }
-    if !near.hasPrefix("@"), !wanted.hasPrefix("@") { near = prefix(of: wanted, format) + near }
+    // In XML the name may be meant in another namespace, or of an attribute in place of an element, and
+    // the other way round.
+    let other = wanted.hasPrefix("@") ? String(wanted.dropFirst()) : "@\(wanted)"
+    for local in [wanted, other] where format == .xml {
+      if let same = names.first(where: { hasSameBytes($0.local, local) }) { return same }
+    }
+    let spelled = names.filter { $0.spelling != nil }
+    let near = nearest(to: wanted, in: spelled.map(\.local))
+    return near.flatMap { local in spelled.first { hasSameBytes($0.local, local) } }
+  }
+
+  /// The path with another name at a step; nil where a name of it cannot be spelled.
+  fileprivate func text(
+    with name: String,
+    at depth: Int,
+    format: ForeignFormat,
+    _ spelling: NameSpelling
+  ) -> String? {
     let separator = format == .xml || text.hasPrefix("/") ? "/" : "."
     var result = ""
     for (index, step) in steps.enumerated() {
-      var word = ""
+      var word: String?
       switch step {
-      case _ where index == depth: word = near
-      case .member(let name, _): word = prefix(of: name, format) + name
-      case .attribute(let name, _): word = "@\(prefix(of: name, format))\(name)"
+      case _ where index == depth: word = name
+      case .member(let name, let namespace): word = spelling.element(name, in: namespace)
+      case .attribute(let name, let namespace): word = spelling.attribute(name, in: namespace)
       case .index(let place) where separator == ".":
         result += "[\(place)]"
         continue
@@ -239,23 +283,14 @@ extension ForeignPath {
         continue
       case .anyMember: word = "*"
       case .having(let test):
-        result += test.text
+        guard let name = spelling.attribute(test.name, in: test.namespace) else { return nil }
+        result += test.text(naming: name)
         continue
       case .text: word = "text()"
       }
+      guard let word else { return nil }
       result += (result.isEmpty && !text.hasPrefix("/") ? "" : separator) + word
     }
     return result
-  }
-
-  /// The prefix with which an XML path spells a name: `m:` in `m:name`; empty where there is none.
-  private func prefix(of name: String, _ format: ForeignFormat) -> String {
-    guard format == .xml else { return "" }
-    for part in text.split(separator: "/") {
-      let word = part.drop { $0 == "@" }.prefix { $0 != "[" }
-      guard let colon = word.firstIndex(of: ":") else { continue }
-      if word[colon...].dropFirst().utf8.elementsEqual(name.utf8) { return String(word[...colon]) }
-    }
-    return ""
   }
 }

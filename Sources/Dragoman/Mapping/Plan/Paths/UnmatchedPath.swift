@@ -14,8 +14,13 @@ public struct UnmatchedPath: Sendable, Hashable, Codable {
   public var suggestion: String?
   /// Some of the names that the first records have there.
   public var names: [String]
+  /// XML: the namespace in which the first records have the name, where the map has no prefix for it; empty
+  /// where they have it in none.
+  public var namespace: String?
   /// Whether the map says that the value may be missing: `onMissing` of the attribute itself.
   public var mayBeMissing: Bool
+  /// Whether it is the discriminator's: no policy says what holds for records that lack it.
+  public var isDiscriminator = false
   /// Whether records of other formats were read, too, which is not said of them.
   public var isOfOneFormatOfSeveral = false
 
@@ -30,9 +35,22 @@ public struct UnmatchedPath: Sendable, Hashable, Codable {
     return "\(subject): the path \(path) matched 0 of \(records)"
   }
 
+  /// Whether the records show what may be wrong with the path.
+  public var hasRemedy: Bool { suggestion != nil || namespace != nil }
+
   /// What to do about it.
   public var help: String {
     if let suggestion { return "did you mean \(suggestion)?" }
+    if namespace == "" {
+      return "it is there in no namespace: declare a prefix in place of the default one"
+    }
+    if let namespace {
+      return "it is there in the namespace \(namespace): declare a prefix for that under"
+        + " `namespaces:` of the source, and write it in the path"
+    }
+    if names.isEmpty, isDiscriminator {
+      return "check the path, or leave the discriminator out if all records are of \(entity)"
+    }
     if names.isEmpty { return "check the path, or say onMissing: keep if it may be missing" }
     return "there are \(names.joined(separator: ", "))"
   }
