@@ -35,10 +35,13 @@ final class ToolFolder {
   }
 
   /// The tool, which stands beside the test bundle.
-  static var tool: URL {
-    URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+  ///
+  /// A suite that runs in the background may ignore signals, and so would all that it starts.
+  static let tool: URL = {
+    for number in [SIGINT, SIGHUP, SIGQUIT] { signal(number, SIG_DFL) }
+    return URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
       .appendingPathComponent("dragoman")
-  }
+  }()
 
   /// Runs the tool, which finds `input` on its standard input.
   func run(_ arguments: String..., input: String? = nil) throws -> Run {

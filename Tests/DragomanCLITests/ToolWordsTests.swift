@@ -66,4 +66,15 @@ import Testing
     #expect(run.status != 0)
     #expect(run.errors.contains("\n  help     \(help)\n"))
   }
+
+  @Test("What is in the way of a migration names the option, too", arguments: [false, true])
+  func migration(isDocument: Bool) throws {
+    let map = Self.map.replacing("id: id, name: name", with: "id: id, NAME: name")
+    try folder.write(map, to: "new.map.yaml")
+    let arguments = ["migrate", "new.map.yaml", "-d", "p.db"] + (isDocument ? ["--json"] : [])
+    let run = try folder.run(arguments)
+    #expect(run.status == 65)
+    let text = isDocument ? run.output : run.errors
+    #expect(text.contains("What the new model does not name stays: let it go (--drop), or"))
+  }
 }

@@ -2,6 +2,7 @@
 struct UnreadPlaces {
   private let places: ReadPlaces
   private let separator: String
+  private let spelling: PathSpelling
   private(set) var all: [FeedCoverage.UnreadPlace] = []
   private var numbers: [Key: Int] = [:]
 
@@ -16,36 +17,49 @@ struct UnreadPlaces {
   init(_ places: ReadPlaces, _ sample: FeedSample) {
     self.places = places
     separator = sample.format == .xml ? "/" : "."
-    walk(sample.root, path: "", entity: nil)
+    spelling = PathSpelling(sample.format, namespaces: sample.namespaces)
+    walk(sample.root, Place(space: sample.root.members.first?.space ?? 0))
   }
 
-  private mutating func walk(_ shape: FeedShape, path: String, entity: String?) {
+  /// A place in a record, or outside of all.
+  private struct Place {
+    var entity: String?
+    /// The namespace of the record's element, or of the root.
+    var space: Int
+    var path = ""
+  }
+
+  private mutating func walk(_ shape: FeedShape, _ place: Place) {
     guard !places.readsWhole(shape) else { return }
     for member in shape.members {
-      let name = (member.isAttribute ? "@" : "") + ForeignText.shortened(member.nameText)
-      look(member, path: joined(path, name, entity), entity, member.presence.owners)
+      let name = ForeignText.shortened(spelling.name(of: member, in: place.space))
+      look(member, joined(place, name), member.presence.owners)
     }
     if let others = shape.others {
-      look(others, path: joined(path, "…", entity), entity, others.presence.owners)
+      look(others, joined(place, "…"), others.presence.owners)
     }
     if let element = shape.element {
-      look(element, path: path + "[*]", entity, element.kinds.total)
+      var next = place
+      next.path += "[*]"
+      look(element, next, element.kinds.total)
     }
   }
 
-  private mutating func look(_ shape: FeedShape, path: String, _ entity: String?, _ count: Int) {
+  private mutating func look(_ shape: FeedShape, _ place: Place, _ count: Int) {
     if let record = places.records[ObjectIdentifier(shape)] {
-      walk(shape, path: "", entity: record)
+      walk(shape, Place(entity: record, space: shape.space))
     } else if places.touches(shape) {
-      walk(shape, path: path, entity: entity)
+      walk(shape, place)
     } else {
-      add(shape, path, entity, count)
+      add(shape, place.path, place.entity, count)
     }
   }
 
-  private func joined(_ path: String, _ name: String, _ entity: String?) -> String {
-    if entity == nil { return path + "/" + name }
-    return path.isEmpty ? name : path + separator + name
+  private func joined(_ place: Place, _ name: String) -> Place {
+    var next = place
+    let isFirst = place.path.isEmpty && place.entity != nil
+    next.path += (isFirst ? "" : place.entity == nil ? "/" : separator) + name
+    return next
   }
 
   private mutating func add(_ shape: FeedShape, _ path: String, _ entity: String?, _ count: Int) {

@@ -26,7 +26,7 @@ struct EvolvedAttribute: Codable, Equatable {
     _ format: ForeignFormat,
     taken: inout Set<String>
   ) {
-    let words = NameWords(key.path)
+    let words = NameWords(key.words)
     var name = words.property
     var number = 2
     while !taken.insert(name.lowercased()).inserted {

@@ -108,7 +108,7 @@ struct FeedComparison {
     var change = FeedDrift.Change(
       kind: .newKey,
       entity: entity.name,
-      name: key.path,
+      name: key.name,
       rule: rule,
       count: isTextual && filledCount > 0 ? filledCount : key.count,
       values: Self.sorted(kinds)

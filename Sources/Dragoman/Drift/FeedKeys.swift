@@ -14,7 +14,12 @@ struct FeedKeys {
 
   /// A key that nothing reads.
   struct UnreadKey {
+    /// Its path, as messages have it.
+    let name: String
+    /// Its path with namespaces, by which it is known again.
     let path: String
+    /// The names on the path, without namespaces.
+    let words: String
     let spelled: String?
     /// The namespaces that the spelled path names.
     let namespaces: [(prefix: String, uri: String)]
@@ -112,7 +117,11 @@ struct FeedKeys {
         $0.valueKinds(as: .string, isTextual: isTextual)
       }
     }
-    let spelling = PathSpelling(sample.format, namespaces: sample.namespaces)
+    let spelling = PathSpelling(
+      sample.format,
+      namespaces: sample.namespaces,
+      beside: map.sources
+    )
     let conventions = Conventions(sample.format, sample.root)
     for key in UnreadKeys(places, sample, spelling).all {
       let place = self.place(of: key.entity, format)
@@ -123,7 +132,9 @@ struct FeedKeys {
       } else {
         entities[place].unread.append(
           UnreadKey(
+            name: key.name,
             path: key.path,
+            words: key.words,
             spelled: key.spelled,
             namespaces: key.spelled.map { spelling.namespaces(in: $0) } ?? [],
             shape: key.shape,

@@ -162,19 +162,14 @@ final class ReadPlaces {
   private func next(_ step: ForeignPath.Step, from shape: FeedShape) -> [FeedShape] {
     func named(_ name: String, _ namespace: String?, isAttribute: Bool) -> [FeedShape] {
       shape.members.filter { member in
-        guard member.isAttribute == isAttribute, member.name.elementsEqual(name.utf8) else {
-          return false
-        }
-        // Without a prefix any element is meant, but no attribute of a namespace.
-        guard let namespace else { return !isAttribute || member.space == 0 }
-        return hasSameBytes(sample.namespaces[member.space], namespace)
+        member.isAttribute == isAttribute && member.name.elementsEqual(name.utf8)
+          // Without a prefix a name in no namespace is meant, as the import reads it.
+          && hasSameBytes(sample.namespaces[member.space], namespace ?? "")
       }
     }
     switch step {
-    case .member(let name, let namespace):
-      let found = named(name, namespace, isAttribute: false)
-      // In XML several elements of one name are one place.
-      return found
+    // In XML several elements of one name are one place.
+    case .member(let name, let namespace): return named(name, namespace, isAttribute: false)
     case .attribute(let name, let namespace): return named(name, namespace, isAttribute: true)
     case .index, .all:
       return sample.format == .xml ? [shape] : [shape.element].compactMap { $0 }

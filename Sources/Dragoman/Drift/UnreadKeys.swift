@@ -3,8 +3,12 @@ struct UnreadKeys {
   /// A key that nothing reads.
   struct Key {
     let entity: String
-    /// Its path in the object, as messages and the file have it.
+    /// Its path in the object, as messages have it.
+    let name: String
+    /// The same as the file has it: with the namespaces that are not the usual ones.
     let path: String
+    /// The names on the path, without namespaces.
+    let words: String
     /// Its path as a map spells it; nil where it cannot be the value of an attribute.
     let spelled: String?
     let shape: FeedShape
@@ -20,6 +24,7 @@ struct UnreadKeys {
   private let places: ReadPlaces
   private let separator: String
   private let spelling: PathSpelling
+  private let namespaces: [String]
   /// The keys, in the order of the sample.
   private(set) var all: [Key] = []
   /// How many there are by entity.
@@ -32,6 +37,7 @@ struct UnreadKeys {
   init(_ places: ReadPlaces, _ sample: FeedSample, _ spelling: PathSpelling) {
     self.places = places
     self.spelling = spelling
+    namespaces = sample.namespaces
     separator = sample.format == .xml ? "/" : "."
     look(sample.root, Place(), count: 1)
   }
@@ -39,8 +45,11 @@ struct UnreadKeys {
   /// A place in an object.
   private struct Place {
     var entity: String?
+    /// The namespace of the object's element.
+    var space = 0
     /// The members that lead to it.
     var members: [FeedShape] = []
+    var name = ""
     var path = ""
     /// Whether several values of one object may stand there.
     var isMany = false
@@ -48,7 +57,7 @@ struct UnreadKeys {
 
   private mutating func look(_ shape: FeedShape, _ place: Place, count: Int) {
     if let entity = places.owners[ObjectIdentifier(shape)] {
-      walk(shape, Place(entity: entity))
+      walk(shape, Place(entity: entity, space: shape.space))
     } else if place.entity == nil || places.touches(shape) {
       walk(shape, place)
     } else {
@@ -60,24 +69,37 @@ struct UnreadKeys {
     guard !places.readsWhole(shape) else { return }
     for member in shape.members {
       var next = place
-      let name = (member.isAttribute ? "@" : "") + member.nameText
-      next.path += (next.path.isEmpty ? "" : separator) + name
+      add(spelling.name(of: member, in: place.space), identity(of: member, place), to: &next)
       next.members.append(member)
       next.isMany = place.isMany || member.isRepeated
       look(member, next, count: member.presence.owners)
     }
     if let others = shape.others {
       var next = place
-      next.path += (next.path.isEmpty ? "" : separator) + "…"
+      add("…", "…", to: &next)
       next.isMany = true
       look(others, next, count: others.presence.owners)
     }
     if let element = shape.element {
       var next = place
+      next.name += "[*]"
       next.path += "[*]"
       next.isMany = true
       look(element, next, count: element.kinds.total)
     }
+  }
+
+  private func add(_ name: String, _ identity: String, to place: inout Place) {
+    let separator = place.path.isEmpty ? "" : separator
+    place.name += separator + name
+    place.path += separator + identity
+  }
+
+  /// The name of a member, with its namespace where that is not the usual one: prefixes differ from feed to feed.
+  private func identity(of member: FeedShape, _ place: Place) -> String {
+    let isUsual = member.space == PathSpelling.usualSpace(of: member, in: place.space)
+    let space = isUsual ? "" : "{\(namespaces[member.space])}"
+    return (member.isAttribute ? "@" : "") + space + member.nameText
   }
 
   private mutating func add(_ shape: FeedShape, _ place: Place, _ count: Int) {
@@ -85,11 +107,41 @@ struct UnreadKeys {
       return
     }
     counts[entity, default: 0] += 1
-    var path = place.path
-    if path.utf8.count > Self.maximumPathByteCount {
-      path = "\(ForeignText.shortened(path)) \(FeedHash.text(path))"
-    }
     let spelled = place.isMany ? nil : spelling.path(place.members.map { .member($0) })
-    all.append(Key(entity: entity, path: path, spelled: spelled, shape: shape, count: count))
+    all.append(
+      Key(
+        entity: entity,
+        name: Self.bounded(place.name),
+        path: Self.bounded(place.path),
+        words: place.members.map(\.nameText).joined(separator: "/"),
+        spelled: spelled,
+        shape: shape,
+        count: count
+      )
+    )
+  }
+
+  private static func bounded(_ path: String) -> String {
+    guard path.utf8.count > maximumPathByteCount else { return path }
+    return "\(ForeignText.shortened(path)) \(FeedHash.text(path))"
+  }
+}
+
+extension PathSpelling {
+  /// The namespace that the name of a member has as a rule: that of the object's element, and of an attribute none.
+  static func usualSpace(of member: FeedShape, in space: Int) -> Int {
+    member.isAttribute ? 0 : space
+  }
+
+  /// The name of a member as messages have it: with a prefix where its namespace is not the usual one.
+  ///
+  /// - Parameters:
+  ///   - member: The member.
+  ///   - space: The number of the namespace of the object's element.
+  /// - Returns: `fax`, `@id`, `q:fax`.
+  func name(of member: FeedShape, in space: Int) -> String {
+    let isUsual = member.space == Self.usualSpace(of: member, in: space)
+    let prefix = isUsual || member.space == 0 ? "" : prefixes[member.space] + ":"
+    return (member.isAttribute ? "@" : "") + prefix + member.nameText
   }
 }

@@ -8,9 +8,16 @@ package enum WebText {
   /// A longer value of a query may be a secret, whatever its name.
   private static let longestPlainValue = 31
 
+  /// The name of a page of a feed behind its first.
+  static func name(ofPage number: Int, of feed: String) -> String { "\(feed) (page \(number))" }
+
   /// The part of an input's name that has the ending of a file: of a URL the path, which pages of it share.
   static func path(ofInput name: String) -> String {
-    name.contains("://") ? String(name.prefix { !"?# ".contains($0) }) : name
+    guard name.contains("://") else { return name }
+    let page = name.firstMatch(of: /\ \(page \d+\)$/)
+    return String(
+      name[..<(page?.range.lowerBound ?? name.endIndex)].prefix { $0 != "?" && $0 != "#" }
+    )
   }
 
   /// A text without what may be secret where a URL is in it, or what is meant for one: the user, values of the query,

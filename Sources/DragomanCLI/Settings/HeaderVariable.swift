@@ -10,7 +10,10 @@ struct HeaderVariable {
 
   /// - Parameter text: The field, `=`, and the variable; nil for any other text, which may be the secret itself.
   init?(_ text: String) {
-    guard let parts = text.wholeMatch(of: /([A-Za-z0-9!#$%&'*+.^_`|~-]+)=([A-Za-z_][A-Za-z0-9_]*)/)?.output else {
+    guard
+      let parts = text.wholeMatch(of: /([A-Za-z0-9!#$%&'*+.^_`|~-]+)=([A-Za-z_][A-Za-z0-9_]*)/)?
+        .output
+    else {
       return nil
     }
     field = String(parts.1)

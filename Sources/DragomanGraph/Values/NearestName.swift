@@ -2,7 +2,8 @@
 ///
 /// The distance is Damerau and Levenshtein's in its restricted form (insert, delete, replace, swap
 /// neighbours), counted in Unicode scalars without regard to ASCII case. Half of the word may
-/// be wrong, at least one scalar and at most three. Of equally near candidates the first wins.
+/// be wrong, at least one scalar and at most three; of a word of one scalar its case. A name cut short, or with an
+/// ending, is at most two away. Of equally near candidates the first wins.
 ///
 ///     nearest(to: "entitties", in: ["entities", "sources"])  // "entities"
 ///
@@ -10,15 +11,16 @@
 public func nearest(to word: String, in candidates: some Sequence<String>) -> String? {
   let wanted = folded(word)
   guard !wanted.isEmpty, wanted.count <= 100 else { return nil }
-  let limit = min(3, max(1, (wanted.count - 1) / 2))
+  let limit = wanted.count == 1 ? 0 : min(3, max(1, (wanted.count - 1) / 2))
   var best: (name: String, distance: Int)?
   for candidate in candidates {
     let other = folded(candidate)
     if min(other.count, wanted.count) >= 3, other.count != wanted.count,
       other.starts(with: wanted) || wanted.starts(with: other)
     {
-      // A name cut short, or with an ending: sku and sku_no.
-      if best.map({ $0.distance > 2 }) ?? true { best = (candidate, 2) }
+      // sku and sku_no.
+      let distance = min(2, abs(other.count - wanted.count))
+      if distance < best?.distance ?? .max { best = (candidate, distance) }
       continue
     }
     guard abs(other.count - wanted.count) <= limit else { continue }

@@ -71,6 +71,21 @@ import Testing
   }
 
   @Test(
+    "Space around a number is what the help speaks of, where that is all",
+    arguments: [
+      ("int32", " 2", true), ("decimal", "2.50\n", true), ("int32", " 2 x", false),
+      ("int32", " ", false), ("int32, strings: { trim: true }", " x ", false),
+    ]
+  )
+  func spaces(type: String, text: String, isTrimmed: Bool) async throws {
+    let fixture = try ImportFixture(attributes: "v: { type: \(type) }")
+    let report = try await fixture.run(#"<r><p id="1"><v>\#(text)</v></p></r>"#)
+    let help = try #require(report.issues.first?.examples.first?.help)
+    #expect(help.hasPrefix("set strings: {trim: true}") == isTrimmed, "\(help)")
+    #expect(help.hasPrefix("declare the separators") == !isTrimmed, "\(help)")
+  }
+
+  @Test(
     "XML text is taken in plain notation; an empty element is null for all types but string",
     arguments: [
       ("int64", "007", "7"), ("int64", "", "null"), ("int64", "1.5", "value.number"),

@@ -83,6 +83,127 @@ import Testing
     )
   }
 
+  @Test(
+    "Paths that lead to the same records are one place, however they are spelled",
+    arguments: [
+      ("json", "/x", "x"), ("json", "x", "x[*]"), ("json", "x[*]", "/x"),
+      ("json", "a[0].x", "a[0].x[*]"), ("xml", "/r/e", "r/e"),
+    ]
+  )
+  func places(format: String, first: String, second: String) async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        C: { unique: id, attributes: { id: id, name: name } }
+        P: { unique: id, attributes: { id: id, name: name, price: price } }
+      sources:
+        c: { format: \(format), entity: C, records: "\(first)" }
+        p: { format: \(format), entity: P, records: "\(second)" }
+      """
+    )
+    func feed(_ record: [(String, String)]) -> String {
+      let text = text([record], format)
+      guard format == "json" else { return text }
+      return first.hasPrefix("a") ? #"{"a":[{"x":\#(text)}]}"# : #"{"x":\#(text)}"#
+    }
+    let report = try await fixture.run(
+      feed([("id", "\"1\""), ("name", "\"n\"")]),
+      feed([("id", "\"2\""), ("name", "\"m\""), ("price", "\"3\"")])
+    )
+    #expect(report.entities.mapValues(\.inserted) == ["C": 1, "P": 1])
+  }
+
+  @Test("A list, the members of an object and the elements of lists in it are different places")
+  func otherPlaces() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        C: { unique: id, attributes: { id: id } }
+        P: { unique: id, attributes: { id: id } }
+      sources:
+        c: { format: json, entity: C, records: /x }
+        p: { format: json, entity: P, records: "/y/*" }
+      """
+    )
+    let report = try await fixture.run(#"{"x":[{"id":"1"}],"y":{"a":{"id":"2"}}}"#)
+    #expect(report.entities.mapValues(\.inserted) == ["C": 1, "P": 1])
+  }
+
+  /// A family whose parent and one of its kinds have a source each.
+  private func family(_ format: String) -> String {
+    """
+    version: 1
+    entities:
+      Thing:
+        unique: id
+        discriminator: { from: kind, values: { car: Car, boat: Boat } }
+        attributes: { id: id, name: name }
+      Car: { parent: Thing, attributes: { doors: doors } }
+      Boat: { parent: Thing, attributes: { length: length } }
+    sources:
+      things: { format: \(format), entity: Thing }
+      cars: { format: \(format), entity: Car }
+    """
+  }
+
+  @Test(
+    "The source of a family knows the keys of all its kinds, and the word that tells them",
+    arguments: [
+      ("csv", "id,name,kind,doors,length\n1,a,boat,,9\n2,b,car,4,\n"),
+      (
+        "ndjson",
+        """
+        {"id":"1","name":"a","kind":"boat","length":"9"}
+        {"id":"2","name":"b","kind":"car","doors":"4"}
+
+        """
+      ),
+    ]
+  )
+  func families(format: String, text: String) async throws {
+    let fixture = try ImportFixture(family(format))
+    try await fixture.run(text)
+    #expect(
+      try sql(fixture.store, "SELECT id, _entity, doors, length FROM Thing ORDER BY id")
+        == ["1|Boat|null|9", "2|Car|4|null"]
+    )
+  }
+
+  @Test("Records of one kind alone, without the word, are those of its own source")
+  func oneKind() async throws {
+    for (format, text) in [
+      ("csv", "id,name,doors\n2,b,4\n3,c,2\n"),
+      (
+        "ndjson",
+        #"{"id":"2","name":"b","doors":"4"}"# + "\n" + #"{"id":"3","name":"c","doors":"2"}"# + "\n"
+      ),
+    ] {
+      let fixture = try ImportFixture(family(format))
+      try await fixture.run(text)
+      let rows = try sql(fixture.store, "SELECT id, _entity, doors FROM Thing ORDER BY id")
+      #expect(rows == ["2|Car|4", "3|Car|2"])
+    }
+  }
+
+  @Test("What marks deleted records is known to the source whose entity says so")
+  func deletions() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        A: { unique: id, deleteWhen: { from: gone, equals: "1" }, attributes: { id: id, name: name } }
+        B: { unique: id, attributes: { id: id, name: name } }
+      sources:
+        as: { format: csv, entity: A }
+        bs: { format: csv, entity: B }
+      """
+    )
+    let report = try await fixture.run("id,name,gone\n1,n,0\n")
+    #expect(report.entities.mapValues(\.inserted) == ["A": 1])
+  }
+
   @Test("Records in memory are tried, too")
   func inMemory() async throws {
     let fixture = try ImportFixture(map("json"))

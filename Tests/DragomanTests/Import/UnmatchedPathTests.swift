@@ -116,6 +116,119 @@ import Testing
     )
   }
 
+  @Test("What is suggested keeps the prefixes of attributes and of conditions")
+  func attributePrefixes() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        P: { unique: id, attributes: { id: "@id", v: "@p:vv", w: "@p:w", n: 't[@p:l="en"]/nmae' } }
+      sources: { xml: { format: xml, entity: P, records: /r/p, namespaces: { p: urn:p } } }
+      """
+    )
+    let report = try await fixture.run(
+      #"<r xmlns:q="urn:p"><p id="1" q:v="a" q:w="b"><t q:l="en"><name>c</name></t></p></r>"#
+    )
+    #expect(report.unmatchedPaths.map(\.suggestion) == ["@p:v", #"t[@p:l="en"]/name"#])
+  }
+
+  @Test("A name that is there in another namespace is told with it, or with its prefix")
+  func otherNamespaces() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        P: { unique: id, attributes: { id: "@id", title: title, size: size, code: p:code } }
+      sources: { xml: { format: xml, entity: P, records: /p:r/p:x, namespaces: { p: urn:p } } }
+      """
+    )
+    let report = try await fixture.run(
+      """
+      <p:r xmlns:p="urn:p" xmlns="urn:d"><p:x id="1"><title>a</title><p:size>1</p:size><code>c</code></p:x></p:r>
+      """
+    )
+    #expect(
+      report.unmatchedPaths.map(\.help) == [
+        "it is there in the namespace urn:d: declare a prefix for that under `namespaces:` of the source,"
+          + " and write it in the path",
+        "did you mean p:size?",
+        "it is there in the namespace urn:d: declare a prefix for that under `namespaces:` of the source,"
+          + " and write it in the path",
+      ]
+    )
+    #expect(report.unmatchedPaths.map(\.hasRemedy) == [true, true, true])
+  }
+
+  @Test("Under a default namespace a name that is there in none is told so")
+  func noNamespace() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities: { P: { unique: id, attributes: { id: "@id", title: title, name: } } }
+      sources: { xml: { format: xml, entity: P, records: /r/p, namespaces: { "": urn:d } } }
+      """
+    )
+    let report = try await fixture.run(
+      #"<r xmlns="urn:d"><p id="1"><title xmlns="">a</title><name xmlns="">b</name></p></r>"#
+    )
+    #expect(report.unmatchedPaths.map(\.property) == ["title", "name"])
+    #expect(
+      report.unmatchedPaths.map(\.help)
+        == Array(
+          repeating: "it is there in no namespace: declare a prefix in place of the default one",
+          count: 2
+        )
+    )
+  }
+
+  @Test(
+    "A discriminator that the walk over a record cannot follow is found all the same",
+    arguments: [
+      ("json", "$key", #"{"list":{"q":{"id":"1"}}}"#),
+      ("json", "$root.kind", #"{"kind":"q","list":[{"id":"1"}]}"#),
+      ("json", "$file.stem", #"{"list":[{"id":"1"}]}"#),
+      ("xml", "$root/@kind", #"<r kind="q"><list><id>1</id></list></r>"#),
+      ("xml", "'t[@a]/@k'", #"<r><list><id>1</id><t k="x"/><t a="" k="q"/></list></r>"#),
+    ]
+  )
+  func discriminators(format: String, path: String, text: String) async throws {
+    let isNamed = path == "$key"
+    let records = format == "xml" ? "/r/list" : isNamed ? "/list/*" : "/list"
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        P: { unique: id, discriminator: { from: \(path), values: { q: Q } }, attributes: { id: id } }
+        Q: { parent: P }
+      sources: { s: { format: \(format), entity: P, records: \(records) } }
+      """
+    )
+    let report = try await fixture.run {
+      $0.inputs = [.bytes(Array(text.utf8), name: "q.\(format)")]
+    }
+    #expect(try fixture.rows("Q", ["id"]) == ["1"])
+    #expect(report.unmatchedPaths.isEmpty)
+  }
+
+  @Test("What no policy can say of a discriminator is not asked for")
+  func discriminatorHelp() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        P: { unique: id, discriminator: { from: $root.kind, values: { q: Q } }, attributes: { id: id } }
+        Q: { parent: P }
+      sources: { s: { format: json, entity: P, records: /list } }
+      """
+    )
+    let report = try await fixture.run(#"{"list":[{"id":"1"}]}"#)
+    #expect(
+      report.unmatchedPaths.map(\.help) == [
+        "check the path, or leave the discriminator out if all records are of P"
+      ]
+    )
+  }
+
   @Test("In XML an attribute may be meant where an element is named")
   func xml() async throws {
     let fixture = try ImportFixture(

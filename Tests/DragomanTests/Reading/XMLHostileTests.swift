@@ -152,6 +152,52 @@ import Testing
     }
   }
 
+  @Test(
+    "The name of a namespace need not be a URI (Namespaces in XML 1.0, 7)",
+    arguments: ["http://e/ü", "urn:x ", "C:\\x", "http://e/a|b", "a b", "x"]
+  )
+  func namespaceNames(name: String) throws {
+    for document in [
+      "<r xmlns:q='\(name)'><q:p>1</q:p></r>", "<r xmlns='urn:r'><p xmlns='\(name)'>1</p></r>",
+    ] {
+      let reading = try readXML(MemorySource(document), ["/*/q:p"], namespaces: ["q": name])
+      #expect(reading.records.count == 1)
+    }
+  }
+
+  @Test(
+    "A character that XML does not take is no fault of the encoding, in CDATA sections either",
+    arguments: [("a\u{1}b", "U+0001"), ("\u{1}", "U+0001"), ("a\u{FFFE}", "U+FFFE")]
+  )
+  func characters(text: String, name: String) {
+    for stride in [1, .max] {
+      let error = #expect(throws: ReadError.self) {
+        let document = "<r><p><![CDATA[\(text)]]></p></r>"
+        _ = try readXML(MemorySource(document, stride: stride), ["/r/p"])
+      }
+      #expect(error?.code == .xml)
+      #expect(
+        error?.message
+          == "The text is not well-formed XML: the character \(name) cannot stand there."
+      )
+    }
+    let latin = #expect(throws: ReadError.self) {
+      let bytes = Array("<r><p><![CDATA[a".utf8) + [0xE9] + Array("b]]></p></r>".utf8)
+      _ = try readXML(MemorySource(bytes), ["/r/p"])
+    }
+    #expect(latin?.code == .encoding)
+  }
+
+  @Test("A bare & that no semicolon follows for 10 MB is told as one")
+  func bareReference() {
+    let error = #expect(throws: ReadError.self) {
+      let text = String(repeating: "x", count: 10_100_000)
+      _ = try readXML(MemorySource("<r><p>a & \(text)</p></r>"), ["/r/p"])
+    }
+    #expect(error?.code == .xml)
+    #expect(error?.message.contains("an \"&\" has no \";\"") == true)
+  }
+
   @Test("A document that is not well-formed is refused, with its place", arguments: malformed)
   func refused(document: String, message: String) {
     for stride in [1, .max] {

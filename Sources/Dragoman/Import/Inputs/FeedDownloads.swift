@@ -85,7 +85,7 @@ struct FeedDownloads {
         try WebPages(fetcher: fetcher, rule: rule, encoding: source?.encoding).all(from: answer)
       } ?? [answer]
     return pages.enumerated().map { number, page in
-      let name = number == 0 ? input.name : "\(input.name) (page \(number + 1))"
+      let name = number == 0 ? input.name : WebText.name(ofPage: number + 1, of: input.name)
       request.sourcesByInput[name] = request.sourcesByInput[input.name]
       return .opened(page.feed, name: name)
     }

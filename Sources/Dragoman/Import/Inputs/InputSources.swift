@@ -71,8 +71,7 @@ struct InputSources {
       let place = places.firstIndex { others in
         let other = plan.sources[others[0]].map.records
         // Rows, lines and records in memory all stand at one place.
-        return !hasPlaces
-          || other?.steps == records?.steps && other?.isPointer == records?.isPointer
+        return !hasPlaces || Self.isSamePlace(records, other)
       }
       if let place { places[place].append(index) } else { places.append([index]) }
     }
@@ -97,7 +96,7 @@ struct InputSources {
         // Malformed lines alone tell nothing; they are rejected as those of the first source.
         continue
       }
-      var fits = places[place].map { SourceFit(plan.sources[$0].entity) }
+      var fits = places[place].map { SourceFit(plan.sources[$0].entity, in: plan) }
       for node in sample { for fit in fits.indices { fits[fit].see(node, in: batch) } }
       let names = Self.names(of: Array(sample), in: batch)
       try choose(place, fits, names)
@@ -115,7 +114,7 @@ struct InputSources {
     guard let place = places.first, place.count > 1 else { return }
     let headers = place.map { columns(plan.sources[$0]) }
     let fits = zip(place, headers).map { index, header in
-      var fit = SourceFit(plan.sources[index].entity)
+      var fit = SourceFit(plan.sources[index].entity, in: plan)
       fit.see(columns: header)
       return fit
     }
@@ -147,6 +146,25 @@ struct InputSources {
         + sources.map { Self.assignment($0, to: input) }.joined(separator: " or ")
         + ", or say which `files:` each of them reads"
     )
+  }
+
+  /// Whether two paths lead to the same records, however they are spelled: `/x`, `x` and `x[*]`; nil is the top.
+  private static func isSamePlace(_ path: ForeignPath?, _ other: ForeignPath?) -> Bool {
+    guard let path, let other else { return (path ?? other)?.steps.isEmpty ?? true }
+    let steps = listSteps(path)
+    guard steps == listSteps(other) else { return false }
+    // A number of a JSON Pointer is a name, too.
+    let hasIndex = steps.contains { if case .index = $0 { true } else { false } }
+    return !hasIndex || path.isPointer == other.isPointer
+  }
+
+  /// The steps to the list that holds records: `x` says the same of a list as `x[*]`.
+  private static func listSteps(_ path: ForeignPath) -> ArraySlice<ForeignPath.Step> {
+    guard path.steps.last == .all else { return path.steps[...] }
+    switch path.steps.dropLast().last {
+    case .member, .index: return path.steps.dropLast()
+    default: return path.steps[...]
+    }
   }
 
   /// How a request gives an input to a source.

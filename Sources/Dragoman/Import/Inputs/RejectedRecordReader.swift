@@ -162,8 +162,12 @@ final class RejectedRecordReader {
     let spaces = line.namespaces.map { prefix, uri in
       " xmlns\(prefix.isEmpty ? "" : ":" + prefix)=\"\(XMLText.escaped(uri))\""
     }.joined()
+    // A prefix that the feed does not declare itself.
+    var own = "d"
+    while line.namespaces.contains(where: { $0.prefix == own }) { own += "d" }
+    let tag = "\(own):records"
     let records =
-      "<d:records xmlns:d=\"\(RejectedRecord.wrapperNamespace)\"\(spaces)>\(element)</d:records>"
+      "<\(tag) xmlns:\(own)=\"\(RejectedRecord.wrapperNamespace)\"\(spaces)>\(element)</\(tag)>"
     let root = line.root.map { String(decoding: $0, as: UTF8.self) } ?? "<root></root>"
     // In front of its end tag.
     guard let end = root.range(of: "</", options: .backwards) else { return root + records }

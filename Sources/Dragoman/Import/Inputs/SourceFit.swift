@@ -9,40 +9,72 @@ struct SourceFit {
   private var occurs: [Int: Bool] = [:]
   /// The slots without which a record has no key.
   private let keys: [Int]
-  /// The names of the records' own members that the source's paths begin with.
+  /// The names of the records' own members that paths begin with: those of the source's entity, and of what else
+  /// reads the same records.
   private let known: Set<[UInt8]>
   private var names: Set<[UInt8]> = []
   private var recordCount = 0
   private var keyedCount = 0
 
-  init(_ entity: EntityPlan) {
+  /// - Parameters:
+  ///   - entity: The plan of the source's records.
+  ///   - plan: The plan of all, with those that a discriminator leads to.
+  init(_ entity: EntityPlan, in plan: ImportPlan) {
     self.entity = entity
     walker = PathWalker(tree: entity.tree, slotCount: entity.walkerSlotCount)
-    var known: Set<[UInt8]> = []
-    func isMember(_ candidate: EntityPlan.Candidate) -> Bool {
-      guard candidate.isInTree, let step = candidate.path.steps.first else { return false }
-      switch step {
-      case .member(let name, _), .attribute(let name, _): known.insert(Array(name.utf8))
-      default: break
-      }
-      return true
-    }
     var keys: [Int] = []
     for (index, slot) in entity.slots.enumerated() {
-      // Every path is looked at: each of them is known.
-      let paths = slot.paths.filter(isMember)
-      guard !paths.isEmpty, !slot.hasOwnPaths else { continue }
+      guard slot.paths.contains(where: Self.isMember), !slot.hasOwnPaths else { continue }
       occurs[index] = false
       if slot.isKey, slot.attribute.isRequired, slot.attribute.defaultValue == nil {
         keys.append(index)
       }
     }
     for finding in entity.links.flatMap(\.findings) {
-      let paths = finding.paths.filter(isMember)
-      if !paths.isEmpty, !finding.hasOwnPaths { occurs[finding.slot] = false }
+      guard finding.paths.contains(where: Self.isMember), !finding.hasOwnPaths else { continue }
+      occurs[finding.slot] = false
+    }
+    if let word = entity.discriminator?.criterion {
+      if word.paths.contains(where: Self.isMember), !word.hasOwnPaths { occurs[word.slot] = false }
     }
     self.keys = keys
-    self.known = known
+    let paths = Self.readers(of: entity, in: plan).flatMap(\.paths)
+    known = Set(paths.compactMap(Self.memberName))
+  }
+
+  /// The plans that read a record of an entity: its own, and those of the sub-entities that the record may become
+  /// and of the targets that it holds itself.
+  private static func readers(of entity: EntityPlan, in plan: ImportPlan) -> [EntityPlan] {
+    var readers = [entity]
+    var next = 0
+    while next < readers.count {
+      var others = (readers[next].discriminator?.plans ?? []).map(\.plan)
+      for link in readers[next].links {
+        if case .nested(let target, let finding) = link.origin, finding.isRecord {
+          others.append(target)
+        }
+      }
+      for other in others {
+        let reader = plan.entities[other]
+        if !readers.contains(where: { $0 === reader }) { readers.append(reader) }
+      }
+      next += 1
+    }
+    return readers
+  }
+
+  /// Whether a path leads to a member of the record, and the walk follows it.
+  private static func isMember(_ candidate: EntityPlan.Candidate) -> Bool {
+    candidate.isInTree && !candidate.path.steps.isEmpty
+  }
+
+  /// The name of the record's own member that a path begins with.
+  private static func memberName(_ path: ForeignPath) -> [UInt8]? {
+    guard path.root == .record else { return nil }
+    switch path.steps.first {
+    case .member(let name, _), .attribute(let name, _): return Array(name.utf8)
+    default: return nil
+    }
   }
 
   /// Looks at a record.
@@ -79,6 +111,9 @@ struct SourceFit {
     }
     for finding in entity.links.flatMap(\.findings) where self.occurs[finding.slot] != nil {
       self.occurs[finding.slot] = occurs(finding.paths)
+    }
+    if let word = entity.discriminator?.criterion, self.occurs[word.slot] != nil {
+      self.occurs[word.slot] = occurs(word.paths)
     }
     if keys.allSatisfy({ self.occurs[$0] == true }) { keyedCount += 1 }
   }

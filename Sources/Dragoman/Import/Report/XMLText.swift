@@ -15,10 +15,10 @@ struct XMLText {
     let node = batch.nodes[Int(index)]
     let space = batch.namespaces[Int(node.space)]
     if space == RejectedRecord.wrapperNamespace { return }
-    let name = (node.space > 0 ? "n\(node.space):" : "") + batch.text(node.key, node.keyLength)
+    let name = name(of: node)
     text += "<\(name)"
     if isRoot {
-      for (number, uri) in batch.namespaces.enumerated().dropFirst() {
+      for (number, uri) in batch.namespaces.enumerated().dropFirst() where !Self.isXML(uri) {
         text += " xmlns:n\(number)=\"\(Self.escaped(uri))\""
       }
     }
@@ -28,14 +28,22 @@ struct XMLText {
     var children: [UInt32] = []
     batch.forEachChild(of: index) { child, node in
       guard node.flags & UInt8(TAPE_ATTRIBUTE) != 0 else { return children.append(child) }
-      let name = (node.space > 0 ? "n\(node.space):" : "") + batch.text(node.key, node.keyLength)
-      text += " \(name)=\"\(Self.escaped(batch.text(node.text, node.length)))\""
+      text += " \(self.name(of: node))=\"\(Self.escaped(batch.text(node.text, node.length)))\""
     }
     text += ">"
     if Int(node.kind) != TAPE_NULL { text += Self.escaped(batch.text(node.text, node.length)) }
     for child in children { append(child) }
     text += "</\(name)>"
   }
+
+  private func name(of node: TapeNode) -> String {
+    let isXML = Self.isXML(batch.namespaces[Int(node.space)])
+    let prefix = node.space == 0 ? "" : isXML ? "xml:" : "n\(node.space):"
+    return prefix + batch.text(node.key, node.keyLength)
+  }
+
+  /// Whether a namespace is that of the prefix `xml`, which it has everywhere, and no other (Namespaces in XML 1.0, 3).
+  private static func isXML(_ uri: String) -> Bool { uri == XMLPathSteps.xmlNamespace }
 
   static func escaped(_ text: String) -> String {
     var escaped = ""

@@ -39,11 +39,14 @@ struct WebAddress: Hashable {
     }
     parts.percentEncodedFragment = nil
     let known = URLComponents(url: url, resolvingAgainstBaseURL: true)
-    if parts.percentEncodedUser == nil, let plain = parts.url, isSameHost(as: try WebAddress(plain)) {
+    if parts.percentEncodedUser == nil, let plain = parts.url, isSameHost(as: try WebAddress(plain))
+    {
       parts.percentEncodedUser = known?.percentEncodedUser
       parts.percentEncodedPassword = known?.percentEncodedPassword
     }
-    guard let whole = parts.url else { throw Self.refusal("\(shown) leads to what is no URL.", nil) }
+    guard let whole = parts.url else {
+      throw Self.refusal("\(shown) leads to what is no URL.", nil)
+    }
     return try WebAddress(whole)
   }
 

@@ -80,7 +80,9 @@ enum WebLink {
   /// A date of the two obsolete forms, which every recipient reads (RFC 9110, 5.6.7), as the third has it:
   /// `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`.
   private static func standardDate(_ text: String) -> String {
-    if let date = text.wholeMatch(of: /([A-Za-z]{3})[a-z]*, (\d\d)-([A-Za-z]{3})-(\d\d) ([\d:]{8} GMT)/) {
+    if let date = text.wholeMatch(
+      of: /([A-Za-z]{3})[a-z]*, (\d\d)-([A-Za-z]{3})-(\d\d) ([\d:]{8} GMT)/
+    ) {
       return "\(date.1), \(date.2) \(date.3) \(date.4) \(date.5)"
     }
     if let date = text.wholeMatch(of: /([A-Za-z]{3}) ([A-Za-z]{3}) +(\d\d?) ([\d:]{8}) (\d{4})/) {

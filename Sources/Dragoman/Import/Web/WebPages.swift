@@ -128,6 +128,9 @@ struct WebPages {
       }
     }
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    return String(decoding: bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes[...], as: UTF8.self)
+    return String(
+      decoding: bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes[...],
+      as: UTF8.self
+    )
   }
 }

@@ -28,8 +28,8 @@ struct XMLDocumentHead {
   /// The places in `nodes` of the open elements that are kept, the root first.
   private var open: [Int] = []
   private var byteCount = 0
-  /// Whether the text ended with a carriage return.
-  private var isAfterReturn = false
+  /// Where, in the document, a CDATA section went on after a carriage return; else -1.
+  private var afterReturn = -1
   /// Whether the first record was met.
   private var hasEnded: Bool
 
@@ -85,18 +85,26 @@ struct XMLDocumentHead {
   }
 
   /// Text of the element at a depth.
-  mutating func add(_ text: UnsafePointer<UInt8>, count: Int, depth: Int) {
+  ///
+  /// - Parameters:
+  ///   - text: Its bytes.
+  ///   - count: How many there are.
+  ///   - depth: The element's depth.
+  ///   - place: Where in the document it stands, in a CDATA section; nil: in none.
+  mutating func add(_ text: UnsafePointer<UInt8>, count: Int, depth: Int, section place: Int?) {
     // The root's own text is not kept: it goes on to the end.
     guard !hasEnded, depth > 1, open.count == depth, let last = open.last,
       nodes[last].kind == TAPE_ELEMENT
     else { return }
     byteCount += count
     guard !isTooLarge else { return }
+    let bytes = UnsafeBufferPointer(start: text, count: count)
+    guard let place else { return nodes[last].text.append(contentsOf: bytes) }
     // libxml2's push parser leaves the line ends of CDATA sections as they are (XML 1.0, 2.11).
-    for byte in UnsafeBufferPointer(start: text, count: count) {
-      let isSecond = byte == 0x0A && isAfterReturn
-      isAfterReturn = byte == 0x0D
-      if !isSecond { nodes[last].text.append(isAfterReturn ? 0x0A : byte) }
+    for (offset, byte) in bytes.enumerated() {
+      if byte == 0x0A, place + offset == afterReturn { continue }
+      if byte == 0x0D { afterReturn = place + offset + 1 }
+      nodes[last].text.append(byte == 0x0D ? 0x0A : byte)
     }
   }
 

@@ -85,9 +85,8 @@ enum XMLHandlers {
   }
 
   private static let report: xmlStructuredErrorFunc = { builder, error in
-    // What only a validating reader minds is an error to newer versions, too.
     guard let builder, let error, error.pointee.level.rawValue >= XML_ERR_ERROR.rawValue,
-      error.pointee.code != CInt(XML_DTD_DUP_TOKEN.rawValue)
+      !passedOver.contains(error.pointee.code)
     else { return }
     events(builder).pointee.fail(error.pointee)
   }
@@ -149,6 +148,12 @@ enum XMLHandlers {
   }
 }
 
+/// The errors that end no reading: what only a validating reader minds is an error to newer versions, too, and nobody
+/// has to check whether the name of a namespace is a URI (Namespaces in XML 1.0, 7).
+private let passedOver = [XML_DTD_DUP_TOKEN, XML_WAR_NS_URI, XML_WAR_NS_URI_RELATIVE].map {
+  CInt($0.rawValue)
+}
+
 /// The entities that every document has, and what a declaration of them may say (XML 1.0, 4.6).
 private let predefined: [String: Set<String>] = [
   "lt": ["&#60;", "&#x3c;"], "amp": ["&#38;", "&#x26;"], "gt": [">", "&#62;", "&#x3e;"],
@@ -170,7 +175,15 @@ extension XMLTapeBuilder {
   fileprivate mutating func fail(_ error: xmlError) {
     // libxml2 goes on after an error and tells more of them; only the first is worth a sentence.
     guard !hasFailed else { return }
-    fail(xmlFailure(error, at: currentOrigin(), isWhole: hasRoot && depth == 0))
+    let isAtReference = context.pointee.input?.pointee.cur?.pointee == UInt8(ascii: "&")
+    fail(
+      xmlFailure(
+        error,
+        at: currentOrigin(),
+        isWhole: hasRoot && depth == 0,
+        isAtReference: isAtReference
+      )
+    )
   }
 
   /// Refuses another meaning of `lt`, `amp`, `gt`, `quot` or `apos`.

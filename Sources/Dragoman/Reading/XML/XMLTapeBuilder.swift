@@ -248,7 +248,9 @@ struct XMLTapeBuilder {
     let isSource = text >= input.pointee.base && text < input.pointee.end
     if !isSource { countExpansion(count) }
     guard recordDepth > 0 else {
-      head.add(text, count: count, depth: depth)
+      let isSection = isSource && context.pointee.instate == XML_PARSER_CDATA_SECTION
+      let place = isSection ? Int(input.pointee.consumed) + (text - input.pointee.base) : nil
+      head.add(text, count: count, depth: depth, section: place)
       if head.isTooLarge { failForHead() }
       return
     }

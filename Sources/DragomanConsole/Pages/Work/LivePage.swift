@@ -110,7 +110,7 @@ struct LivePage {
             continuation.finish()
           }
           let watch = Task {
-            while stamp?.isOfSameFile(as: FileStamp(path)) == true {
+            while stamp == nil || stamp?.isOfSameFile(as: FileStamp(path)) == true {
               try await Task.sleep(for: .seconds(1))
             }
             continuation.finish()

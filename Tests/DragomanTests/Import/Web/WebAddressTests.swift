@@ -94,7 +94,10 @@ import Testing
     ]
   )
   func escapes(written: String, asked: String) throws {
-    #expect(try WebAddress("https://a.example/\(written)").url.absoluteString == "https://a.example/\(asked)")
+    #expect(
+      try WebAddress("https://a.example/\(written)").url.absoluteString
+        == "https://a.example/\(asked)"
+    )
     let followed = try WebAddress("https://a.example/feed?x=1").following("/\(written)#part")
     #expect(followed.url.absoluteString == "https://a.example/\(asked)")
   }
@@ -130,6 +133,7 @@ import Testing
     #expect(FileGlob(pattern: "g.tsv").matches("https://a.example/g.tsv.gz?p=3"))
     #expect(!FileGlob(pattern: "p=3*").matches("https://a.example/g.tsv?p=3"))
     #expect(FormatDetection.isTabSeparated(page))
+    #expect(FormatDetection.isTabSeparated("https://a.example/my file.tsv?x=1"))
     #expect(FileGlob(pattern: "g?.json").matches("folder/g1.json"))
   }
 

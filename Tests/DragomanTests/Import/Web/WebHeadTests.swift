@@ -175,7 +175,8 @@ struct WebHeadTests {
   @Test("Pages that the feed's own reader takes name the next one, whatever else is in them")
   func oddPages() async throws {
     let server = try FeedServer()
-    let body = #"{"items":[{"id":1,"name":"a"}],"x":1e999,"deep":\#(String(repeating: "[", count: 600))"#
+    let body =
+      #"{"items":[{"id":1,"name":"a"}],"x":1e999,"deep":\#(String(repeating: "[", count: 600))"#
       + String(repeating: "]", count: 600) + #","meta":{"cursor":1.10}}"#
     try server.put(
       answer("200 OK", ["Content-Length: \(body.utf8.count)"], body),

@@ -22,8 +22,8 @@ extension EntityWriter {
     let newer: PreparedSentence?
     /// Finds an object that has the key of a row, and is of another branch of the family.
     let relative: PreparedSentence?
-    /// Give the identity of a row to a stub of another of its keys.
-    let adoptions: [PreparedSentence]
+    /// Find a stub of another key of a row, and give it the row's identity.
+    let adoptions: [(find: PreparedSentence, adopt: PreparedSentence)]
 
     init(_ statements: EntityStatements, _ present: [Int], in database: Database) throws {
       let keys = statements.keySlots(of: present)
@@ -48,8 +48,8 @@ extension EntityWriter {
       } else {
         newer = nil
       }
-      adoptions = try statements.adoptions(present).map {
-        try PreparedSentence($0, in: database)
+      adoptions = try statements.adoptions(present).map { find, adopt in
+        (try PreparedSentence(find, in: database), try PreparedSentence(adopt, in: database))
       }
       relative = try keys.flatMap { statements.relative($0) }.map {
         try PreparedSentence($0, in: database)

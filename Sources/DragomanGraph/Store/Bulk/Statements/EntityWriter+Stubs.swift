@@ -2,22 +2,32 @@
 ///
 /// Whoever named them so did not know their identity: it is null until their record comes.
 extension EntityStatements {
-  /// What gives the identity of a row to the stub that was made of another of its keys, a statement for each.
-  func adoptions(_ present: [Int]) -> [Sentence] {
+  /// Finds the stub that was made of another key of a row than the identity, and gives it the row's identity: for
+  /// each such key.
+  func adoptions(_ present: [Int]) -> [(find: Sentence, adopt: Sentence)] {
     guard completesStubs != .never, let keys = keySlots(of: present) else { return [] }
-    let identity = values(of: keys, from: 1, isNoted: false)
+    let identity = merged(values(of: keys, from: 1, isNoted: false))
     let assignments = identity.map { "\(Schema.quoted($0.column)) = \($0.value)" }
     let isUnknown = identity.map { " AND \(Schema.quoted($0.column)) IS NULL" }.joined()
+    func isStub(_ others: [Int], from parameter: Int) -> String {
+      "WHERE \(keyTest(others, from: parameter)) AND _stub = 1\(isUnknown)"
+    }
     return entity.uniqueKeys.dropFirst().compactMap { key in
       slots(of: key, present).map { others in
-        Sentence(
-          sql: "UPDATE OR IGNORE \(table) SET \(assignments.joined(separator: ", "))"
-            + " WHERE \(keyTest(others, from: keys.count + 1)) AND _stub = 1\(isUnknown)",
-          slots: keys + others
+        (
+          Sentence(sql: "SELECT _pk FROM \(table) \(isStub(others, from: 1))", slots: others),
+          Sentence(
+            sql: "UPDATE OR IGNORE \(table) SET \(assignments.joined(separator: ", "))"
+              + " \(isStub(others, from: keys.count + 1))",
+            slots: keys + others
+          )
         )
       }
     }
   }
+
+  /// The columns of the identity.
+  var identityColumns: [String] { entity.uniqueKeys.first?.map(\.column) ?? [] }
 
   /// The slots of a unique key, if the shape gives all of them.
   func slots(of key: [EntityLayout.KeyPart], _ present: [Int]) -> [Int]? {
@@ -42,17 +52,19 @@ extension EntityWriter {
     key: Int64?,
     _ connection: OpaquePointer
   ) throws(StoreError) -> Bool {
-    guard !prepared.adoptions.isEmpty else { return false }
-    let savepoint = try StoreError.naming(path) { try Savepoint(database: database, path: path) }
-    try savepoint.begin()
-    for adoption in prepared.adoptions
-    where run(adoption, row, arena, key: nil, connection) == .updated {
-      guard run(prepared.write, row, arena, key: key, connection) == .updated else { break }
-      try savepoint.release()
-      self.key = note?.key
-      return true
+    for (find, adopt) in prepared.adoptions where try find.finds(row, arena, path: path) {
+      let savepoint = try StoreError.naming(path) { try Savepoint(database: database, path: path) }
+      try savepoint.begin()
+      if run(adopt, row, arena, key: nil, connection) == .updated,
+        run(prepared.write, row, arena, key: key, connection) == .updated
+      {
+        try savepoint.release()
+        self.key = note?.key
+        adopted = statements.identityColumns
+        return true
+      }
+      try savepoint.undo()
     }
-    try savepoint.undo()
     return false
   }
 }
