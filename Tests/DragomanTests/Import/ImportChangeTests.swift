@@ -52,6 +52,31 @@ import Testing
       .joined(separator: " ")
   }
 
+  @Test("The identity that a record gives to a stub of another key is a change")
+  func adoptedStub() async throws {
+    let map = """
+      version: 1
+      entities:
+        Task:
+          unique: no
+          attributes: { no: { type: int64 } }
+          relationships:
+            who: { entity: Person, kind: toOne, key: { mail: who }, onUnresolved: stub }
+        Person:
+          unique: [[id], [mail]]
+          attributes: { id: { type: int64 }, mail: mail, name: name }
+      sources:
+        tasks: { format: json, entity: Task, records: tasks }
+        people: { format: json, entity: Person, records: people }
+      """
+    let fixture = try ImportFixture(map)
+    try await fixture.run(#"{"tasks":[{"no":1,"who":"a@b"}]}"#)
+    let named = try await changes(#"{"people":[{"id":5,"mail":"a@b","name":"Ada"}]}"#, fixture)
+    #expect(named == ["updated 5 @1 id: null > 5", "updated 5 @1 name: null > Ada"])
+    let known = try await changes(#"{"people":[{"id":5,"mail":"a@b"}]}"#, fixture)
+    #expect(known == ["updated 5 @1 id: null > 5"])
+  }
+
   private func filled() async throws -> ImportFixture {
     let fixture = try ImportFixture(Self.map)
     try await fixture.run(#"[{"id":1,"name":"a","pin":"x"},{"id":2,"name":"b"},{"id":3}]"#)

@@ -83,7 +83,7 @@ public struct ImportChange: Sendable, Hashable {
   /// The values of the entity's unique key; empty where it has none.
   public var key: [Value]
   /// What changed besides the key, in the order of the model: every value of an object that is new or
-  /// gone unless it is null, else the values that differ.
+  /// gone unless it is null, else the values that differ; also the key that a stub of another one gets.
   public var fields: [Field]
   /// The relationships whose links changed, in the order of the model.
   ///
@@ -123,7 +123,9 @@ public struct ImportChange: Sendable, Hashable {
       let isKey = change.identity.contains { $0.utf8.elementsEqual(attribute.name.utf8) }
       if isKey {
         key[attribute.name] = [Value(attribute, Self.masked(new ?? old ?? .null, attribute))]
-      } else if old != new, (old ?? .null) != .null || (new ?? .null) != .null {
+      }
+      let isGiven = isKey && (old == nil || new == nil)
+      if !isGiven, old != new, (old ?? .null) != .null || (new ?? .null) != .null {
         let field = Field(
           attribute,
           old: old.map { Self.masked($0, attribute) },

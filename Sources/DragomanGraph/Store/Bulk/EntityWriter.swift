@@ -74,12 +74,10 @@ public final class EntityWriter {
 
   let database: Database
   let path: String?
-  let statements: EntityStatements
+  private let statements: EntityStatements
   private let keys: PrimaryKeys
   let note: RowNote?
   private let lookUpCount: Int
-  /// The columns of the identity that the last row has given to a stub.
-  @exclusivity(unchecked) var adopted: [String] = []
   /// The primary key of the object of the last row, where the writer notes objects; of a new
   /// object always.
   @exclusivity(unchecked) package internal(set) var key: Int64?
@@ -121,7 +119,7 @@ public final class EntityWriter {
   /// The values that the last row has overwritten, by the columns of their attributes.
   package var former: [(column: String, value: StoredValue)] {
     guard let note, let last, last.former.count == note.former.count else { return [] }
-    return adopted.map { ($0, .null) } + zip(last.former, note.former)
+    return Array(zip(last.former, note.former))
   }
 
   /// The first primary key that the session can have given to an object of the table.
@@ -161,7 +159,6 @@ public final class EntityWriter {
       if reserved == nil { keys.take() }
       return .inserted
     }
-    if !adopted.isEmpty { adopted = [] }
     let prepared = try prepare(row)
     let connection = try connection()
     let next = prepared.makesObjects || prepared.takesPlaces ? reserved ?? keys.next : nil

@@ -26,9 +26,6 @@ extension EntityStatements {
     }
   }
 
-  /// The columns of the identity.
-  var identityColumns: [String] { entity.uniqueKeys.first?.map(\.column) ?? [] }
-
   /// The slots of a unique key, if the shape gives all of them.
   func slots(of key: [EntityLayout.KeyPart], _ present: [Int]) -> [Int]? {
     var found: [Int] = []
@@ -60,7 +57,6 @@ extension EntityWriter {
       {
         try savepoint.release()
         self.key = note?.key
-        adopted = statements.identityColumns
         return true
       }
       try savepoint.undo()
