@@ -1,3 +1,4 @@
+import DragomanGraph
 import Foundation
 
 @testable import Dragoman
@@ -67,6 +68,51 @@ final class FeedServer {
       let sent = request["fields"] as? [String: String] ?? [:]
       let found = fields.compactMap { sent[$0] }
       return ([request["path"] as? String ?? ""] + found).joined(separator: " ")
+    }
+  }
+}
+
+/// What suites of feeds from a server share: a map of one entity, and imports by it.
+protocol WebSuite {}
+
+extension WebSuite {
+  static func map(_ source: String = "") -> String {
+    """
+    version: 1
+    name: web
+    entities:
+      P: { unique: id, attributes: { id: { type: int64 }, name: name } }
+    sources:
+      s: { format: json, entity: P\(source) }
+    """
+  }
+
+  static var one: String { #"[{"id":1,"name":"a"}]"# }
+
+  func run(
+    _ fixture: ImportFixture,
+    _ server: FeedServer,
+    _ urls: String...,
+    change: (inout ImportRequest) -> Void = { _ in }
+  ) async throws -> ImportReport {
+    var request = ImportRequest(urls.map { .url($0) })
+    request.web = server.options
+    change(&request)
+    return try await Importer(map: fixture.map, store: fixture.store).run(request)
+  }
+
+  func message(
+    _ fixture: ImportFixture,
+    _ server: FeedServer,
+    _ url: String,
+    change: (inout ImportRequest) -> Void = { _ in }
+  ) async -> String {
+    do {
+      return "imported: \(try await run(fixture, server, url, change: change).summary)"
+    } catch let failure as ImportFailure {
+      return "\(failure.cause)"
+    } catch {
+      return "another error: \(error)"
     }
   }
 }

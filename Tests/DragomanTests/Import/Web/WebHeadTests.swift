@@ -9,46 +9,7 @@ import Testing
   "Heads of the web",
   .enabled(if: FeedServer.isPossible, "python3 and openssl are needed for the server")
 )
-struct WebHeadTests {
-  private static func map(_ source: String = "") -> String {
-    """
-    version: 1
-    name: web
-    entities:
-      P: { unique: id, attributes: { id: { type: int64 }, name: name } }
-    sources:
-      s: { format: json, entity: P\(source) }
-    """
-  }
-
-  private static let one = #"[{"id":1,"name":"a"}]"#
-
-  private func run(
-    _ fixture: ImportFixture,
-    _ url: String,
-    change: (inout ImportRequest) -> Void = { _ in }
-  ) async throws -> ImportReport {
-    var request = ImportRequest([.url(url)])
-    request.web.timeout = 300
-    request.web.retryCount = 0
-    change(&request)
-    return try await Importer(map: fixture.map, store: fixture.store).run(request)
-  }
-
-  private func message(
-    _ fixture: ImportFixture,
-    _ url: String,
-    change: (inout ImportRequest) -> Void = { _ in }
-  ) async -> String {
-    do {
-      return "imported: \(try await run(fixture, url, change: change).summary)"
-    } catch let failure as ImportFailure {
-      return "\(failure.cause)"
-    } catch {
-      return "another error: \(error)"
-    }
-  }
-
+struct WebHeadTests: WebSuite {
   /// An answer of a server, as it is sent.
   private func answer(_ status: String, _ fields: [String], _ body: String) -> String {
     (["HTTP/1.1 \(status)"] + fields + ["Connection: close", "", body]).joined(separator: "\r\n")
@@ -63,7 +24,7 @@ struct WebHeadTests {
       as: "leak"
     )
     let fixture = try ImportFixture(Self.map(", records: items, pages: { next: header }"))
-    let report = try await run(fixture, server.url("raw/leak")) {
+    let report = try await run(fixture, server, server.url("raw/leak")) {
       $0.web.headers = ["Authorization": "s3cret"]
     }
     #expect(report.summary == "read 3, inserted 3")
@@ -90,11 +51,11 @@ struct WebHeadTests {
     let fixture = try ImportFixture(Self.map())
     let url = server.url("raw/latest")
     try put("latest", 1)
-    #expect(try await run(fixture, url).summary == "read 1, inserted 1")
+    #expect(try await run(fixture, server, url).summary == "read 1, inserted 1")
     try put("latest", 2)
-    #expect(try await run(fixture, url).summary == "read 1, updated 1")
+    #expect(try await run(fixture, server, url).summary == "read 1, updated 1")
     // Where it leads to the same, that is asked for its version.
-    _ = try await run(fixture, url)
+    _ = try await run(fixture, server, url)
     #expect(
       try server.requests("If-None-Match").suffix(2) == ["/raw/latest", "/raw/v2 \"1\""]
     )
@@ -113,13 +74,13 @@ struct WebHeadTests {
     try server.put(#"[{"id":1,"q":{"id":1,"name":"a"}}]"#, as: "people.json")
     let fixture = try ImportFixture(map)
     let url = server.url("people.json")
-    _ = try await run(fixture, url)
-    #expect(try await run(fixture, url).counts.read == 0)
+    _ = try await run(fixture, server, url)
+    #expect(try await run(fixture, server, url).counts.read == 0)
     let other = #"[{"id":1,"q":{"id":1,"name":"other"}}]"#
     let report = try await Importer(map: fixture.map, store: fixture.store)
       .run(ImportRequest([.bytes(Array(other.utf8), name: "o.json")]))
     #expect(report.counts.unchanged == 1)
-    #expect(try await run(fixture, url).entities["Q"]?.updated == 1)
+    #expect(try await run(fixture, server, url).entities["Q"]?.updated == 1)
   }
 
   @Test("What a migration has dropped is brought back")
@@ -128,12 +89,12 @@ struct WebHeadTests {
     try server.put(Self.one, as: "people.json")
     let fixture = try ImportFixture(Self.map())
     let url = server.url("people.json")
-    _ = try await run(fixture, url)
+    _ = try await run(fixture, server, url)
     let whole = fixture.store.model
     let smaller = try ImportMap(yaml: Self.map().replacing(", name: name", with: ""))
     try fixture.store.migrate(to: smaller.model(), drops: true)
     try fixture.store.migrate(to: whole)
-    #expect(try await run(fixture, url).summary == "read 1, updated 1")
+    #expect(try await run(fixture, server, url).summary == "read 1, updated 1")
     #expect(try fixture.rows() == ["1|a"])
   }
 
@@ -145,7 +106,7 @@ struct WebHeadTests {
     let server = try FeedServer()
     try server.put(answer("200 OK", fields, #"[{"id":1,"name":"a"}]"#), as: "cut")
     let fixture = try ImportFixture(Self.map())
-    let told = await message(fixture, server.url("raw/cut"))
+    let told = await message(fixture, server, server.url("raw/cut")) { $0.web.retryCount = 0 }
     #expect(told.hasPrefix("input.web: "), "\(told)")
     #expect(try fixture.store.history().isEmpty)
   }
@@ -165,10 +126,10 @@ struct WebHeadTests {
       as: "last"
     )
     let paged = try ImportFixture(Self.map(", records: items, pages: { next: header }"))
-    _ = try await run(paged, server.url("raw/folded"))
+    _ = try await run(paged, server, server.url("raw/folded"))
     #expect(try server.requests() == ["/raw/folded", "/raw/last"])
     let fixture = try ImportFixture(Self.map(", records: items"))
-    _ = try await run(fixture, server.url("raw/last"))
+    _ = try await run(fixture, server, server.url("raw/last"))
     #expect(try sql(fixture.store, "SELECT etag FROM _dragoman_downloads") == ["\"h\""])
   }
 
@@ -187,7 +148,7 @@ struct WebHeadTests {
         ", records: items, encoding: windows-1252, pages: { cursor: /meta/cursor, parameter: after }"
       )
     )
-    let told = await message(fixture, server.url("raw/odd"))
+    let told = await message(fixture, server, server.url("raw/odd"))
     #expect(told.contains("go in a circle"), "\(told)")
     // Cursors are sent as they are written.
     #expect(try server.requests() == ["/raw/odd", "/raw/odd?after=1.10"])
@@ -205,9 +166,13 @@ struct WebHeadTests {
       as: "moved"
     )
     let fixture = try ImportFixture(Self.map())
-    let none = await message(fixture, server.url("raw/none")) { $0.maximumInputByteCount = 1000 }
+    let none = await message(fixture, server, server.url("raw/none")) {
+      $0.maximumInputByteCount = 1000
+    }
     #expect(none.hasPrefix("input.missing: "), "\(none)")
-    let moved = await message(fixture, server.url("raw/moved")) { $0.maximumInputByteCount = 1000 }
+    let moved = await message(fixture, server, server.url("raw/moved")) {
+      $0.maximumInputByteCount = 1000
+    }
     #expect(moved == "imported: read 1, inserted 1")
   }
 
@@ -215,7 +180,7 @@ struct WebHeadTests {
   func packed() async throws {
     let server = try FeedServer()
     let fixture = try ImportFixture(Self.map())
-    #expect(await message(fixture, server.url("packed")) == "imported: read 1, inserted 1")
+    #expect(await message(fixture, server, server.url("packed")) == "imported: read 1, inserted 1")
     #expect(try fixture.rows() == ["1|packed"])
   }
 }

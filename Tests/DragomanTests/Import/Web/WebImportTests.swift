@@ -9,47 +9,7 @@ import Testing
   "Feeds of the web",
   .enabled(if: FeedServer.isPossible, "python3 and openssl are needed for the server")
 )
-struct WebImportTests {
-  private static func map(_ source: String = "") -> String {
-    """
-    version: 1
-    name: web
-    entities:
-      P: { unique: id, attributes: { id: { type: int64 }, name: name } }
-    sources:
-      s: { format: json, entity: P\(source) }
-    """
-  }
-
-  private static let one = #"[{"id":1,"name":"a"}]"#
-
-  private func run(
-    _ fixture: ImportFixture,
-    _ server: FeedServer,
-    _ urls: String...,
-    change: (inout ImportRequest) -> Void = { _ in }
-  ) async throws -> ImportReport {
-    var request = ImportRequest(urls.map { .url($0) })
-    request.web = server.options
-    change(&request)
-    return try await Importer(map: fixture.map, store: fixture.store).run(request)
-  }
-
-  private func message(
-    _ fixture: ImportFixture,
-    _ server: FeedServer,
-    _ url: String,
-    change: (inout ImportRequest) -> Void = { _ in }
-  ) async -> String {
-    do {
-      return "imported: \(try await run(fixture, server, url, change: change).summary)"
-    } catch let failure as ImportFailure {
-      return "\(failure.cause)"
-    } catch {
-      return "another error: \(error)"
-    }
-  }
-
+struct WebImportTests: WebSuite {
   @Test(
     "A feed is fetched by https, trusted by its certificate, and packed or not",
     arguments: [true, false]
