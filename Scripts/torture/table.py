@@ -1,7 +1,8 @@
 """The table of docs/reliability.md: each row tells when, on which revision, how long and with which seed it was tried.
 
 A run replaces the rows of what it tried, and leaves the others as an earlier run has written them; so a part that takes a
-night need not be tried again because another one was.
+night need not be tried again because another one was. What all runs have tried is added up beside: a short run behind a
+long one hides neither its cases nor what failed of them.
 """
 
 import re
@@ -11,7 +12,7 @@ from pathlib import Path
 
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
-HEAD = ["| tried | promise | checks | failed | when, and with what |", "|---|---|---:|---:|---|"]
+HEAD = ["| tried | promise | checks | failed | in all runs | failed | when, and with what |", "|---|---|---:|---:|---:|---:|---|"]
 MEASURED = "What was measured on the way:"
 
 
@@ -32,6 +33,15 @@ def written(text):
     return rows, notes
 
 
+def of_others(row, words):
+    """Checks and failures of all runs behind a row of the page but this one, which may have written it before."""
+    if not row:
+        return 0, 0
+    cells = [cell.strip() for cell in row.split("|")]
+    own_tried, own_failed, tried, failed = (int(cell.replace(",", "")) if cell[0].isdigit() else 0 for cell in cells[3:7])
+    return (tried - own_tried, failed - own_failed) if cells[7] == words else (tried, failed)
+
+
 def merged(rows, notes, tallies, words):
     """The rows and notes with those of a run in their places."""
     order = list(rows)
@@ -46,7 +56,10 @@ def merged(rows, notes, tallies, words):
         if tally.skipped and name in rows and "skipped" not in rows[name]:
             continue
         checks = f"skipped: {tally.skipped}" if tally.skipped else f"{tally.tried:,}"
-        rows[name] = f"| {name} | {tally.promise} | {checks} | {len(tally.failures):,} | {words} |"
+        failed = len(tally.failures)
+        others_tried, others_failed = of_others(rows.get(name), words)
+        cells = [name, tally.promise, checks, f"{failed:,}", f"{others_tried + tally.tried:,}", f"{others_failed + failed:,}", words]
+        rows[name] = f"| {' | '.join(cells)} |"
         notes[name] = [f"- {name}: {note}" for note in tally.notes]
     return [rows[name] for name in order], [note for name in order for note in notes.get(name, [])]
 
