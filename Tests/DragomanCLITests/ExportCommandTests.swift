@@ -10,12 +10,13 @@ import Testing
       Person:
         unique: id
         attributes:
-          id: { type: int32, from: { json: id, xml: "@id" } }
+          id: { type: int32, from: { json: id, xml: "@id", csv: id } }
           name: name
           pin: { sensitive: true }
     sources:
       json: { format: json, entity: Person }
       xml: { format: xml, entity: Person, records: /people/person }
+      csv: { format: csv, entity: Person }
     """
 
   init() throws {
@@ -75,6 +76,20 @@ import Testing
       "--dry-run"
     )
     #expect(trial.status == 0 && !trial.output.contains("\"import\":"))
+  }
+
+  @Test("Of CSV a file's name tells what divides the cells, too")
+  func tabs() throws {
+    for (name, separator) in [("a.csv", ","), ("a.tsv", "\t"), ("A.TSV.gz", "\t")] {
+      let options = ["export", "m.map.yaml", "-d", "p.db", "-o", name, "--where", "id == 1"]
+      #expect(try folder.run(options).errors == "\(name): 1 record\n")
+      let read = try folder.run("import", "m.map.yaml", name, "-d", "\(name).db", "--json")
+      #expect(read.status == 0)
+      if name != "A.TSV.gz" {
+        let line = ["1", "Ada", "7"].joined(separator: separator)
+        #expect(try folder.read(name).contains(line))
+      }
+    }
   }
 
   @Test("An export that fails leaves what stood there, and no trace")

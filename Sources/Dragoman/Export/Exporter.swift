@@ -309,14 +309,7 @@ public struct Exporter: Sendable {
   /// The format that a file's name tells; JSON where it tells none.
   static func format(of output: ExportOutput) -> ForeignFormat {
     guard case .file(let path) = output else { return .json }
-    var name = path.lowercased()
-    for ending in [".gz", ".zst"] where name.hasSuffix(ending) {
-      name.removeLast(ending.count)
-    }
-    let endings: [(String, ForeignFormat)] = [
-      (".ndjson", .ndjson), (".jsonl", .ndjson), (".xml", .xml), (".csv", .csv),
-    ]
-    return endings.first { name.hasSuffix($0.0) }?.1 ?? .json
+    return FormatDetection.format(named: path) ?? .json
   }
 
   /// What divides the cells of CSV, where the source does not say: tabs in a file that is named so.

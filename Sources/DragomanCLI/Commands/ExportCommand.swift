@@ -17,7 +17,7 @@ struct ExportCommand: AsyncParsableCommand {
         dragoman export Maps/people.map.yaml -d people.db -f csv --sort lastName
         dragoman export Maps/shop.map.yaml -d shop.db --entity Order,Customer -o out/
 
-      The format is told by the name of the output (.json, .ndjson, .xml, .csv, each with .gz or .zst \
+      The format is told by the name of the output (.json, .ndjson, .xml, .csv, .tsv, each with .gz or .zst \
       behind it), else it is JSON. A file is complete or not there: it is written beside and renamed. It \
       replaces an earlier export; what no export made or was changed since only with --overwrite, \
       the database and the map never.

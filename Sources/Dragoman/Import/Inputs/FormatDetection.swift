@@ -78,6 +78,15 @@ enum FormatDetection {
     return decoded
   }
 
+  /// The format that a file's name tells; nil where it tells none.
+  static func format(named name: String) -> ForeignFormat? {
+    let endings: [(ForeignFormat, [String])] = [
+      (.json, [".json"]), (.ndjson, [".ndjson", ".jsonl"]), (.xml, [".xml"]),
+      (.csv, [".csv", ".tsv"]),
+    ]
+    return endings.first { hasEnding($0.1, name) }?.0
+  }
+
   /// Whether the name says that cells are divided by tabs.
   static func isTabSeparated(_ name: String) -> Bool { hasEnding([".tsv"], name) }
 
