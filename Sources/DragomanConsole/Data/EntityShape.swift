@@ -80,7 +80,9 @@ struct ObjectLabel {
     var texts = zip(values, columns).map(Self.text)
     // Of a to-one the columns are paths.
     let last = columns.last?.name.split(separator: ".").last.map(String.init)
-    hasCaption = shape.caption != nil && shape.caption == last && texts.count > 1
+    // A name that is a part of the key is not there besides.
+    let isKey = shape.caption.map { shape.uniqueKeys.first?.contains($0) ?? false } ?? false
+    hasCaption = shape.caption != nil && !isKey && shape.caption == last && texts.count > 1
     caption = hasCaption ? String((texts.popLast() ?? "").prefix(80)) : ""
     let whole = texts.joined(separator: " · ")
     key = whole.isEmpty ? "#\(id.primaryKey)" : String(whole.prefix(80))

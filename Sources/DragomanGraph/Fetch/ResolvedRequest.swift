@@ -201,9 +201,12 @@ package struct ResolvedRequest {
   ) -> (having: Names, sort: Names) {
     var names: Names = []
     for (index, column) in columns.enumerated() {
-      names.append(
-        (column.attribute.name, Self.column(index, column.attribute, column.expression?.object))
-      )
+      // The number of objects is none of them.
+      let object = column.aggregate == nil ? column.expression?.object : nil
+      names.append((column.attribute.name, Self.column(index, column.attribute, object)))
+    }
+    for (index, wanted) in (request.columns ?? []).enumerated() where wanted.aggregate == nil {
+      names.append((wanted.path, names[index].expression))
     }
     let visible = names
     for (index, group) in table.groups.enumerated() {
@@ -228,11 +231,13 @@ package struct ResolvedRequest {
     var keys: [ResolvedSortKey] = []
     for key in request.sortKeys {
       let expression = try single(key.name, paths)
-      guard expression.object == nil else {
+      if let object = expression.object {
         throw StoreError(
           .badRequest,
           "\(key.name) is a relationship, which has no order.",
-          help: "sort by an attribute of it: \(key.name).name"
+          help: paths.layout.entities[object].attributes.first.map {
+            "sort by an attribute of it: \(key.name).\($0.name)"
+          }
         )
       }
       guard key.options.isEmpty || expression.attribute.type.isTextual else {

@@ -4,9 +4,10 @@ import Foundation
 enum TextFold {
   /// The folded text.
   ///
-  /// - `[d]` decomposes canonically (NFD) and removes nonspacing marks, so that both normal forms
-  ///   fall together. Marks that tell letters apart stay: nukta, kana voicing and virama
-  ///   (combining classes 7, 8 and 9) and vowel signs (class 0).
+  /// - `[d]` decomposes canonically (NFD), removes nonspacing marks, and composes what is left (NFC), so
+  ///   that both normal forms fall together, and a syllable of Hangul stays one character. Marks that tell
+  ///   letters apart stay: nukta, kana voicing and virama (combining classes 7, 8 and 9) and vowel signs
+  ///   (class 0).
   /// - `[c]` applies Unicode's full case folding to each scalar, independent of any locale: "ß" is
   ///   "ss", "Σ" and "ς" are "σ", "İ" is not "i" (The Unicode Standard, section 3.13).
   static func fold(_ text: String, _ options: Filter.Comparison.Options) -> String {
@@ -17,6 +18,7 @@ enum TextFold {
     if options.contains(.diacriticInsensitive) {
       scalars = text.decomposedStringWithCanonicalMapping.unicodeScalars
       scalars.removeAll(where: isDiacritic)
+      scalars = String(scalars).precomposedStringWithCanonicalMapping.unicodeScalars
     }
     guard options.contains(.caseInsensitive) else { return String(scalars) }
     var folded = ""

@@ -28,6 +28,12 @@ struct FilterParsingTests {
       (#"a == "\ud83d\ude00""#, .where("a", .equalTo, "😀")),
       ("a == '%@'", .where("a", .equalTo, "%@")),
       ("#and == 1", .where("and", .equalTo, 1)),
+      ("#\"first name\" == 1", .where("first name", .equalTo, 1)),
+      ("#'it\\'s.a' == 1", .where("it's.a", .equalTo, 1)),
+      (
+        "boss.#\"first name\" == 1",
+        .comparison(.init(.path(FilterPath(steps: ["boss", "first name"])), .equalTo, 1))
+      ),
       ("größe == 1", .where("größe", .equalTo, 1)),
       ("TRUEPREDICATE", .constant(true)),
       ("not FALSEPREDICATE", .not(.constant(false))),

@@ -34,6 +34,11 @@ struct FilterPlaceTests {
         "another name"
       ),
       ("name == 'é\u{1F600}' AND ‸nmae == 'x'", "\"name\"?"), ("name == ‸'x", nil), ("‸", nil),
+      ("‸in == 3", "written #in"), ("any ‸== 3", "written #any"), ("not ‸== 3", "written #not"),
+      ("‸true == 1", "written #true"), ("‸'first name' == 'x'", "#\"first name\""),
+      ("first ‸name == 'x'", "#\"first name\""), ("first‸-name == 'x'", "#\"first-name\""),
+      ("1‸st == 3", "#\"1st\""), ("‸😀 == 3", "#\"first name\""),
+      ("SUBQUERY(phones, $p, ‸$q.kind == 'x').@count > 1", "there is $p"),
     ] as [(String, String?)]
   )
   func place(marked: String, words: String?) throws {

@@ -47,7 +47,7 @@ struct LiteralTests {
     arguments: [
       (.int64, .number("9223372036854775808")), (.int64, .number("1.5")),
       (.int64, .boolean(true)), (.int64, .string("twelve")), (.int64, .number("1e999999999")),
-      (.double, .number("1e400")), (.double, .string("0x10")),
+      (.double, .number("0x10")), (.double, .string("0x10")),
       (.decimal, .string("1,5")), (.decimal, .number("1e99999999999999999999")),
       (.bool, .string("YES")), (.bool, .number("2")),
       (.string, .number("5")),

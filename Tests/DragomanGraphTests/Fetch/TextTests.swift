@@ -12,7 +12,8 @@ struct TextTests {
       ("Straße ẞ", .caseInsensitive, "strasse ss"), ("ΣΑΣ σας", .caseInsensitive, "σασ σασ"),
       ("İıI", .caseInsensitive, "i\u{307}ıi"),
       ("İ", [.caseInsensitive, .diacriticInsensitive], "i"),
-      ("が", .diacriticInsensitive, "か\u{3099}"), ("Łø", .diacriticInsensitive, "Łø"),
+      ("が", .diacriticInsensitive, "が"), ("か\u{3099}", .diacriticInsensitive, "が"),
+      ("한국", .diacriticInsensitive, "한국"), ("Łø", .diacriticInsensitive, "Łø"),
       ("Ж", .caseInsensitive, "ж"), ("K", .caseInsensitive, "k"), ("ſ", .caseInsensitive, "s"),
     ] as [(String, Filter.Comparison.Options, String)]
   )
@@ -45,6 +46,43 @@ struct TextTests {
     #expect(try TextTest(.matches, pattern, []).admits(text) == isMatch)
   }
 
+  @Test(
+    "[d] takes no character apart: a syllable of Hangul is one, a voiced kana too",
+    arguments: [
+      (.like, "한국", "??", true), (.like, "がぎ", "??", true), (.like, "がぎ", "か?", false),
+      (.endsWith, "한국", "ᆨ", false), (.matches, "한국", "[가-힣]{2}", true),
+      (.like, "éa", "??", true),
+    ] as [(TextTest.Kind, String, String, Bool)]
+  )
+  func characters(kind: TextTest.Kind, text: String, pattern: String, isMatch: Bool) throws {
+    #expect(try TextTest(kind, pattern, .diacriticInsensitive).admits(text) == isMatch)
+  }
+
+  @Test(
+    "An expression may end in a comment or in a text without end",
+    arguments: [("(?x) A d a # comment", "Ada"), ("\\QA.d", "A.d"), ("(?x)a#", "a")]
+  )
+  func openEnded(pattern: String, text: String) throws {
+    #expect(try TextTest(.matches, pattern, []).admits(text))
+    #expect(try !TextTest(.matches, pattern, []).admits(text + "x"))
+    let attribute = Attribute(name: "a", rules: AttributeRules(pattern: pattern))
+    let model = Model(entities: [Entity(name: "T", attributes: [attribute])])
+    #expect(model.validate().isEmpty)
+  }
+
+  @Test(
+    "An expression whose memory a text exhausts stops the fetch: nobody knows whether it matches",
+    arguments: ["(a|b)+", "(((a)|(b)|(c)|(d))+(,|;)?)+"]
+  )
+  func exhausted(pattern: String) throws {
+    let test = try TextTest(.matches, pattern, [])
+    #expect(try test.admits(String(repeating: "a", count: 1_000)))
+    let failure = #expect(throws: TextTest.Failure.self) {
+      try test.admits(String(repeating: "a", count: 200_000))
+    }
+    #expect(failure?.message.contains("wants too much memory for a text of 200000") == true)
+  }
+
   @Test("MATCHES takes [c] and [d]")
   func matchesOptions() throws {
     #expect(try TextTest(.matches, "été", .caseInsensitive).admits("ÉTÉ"))
@@ -52,7 +90,7 @@ struct TextTests {
     #expect(try !TextTest(.matches, "été", .diacriticInsensitive).admits("ETE"))
   }
 
-  @Test("An invalid expression is refused", arguments: ["(", "a)|(b", "[", "*", "(?x)a#"])
+  @Test("An invalid expression is refused", arguments: ["(", "a)|(b", "[", "*", "(?x)(a#)"])
   func invalid(pattern: String) {
     #expect(throws: TextTest.Failure.self) { try TextTest(.matches, pattern, []) }
   }

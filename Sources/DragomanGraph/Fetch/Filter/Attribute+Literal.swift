@@ -72,7 +72,7 @@ extension Attribute {
   private func digits(_ literal: FilterValue) -> String? {
     switch literal {
     case .number(let digits): digits
-    case .string(let text): DecimalText.canonical(text)
+    case .string(let text): DecimalText.canonical(text) ?? (Self.isInfinity(text) ? text : nil)
     default: nil
     }
   }
@@ -108,15 +108,87 @@ extension Attribute {
     DecimalText.canonical(digits).flatMap { Int64($0) }.map(StoredValue.integer)
   }
 
-  /// Infinity is written `inf`, as Swift prints it; digits that overflow are none.
+  /// Infinity is written `inf`, as Swift prints it, or by a number beyond all others: JSON has `9e999`.
   private static func double(_ digits: String) -> Double? {
-    Double(digits).flatMap { $0.isFinite || digits.hasSuffix("inf") ? $0 : nil }
+    isReal(digits) ? Double(digits) : nil
   }
 
   /// Rounded to binary32 first, because that is what the column holds.
   private static func float(_ digits: String) -> Double? {
-    Float(digits).flatMap { $0.isFinite || digits.hasSuffix("inf") ? Double($0) : nil }
+    isReal(digits) ? Float(digits).map(Double.init) : nil
   }
+
+  private static func isReal(_ digits: String) -> Bool {
+    isInfinity(digits) || DecimalText.canonical(digits) != nil
+  }
+
+  private static func isInfinity(_ text: String) -> Bool {
+    let word = text.hasPrefix("-") || text.hasPrefix("+") ? text.dropFirst() : text[...]
+    return ["inf", "infinity"].contains(word.lowercased())
+  }
+
+  /// Where a literal stands among the integers; nil: it is no number, or the attribute holds none.
+  func integerPlace(of literal: FilterValue) -> IntegerPlace? {
+    guard [.int16, .int32, .int64].contains(type), let digits = digits(literal) else { return nil }
+    let isNegative = digits.hasPrefix("-")
+    guard let number = DecimalText.canonical(digits) else {
+      return Self.isInfinity(digits) ? .outside(isNegative ? .min : .max) : nil
+    }
+    if let whole = Int64(number) { return .at(whole) }
+    let parts = number.parts(at: ".")
+    let outermost: Int64 = isNegative ? .min : .max
+    guard parts.count == 2, let whole = Int64(parts[0]), whole != outermost else {
+      return .outside(outermost)
+    }
+    return .above(isNegative ? whole - 1 : whole)
+  }
+}
+
+/// Where a number stands among the integers of 64 bits.
+enum IntegerPlace {
+  /// It is one of them.
+  case at(Int64)
+  /// It lies between one and the next.
+  case above(Int64)
+  /// It lies beyond all; the one nearest to it.
+  case outside(Int64)
+
+  /// What a test with a number that is no integer says of one.
+  ///
+  /// - Parameter relation: Equality or an order.
+  /// - Returns: The test; nil for a number that is an integer itself.
+  func test(_ relation: Filter.Comparison.Relation) -> ResolvedComparison.Test? {
+    let wantsSmaller = relation == .lessThan || relation == .lessThanOrEqualTo
+    switch (self, relation) {
+    case (.at, _): return nil
+    case (_, .equalTo): return Self.never
+    case (_, .notEqualTo): return .compares(.notEqualTo, Self.fraction)
+    case (.above(let floor), _):
+      return .compares(wantsSmaller ? .lessThanOrEqualTo : .greaterThan, .integer(floor))
+    case (.outside(let nearest), _):
+      return (nearest == .max) == wantsSmaller ? .isPresent : Self.never
+    }
+  }
+
+  /// The integers from one number to another one.
+  static func between(_ low: IntegerPlace, _ high: IntegerPlace) -> ResolvedComparison.Test {
+    let least: Int64
+    switch low {
+    case .at(let integer): least = integer
+    case .above(let floor): least = floor + 1
+    case .outside(Int64.min): least = .min
+    case .outside: return never
+    }
+    switch high {
+    case .at(let integer), .above(let integer): return .between(.integer(least), .integer(integer))
+    case .outside(Int64.max): return .between(.integer(least), .integer(.max))
+    case .outside: return never
+    }
+  }
+
+  /// A value that no integer has.
+  private static let fraction = StoredValue.real(0.5)
+  private static var never: ResolvedComparison.Test { .compares(.equalTo, fraction) }
 }
 
 extension UUID {

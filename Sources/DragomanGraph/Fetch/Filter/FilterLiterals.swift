@@ -43,6 +43,12 @@ struct FilterLiterals {
     return try expression.attribute.stored(literal)
   }
 
+  /// Where a number stands among the integers, if the other side is one; nil for all else.
+  func integerPlace(_ operand: Filter.Operand) -> IntegerPlace? {
+    guard expression.object == nil, case .value(let literal) = operand else { return nil }
+    return expression.attribute.integerPlace(of: literal)
+  }
+
   func present(_ operand: Filter.Operand) throws(StoreError) -> StoredValue {
     let value = try value(operand)
     guard value != .null else {
@@ -75,7 +81,9 @@ struct FilterLiterals {
       throw StoreError(
         .badRequest,
         "\(expression.attribute.name) is compared with \(literal.summary), but it wants an object.",
-        help: "compare an attribute of it, \(expression.attribute.name).name, or give an object id"
+        help: entity.attributes.first.map {
+          "compare an attribute of it, \(expression.attribute.name).\($0.name), or give an object id"
+        } ?? "give an object id"
       )
     }
     guard id.entity.utf8.elementsEqual(entity.rootName.utf8) else {

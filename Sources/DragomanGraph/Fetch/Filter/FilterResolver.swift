@@ -3,24 +3,36 @@
 struct FilterResolver {
   /// Comparisons in one filter, at most.
   static let maximumTermCount = 10_000
+  /// ANDs, ORs and NOTs inside one another, at most: SQLite's parser takes a hundred open parentheses and
+  /// words (https://www.sqlite.org/compile.html#yystackdepth).
+  static let maximumDepth = 64
+  /// How many of them a subquery counts for.
+  static let subqueryDepth = 8
 
-  private let paths: PathResolver
+  let paths: PathResolver
   private var termCount = 0
 
   init(_ paths: PathResolver) { self.paths = paths }
 
   /// The resolved filter; throws `StoreError.Code.badRequest`.
   mutating func resolve(_ filter: Filter, depth: Int = 0) throws(StoreError) -> ResolvedFilter {
-    guard depth <= FilterParser.maximumDepth else {
+    guard depth <= Self.maximumDepth else {
       throw StoreError(
         .badRequest,
-        "The predicate is nested deeper than \(FilterParser.maximumDepth) levels."
+        "The predicate is nested deeper than \(Self.maximumDepth) levels of AND in OR, OR in AND, and NOT; a"
+          + " SUBQUERY counts for \(Self.subqueryDepth)."
       )
     }
+    var filter = filter
+    while case .not(.not(let inner)) = filter { filter = inner }
     switch filter {
     case .constant(let value): return .constant(value)
-    case .and(let parts): return .and(try resolve(parts, depth))
-    case .or(let parts): return .or(try resolve(parts, depth))
+    case .and(let parts):
+      let flat = Self.flat(parts) { if case .and(let inner) = $0 { inner } else { nil } }
+      return .and(try resolve(flat, depth))
+    case .or(let parts):
+      let flat = Self.flat(parts) { if case .or(let inner) = $0 { inner } else { nil } }
+      return .or(try resolve(flat, depth))
     case .not(let part): return .not(try resolve(part, depth: depth + 1))
     case .comparison(let comparison):
       termCount += 1
@@ -33,6 +45,17 @@ struct FilterResolver {
       }
       return .comparison(try resolve(comparison, depth))
     }
+  }
+
+  /// The parts of an AND, or of an OR, and those of the same inside of it: a chain that code makes pair by
+  /// pair is as long as it would be if it was written, and not as deep.
+  private static func flat(_ parts: [Filter], _ inner: (Filter) -> [Filter]?) -> [Filter] {
+    var flat: [Filter] = []
+    var rest = Array(parts.reversed())
+    while let part = rest.popLast() {
+      if let parts = inner(part) { rest += parts.reversed() } else { flat.append(part) }
+    }
+    return flat
   }
 
   private mutating func resolve(
@@ -73,11 +96,25 @@ struct FilterResolver {
         mirrored.places = comparison.places.mirrored
         return try resolve(mirrored, right, comparison.left)
       case (nil, nil):
-        throw StoreError(.badRequest, "A comparison names no attribute on either side.")
-          .at(0, of: comparison.places)
+        throw StoreError(
+          .badRequest,
+          "A comparison names no attribute on either side.",
+          help: help(comparison.left)
+        ).at(0, of: comparison.places)
       }
     } catch {
       throw error.at(1, of: comparison.places)
+    }
+  }
+
+  /// What a literal was to name, where it may have been meant so.
+  private func help(_ literal: Filter.Operand) -> String? {
+    switch literal {
+    case .value(.boolean(let value)):
+      "an attribute of that name is written \(value ? "#true" : "#false")"
+    case .value(.string(let text)) where !text.isEmpty:
+      "a name in quotes is written #\"\(text.prefix(40))\""
+    default: nil
     }
   }
 
@@ -113,7 +150,7 @@ struct FilterResolver {
     }
     var inside = FilterResolver(paths.inside(of: subquery.variable, path.entity))
     inside.termCount = termCount
-    let condition = try inside.resolve(subquery.condition, depth: depth + 1)
+    let condition = try inside.resolve(subquery.condition, depth: depth + Self.subqueryDepth)
     termCount = inside.termCount
     let (value, attribute) = try paths.aggregate(
       subquery.aggregate,
@@ -234,11 +271,13 @@ struct FilterResolver {
     let relation = comparison.relation
     switch relation {
     case .equalTo, .notEqualTo:
+      if let test = literals.integerPlace(operand)?.test(relation) { return test }
       let value = try literals.value(operand)
       if value == .null { return relation == .equalTo ? .isNull : .isPresent }
       return .compares(relation, value)
     case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo:
       try checkOrder(relation, of: literals.expression)
+      if let test = literals.integerPlace(operand)?.test(relation) { return test }
       return .compares(relation, try literals.present(operand))
     case .between:
       try checkOrder(relation, of: literals.expression)
@@ -249,10 +288,17 @@ struct FilterResolver {
           "BETWEEN wants two bounds, {low, high}; found \(bounds.count)."
         )
       }
+      if let low = literals.integerPlace(bounds[0]), let high = literals.integerPlace(bounds[1]) {
+        return IntegerPlace.between(low, high)
+      }
       return .between(try literals.present(bounds[0]), try literals.present(bounds[1]))
     case .in:
       var values: [StoredValue] = []
-      for element in try literals.elements(operand) { values.append(try literals.value(element)) }
+      // A number that is no integer is none of them.
+      for element in try literals.elements(operand)
+      where literals.integerPlace(element)?.test(.equalTo) == nil {
+        values.append(try literals.value(element))
+      }
       return .isOne(of: ValueList(values.filter { $0 != .null }), orNull: values.contains(.null))
     case .contains, .beginsWith, .endsWith, .like, .matches:
       return try textTest(comparison, literals, operand)
@@ -292,98 +338,5 @@ struct FilterResolver {
       throw StoreError(.badRequest, "\(relation.rawValue) cannot be used: \(error.message).")
         .at(2, of: comparison.places)
     }
-  }
-
-  // MARK: Checks
-
-  /// Refuses a pattern with SQL's wildcard in place of `*` and `?`: it is a text that nobody has.
-  ///
-  /// Who means that very text writes `\%`.
-  private func checkWildcards(
-    of pattern: String,
-    _ comparison: Filter.Comparison
-  ) throws(StoreError) {
-    guard pattern.replacing("\\%", with: "").contains("%"),
-      !pattern.contains(where: { "*?".contains($0) })
-    else { return }
-    throw StoreError(
-      .badRequest,
-      "LIKE has the wildcards * and ?; in \"\(pattern)\" there is neither.",
-      help: "write LIKE \"\(pattern.replacing("%", with: "*"))\", or == for the very text"
-    ).at(2, of: comparison.places)
-  }
-
-  private func checkQuantifier(
-    _ comparison: Filter.Comparison,
-    _ left: ResolvedExpression
-  ) throws(StoreError) {
-    switch (comparison.quantifier, left.isMany) {
-    case (.one, false), (.any, true), (.all, true), (.none, true): return
-    case (.one, true):
-      throw StoreError(
-        .badRequest,
-        "\(left.attribute.name) leads to many values where one is compared.",
-        help: "put ANY, ALL or NONE in front, or compare its @count"
-      ).at(0, of: comparison.places)
-    case (_, false):
-      throw StoreError(
-        .badRequest,
-        "\(comparison.quantifier.rawValue) wants a path through a to-many relationship; "
-          + "\(left.attribute.name) leads to one value."
-      ).at(0, of: comparison.places)
-    }
-  }
-
-  private func checkKinds(
-    _ left: ResolvedExpression,
-    _ right: ResolvedExpression
-  ) throws(StoreError) {
-    let entities = paths.layout.entities
-    switch (left.object, right.object) {
-    case (nil, nil) where left.attribute.type.compares(with: right.attribute.type): return
-    case (.some(let a), .some(let b)) where entities[a].root == entities[b].root: return
-    default:
-      throw StoreError(
-        .badRequest,
-        "\(left.attribute.name) (\(kind(left))) and \(right.attribute.name) (\(kind(right))) cannot be "
-          + "compared with one another."
-      )
-    }
-  }
-
-  private func checkOptions(
-    _ comparison: Filter.Comparison,
-    of expression: ResolvedExpression
-  ) throws(StoreError) {
-    guard
-      comparison.options.isEmpty || expression.object == nil && expression.attribute.type.isTextual
-    else {
-      throw StoreError(
-        .badRequest,
-        "[c] and [d] want a text attribute; \(expression.attribute.name) is "
-          + "\(withArticle(expression))."
-      )
-    }
-  }
-
-  private func checkOrder(
-    _ relation: Filter.Comparison.Relation,
-    of expression: ResolvedExpression
-  ) throws(StoreError) {
-    guard expression.object == nil, expression.attribute.type.isOrdered else {
-      throw StoreError(
-        .badRequest,
-        "\(relation.rawValue) wants an order; \(expression.attribute.name) is "
-          + "\(withArticle(expression)), which has none."
-      )
-    }
-  }
-
-  private func kind(_ expression: ResolvedExpression) -> String {
-    expression.object.map { paths.layout.entities[$0].name } ?? expression.attribute.type.rawValue
-  }
-
-  private func withArticle(_ expression: ResolvedExpression) -> String {
-    expression.object == nil ? expression.attribute.type.withArticle : "an object"
   }
 }

@@ -25,12 +25,17 @@ struct PathResolver {
 
   /// The expression of a path as a sort key or column spells it: a name first, then its dots.
   func expression(_ text: String) throws(StoreError) -> ResolvedExpression {
-    if case .entity(let entity) = ground, entity.property(named: text) == nil,
-      text.utf8.contains(UInt8(ascii: "."))
-    {
-      return try expression(FilterPath(steps: text.parts(at: ".")))
+    try expression(FilterPath(steps: steps(of: text)))
+  }
+
+  /// The steps of a path as a sort key or column spells it.
+  func steps(of text: String) -> [String] {
+    switch ground {
+    case .columns: return [text]
+    case .entity(let entity):
+      if entity.property(named: text) != nil { return [text] }
+      return PathSpelling.steps(text) ?? text.parts(at: ".")
     }
-    return try expression(FilterPath(steps: [text]))
   }
 
   /// The expression of a path.
@@ -44,7 +49,7 @@ struct PathResolver {
         throw StoreError(
           .badRequest,
           "The path \(path.text) begins at a variable that no subquery around it has.",
-          help: Self.help(variable, variables.map(\.name))
+          help: Self.help("$" + variable, variables.map { "$" + $0.name }, "there is")
         )
       }
       return try expression(path, from: variables[place].entity, variables.count - 1 - place)
@@ -84,10 +89,14 @@ struct PathResolver {
     if let place = columns.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
       return columns[place].expression
     }
+    var known: [String] = []
+    for column in columns where !known.contains(where: { hasSameBytes($0, column.name) }) {
+      known.append(column.name)
+    }
     throw StoreError(
       .badRequest,
       "The rows of this fetch have no column \"\(name)\".",
-      help: Self.help(name, columns.map(\.name))
+      help: Self.help(name, known)
     )
   }
 
@@ -109,21 +118,32 @@ struct PathResolver {
     }
     while let step = rest.popFirst() {
       do throws(StoreError) {
-        if step.hasPrefix("@") {
+        if step.hasPrefix("@"), walk.entity.property(named: step) == nil {
           return try walk.operation(step, rest)
         }
         if case .attribute(let slot) = try walk.property(step, isLast: rest.isEmpty) {
           return walk.attribute(slot)
         }
       } catch {
-        throw inElement(error, path).at(walk.place ?? rest.startIndex - 1, of: path.places)
+        throw corrected(error, path, entity)
+          .at(walk.place ?? rest.startIndex - 1, of: path.places)
       }
     }
     return walk.object()
   }
 
-  /// The error, and the variable that may have been forgotten in front of a name.
-  private func inElement(_ error: StoreError, _ path: FilterPath) -> StoreError {
+  /// The error, and what may have been forgotten: the variable in front of a name, or the quotes around one
+  /// with dots.
+  private func corrected(
+    _ error: StoreError,
+    _ path: FilterPath,
+    _ entity: EntityLayout
+  ) -> StoreError {
+    let name = path.steps.joined(separator: ".")
+    if path.steps.count > 1, entity.property(named: name) != nil {
+      let meant = (path.variable.map { "$\($0)." } ?? "") + PathSpelling.step(name)
+      return StoreError(error.code, error.message, help: "the name with dots is written \(meant)")
+    }
     guard path.variable == nil, let inner = variables.last, let first = path.steps.first,
       inner.entity.property(named: first) != nil
     else { return error }
@@ -155,7 +175,7 @@ struct PathResolver {
         throw StoreError(
           .badRequest,
           "The entity \(entity.name) has no \(isLast ? "attribute" : "relationship") \"\(name)\".",
-          help: known.isEmpty ? nil : PathResolver.help(name, known)
+          help: PathResolver.help(name, known)
         )
       }
       switch property {
@@ -253,9 +273,14 @@ struct PathResolver {
     }
   }
 
-  private static func help(_ name: String, _ known: [String]) -> String {
-    nearest(to: name, in: known).map { "did you mean \"\($0)\"?" }
-      ?? "it has \(known.prefix(20).joined(separator: ", "))\(known.count > 20 ? ", …" : "")"
+  private static func help(
+    _ name: String,
+    _ known: [String],
+    _ verb: String = "it has"
+  ) -> String? {
+    if known.isEmpty { return nil }
+    return nearest(to: name, in: known).map { "did you mean \"\($0)\"?" }
+      ?? "\(verb) \(known.prefix(20).joined(separator: ", "))\(known.count > 20 ? ", …" : "")"
   }
 }
 

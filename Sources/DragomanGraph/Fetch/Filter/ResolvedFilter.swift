@@ -9,6 +9,30 @@ package indirect enum ResolvedFilter {
   case or([ResolvedFilter])
   case not(ResolvedFilter)
   case comparison(ResolvedComparison)
+
+  /// How many conditions and subqueries stand inside one another.
+  var depth: Int {
+    switch self {
+    case .constant: 0
+    case .and(let parts), .or(let parts): 1 + (parts.map(\.depth).max() ?? 0)
+    case .not(let part): 1 + part.depth
+    case .comparison(let comparison): max(comparison.left.depth, comparison.right?.depth ?? 0)
+    }
+  }
+}
+
+extension ResolvedComparison {
+  /// The other side, where that is no literal.
+  fileprivate var right: ResolvedExpression? {
+    if case .relates(_, let right) = test { right } else { nil }
+  }
+}
+
+extension ResolvedExpression {
+  fileprivate var depth: Int {
+    guard case .subquery(let subquery) = source else { return 0 }
+    return FilterResolver.subqueryDepth + subquery.condition.depth
+  }
 }
 
 /// A comparison of a value, or of each of many, with literals or with another value.

@@ -49,9 +49,12 @@ enum FetchStatement {
     } catch let error as DatabaseError
       where error.resultCode == .SQLITE_ERROR && !error.tellsOfAnotherSchema
     {
+      let reason = error.message ?? "no reason given"
       throw StoreError(
         .badRequest,
-        "SQLite cannot run this fetch: \(error.message ?? "no reason given")."
+        reason.contains("parser stack overflow")
+          ? "The predicate is nested deeper than SQLite reads it."
+          : "SQLite cannot run this fetch: \(reason)."
       )
     }
     for (index, value) in arguments.enumerated() { try statement.bind(value, Int32(index) + 1) }

@@ -13,6 +13,8 @@ struct FilterCompiler {
   private(set) var readsSensitive = false
   /// The SQL of the columns of a table, for conditions on its rows.
   private let columns: [String]
+  /// As deep as people nest conditions: these stay in their order.
+  private static let usualDepth = 4
 
   init(columns: [String] = []) { self.columns = columns }
 
@@ -34,7 +36,8 @@ struct FilterCompiler {
   }
 
   /// Joins in groups of a hundred: SQLite refuses an expression deeper than 1000, and a chain of
-  /// operators is as deep as it is long (https://www.sqlite.org/limits.html, item 4).
+  /// operators is as deep as it is long (https://www.sqlite.org/limits.html, item 4). What is deep comes
+  /// first: the parser remembers all that stands open in front of it.
   private mutating func join(
     _ parts: [ResolvedFilter],
     _ conjunction: String,
@@ -42,6 +45,13 @@ struct FilterCompiler {
     _ scope: FetchScope
   ) -> String {
     guard !parts.isEmpty else { return empty }
+    var parts = parts
+    let depths = parts.map(\.depth)
+    if depths.contains(where: { $0 > Self.usualDepth }) {
+      parts = zip(parts, depths).enumerated().sorted { one, other in
+        (other.element.1, one.offset) < (one.element.1, other.offset)
+      }.map(\.element.0)
+    }
     var groups: [String] = []
     for start in stride(from: 0, to: parts.count, by: 100) {
       var group: [String] = []
@@ -180,8 +190,9 @@ struct FilterCompiler {
     isSensitive = false
     let test = condition(subquery.condition, in: inner)
     isSensitive = wasSensitive
-    return "(SELECT \(result) FROM \(inner.sources) WHERE \(inner.condition ?? "1") AND \(isObject)"
-      + " AND \(test))"
+    var tests = [inner.condition ?? "1", isObject, test]
+    if subquery.condition.depth > Self.usualDepth { tests.insert(tests.removeLast(), at: 0) }
+    return "(SELECT \(result) FROM \(inner.sources) WHERE \(tests.joined(separator: " AND ")))"
   }
 
   /// The SQL of an aggregate.

@@ -8,7 +8,8 @@ extension Filter {
   /// overlook case and diacritics. They are joined by `AND OR NOT` (`&& || !`) and parentheses.
   /// Literals are numbers, strings in single or double quotes with C's escapes, `nil NULL`,
   /// `TRUE FALSE YES NO`. Keywords may be written in any case; `#` before a name that is a keyword
-  /// makes it a name. `TRUEPREDICATE` and `FALSEPREDICATE` stand alone.
+  /// makes it a name, `#"first name"` is one that is no word. `TRUEPREDICATE` and `FALSEPREDICATE` stand
+  /// alone.
   ///
   /// Names may be paths through relationships (`company.city`), with `ANY`, `ALL` or `NONE` in front where
   /// they lead to many values, and end in `@count` or `@sum.name` (`FilterPath`). `SUBQUERY(phones, $p,

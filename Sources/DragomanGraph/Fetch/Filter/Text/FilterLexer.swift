@@ -1,7 +1,7 @@
 /// Cuts the text of a predicate into tokens, each with the column where it begins.
 struct FilterLexer {
   enum Token: Equatable {
-    /// A keyword or a name; `#name` is always a name.
+    /// A keyword or a name; `#name` and `#"first name"` are always names.
     case word(String, isEscaped: Bool)
     case number(String)
     case string(String)
@@ -35,6 +35,12 @@ struct FilterLexer {
 
   private init(scalars: [Unicode.Scalar]) { self.scalars = scalars }
 
+  /// Whether a text is a name without quotes around it.
+  static func isName(_ text: String) -> Bool {
+    let scalars = text.unicodeScalars
+    return scalars.first.map(isNameStart) == true && scalars.dropFirst().allSatisfy(isNamePart)
+  }
+
   private var current: Unicode.Scalar? { at(0) }
 
   private func at(_ offset: Int) -> Unicode.Scalar? {
@@ -65,6 +71,9 @@ struct FilterLexer {
     if prefix == "%", current == "@" {
       position += 1
       return .directive("@")
+    }
+    if prefix == "#", let quote = current, quote == "\"" || quote == "'" {
+      return .word(try string(quote: quote), isEscaped: true)
     }
     guard let scalar = current, isNameStart(scalar) else {
       let wanted = prefix == "%" ? "@, K, d or f" : "a name"
@@ -112,7 +121,12 @@ struct FilterLexer {
       }
     }
     if let scalar = current, isNamePart(scalar) {
-      throw Self.fault(column: position + 1, "expected the end of the number, found \"\(scalar)\"")
+      let column = position + 1
+      throw Self.fault(
+        column: column,
+        "expected the end of the number, found \"\(scalar)\"",
+        help: FilterWords.help(forName: text + take(isNamePart))
+      )
     }
     return text.hasPrefix(".") ? "0" + text : text
   }

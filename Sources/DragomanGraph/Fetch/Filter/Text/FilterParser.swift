@@ -8,6 +8,7 @@
 ///     operand      = path | literal | "$" name | "%" directive | "{" [ operand { "," operand } ] "}"
 ///                  | moment | subquery
 ///     path         = [ "$" name "." ] name { "." name }
+///     name         = word | "#" word | "#" string
 ///     moment       = ("now" | "today") "(" ")" { ("+" | "-") number unit }
 ///     subquery     = "SUBQUERY" "(" path "," "$" name "," disjunction ")" "." "@" aggregate { "." name }
 struct FilterParser {
@@ -131,21 +132,28 @@ struct FilterParser {
     return comparison
   }
 
+  private static func relation(_ token: FilterLexer.Token) -> Filter.Comparison.Relation? {
+    switch token {
+    case .symbol("="): .equalTo
+    case .symbol("<>"): .notEqualTo
+    case .symbol("=<"): .lessThanOrEqualTo
+    case .symbol("=>"): .greaterThanOrEqualTo
+    case .symbol(let symbol): .init(rawValue: symbol)
+    case .word(let word, isEscaped: false): .init(rawValue: word.uppercased())
+    default: nil
+    }
+  }
+
   private mutating func relation() throws(StoreError) -> Filter.Comparison.Relation {
-    let relation: Filter.Comparison.Relation? =
-      switch place.token {
-      case .symbol("="): .equalTo
-      case .symbol("<>"): .notEqualTo
-      case .symbol("=<"): .lessThanOrEqualTo
-      case .symbol("=>"): .greaterThanOrEqualTo
-      case .symbol(let symbol): .init(rawValue: symbol)
-      case .word(let word, isEscaped: false): .init(rawValue: word.uppercased())
-      default: nil
-      }
-    guard let relation else {
+    guard let relation = Self.relation(place.token) else {
       var help: String?
-      if case .word(let word, _) = place.token {
-        help = FilterWords.help(forRelation: word.uppercased())
+      switch place.token {
+      case .word(let word, _):
+        help =
+          FilterWords.help(forRelation: word.uppercased())
+          ?? FilterWords.help(forName: "first name")
+      case .symbol("-"): help = FilterWords.help(forName: "first-name")
+      default: break
       }
       throw fault(
         "a comparison (==, !=, <, <=, >, >=, IN, BETWEEN, CONTAINS, LIKE, …)",
@@ -199,6 +207,13 @@ struct FilterParser {
       }
       return try path(from: name)
     case .variable(let name):
+      guard next.token != .symbol(".") else {
+        throw FilterLexer.fault(
+          column: place.column,
+          "$\(name) is the variable of no subquery around it",
+          help: bound.isEmpty ? nil : "there is \(bound.map { "$" + $0 }.joined(separator: ", "))"
+        )
+      }
       advance()
       return .variable(name)
     case .directive(let letters):
@@ -215,14 +230,28 @@ struct FilterParser {
         advance()
         return .value(literal)
       }
-      if !isEscaped, Self.keywords.contains(word.uppercased()) { throw fault(wanted) }
+      if !isEscaped, Self.keywords.contains(word.uppercased()) {
+        throw fault(wanted, help: helpForKeyword())
+      }
       guard !inList else { throw fault("a literal") }
       return try path()
     case .symbol("("):
       throw fault(wanted, help: "a list is written { 1, 2 }")
     default:
-      throw fault(wanted)
+      throw fault(wanted, help: helpForKeyword())
     }
+  }
+
+  /// Help where a comparison follows a keyword: that is meant to be a name.
+  private func helpForKeyword() -> String? {
+    for index in [position, position - 1] where places.indices.contains(index) {
+      guard case .word(let word, isEscaped: false) = places[index].token,
+        Self.isKeyword(word.uppercased()), index + 1 < places.count,
+        Self.relation(places[index + 1].token) != nil
+      else { continue }
+      return "an attribute of that name is written #\(word)"
+    }
+    return nil
   }
 
   private mutating func list() throws(StoreError) -> Filter.Operand {

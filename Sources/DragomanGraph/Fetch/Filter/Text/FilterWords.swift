@@ -42,6 +42,11 @@ enum FilterWords {
     }
   }
 
+  /// Help where a name seems to be meant that is no word.
+  static func help(forName name: String) -> String {
+    "a name that is no word is written \(PathSpelling.step(name))"
+  }
+
   /// Help for a character without meaning.
   static func help(forSymbol symbol: Unicode.Scalar) -> String? {
     switch symbol {
@@ -50,7 +55,7 @@ enum FilterWords {
     case "~": "patterns are compared by LIKE (* and ?) and MATCHES"
     case "*", "/": "there is no arithmetic; the + and - behind now() and today() move a date"
     case "“", "”", "‘", "’", "`": "strings stand in \"double\" or 'single' quotes"
-    default: nil
+    default: help(forName: "first name")
     }
   }
 
