@@ -25,7 +25,8 @@ extension ImportMap {
           format: format,
           layout: layout
         )
-        outlook.losses += plan.losses.filter { !outlook.losses.contains($0) }
+        let found = plan.losses + (plan.unread.map { [$0] } ?? [])
+        outlook.losses += found.filter { !outlook.losses.contains($0) }
         outlook.overlaps += plan.overlaps.filter { !outlook.overlaps.contains($0) }
       } catch {
         let name = format.rawValue

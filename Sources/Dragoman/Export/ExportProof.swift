@@ -152,7 +152,9 @@ final class ExportProof {
       }
     }
     for (index, link) in level.links.enumerated()
-    where link.tree == tree && (isWhole || link.isShadowed || link.level.hasShadows) {
+    where link.tree == tree && !link.isReference
+      && (isWhole || link.isShadowed || link.level.hasShadows || link.up != nil)
+    {
       let name = link.layout.name
       let slot = entity.links.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
       let read = batch.links[draft.links].first { $0.slot == slot }
@@ -161,6 +163,7 @@ final class ExportProof {
         slot.map { entity.links[$0] },
         row.targets(index),
         link,
+        beside: level.links.first { $0.isReference && $0.layout == link.layout },
         isWhole: isWhole || link.isShadowed,
         &found
       )
@@ -171,12 +174,21 @@ final class ExportProof {
 
   /// Compares targets that were read with those that are stored.
   ///
+  /// - Parameters:
+  ///   - read: What was read.
+  ///   - plan: The relationship as it is read.
+  ///   - stored: The targets.
+  ///   - link: The relationship.
+  ///   - reference: What is written of targets that are not written whole; nil: all are.
+  ///   - isWhole: Whether all of a target is compared, not only what was not written.
+  ///   - found: Gets what differs in them.
   /// - Returns: Whether they are the same ones; what differs in them is added to `found`.
   private func compare(
     _ read: [DraftBatch.Target],
     _ plan: LinkPlan?,
     _ stored: RowBatch.Targets,
     _ link: ExportLevel.Link,
+    beside reference: ExportLevel.Link?,
     isWhole: Bool,
     _ found: inout [Difference]
   ) -> Bool {
@@ -185,19 +197,37 @@ final class ExportProof {
       guard let place = rest.first, let row = stored.batch?[place] else {
         return isUnresolved(target, plan, link.level)
       }
+      let level = row.batch.level
       switch target {
       case .object(let object):
-        compare(object, row, link.level, isWhole: isWhole, &found)
+        if let reference, isBare(object, reference.level) { break }
+        compare(object, row, level, isWhole: isWhole, &found)
       case .key(let start, _):
-        guard names(row, link.level, at: start, plan) else {
+        guard names(row, level, at: start, plan) else {
           // A key that nobody has is passed over, as it was when it was imported.
-          if isUnresolved(target, plan, link.level) { continue }
+          if isUnresolved(target, plan, level) { continue }
           return false
         }
       }
       rest = rest.dropFirst()
     }
     return rest.isEmpty
+  }
+
+  /// Whether an object that was read has no more than what is written of one that stands in the record already.
+  private func isBare(_ object: Int, _ reference: ExportLevel) -> Bool {
+    let draft = batch.objects[object]
+    let entity = compiled.plan.entities[draft.plan]
+    let hasOther = entity.slots.indices.contains { index in
+      let name = entity.slots[index].attribute.name
+      return batch.values[draft.start + index].kind != .absent
+        && !reference.columns.contains { hasSameBytes($0.name, name) }
+    }
+    return !hasOther
+      && batch.links[draft.links].allSatisfy { read in
+        let name = entity.links[read.slot].name
+        return reference.links.contains { hasSameBytes($0.layout.name, name) }
+      }
   }
 
   /// Whether a key leads nowhere, and leaves no link.

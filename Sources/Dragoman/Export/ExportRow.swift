@@ -28,8 +28,8 @@ extension FetchedRow: ExportRow {
 
 /// Copies of rows, with what they are linked to.
 ///
-/// Links are read once a batch, with one statement a relationship. The memory is used again for the
-/// next batch.
+/// Links are read once a batch, with one statement a relationship; where an entity stands inside of itself once a round,
+/// until no round brings new objects. The memory is used again for the next batch.
 final class RowBatch {
   /// The targets of one owner: rows of another batch.
   struct Targets {
@@ -55,14 +55,16 @@ final class RowBatch {
     var kind: Int { batch.kinds.isEmpty ? 0 : batch.kinds[index] }
 
     func targets(_ link: Int) -> Targets {
-      let linked = batch.links[link]
-      return Targets(batch: linked.batch, rows: linked.rows[primaryKey] ?? 0..<0)
+      Targets(batch: batch.targets(of: link), rows: batch.links[link].rows[primaryKey] ?? 0..<0)
     }
   }
 
   private struct Linked {
-    let batch: RowBatch
+    /// The targets; nil where they are rows of a batch around this one.
+    let own: RowBatch?
     var rows: [Int64: Range<Int>] = [:]
+    /// Who was asked in former rounds; empty where there is one round.
+    var asked: Set<Int64> = []
   }
 
   /// What its rows have.
@@ -75,12 +77,32 @@ final class RowBatch {
   @exclusivity(unchecked) private var kinds: [Int] = []
   private let texts = ExportBuffer(capacity: 1 << 16)
   @exclusivity(unchecked) private var links: [Linked] = []
+  /// The batch of the rows that these are linked from, which has this one; nil: these are the records.
+  private unowned let owner: RowBatch?
+  /// Whether rows come in rounds, as an entity stands inside of itself.
+  private let hasRounds: Bool
+  /// How many of the rows were asked for what they are linked to.
+  @exclusivity(unchecked) private var askedCount = 0
+  /// The live objects that the rows are of.
+  private var objects: [ManagedObject] = []
 
   /// Makes an empty batch for the rows of a level.
-  init(_ level: ExportLevel) {
+  init(_ level: ExportLevel, inside owner: RowBatch? = nil) {
     self.level = level
+    self.owner = owner
+    hasRounds = owner?.hasRounds ?? level.nestsItself
     columnCount = level.columns.count
-    links = level.links.map { Linked(batch: RowBatch($0.level)) }
+    links = level.links.map { link in
+      Linked(own: link.up == nil ? RowBatch(link.level, inside: self) : nil)
+    }
+  }
+
+  /// The batch that has the targets of a link.
+  private func targets(of link: Int) -> RowBatch {
+    if let own = links[link].own { return own }
+    var batch = self
+    for _ in 0..<(level.links[link].up ?? 0) { batch = batch.owner ?? batch }
+    return batch
   }
 
   /// How many rows there are.
@@ -91,8 +113,15 @@ final class RowBatch {
   /// A row.
   subscript(index: Int) -> Row { Row(batch: self, index: index) }
 
-  /// Forgets the rows.
+  /// Forgets the rows, and what they are linked to.
   func removeAll() {
+    askedCount = 0
+    objects.removeAll(keepingCapacity: true)
+    for index in links.indices {
+      links[index].rows.removeAll(keepingCapacity: true)
+      links[index].asked.removeAll(keepingCapacity: true)
+      links[index].own?.removeAll()
+    }
     values.removeAll(keepingCapacity: true)
     keys.removeAll(keepingCapacity: true)
     kinds.removeAll(keepingCapacity: true)
@@ -122,7 +151,8 @@ final class RowBatch {
   /// Copies the values of a live object.
   ///
   /// - Throws: as `append(_:)` for a row, and what reading the object throws.
-  func append(_ object: ManagedObject, _ level: ExportLevel) throws {
+  func append(_ object: ManagedObject) throws {
+    objects.append(object)
     keys.append(object.objectID.primaryKey)
     for attribute in level.columns {
       // A to-one in a key: who it leads to has the value.
@@ -152,26 +182,21 @@ final class RowBatch {
   }
 
   /// Reads what live objects are linked to, level by level.
-  func readLinks(
-    _ owners: [ManagedObject],
-    _ level: ExportLevel,
-    _ context: ManagedObjectContext
-  ) throws {
-    for (index, link) in level.links.enumerated() {
-      let batch = links[index].batch
-      var rows: [Int64: Range<Int>] = [:]
-      var found: [ManagedObject] = []
-      batch.removeAll()
-      for owner in owners where rows[owner.objectID.primaryKey] == nil {
-        let start = batch.count
-        for target in try context.links.targets(of: link.layout, owner) {
-          try batch.append(target, link.level)
-          found.append(target)
+  func readLinks(_ context: ManagedObjectContext) throws {
+    while askedCount < count {
+      let owners = objects[askedCount...]
+      askedCount = count
+      for (index, link) in level.links.enumerated() {
+        let batch = targets(of: index)
+        for owner in owners where links[index].rows[owner.objectID.primaryKey] == nil {
+          let start = batch.count
+          for target in try context.links.targets(of: link.layout, owner) {
+            try batch.append(target)
+          }
+          links[index].rows[owner.objectID.primaryKey] = start..<batch.count
         }
-        rows[owner.objectID.primaryKey] = start..<batch.count
+        try links[index].own?.readLinks(context)
       }
-      links[index].rows = rows
-      try batch.readLinks(found, link.level, context)
     }
   }
 
@@ -193,27 +218,33 @@ final class RowBatch {
   /// Reads what the rows are linked to, level by level.
   func readLinks(_ readers: [LinkTree]) throws {
     if readers.isEmpty { return }
-    let all = Array(Set(keys)).sorted()
-    for (index, tree) in readers.enumerated() {
-      let batch = links[index].batch
-      let owners = kinds.isEmpty ? all : owners(of: level.links[index].tree)
-      var rows: [Int64: Range<Int>] = [:]
-      batch.removeAll()
-      if !owners.isEmpty {
-        try tree.reader.read(owners: owners) { owner, row in
-          try batch.append(row)
-          rows[owner] = (rows[owner]?.lowerBound ?? batch.count - 1)..<batch.count
+    // Rows of an entity that stands inside of itself come while what the first ones are linked to is read.
+    while askedCount < count {
+      let rows = askedCount..<count
+      askedCount = count
+      for (index, tree) in readers.enumerated() {
+        let batch = targets(of: index)
+        let owners = owners(in: rows, of: index)
+        if !owners.isEmpty {
+          try tree.reader.read(owners: owners) { owner, row in
+            try batch.append(row)
+            let start = links[index].rows[owner]?.lowerBound ?? batch.count - 1
+            links[index].rows[owner] = start..<batch.count
+          }
         }
+        try links[index].own?.readLinks(tree.links)
       }
-      links[index].rows = rows
-      try batch.readLinks(tree.links)
     }
   }
 
-  /// The rows that are written by one tree.
-  private func owners(of tree: Int) -> [Int64] {
-    let own = keys.indices.filter { level.kinds[kinds[$0]].tree == tree }
-    return Set(own.map { keys[$0] }).sorted()
+  /// The rows that have a link, each object once, and only those that were not asked before.
+  private func owners(in rows: Range<Int>, of link: Int) -> [Int64] {
+    let tree = level.links[link].tree
+    var owners: Set<Int64> = []
+    for row in rows where kinds.isEmpty || level.kinds[kinds[row]].tree == tree {
+      if !hasRounds || links[link].asked.insert(keys[row]).inserted { owners.insert(keys[row]) }
+    }
+    return owners.sorted()
   }
 
   private func column(_ column: Int, of row: Int) -> ColumnValue {
@@ -238,15 +269,27 @@ struct LinkTree {
   let links: [LinkTree]
 
   /// Prepares the statements of a level.
-  static func prepare(_ level: ExportLevel, in snapshot: StoreSnapshot) throws -> [LinkTree] {
-    try level.links.map { link in
-      LinkTree(
+  ///
+  /// - Parameters:
+  ///   - level: The level.
+  ///   - snapshot: What is read.
+  ///   - outer: The levels around it, the outermost first.
+  static func prepare(
+    _ level: ExportLevel,
+    in snapshot: StoreSnapshot,
+    inside outer: [ExportLevel] = []
+  ) throws -> [LinkTree] {
+    let levels = outer + [level]
+    return try level.links.map { link in
+      let targets = link.up.map { levels[levels.count - 1 - $0] } ?? link.level
+      return LinkTree(
         reader: try snapshot.links(
           link.layout,
-          reading: link.level.columns,
+          reading: targets.columns,
           andWaiting: link.isByKey
         ),
-        links: try prepare(link.level, in: snapshot)
+        // Rows of a level around this one are asked there.
+        links: link.up == nil ? try prepare(link.level, in: snapshot, inside: levels) : []
       )
     }
   }

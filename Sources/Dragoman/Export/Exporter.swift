@@ -146,7 +146,8 @@ public struct Exporter: Sendable {
   ///
   /// - Parameters:
   ///   - entities: The entities; empty: those whose records the sources of the map bring.
-  ///   - request: What is the same for all; its filter has to fit each of them.
+  ///   - request: What is the same for all; its filter has to fit each of them. Without a format each gets one that
+  ///     sources read it from, JSON before others.
   ///   - folder: The folder; it is made where there is none.
   /// - Returns: The reports in the order of the entities, with the paths of the files.
   /// - Throws: `ExportError`, or `StoreError` where the store cannot be read.
@@ -156,8 +157,7 @@ public struct Exporter: Sendable {
     toFolder folder: String
   ) async throws -> [(path: String, report: ExportReport)] {
     try await onThread { cancellation in
-      let format = request.format ?? .json
-      let works = try folderWorks(entities, request, folder, format)
+      let works = try folderWorks(entities, request, folder)
       do {
         var reports: [(path: String, report: ExportReport)] = []
         try withSnapshot(works.map { ($0.request, $0.plan) }) { snapshot in
@@ -188,8 +188,7 @@ public struct Exporter: Sendable {
   private func folderWorks(
     _ entities: [String],
     _ request: ExportRequest,
-    _ folder: String,
-    _ format: ForeignFormat
+    _ folder: String
   ) throws -> [FileWork] {
     let names = entities.isEmpty ? map.exportedEntities(request.format) : entities
     guard !names.isEmpty else {
@@ -205,6 +204,7 @@ public struct Exporter: Sendable {
     // All plans before the first file, so that what cannot be exported leaves nothing behind.
     let plans = try names.map { name in
       let own = request.with { $0.entity = name }
+      let format = request.format ?? format(of: name)
       return (own, try ExportPlan(own, map, format: format, layout: layout))
     }
     try Self.make(folder: folder)
@@ -212,7 +212,7 @@ public struct Exporter: Sendable {
     var works: [FileWork] = []
     do {
       for (own, plan) in plans {
-        let path = start + Self.fileName(of: plan.entity.name) + "." + format.rawValue
+        let path = start + Self.fileName(of: plan.entity.name) + "." + plan.format.rawValue
         if let other = works.first(where: { $0.path == path }) {
           throw ExportError(
             .request,
@@ -228,6 +228,12 @@ public struct Exporter: Sendable {
       throw error
     }
     return works
+  }
+
+  /// The format of an entity's file in a folder: JSON where a source reads it from there, else that of its first source.
+  private func format(of entity: String) -> ForeignFormat {
+    let formats = map.sources.filter { hasSameBytes($0.entity, entity) }.map(\.format)
+    return formats.contains(.json) ? .json : formats.first ?? .json
   }
 
   private static func make(folder: String) throws(ExportError) {

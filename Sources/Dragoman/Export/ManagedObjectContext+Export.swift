@@ -83,11 +83,7 @@ private final class ObjectExport {
       code: code
     )
     if !request.isLossy, let loss = plan.losses.first {
-      throw ExportError(
-        .map,
-        "The export would not come back whole: \(loss)",
-        help: "mend the mapper, or ask for a lossy export"
-      )
+      throw Self.incomplete(loss)
     }
     batch = RowBatch(plan.level)
     let taken = taken
@@ -101,11 +97,19 @@ private final class ObjectExport {
     )
   }
 
+  private static func incomplete(_ loss: String) -> ExportError {
+    ExportError(
+      .map,
+      "The export would not come back whole: \(loss)",
+      help: "mend the mapper, or ask for a lossy export"
+    )
+  }
+
   func record(of object: ManagedObject) throws -> ForeignRecord {
     try context.checkOwn(object, "An object of another context is not exported here.")
     batch.removeAll()
-    try batch.append(object, plan.level)
-    try batch.readLinks([object], plan.level, context)
+    try batch.append(object)
+    try batch.readLinks(context)
     try writer.write(batch[0])
     if !plan.isLossy, let issue = writer.issues.first {
       throw ExportError(
@@ -114,6 +118,7 @@ private final class ObjectExport {
         help: "mend the value or the mapper, or ask for a lossy export"
       )
     }
+    if !plan.isLossy, let loss = writer.losses.first { throw Self.incomplete(loss) }
     var record = taken.record?.record ?? ForeignRecord()
     for part in code.parts {
       guard let export = part.exporting else { continue }

@@ -50,6 +50,23 @@ extension RecordWriter {
     )
   }
 
+  /// Takes note of a null that was to be written and has no spelling where it stands.
+  mutating func loseNull(_ slot: Int) {
+    guard plan.writesNulls, plan.format == .xml, lostNulls.insert(slot).inserted else { return }
+    let slot = plan.slots[slot]
+    lose("\(slot.entity).\(slot.attribute.name): null is left out, as XML cannot say it there")
+  }
+
+  /// Takes note of what was not written, or does not come back.
+  mutating func lose(_ loss: String) {
+    if !losses.contains(loss) { losses.append(loss) }
+  }
+
+  /// Whether the values of a target stand deeper than an import reads.
+  func isTooDeep(_ node: ExportTree.Node) -> Bool {
+    encoder.depth - outerDepth + 1 + Int(node.height) > plan.maximumDepth
+  }
+
   /// Whether two slots are of attributes of one name.
   func isSameAttribute(_ one: Int, _ other: Int) -> Bool {
     hasSameBytes(plan.slots[one].attribute.name, plan.slots[other].attribute.name)

@@ -18,9 +18,21 @@ extension RecordWriter {
     let isUnique = node.role == .dictionary
     var names: Set<[UInt8]> = []
     for place in targets.rows {
-      guard let target = targets.batch?[place] else { break }
+      guard var target = targets.batch?[place] else { break }
+      var element = element
+      if let cut = link.cut, !isWhole(target, cut, tree.nodes[element], link) {
+        let number = place - targets.rows.lowerBound
+        let node = tree.nodes[element]
+        guard let key = reference(to: target, number: number, of: cut, at: node, row) else {
+          continue
+        }
+        element = Int(node.reference)
+        target = key
+      } else if nestsItself, isTooDeep(tree.nodes[element]) {
+        note(.depth, link.slot ?? 0)
+      }
       let kind = target.kind
-      let element = kind == 0 ? element : variant(of: element, target.batch.level.kinds[kind])
+      element = kind == 0 ? element : variant(of: element, target.batch.level.kinds[kind])
       if tree.nodes[element].isNamed {
         let number = place - targets.rows.lowerBound + 1
         let used = name(element, tree.nodes[element], target, number: number)
@@ -28,6 +40,7 @@ extension RecordWriter {
         if isUnique, slot >= 0, !names.insert(used).inserted { note(.name, slot) }
       }
       check(target, of: link, row)
+      if nestsItself { nesting.enter(target) }
       written.formUnion(
         single(
           element,
@@ -38,6 +51,7 @@ extension RecordWriter {
           isRepeated: link.isToMany && link.keys.isEmpty && plan.format == .xml
         )
       )
+      if nestsItself { nesting.leave() }
     }
     if node.isCollection {
       encoder.close(index, node.role)
@@ -45,7 +59,7 @@ extension RecordWriter {
     }
     if !targets.rows.isEmpty { return written }
     if link.isToMany, link.hasWrapper { return .members }
-    return nobody(index, node, .value, link)
+    return nobody(index, node, link)
   }
 
   /// How the keys of all targets are told apart, where they stand in one text.
@@ -57,20 +71,24 @@ extension RecordWriter {
   private mutating func nobody(
     _ index: Int,
     _ node: ExportTree.Node,
-    _ role: ExportTree.Role,
     _ link: ExportLink
   ) -> Written {
-    // A row has a cell in any case, and elements that may repeat are not there.
+    // A row has a cell in any case, and elements that may repeat are not there, or one of them is null.
     let isCell = plan.format == .csv
     let isOne = !link.isToMany || split(node) != nil
-    let mayBeNull = isCell || !link.refusesNull && isOne && node.role != .attribute
+    let isList =
+      writesNulls && plan.format == .xml && !node.isTextOnly && !node.isNamed
+      && link.keys.count < 2
+    let mayBeNull = isCell || !link.refusesNull && (isOne || isList)
     let isWritten = mayBeNull && (isCell || writesNulls || link.needsNull)
+    if let slot = link.slot, !isWritten, !link.refusesNull { loseNull(slot) }
     if let slot = link.slot, isWritten ? link.refusesNull : link.refusesMissing {
       note(.null, slot)
     }
-    guard isWritten, !isCell || node.role != .attribute else { return [] }
-    encoder.null(index, role)
-    return .members
+    guard isWritten else { return [] }
+    // An empty attribute names nobody.
+    encoder.null(index, node.role == .attribute ? .attribute : .value)
+    return node.role == .attribute ? .attributes : .members
   }
 
   /// Looks whether reading comes to a target by the key that it finds.
@@ -215,7 +233,7 @@ extension RecordWriter {
     if slot >= 0, !plan.slots[slot].isMasked {
       switch token(of: slot, row) {
       case .text(let bytes), .word(let bytes), .literal(let bytes), .json(let bytes):
-        if bytes.isEmpty { note(.name, slot) } else { name = Array(bytes) }
+        name = Array(bytes)
       case .null, .fault: note(.name, slot)
       }
     }
@@ -309,7 +327,7 @@ extension RecordWriter {
     // Reading has to find the same keys at the same places.
     if !split.pieces(of: text.bytes).elementsEqual(keys) { note(.link, link.slot ?? slot) }
     // An empty text is a list of no keys.
-    if targets.rows.isEmpty { return nobody(index, node, node.role, link) }
+    if targets.rows.isEmpty { return nobody(index, node, link) }
     note(encoder.value(index, node.role, .text(text.bytes)), slot)
     return node.role == .attribute ? .attributes : .members
   }

@@ -18,7 +18,8 @@ struct RecordWriter<Encoder: RecordEncoder> {
   let tree: ExportTree
   private let buffer: ExportBuffer
   private let scratch = ExportBuffer(capacity: 4096)
-  let writesNulls: Bool
+  /// Whether nulls are written that come back without it, too: not beside a text that would be none then.
+  private(set) var writesNulls: Bool
   var encoder: Encoder
   private let mask = Array(ForeignText.mask.utf8)
   /// How many records were written; only counted where they have names.
@@ -29,7 +30,15 @@ struct RecordWriter<Encoder: RecordEncoder> {
   /// What was passed over, by attribute.
   var issues: [ExportReport.Issue] = []
   /// What was written and does not come back as what it is, or not at all, each a sentence.
-  private(set) var losses: [String] = []
+  var losses: [String] = []
+  /// The slots whose nulls were told as losses.
+  var lostNulls: Set<Int> = []
+  /// Which objects are written whole where an entity stands inside of itself.
+  var nesting = NestedObjects()
+  /// How many objects, arrays and elements are open around the record.
+  private(set) var outerDepth = 0
+  /// Whether an entity stands inside of itself.
+  let nestsItself: Bool
 
   private let proof: ExportProof?
   /// Whether an object has a key; nil where nobody knows.
@@ -48,6 +57,7 @@ struct RecordWriter<Encoder: RecordEncoder> {
     self.encoder = encoder
     self.buffer = buffer
     tree = plan.tree
+    nestsItself = plan.level.nestsItself
     writesNulls = plan.writesNulls
   }
 
@@ -61,6 +71,8 @@ struct RecordWriter<Encoder: RecordEncoder> {
   /// - Throws: `.value`, unless the export is lossy.
   mutating func write<Row: ExportRow & ~Copyable>(_ row: borrowing Row) throws(ExportError) {
     encoder.beginRecord()
+    outerDepth = plan.format == .xml ? 0 : encoder.depth
+    if nestsItself { nesting.begin(row, plan.level) }
     let kind = row.kind(in: plan.level)
     let index = kind == 0 ? 0 : variant(of: 0, plan.level.kinds[kind])
     let root = tree.nodes[index]
@@ -105,7 +117,7 @@ struct RecordWriter<Encoder: RecordEncoder> {
 
   /// Takes note of an object that does not come back as what it is.
   mutating func note(_ kind: ExportLevel.Kind) {
-    if let loss = kind.loss, !losses.contains(loss) { losses.append(loss) }
+    if let loss = kind.loss { lose(loss) }
   }
 
   /// Writes what belongs into an open object or element.
@@ -185,10 +197,16 @@ struct RecordWriter<Encoder: RecordEncoder> {
     if plan.slots[slot].nulls.isLost { note(.null, slot) }
     // A row of one cell is nothing where the cell is, but for the quotes of the empty text.
     if plan.hasOneColumn, !plan.slots[slot].speller.readsEmptyAsNull { note(.null, slot) }
-    guard writesNulls || plan.slots[slot].nulls.isNeeded else { return false }
+    guard writesNulls || plan.slots[slot].nulls.isNeeded else {
+      loseNull(slot)
+      return false
+    }
     if !plan.slots[slot].nulls.isWritable {
       // What is left out comes back; a row has a cell in any case.
-      guard plan.format == .csv else { return false }
+      guard plan.format == .csv else {
+        if plan.slots[slot].nulls.isTaken, !node.isNamed { loseNull(slot) }
+        return false
+      }
       note(.null, slot)
     }
     if node.role == .attribute, !plan.slots[slot].speller.readsEmptyAsNull { return false }
@@ -303,7 +321,12 @@ struct RecordWriter<Encoder: RecordEncoder> {
       note(encoder.content(token), slot)
       written.insert(.members)
     }
+    let before = writesNulls
+    // Beside an element, and be it null, a text without letters is none.
+    if isBlank, !isNull || !node.isTextOnly { writesNulls = false }
     let elements = members(split..<children.upperBound, row)
+    writesNulls = before
+    if isNull, node.isTextOnly, plan.slots[slot].nulls.isTaken { loseNull(slot) }
     if isBlank {
       // What reading makes of an element without text: see `ValueConverter`.
       let isNullRead = plan.slots[slot].speller.readsEmptyAsNull && !elements.contains(.members)

@@ -382,7 +382,7 @@ import Testing
         export: { entity: Shelf }
         """
     )
-    for label in ["NULL", "''", "'b'"] {
+    for label in ["NULL", "'b'"] {
       let store = try SQLiteStore(at: .inMemory)
       let feed = #"[{"id":"s","items":{"a":{"id":"1"},"b":{"id":"2"}}}]"#
       #expect(try await imported(feed, by: map, into: store).counts.inserted == 1)

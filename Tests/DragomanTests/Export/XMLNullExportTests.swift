@@ -94,6 +94,59 @@ import Testing
     #expect(error?.code == .value && error?.message.contains("price of R 1 is null") == true)
   }
 
+  private static let owner = """
+    version: 1
+    entities: { P: { unique: id, attributes: { id: "@id", s: "@s", t: text(), n: { from: "@n", type: int32 } }, relationships: { up: { entity: P, kind: toOne, key: { id: "@up" } }, ks: { entity: P, kind: toMany, key: { id: { from: "@ks", split: whitespace } } }, k2: { entity: P, kind: toMany, key: { id: "k/@r" } } } } }
+    sources: { x: { format: xml, entity: P, records: /r/p } }
+    """
+
+  @Test("Nulls of attributes and keys are written where they can be, and told where not")
+  func attributes() async throws {
+    let nulls = ExportRequest(format: .xml, style: ExportStyle(nulls: .write))
+    let keys = try await exportCircle(
+      Self.owner.replacing("s: \"@s\", t: text(), ", with: ""),
+      #"<r><p id="1" n="5" up="2" ks="2 1"><k r="2"/></p><p id="2"/></r>"#,
+      nulls
+    )
+    #expect(keys.contains(#"<p id="2" n="" up="" ks=""><k xsi:nil="true"/></p>"#), "\(keys)")
+
+    let fixture = try ImportFixture(Self.owner)
+    try await fixture.run(#"<r><p id="1" s="x" n="5">tt</p></r>"#)
+    try fixture.store.execute("UPDATE P SET s = NULL, t = NULL, n = NULL")
+    let exporter = Exporter(map: fixture.map, store: fixture.store)
+    let report = try await exporter.run(nulls, to: .file("/dev/null"))
+    #expect(report.losses.map { $0.prefix(4) } == ["P.s:", "P.t:"], "\(report.losses)")
+  }
+
+  @Test("Beside a text of white space nulls are left out, which is told")
+  func besideBlank() async throws {
+    let fixture = try ImportFixture(Self.map("m: m/text(), x: m/x"))
+    try await fixture.run("<r><e id=\"1\"><m>a<x>1</x></m></e></r>")
+    try fixture.store.execute("UPDATE R SET m = '  ', x = NULL")
+    let request = ExportRequest(format: .xml, style: ExportStyle(nulls: .write), isLossy: true)
+    let exporter = Exporter(map: fixture.map, store: fixture.store)
+    let text = String(decoding: try await exporter.bytes(request), as: UTF8.self)
+    #expect(text.contains("<e id=\"1\"><m>  </m></e>"), "\(text)")
+    let report = try await exporter.run(request, to: .file("/dev/null"))
+    #expect(report.losses.count == 1 && report.losses[0].hasPrefix("R.x: "))
+  }
+
+  @Test(
+    "Of several words the first one that is read back is written",
+    arguments: [
+      ("{ type: bool, trueValues: [y], falseValues: [\"\", \"-\"] }", "-"),
+      ("{ type: enum, values: { \"\": unknown, \"?\": unknown } }", "?"),
+    ]
+  )
+  func words(attribute: String, word: String) async throws {
+    let text = try await exportCircle(
+      Self.map("c: \(attribute)"),
+      "<r><e id=\"1\"><c>\(word)</c></e></r>",
+      ExportRequest(format: .xml)
+    )
+    #expect(text.contains("<c>\(word)</c>"))
+  }
+
   @Test("An element of a list that has no value is there and empty", arguments: [".", "text()"])
   func emptyElement(path: String) async throws {
     let yaml = """

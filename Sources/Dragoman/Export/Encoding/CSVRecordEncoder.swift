@@ -9,6 +9,9 @@ struct CSVRecordEncoder: RecordEncoder {
   private var isFirst = true
   private var lineStart = 0
 
+  /// Cells hold nothing.
+  var depth: Int { 0 }
+
   init(_ plan: ExportPlan, to buffer: ExportBuffer) {
     self.buffer = buffer
     separator = plan.separator

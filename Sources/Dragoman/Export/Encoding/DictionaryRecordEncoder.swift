@@ -14,6 +14,8 @@ struct DictionaryRecordEncoder: RecordEncoder {
   private var result = ForeignValue.null
   private let take: (ForeignValue) -> Void
 
+  var depth: Int { frames.count }
+
   /// Makes an encoder that hands over each record when it is complete.
   init(_ plan: ExportPlan, take: @escaping (ForeignValue) -> Void) {
     names = plan.tree.nodes.map { plan.tree.names[Int($0.name)].local }

@@ -14,7 +14,7 @@ struct JSONRecordEncoder: RecordEncoder {
   private let hasNamedRecords: Bool
   /// Whether a node is a record.
   private let isRecord: [Bool]
-  private var depth = 0
+  private(set) var depth = 0
   /// Whether the name of the member that comes next is written already.
   private var isNamed = false
   private var isFirst = true

@@ -3,6 +3,9 @@
 /// A method that takes a value writes it as well as the format can, and says what is wrong with it
 /// where it does not come back.
 protocol RecordEncoder {
+  /// How many objects, arrays and elements are open.
+  var depth: Int { get }
+
   /// What stands before the first record.
   mutating func begin()
   /// What stands behind the last record.

@@ -20,7 +20,7 @@ struct XMLRecordEncoder: RecordEncoder {
   private let json = JSONProbe()
   /// The names of open elements, and of the next one, whose names are not always the same.
   private var ownNames: [[UInt8]] = []
-  private var depth = 0
+  private(set) var depth = 0
   /// How many open elements have a text of their own.
   private var mixedDepth = 0
   /// Whether the last start tag still lacks its `>`.

@@ -11,6 +11,8 @@ struct ExportLevel: Sendable {
   private(set) var trees = [Tree()]
   /// Which tree objects of which entity are written by; empty where all are of one.
   var kinds: [Kind] = []
+  /// The first ancestor of its entity, by its place in the model: objects of one family are told apart by their `_pk`.
+  var root = -1
 
   /// The parts of the key that rows of it are named by; empty where they are records.
   var keys: [KeyPart] = []
@@ -39,8 +41,13 @@ struct ExportLevel: Sendable {
   /// One relationship.
   struct Link: Sendable {
     let layout: RelationshipLayout
-    /// What is read of the targets.
+    /// What is read of the targets; nothing where they are rows of a level around this one.
     var level: ExportLevel
+    /// How many levels around that of the link has the targets, whose entity stands inside of itself: 0 is the link's
+    /// own; nil: none has them.
+    var up: Int?
+    /// Whether it reads the same targets once more, for their keys, which stand where they are not written whole.
+    var isReference = false
     /// The tree that has it.
     let tree: Int
     /// Whether it is not written, because something else holds it.
@@ -82,6 +89,9 @@ struct ExportLevel: Sendable {
     trees.contains { !$0.shadowed.isEmpty || $0.hidesEntity }
       || links.contains { $0.isShadowed || $0.level.hasShadows }
   }
+
+  /// Whether an entity stands inside of itself, here or further inside.
+  var nestsItself: Bool { links.contains { $0.up != nil || $0.level.nestsItself } }
 
   /// The tree that is being filled.
   var tree: Int { trees.count - 1 }
@@ -139,6 +149,21 @@ struct ExportLink: Sendable {
   var refusesNull = false
   /// Whether null is written where there is no target: reading rejects what is missing.
   var needsNull: Bool { refusesMissing && !refusesNull }
+  /// Of targets inside of others of their own entity: what stands where one is not written whole; nil: all are.
+  var cut: Cut?
+
+  /// What stands for a target that is not written whole.
+  struct Cut {
+    /// What the relationship is called in messages.
+    let name: String
+    /// The place of the link by which the keys are read, in the level; nil: there is no key, and nothing is written.
+    var reference: Int?
+    /// The relationships that an import of the key alone changes, with what it does.
+    var missed: [[UInt8]: String] = [:]
+
+    /// Whether an import of the key changes nothing.
+    var isHarmless: Bool { reference != nil && missed.isEmpty }
+  }
 
   /// A key that is not written, because reading takes it from the owner and from the map.
   struct OwnKey: Sendable {

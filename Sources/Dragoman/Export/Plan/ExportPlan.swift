@@ -1,3 +1,4 @@
+import CSimdJSON
 import DragomanGraph
 
 /// A map and a request, compiled: what is left to do for a record is to walk the tree once.
@@ -58,6 +59,8 @@ struct ExportPlan: Sendable {
   /// Whether a byte order mark tells that the text is UTF-8, where the source has another encoding.
   let isMarked: Bool
   let notices: [String]
+  /// That the map puts records where its source does not read them; nil: it does not.
+  let unread: String?
   /// What is not written at all, because the format has no place for it.
   let losses: [String]
   /// What stands inside of something else, which is written.
@@ -66,6 +69,9 @@ struct ExportPlan: Sendable {
   let proof: ExportReadingPlan?
   /// Whether all of what is read is compared, and not only what stands inside of something else.
   let provesAll: Bool
+
+  /// How deep values may stand in what is written, as an import reads it: in XML from the root on, else from the record.
+  let maximumDepth: Int
 
   /// Whether rows have no more than one cell.
   let hasOneColumn: Bool
@@ -79,6 +85,9 @@ struct ExportPlan: Sendable {
     /// Live objects, each by the mapper of its own entity.
     case objects
   }
+
+  /// Live objects are written on the stack of whoever asks.
+  private static let maximumLiveDepth = 200
 
   /// Compiles a request.
   ///
@@ -108,6 +117,8 @@ struct ExportPlan: Sendable {
     guard request.offset >= 0, request.limit ?? 0 >= 0 else {
       throw ExportError(.request, "The limit and the offset of an export cannot be negative.")
     }
+    map.addKeyLinks(of: entityMap, entityLayout, in: layout)
+    entityMap = map.entity(named: entityMap.name) ?? entityMap
     var choices: [String] = []
     if let columns = request.columns {
       choices = try map.choose(columns, of: entityMap, entityLayout, in: layout)
@@ -121,6 +132,11 @@ struct ExportPlan: Sendable {
       format != .ndjson
       && (request.style.isPretty ?? (format == .json && map.exportOptions.style.isPretty == true))
     isLossy = request.isLossy
+    maximumDepth =
+      switch purpose {
+      case .objects: Self.maximumLiveDepth
+      case .document, .records: format == .xml ? XMLTapeBuilder.maxDepth : Int(JSON_MAX_DEPTH)
+      }
     namespaces = map.exportNamespaces
     let isLocal = (request.style.names ?? map.exportOptions.style.names) == .local
     // With local names nothing is a dictionary; elements need a name in any case.
@@ -146,6 +162,7 @@ struct ExportPlan: Sendable {
       layout: layout,
       format: format,
       request: request,
+      recordRoot: entityLayout.root,
       writesFamilies: purpose != .objects,
       place: family.members[0].place ?? place
     )
@@ -164,6 +181,7 @@ struct ExportPlan: Sendable {
       }
     }
     for choice in choices { planner.note(choice) }
+    planner.loseEvolved(of: entityMap, entityLayout, isChosen: request.columns != nil)
     try planner.settleReadings()
     guard !planner.slots.isEmpty else {
       throw ExportError(
@@ -181,6 +199,13 @@ struct ExportPlan: Sendable {
     } else {
       planner.noteReading(of: entityLayout, hasSource: source != nil || map.isItsOwnSource)
     }
+    unread =
+      isLocal
+      ? nil
+      : place?.unread.map { place in
+        "the records stand at \(place), where the map has no \(format.rawValue.uppercased()) source of \(entity.name)"
+      }
+    if let unread { planner.note("\(unread): what is exported cannot be imported by it") }
     if slots.contains(where: \.isMasked) {
       planner.note("sensitive values are masked: what is exported cannot be imported")
     }
@@ -302,6 +327,24 @@ struct ExportPlan: Sendable {
 }
 
 extension ExportPlanner {
+  /// Takes note of what has become an attribute by the contract of the map, which does not have it.
+  mutating func loseEvolved(
+    of map: EntityMap,
+    _ entity: EntityLayout,
+    isChosen: Bool
+  ) {
+    guard self.map.contract(of: map)?.newKeys == .evolve, !isChosen else { return }
+    let known = self.map.family(of: map).flatMap(\.attributes).map(\.name)
+    for attribute in entity.attributes
+    where !known.contains(where: { hasSameBytes($0, attribute.name) }) {
+      lose(
+        attribute.name,
+        of: Visit(map: map, layout: entity, base: 0),
+        "it has come by the contract, and stands in no file: take it into the map"
+      )
+    }
+  }
+
   /// Takes note of why an import of the export does not give what there is.
   fileprivate mutating func noteReading(of entity: EntityLayout, hasSource: Bool) {
     if !hasSource {

@@ -39,6 +39,7 @@ extension ExportPlanner {
     in level: inout ExportLevel
   ) throws(ExportError) {
     var apart = self
+    apart.isApart = true
     apart.tree = ExportTree.Builder(
       record: ExportTree.Name(local: visit.map.name),
       isXML: format == .xml
@@ -95,6 +96,7 @@ extension ExportPlanner {
       let target = map.entity(named: relationship.entity),
       let targetLayout = layout.entity(named: relationship.entity)
     else {
+      try checkRenamed(relationship.renamedFrom, to: relationship.name, of: visit)
       note("\(name): the database does not have it")
       return true
     }
@@ -143,8 +145,13 @@ extension ExportPlanner {
       return false
     }
     if number < links.count { try settleNulls(of: relationship, of: visit, at: number) }
-    if let targets {
+    if let targets, let model = model(of: targets) {
+      try nest(targets, as: model, at: number, name: name, in: &level)
+    } else if let targets {
+      if targets.isReference { noteReferences(of: targets) }
       let position = level.links.count - 1
+      // Local names make objects of keys: those that nobody has yet are keys, too.
+      level.links[position].isByKey = isLocal && relationship.key != nil
       level.links[position].level = try nested(targets, name: name)
     }
     return true
@@ -231,9 +238,10 @@ extension ExportPlanner {
   /// which one.
   ///
   /// - Throws: `.map` where the records would have too many places.
-  private mutating func nested(_ visit: Visit, name: String) throws(ExportError) -> ExportLevel {
+  mutating func nested(_ visit: Visit, name: String) throws(ExportError) -> ExportLevel {
+    open.append(visit)
+    defer { open.removeLast() }
     if visit.isReference {
-      noteReferences(of: visit)
       var level = ExportLevel()
       try add(visit, to: &level)
       return level
@@ -262,14 +270,18 @@ extension ExportPlanner {
     let isElsewhere =
       isSilent && hasRecords(relationship.entity)
       && (isInverse(relationship, visit) || isKey(relationship.name, of: visit))
-    // Of a reference everything is the key only, and a record inside of itself would have no end.
-    return .nested(isReference: visit.isReference || byKey || isAround || isElsewhere)
+    // Of a reference everything is the key only.
+    if visit.isReference || byKey || isElsewhere { return .nested(isReference: true) }
+    return .nested(isReference: isAround && !nestsOn(relationship, of: visit))
   }
 
-  /// Whether an entity has records of its own, so that nobody else has to say what it is.
-  private func hasRecords(_ entity: String) -> Bool {
+  /// Whether an entity has records of its own in the format, so that nobody else has to say what it is.
+  func hasRecords(_ entity: String) -> Bool {
     guard let root = layout.entity(named: entity)?.root else { return false }
-    return map.sources.contains { layout.entity(named: $0.entity)?.root == root }
+    return map.sources.contains { source in
+      layout.entity(named: source.entity)?.root == root
+        && (source.format == format || format == .ndjson && source.format == .json)
+    }
   }
 
   /// Whether another relationship leads the other way.

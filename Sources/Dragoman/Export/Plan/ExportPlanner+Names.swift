@@ -66,4 +66,14 @@ extension ExportPlanner {
     tree.setName(at: visit.base, slot: slots.count)
     appendSlot(stored, of: visit.map.name, speller, column: column)
   }
+
+  /// Refuses a map that renames something which the database has by its former name.
+  func checkRenamed(_ old: String?, to name: String, of visit: Visit) throws(ExportError) {
+    guard let old, visit.layout.property(named: old) != nil else { return }
+    throw ExportError(
+      .map,
+      "The map has \(visit.map.name).\(name), which the database calls \(old).",
+      help: "open the store with `onConflict: .migrate`"
+    )
+  }
 }

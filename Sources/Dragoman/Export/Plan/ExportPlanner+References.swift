@@ -33,15 +33,26 @@ extension ExportPlanner {
   ///
   /// It is a notice and no loss: whether any object has targets there, only the objects know.
   mutating func noteReferences(of visit: Visit) {
+    let harms = harms(of: visit)
     for relationship in map.lineage(of: visit.map).reversed().flatMap(\.relationships) {
-      guard relationship.key == nil, !isKey(relationship.name, of: visit),
-        let fate = visit.missed.relationships[Array(relationship.name.utf8)],
-        form(of: relationship, visit) != nil
-      else { continue }
+      guard let fate = harms[Array(relationship.name.utf8)] else { continue }
       note(
         "\(visit.map.name).\(relationship.name): inside of others only the key is written, and an import \(fate)"
       )
     }
+  }
+
+  /// The relationships of a reference that are missed and have no end, with what an import does to them.
+  func harms(of visit: Visit) -> [[UInt8]: String] {
+    var harms: [[UInt8]: String] = [:]
+    for relationship in map.lineage(of: visit.map).flatMap(\.relationships) {
+      guard relationship.key == nil, !isKey(relationship.name, of: visit),
+        let fate = visit.missed.relationships[Array(relationship.name.utf8)],
+        form(of: relationship, visit) != nil
+      else { continue }
+      harms[Array(relationship.name.utf8)] = fate
+    }
+    return harms
   }
 
   /// What a record of the identity alone changes.
@@ -78,9 +89,12 @@ extension ExportPlanner {
     switch map.policies(policies, of: lineage).onMissing {
     case .keep: nil
     case .clear, .default: "takes away what they have"
-    case .reject: "rejects the record"
+    case .reject: Self.rejection
     }
   }
+
+  /// What an import does with a record that lacks what `onMissing: reject` asks for.
+  static let rejection = "rejects the record"
 
   /// Whether something that is not in the key is read where the key stands: another one of its paths leads there, or it
   /// is what the key is a part of.
@@ -96,6 +110,77 @@ extension ExportPlanner {
       .compactMap { readingPaths($0.from, $0.name, of: lineage[0]).first { $0.root == .record } }
     return readingPaths(attribute.from, attribute.name, of: lineage[0]).contains { path in
       path.root == .record && places.contains { path.meets($0.steps) }
+    }
+  }
+}
+
+/// Entities that stand inside of themselves: the replies to a comment, the parts of a part.
+///
+/// Their targets are written as those around them are, as deep as there are any: their place in the tree has the
+/// members of the place around it, and their rows are rows of its level.
+extension ExportPlanner {
+  /// Whether targets whose entity stands around them are written whole: nobody else says what they are.
+  func nestsOn(_ relationship: RelationshipMap, of visit: Visit) -> Bool {
+    guard !isApart, map.entity(named: relationship.entity) != nil,
+      let targetLayout = layout.entity(named: relationship.entity),
+      // By local names both sides are written; only what a feed nests is nested there, too.
+      !isLocal || map.readsFeed(relationship, of: visit.map),
+      let place = nestedPlace(of: relationship, visit), !place.isRecord
+    else { return false }
+    return targetLayout.root != recordRoot && !hasRecords(relationship.entity)
+  }
+
+  /// The place around this one whose records are like those of the targets; nil where there is none.
+  func model(of targets: Visit) -> Int? {
+    guard !targets.isReference, targets.context < 0 else { return nil }
+    return open.lastIndex { other in
+      !other.isReference && other.context < 0 && hasSameBytes(other.map.name, targets.map.name)
+        && other.isNamed == targets.isNamed && other.isListed == targets.isListed
+        && other.inverse == targets.inverse
+    }
+  }
+
+  /// Lets targets be written as those around them are.
+  ///
+  /// - Parameters:
+  ///   - targets: The targets, at their place.
+  ///   - model: Those around them: an index into `open`.
+  ///   - number: The relationship among all of the export.
+  ///   - name: What it is called in messages.
+  ///   - level: The level of the record that has it, whose last link it is.
+  /// - Throws: `.map` where the records would have too many places.
+  mutating func nest(
+    _ targets: Visit,
+    as model: Int,
+    at number: Int,
+    name: String,
+    in level: inout ExportLevel
+  ) throws(ExportError) {
+    tree.nest(targets.base, as: open[model].base)
+    let position = level.links.count - 1
+    level.links[position].up = open.count - 1 - model
+    var keys = targets
+    keys.isReference = true
+    keys.missed = missed(of: targets.map, targets.layout)
+    var cut = ExportLink.Cut(name: name, missed: harms(of: keys))
+    if targets.layout.uniqueKeys.first?.isEmpty == false {
+      keys.base = tree.addReference(to: targets.base)
+      var link = level.links[position]
+      link.up = nil
+      link.isReference = true
+      link.level = try nested(keys, name: name)
+      cut.reference = level.links.count
+      level.links.append(link)
+    }
+    links[number].cut = cut
+    if links[number].slot == nil {
+      links[number].slot = slots.count
+      appendSlot(
+        Attribute(name: level.links[position].layout.name),
+        of: open.last?.map.name ?? targets.map.name,
+        try speller(of: AttributeMap(name: name)),
+        column: 0
+      )
     }
   }
 }

@@ -24,6 +24,13 @@ struct ExportPlanner {
   /// What is written and read at each place for records.
   var readings = Readings()
 
+  /// The places for targets that are being filled, the outermost first: each has a level of its own.
+  var open: [Visit] = []
+  /// Whether the places are those of something that is not written: what stands inside of itself ends there.
+  var isApart = false
+  /// The first ancestor of the entity whose objects are the records, by its place in the model.
+  let recordRoot: Int
+
   /// Whether objects of sub-entities are written as what they are.
   let writesFamilies: Bool
   /// How often an entity was given a place, those included that were not kept.
@@ -75,6 +82,7 @@ struct ExportPlanner {
     layout: ModelLayout,
     format: ForeignFormat,
     request: ExportRequest,
+    recordRoot: Int,
     writesFamilies: Bool,
     place: RecordPlace?
   ) {
@@ -82,6 +90,7 @@ struct ExportPlanner {
     self.layout = layout
     self.format = format
     self.request = request
+    self.recordRoot = recordRoot
     spellings = NameSpellings(map, format: format)
     self.writesFamilies = writesFamilies
     readsCSV = place?.source != nil || map.isItsOwnSource
@@ -133,6 +142,7 @@ struct ExportPlanner {
   mutating func add(_ family: ExportFamily, _ visit: Visit) throws(ExportError) -> ExportLevel {
     var level = ExportLevel()
     level.kinds = family.kinds
+    level.root = visit.layout.root
     guard writesFamilies else {
       level.kinds = []
       try add(visit, to: &level)
@@ -157,6 +167,9 @@ struct ExportPlanner {
         visit.base = tree.addVariant(of: visit.base)
       }
       if index > 0 { level.addTree() }
+      if !visit.isReference, !open.isEmpty {
+        loseEvolved(of: visit.map, visit.layout, isChosen: false)
+      }
       try add(visit, to: &level)
     }
     return level
@@ -244,6 +257,7 @@ struct ExportPlanner {
     let identity = identity(of: visit)
     for attribute in placedAttributes(of: visit) {
       guard let stored = stored(attribute.name, in: visit.layout) else {
+        try checkRenamed(attribute.renamedFrom, to: attribute.name, of: visit)
         note("\(visit.map.name).\(attribute.name): the database does not have it")
         continue
       }

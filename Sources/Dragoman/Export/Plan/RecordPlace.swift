@@ -12,6 +12,8 @@ struct RecordPlace {
   private(set) var elements: [ExportTree.Name] = []
   /// Whether the records stand under a name each: in a JSON object, or as elements of any name.
   let isNamed: Bool
+  /// Where the records stand, where that is not where the source reads them; nil: it is.
+  private(set) var unread: String?
 
   /// Finds the place: `export: { json: { at } }` or `{ xml: { at } }`, then the source's `records`.
   ///
@@ -51,6 +53,14 @@ struct RecordPlace {
       path?.steps.last == .anyMember && (format == .xml || (format == .json && hasNames))
     if format == .json { envelope = try Self.envelope(path) }
     if format == .xml { elements = try Self.elements(path) }
+    // Whether an array or its elements are named is one to a reader.
+    if text != nil, let source {
+      let isRead =
+        format == .xml
+        ? (try? Self.elements(source.records)) == elements
+        : (try? Self.envelope(source.records)) == envelope
+      if !isRead || isNamed != (source.records?.steps.last == .anyMember) { unread = text }
+    }
   }
 
   /// Why one document cannot hold these records and other ones; nil where it can.

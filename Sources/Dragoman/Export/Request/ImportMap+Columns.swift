@@ -53,6 +53,47 @@ extension ImportMap {
     return notes
   }
 
+  /// Adds the to-ones of a key that the map has from their other side only: alone, a record needs all of its key.
+  ///
+  /// - Parameters:
+  ///   - entity: The entity.
+  ///   - layout: Its layout.
+  ///   - model: The model of the store.
+  mutating func addKeyLinks(
+    of entity: EntityMap,
+    _ layout: EntityLayout,
+    in model: ModelLayout
+  ) {
+    let known = lineage(of: entity).flatMap(\.relationships).map(\.name)
+    guard let index = entities.firstIndex(where: { hasSameBytes($0.name, entity.name) }) else {
+      return
+    }
+    for part in layout.uniqueKeys.first ?? []
+    where !known.contains(where: { hasSameBytes($0, part.name) }) {
+      guard case .relationship(let slot) = layout.property(named: part.name) else { continue }
+      let target = model.entities[layout.relationships[slot].destination]
+      let names = (target.uniqueKeys.first ?? []).map(\.name)
+      let path = ForeignPath(own: part.name)
+      // What stands there is something else: a feed that has the key does not have it by its name.
+      let isTaken = lineage(of: entity).flatMap(\.attributes).contains { attribute in
+        (attribute.from?.json ?? [ForeignPath(own: attribute.name)]).contains {
+          $0.steps == path.steps
+        }
+      }
+      if isTaken { continue }
+      var key: [String: RelationshipMap.KeyPart] = [:]
+      for name in names {
+        var nested = path
+        if names.count > 1 { nested.steps.append(.member(name, namespace: nil)) }
+        let column = names.count > 1 ? ForeignPath(own: "\(part.name).\(name)") : path
+        key[name] = .path(ForeignPaths(json: [nested], xml: [nested], csv: [column]), split: nil)
+      }
+      entities[index].relationships.append(
+        RelationshipMap(name: part.name, entity: target.name, kind: .toOne, key: key)
+      )
+    }
+  }
+
   /// What an import does with what records lack: a note each where it does anything.
   ///
   /// The policies of an entity hold for what it inherits, too: a note that a former entity has is not told again. What

@@ -46,6 +46,10 @@ enum SpellingFault: Error, Sendable, Hashable {
   case unlinked
   /// A link to an object whose key is null or empty, which names nobody.
   case key
+  /// A target deeper than an import reads.
+  case depth
+  /// A target of a record that holds too many.
+  case count
   /// Another path of it, or of what decides about the record, finds what something else wrote.
   case reading
 
@@ -72,6 +76,8 @@ enum SpellingFault: Error, Sendable, Hashable {
     case .tombstone: "is the word that deletes its object when it is read"
     case .rule: "breaks a rule of the map, and would be refused"
     case .unlinked: "is null, and reading makes a link of the attributes that its key is taken from"
+    case .depth: "leads to objects inside of each other deeper than an import reads"
+    case .count: "leads to too many objects inside of each other for one record"
     case .key: "names an object whose key is null or empty"
     case .reading: "would be read otherwise: one of its paths leads to what else is written"
     case .empty: "is empty, and would be read as missing"

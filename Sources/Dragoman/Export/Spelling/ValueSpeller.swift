@@ -90,9 +90,12 @@ final class ValueSpeller: Sendable {
       )
     default: dates = nil
     }
+    // The words that are read as they are, as `fault(of:)` has it.
+    let (trims, isEmptyNull) = (trims, emptyIsNull || isTextual && map.type != .string)
     let isRead = { (word: [UInt8]) in
       word.withUnsafeBytes { bytes in
-        !nulls.contains { bytes.elementsEqual($0) }
+        !(bytes.isEmpty && isEmptyNull) && !(trims && bytes.trimmed.count != bytes.count)
+          && !nulls.contains { bytes.elementsEqual($0) }
       }
     }
     method = Self.method(map, dates: dates, isTextual: isTextual, isRead: isRead)

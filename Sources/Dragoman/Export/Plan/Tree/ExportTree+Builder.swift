@@ -20,6 +20,10 @@ extension ExportTree {
       var children: [Int] = []
       /// Of a to-one: the place of what its owner has in it; -1: nothing.
       var beside = -1
+      /// The place whose members it has, too: that of targets of the same entity around it; -1: none.
+      var model = -1
+      /// The place of a target that is not written whole; -1: none.
+      var reference = -1
       /// Arrays: the element's place.
       var index = 0
 
@@ -72,6 +76,26 @@ extension ExportTree {
       variant.isNamed = record?.isNamed ?? places[place].isNamed
       places.append(variant)
       places[place].variants.append(places.count - 1)
+      return places.count - 1
+    }
+
+    /// Gives targets the members of those around them, which are of the same entity.
+    ///
+    /// - Parameters:
+    ///   - place: The place of a target.
+    ///   - model: The place of a target around it.
+    mutating func nest(_ place: Int, as model: Int) {
+      places[place].role = .object
+      places[place].model = model
+    }
+
+    /// Begins what is written of a target that is not written whole.
+    ///
+    /// - Parameter place: The place of a target.
+    /// - Returns: What stands there instead.
+    mutating func addReference(to place: Int) -> Int {
+      places.append(Place(name: places[place].name, isNamed: places[place].isNamed))
+      places[place].reference = places.count - 1
       return places.count - 1
     }
 
@@ -159,7 +183,8 @@ extension ExportTree {
       for (index, step) in steps.enumerated() {
         guard case .member(let local, let namespace) = step else { break }
         let name = Name(local: local, namespace: namespace ?? "")
-        let known = places[place].children.first {
+        let model = places[place].model
+        let known = places[model < 0 ? place : model].children.first {
           places[$0].name == name && places[$0].role != .attribute
         }
         guard place == base || !places[place].isEnd else {
@@ -358,7 +383,18 @@ extension ExportTree {
     func build(isTable: Bool = false) -> ExportTree {
       var builder = self
       if isTable { builder.align() }
+      builder.addModels()
       return ExportTree(builder)
+    }
+
+    /// Gives targets that are written as others the trees of the same sub-entities.
+    private mutating func addModels() {
+      for place in places.indices where places[place].model >= 0 {
+        for variant in places[places[place].model].variants {
+          let own = addVariant(of: place)
+          nest(own, as: variant)
+        }
+      }
     }
 
     /// Gives all trees of records the same members: those that one does not have are left empty.
@@ -405,6 +441,9 @@ extension ExportTree {
 
     func name(_ place: Int) -> Name { places[place].name }
     func beside(_ place: Int) -> Int { places[place].beside }
+    func reference(_ place: Int) -> Int { places[place].reference }
+    /// The place whose members it has, too; nil: none.
+    func model(of place: Int) -> Int? { places[place].model < 0 ? nil : places[place].model }
     func index(_ place: Int) -> Int { places[place].index }
     func variants(_ place: Int) -> [Int] { places[place].variants }
     func substitutes(_ place: Int) -> [Int] { places[place].substitutes }

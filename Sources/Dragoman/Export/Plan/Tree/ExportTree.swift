@@ -61,6 +61,10 @@ struct ExportTree: Sendable {
     var beside: Int32 = -1
     /// XML: whether the value is `text()`, so that an element without text has none.
     var isTextOnly = false
+    /// The node by which the key of a target is written that is not written whole; -1: there is none.
+    var reference: Int32 = -1
+    /// How many levels its own values reach into it, without those of what it is linked to.
+    var height: Int32 = 0
 
     /// Whether it is written as a record: at the top.
     var isRecord = false
@@ -115,52 +119,94 @@ struct ExportTree: Sendable {
     tree == 0 ? node : Int(variants[Int(nodes[node].firstVariant) + tree - 1])
   }
 
-  /// The nodes by which objects of any entity are written in a place.
+  /// The nodes by which objects of any entity are written in a place, whole or by their key.
   func alternatives(to node: Int) -> [Int] {
     [node] + (1...).prefix(Int(nodes[node].variantCount)).map { variant(of: node, $0) }
+      + [Int(nodes[node].reference)].filter { $0 >= 0 }
   }
 
   /// The tree of all that a builder collected.
   init(_ builder: Builder) {
     embedded = builder.embedded
-    add(0, of: builder)
+    var known: [Int: Int32] = [:]
+    add(0, of: builder, &known)
+    for (place, node) in known {
+      guard let model = builder.model(of: place), let shape = known[model] else { continue }
+      nodes[Int(node)].take(nodes[Int(shape)])
+    }
     for record in alternatives(to: 0) { nodes[record].isRecord = true }
   }
 
   /// Adds a place with all below it and returns its number.
+  ///
+  /// - Parameters:
+  ///   - place: The place.
+  ///   - builder: Who has it.
+  ///   - known: Gets the numbers of all places.
   @discardableResult
-  private mutating func add(_ place: Int, of builder: Builder) -> Int32 {
+  private mutating func add(_ place: Int, of builder: Builder, _ known: inout [Int: Int32]) -> Int32
+  {
     let (node, children) = builder.node(place, name: number(of: builder.name(place)))
     let index = nodes.count
     nodes.append(node)
+    known[place] = Int32(index)
     var numbers: [Int32] = []
     for child in children {
       while node.role == .array, numbers.count < builder.index(child) {
         nodes.append(Node(role: .hole, name: number(of: Name(local: ""))))
         numbers.append(Int32(nodes.count - 1))
       }
-      numbers.append(add(child, of: builder))
+      numbers.append(add(child, of: builder, &known))
     }
+    nodes[index].height = height(above: numbers)
     nodes[index].start = Int32(order.count)
     order += numbers
     nodes[index].end = Int32(order.count)
     let beside = builder.beside(place)
-    if beside >= 0 { nodes[index].beside = add(beside, of: builder) }
-    let own = builder.variants(place).map { add($0, of: builder) }
+    if beside >= 0 { nodes[index].beside = add(beside, of: builder, &known) }
+    var own: [Int32] = []
+    for variant in builder.variants(place) { own.append(add(variant, of: builder, &known)) }
     nodes[index].firstVariant = Int32(variants.count)
     nodes[index].variantCount = Int32(own.count)
     variants += own
     for variant in own { nodes[Int(variant)].beside = nodes[index].beside }
-    let substitutes = builder.substitutes(place).map { add($0, of: builder) }
+    let reference = builder.reference(place)
+    if reference >= 0 {
+      nodes[index].reference = add(reference, of: builder, &known)
+      nodes[Int(nodes[index].reference)].beside = nodes[index].beside
+    }
+    var substitutes: [Int32] = []
+    for substitute in builder.substitutes(place) {
+      substitutes.append(add(substitute, of: builder, &known))
+    }
     nodes[index].firstSubstitute = Int32(variants.count)
     nodes[index].substituteCount = Int32(substitutes.count)
     variants += substitutes
     return Int32(index)
   }
 
+  /// How many levels the children reach into what holds them; XML attributes stand in its tag.
+  private func height(above children: [Int32]) -> Int32 {
+    children.map { nodes[Int($0)] }.filter { $0.role != .attribute }
+      .map { $0.link < 0 ? $0.height + 1 : 1 }.max() ?? 0
+  }
+
   private mutating func number(of name: Name) -> Int32 {
     if let known = names.firstIndex(of: name) { return Int32(known) }
     names.append(name)
     return Int32(names.count - 1)
+  }
+}
+
+extension ExportTree.Node {
+  /// Takes over what stands below another node, whose targets are of the same entity.
+  fileprivate mutating func take(_ other: ExportTree.Node) {
+    role = other.role
+    slot = other.slot
+    nameSlot = other.nameSlot
+    isTextOnly = other.isTextOnly
+    start = other.start
+    end = other.end
+    height = other.height
   }
 }
